@@ -1,0 +1,232 @@
+//! How a choice is written in a scenario: the name of the thing chosen, alone
+//! (`queue = "red"`) or with its parameters below it (`queue.red.max_p = 0.1`).
+//!
+//! The macro [`choice!`](crate::choice) declares such a choice as an enum: one line for each
+//! thing that can be chosen, its name and its `Config`. Registries are made of it.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
+
+/// Reads the name of a choice and gives its place among the known names.
+///
+/// It fails inside the key, so that an error points at the name and not at its table.
+#[derive(Clone, Copy)]
+pub struct NameSeed {
+    /// What is chosen, for the error: `"queue discipline"`.
+    pub what: &'static str,
+    /// The known names.
+    pub names: &'static [&'static str],
+}
+
+impl NameSeed {
+    /// The place of `name` among the known names.
+    ///
+    /// # Errors
+    /// A sentence that lists the known names.
+    pub fn find<E: Error>(&self, name: &str) -> Result<usize, E> {
+        self.names.iter().position(|known| *known == name).ok_or_else(|| {
+            E::custom(format!("unknown {} `{name}`, expected one of {}", self.what, quoted(self.names)))
+        })
+    }
+
+    /// Fails if the map names a second choice.
+    ///
+    /// # Errors
+    /// A sentence that names both.
+    pub fn only<'de, A: MapAccess<'de>>(&self, first: usize, map: &mut A) -> Result<(), A::Error> {
+        match map.next_key::<String>()? {
+            None => Ok(()),
+            Some(second) => Err(A::Error::custom(format!(
+                "two choices of {}, `{}` and `{second}`: keep one", self.what, self.names[first]
+            ))),
+        }
+    }
+}
+
+/// The names in back quotes, with commas between.
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+}
+
+impl<'de> DeserializeSeed<'de> for NameSeed {
+    type Value = usize;
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for NameSeed {
+    type Value = usize;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the name of a {}: one of {}", self.what, quoted(self.names))
+    }
+    fn visit_str<E: Error>(self, name: &str) -> Result<usize, E> {
+        self.find(name)
+    }
+}
+
+/// Declares a choice: an enum of configurations, each with the name by which it is chosen.
+///
+/// ```
+/// # use serde::{Deserialize, Serialize};
+/// # use schemars::JsonSchema;
+/// #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// #[serde(default, deny_unknown_fields)]
+/// pub struct Greedy {}
+/// lasthop_core::choice! {
+///     /// What an application sends.
+///     pub enum Source: "source" {
+///         /// As much as the transport takes.
+///         "greedy" => Greedy(Greedy),
+///     }
+/// }
+/// let source: Source = serde_json::from_str("\"greedy\"").unwrap();
+/// assert_eq!(source, serde_json::from_str("{\"greedy\": {}}").unwrap());
+/// ```
+#[macro_export]
+macro_rules! choice {
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident: $what:literal {
+            $($(#[doc = $doc:literal])+ $key:literal => $variant:ident($config:ty),)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis enum $name {
+            $($(#[doc = $doc])+ $variant($config),)+
+        }
+
+        impl $name {
+            /// The names that can be chosen.
+            pub const NAMES: &'static [&'static str] = &[$($key),+];
+
+            /// The name of this choice.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $key,)+ }
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Visitor;
+                impl<'de> serde::de::Visitor<'de> for Visitor {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        write!(f, "a {}: a name such as \"{}\", or the name with its parameters", $what, $name::NAMES[0])
+                    }
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$name, E> {
+                        let seed = $crate::engine::choice::NameSeed { what: $what, names: $name::NAMES };
+                        seed.find::<E>(text)?;
+                        // The parameters' defaults are those of an empty table.
+                        let empty = || serde::de::value::MapDeserializer::<_, E>::new(std::iter::empty::<(&str, &str)>());
+                        $(if text == $key {
+                            return <$config as serde::Deserialize>::deserialize(empty()).map($name::$variant);
+                        })+
+                        unreachable!("`find` knows the same names")
+                    }
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
+                        let seed = $crate::engine::choice::NameSeed { what: $what, names: $name::NAMES };
+                        let Some(place) = map.next_key_seed(seed)? else {
+                            return Err(serde::de::Error::custom(format!("expected the name of a {}", $what)));
+                        };
+                        let name = $name::NAMES[place];
+                        $(if name == $key {
+                            let chosen = $name::$variant(map.next_value()?);
+                            seed.only(place, &mut map)?;
+                            return Ok(chosen);
+                        })+
+                        unreachable!("`NameSeed` knows the same names")
+                    }
+                }
+                deserializer.deserialize_any(Visitor)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap;
+                let mut map = serializer.serialize_map(Some(1))?;
+                match self { $(Self::$variant(config) => map.serialize_entry($key, config)?,)+ }
+                map.end()
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let named = vec![$({
+                    let doc = concat!($($doc),+).trim();
+                    schemars::json_schema!({
+                        "type": "object",
+                        "description": doc,
+                        "properties": { $key: generator.subschema_for::<$config>() },
+                        "required": [$key],
+                        "additionalProperties": false,
+                    })
+                }),+];
+                let mut any = vec![schemars::json_schema!({ "type": "string", "enum": $name::NAMES })];
+                any.extend(named);
+                schemars::json_schema!({ "anyOf": any })
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    struct Red {
+        max_p: f64,
+    }
+    impl Default for Red {
+        fn default() -> Self {
+            Self { max_p: 0.1 }
+        }
+    }
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    struct Tail {}
+
+    choice! {
+        /// A queue.
+        enum Queue: "queue discipline" {
+            /// Drops the arriving packet.
+            "droptail" => DropTail(Tail),
+            /// Drops early.
+            "red" => Red(Red),
+        }
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Link {
+        queue: Queue,
+    }
+
+    #[test]
+    fn a_name_alone_means_its_defaults() {
+        for text in ["queue = 'red'", "queue.red = {}", "queue.red.max_p = 0.1", "[queue.red]"] {
+            let link: Link = toml::from_str(text).unwrap();
+            assert_eq!(link.queue, Queue::Red(Red { max_p: 0.1 }), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_point_at_the_name() {
+        let error = toml::from_str::<Link>("queue.droptial.limit = 1").unwrap_err();
+        assert_eq!(error.span(), Some(6..14), "{error}");
+        assert!(error.message().contains("unknown queue discipline `droptial`"), "{error}");
+        let error = toml::from_str::<Link>("queue.red.maxp = 1").unwrap_err();
+        assert_eq!(error.span(), Some(10..14), "{error}");
+        let error = toml::from_str::<Link>("[queue]\nred = {}\ndroptail = {}").unwrap_err();
+        assert!(error.message().contains("two choices"), "{error}");
+        let error = toml::from_str::<Link>("queue = 3").unwrap_err();
+        assert!(error.message().contains("a queue discipline: a name such as"), "{error}");
+    }
+}

@@ -1,0 +1,15 @@
+//! The engine: the clock, the queue of wake-ups, units and random streams.
+//!
+//! It knows no packet, no node and no protocol. Read [`queue`] first: it fixes the order in
+//! which equal instants happen, on which every comparison with another simulator rests.
+
+pub mod choice;
+pub mod queue;
+pub mod random;
+pub mod time;
+pub mod units;
+
+pub use queue::{EventQueue, Target};
+pub use random::{Stream, Streams};
+pub use time::{Duration, Instant};
+pub use units::{BitRate, Bytes, Probability};

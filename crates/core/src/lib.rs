@@ -1,0 +1,7 @@
+//! lasthop simulates, packet by packet, how congestion control behaves over a radio last hop.
+//!
+//! This crate is the engine and its models; it knows no Python. `ARCHITECTURE.md` in the
+//! repository tells how it is divided.
+
+pub mod engine;
+pub mod net;

@@ -1,0 +1,3 @@
+//! From observations to tables.
+
+pub mod table;

@@ -1,0 +1,226 @@
+//! What media and disciplines may use: the clock, wake-ups, packets, counters, streams.
+
+use std::collections::BTreeMap;
+
+use crate::engine::{EventQueue, Instant, Stream, Streams, Target};
+
+use super::observe::{Cause, Observation, Observer, Place};
+use super::packet::{FlowId, NodeId, Packet};
+use super::slab::{Pkt, Slab};
+
+/// The clock, `arm`, the packets under way, arrivals, counters and random streams.
+pub struct Core {
+    now: Instant,
+    since: Instant,
+    pub(super) queue: EventQueue,
+    slab: Slab,
+    /// Packets that have come to a node and are to be forwarded there.
+    pub(super) arrivals: Vec<Arrival>,
+    streams: Streams,
+    places: Vec<String>,
+    counters: Counters,
+    pub(super) observer: Option<Box<dyn Observer>>,
+}
+
+/// A packet that has come to a node over one of its ports.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub node: NodeId,
+    pub via: Port,
+    pub pkt: Pkt,
+}
+
+/// An interface of a node, numbered from 0; [`Port::LOCAL`] is the node's own endpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Port(pub u32);
+
+impl Port {
+    /// Not an interface: the packet was made at this node.
+    pub const LOCAL: Self = Self(u32::MAX);
+}
+
+/// How many packets began and ended, over the whole network.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    /// Packets that endpoints sent.
+    pub sent: u64,
+    /// Copies made of multicast packets.
+    pub copied: u64,
+    /// Packets that reached an endpoint.
+    pub delivered: u64,
+    /// Packets that were dropped, anywhere and for any cause.
+    pub dropped: u64,
+    /// Transmissions that ended at the far side of a link (packet-hops).
+    pub hops: u64,
+    /// Drops by place, cause and flow.
+    pub drops: BTreeMap<(Place, Cause, FlowId), DropCount>,
+    /// Marks by place.
+    pub marks: BTreeMap<Place, u64>,
+}
+
+/// How many packets of a flow a place dropped for one cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DropCount {
+    /// How many packets.
+    pub packets: u64,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+impl Core {
+    /// A core at time zero.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            now: Instant::ZERO,
+            since: Instant::ZERO,
+            queue: EventQueue::new(),
+            slab: Slab::default(),
+            arrivals: Vec::new(),
+            streams: Streams::new(seed),
+            places: Vec::new(),
+            counters: Counters::default(),
+            observer: None,
+        }
+    }
+
+    /// The present.
+    #[inline]
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// When the cause of the present event began. Among events of one instant it decides the
+    /// order (see [`crate::engine::queue`]).
+    #[inline]
+    pub fn since(&self) -> Instant {
+        self.since
+    }
+
+    #[inline]
+    pub(super) fn set_clock(&mut self, now: Instant, since: Instant) {
+        debug_assert!(now >= self.now, "time does not run backwards");
+        self.now = now;
+        self.since = since;
+    }
+
+    /// Asks for a wake-up of `target` at `at` (not before now), whose cause began at `since`.
+    /// A machine keeps one pending wake-up and finds nothing due when an older one fires.
+    #[inline]
+    pub fn arm(&mut self, target: Target, at: Instant, since: Instant) {
+        self.queue.push(at.max(self.now), since, target);
+    }
+
+    /// A random stream, named for a component and a purpose.
+    pub fn stream(&self, component: &str, purpose: &str) -> Stream {
+        self.streams.stream(component, purpose)
+    }
+
+    /// Registers a place under a name that stands in the results.
+    pub fn place(&mut self, name: String) -> Place {
+        self.places.push(name);
+        Place(self.places.len() as u32 - 1)
+    }
+
+    /// The name of a place.
+    pub fn place_name(&self, place: Place) -> &str {
+        &self.places[place.0 as usize]
+    }
+
+    /// A packet under way.
+    #[inline]
+    pub fn packet(&self, pkt: &Pkt) -> &Packet {
+        self.slab.get(pkt)
+    }
+
+    /// A packet under way, to be changed.
+    #[inline]
+    pub fn packet_mut(&mut self, pkt: &Pkt) -> &mut Packet {
+        self.slab.get_mut(pkt)
+    }
+
+    /// Notes that a queue takes this packet now.
+    #[inline]
+    pub fn note_queued(&mut self, pkt: &Pkt) {
+        self.slab.set_queued_at(pkt, self.now);
+    }
+
+    /// When the queue in which it waits took this packet.
+    #[inline]
+    pub fn queued_at(&self, pkt: &Pkt) -> Instant {
+        self.slab.queued_at(pkt)
+    }
+
+    /// Sends a new packet on its way. The caller then gives it to a node or a medium.
+    #[inline]
+    pub(super) fn insert(&mut self, packet: Packet) -> Pkt {
+        self.counters.sent += 1;
+        self.slab.insert(packet)
+    }
+
+    /// A copy of a multicast packet, made where its way divides.
+    pub fn copy(&mut self, pkt: &Pkt) -> Pkt {
+        self.counters.copied += 1;
+        let packet = self.slab.get(pkt).clone();
+        self.slab.insert(packet)
+    }
+
+    /// A medium hands over a packet that has come to `node` over its interface `via`.
+    #[inline]
+    pub fn arrive(&mut self, node: NodeId, via: Port, pkt: Pkt) {
+        self.counters.hops += 1;
+        self.arrivals.push(Arrival { node, via, pkt });
+    }
+
+    /// Ends a packet that reached its endpoint, and shows it a last time.
+    #[inline]
+    pub fn deliver(&mut self, pkt: Pkt) -> &Packet {
+        self.counters.delivered += 1;
+        self.slab.release(pkt)
+    }
+
+    /// Ends a packet at `place` because of `cause`.
+    pub fn drop(&mut self, pkt: Pkt, place: Place, cause: Cause) {
+        let packet = self.slab.release(pkt);
+        let (flow, bytes) = (packet.flow, u64::from(packet.size));
+        if let Some(observer) = &mut self.observer {
+            observer.see(self.now, &Observation::Dropped { place, cause, packet });
+        }
+        self.counters.dropped += 1;
+        let count = self.counters.drops.entry((place, cause, flow)).or_default();
+        count.packets += 1;
+        count.bytes += bytes;
+    }
+
+    /// Marks a packet as having experienced congestion (RFC 3168).
+    pub fn mark(&mut self, pkt: &Pkt, place: Place) {
+        self.slab.get_mut(pkt).ecn = super::packet::Ecn::Ce;
+        if let Some(observer) = &mut self.observer {
+            observer.see(self.now, &Observation::Marked { place, packet: self.slab.get(pkt) });
+        }
+        *self.counters.marks.entry(place).or_default() += 1;
+    }
+
+    /// Shows an observation to whoever looks.
+    #[inline]
+    pub fn observe(&mut self, observation: &Observation<'_>) {
+        if let Some(observer) = &mut self.observer {
+            observer.see(self.now, observation);
+        }
+    }
+
+    /// Whether anybody looks.
+    #[inline]
+    pub fn is_observed(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    /// What was counted so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// How many packets are under way.
+    pub fn under_way(&self) -> u64 {
+        self.slab.len() as u64
+    }
+}

@@ -1,0 +1,39 @@
+//! What a queue discipline is: it belongs to one transmitter of a medium, and decides what is
+//! kept, marked or dropped and what leaves next.
+
+use crate::engine::{BitRate, Instant};
+
+use super::core::Core;
+use super::machine::Timed;
+use super::observe::Probe;
+use super::packet::Packet;
+use super::slab::Pkt;
+
+/// Decides what is kept, marked, rewritten or dropped, and what leaves next.
+pub trait QueueDiscipline: Timed {
+    /// Takes a packet: keeps it, or ends it with [`Core::drop`].
+    fn enqueue(&mut self, core: &mut Core, packet: Pkt);
+    /// The packet that leaves next. `None` with a backlog means: not yet; then
+    /// [`Timed::next_timeout`] says when to ask again.
+    fn dequeue(&mut self, core: &mut Core) -> Option<Pkt>;
+    /// Takes back, at its head, a packet that had left: it is exempt from the limit but counts
+    /// for later arrivals. Several come last one first.
+    fn put_back(&mut self, core: &mut Core, packet: Pkt);
+    /// A packet came in over the interface whose outgoing side this is.
+    fn on_return(&mut self, _now: Instant, _packet: &mut Packet) {}
+    /// The rate of the transmitter is, from now on, this one.
+    fn on_capacity(&mut self, _now: Instant, _rate: BitRate) {}
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+    /// Its present state, beyond the backlog.
+    fn sample(&self, _probe: &mut dyn Probe) {}
+}
+
+/// What waits in a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}

@@ -1,0 +1,3 @@
+//! Queue disciplines, one file each.
+
+pub mod droptail;

@@ -1,0 +1,63 @@
+//! The point-to-point link: two transmitters, one for each direction.
+
+use crate::engine::Instant;
+
+use super::core::Core;
+use super::medium::{Change, Edge, End, Medium, Peer};
+use super::observe::Probe;
+use super::slab::Pkt;
+use super::transmitter::{Setup, Transmitter};
+
+/// A link between two nodes. Peer 0 is the first, peer 1 the second.
+pub struct Link {
+    /// From peer 0 to peer 1, and back.
+    directions: [Transmitter; 2],
+}
+
+impl Link {
+    /// A link between `ends`, whose names stand in the results as `name a>b` and `name b>a`.
+    pub fn new(core: &mut Core, component: u32, name: &str, ends: [(End, &str); 2], forward: Setup, backward: Setup) -> Self {
+        let [(end_a, a), (end_b, b)] = ends;
+        let forward = Transmitter::new(core, &format!("{name} {a}>{b}"), end_b, component, 0, forward);
+        let backward = Transmitter::new(core, &format!("{name} {b}>{a}"), end_a, component, Transmitter::KEYS, backward);
+        Self { directions: [forward, backward] }
+    }
+}
+
+impl Medium for Link {
+    #[inline]
+    fn accept(&mut self, core: &mut Core, from: Peer, _to: &[Peer], packet: Pkt) {
+        self.directions[from.0 as usize].accept(core, packet);
+    }
+
+    #[inline]
+    fn wake(&mut self, core: &mut Core, key: u32) {
+        let direction = usize::from(key >= Transmitter::KEYS);
+        let [forward, backward] = &mut self.directions;
+        let (this, other) = if direction == 0 { (forward, backward) } else { (backward, forward) };
+        this.wake(core, key, other);
+    }
+
+    fn change(&mut self, core: &mut Core, change: &mut Change) {
+        // The first, forward, takes the loss model out of the change.
+        for direction in &mut self.directions {
+            direction.change(core, change);
+        }
+    }
+
+    fn edges(&self, _now: Instant) -> Vec<Edge> {
+        let ways = [(Peer(0), Peer(1)), (Peer(1), Peer(0))];
+        let up = |(t, _): &(&Transmitter, _)| t.is_up();
+        self.directions.iter().zip(ways).filter(up).map(|(t, (from, to))| Edge { from, to, delay: t.delay() }).collect()
+    }
+
+    fn holds(&self) -> u64 {
+        self.directions.iter().map(Transmitter::holds).sum()
+    }
+
+    fn sample(&self, now: Instant, visit: &mut dyn FnMut(&str, &mut dyn FnMut(&mut dyn Probe))) {
+        for direction in &self.directions {
+            visit(direction.name(), &mut |probe| direction.sample(now, probe));
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Machines without IO: endpoints, sources, and what they hear and say.
+//!
+//! A machine never schedules, sleeps or asks the time. After every input its `poll` is drained,
+//! then `next_timeout` is read; when that instant comes, `on_timeout` is called.
+
+use crate::engine::Instant;
+
+use super::core::Port;
+use super::observe::{Probe, Variable};
+use super::packet::{Address, FlowId, Packet, Socket};
+
+/// A machine with one timer: the earliest of all those that it keeps.
+pub trait Timed: Send {
+    /// The instant that [`Timed::next_timeout`] named has come.
+    fn on_timeout(&mut self, now: Instant);
+    /// When it wants to be woken next. Read after every input.
+    fn next_timeout(&self) -> Option<Instant>;
+}
+
+/// One end of a transport connection: packet in, timer in; packets and notices out.
+pub trait Endpoint: Timed {
+    /// A packet has come to its port.
+    fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port);
+    /// The flow's source asks for something. Only the sending end is asked.
+    fn on_notice(&mut self, now: Instant, notice: Notice);
+    /// What it wants done next; `None` when nothing is left.
+    fn poll(&mut self, now: Instant) -> Option<Action>;
+    /// Its present state and totals, for tables and series.
+    fn sample(&self, probe: &mut dyn Probe);
+}
+
+/// What an endpoint wants done.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Send a packet.
+    Send(Packet),
+    /// Tell the flow's source.
+    Tell(Notice),
+    /// Show that a variable changed. Said only if [`Seat::observed`] is set.
+    Observe(Variable, f64),
+}
+
+/// What passes between a source and its endpoints. Byte counts are totals since the connection
+/// was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Source: open a connection.
+    Open,
+    /// Source: here are `n` more bytes to send; `u64::MAX` is a source that never ends.
+    Write(u64),
+    /// Source: no more will come; close when everything has been sent.
+    Close,
+    /// Source: forget the connection and everything learnt in it; what follows belongs to a new one.
+    Reset,
+    /// Sender: bytes sent for the first time so far.
+    Sent(u64),
+    /// Sender: bytes acknowledged so far.
+    Acked(u64),
+    /// Receiver: bytes received in order so far.
+    Received(u64),
+}
+
+/// Which notices a source wants to hear. A notice that nobody wants is not made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hears {
+    /// [`Notice::Sent`].
+    pub sent: bool,
+    /// [`Notice::Acked`].
+    pub acked: bool,
+    /// [`Notice::Received`].
+    pub received: bool,
+}
+
+/// Where an endpoint sits, and who wants to know what it does.
+#[derive(Clone, Copy, Debug)]
+pub struct Seat {
+    /// Its own end.
+    pub local: Socket,
+    /// The address of the other end.
+    pub remote: Address,
+    /// The port of the other end.
+    pub remote_port: u16,
+    /// The flow.
+    pub flow: FlowId,
+    /// What the flow's source wants to hear.
+    pub hears: Hears,
+    /// Whether changes of variables are to be shown.
+    pub observed: bool,
+}
+
+/// The application of a flow: hears both its ends, asks the sending one.
+pub trait Source: Timed {
+    /// An end of the flow says something. The first input of all is [`Timed::on_timeout`] at
+    /// the flow's start.
+    fn on_notice(&mut self, now: Instant, notice: Notice);
+    /// What it asks of the sending end; `None` when nothing is left.
+    fn poll(&mut self, now: Instant) -> Option<Notice>;
+    /// Which notices it wants to hear.
+    fn hears(&self) -> Hears {
+        Hears::default()
+    }
+    /// The transfers that it has begun.
+    fn transfers(&self) -> &[Transfer] {
+        &[]
+    }
+}
+
+/// A transfer of a finite amount of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// When the source handed it over.
+    pub start: Instant,
+    /// When all of it had been received in order; `None` if it is not complete.
+    pub received: Option<Instant>,
+    /// When the sender knew that: the last byte was acknowledged.
+    pub acked: Option<Instant>,
+    /// Its payload bytes.
+    pub bytes: u64,
+}

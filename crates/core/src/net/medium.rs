@@ -1,0 +1,91 @@
+//! Media carry packets between the interfaces attached to them.
+
+use crate::engine::{BitRate, Duration, Instant};
+
+use super::core::{Core, Port};
+use super::loss::Loss;
+use super::observe::Probe;
+use super::packet::NodeId;
+use super::slab::Pkt;
+
+/// An interface attached to a medium, numbered from 0 in the order of attachment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub u32);
+
+/// The far side of a peer: where arriving packets go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The node.
+    pub node: NodeId,
+    /// The node's interface.
+    pub port: Port,
+}
+
+/// Carries packets between the interfaces attached to it; may delay, lose, segment, schedule
+/// and replicate them.
+pub trait Medium: Send {
+    /// Takes a packet from a peer, for one or more others. Where the way divides it makes copies.
+    fn accept(&mut self, core: &mut Core, from: Peer, to: &[Peer], packet: Pkt);
+    /// The wake-up with this key has come. It may be an old one with nothing due.
+    fn wake(&mut self, core: &mut Core, key: u32);
+    /// The world changes: a rate, a delay, a link goes up or down. Parts that cannot be copied,
+    /// such as a loss model, are taken out of `change`.
+    fn change(&mut self, core: &mut Core, change: &mut Change);
+    /// The ways that exist at present, for routing.
+    fn edges(&self, now: Instant) -> Vec<Edge>;
+    /// Packets that it holds at present: waiting, in service and in flight.
+    fn holds(&self) -> u64;
+    /// Its present state and totals, one call for each of its directions or parts.
+    fn sample(&self, now: Instant, visit: &mut dyn FnMut(&str, &mut dyn FnMut(&mut dyn Probe)));
+}
+
+/// A way between two peers of a medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// From here …
+    pub from: Peer,
+    /// … to there.
+    pub to: Peer,
+    /// Its propagation delay, by which paths are compared.
+    pub delay: Duration,
+}
+
+/// What changes in a medium. `None` leaves a property as it is.
+#[derive(Default)]
+pub struct Change {
+    /// The new rate, in both directions.
+    pub rate: Option<BitRate>,
+    /// The new propagation delay, in both directions.
+    pub delay: Option<Duration>,
+    /// Whether the link is up.
+    pub up: Option<bool>,
+    /// A new loss model for the forward direction.
+    pub loss: Option<Loss>,
+    /// What becomes of packets in service or in flight.
+    pub in_flight: InFlight,
+    /// What becomes of waiting packets.
+    pub queue: Queued,
+}
+
+/// What becomes of packets in service or in flight when a link changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum InFlight {
+    /// They arrive as if nothing had changed.
+    #[default]
+    Finish,
+    /// They are sent again over the changed link, in order and ahead of its queue, and not
+    /// over the old one. They are exempt from the queue's limit, but count for later arrivals.
+    Move,
+}
+
+/// What becomes of waiting packets when a link changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Queued {
+    /// They stay in the queue.
+    #[default]
+    Keep,
+    /// They are dropped.
+    Empty,
+}

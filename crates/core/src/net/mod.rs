@@ -1,0 +1,29 @@
+//! The network: packets, nodes, media, queues, and the loop that moves packets between them.
+//!
+//! Nodes forward, media carry, queues decide, endpoints talk, sources ask. Read
+//! [`simulation`] for the loop, [`transmitter`] for how a link works, [`machine`] for what
+//! endpoints and sources are.
+
+pub mod core;
+pub mod discipline;
+pub mod disciplines;
+pub mod link;
+pub mod loss;
+pub mod machine;
+pub mod medium;
+mod node;
+pub mod observe;
+pub mod packet;
+mod routes;
+pub mod simulation;
+mod slab;
+pub mod transmitter;
+
+pub use self::core::{Core, Counters, DropCount, Port};
+pub use discipline::{Backlog, QueueDiscipline};
+pub use machine::{Action, Endpoint, Hears, Notice, Seat, Source, Timed, Transfer};
+pub use medium::{Change, Edge, End, InFlight, Medium, Peer, Queued};
+pub use observe::{Cause, Histogram, Observation, Observer, Place, Probe, Variable};
+pub use packet::{Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader, UdpHeader};
+pub use simulation::{RunError, Simulation};
+pub use slab::Pkt;

@@ -1,0 +1,284 @@
+//! What can be observed of a run. Areas emit observations, [`crate::measure`] makes tables of
+//! them; nothing in a run depends on whether anybody looks.
+
+use crate::engine::Instant;
+
+use super::packet::{FlowId, NodeId, Packet};
+
+/// A place where packets wait, fly or end, for counting and for naming drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place(pub u32);
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// The queue was full.
+    Overflow,
+    /// Active queue management dropped it early.
+    Early,
+    /// The loss model took it.
+    Loss,
+    /// A handover emptied the queue.
+    Handover,
+    /// The link was down.
+    LinkDown,
+    /// No route led to its destination.
+    NoRoute,
+    /// Nobody listens at its port.
+    NoEndpoint,
+    /// It belonged to an earlier connection.
+    OldConnection,
+}
+
+impl Cause {
+    /// Every cause.
+    pub const ALL: [Self; 8] = [
+        Self::Overflow, Self::Early, Self::Loss, Self::Handover,
+        Self::LinkDown, Self::NoRoute, Self::NoEndpoint, Self::OldConnection,
+    ];
+
+    /// The cause as it stands in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Overflow => "overflow",
+            Self::Early => "early",
+            Self::Loss => "loss",
+            Self::Handover => "handover",
+            Self::LinkDown => "link_down",
+            Self::NoRoute => "no_route",
+            Self::NoEndpoint => "no_endpoint",
+            Self::OldConnection => "old_connection",
+        }
+    }
+}
+
+/// A variable of an endpoint whose every change can be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Variable {
+    /// Congestion window, in packets.
+    Cwnd,
+    /// Slow-start threshold, in packets.
+    Ssthresh,
+    /// Last round-trip-time sample; seconds, or ticks in profile `ns2`.
+    Rtt,
+    /// Smoothed round-trip time; seconds, or ticks times 8 in profile `ns2`.
+    Srtt,
+    /// Round-trip-time variation; seconds, or ticks times 4 in profile `ns2`.
+    Rttvar,
+    /// Retransmission timeout, seconds.
+    Rto,
+    /// Back-off multiplier of the retransmission timeout.
+    Backoff,
+    /// Retransmission timeouts so far.
+    Timeouts,
+    /// Bytes in flight, in packets.
+    InFlight,
+    /// Pacing rate, bit/s.
+    PacingRate,
+}
+
+impl Variable {
+    /// The variable as it stands in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cwnd => "cwnd",
+            Self::Ssthresh => "ssthresh",
+            Self::Rtt => "rtt",
+            Self::Srtt => "srtt",
+            Self::Rttvar => "rttvar",
+            Self::Rto => "rto",
+            Self::Backoff => "backoff",
+            Self::Timeouts => "timeouts",
+            Self::InFlight => "in_flight",
+            Self::PacingRate => "pacing_rate",
+        }
+    }
+}
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Observation<'a> {
+    /// An endpoint at `node` handed a packet to its node.
+    Sent {
+        /// The node.
+        node: NodeId,
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A packet reached an endpoint at `node`.
+    Received {
+        /// The node.
+        node: NodeId,
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A packet was dropped.
+    Dropped {
+        /// Where.
+        place: Place,
+        /// Why.
+        cause: Cause,
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A packet was marked as having experienced congestion.
+    Marked {
+        /// Where.
+        place: Place,
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A variable of the flow's endpoint at `node` changed.
+    Changed {
+        /// The node.
+        node: NodeId,
+        /// The flow.
+        flow: FlowId,
+        /// What changed.
+        variable: Variable,
+        /// Its new value.
+        value: f64,
+    },
+}
+
+/// Somebody who looks at a run.
+pub trait Observer: Send {
+    /// Takes note of an observation.
+    fn see(&mut self, now: Instant, observation: &Observation<'_>);
+
+    /// Gives itself back as what it is, at the end of the run.
+    fn into_any(self: Box<Self>) -> Box<dyn std::any::Any>;
+}
+
+/// Takes the present values of a component, by name. Names carry their unit (`queue_bytes`).
+pub trait Probe {
+    /// A value.
+    fn value(&mut self, name: &'static str, value: f64);
+    /// A distribution: `name` carries the unit that remains after multiplying by `scale`.
+    fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram);
+}
+
+/// A distribution of non-negative integers (nanoseconds, bytes): counts in buckets that are
+/// exact below 32 and at most 3.2 % wide above.
+#[derive(Clone, Debug, Default)]
+pub struct Histogram {
+    counts: Vec<u32>,
+    /// The bucket of `counts[0]`.
+    first: usize,
+    /// Values equal to zero, by far the commonest in a queue.
+    zeros: u64,
+    total: u64,
+}
+
+/// Buckets per octave: 2⁵.
+const SUB_BITS: u32 = 5;
+
+impl Histogram {
+    /// Counts `value`.
+    #[inline]
+    pub fn add(&mut self, value: u64) {
+        self.total += 1;
+        if value == 0 {
+            self.zeros += 1;
+            return;
+        }
+        let bucket = bucket(value);
+        if bucket >= self.first && bucket - self.first < self.counts.len() {
+            let count = &mut self.counts[bucket - self.first];
+            *count = count.saturating_add(1);
+        } else {
+            self.widen(bucket);
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, bucket: usize) {
+        if self.counts.is_empty() {
+            self.first = bucket;
+        } else if bucket < self.first {
+            let gap = self.first - bucket;
+            self.counts.splice(0..0, std::iter::repeat_n(0, gap));
+            self.first = bucket;
+        }
+        let place = bucket - self.first;
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, 0);
+        }
+        self.counts[place] += 1;
+    }
+
+    /// How many values were counted.
+    pub fn len(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// The least value that at least the share `q` of all values do not exceed (the middle of
+    /// its bucket); `None` if nothing was counted.
+    pub fn quantile(&self, q: f64) -> Option<f64> {
+        if self.total == 0 {
+            return None;
+        }
+        let rank = libm::ceil(q.clamp(0.0, 1.0) * self.total as f64).max(1.0) as u64;
+        let mut seen = self.zeros;
+        if seen >= rank {
+            return Some(0.0);
+        }
+        for (i, &count) in self.counts.iter().enumerate() {
+            seen += u64::from(count);
+            if seen >= rank {
+                return Some(middle(self.first + i));
+            }
+        }
+        Some(middle(self.first + self.counts.len().saturating_sub(1)))
+    }
+}
+
+/// The bucket of a value: exact below 2⁵, then 2⁵ to the octave.
+#[inline]
+fn bucket(value: u64) -> usize {
+    let octave = (63 - value.leading_zeros()).saturating_sub(SUB_BITS);
+    ((octave as usize) << SUB_BITS) + (value >> octave) as usize
+}
+
+/// The middle of a bucket.
+fn middle(bucket: usize) -> f64 {
+    let octave = (bucket >> SUB_BITS).saturating_sub(1);
+    let low = (bucket - (octave << SUB_BITS)) as f64;
+    let width = (1u64 << octave) as f64;
+    if octave == 0 { low } else { low * width + (width - 1.0) / 2.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_within_half_a_bucket() {
+        let mut histogram = Histogram::default();
+        for value in (1..=100_000u64).rev() {
+            histogram.add(value);
+        }
+        for q in [0.01, 0.5, 0.95, 1.0] {
+            let exact = 100_000.0 * q;
+            let got = histogram.quantile(q).unwrap();
+            assert!((got - exact).abs() <= 0.016 * exact + 1.0, "{q}: {got} against {exact}");
+        }
+    }
+
+    #[test]
+    fn small_values_are_exact() {
+        let mut histogram = Histogram::default();
+        for value in [0, 0, 5, 31, 32] {
+            histogram.add(value);
+        }
+        assert_eq!(histogram.quantile(0.4), Some(0.0));
+        assert_eq!(histogram.quantile(0.6), Some(5.0));
+        assert_eq!(histogram.quantile(1.0), Some(32.0));
+        assert_eq!(Histogram::default().quantile(0.5), None);
+    }
+}

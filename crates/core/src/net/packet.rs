@@ -1,0 +1,233 @@
+//! The packet: a small plain value, and the layouts of the headers that it can carry.
+//!
+//! Layouts live here because network elements and observers read some of their fields; what
+//! the fields mean is the business of the protocol in its own area.
+
+use crate::engine::Instant;
+
+/// A node of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// A multicast group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupId(pub u32);
+
+/// A flow: one source, its sending and its receiving endpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// Where a packet goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Address {
+    /// To one node.
+    Node(NodeId),
+    /// To every member of a group.
+    Group(GroupId),
+}
+
+/// One end of a flow: its node and its port there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Socket {
+    /// The node.
+    pub node: NodeId,
+    /// The port, which selects the endpoint at the node.
+    pub port: u16,
+}
+
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not understand marks.
+    #[default]
+    NotEct = 0b00,
+    /// ECN-capable, ECT(1).
+    Ect1 = 0b01,
+    /// ECN-capable, ECT(0).
+    Ect0 = 0b10,
+    /// Congestion experienced.
+    Ce = 0b11,
+}
+
+/// One packet on its way.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// The sending end.
+    pub from: Socket,
+    /// Where it goes.
+    pub to: Address,
+    /// The port at the destination.
+    pub to_port: u16,
+    /// The differentiated-services code point.
+    pub dscp: u8,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// Bytes on the wire, IP header included.
+    pub size: u32,
+    /// The flow it belongs to.
+    pub flow: FlowId,
+    /// Which of the flow's successive connections it belongs to.
+    pub connection: u32,
+    /// Truth: the running number of this transmission among all of its endpoint, from 1.
+    /// No protocol decides by it; spurious timeouts are classified from it.
+    pub number: u64,
+    /// The transport header.
+    pub header: Header,
+}
+
+/// A transport header.
+#[derive(Clone, Debug)]
+pub enum Header {
+    /// TCP.
+    Tcp(TcpHeader),
+    /// UDP with the sequence number and time stamp of RTP.
+    Udp(UdpHeader),
+}
+
+/// A TCP header (RFC 9293 §3.1) with its options.
+///
+/// Sequence numbers do not wrap. In profile `rfc` they count bytes from 0, the SYN's; in
+/// profile `ns2` they count packets, and `ack` is the highest packet received in order.
+#[derive(Clone, Debug, Default)]
+pub struct TcpHeader {
+    /// The first sequence number of the segment.
+    pub seq: u64,
+    /// The acknowledgement number.
+    pub ack: u64,
+    /// Payload bytes.
+    pub payload: u32,
+    /// The advertised window in bytes, scaling already applied.
+    pub window: u32,
+    /// SYN, ACK, FIN, ECE, CWR and whether time stamps are present.
+    pub flags: TcpFlags,
+    /// SACK blocks.
+    pub sack: SackBlocks,
+    /// Time-stamp option, TSval (RFC 7323).
+    pub ts_val: Instant,
+    /// Time-stamp option, TSecr.
+    pub ts_echo: Instant,
+    /// Truth, on an acknowledgement: the highest transmission number that had arrived when it
+    /// was made.
+    pub arrived: u64,
+}
+
+/// Flags of a TCP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpFlags(u8);
+
+impl TcpFlags {
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// The acknowledgement field counts.
+    pub const ACK: Self = Self(0x10);
+    /// ECN echo (RFC 3168 §6.1).
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced.
+    pub const CWR: Self = Self(0x80);
+    /// Time stamps are present (an option, kept here to save space).
+    pub const TIMESTAMPS: Self = Self(0x20);
+    /// Truth, on an acknowledgement: the segment that caused it had arrived before.
+    pub const DUPLICATE: Self = Self(0x08);
+
+    /// No flag.
+    pub const NONE: Self = Self(0);
+
+    /// Whether all flags of `other` are set.
+    #[inline]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// These flags and those of `other`.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// Up to three SACK blocks (RFC 2018), most recent first.
+///
+/// Numbers are modulo 2³², as on the wire; [`SackBlocks::iter`] gives full ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [(u32, u32); 3],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// The most blocks that a header holds: three, as RFC 2018 §3 says for use with time stamps.
+    pub const MAX: usize = 3;
+
+    /// Adds the block `[start, end)` unless three are there.
+    #[inline]
+    pub fn push(&mut self, start: u64, end: u64) {
+        if let Some(block) = self.blocks.get_mut(usize::from(self.len)) {
+            *block = (start as u32, end as u32);
+            self.len += 1;
+        }
+    }
+
+    /// How many blocks there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    /// Whether there is no block.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The blocks as full sequence numbers `[start, end)`, those nearest to `ack`.
+    pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let near = move |n: u32| ack.wrapping_add_signed(i64::from(n.wrapping_sub(ack as u32) as i32));
+        self.blocks[..self.len()].iter().map(move |&(start, end)| (near(start), near(end)))
+    }
+}
+
+/// A UDP header, with what RTP (RFC 3550 §5.1) adds for measurements.
+#[derive(Clone, Debug, Default)]
+pub struct UdpHeader {
+    /// The datagram's number in its flow, from 0.
+    pub seq: u64,
+    /// When it was sent.
+    pub sent_at: Instant,
+}
+
+const _: () = assert!(size_of::<Packet>() <= 128, "a packet takes at most two cache lines");
+
+impl Packet {
+    /// The TCP header, if it carries one.
+    #[inline]
+    pub fn tcp(&self) -> Option<&TcpHeader> {
+        match &self.header {
+            Header::Tcp(header) => Some(header),
+            Header::Udp(_) => None,
+        }
+    }
+
+    /// Whether it is a pure acknowledgement: part of the classification key of network elements.
+    pub fn is_pure_ack(&self) -> bool {
+        self.tcp().is_some_and(|h| h.payload == 0 && h.flags.has(TcpFlags::ACK) && !h.flags.has(TcpFlags::SYN) && !h.flags.has(TcpFlags::FIN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sack_blocks_survive_the_wrap_of_32_bits() {
+        let mut sack = SackBlocks::default();
+        let ack = (7 << 32) - 1_000;
+        sack.push(ack + 500, ack + 1_500);
+        sack.push(ack - 200, ack - 100);
+        let blocks: Vec<_> = sack.iter(ack).collect();
+        assert_eq!(blocks, [(ack + 500, ack + 1_500), (ack - 200, ack - 100)]);
+    }
+}

@@ -1,0 +1,26 @@
+//! Profiles: what the papers' simulator did, or what the standards say.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which body of rules fills in what a scenario leaves out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Profile {
+    /// What ns-2.35 and EURANE do: for reproducing papers and for cross-validation.
+    #[serde(rename = "ns2")]
+    Ns2,
+    /// What the RFCs say; for radios the same as `3gpp`.
+    #[default]
+    #[serde(rename = "rfc")]
+    Rfc,
+    /// What 3GPP says; for transports and queues the same as `rfc`.
+    #[serde(rename = "3gpp")]
+    Gpp,
+}
+
+impl Profile {
+    /// Whether ns-2's rules apply.
+    pub fn is_ns2(self) -> bool {
+        self == Self::Ns2
+    }
+}

@@ -1,0 +1,5 @@
+//! The scenario: one schema, from which reading, checking, JSON Schema and documentation come.
+//! The only part of the core that reads files.
+
+pub mod registry;
+pub mod types;

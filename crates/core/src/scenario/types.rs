@@ -1,0 +1,203 @@
+//! The scenario as data. Field docs are the reference page's text.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{BitRate, Duration};
+use crate::net::{InFlight, Queued};
+use crate::profile::Profile;
+
+use super::registry::{LossModel, Queue, Source, Transport};
+
+/// A network, what it carries, what changes, and what to record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scenario {
+    /// A name for tables and files. The file's name by default.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// What it is about, for readers.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Which rules fill in what is left out: `rfc`, `ns2` or `3gpp`.
+    pub profile: Profile,
+    /// Simulated time. 60 s.
+    pub duration: Duration,
+    /// The seed of all random streams, from 0 to 2⁵³ − 1.
+    pub seed: u64,
+    /// Nodes by name. If left out, the nodes are those that links name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
+    /// Point-to-point links.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub link: Vec<Link>,
+    /// Multicast groups.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub group: Vec<Group>,
+    /// Flows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flow: Vec<Flow>,
+    /// What changes during the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub change: Vec<Change>,
+    /// What is recorded beyond totals.
+    pub record: Record,
+}
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            description: String::new(),
+            profile: Profile::default(),
+            duration: Duration::from_secs(60),
+            seed: 1,
+            nodes: Vec::new(),
+            link: Vec::new(),
+            group: Vec::new(),
+            flow: Vec::new(),
+            change: Vec::new(),
+            record: Record::default(),
+        }
+    }
+}
+
+/// A point-to-point link between two nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// A name for results and changes.
+    pub name: String,
+    /// The two nodes. Forward is from the first to the second.
+    pub between: [String; 2],
+    /// The rate, in both directions.
+    pub rate: BitRate,
+    /// The propagation delay, in both directions. 10 ms.
+    #[serde(default = "default_delay")]
+    pub delay: Duration,
+    /// The queue in front of the link, in both directions. DropTail of 100 packets.
+    #[serde(default = "default_queue")]
+    pub queue: Queue,
+    /// What the link loses of what is sent forward. Nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+    /// Whether a packet may overtake one that was sent before the delay became shorter, as it
+    /// would on a real path. (ns-2: not `avoidReordering_`.)
+    #[serde(default = "yes")]
+    pub reorder: bool,
+    /// What differs on the way back, from the second node to the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<Reverse>,
+}
+
+/// What differs on the way back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reverse {
+    /// The rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// The propagation delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+    /// The queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+    /// What the link loses of what is sent back. Nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+}
+
+/// A multicast group. Its tree is the union of the shortest paths from the sender.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// A name, to which flows send.
+    pub name: String,
+    /// The nodes that listen.
+    pub members: Vec<String>,
+}
+
+/// A source, and the transport that carries its data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// A name for results. `from>to` by default.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The sending node.
+    pub from: String,
+    /// The receiving node, or a group.
+    pub to: String,
+    /// How the data are carried. TCP.
+    #[serde(default = "default_transport")]
+    pub transport: Transport,
+    /// What is sent. As much as possible.
+    #[serde(default = "default_source")]
+    pub source: Source,
+    /// When the source starts. At once.
+    #[serde(default)]
+    pub start: Duration,
+}
+
+/// A change of a link during the run. What is left out stays as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// When.
+    pub at: Duration,
+    /// The link.
+    pub link: String,
+    /// The new rate, in both directions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// The new propagation delay, in both directions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+    /// Whether the link is up. A link that is down drops what comes and keeps what waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up: Option<bool>,
+    /// A new loss model, forward.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+    /// What becomes of packets in service and in flight: they `finish`, or `move` to the
+    /// changed link.
+    #[serde(default)]
+    pub in_flight: InFlight,
+    /// What becomes of waiting packets: `keep` or `empty`.
+    #[serde(default)]
+    pub queue: Queued,
+}
+
+/// What is recorded beyond totals. Recording does not alter a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Record {
+    /// Sample links and flows at this interval, into the table `series`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<Duration>,
+    /// Record every packet sent, received, dropped and marked, into the table `packets`.
+    pub packets: bool,
+    /// Record every change of `cwnd`, `ssthresh`, `srtt` and the like, into the table `changes`.
+    pub variables: bool,
+}
+
+fn default_delay() -> Duration {
+    Duration::from_millis(10)
+}
+
+fn default_queue() -> Queue {
+    Queue::DropTail(Default::default())
+}
+
+fn default_transport() -> Transport {
+    Transport::Tcp(Default::default())
+}
+
+fn default_source() -> Source {
+    Source::Greedy(Default::default())
+}
+
+fn yes() -> bool {
+    true
+}

@@ -1,0 +1,3 @@
+//! Transport protocols: sans-IO endpoints, and the modules that they share.
+
+pub mod tcp;

@@ -1,0 +1,274 @@
+//! The parameters of TCP as a scenario states them, and what a profile makes of those left out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{Bytes, Duration};
+use crate::profile::Profile;
+
+/// TCP. What is left out is as the profile says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The profile, if not the scenario's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// The usual pair of loss recovery and congestion control: `cubic` (SACK recovery) by default
+    /// in profile `rfc`, `newreno` in profile `ns2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
+    /// Loss recovery apart from the variant (profile `rfc` only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
+    /// Congestion control apart from the variant (profile `rfc` only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<Congestion>,
+    /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
+    /// Header bytes on the wire of each data segment, IP included: 40 B. In profile `ns2` the
+    /// first packet (seqno 0) has none without a SYN, and Vegas never has any, as in ns-2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<Bytes>,
+    /// How a connection opens. `rfc`: `full`. `ns2`: `partial`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake: Option<Handshake>,
+    /// Initial window in segments. `rfc`: 10 (RFC 6928). `ns2`: 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Initial slow-start threshold in segments. `rfc`: none. `ns2`: the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<u32>,
+    /// The receiver's buffer, and so the most it advertises, in segments. `rfc`: 100 000, which
+    /// does not limit. `ns2`: 20 (`window_`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
+    /// When the receiver acknowledges.
+    pub ack: AckPolicy,
+    /// One new segment on each of the first two duplicate acknowledgements (RFC 3042). On.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// The most segments sent at once, 0 for no limit (`ns2`: `maxburst_`). 0.
+    pub max_burst: u32,
+    /// The window after an idle time longer than the RTO. `rfc`: `rfc5681`. `ns2`: `ns2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_restart: Option<IdleRestart>,
+    /// Explicit congestion notification (RFC 3168). Off.
+    pub ecn: bool,
+    /// Time stamps (RFC 7323), which cost 12 bytes in each packet. `rfc`: on with Eifel, else off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// Whether a duplicate segment is reported in the first SACK block (RFC 2883). `rfc`: on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
+    /// Detection of spurious retransmission timeouts. None.
+    pub spurious: Spurious,
+    /// The retransmission timer.
+    pub rto: Rto,
+    /// No new fast retransmit before everything sent at the last loss is acknowledged (ns-2's
+    /// `bugFix_`; RFC 6582 §4.1 step 1). On.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<bool>,
+    /// FACK only.
+    pub fack: Fack,
+    /// Vegas only.
+    pub vegas: Vegas,
+    /// CUBIC only.
+    pub cubic: Cubic,
+    /// Profile `ns2`: the phase of the sender's clock ticks, which ns-2 draws uniformly from one
+    /// tick. Drawn likewise if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boot_time: Option<f64>,
+    /// Profile `ns2`: a random delay of up to this before each packet is sent (`overhead_`). None.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Duration>,
+}
+
+/// The usual pairs of loss recovery and congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// Fast retransmit, then slow start from one segment (Jacobson 1988).
+    Tahoe,
+    /// Fast recovery (RFC 2581).
+    Reno,
+    /// Fast recovery that stays until everything is repaired (RFC 6582).
+    NewReno,
+    /// SACK: profile `rfc` RFC 6675 with Reno's window, profile `ns2` Fall and Floyd's.
+    Sack,
+    /// Forward acknowledgement (Mathis, Mahdavi 1996).
+    Fack,
+    /// Vegas (Brakmo, Peterson 1995).
+    Vegas,
+    /// SACK recovery with CUBIC's window (RFC 9438). Profile `rfc` only.
+    Cubic,
+}
+
+/// What decides which segments are lost and what is resent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Recovery {
+    /// Go back to the first unacknowledged segment.
+    Tahoe,
+    /// Leave recovery at the first new acknowledgement.
+    Reno,
+    /// Stay until everything sent at the loss is acknowledged (RFC 6582).
+    NewReno,
+    /// Scoreboard and pipe (RFC 6675).
+    Sack,
+    /// Forward-most acknowledged data (Mathis, Mahdavi 1996).
+    Fack,
+}
+
+/// What decides how much may be in flight, and how fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Congestion {
+    /// Slow start and additive increase, multiplicative decrease (RFC 5681).
+    Reno,
+    /// Delay-based (Brakmo, Peterson 1995).
+    Vegas,
+    /// Cubic growth in time (RFC 9438).
+    Cubic,
+}
+
+/// How a connection opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Handshake {
+    /// SYN, SYN+ACK, ACK.
+    Full,
+    /// The data sender's 40-byte SYN is acknowledged; no SYN comes back, no FIN at the end (ns-2).
+    Partial,
+    /// The first data segment replaces the SYN; the initial window leaves at once.
+    DataOnSyn,
+    /// The connection is open from the start.
+    None,
+}
+
+/// When a receiver acknowledges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AckPolicy {
+    /// Segments to an acknowledgement when all is in order. 1 (RFC 9293 §3.8.6.3 allows 2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<u32>,
+    /// The longest delay of an acknowledgement. `rfc`: 200 ms. `ns2`: 100 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+}
+
+/// The window after an idle time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum IdleRestart {
+    /// The timer keeps running when all is acknowledged, and its expiry sets the window to one.
+    Ns2,
+    /// At most the initial window after one RTO without sending (RFC 5681 §4.1).
+    Rfc5681,
+    /// The window stays.
+    Off,
+}
+
+/// How spurious retransmission timeouts are detected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Spurious {
+    /// Not at all.
+    #[default]
+    None,
+    /// By time stamps (RFC 3522), with the response of RFC 4015.
+    Eifel,
+    /// By the first acknowledgements after the timeout (RFC 5682), with the response of RFC 4015.
+    FRto,
+}
+
+/// The retransmission timer (RFC 6298).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rto {
+    /// Least value. `rfc`: 1 s (RFC 6298 §2.4). `ns2`: 200 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<Duration>,
+    /// Greatest value, back-off included. 60 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<Duration>,
+    /// Before the first sample. `rfc`: 1 s (RFC 6298 §2.1). `ns2`: 3 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Duration>,
+    /// Clock granularity G. `rfc`: 1 ms. `ns2`: 10 ms (`tcpTick_`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub granularity: Option<Duration>,
+    /// Which mean the deviation is taken from. `rfc`.
+    pub order: RtoOrder,
+}
+
+/// Which smoothed round-trip time the variation is computed from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RtoOrder {
+    /// The one before the sample (RFC 6298 §2.3).
+    #[default]
+    Rfc,
+    /// The one after it, as the UMTS thesis prints.
+    Thesis,
+}
+
+/// FACK's own parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fack {
+    /// The window when recovery begins. `rfc`: `half`. `ns2`: `one`, as ns-2.35 does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_at_trigger: Option<CwndAtTrigger>,
+    /// Reduce the window gradually, one segment for two acknowledgements (rampdown). Off.
+    pub rampdown: bool,
+    /// Halve the window twice if the loss hit in slow start (overdamping). Off.
+    pub overdamping: bool,
+}
+
+/// FACK's window when recovery begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CwndAtTrigger {
+    /// Half of it.
+    Half,
+    /// One segment.
+    One,
+}
+
+/// Vegas' thresholds, in segments.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Vegas {
+    /// Below this many queued segments the window grows. 1.
+    pub alpha: f64,
+    /// Above this many it shrinks. 3.
+    pub beta: f64,
+    /// Above this many slow start ends. 1.
+    pub gamma: f64,
+}
+
+impl Default for Vegas {
+    fn default() -> Self {
+        Self { alpha: 1.0, beta: 3.0, gamma: 1.0 }
+    }
+}
+
+/// CUBIC's constants (RFC 9438 §4).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cubic {
+    /// C, in segments per second cubed. 0.4 (§5.1).
+    pub c: f64,
+    /// Multiplicative decrease factor β. 0.7 (§4.6).
+    pub beta: f64,
+    /// Release of bandwidth for new flows (§4.7). On.
+    pub fast_convergence: bool,
+}
+
+impl Default for Cubic {
+    fn default() -> Self {
+        Self { c: 0.4, beta: 0.7, fast_convergence: true }
+    }
+}

@@ -1,0 +1,1 @@
+//! TCP as ns-2.35 has it.
