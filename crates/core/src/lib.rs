@@ -4,4 +4,9 @@
 //! repository tells how it is divided.
 
 pub mod engine;
+pub mod measure;
 pub mod net;
+pub mod profile;
+pub mod scenario;
+pub mod traffic;
+pub mod transport;

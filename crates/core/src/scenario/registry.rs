@@ -2,6 +2,7 @@
 
 use crate::choice;
 use crate::net::disciplines::droptail;
+use crate::net::loss::bernoulli;
 use crate::traffic;
 use crate::transport::{tcp, udp};
 
@@ -28,5 +29,13 @@ choice! {
     pub enum Source: "source" {
         /// As much as the transport takes, for ever.
         "greedy" => Greedy(traffic::greedy::Config),
+    }
+}
+
+choice! {
+    /// Which packets a link loses, in front of its queue.
+    pub enum LossModel: "loss model" {
+        /// Independent losses.
+        "bernoulli" => Bernoulli(bernoulli::Config),
     }
 }

@@ -1,6 +1,8 @@
 //! Loss models: which packets a link loses, in front of its queue. A lost packet takes no
 //! transmission time.
 
+pub mod bernoulli;
+
 use crate::engine::Instant;
 
 use super::packet::Packet;

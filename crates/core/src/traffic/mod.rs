@@ -1,0 +1,3 @@
+//! Sources: what a flow has to send, one file each.
+
+pub mod greedy;
