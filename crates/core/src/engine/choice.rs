@@ -25,9 +25,10 @@ impl NameSeed {
     /// # Errors
     /// A sentence that lists the known names.
     pub fn find<E: Error>(&self, name: &str) -> Result<usize, E> {
-        self.names.iter().position(|known| *known == name).ok_or_else(|| {
-            E::custom(format!("unknown {} `{name}`, expected one of {}", self.what, quoted(self.names)))
-        })
+        self.names
+            .iter()
+            .position(|known| *known == name)
+            .ok_or_else(|| E::custom(format!("unknown {} `{name}`, expected one of {}", self.what, quoted(self.names))))
     }
 
     /// Fails if the map names a second choice.
@@ -38,7 +39,8 @@ impl NameSeed {
         match map.next_key::<String>()? {
             None => Ok(()),
             Some(second) => Err(A::Error::custom(format!(
-                "two choices of {}, `{}` and `{second}`: keep one", self.what, self.names[first]
+                "two choices of {}, `{}` and `{second}`: keep one",
+                self.what, self.names[first]
             ))),
         }
     }

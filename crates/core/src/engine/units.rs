@@ -94,7 +94,8 @@ type Unit = (&'static str, f64);
 const TIME_UNITS: [Unit; 6] = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
 const RATE_UNITS: [Unit; 4] = [("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)];
 const SIZE_UNITS: [Unit; 4] = [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
-const AMOUNT_UNITS: [Unit; 6] = [("packets", -1.0), ("packet", -1.0), SIZE_UNITS[0], SIZE_UNITS[1], SIZE_UNITS[2], SIZE_UNITS[3]];
+const AMOUNT_UNITS: [Unit; 6] =
+    [("packets", -1.0), ("packet", -1.0), SIZE_UNITS[0], SIZE_UNITS[1], SIZE_UNITS[2], SIZE_UNITS[3]];
 
 /// Splits `text` into a number and one of `units`; `what` and `example` serve the error.
 fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) -> Result<(f64, f64), String> {
@@ -102,7 +103,12 @@ fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) -> Result<(f6
     let names = || units.iter().map(|u| u.0).collect::<Vec<_>>().join(", ");
     let split = text
         .char_indices()
-        .find(|&(i, c)| !(c.is_ascii_digit() || matches!(c, '.' | '_') || exponent_at(text, i) || (matches!(c, '-' | '+') && (i == 0 || exponent_at(text, i - 1)))))
+        .find(|&(i, c)| {
+            !(c.is_ascii_digit()
+                || matches!(c, '.' | '_')
+                || exponent_at(text, i)
+                || (matches!(c, '-' | '+') && (i == 0 || exponent_at(text, i - 1))))
+        })
         .map_or(text.len(), |(i, _)| i);
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
     let value: f64 = number.parse().map_err(|_| {
@@ -112,8 +118,14 @@ fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) -> Result<(f6
         return Err(format!("{what} needs a unit: expected one of {}, as in \"{example}\"", names()));
     }
     let Some(&(_, factor)) = units.iter().find(|u| u.0 == unit) else {
-        let nearest = units.iter().find(|u| u.0.eq_ignore_ascii_case(unit)).map_or(String::new(), |u| format!("; did you mean \"{}\"?", u.0));
-        return Err(format!("unknown unit \"{unit}\" for {what}: expected one of {}, as in \"{example}\"{nearest}", names()));
+        let nearest = units
+            .iter()
+            .find(|u| u.0.eq_ignore_ascii_case(unit))
+            .map_or(String::new(), |u| format!("; did you mean \"{}\"?", u.0));
+        return Err(format!(
+            "unknown unit \"{unit}\" for {what}: expected one of {}, as in \"{example}\"{nearest}",
+            names()
+        ));
     };
     if value < 0.0 {
         return Err(format!("{what} cannot be negative: \"{text}\""));
@@ -126,7 +138,9 @@ fn exponent_at(text: &str, i: usize) -> bool {
     let bytes = text.as_bytes();
     let follows_digit = i > 0 && bytes[i - 1].is_ascii_digit();
     let digit_at = |j: usize| bytes.get(j).is_some_and(u8::is_ascii_digit);
-    matches!(bytes[i], b'e' | b'E') && follows_digit && (digit_at(i + 1) || (matches!(bytes.get(i + 1), Some(b'-' | b'+')) && digit_at(i + 2)))
+    matches!(bytes[i], b'e' | b'E')
+        && follows_digit
+        && (digit_at(i + 1) || (matches!(bytes.get(i + 1), Some(b'-' | b'+')) && digit_at(i + 2)))
 }
 
 /// Reads a non-negative quantity of at most `max` base units.
@@ -180,7 +194,10 @@ impl BitRate {
 
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&spelled(self.0, &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)]))
+        f.write_str(&spelled(
+            self.0,
+            &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)],
+        ))
     }
 }
 
@@ -261,10 +278,34 @@ macro_rules! written_as_text {
     };
 }
 
-written_as_text!(Duration, "Duration", "a duration as text, such as \"10 ms\"", r"^\s*\+?[0-9._eE+-]+\s*(ns|us|ms|s|min|h)\s*$", "A length of time: number and unit (ns, us, ms, s, min, h), as in \"10 ms\".");
-written_as_text!(BitRate, "Rate", "a rate as text, such as \"384 kbit/s\"", r"^\s*\+?[0-9._eE+-]+\s*[kMG]?bit/s\s*$", "A data rate: number and unit (bit/s, kbit/s, Mbit/s, Gbit/s), as in \"384 kbit/s\".");
-written_as_text!(Bytes, "Size", "a size as text, such as \"64 kB\"", r"^\s*\+?[0-9._eE+-]+\s*[kMG]?B\s*$", "A number of bytes: number and unit (B, kB, MB, GB; 1 kB = 1000 B), as in \"64 kB\".");
-written_as_text!(Amount, "Length", "a length as text, such as \"64 packets\" or \"64 kB\"", r"^\s*\+?[0-9._eE+-]+\s*(packets?|[kMG]?B)\s*$", "Packets or bytes, as in \"64 packets\" or \"64 kB\".");
+written_as_text!(
+    Duration,
+    "Duration",
+    "a duration as text, such as \"10 ms\"",
+    r"^\s*\+?[0-9._eE+-]+\s*(ns|us|ms|s|min|h)\s*$",
+    "A length of time: number and unit (ns, us, ms, s, min, h), as in \"10 ms\"."
+);
+written_as_text!(
+    BitRate,
+    "Rate",
+    "a rate as text, such as \"384 kbit/s\"",
+    r"^\s*\+?[0-9._eE+-]+\s*[kMG]?bit/s\s*$",
+    "A data rate: number and unit (bit/s, kbit/s, Mbit/s, Gbit/s), as in \"384 kbit/s\"."
+);
+written_as_text!(
+    Bytes,
+    "Size",
+    "a size as text, such as \"64 kB\"",
+    r"^\s*\+?[0-9._eE+-]+\s*[kMG]?B\s*$",
+    "A number of bytes: number and unit (B, kB, MB, GB; 1 kB = 1000 B), as in \"64 kB\"."
+);
+written_as_text!(
+    Amount,
+    "Length",
+    "a length as text, such as \"64 packets\" or \"64 kB\"",
+    r"^\s*\+?[0-9._eE+-]+\s*(packets?|[kMG]?B)\s*$",
+    "Packets or bytes, as in \"64 packets\" or \"64 kB\"."
+);
 
 impl<'de> Deserialize<'de> for Probability {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -24,6 +24,8 @@ pub use discipline::{Backlog, QueueDiscipline};
 pub use machine::{Action, Endpoint, Hears, Notice, Seat, Source, Timed, Transfer};
 pub use medium::{Change, Edge, End, InFlight, Medium, Peer, Queued};
 pub use observe::{Cause, Histogram, Observation, Observer, Place, Probe, Variable};
-pub use packet::{Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader, UdpHeader};
+pub use packet::{
+    Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader, UdpHeader,
+};
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

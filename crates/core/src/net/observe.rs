@@ -33,8 +33,14 @@ pub enum Cause {
 impl Cause {
     /// Every cause.
     pub const ALL: [Self; 8] = [
-        Self::Overflow, Self::Early, Self::Loss, Self::Handover,
-        Self::LinkDown, Self::NoRoute, Self::NoEndpoint, Self::OldConnection,
+        Self::Overflow,
+        Self::Early,
+        Self::Loss,
+        Self::Handover,
+        Self::LinkDown,
+        Self::NoRoute,
+        Self::NoEndpoint,
+        Self::OldConnection,
     ];
 
     /// The cause as it stands in results.

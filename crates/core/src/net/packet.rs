@@ -213,7 +213,9 @@ impl Packet {
 
     /// Whether it is a pure acknowledgement: part of the classification key of network elements.
     pub fn is_pure_ack(&self) -> bool {
-        self.tcp().is_some_and(|h| h.payload == 0 && h.flags.has(TcpFlags::ACK) && !h.flags.has(TcpFlags::SYN) && !h.flags.has(TcpFlags::FIN))
+        self.tcp().is_some_and(|h| {
+            h.payload == 0 && h.flags.has(TcpFlags::ACK) && !h.flags.has(TcpFlags::SYN) && !h.flags.has(TcpFlags::FIN)
+        })
     }
 }
 

@@ -65,7 +65,10 @@ impl Graph {
     fn to_leaf(&self, from: NodeId, leaf: NodeId, first: &[Option<NextHop>]) -> Option<NextHop> {
         let [way] = self.ways[leaf.0 as usize].as_slice() else { return None };
         if way.node == from {
-            return self.ways[from.0 as usize].iter().find(|w| w.node == leaf).map(|w| NextHop { port: w.port, to: w.to });
+            return self.ways[from.0 as usize]
+                .iter()
+                .find(|w| w.node == leaf)
+                .map(|w| NextHop { port: w.port, to: w.to });
         }
         first[way.node.0 as usize]
     }

@@ -114,7 +114,9 @@ pub enum RunError {
         packets: u64,
     },
     /// The books do not balance: a defect of lasthop.
-    #[error("packets are not conserved: sent {sent} + copied {copied} ≠ delivered {delivered} + dropped {dropped} + in flight {in_flight}")]
+    #[error(
+        "packets are not conserved: sent {sent} + copied {copied} ≠ delivered {delivered} + dropped {dropped} + in flight {in_flight}"
+    )]
     NotConserved {
         /// Sent by endpoints.
         sent: u64,
@@ -185,7 +187,11 @@ impl Simulation {
 
     /// Adds a medium between `nodes`, which become its peers 0, 1, …. `make` gets the number of
     /// the component to which wake-ups come, and the peers' ends.
-    pub fn add_medium<M: Medium + 'static>(&mut self, nodes: &[NodeId], make: impl FnOnce(&mut Core, u32, &[End]) -> M) -> u32 {
+    pub fn add_medium<M: Medium + 'static>(
+        &mut self,
+        nodes: &[NodeId],
+        make: impl FnOnce(&mut Core, u32, &[End]) -> M,
+    ) -> u32 {
         let medium = self.media.len() as u32;
         let mut ends = Vec::with_capacity(nodes.len());
         for (&node, peer) in nodes.iter().zip(0..) {
@@ -225,11 +231,13 @@ impl Simulation {
         let remote_port = self.free_port(&members);
         let observed = self.core.is_observed();
         let hears = source.hears();
-        let sender = self.seat(local, flow, make_sender(Seat { local, remote: to, remote_port, flow, hears, observed }));
+        let sender =
+            self.seat(local, flow, make_sender(Seat { local, remote: to, remote_port, flow, hears, observed }));
         let mut receivers = Vec::with_capacity(members.len());
         for node in members {
             let here = Socket { node, port: remote_port };
-            let seat = Seat { local: here, remote: Address::Node(from), remote_port: local.port, flow, hears, observed };
+            let seat =
+                Seat { local: here, remote: Address::Node(from), remote_port: local.port, flow, hears, observed };
             receivers.push(self.seat(here, flow, make_receiver(seat)));
         }
         let mut timer = Timer::IDLE;
@@ -635,4 +643,3 @@ impl Simulation {
         told
     }
 }
-

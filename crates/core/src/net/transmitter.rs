@@ -323,7 +323,8 @@ impl Transmitter {
         if change.in_flight == InFlight::Move {
             self.move_flight(core);
         }
-        if change.rate.is_some() || change.delay.is_some() || change.up.is_some() || change.in_flight == InFlight::Move {
+        if change.rate.is_some() || change.delay.is_some() || change.up.is_some() || change.in_flight == InFlight::Move
+        {
             self.plan_anew(core);
         }
         if self.up

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Instant;
-use crate::net::{Action, Endpoint, Header, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader, Ecn};
+use crate::net::{Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader};
 
 /// UDP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
