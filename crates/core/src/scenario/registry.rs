@@ -18,7 +18,7 @@ choice! {
     /// How a flow carries its data.
     pub enum Transport: "transport" {
         /// TCP.
-        "tcp" => Tcp(tcp::Config),
+        "tcp" => Tcp(Box<tcp::Config>),
         /// UDP.
         "udp" => Udp(udp::Config),
     }
