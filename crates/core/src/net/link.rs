@@ -63,9 +63,10 @@ impl Medium for Link {
         self.directions.iter().map(Transmitter::holds).sum()
     }
 
-    fn sample(&self, now: Instant, visit: &mut dyn FnMut(&str, &mut dyn FnMut(&mut dyn Probe))) {
+    fn sample(&self, now: Instant, probe: &mut dyn Probe) {
         for direction in &self.directions {
-            visit(direction.name(), &mut |probe| direction.sample(now, probe));
+            probe.part(direction.name());
+            direction.sample(now, probe);
         }
     }
 }

@@ -35,8 +35,8 @@ pub trait Medium: Send {
     fn edges(&self, now: Instant) -> Vec<Edge>;
     /// Packets that it holds at present: waiting, in service and in flight.
     fn holds(&self) -> u64;
-    /// Its present state and totals, one call for each of its directions or parts.
-    fn sample(&self, now: Instant, visit: &mut dyn FnMut(&str, &mut dyn FnMut(&mut dyn Probe)));
+    /// Its present state and totals, after a [`Probe::part`] for each of its directions or parts.
+    fn sample(&self, now: Instant, probe: &mut dyn Probe);
 }
 
 /// A way between two peers of a medium.

@@ -158,6 +158,8 @@ pub trait Observer: Send {
 
 /// Takes the present values of a component, by name. Names carry their unit (`queue_bytes`).
 pub trait Probe {
+    /// What follows belongs to this part: a direction of a link, an endpoint.
+    fn part(&mut self, name: &str);
     /// A value.
     fn value(&mut self, name: &'static str, value: f64);
     /// A distribution: `name` carries the unit that remains after multiplying by `scale`.

@@ -427,10 +427,10 @@ impl Simulation {
         }
     }
 
-    /// Shows the present state of each part of each medium.
-    pub fn sample_media(&self, visit: &mut dyn FnMut(&str, &mut dyn FnMut(&mut dyn Probe))) {
+    /// Shows the present state of every medium, part by part.
+    pub fn sample_media(&self, probe: &mut dyn Probe) {
         for medium in &self.media {
-            medium.sample(self.core.now(), visit);
+            medium.sample(self.core.now(), probe);
         }
     }
 
@@ -440,11 +440,12 @@ impl Simulation {
         self.endpoints[sender as usize].endpoint.sample(probe);
     }
 
-    /// Shows the present state of each of a flow's receivers, with its node.
-    pub fn sample_receivers(&self, flow: FlowId, visit: &mut dyn FnMut(NodeId, &mut dyn FnMut(&mut dyn Probe))) {
+    /// Shows the present state of a flow's receivers, one part for each, named for its node.
+    pub fn sample_receivers(&self, flow: FlowId, probe: &mut dyn Probe) {
         for &receiver in &self.flows[flow.0 as usize].receivers {
             let seated = &self.endpoints[receiver as usize];
-            visit(seated.node, &mut |probe| seated.endpoint.sample(probe));
+            probe.part(self.node_name(seated.node));
+            seated.endpoint.sample(probe);
         }
     }
 
@@ -457,9 +458,8 @@ impl Simulation {
         let index = target.component & ((1 << KIND) - 1);
         match target.component >> KIND {
             MEDIUM => {
-                let mut names = Vec::new();
-                self.media[index as usize].sample(self.core.now(), &mut |name, _| names.push(name.to_owned()));
-                names.join(", ")
+                let ends = self.ends[index as usize].iter();
+                format!("the medium of {}", ends.map(|e| self.node_name(e.node)).collect::<Vec<_>>().join(", "))
             }
             ENDPOINT => format!("an endpoint at {}", self.node_name(self.endpoints[index as usize].node)),
             _ => format!("the source of flow {index}"),
