@@ -3,6 +3,7 @@
 
 pub mod config;
 pub mod ns2;
+pub mod truth;
 
 pub use config::Config;
 
