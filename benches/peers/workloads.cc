@@ -56,10 +56,10 @@ PeakRssKb()
 
 // TCP as the workloads define it, and whatever ns-3 offers by attribute to run faster.
 void
-SetDefaults()
+SetDefaults(const std::string& scheduler)
 {
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(false));
-    GlobalValue::Bind("SchedulerType", StringValue("ns3::MapScheduler"));
+    GlobalValue::Bind("SchedulerType", StringValue("ns3::" + scheduler + "Scheduler"));
 
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpNewReno"));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(true));
@@ -342,14 +342,16 @@ main(int argc, char* argv[])
     uint32_t flows = 1;
     uint32_t rateMbps = 100;
     double seconds = 60;
+    std::string scheduler = "Map";
     CommandLine cmd(__FILE__);
     cmd.AddValue("workload", "w1 (dumbbell) or w2 (chain)", workload);
     cmd.AddValue("flows", "W1: number of flows", flows);
     cmd.AddValue("rate-mbps", "W1: rate of the bottleneck", rateMbps);
     cmd.AddValue("seconds", "simulated time", seconds);
+    cmd.AddValue("scheduler", "Map, PriorityQueue, Calendar or Heap", scheduler);
     cmd.Parse(argc, argv);
 
-    SetDefaults();
+    SetDefaults(scheduler);
     if (workload == "w1")
     {
         Dumbbell(flows, rateMbps, seconds);
