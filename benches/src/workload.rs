@@ -115,7 +115,8 @@ fn greedy_tcp(from: String, to: String, start: Duration) -> Flow {
 
 /// Datagrams of 1000 bytes, IP header included, at a constant rate.
 fn stream(from: String, to: String, rate: BitRate) -> Flow {
-    let source = Source::Cbr(cbr::Config { rate, size: Bytes::new(972) });
+    let rate = BitRate::from_bps(rate.as_bps() * 972 / 1000);
+    let source = Source::Cbr(cbr::Config::with_rate(rate, Bytes::new(972)));
     let transport = Transport::Udp(udp::Config::default());
     Flow { name: String::new(), from, to, transport, source, start: Duration::ZERO }
 }
