@@ -48,6 +48,13 @@ impl Default for Fields {
     }
 }
 
+impl Config {
+    /// Writes of `size` bytes, so that the payload has this rate.
+    pub fn with_rate(rate: BitRate, size: Bytes) -> Self {
+        Self { pace: Pace::Rate(rate), size }
+    }
+}
+
 impl TryFrom<Fields> for Config {
     type Error = String;
     fn try_from(fields: Fields) -> Result<Self, String> {
