@@ -68,7 +68,8 @@ impl Visitor<'_> for NameSeed {
     }
 }
 
-/// Declares a choice: an enum of configurations, each with the name by which it is chosen.
+/// Declares a choice: an enum of configurations, each with the name by which it is chosen. With
+/// `as Trait` after the name of what is chosen, `config()` gives the chosen one as `&dyn Trait`.
 ///
 /// ```
 /// # use serde::{Deserialize, Serialize};
@@ -88,6 +89,26 @@ impl Visitor<'_> for NameSeed {
 /// ```
 #[macro_export]
 macro_rules! choice {
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident: $what:literal as $config_trait:path {
+            $($(#[doc = $doc:literal])+ $key:literal => $variant:ident($config:ty),)+
+        }
+    ) => {
+        $crate::choice! {
+            $(#[$meta])*
+            $vis enum $name: $what {
+                $($(#[doc = $doc])+ $key => $variant($config),)+
+            }
+        }
+
+        impl $name {
+            /// What every configuration that can be chosen here can do.
+            pub fn config(&self) -> &dyn $config_trait {
+                match self { $(Self::$variant(config) => config,)+ }
+            }
+        }
+    };
     (
         $(#[$meta:meta])*
         $vis:vis enum $name:ident: $what:literal {

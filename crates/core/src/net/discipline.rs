@@ -1,13 +1,15 @@
 //! What a queue discipline is: it belongs to one transmitter of a medium, and decides what is
 //! kept, marked or dropped and what leaves next.
 
-use crate::engine::{BitRate, Instant};
+use crate::engine::{BitRate, Duration, Instant, Streams};
+use crate::profile::Profile;
 
 use super::core::Core;
 use super::machine::Timed;
-use super::observe::Probe;
+use super::observe::{Place, Probe};
 use super::packet::Packet;
 use super::slab::Pkt;
+use super::transmitter::Queue;
 
 /// Decides what is kept, marked, rewritten or dropped, and what leaves next.
 pub trait QueueDiscipline: Timed {
@@ -27,6 +29,29 @@ pub trait QueueDiscipline: Timed {
     fn backlog(&self) -> Backlog;
     /// Its present state, beyond the backlog.
     fn sample(&self, _probe: &mut dyn Probe) {}
+}
+
+/// The parameters of a queue discipline.
+pub trait QueueConfig {
+    /// The queue of a transmitter.
+    fn build(&self, site: &Site<'_>) -> Queue;
+}
+
+/// The transmitter for which a queue is built.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    /// Its name in results, which also names random streams.
+    pub name: &'a str,
+    /// Where its drops are counted.
+    pub place: Place,
+    /// Its rate at the start.
+    pub rate: BitRate,
+    /// Its propagation delay at the start.
+    pub delay: Duration,
+    /// The profile of the scenario.
+    pub profile: Profile,
+    /// The run's random streams.
+    pub streams: &'a Streams,
 }
 
 /// What waits in a queue.

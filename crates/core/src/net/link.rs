@@ -15,19 +15,10 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link between `ends`, whose names stand in the results as `name a>b` and `name b>a`.
-    pub fn new(
-        core: &mut Core,
-        component: u32,
-        name: &str,
-        ends: [(End, &str); 2],
-        forward: Setup,
-        backward: Setup,
-    ) -> Self {
-        let [(end_a, a), (end_b, b)] = ends;
-        let forward = Transmitter::new(core, &format!("{name} {a}>{b}"), end_b, component, 0, forward);
-        let backward =
-            Transmitter::new(core, &format!("{name} {b}>{a}"), end_a, component, Transmitter::KEYS, backward);
+    /// A link between two ends; `forward` is the direction from the first to the second.
+    pub fn new(core: &Core, component: u32, ends: [End; 2], forward: Setup, backward: Setup) -> Self {
+        let forward = Transmitter::new(core, ends[1], component, 0, forward);
+        let backward = Transmitter::new(core, ends[0], component, Transmitter::KEYS, backward);
         Self { directions: [forward, backward] }
     }
 }

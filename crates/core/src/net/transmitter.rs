@@ -22,6 +22,10 @@ use super::slab::Pkt;
 
 /// How a transmitter is set up.
 pub struct Setup {
+    /// Its name in results.
+    pub name: String,
+    /// Where its drops are counted.
+    pub place: Place,
     /// Bits per second of the serialiser.
     pub rate: BitRate,
     /// Propagation delay.
@@ -175,9 +179,8 @@ impl Transmitter {
     /// How many keys of its component a transmitter uses.
     pub const KEYS: u32 = 3;
 
-    /// A transmitter to `to`, called `name` in results. Its wake-ups come to `component` with
-    /// keys from `first_key`.
-    pub fn new(core: &mut Core, name: &str, to: End, component: u32, first_key: u32, setup: Setup) -> Self {
+    /// A transmitter to `to`. Its wake-ups come to `component` with keys from `first_key`.
+    pub fn new(core: &Core, to: End, component: u32, first_key: u32, setup: Setup) -> Self {
         let stage = match setup.queue {
             Queue::Planned(limit) => Stage::Planned { limit, started: 0, waiting_bytes: 0 },
             Queue::Asked(mut discipline) => {
@@ -187,8 +190,8 @@ impl Transmitter {
         };
         Self {
             to,
-            place: core.place(name.to_owned()),
-            name: name.to_owned(),
+            place: setup.place,
+            name: setup.name,
             component,
             first_key,
             serialiser: Serialiser::new(setup.rate),

@@ -1,14 +1,16 @@
 //! Everything that a scenario can choose by name: one line each.
 
 use crate::choice;
+use crate::net::discipline::QueueConfig;
 use crate::net::disciplines::droptail;
+use crate::net::loss::LossConfig;
 use crate::net::loss::bernoulli;
-use crate::traffic;
-use crate::transport::{tcp, udp};
+use crate::traffic::{self, SourceConfig};
+use crate::transport::{TransportConfig, tcp, udp};
 
 choice! {
     /// What a transmitter keeps, marks and drops.
-    pub enum Queue: "queue discipline" {
+    pub enum Queue: "queue discipline" as QueueConfig {
         /// A FIFO that drops what arrives when it is full.
         "droptail" => DropTail(droptail::Config),
     }
@@ -16,9 +18,10 @@ choice! {
 
 choice! {
     /// How a flow carries its data.
-    pub enum Transport: "transport" {
+    #[expect(clippy::large_enum_variant, reason = "there is one for each flow, not for each packet")]
+    pub enum Transport: "transport" as TransportConfig {
         /// TCP.
-        "tcp" => Tcp(Box<tcp::Config>),
+        "tcp" => Tcp(tcp::Config),
         /// UDP.
         "udp" => Udp(udp::Config),
     }
@@ -26,7 +29,7 @@ choice! {
 
 choice! {
     /// What a flow has to send.
-    pub enum Source: "source" {
+    pub enum Source: "source" as SourceConfig {
         /// As much as the transport takes, for ever.
         "greedy" => Greedy(traffic::greedy::Config),
     }
@@ -34,7 +37,7 @@ choice! {
 
 choice! {
     /// Which packets a link loses, in front of its queue.
-    pub enum LossModel: "loss model" {
+    pub enum LossModel: "loss model" as LossConfig {
         /// Independent losses.
         "bernoulli" => Bernoulli(bernoulli::Config),
     }

@@ -3,13 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Instant;
+use crate::engine::{Instant, Stream};
 use crate::net::{Notice, Source, Timed};
+
+use super::SourceConfig;
 
 /// As much as the transport takes, until the end of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
+
+impl SourceConfig for Config {
+    fn build(&self, _start: Instant, _stream: Stream) -> Box<dyn Source> {
+        Box::new(Greedy::default())
+    }
+
+    fn suits_datagrams(&self) -> bool {
+        false
+    }
+}
 
 /// The source.
 #[derive(Debug, Default)]

@@ -2,3 +2,25 @@
 
 pub mod tcp;
 pub mod udp;
+
+use crate::engine::Stream;
+use crate::net::{Endpoint, Seat};
+use crate::profile::Profile;
+
+/// The parameters of a transport.
+pub trait TransportConfig {
+    /// The sending end; `stream` is its own.
+    fn sender(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
+
+    /// The receiving end; `stream` is its own.
+    fn receiver(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
+
+    /// What it is, in a few words, for tables: `tcp sack+cubic`.
+    fn label(&self, profile: Profile) -> String;
+
+    /// Whether each write of a source becomes one datagram.
+    fn sends_datagrams(&self) -> bool;
+
+    /// Whether it can send to a group.
+    fn can_multicast(&self) -> bool;
+}

@@ -5,8 +5,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Instant;
+use crate::engine::{Instant, Stream};
 use crate::net::{Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader};
+use crate::profile::Profile;
+
+use super::TransportConfig;
 
 /// UDP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +18,28 @@ pub struct Config {
     /// Header bytes on the wire, IP included: 20 (IPv4) + 8 (UDP).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<crate::engine::Bytes>,
+}
+
+impl TransportConfig for Config {
+    fn sender(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+        Box::new(Sender::new(self, seat))
+    }
+
+    fn receiver(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+        Box::new(Receiver::new(self, seat))
+    }
+
+    fn label(&self, _profile: Profile) -> String {
+        "udp".to_owned()
+    }
+
+    fn sends_datagrams(&self) -> bool {
+        true
+    }
+
+    fn can_multicast(&self) -> bool {
+        true
+    }
 }
 
 /// Header bytes of a datagram: IPv4 without options, UDP.

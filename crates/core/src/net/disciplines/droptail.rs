@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Instant;
 use crate::engine::units::Amount;
 use crate::net::core::Core;
-use crate::net::discipline::{Backlog, QueueDiscipline};
+use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place};
 use crate::net::slab::Pkt;
+use crate::net::transmitter::Queue;
 
 /// A FIFO that drops at its tail (or at its head) when it is full.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,16 @@ impl Default for Config {
         // 100 packets: the smallest of the defaults in use (ns-3's pfifo and Linux' txqueuelen
         // are 1000, ns-2's is 50); a sensible scenario states its own.
         Self { limit: Amount::Packets(100), drop_front: false }
+    }
+}
+
+impl QueueConfig for Config {
+    fn build(&self, site: &Site<'_>) -> Queue {
+        if self.drop_front {
+            Queue::Asked(Box::new(DropTail::new(self.clone(), site.place)))
+        } else {
+            Queue::Planned(self.limit)
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{Instant, Probability, Stream};
 use crate::net::packet::Packet;
 
-use super::LossModel;
+use super::{Loss, LossConfig, LossModel};
 
 /// Each packet is lost with the same probability, independently of all others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +14,12 @@ use super::LossModel;
 pub struct Config {
     /// The probability of loss.
     pub p: Probability,
+}
+
+impl LossConfig for Config {
+    fn build(&self, stream: Stream) -> Loss {
+        Loss(Some(Box::new(Bernoulli::new(self, stream))))
+    }
 }
 
 /// The loss model.

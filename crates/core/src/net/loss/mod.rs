@@ -3,7 +3,7 @@
 
 pub mod bernoulli;
 
-use crate::engine::Instant;
+use crate::engine::{Instant, Stream};
 
 use super::packet::Packet;
 
@@ -11,6 +11,12 @@ use super::packet::Packet;
 pub trait LossModel: Send {
     /// Whether this packet is lost. Called once for each packet, in the order of arrival.
     fn loses(&mut self, now: Instant, packet: &Packet) -> bool;
+}
+
+/// The parameters of a loss model.
+pub trait LossConfig {
+    /// The model for one direction of a link; `stream` is its own.
+    fn build(&self, stream: Stream) -> Loss;
 }
 
 /// A loss model, ready for use; `None` loses nothing.

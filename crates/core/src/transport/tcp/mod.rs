@@ -5,3 +5,34 @@ pub mod config;
 pub mod ns2;
 
 pub use config::Config;
+
+use crate::engine::Stream;
+use crate::net::{Endpoint, Seat};
+use crate::profile::Profile;
+
+use super::TransportConfig;
+
+impl TransportConfig for Config {
+    fn sender(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+        let _ = (seat, profile, stream);
+        todo!("merged with the two stacks")
+    }
+
+    fn receiver(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+        let _ = (seat, profile, stream);
+        todo!("merged with the two stacks")
+    }
+
+    fn label(&self, profile: Profile) -> String {
+        let _ = profile;
+        "tcp".to_owned()
+    }
+
+    fn sends_datagrams(&self) -> bool {
+        false
+    }
+
+    fn can_multicast(&self) -> bool {
+        false
+    }
+}
