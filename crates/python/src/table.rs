@@ -1,12 +1,11 @@
-//! Tables as Arrow streams, handed over without copying.
+//! Tables as Arrow streams, handed over without copying text or converting numbers in Python.
 
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, RecordBatchIterator,
-    StringArray,
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
 };
 use arrow_schema::{ArrowError, Field, Schema};
 use lasthop_core::measure::table::{Column, Table as CoreTable};
@@ -17,6 +16,7 @@ use pyo3::types::PyCapsule;
 /// A table of results. Give it to `pyarrow.table`, `polars.DataFrame` or DuckDB, which read it
 /// through `__arrow_c_stream__` without copying.
 #[pyclass(frozen, module = "lasthop._core")]
+#[derive(Clone)]
 pub struct Table {
     batch: RecordBatch,
 }
@@ -58,8 +58,10 @@ fn batch(table: CoreTable) -> Result<RecordBatch, ArrowError> {
     let mut fields = Vec::with_capacity(table.columns.len());
     let mut arrays = Vec::with_capacity(table.columns.len());
     for (name, column) in table.columns {
+        // A number may be missing, a name may not.
+        let nullable = matches!(column, Column::Int(_) | Column::Float(_));
         let array = array(column)?;
-        fields.push(Field::new(name, array.data_type().clone(), array.null_count() > 0));
+        fields.push(Field::new(name, array.data_type().clone(), nullable));
         arrays.push(array);
     }
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
@@ -78,6 +80,5 @@ fn array(column: Column) -> Result<ArrayRef, ArrowError> {
         }
         Column::Int(values) => Arc::new(Int64Array::from(values)),
         Column::Float(values) => Arc::new(Float64Array::from(values)),
-        Column::Bool(values) => Arc::new(BooleanArray::from(values)),
     })
 }
