@@ -85,7 +85,7 @@ const SENDER_COUNTS: [&str; 11] = [
 /// The table `flows`: a row for each flow and receiver.
 pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let end = simulation.now();
-    let mut names: [Names; 4] = Default::default();
+    let mut names: [Vec<String>; 4] = Default::default();
     let mut start = Vec::new();
     let mut goodput = Vec::new();
     let mut received: [Vec<Option<i64>>; 3] = Default::default();
@@ -105,7 +105,7 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
         for receiver in &receivers.0 {
             let row = [&flow.name, &flow.from, &receiver.name, &flow.transport];
             for (column, name) in names.iter_mut().zip(row) {
-                column.push(name);
+                column.push(name.clone());
             }
             let seconds = end.since(flow.start).as_secs_f64();
             let bytes = receiver.values.get("received_bytes").copied();
@@ -130,7 +130,7 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             }
         }
     }
-    let [name, from, to, transport] = names.map(Names::column);
+    let [name, from, to, transport] = names.map(Column::Text);
     let [received_packets, received_bytes, duplicates] = received.map(Column::Int);
     let [rtt_median, rtt_high] = rtt.map(Column::Float);
     let [delay_median, delay_high] = delay.map(Column::Float);
@@ -209,14 +209,10 @@ pub fn links(simulation: &Simulation) -> Table {
     let quantile = |name: &str, which: usize| {
         Column::Float(parts.0.iter().map(|p| p.quantiles.get(name).and_then(|q| q[which])).collect())
     };
-    let mut name = Names::default();
-    for part in &parts.0 {
-        name.push(&part.name);
-    }
     let utilisation = |p: &Part| p.values.get("busy_s").filter(|_| seconds > 0.0).map(|busy| 100.0 * busy / seconds);
     Table {
         columns: vec![
-            ("link", name.column()),
+            ("link", Column::Text(parts.0.iter().map(|p| p.name.clone()).collect())),
             ("utilisation_pct", Column::Float(parts.0.iter().map(utilisation).collect())),
             ("packets", int("packets")),
             ("bytes", int("bytes")),
