@@ -1,5 +1,11 @@
 //! The scenario: one schema, from which reading, checking, JSON Schema and documentation come.
 //! The only part of the core that reads files.
 
+pub mod diagnostic;
+pub mod read;
 pub mod registry;
 pub mod types;
+mod wording;
+
+pub use diagnostic::Diagnostic;
+pub use read::Document;
