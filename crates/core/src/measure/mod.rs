@@ -1,3 +1,6 @@
-//! From observations to tables.
+//! From observations to tables. Nothing here can alter a run.
 
+pub mod recorder;
+pub mod series;
 pub mod table;
+pub mod totals;

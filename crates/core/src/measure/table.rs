@@ -1,24 +1,82 @@
-//! Tidy tables: one row per thing, units in the column names.
+//! Tidy tables: one row for each thing, units in the names of columns.
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Its columns, all of one length.
-    pub columns: Vec<(String, Column)>,
+    /// Its columns with their names, all of one length.
+    pub columns: Vec<(&'static str, Column)>,
 }
 
-/// A column. `None` is a value that does not exist, such as the round-trip time of a flow that
-/// measured none.
+/// A column. A number can be missing, such as the round-trip time of a flow that measured none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
     /// Text.
     Text(Vec<String>),
-    /// Text out of few different ones: codes into the names.
+    /// Text out of few different ones: places in the list of names.
     Names(Vec<u32>, Vec<String>),
     /// Whole numbers.
-    Int(Vec<i64>),
+    Int(Vec<Option<i64>>),
     /// Numbers.
     Float(Vec<Option<f64>>),
-    /// Truth values.
-    Bool(Vec<bool>),
+}
+
+impl Column {
+    /// How many rows it has.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Text(v) => v.len(),
+            Self::Names(v, _) => v.len(),
+            Self::Int(v) => v.len(),
+            Self::Float(v) => v.len(),
+        }
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Table {
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, column)| column.len())
+    }
+
+    /// The column of this name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|(n, _)| *n == name).map(|(_, column)| column)
+    }
+
+    /// A number of the column `name`; `None` if it is missing or not a number.
+    pub fn number(&self, name: &str, row: usize) -> Option<f64> {
+        match self.column(name)? {
+            Column::Float(values) => *values.get(row)?,
+            Column::Int(values) => values.get(row)?.map(|n| n as f64),
+            Column::Text(_) | Column::Names(..) => None,
+        }
+    }
+}
+
+/// Fills a column of names.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    codes: Vec<u32>,
+    names: Vec<String>,
+}
+
+impl Names {
+    /// Adds a row. Names are few, so they are found by looking through them.
+    pub fn push(&mut self, name: &str) {
+        let code = self.names.iter().position(|n| n == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        });
+        self.codes.push(code as u32);
+    }
+
+    /// The column.
+    pub fn column(self) -> Column {
+        Column::Names(self.codes, self.names)
+    }
 }

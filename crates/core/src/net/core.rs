@@ -110,6 +110,11 @@ impl Core {
         self.queue.push(at.max(self.now), since, target);
     }
 
+    /// The run's random streams.
+    pub fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
     /// A random stream, named for a component and a purpose.
     pub fn stream(&self, component: &str, purpose: &str) -> Stream {
         self.streams.stream(component, purpose)

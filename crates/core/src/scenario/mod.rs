@@ -1,9 +1,12 @@
 //! The scenario: one schema, from which reading, checking, JSON Schema and documentation come.
 //! The only part of the core that reads files.
 
+pub mod builder;
 pub mod diagnostic;
 pub mod read;
 pub mod registry;
+pub mod run;
+pub mod schema;
 pub mod types;
 mod wording;
 

@@ -62,6 +62,27 @@ impl Default for Scenario {
     }
 }
 
+impl Scenario {
+    /// The names of all nodes, sorted: those that are declared, or else those that links name.
+    pub fn node_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = if self.nodes.is_empty() {
+            self.link.iter().flat_map(|link| &link.between).map(String::as_str).collect()
+        } else {
+            self.nodes.iter().map(String::as_str).collect()
+        };
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+impl Flow {
+    /// Its name, or else `from>to`.
+    pub fn label(&self) -> String {
+        if self.name.is_empty() { format!("{}>{}", self.from, self.to) } else { self.name.clone() }
+    }
+}
+
 /// A point-to-point link between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,207 @@
+//! Records packets and variables as they are observed, into the tables `packets` and `changes`.
+
+use std::any::Any;
+
+use crate::engine::Instant;
+use crate::net::{FlowId, Header, NodeId, Observation, Observer, Packet, Place, TcpFlags};
+
+use super::table::{Column, Names, Table};
+
+/// What to record.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// Every packet sent, received, dropped and marked.
+    pub packets: bool,
+    /// Every change of a variable.
+    pub variables: bool,
+}
+
+/// The recorder.
+pub struct Recorder {
+    wanted: Wanted,
+    packets: Vec<PacketRow>,
+    changes: Vec<ChangeRow>,
+    next: Option<Box<dyn Observer>>,
+}
+
+/// Names by number, to label rows.
+pub struct Labels<'a> {
+    /// Of nodes.
+    pub node: &'a dyn Fn(NodeId) -> String,
+    /// Of places.
+    pub place: &'a dyn Fn(Place) -> String,
+    /// Of flows.
+    pub flow: &'a dyn Fn(FlowId) -> String,
+}
+
+struct PacketRow {
+    at: Instant,
+    event: Event,
+    flow: FlowId,
+    connection: u32,
+    kind: &'static str,
+    seq: u64,
+    ack: Option<u64>,
+    payload: u32,
+    size: u32,
+    number: u64,
+    sack_blocks: u8,
+}
+
+enum Event {
+    Sent(NodeId),
+    Received(NodeId),
+    Dropped(Place, &'static str),
+    Marked(Place),
+}
+
+struct ChangeRow {
+    at: Instant,
+    node: NodeId,
+    flow: FlowId,
+    variable: &'static str,
+    value: f64,
+}
+
+impl Recorder {
+    /// A recorder that shows everything to `next` as well.
+    pub fn new(wanted: Wanted, next: Option<Box<dyn Observer>>) -> Self {
+        Self { wanted, packets: Vec::new(), changes: Vec::new(), next }
+    }
+
+    /// The observer behind this one.
+    pub fn take_next(&mut self) -> Option<Box<dyn Observer>> {
+        self.next.take()
+    }
+
+    /// The tables `packets` and `changes`, as far as they were wanted.
+    pub fn tables(&self, labels: &Labels<'_>) -> Vec<(&'static str, Table)> {
+        let mut tables = Vec::new();
+        if self.wanted.packets {
+            tables.push(("packets", self.packet_table(labels)));
+        }
+        if self.wanted.variables {
+            tables.push(("changes", self.change_table(labels)));
+        }
+        tables
+    }
+
+    fn packet_table(&self, labels: &Labels<'_>) -> Table {
+        let rows = &self.packets;
+        let (mut event, mut place, mut cause) = (Names::default(), Names::default(), Names::default());
+        let (mut flow, mut kind) = (Names::default(), Names::default());
+        for row in rows {
+            let (name, at, why) = match row.event {
+                Event::Sent(node) => ("sent", (labels.node)(node), ""),
+                Event::Received(node) => ("received", (labels.node)(node), ""),
+                Event::Dropped(at, why) => ("dropped", (labels.place)(at), why),
+                Event::Marked(at) => ("marked", (labels.place)(at), ""),
+            };
+            event.push(name);
+            place.push(&at);
+            cause.push(why);
+            flow.push(&(labels.flow)(row.flow));
+            kind.push(row.kind);
+        }
+        let int =
+            |f: &dyn Fn(&PacketRow) -> Option<u64>| Column::Int(rows.iter().map(|r| f(r).map(|n| n as i64)).collect());
+        Table {
+            columns: vec![
+                ("time_s", Column::Float(rows.iter().map(|r| Some(r.at.as_secs_f64())).collect())),
+                ("event", event.column()),
+                ("place", place.column()),
+                ("flow", flow.column()),
+                ("connection", int(&|r| Some(r.connection.into()))),
+                ("kind", kind.column()),
+                ("seq", int(&|r| Some(r.seq))),
+                ("ack", int(&|r| r.ack)),
+                ("payload_bytes", int(&|r| Some(r.payload.into()))),
+                ("size_bytes", int(&|r| Some(r.size.into()))),
+                ("number", int(&|r| Some(r.number))),
+                ("sack_blocks", int(&|r| Some(r.sack_blocks.into()))),
+                ("cause", cause.column()),
+            ],
+        }
+    }
+
+    fn change_table(&self, labels: &Labels<'_>) -> Table {
+        let (mut flow, mut place, mut variable) = (Names::default(), Names::default(), Names::default());
+        for row in &self.changes {
+            flow.push(&(labels.flow)(row.flow));
+            place.push(&(labels.node)(row.node));
+            variable.push(row.variable);
+        }
+        Table {
+            columns: vec![
+                ("time_s", Column::Float(self.changes.iter().map(|r| Some(r.at.as_secs_f64())).collect())),
+                ("flow", flow.column()),
+                ("place", place.column()),
+                ("variable", variable.column()),
+                ("value", Column::Float(self.changes.iter().map(|r| Some(r.value)).collect())),
+            ],
+        }
+    }
+
+    fn note(&mut self, at: Instant, event: Event, packet: &Packet) {
+        if !self.wanted.packets {
+            return;
+        }
+        let mut row = PacketRow {
+            at,
+            event,
+            flow: packet.flow,
+            connection: packet.connection,
+            kind: "data",
+            seq: 0,
+            ack: None,
+            payload: 0,
+            size: packet.size,
+            number: packet.number,
+            sack_blocks: 0,
+        };
+        match &packet.header {
+            Header::Tcp(tcp) => {
+                row.seq = tcp.seq;
+                row.ack = tcp.flags.has(TcpFlags::ACK).then_some(tcp.ack);
+                row.payload = tcp.payload;
+                row.sack_blocks = tcp.sack.len() as u8;
+                row.kind = if tcp.flags.has(TcpFlags::SYN) {
+                    "syn"
+                } else if tcp.flags.has(TcpFlags::FIN) {
+                    "fin"
+                } else if tcp.payload > 0 {
+                    "data"
+                } else {
+                    "ack"
+                };
+            }
+            Header::Udp(udp) => row.seq = udp.seq,
+        }
+        self.packets.push(row);
+    }
+}
+
+impl Observer for Recorder {
+    fn see(&mut self, now: Instant, observation: &Observation<'_>) {
+        match *observation {
+            Observation::Sent { node, packet } => self.note(now, Event::Sent(node), packet),
+            Observation::Received { node, packet } => self.note(now, Event::Received(node), packet),
+            Observation::Dropped { place, cause, packet } => {
+                self.note(now, Event::Dropped(place, cause.name()), packet)
+            }
+            Observation::Marked { place, packet } => self.note(now, Event::Marked(place), packet),
+            Observation::Changed { node, flow, variable, value } => {
+                if self.wanted.variables {
+                    self.changes.push(ChangeRow { at: now, node, flow, variable: variable.name(), value });
+                }
+            }
+        }
+        if let Some(next) = &mut self.next {
+            next.see(now, observation);
+        }
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

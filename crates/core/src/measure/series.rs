@@ -1,0 +1,90 @@
+//! The table `series`: links and flows sampled at a fixed interval.
+
+use crate::net::Simulation;
+
+use super::table::{Column, Names, Table};
+use super::totals::{FlowInfo, Part, Parts};
+
+/// The state of links that is sampled.
+const LINK_STATE: [&str; 4] = ["rate_bps", "delay_s", "queue_packets", "queue_bytes"];
+/// The state of senders that is sampled.
+const SENDER_STATE: [&str; 5] = ["cwnd_packets", "ssthresh_packets", "in_flight_packets", "srtt_ms", "rto_ms"];
+
+/// Collects samples.
+#[derive(Debug, Default)]
+pub struct Series {
+    time: Vec<Option<f64>>,
+    kind: Names,
+    name: Names,
+    quantity: Names,
+    value: Vec<Option<f64>>,
+    last_s: f64,
+    /// Bytes that each part had carried at the last sample.
+    last_bytes: Vec<f64>,
+}
+
+impl Series {
+    /// Takes a sample of everything.
+    pub fn sample(&mut self, simulation: &Simulation, flows: &[FlowInfo]) {
+        let now = simulation.now().as_secs_f64();
+        let mut carried = Vec::new();
+        let mut links = Parts::default();
+        simulation.sample_media(&mut links);
+        for link in &links.0 {
+            self.state(now, "link", &link.name, link, &LINK_STATE);
+            self.rate(now, ("link", &link.name, "throughput_kbps"), link.values.get("bytes").copied(), &mut carried);
+        }
+        for flow in flows {
+            let sender = Parts::of_sender(simulation, flow.id);
+            self.state(now, "flow", &flow.name, &sender, &SENDER_STATE);
+            let mut receivers = Parts::default();
+            simulation.sample_receivers(flow.id, &mut receivers);
+            let bytes = receivers.0.iter().filter_map(|r| r.values.get("received_bytes")).sum::<f64>();
+            let each = bytes / receivers.0.len().max(1) as f64;
+            self.rate(now, ("flow", &flow.name, "goodput_kbps"), Some(each), &mut carried);
+        }
+        self.last_bytes = carried;
+        self.last_s = now;
+    }
+
+    fn state(&mut self, now: f64, kind: &str, name: &str, part: &Part, quantities: &[&'static str]) {
+        for quantity in quantities {
+            if let Some(value) = part.values.get(quantity) {
+                self.push(now, (kind, name, quantity), *value);
+            }
+        }
+    }
+
+    /// The rate at which bytes were carried since the last sample.
+    fn rate(&mut self, now: f64, of: (&str, &str, &str), bytes: Option<f64>, carried: &mut Vec<f64>) {
+        let bytes = bytes.unwrap_or(0.0);
+        let before = self.last_bytes.get(carried.len()).copied();
+        carried.push(bytes);
+        if let Some(before) = before
+            && now > self.last_s
+        {
+            self.push(now, of, (bytes - before) * 8.0 / (now - self.last_s) / 1e3);
+        }
+    }
+
+    fn push(&mut self, now: f64, (kind, name, quantity): (&str, &str, &str), value: f64) {
+        self.time.push(Some(now));
+        self.kind.push(kind);
+        self.name.push(name);
+        self.quantity.push(quantity);
+        self.value.push(Some(value));
+    }
+
+    /// The table.
+    pub fn table(self) -> Table {
+        Table {
+            columns: vec![
+                ("time_s", Column::Float(self.time)),
+                ("kind", self.kind.column()),
+                ("name", self.name.column()),
+                ("quantity", self.quantity.column()),
+                ("value", Column::Float(self.value)),
+            ],
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Totals of a run: the tables `flows`, `transfers`, `links` and `drops`.
+
+use std::collections::BTreeMap;
+
+use crate::engine::Instant;
+use crate::net::{FlowId, Histogram, Probe, Simulation};
+
+use super::table::{Column, Names, Table};
+
+/// What the tables say of a flow beyond what the simulation knows.
+#[derive(Clone, Debug)]
+pub struct FlowInfo {
+    /// Its number in the simulation.
+    pub id: FlowId,
+    /// Its name.
+    pub name: String,
+    /// The name of the sending node.
+    pub from: String,
+    /// Its transport in a few words.
+    pub transport: String,
+    /// When its source starts.
+    pub start: Instant,
+}
+
+/// The values of one part, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Part {
+    pub name: String,
+    pub values: BTreeMap<&'static str, f64>,
+    /// Median and 95th percentile of distributions.
+    pub quantiles: BTreeMap<&'static str, [Option<f64>; 2]>,
+}
+
+/// Collects what components show, part by part.
+#[derive(Debug, Default)]
+pub(crate) struct Parts(pub Vec<Part>);
+
+impl Parts {
+    fn last(&mut self) -> &mut Part {
+        if self.0.is_empty() {
+            self.0.push(Part::default());
+        }
+        let last = self.0.len() - 1;
+        &mut self.0[last]
+    }
+
+    /// What a flow's sender shows.
+    pub fn of_sender(simulation: &Simulation, flow: FlowId) -> Part {
+        let mut parts = Self::default();
+        simulation.sample_sender(flow, &mut parts);
+        parts.0.pop().unwrap_or_default()
+    }
+}
+
+impl Probe for Parts {
+    fn part(&mut self, name: &str) {
+        self.0.push(Part { name: name.to_owned(), ..Part::default() });
+    }
+
+    fn value(&mut self, name: &'static str, value: f64) {
+        self.last().values.insert(name, value);
+    }
+
+    fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram) {
+        let at = |q| histogram.quantile(q).map(|v| v * scale);
+        self.last().quantiles.insert(name, [at(0.5), at(0.95)]);
+    }
+}
+
+/// The sender's values that stand in the table `flows` as they are.
+const SENDER_COUNTS: [&str; 11] = [
+    "sent_packets",
+    "sent_bytes",
+    "retransmitted_packets",
+    "acked_bytes",
+    "timeouts",
+    "idle_timeouts",
+    "spurious_timeouts",
+    "ack_loss_timeouts",
+    "detected_spurious_timeouts",
+    "fast_retransmits",
+    "window_cuts",
+];
+
+/// The table `flows`: a row for each flow and receiver.
+pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
+    let end = simulation.now();
+    let mut names: [Vec<String>; 4] = Default::default();
+    let mut start = Vec::new();
+    let mut goodput = Vec::new();
+    let mut received: [Vec<Option<i64>>; 3] = Default::default();
+    let mut loss = Vec::new();
+    let mut dropped = Vec::new();
+    let mut counts: [Vec<Option<i64>>; SENDER_COUNTS.len()] = Default::default();
+    let mut rtt: [Vec<Option<f64>>; 2] = Default::default();
+    let mut delay: [Vec<Option<f64>>; 2] = Default::default();
+    let mut drops_by_flow: BTreeMap<FlowId, i64> = BTreeMap::new();
+    for ((_, _, flow), count) in &simulation.core().counters().drops {
+        *drops_by_flow.entry(*flow).or_default() += count.packets as i64;
+    }
+    for flow in flows {
+        let sender = Parts::of_sender(simulation, flow.id);
+        let mut receivers = Parts::default();
+        simulation.sample_receivers(flow.id, &mut receivers);
+        for receiver in &receivers.0 {
+            let row = [&flow.name, &flow.from, &receiver.name, &flow.transport];
+            for (column, name) in names.iter_mut().zip(row) {
+                column.push(name.clone());
+            }
+            let seconds = end.since(flow.start).as_secs_f64();
+            let bytes = receiver.values.get("received_bytes").copied();
+            start.push(Some(flow.start.as_secs_f64()));
+            goodput.push(bytes.filter(|_| seconds > 0.0).map(|b| b * 8.0 / seconds / 1e3));
+            for (column, name) in received.iter_mut().zip(["received_packets", "received_bytes", "duplicate_packets"]) {
+                column.push(receiver.values.get(name).map(|v| *v as i64));
+            }
+            let drops = drops_by_flow.get(&flow.id).copied().unwrap_or(0);
+            dropped.push(Some(drops));
+            let sent = sender.values.get("sent_packets").copied().unwrap_or(0.0);
+            loss.push((sent > 0.0).then(|| 100.0 * drops as f64 / sent));
+            for (column, name) in counts.iter_mut().zip(SENDER_COUNTS) {
+                column.push(sender.values.get(name).map(|v| *v as i64));
+            }
+            for (columns, quantiles) in
+                [(&mut rtt, sender.quantiles.get("rtt_ms")), (&mut delay, receiver.quantiles.get("delay_ms"))]
+            {
+                let [median, high] = quantiles.copied().unwrap_or_default();
+                columns[0].push(median);
+                columns[1].push(high);
+            }
+        }
+    }
+    let [name, from, to, transport] = names.map(Column::Text);
+    let [received_packets, received_bytes, duplicates] = received.map(Column::Int);
+    let [rtt_median, rtt_high] = rtt.map(Column::Float);
+    let [delay_median, delay_high] = delay.map(Column::Float);
+    let mut columns = vec![
+        ("flow", name),
+        ("from", from),
+        ("to", to),
+        ("transport", transport),
+        ("start_s", Column::Float(start)),
+        ("goodput_kbps", Column::Float(goodput)),
+        ("loss_pct", Column::Float(loss)),
+        ("rtt_ms_p50", rtt_median),
+        ("rtt_ms_p95", rtt_high),
+        ("delay_ms_p50", delay_median),
+        ("delay_ms_p95", delay_high),
+        ("received_packets", received_packets),
+        ("received_bytes", received_bytes),
+        ("duplicate_packets", duplicates),
+        ("dropped_packets", Column::Int(dropped)),
+    ];
+    columns.extend(SENDER_COUNTS.into_iter().zip(counts.map(Column::Int)));
+    Table { columns }
+}
+
+/// The table `transfers`: a row for each transfer of a finite amount of data.
+pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
+    let mut name = Names::default();
+    let (mut number, mut bytes) = (Vec::new(), Vec::new());
+    let (mut start, mut received, mut acked) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut duration, mut goodput) = (Vec::new(), Vec::new());
+    for flow in flows {
+        for (n, transfer) in (0..).zip(simulation.transfers(flow.id)) {
+            let seconds = transfer.received.map(|at| at.since(transfer.start).as_secs_f64());
+            name.push(&flow.name);
+            number.push(Some(n));
+            bytes.push(Some(transfer.bytes as i64));
+            start.push(Some(transfer.start.as_secs_f64()));
+            received.push(transfer.received.map(Instant::as_secs_f64));
+            acked.push(transfer.acked.map(Instant::as_secs_f64));
+            duration.push(seconds);
+            goodput.push(seconds.filter(|s| *s > 0.0).map(|s| transfer.bytes as f64 * 8.0 / s / 1e3));
+        }
+    }
+    Table {
+        columns: vec![
+            ("flow", name.column()),
+            ("transfer", Column::Int(number)),
+            ("bytes", Column::Int(bytes)),
+            ("start_s", Column::Float(start)),
+            ("received_s", Column::Float(received)),
+            ("acked_s", Column::Float(acked)),
+            ("duration_s", Column::Float(duration)),
+            ("goodput_kbps", Column::Float(goodput)),
+        ],
+    }
+}
+
+/// The table `links`: a row for each direction of each link.
+pub fn links(simulation: &Simulation) -> Table {
+    let mut parts = Parts::default();
+    simulation.sample_media(&mut parts);
+    let counters = simulation.core().counters();
+    let mut drops: BTreeMap<&str, i64> = BTreeMap::new();
+    for ((place, _, _), count) in &counters.drops {
+        *drops.entry(simulation.core().place_name(*place)).or_default() += count.packets as i64;
+    }
+    let mut marks: BTreeMap<&str, i64> = BTreeMap::new();
+    for (place, count) in &counters.marks {
+        *marks.entry(simulation.core().place_name(*place)).or_default() += *count as i64;
+    }
+    let seconds = simulation.now().as_secs_f64();
+    let int = |name: &str| Column::Int(parts.0.iter().map(|p| p.values.get(name).map(|v| *v as i64)).collect());
+    let count = |of: &BTreeMap<&str, i64>| {
+        Column::Int(parts.0.iter().map(|p| Some(of.get(p.name.as_str()).copied().unwrap_or(0))).collect())
+    };
+    let quantile = |name: &str, which: usize| {
+        Column::Float(parts.0.iter().map(|p| p.quantiles.get(name).and_then(|q| q[which])).collect())
+    };
+    let utilisation = |p: &Part| p.values.get("busy_s").filter(|_| seconds > 0.0).map(|busy| 100.0 * busy / seconds);
+    Table {
+        columns: vec![
+            ("link", Column::Text(parts.0.iter().map(|p| p.name.clone()).collect())),
+            ("utilisation_pct", Column::Float(parts.0.iter().map(utilisation).collect())),
+            ("packets", int("packets")),
+            ("bytes", int("bytes")),
+            ("drops", count(&drops)),
+            ("marks", count(&marks)),
+            ("queue_ms_p50", quantile("queue_ms", 0)),
+            ("queue_ms_p95", quantile("queue_ms", 1)),
+            ("queue_packets", int("queue_packets")),
+            ("queue_bytes", int("queue_bytes")),
+        ],
+    }
+}
+
+/// The table `drops`: a row for each place, cause and flow.
+pub fn drops(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
+    let counters = simulation.core().counters();
+    let (mut place, mut cause, mut flow) = (Names::default(), Names::default(), Names::default());
+    let (mut packets, mut bytes) = (Vec::new(), Vec::new());
+    for ((at, why, whose), count) in &counters.drops {
+        place.push(simulation.core().place_name(*at));
+        cause.push(why.name());
+        flow.push(flows.get(whose.0 as usize).map_or("", |f| &f.name));
+        packets.push(Some(count.packets as i64));
+        bytes.push(Some(count.bytes as i64));
+    }
+    Table {
+        columns: vec![
+            ("place", place.column()),
+            ("cause", cause.column()),
+            ("flow", flow.column()),
+            ("packets", Column::Int(packets)),
+            ("bytes", Column::Int(bytes)),
+        ],
+    }
+}

@@ -1,0 +1,133 @@
+//! From a scenario to a network that is ready to run.
+
+use thiserror::Error;
+
+use crate::engine::Instant;
+use crate::measure::totals::FlowInfo;
+use crate::net::discipline::Site;
+use crate::net::link::Link as LinkMedium;
+use crate::net::loss::Loss;
+use crate::net::transmitter::Setup;
+use crate::net::{Address, Core, NodeId, Observer, Simulation};
+
+use super::registry::{LossModel, Queue};
+use super::types::{Change, Flow, Link, Scenario};
+
+/// A scenario that cannot be built, with the place: `flow[2].to`.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{path}: {message}")]
+pub struct BuildError {
+    /// Where in the scenario.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// A network that is ready to run.
+pub struct Built {
+    /// The network.
+    pub simulation: Simulation,
+    /// Its flows.
+    pub flows: Vec<FlowInfo>,
+    /// The media of links, in the scenario's order.
+    pub links: Vec<u32>,
+}
+
+/// Builds the network of `scenario` with the random streams of `seed`; `observer` looks at it
+/// from the start.
+///
+/// # Errors
+/// A name that stands for nothing, and the like.
+pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Built, BuildError> {
+    let mut simulation = Simulation::new(seed);
+    if let Some(observer) = observer {
+        simulation.set_observer(observer);
+    }
+    let names = scenario.node_names();
+    let nodes: Vec<NodeId> = names.iter().map(|name| simulation.add_node(name)).collect();
+    let node = |name: &str, path: &dyn Fn() -> String| {
+        let place = names.binary_search_by(|n| (*n).cmp(name)).ok();
+        place
+            .map(|i| nodes[i])
+            .ok_or_else(|| BuildError { path: path(), message: format!("there is no node \"{name}\"") })
+    };
+    let mut links = Vec::new();
+    for (i, link) in scenario.link.iter().enumerate() {
+        let end = |n: usize| node(&link.between[n], &|| format!("link[{i}].between[{n}]"));
+        let ends = [end(0)?, end(1)?];
+        links.push(simulation.add_medium(&ends, |core, component, ends| {
+            let [forward, backward] = setups(core, link, scenario);
+            LinkMedium::new(core, component, [ends[0], ends[1]], forward, backward)
+        }));
+    }
+    let mut groups = Vec::new();
+    for (i, group) in scenario.group.iter().enumerate() {
+        let member = |(n, name): (usize, &String)| node(name, &|| format!("group[{i}].members[{n}]"));
+        let members = group.members.iter().enumerate().map(member).collect::<Result<Vec<_>, _>>()?;
+        groups.push((group.name.as_str(), simulation.add_group(members)));
+    }
+    let mut flows = Vec::new();
+    for (i, flow) in scenario.flow.iter().enumerate() {
+        let from = node(&flow.from, &|| format!("flow[{i}].from"))?;
+        let to = match groups.iter().find(|(name, _)| *name == flow.to) {
+            Some((_, group)) => Address::Group(*group),
+            None => Address::Node(node(&flow.to, &|| format!("flow[{i}].to"))?),
+        };
+        flows.push(add_flow(&mut simulation, scenario, flow, from, to));
+    }
+    simulation.route();
+    Ok(Built { simulation, flows, links })
+}
+
+fn add_flow(simulation: &mut Simulation, scenario: &Scenario, flow: &Flow, from: NodeId, to: Address) -> FlowInfo {
+    let name = flow.label();
+    let start = Instant::ZERO + flow.start;
+    let streams = simulation.core().streams().clone();
+    let stream = |purpose: &str| streams.stream(&format!("flow {name}"), purpose);
+    let transport = flow.transport.config();
+    let profile = scenario.profile;
+    let id = simulation.add_flow(
+        from,
+        to,
+        start,
+        flow.source.config().build(start, stream("source")),
+        |seat| transport.sender(seat, profile, stream("sender")),
+        |seat| transport.receiver(seat, profile, stream(&format!("receiver {}", seat.local.node.0))),
+    );
+    FlowInfo { id, name, from: flow.from.clone(), transport: transport.label(profile), start }
+}
+
+/// The two directions of a link.
+fn setups(core: &mut Core, link: &Link, scenario: &Scenario) -> [Setup; 2] {
+    let reverse = link.reverse.clone().unwrap_or_default();
+    let [a, b] = &link.between;
+    let forward = (link.rate, link.delay, &link.queue, link.loss.as_ref());
+    let backward = (
+        reverse.rate.unwrap_or(link.rate),
+        reverse.delay.unwrap_or(link.delay),
+        reverse.queue.as_ref().unwrap_or(&link.queue),
+        reverse.loss.as_ref(),
+    );
+    let mut setup = |from: &str, to: &str, (rate, delay, queue, loss): (_, _, &Queue, Option<&LossModel>)| {
+        let name = format!("{} {from}>{to}", link.name);
+        let place = core.place(name.clone());
+        let site = Site { name: &name, place, rate, delay, profile: scenario.profile, streams: core.streams() };
+        let queue = queue.config().build(&site);
+        let loss = loss.map_or_else(Loss::default, |model| model.config().build(core.stream(&name, "loss")));
+        Setup { name, place, rate, delay, reorder: link.reorder, queue, loss }
+    };
+    [setup(a, b, forward), setup(b, a, backward)]
+}
+
+/// What a change of the scenario means for its medium.
+pub(super) fn change(core: &Core, change: &Change, number: usize) -> crate::net::Change {
+    let stream = core.stream(&format!("change {number}"), "loss");
+    crate::net::Change {
+        rate: change.rate,
+        delay: change.delay,
+        up: change.up,
+        loss: change.loss.as_ref().map(|model| model.config().build(stream)),
+        in_flight: change.in_flight,
+        queue: change.queue,
+    }
+}
