@@ -129,6 +129,12 @@ impl Path {
         })
     }
 
+    /// The field that an error is about, for a sentence: `"between[1]"`, or `the scenario`.
+    pub fn subject(&self) -> String {
+        let start = self.0.iter().rposition(|step| matches!(step, Step::Key(_))).unwrap_or(0);
+        if self.0.is_empty() { "the scenario".to_owned() } else { format!("\"{}\"", Self(self.0[start..].to_vec())) }
+    }
+
     /// The path to a field below this one.
     #[must_use]
     pub fn join(&self, field: &str) -> Self {
@@ -192,7 +198,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .into_iter()
         .filter(|k| k.len() <= MOST)
         .map(|k| (strsim::osa_distance(&lower, &k.to_lowercase().replace('-', "_")), k))
-        .filter(|&(distance, k)| distance <= allowed && distance < k.chars().count())
+        .filter(|&(distance, k)| distance <= allowed && distance < lower.len().max(k.len()))
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, k)| k)
 }

@@ -9,6 +9,7 @@ use serde_path_to_error::Segment;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::check::Problem;
 use super::diagnostic::{Diagnostic, Path, Step};
 use super::types::Scenario;
 use super::wording;
@@ -42,15 +43,20 @@ impl Document {
         Self { scenario, origin: origin.to_owned(), text: None }
     }
 
-    /// An error at a place of this document.
-    pub fn diagnostic(&self, path: &str, part: Part, message: String, label: String, note: String) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(message, &self.origin);
-        if let Some(text) = &self.text
-            && let Some(span) = span(text, &Path::parse(path), part)
-        {
-            diagnostic = diagnostic.at(text, span);
-        }
-        Diagnostic { path: path.to_owned(), label, note, ..diagnostic }
+    /// The first of these problems in the order of the text, shown at its place.
+    pub(super) fn first(&self, problems: Vec<Problem>) -> Option<Diagnostic> {
+        let text = self.text.as_deref().unwrap_or_default();
+        let tree = DeTable::parse(text).ok();
+        let place = |p: &Problem| tree.as_ref().and_then(|t| span(t, &Path::parse(&p.path), p.part));
+        let places = problems.iter().map(|problem| place(problem)).collect::<Vec<_>>();
+        let order = |place: &Option<Range<usize>>| place.as_ref().map_or(0, |p| p.start);
+        let (problem, place) = problems.into_iter().zip(places).min_by_key(|(_, place)| order(place))?;
+        let Problem { path, message, label, note, .. } = problem;
+        let diagnostic = Diagnostic { path, label, note, ..Diagnostic::new(message, &self.origin) };
+        Some(match place {
+            Some(place) => diagnostic.at(text, place),
+            None => diagnostic,
+        })
     }
 }
 
@@ -76,7 +82,7 @@ pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
             let path = steps(error.path());
             let inner = error.into_inner();
             let wording = wording::of(inner.message(), &path);
-            let place = span(text, &path, wording.part).or(inner.span());
+            let place = DeTable::parse(text).ok().and_then(|tree| span(&tree, &path, wording.part)).or(inner.span());
             Err(wording.diagnostic(origin, &path).at(text, place.unwrap_or(0..0)))
         }
     }
@@ -88,6 +94,10 @@ pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
 /// The first thing that is wrong with its syntax, its names or its values.
 pub fn json(text: &str, origin: &str) -> Result<Document, Diagnostic> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_start().starts_with('[') {
+        let message = "the scenario must be a table of fields";
+        return Err(Diagnostic { label: "found a list".to_owned(), ..Diagnostic::new(message, origin) });
+    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let syntax = |error: &serde_json::Error| {
         let message = wording::json_syntax(&error.to_string());
@@ -163,17 +173,18 @@ fn shape(document: &Document, written: &serde_json::Value) -> Result<(), Diagnos
     let read = serde_json::to_value(&document.scenario).unwrap_or_default();
     let mut todo = vec![(String::new(), written, &read)];
     while let Some((path, written, read)) = todo.pop() {
-        let name = Path::parse(&path).field().unwrap_or("scenario").to_owned();
-        let refuse = |message: String, label: &str| {
-            Err(document.diagnostic(&path, Part::Value, message, label.to_owned(), String::new()))
+        let name = Path::parse(&path).subject();
+        let refuse = |message: String, label: String| {
+            let problem = Problem { path: path.clone(), part: Part::Value, message, label, note: String::new() };
+            document.first(vec![problem]).map_or(Ok(()), Err)
         };
         match (written, read) {
             (Value::Array(_), Value::Object(_)) => {
-                return refuse(format!("\"{name}\" must be a table of fields"), "found a list");
+                return refuse(format!("{name} must be a table of fields"), "found a list".to_owned());
             }
             (Value::Array(written), Value::Array(read)) if written.len() > read.len() => {
-                let message = format!("\"{name}\" must be a list of {} items", read.len());
-                return refuse(message, &format!("found {} items", written.len()));
+                let message = format!("{name} must be a list of {} items", read.len());
+                return refuse(message, format!("found {} items", written.len()));
             }
             (Value::Array(written), Value::Array(read)) => {
                 let items = written.iter().zip(read).enumerate().rev();
@@ -201,9 +212,8 @@ fn steps(path: &serde_path_to_error::Path) -> Path {
     Path(path.iter().filter_map(step).collect())
 }
 
-/// Where a field, or its value, stands in a TOML text: the innermost part of `path` that exists.
-fn span(text: &str, path: &Path, part: Part) -> Option<Range<usize>> {
-    let root = DeTable::parse(text).ok()?;
+/// Where a field, or its value, stands in a TOML document: the innermost part of `path` that exists.
+fn span(root: &Spanned<DeTable<'_>>, path: &Path, part: Part) -> Option<Range<usize>> {
     let (mut value, mut key): (Option<&Spanned<DeValue<'_>>>, _) = (None, None);
     for step in &path.0 {
         let inner = match (step, value.map(Spanned::get_ref)) {

@@ -29,6 +29,7 @@ impl Wording {
 /// Rewrites serde's `message` about the field at `path`.
 pub fn of(message: &str, path: &Path) -> Wording {
     let field = path.field().unwrap_or("scenario");
+    let subject = path.subject();
     let meaning = || schema::meaning(path).unwrap_or_default();
     if let Some((name, known)) = message.strip_prefix("unknown field `").and_then(unexpected) {
         let section = path.parent();
@@ -57,32 +58,31 @@ pub fn of(message: &str, path: &Path) -> Wording {
             Some((_, tail)) if expected_is_prose(tail) => (found, format!("a{tail}")),
             _ => (found, expected.to_owned()),
         };
-        let message = format!("\"{field}\" must be {}", type_in_words(&expected));
+        let message = format!("{subject} must be {}", type_in_words(&expected));
         return Wording::new(Part::Value, message, format!("found {}", found_in_words(found)), meaning());
     }
     if let Some((length, expected)) =
         message.strip_prefix("invalid length ").and_then(|rest| rest.split_once(", expected "))
     {
         let items = if length == "1" { "item" } else { "items" };
-        let message = format!("\"{field}\" must be {}", type_in_words(expected));
+        let message = format!("{subject} must be {}", type_in_words(expected));
         return Wording::new(Part::Value, message, format!("found {length} {items}"), meaning());
     }
     if message == "wanted string or table" {
-        let message = format!("\"{field}\" must be one of its words, in quotes");
+        let message = format!("{subject} must be one of its words, in quotes");
         return Wording::new(Part::Value, message, String::new(), meaning());
     }
     if let Some((what, rest)) = message.strip_prefix("unknown ").and_then(|rest| rest.split_once(" `"))
         && let Some((name, known)) = unexpected(rest)
     {
-        let what = if what == "variant" { field } else { what };
-        let key = path.field() == Some(name);
-        let (part, section) = if key {
-            (Part::Key, path.parent().field().map(str::to_owned))
-        } else {
-            (Part::Value, path.field().map(str::to_owned))
-        };
-        let message = format!("unknown {what} {}", shown(name));
-        return Wording::new(part, message, did_you_mean(name, &known), known_names(&known, section.as_deref()));
+        // serde's word for a value of an enumeration, which is no section of its own.
+        let is_word = what == "variant";
+        let is_key = path.field() == Some(name);
+        let around = path.parent();
+        let section = if is_word || is_key { around.field() } else { path.field() };
+        let message = format!("unknown {} {}", if is_word { field } else { what }, shown(name));
+        let part = if is_key { Part::Key } else { Part::Value };
+        return Wording::new(part, message, did_you_mean(name, &known), known_names(&known, section));
     }
     sentence(message, field, meaning())
 }
@@ -180,7 +180,11 @@ fn found_in_words(found: &str) -> String {
         Some(rest.split('`').next().unwrap_or(rest).to_owned())
     };
     if let Some(number) = inside("integer `") {
-        return if number.len() > 20 { "a number that is too large".to_owned() } else { format!("the number {number}") };
+        return if number.len() > 20 {
+            "a number that is too large".to_owned()
+        } else {
+            format!("the number {number}")
+        };
     }
     if let Some(number) = inside("floating point `") {
         let short = number.parse::<f64>().map_or(number.clone(), |x| format!("{x:e}"));
@@ -226,10 +230,11 @@ pub fn toml_syntax(message: &str, underlined: &str) -> (String, String) {
         _ if what.starts_with("cannot extend value") => {
             (format!("{} has a value already", shown(underlined)), "nothing can be set below it")
         }
-        _ if what.starts_with("unclosed ") || what.starts_with("invalid literal string") => {
-            let what = what.replace("invalid literal string", "unclosed text");
-            return (what, format!("expected {expected}"));
+        "invalid literal string" | "invalid basic string" if expected.len() > 3 => {
+            ("text holds a control character".to_owned(), "write it as an escape in double quotes, such as \"\\n\"")
         }
+        "invalid literal string" | "invalid basic string" => ("text without its closing quote".to_owned(), ""),
+        _ if what.starts_with("unclosed ") => return (what.to_owned(), format!("expected {expected}")),
         _ => {
             let label = match expected.as_str() {
                 "" | "nothing" => String::new(),
@@ -246,7 +251,9 @@ pub fn json_syntax(message: &str) -> String {
     let what = message.rsplit_once(" at line ").map_or(message, |(what, _)| what);
     match what {
         "recursion limit exceeded" => "nested too deeply".to_owned(),
-        _ if what.starts_with("EOF while parsing") => format!("the JSON ends within {}", &what["EOF while parsing".len()..].trim()),
+        _ if what.starts_with("EOF while parsing") => {
+            format!("the JSON ends within {}", &what["EOF while parsing".len()..].trim())
+        }
         _ => format!("this is not JSON: {what}"),
     }
 }

@@ -2,7 +2,7 @@
 
 pub mod greedy;
 
-use crate::engine::{Instant, Stream};
+use crate::engine::{Fault, Instant, Stream};
 use crate::net::Source;
 
 /// The parameters of a source.
@@ -12,4 +12,12 @@ pub trait SourceConfig {
 
     /// Whether what it writes makes sense as datagrams: one for each write, of bounded size.
     fn suits_datagrams(&self) -> bool;
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 }

@@ -3,7 +3,7 @@
 
 pub mod bernoulli;
 
-use crate::engine::{Instant, Stream};
+use crate::engine::{Fault, Instant, Stream};
 
 use super::packet::Packet;
 
@@ -17,6 +17,14 @@ pub trait LossModel: Send {
 pub trait LossConfig {
     /// The model for one direction of a link; `stream` is its own.
     fn build(&self, stream: Stream) -> Loss;
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 /// A loss model, ready for use; `None` loses nothing.
