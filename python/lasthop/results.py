@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -229,7 +228,7 @@ def save_tables(
         "tables": {name: path.name for name, path in zip(tables, paths, strict=True)},
     }
     with files.whole(folder / files.MANIFEST) as out:
-        out.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        out.write_text(files.json_text(document) + "\n", encoding="utf-8")
     return [*paths, folder / files.MANIFEST]
 
 
