@@ -2,7 +2,7 @@
 
 use crate::choice;
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::droptail;
+use crate::net::disciplines::{codel, droptail, red};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::traffic::{self, SourceConfig};
 use crate::transport::{TransportConfig, tcp, udp};
@@ -12,6 +12,10 @@ choice! {
     pub enum Queue: "queue discipline" as QueueConfig {
         /// A FIFO that drops what arrives when it is full.
         "droptail" => DropTail(droptail::Config),
+        /// Random early detection, also adaptive.
+        "red" => Red(red::Config),
+        /// Controlled delay (RFC 8289).
+        "codel" => CoDel(codel::Config),
     }
 }
 

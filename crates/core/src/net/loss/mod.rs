@@ -28,7 +28,7 @@ pub trait LossConfig {
 pub struct Loss(pub Option<Box<dyn LossModel>>);
 
 #[cfg(test)]
-mod tests {
+pub(in crate::net) mod tests {
     use super::*;
     use crate::engine::Streams;
     use crate::net::packet::{Address, Ecn, FlowId, Header, NodeId, Socket, UdpHeader};
