@@ -6,7 +6,7 @@ axes with quantity and unit. A protocol keeps its colour everywhere; line styles
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from lasthop.results import Result
     from lasthop.scenario import Scenario
+
+Line = tuple[str, dict[str, Any], "np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]
 
 __all__ = [
     "ONE_COLUMN",
@@ -60,7 +62,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
 _OTHERS = [_BLUE, _ORANGE, _GREEN, _RED, _PURPLE, _SKY, _BLACK, _GREY]
 _STYLES = ["-", "--", "-.", ":"]
 
-_RC = {
+_RC: Any = {
     "font.size": 8,
     "font.family": "sans-serif",
     "axes.labelsize": 8,
@@ -125,7 +127,8 @@ def label_lines(axes: Axes, labels: Sequence[tuple[float, float, str, str]]) -> 
     if not labels:
         return
     low, high = axes.get_ylim()
-    step = (high - low) * 8 * 1.25 / (72 * axes.figure.get_size_inches()[1] * 0.8)
+    height = axes.get_window_extent().height * 72 / axes.figure.dpi
+    step = (high - low) * 8 * 1.25 / height
     place = -float("inf")
     for x, y, text, colour in sorted(labels, key=lambda label: label[1]):
         place = max(y, place + step)
@@ -169,11 +172,13 @@ def queue(result: Result, *, link: str | None = None, axes: Axes | None = None) 
     series = result.series
     here = (series["kind"] == "link") & (series["quantity"] == "queue_packets")
     names = list(dict.fromkeys(series["name"][here].tolist()))
-    lines = []
+    lines: list[Line] = []
     for name in names:
         mine = here & (series["name"] == name)
         values = series["value"][mine]
-        if (link is None and np.max(values, initial=0.0) > 1) or (link is not None and name.split(" ")[0] == link):
+        if (link is None and np.max(values, initial=0.0) > 1) or (
+            link is not None and name.split(" ")[0] == link
+        ):
             lines.append((name, look("", len(lines)), series["time_s"][mine], values))
     return _draw(lines, "queue (packets)", axes)
 
@@ -194,13 +199,13 @@ def _flows(result: Result, quantity: str, label: str, flow: str | None, axes: Ax
             style = look(transport)
             # Two flows of one protocol keep its colour and differ in style.
             while f"{style}" in used and len(used) < len(_STYLES):
-                style = {**style, "linestyle": _STYLES[(_STYLES.index(style["linestyle"]) + 1) % len(_STYLES)]}
+                style = {
+                    **style,
+                    "linestyle": _STYLES[(_STYLES.index(style["linestyle"]) + 1) % len(_STYLES)],
+                }
             used.add(f"{style}")
             lines.append((name, style, series["time_s"][mine], series["value"][mine]))
     return _draw(lines, label, axes)
-
-
-Line = tuple[str, dict[str, Any], "np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]
 
 
 def _draw(lines: Sequence[Line], label: str, axes: Axes | None) -> Axes:
@@ -215,7 +220,10 @@ def _draw(lines: Sequence[Line], label: str, axes: Axes | None) -> Axes:
     if lines:
         axes.set_xlim(0, max(float(times[-1]) for _, _, times, _ in lines))
     if 1 < len(lines) <= 4:
-        ends = [(float(times[-1]), float(values[-1]), name, style["color"]) for name, style, times, values in lines]
+        ends = [
+            (float(times[-1]), float(values[-1]), name, style["color"])
+            for name, style, times, values in lines
+        ]
         label_lines(axes, ends)
     elif len(lines) > 4:
         axes.legend(ncols=2, loc="upper left", bbox_to_anchor=(0, 1.3))
@@ -223,7 +231,7 @@ def _draw(lines: Sequence[Line], label: str, axes: Axes | None) -> Axes:
 
 
 #: The standard pictures by name.
-STANDARD = {"throughput": throughput, "window": window, "rtt": rtt, "queue": queue}
+STANDARD: dict[str, Callable[..., Axes]] = {"throughput": throughput, "window": window, "rtt": rtt, "queue": queue}
 
 
 def standard(result: Result, folder: Path) -> list[Path]:

@@ -38,9 +38,10 @@ def run(
     scenario: str | Path | Mapping[str, Any] | Scenario,
     *,
     seed: int | None = None,
+    pcap: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs a scenario once, with its own seed or another."""
+    """Runs a scenario once, with its own seed or another. With ``pcap`` it also writes a capture."""
     scenario = load(scenario)
     return _run(scenario, scenario.seed if seed is None else seed, progress, threading.Event())
 

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
     from lasthop.results import Table
 
-__all__ = ["STUDIES", "Assumption", "Campaign", "Outcome", "Picture", "Study", "last_counts", "reproduce", "study"]
+__all__ = [
+    "STUDIES",
+    "Assumption",
+    "Campaign",
+    "Outcome",
+    "Picture",
+    "Study",
+    "last_counts",
+    "reproduce",
+    "study",
+]
 
 #: The studies by name. Each is a package in this folder with a ``STUDY`` in it.
 STUDIES = ("handover",)

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from lasthop.stats import Estimate
 
-__all__ = ["VERDICTS", "Claim", "Judgement", "Judged", "count", "judge"]
+__all__ = ["VERDICTS", "Claim", "Judged", "Judgement", "count", "judge"]
 
 Data = TypeVar("Data")
 

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["counts", "outcome_text"]
 
-_COLOURS = {claims.REPRODUCED: 32, claims.CONSISTENT: 36, claims.NOT_REPRODUCED: 31, claims.NOT_COMPARABLE: 33}
+_COLOURS = {
+    claims.REPRODUCED: 32,
+    claims.CONSISTENT: 36,
+    claims.NOT_REPRODUCED: 31,
+    claims.NOT_COMPARABLE: 33,
+}
 
 
 def outcome_text(outcome: Outcome, *, colour: bool) -> str:

@@ -29,7 +29,9 @@ def _slow_start(data: Measured) -> Judgement:
     share = data.slow_start_share()
     good = share.mean >= 0.5
     reason = "" if good else f"{share.mean:.2f} of the lost packets were sent in slow start"
-    return Judgement(REPRODUCED if good else NOT_REPRODUCED, f"share {share}", {"slow_start_share": share}, reason)
+    return Judgement(
+        REPRODUCED if good else NOT_REPRODUCED, f"share {share}", {"slow_start_share": share}, reason
+    )
 
 
 def _adapts(data: Measured, *, fast: bool) -> Judgement:
@@ -48,7 +50,9 @@ def _spread(data: Measured) -> Judgement:
     fast, slow = data.spread(fast=True), data.spread(fast=False)
     ours = f"{fast} on WLAN, {slow} on UMTS"
     outside = [
-        f"{one.mean:.3g} on {name}" for name, one in (("WLAN", fast), ("UMTS", slow)) if not 3 <= one.mean <= 8
+        f"{one.mean:.3g} on {name}"
+        for name, one in (("WLAN", fast), ("UMTS", slow))
+        if not 3 <= one.mean <= 8
     ]
     values = {"wlan_p95_over_p5": fast, "umts_p95_over_p5": slow}
     if not outside:

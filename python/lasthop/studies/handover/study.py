@@ -58,7 +58,10 @@ def perform(mode: str, threads: int | None, progress: Callable[[float], None] | 
         default=DEFAULT,
         pictures=pictures(measured[DEFAULT]),
         tables={"runs": ("Each run: packets received and dropped, and its intervals.", _table(measured))},
-        facts={"seed": str(SEED), "start times": f"{starts(mode, DELAYS[2])} in [0, 1) s, one drawn from each equal part"},
+        facts={
+            "seed": str(SEED),
+            "start times": f"{starts(mode, DELAYS[2])} in [0, 1) s, one drawn from each equal part",
+        },
     )
 
 
