@@ -6,7 +6,7 @@ pub mod ns2;
 
 pub use config::Config;
 
-use crate::engine::Stream;
+use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
 
@@ -34,5 +34,9 @@ impl TransportConfig for Config {
 
     fn can_multicast(&self) -> bool {
         false
+    }
+
+    fn check(&self, profile: Profile) -> Result<(), Fault> {
+        self.faults(self.profile.unwrap_or(profile)).map_or(Ok(()), Err)
     }
 }
