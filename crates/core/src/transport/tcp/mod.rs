@@ -2,7 +2,15 @@
 //! what the standards say, counted in bytes, in the files beside it.
 
 pub mod config;
+pub mod congestion;
 pub mod ns2;
+pub mod receiver;
+pub mod recovery;
+pub mod rto;
+pub mod scoreboard;
+pub mod sender;
+pub mod settings;
+pub mod spurious;
 
 pub use config::Config;
 
