@@ -24,7 +24,7 @@ const USAGE: &str = "workload w1|w2|w3 [--flows N] [--rate-mbps N] [--seconds N]
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::read(std::env::args().skip(1))?;
-    let started = cpu_seconds()?;
+    let started = cpu_seconds();
     let scenario = match options.workload.as_str() {
         "w1" => dumbbell(&options),
         "w2" => chain(&options),
@@ -32,9 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         other => return Err(format!("unknown workload \"{other}\"\n{USAGE}").into()),
     };
     let mut run = Run::new(&scenario, 1, None)?;
-    let built = cpu_seconds()?;
+    let built = cpu_seconds();
     run.complete()?;
-    let done = cpu_seconds()?;
+    let done = cpu_seconds();
     let peak = peak_rss_kb()?;
     let results = run.finish();
     let flows = results.table("flows").ok_or("a run has a table of flows")?;
@@ -115,7 +115,8 @@ fn greedy_tcp(from: String, to: String, start: Duration) -> Flow {
 
 /// Datagrams of 1000 bytes, IP header included, at a constant rate.
 fn stream(from: String, to: String, rate: BitRate) -> Flow {
-    let source = Source::Cbr(cbr::Config { rate, size: Bytes::new(972) });
+    let rate = BitRate::from_bps(rate.as_bps() * 972 / 1000);
+    let source = Source::Cbr(cbr::Config::with_rate(rate, Bytes::new(972)));
     let transport = Transport::Udp(udp::Config::default());
     Flow { name: String::new(), from, to, transport, source, start: Duration::ZERO }
 }
@@ -187,11 +188,10 @@ fn tree(options: &Options) -> Scenario {
     scenario(options, links, vec![stream("source".into(), "all".into(), BitRate::from_mbps(1))], vec![group])
 }
 
-/// CPU time of this process so far, in seconds (Linux: /proc/self/schedstat, in ns).
-fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
-    let text = fs::read_to_string("/proc/self/schedstat")?;
-    let ns: f64 = text.split_whitespace().next().ok_or("schedstat is empty")?.parse()?;
-    Ok(ns / 1e9)
+/// CPU time of this process so far, in seconds.
+fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// The largest resident size so far, in kB (Linux: /proc/self/status).

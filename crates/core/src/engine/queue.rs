@@ -143,26 +143,30 @@ impl EventQueue {
         let mut hole = 0;
         loop {
             let first = hole * ARITY + 1;
-            let (least, least_key) = if let Some(four) = keys.get(first..first + ARITY) {
-                let a = if four[1] < four[0] { 1 } else { 0 };
-                let b = if four[3] < four[2] { 3 } else { 2 };
-                let c = if four[b] < four[a] { b } else { a };
-                (first + c, four[c])
-            } else if let Some(rest) = keys.get(first..).filter(|rest| !rest.is_empty()) {
-                let mut c = 0;
-                for i in 1..rest.len() {
-                    if rest[i] < rest[c] {
-                        c = i;
-                    }
-                }
-                (first + c, rest[c])
-            } else {
-                break;
-            };
+            let Some(four) = keys.get(first..first + ARITY) else { break };
+            let (a, ka) = if four[1] < four[0] { (1, four[1]) } else { (0, four[0]) };
+            let (b, kb) = if four[3] < four[2] { (3, four[3]) } else { (2, four[2]) };
+            let (c, least_key) = if kb < ka { (b, kb) } else { (a, ka) };
             if key <= least_key {
-                break;
+                keys[hole] = key;
+                targets[hole] = target;
+                return;
             }
+            let least = first + c;
             keys[hole] = least_key;
+            targets[hole] = targets[least];
+            hole = least;
+        }
+        // The last node with children may have fewer than four, which are leaves.
+        let first = hole * ARITY + 1;
+        let mut least = first;
+        for child in first + 1..keys.len() {
+            if keys[child] < keys[least] {
+                least = child;
+            }
+        }
+        if first < keys.len() && keys[least] < key {
+            keys[hole] = keys[least];
             targets[hole] = targets[least];
             hole = least;
         }

@@ -2,9 +2,8 @@
 
 use crate::choice;
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::droptail;
-use crate::net::loss::LossConfig;
-use crate::net::loss::bernoulli;
+use crate::net::disciplines::{codel, droptail, red};
+use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::traffic::{self, SourceConfig};
 use crate::transport::{TransportConfig, tcp, udp};
 
@@ -13,6 +12,10 @@ choice! {
     pub enum Queue: "queue discipline" as QueueConfig {
         /// A FIFO that drops what arrives when it is full.
         "droptail" => DropTail(droptail::Config),
+        /// Random early detection, also adaptive.
+        "red" => Red(red::Config),
+        /// Controlled delay (RFC 8289).
+        "codel" => CoDel(codel::Config),
     }
 }
 
@@ -32,6 +35,12 @@ choice! {
     pub enum Source: "source" as SourceConfig {
         /// As much as the transport takes, for ever.
         "greedy" => Greedy(traffic::greedy::Config),
+        /// One transfer of a given size, then the connection closes.
+        "file" => File(traffic::file::Config),
+        /// Writes of one size at equal intervals.
+        "cbr" => Cbr(traffic::cbr::Config),
+        /// Bursts of writes.
+        "onoff" => OnOff(traffic::onoff::Config),
     }
 }
 
@@ -40,5 +49,13 @@ choice! {
     pub enum LossModel: "loss model" as LossConfig {
         /// Independent losses.
         "bernoulli" => Bernoulli(bernoulli::Config),
+        /// Losses in bursts (Gilbert–Elliott).
+        "gilbert" => Gilbert(gilbert::Config),
+        /// The packets that a list names.
+        "list" => List(list::Config),
+        /// Independent losses with a probability that changes over time.
+        "schedule" => Schedule(schedule::Config),
+        /// Nothing is lost.
+        "none" => None(none::Config),
     }
 }

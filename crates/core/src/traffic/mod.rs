@@ -1,8 +1,11 @@
 //! Sources: what a flow has to send, one file each.
 
+pub mod cbr;
+pub mod file;
 pub mod greedy;
+pub mod onoff;
 
-use crate::engine::{Instant, Stream};
+use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Stream};
 use crate::net::Source;
 
 /// The parameters of a source.
@@ -12,4 +15,56 @@ pub trait SourceConfig {
 
     /// Whether what it writes makes sense as datagrams: one for each write, of bounded size.
     fn suits_datagrams(&self) -> bool;
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// The largest payload of a UDP datagram over IPv4, whose total length has 16 bits (RFC 768, RFC 791).
+const LARGEST_DATAGRAM: u64 = 65_507;
+
+/// `size`, if a datagram can have it.
+fn datagram_size(size: Bytes) -> Result<Bytes, String> {
+    if (1..=LARGEST_DATAGRAM).contains(&size.get()) {
+        Ok(size)
+    } else {
+        Err(format!("`size` must lie from 1 B to {LARGEST_DATAGRAM} B, and not be {size}"))
+    }
+}
+
+/// How long `n` writes of `size` take at `rate`, rounded down to the nanosecond.
+fn writes_before(n: u64, size: Bytes, rate: BitRate) -> Duration {
+    let work = u128::from(n) * u128::from(size.get()) * 8 * 1_000_000_000;
+    let nanos = work / u128::from(rate.as_bps());
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Streams;
+    use crate::net::Notice;
+
+    /// Runs a source by itself and gives when it writes how much, before `until`.
+    pub fn write_times(config: &dyn SourceConfig, start: Instant, until: Instant) -> Vec<(Instant, u64)> {
+        let mut source = config.build(start, Streams::new(5).stream("flow", "source"));
+        let mut writes = Vec::new();
+        let mut wake = Some(start);
+        while let Some(now) = wake.filter(|at| *at < until) {
+            source.on_timeout(now);
+            while let Some(notice) = source.poll(now) {
+                match notice {
+                    Notice::Write(bytes) => writes.push((now, bytes)),
+                    other => assert_eq!((other, writes.len()), (Notice::Open, 0), "opens once, and first"),
+                }
+            }
+            wake = source.next_timeout();
+        }
+        writes
+    }
 }

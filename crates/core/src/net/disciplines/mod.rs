@@ -1,3 +1,5 @@
 //! Queue disciplines, one file each.
 
+pub mod codel;
 pub mod droptail;
+pub mod red;

@@ -2,8 +2,12 @@
 //! transmission time.
 
 pub mod bernoulli;
+pub mod gilbert;
+pub mod list;
+pub mod none;
+pub mod schedule;
 
-use crate::engine::{Instant, Stream};
+use crate::engine::{Fault, Instant, Stream};
 
 use super::packet::Packet;
 
@@ -17,8 +21,74 @@ pub trait LossModel: Send {
 pub trait LossConfig {
     /// The model for one direction of a link; `stream` is its own.
     fn build(&self, stream: Stream) -> Loss;
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 /// A loss model, ready for use; `None` loses nothing.
 #[derive(Default)]
 pub struct Loss(pub Option<Box<dyn LossModel>>);
+
+#[cfg(test)]
+pub(in crate::net) mod tests {
+    use super::*;
+    use crate::engine::Streams;
+    use crate::net::packet::{Address, Ecn, FlowId, Header, NodeId, Socket, UdpHeader};
+
+    /// Some packet.
+    pub fn packet() -> Packet {
+        Packet {
+            from: Socket { node: NodeId(0), port: 1 },
+            to: Address::Node(NodeId(1)),
+            to_port: 1,
+            dscp: 0,
+            ecn: Ecn::NotEct,
+            size: 1000,
+            flow: FlowId(0),
+            connection: 0,
+            number: 1,
+            header: Header::Udp(UdpHeader::default()),
+        }
+    }
+
+    /// Which of the packets that arrive one each second are lost.
+    fn lost(config: &dyn LossConfig, packets: u64) -> Vec<u64> {
+        let mut model = config.build(Streams::new(1).stream("link", "loss"));
+        let second = |n: u64| Instant::from_nanos(n * 1_000_000_000);
+        (0..packets).filter(|&n| model.0.as_mut().is_some_and(|m| m.loses(second(n), &packet()))).collect()
+    }
+
+    #[test]
+    fn listed_packets_are_lost_once() {
+        assert_eq!(lost(&list::Config { drop: vec![4, 0, 2, 4] }, 10), [0, 2, 4]);
+        assert!(lost(&none::Config {}, 10).is_empty());
+    }
+
+    #[test]
+    fn a_schedule_changes_at_its_instants() {
+        for text in ["steps = [['6 s', 0], ['2 s', 1]]", "steps = [{ at = '6 s', p = 0 }, { p = 1, at = '2 s' }]"] {
+            let config: schedule::Config = toml::from_str(text).unwrap();
+            assert_eq!(lost(&config, 10), [2, 3, 4, 5], "{text}");
+        }
+        let twice: schedule::Config = toml::from_str("steps = [['2 s', 0], ['2 s', 1]]").unwrap();
+        assert_eq!(lost(&twice, 4), [2, 3]);
+    }
+
+    #[test]
+    fn independent_losses_have_their_rate_and_no_memory() {
+        let (n, p) = (200_000u64, 0.05);
+        let config = bernoulli::Config { p: crate::engine::Probability::new(p).unwrap() };
+        let lost = lost(&config, n);
+        let after_loss = lost.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+        // Five standard errors each.
+        let near = |count: usize, of: f64| (count as f64 - of * p).abs() < 5.0 * (of * p * (1.0 - p)).sqrt();
+        assert!(near(lost.len(), n as f64), "{} of {n} lost", lost.len());
+        assert!(near(after_loss, lost.len() as f64), "{after_loss} losses follow one of {}", lost.len());
+    }
+}

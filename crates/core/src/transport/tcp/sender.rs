@@ -22,6 +22,7 @@ use super::rto::RtoEstimator;
 use super::scoreboard::{Acked, Id, Scoreboard, Segment, Sent};
 use super::settings::{FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES};
 use super::spurious::{Detector, Evidence, Judgement, Saved};
+use super::truth::Truth;
 
 /// The sending end.
 pub struct Sender {
@@ -33,6 +34,7 @@ pub struct Sender {
     number: u64,
     totals: Totals,
     rtt: Histogram,
+    truth: Truth,
     c: Connection,
     /// How many segments may still leave at once ([`Settings::max_burst`]).
     burst: u32,
@@ -187,6 +189,7 @@ impl Sender {
             number: 0,
             totals: Totals::default(),
             rtt: Histogram::default(),
+            truth: Truth::default(),
             c: Connection::new(&settings),
             burst: settings.max_burst,
             shown: Shown([f64::NAN; 8]),
@@ -249,6 +252,7 @@ impl Sender {
             c.limited = 0;
             self.totals.acked_bytes += advance - u64::from(c.fin_sent && ack == c.nxt);
             c.board.on_ack(ack, &mut acked);
+            self.truth.on_ack(ack, header.arrived, header.flags.has(TcpFlags::DUPLICATE));
         }
         if !header.sack.is_empty() {
             c.board.on_sack(ack, &header.sack, &mut acked);
@@ -344,6 +348,7 @@ impl Sender {
     fn on_loss(&mut self, now: Instant, limit: u64) {
         let c = &mut self.c;
         self.totals.fast_retransmits += 1;
+        self.truth.on_fast_retransmit(c.una, self.number + 1);
         c.resend_first = true;
         if c.una >= c.ecn_cut_to {
             // RFC 3168 §6.1.2: marks and losses of one window count once.
@@ -413,6 +418,7 @@ impl Sender {
             c.control = Some(Control::Syn);
             return;
         }
+        self.truth.on_timeout(c.una, self.number + 1);
         let flight = c.board.flight() - c.limited;
         let saved = c.detector.wants().then(|| Saved {
             congestion: c.congestion.snapshot(),
@@ -868,6 +874,7 @@ impl Endpoint for Sender {
             Notice::Close => self.c.closing = true,
             Notice::Reset => {
                 self.connection += 1;
+                self.truth.reset();
                 self.c = Connection::new(&self.settings);
             }
             _ => {}
@@ -897,6 +904,10 @@ impl Endpoint for Sender {
         probe.value("retransmitted_bytes", totals.resent_bytes as f64);
         probe.value("acked_bytes", totals.acked_bytes as f64);
         probe.value("timeouts", totals.timeouts as f64);
+        let truth = self.truth.totals();
+        probe.value("spurious_timeouts", truth.spurious_timeouts as f64);
+        probe.value("ack_loss_timeouts", truth.ack_loss_timeouts as f64);
+        probe.value("spurious_fast_retransmits", truth.spurious_fast_retransmits as f64);
         probe.value("detected_spurious_timeouts", totals.detected_spurious as f64);
         probe.value("fast_retransmits", totals.fast_retransmits as f64);
         probe.value("window_cuts", totals.cuts as f64);

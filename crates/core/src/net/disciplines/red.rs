@@ -1,0 +1,587 @@
+//! RED: random early detection (Floyd, Jacobson 1993), with the gentle option, adaptive max_p
+//! (Floyd, Gummadi, Shenker 2001) and ECN marks (RFC 3168 §7).
+//!
+//! An average of the queue's length, updated at each arrival, decides: below `min` nothing is
+//! dropped; from `min` to `max` the probability p_b grows from 0 to `max_p`; with `gentle` it
+//! grows on to 1 at twice `max`. Drops are spread evenly: p_a grows with the number of packets
+//! since the last drop. Parameters left out are chosen from the link's rate and delay, as ns-2.35
+//! does.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::units::Amount;
+use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Probability, Stream};
+use crate::net::core::Core;
+use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
+use crate::net::machine::Timed;
+use crate::net::observe::{Cause, Place, Probe};
+use crate::net::packet::Ecn;
+use crate::net::slab::Pkt;
+use crate::net::transmitter::Queue;
+
+/// Random early detection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// How much may wait, without the packet in service; what arrives then is dropped. 100
+    /// packets, as DropTail.
+    pub limit: Amount,
+    /// The average below which nothing is dropped, in packets of `mean_packet`. Left out: half of
+    /// what the link sends in `target_delay`, and at least 5 (ns-2.35).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// The average at which the probability reaches `max_p`, in packets of `mean_packet`. Left out:
+    /// three times `min` (ns-2.35).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// The probability at an average of `max`. 0.1 (ns-2.35; Floyd 1997).
+    pub max_p: Probability,
+    /// The weight of the present length in the average. Left out: the average follows within ten
+    /// round-trip times of three times the link's delay, and of at least 100 ms (ns-2.35).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Probability>,
+    /// Above `max` the probability grows on, up to 1 at twice `max`, instead of jumping to 1. On.
+    pub gentle: bool,
+    /// Wait between two drops for at least 1 / p_b packets. On (ns-2.35).
+    pub wait: bool,
+    /// What the average counts: `bytes` or `packets`. `rfc`: bytes, because a link is busy with
+    /// bytes (RFC 7141 §2.1). `ns2`: bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<Count>,
+    /// Whether a large packet is dropped with a larger probability than a small one. `rfc`: no
+    /// (RFC 7141 §2.2). `ns2`: yes (`bytes_`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_size: Option<bool>,
+    /// The size of a typical packet, by which lengths in packets are converted. `rfc`: 1500 B.
+    /// `ns2`: 500 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_packet: Option<Bytes>,
+    /// The average queueing delay that `min` is chosen for. 5 ms (ns-2.35).
+    pub target_delay: Duration,
+    /// Adapt `max_p`, so that the average stays in the middle of `min` and `max`. Off.
+    pub adaptive: bool,
+    /// The time between two adaptations. 500 ms (Floyd, Gummadi, Shenker 2001).
+    pub interval: Duration,
+    /// What an adaptation adds to `max_p`, but at most a quarter of it. 0.01 (the same).
+    pub increase: Probability,
+    /// By what an adaptation multiplies `max_p`. 0.9 (the same).
+    pub decrease: Probability,
+    /// The highest `max_p` that adaptation gives. 0.5 (the same).
+    pub top: Probability,
+    /// The lowest. Left out: 0.01, or one packet of 1000 B in 100 ms at the link's rate if that is
+    /// less (ns-2.35).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bottom: Option<Probability>,
+    /// Mark packets of ECN-capable transports instead of dropping them early. Off.
+    pub ecn: bool,
+    /// The probability p_b above which ECN-capable packets are dropped all the same (RFC 3168 §7).
+    /// Left out: `max_p`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_p: Option<Probability>,
+    /// Choose the parameters left out anew when the link's rate changes. `rfc`: yes. `ns2`: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follow_rate: Option<bool>,
+}
+
+/// What a length is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Count {
+    /// Packets.
+    Packets,
+    /// Bytes.
+    Bytes,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let probability = |p| Probability::new(p).expect("a constant between 0 and 1");
+        Self {
+            limit: Amount::Packets(100),
+            min: None,
+            max: None,
+            max_p: probability(0.1),
+            weight: None,
+            gentle: true,
+            wait: true,
+            count: None,
+            by_size: None,
+            mean_packet: None,
+            target_delay: Duration::from_millis(5),
+            adaptive: false,
+            interval: Duration::from_millis(500),
+            increase: probability(0.01),
+            decrease: probability(0.9),
+            top: probability(0.5),
+            bottom: None,
+            ecn: false,
+            mark_p: None,
+            follow_rate: None,
+        }
+    }
+}
+
+impl QueueConfig for Config {
+    fn build(&self, site: &Site<'_>) -> Queue {
+        let ns2 = site.profile.is_ns2();
+        let config = Self {
+            count: self.count.or(Some(Count::Bytes)),
+            by_size: self.by_size.or(Some(ns2)),
+            mean_packet: self.mean_packet.or(Some(Bytes::new(if ns2 { 500 } else { 1500 }))),
+            follow_rate: self.follow_rate.or(Some(!ns2)),
+            ..self.clone()
+        };
+        Queue::Asked(Box::new(Red::new(
+            config,
+            site.place,
+            site.rate,
+            site.delay,
+            site.streams.stream(site.name, "red"),
+        )))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let fault = |field, message: String, expected: &str| Err(Fault::new(field, message, expected));
+        for (field, value) in [("min", self.min), ("max", self.max)] {
+            if let Some(value) = value.filter(|v| !(0.0..=1e12).contains(v)) {
+                return fault(field, format!("{field} is {value}"), "expected a number of packets");
+            }
+        }
+        // Left out, the maximum is three times the minimum, which a maximum alone may undercut.
+        if let (Some(min), Some(max)) = (self.min, self.max)
+            && min >= max
+        {
+            return fault("min", format!("min ({min}) is not below max ({max})"), "");
+        }
+        if self.mean_packet == Some(Bytes::new(0)) {
+            return fault(
+                "mean_packet",
+                "a typical packet of no bytes".to_owned(),
+                "expected a size, such as \"1500 B\"",
+            );
+        }
+        if self.adaptive && self.interval == Duration::ZERO {
+            return fault("interval", "adaptations without time between them".to_owned(), "expected more than 0 s");
+        }
+        if let Some(bottom) = self.bottom.filter(|bottom| *bottom > self.top) {
+            let message = format!("bottom ({}) is above top ({})", bottom.get(), self.top.get());
+            return fault("bottom", message, "");
+        }
+        Ok(())
+    }
+}
+
+/// The queue.
+pub struct Red {
+    config: Config,
+    place: Place,
+    stream: Stream,
+    delay: Duration,
+    curve: Curve,
+    weight: f64,
+    bottom: f64,
+    /// Packets of the mean size that the link sends in a second.
+    capacity: f64,
+    max_p: f64,
+    adapted_at: Instant,
+    average: Average,
+    /// Packets and bytes since the last drop or mark.
+    spacing: Spacing,
+    /// The average was above `min` at the last arrival.
+    above_min: bool,
+    fifo: VecDeque<Pkt>,
+    bytes: u64,
+}
+
+impl Red {
+    /// An empty queue in front of a link of this rate and delay.
+    pub fn new(config: Config, place: Place, rate: BitRate, delay: Duration, stream: Stream) -> Self {
+        let mut red = Self {
+            place,
+            stream,
+            delay,
+            curve: Curve { min: 0.0, max: 0.0, gentle: config.gentle },
+            weight: 0.0,
+            bottom: 0.0,
+            capacity: 0.0,
+            max_p: config.max_p.get(),
+            adapted_at: Instant::ZERO,
+            average: Average { value: 0.0, idle_since: Some(Instant::ZERO) },
+            spacing: Spacing::default(),
+            above_min: false,
+            fifo: VecDeque::new(),
+            bytes: 0,
+            config,
+        };
+        red.choose_parameters(rate);
+        red
+    }
+
+    /// Chooses what the scenario leaves out, as ns-2.35 does (`REDQueue::initialize_params`).
+    fn choose_parameters(&mut self, rate: BitRate) {
+        let mean = self.mean_packet();
+        let capacity = rate.as_bytes_per_s() / mean;
+        self.capacity = capacity;
+        self.weight = self.config.weight.map_or_else(
+            || {
+                let round_trip = (3.0 * (self.delay.as_secs_f64() + 1.0 / capacity)).max(0.1);
+                1.0 - libm::exp(-1.0 / (10.0 * round_trip * capacity))
+            },
+            Probability::get,
+        );
+        let min = self.config.min.unwrap_or((capacity * self.config.target_delay.as_secs_f64() / 2.0).max(5.0));
+        let max = self.config.max.unwrap_or(3.0 * min);
+        let unit = if self.counts_bytes() { mean } else { 1.0 };
+        self.curve = Curve { min: min * unit, max: max * unit, gentle: self.config.gentle };
+        self.bottom = self.config.bottom.map_or((80_000.0 / rate.as_bps() as f64).min(0.01), Probability::get);
+    }
+
+    fn counts_bytes(&self) -> bool {
+        self.config.count == Some(Count::Bytes)
+    }
+
+    /// The size of a typical packet, in bytes.
+    fn mean_packet(&self) -> f64 {
+        self.config.mean_packet.map_or(1500.0, |b| b.get().max(1) as f64)
+    }
+
+    /// What waits, in the unit of the average.
+    fn length(&self) -> u64 {
+        if self.counts_bytes() { self.bytes } else { self.fifo.len() as u64 }
+    }
+
+    /// Adaptive RED: keeps the average between 0.4 and 0.6 of the way from `min` to `max`.
+    fn adapt(&mut self, now: Instant) {
+        if now <= self.adapted_at + self.config.interval {
+            return;
+        }
+        let Curve { min, max, .. } = self.curve;
+        let part = 0.4 * (max - min);
+        if self.average.value < min + part && self.max_p > self.bottom {
+            self.max_p *= self.config.decrease.get();
+            self.adapted_at = now;
+        } else if self.average.value > max - part && self.max_p < self.config.top.get() {
+            self.max_p += self.config.increase.get().min(self.max_p / 4.0);
+            self.adapted_at = now;
+        }
+    }
+
+    /// What becomes of an arriving packet of this size.
+    fn judge(&mut self, size: u32) -> Verdict {
+        let length = self.length();
+        self.spacing.packets += 1;
+        self.spacing.bytes += u64::from(size);
+        let mut verdict = Verdict::Keep;
+        if self.average.value >= self.curve.min && length > 1 {
+            let p_b = self.curve.probability(self.average.value, self.max_p);
+            if p_b >= 1.0 {
+                verdict = Verdict::Drop(Cause::Early);
+            } else if !self.above_min {
+                // The average has just crossed `min`: spacing counts from here.
+                self.spacing = Spacing { packets: 1, bytes: u64::from(size) };
+                self.above_min = true;
+            } else if self.stream.unit() < self.spaced(p_b, size) {
+                let may_mark = p_b <= self.config.mark_p.unwrap_or(self.config.max_p).get();
+                verdict = if self.config.ecn && may_mark { Verdict::MarkOrDrop } else { Verdict::Drop(Cause::Early) };
+            }
+        } else {
+            self.above_min = false;
+        }
+        let full = match self.config.limit {
+            Amount::Packets(most) => self.fifo.len() as u64 >= most,
+            Amount::Bytes(most) => self.bytes + u64::from(size) > most.get(),
+        };
+        if full { Verdict::Drop(Cause::Overflow) } else { verdict }
+    }
+
+    /// p_a: the probability that spaces drops evenly, given how long the last one is ago.
+    fn spaced(&self, p_b: f64, size: u32) -> f64 {
+        let by_size = self.config.by_size == Some(true);
+        let mean = self.mean_packet();
+        let count = if by_size { libm::trunc(self.spacing.bytes as f64 / mean) } else { self.spacing.packets as f64 };
+        let p_a = spaced(p_b, count, self.config.wait);
+        if by_size && p_a < 1.0 { p_a * f64::from(size) / mean } else { p_a }
+    }
+}
+
+/// Floyd and Jacobson's method 2: intervals between drops are uniform in 1 … 1/p_b packets, or,
+/// with `wait`, in 1/p_b … 2/p_b.
+fn spaced(p_b: f64, count: f64, wait: bool) -> f64 {
+    let progress = count * p_b;
+    let (from, to) = if wait { (1.0, 2.0) } else { (0.0, 1.0) };
+    if progress < from {
+        0.0
+    } else if progress < to {
+        (p_b / (to - progress)).min(1.0)
+    } else {
+        1.0
+    }
+}
+
+/// What becomes of an arriving packet.
+enum Verdict {
+    Keep,
+    /// Marked if its transport understands marks, dropped if not.
+    MarkOrDrop,
+    Drop(Cause),
+}
+
+/// How much arrived since the last drop or mark.
+#[derive(Clone, Copy, Default)]
+struct Spacing {
+    packets: u64,
+    bytes: u64,
+}
+
+/// The probability of dropping by the average length.
+#[derive(Clone, Copy)]
+struct Curve {
+    min: f64,
+    max: f64,
+    gentle: bool,
+}
+
+impl Curve {
+    /// p_b at this average. (ns-2.35 keeps the gentle part's slope at the first `max_p` when that
+    /// adapts; here the slope follows, so that the curve has no step.)
+    fn probability(&self, average: f64, max_p: f64) -> f64 {
+        let p = if average < self.max {
+            max_p * (average - self.min) / (self.max - self.min)
+        } else if self.gentle {
+            max_p + (1.0 - max_p) * (average - self.max) / self.max
+        } else {
+            1.0
+        };
+        p.clamp(0.0, 1.0)
+    }
+}
+
+/// The average length of the queue.
+struct Average {
+    value: f64,
+    /// Since when the queue has been empty and the link free.
+    idle_since: Option<Instant>,
+}
+
+impl Average {
+    /// An arrival meets this length. An idle time counts as if packets of the mean size, of which
+    /// the link sends `capacity` in a second, had met an empty queue.
+    fn update(&mut self, now: Instant, length: u64, weight: f64, capacity: f64) {
+        if let Some(since) = self.idle_since.take() {
+            let missed = libm::trunc(capacity * now.since(since).as_secs_f64());
+            self.value *= libm::pow(1.0 - weight, missed);
+        }
+        self.value = (1.0 - weight) * self.value + weight * length as f64;
+    }
+}
+
+impl QueueDiscipline for Red {
+    fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
+        let now = core.now();
+        self.average.update(now, self.length(), self.weight, self.capacity);
+        if self.config.adaptive {
+            self.adapt(now);
+        }
+        let size = core.packet(&packet).size;
+        let cause = match self.judge(size) {
+            Verdict::Keep => None,
+            Verdict::MarkOrDrop if core.packet(&packet).ecn != Ecn::NotEct => {
+                core.mark(&packet, self.place);
+                self.spacing = Spacing::default();
+                None
+            }
+            Verdict::MarkOrDrop => Some(Cause::Early),
+            Verdict::Drop(cause) => Some(cause),
+        };
+        if let Some(cause) = cause {
+            self.spacing = Spacing::default();
+            return core.drop(packet, self.place, cause);
+        }
+        self.bytes += u64::from(size);
+        self.fifo.push_back(packet);
+    }
+
+    fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
+        let Some(packet) = self.fifo.pop_front() else {
+            self.average.idle_since.get_or_insert(core.now());
+            return None;
+        };
+        self.average.idle_since = None;
+        self.bytes -= u64::from(core.packet(&packet).size);
+        Some(packet)
+    }
+
+    fn put_back(&mut self, core: &mut Core, packet: Pkt) {
+        self.bytes += u64::from(core.packet(&packet).size);
+        self.fifo.push_front(packet);
+    }
+
+    fn on_capacity(&mut self, _now: Instant, rate: BitRate) {
+        if self.config.follow_rate != Some(false) {
+            self.choose_parameters(rate);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.fifo.len() as u64, bytes: self.bytes }
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        let unit = if self.counts_bytes() { self.mean_packet() } else { 1.0 };
+        probe.value("average_packets", self.average.value / unit);
+        probe.value("max_p", self.max_p);
+    }
+}
+
+impl Timed for Red {
+    fn on_timeout(&mut self, _now: Instant) {}
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Streams;
+    use crate::net::loss::tests::packet;
+
+    /// RED(5, 15, 0.1, gentle) with w = 0.002, counted in packets.
+    fn classic() -> Config {
+        Config {
+            limit: Amount::Packets(1000),
+            min: Some(5.0),
+            max: Some(15.0),
+            weight: Probability::new(0.002),
+            count: Some(Count::Packets),
+            ..Config::default()
+        }
+    }
+
+    fn red(config: Config) -> Red {
+        let stream = Streams::new(1).stream("link", "red");
+        Red::new(config, Place(0), BitRate::from_mbps(10), Duration::from_millis(10), stream)
+    }
+
+    #[test]
+    fn the_probability_follows_the_gentle_curve() {
+        let red = red(classic());
+        for (average, expected) in [(0.0, 0.0), (5.0, 0.0), (10.0, 0.05), (15.0, 0.1), (20.0, 0.4), (30.0, 1.0)] {
+            let p_b = red.curve.probability(average, 0.1);
+            assert!((p_b - expected).abs() < 1e-12, "average {average}: {p_b}, expected {expected}");
+        }
+        let steep = Curve { gentle: false, ..red.curve };
+        assert_eq!(steep.probability(15.0, 0.1), 1.0);
+    }
+
+    #[test]
+    fn the_average_is_exponentially_weighted_and_decays_in_idle_time() {
+        let at = |s: f64| Instant::from_secs_f64(s);
+        let mut average = Average { value: 0.0, idle_since: None };
+        for _ in 0..20 {
+            average.update(at(1.0), 10, 0.002, 1250.0);
+        }
+        assert!((average.value - 0.39249).abs() < 5e-6, "{}", average.value);
+        // 0.1 s in which 125 packets would have met an empty queue, then one that does.
+        average.idle_since = Some(at(1.0));
+        let before = average.value;
+        average.update(at(1.1), 0, 0.002, 1250.0);
+        assert!((average.value - before * libm::pow(0.998, 126.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn drops_are_spaced_as_the_paper_says() {
+        // Without waiting: uniform in 1 … 1/p_b, so p_a = p_b / (1 − count · p_b).
+        for (count, expected) in [(0.0, 0.1), (5.0, 0.2), (9.0, 1.0), (10.0, 1.0)] {
+            assert!((spaced(0.1, count, false) - expected).abs() < 1e-12, "{count}");
+        }
+        for (count, expected) in [(9.0, 0.0), (10.0, 0.1), (15.0, 0.2), (19.0, 1.0), (20.0, 1.0)] {
+            assert!((spaced(0.1, count, true) - expected).abs() < 1e-12, "{count}");
+        }
+    }
+
+    #[test]
+    fn parameters_left_out_are_those_of_ns_2() {
+        // 10 Mbit/s and packets of 500 B: 2500 a second, 12.5 in 5 ms.
+        let config = Config { mean_packet: Some(Bytes::new(500)), count: Some(Count::Packets), ..Config::default() };
+        let red = red(config);
+        assert_eq!((red.curve.min, red.curve.max), (6.25, 18.75));
+        // The round-trip time is 100 ms, because 3 · (10 ms + 0.4 ms) is less.
+        assert!((red.weight + libm::expm1(-1.0 / 2500.0)).abs() < 1e-12, "{}", red.weight);
+        assert_eq!(red.bottom, 0.008);
+    }
+
+    #[test]
+    fn adaptation_keeps_to_its_band_and_bounds() {
+        let mut red = red(Config { adaptive: true, ..classic() });
+        let mut after = |seconds: f64, average: f64| {
+            red.average.value = average;
+            red.adapt(Instant::from_secs_f64(seconds));
+            red.max_p
+        };
+        assert_eq!(after(0.5, 12.0), 0.1, "not before the interval is over");
+        assert_eq!(after(0.6, 10.0), 0.1, "the band is 9 … 11");
+        assert_eq!(after(0.7, 11.1), 0.11);
+        assert_eq!(after(1.0, 11.1), 0.11);
+        assert!((after(1.3, 8.9) - 0.099).abs() < 1e-12);
+        for n in 0..1000 {
+            after(2.0 + f64::from(n), 30.0);
+        }
+        assert!((0.5..0.51).contains(&after(1002.0, 10.0)), "top");
+        for n in 0..1000 {
+            after(2000.0 + f64::from(n), 0.0);
+        }
+        assert!((0.9 * 0.008..=0.008).contains(&after(3001.0, 10.0)), "bottom");
+    }
+
+    /// Lets packets meet a queue of ten whose average is 10, and gives those that it does not keep.
+    fn early(red: &mut Red, core: &mut Core, ecn: Ecn, arrivals: u64) -> Vec<u64> {
+        let dropped = |core: &Core| core.counters().dropped + core.counters().marks.values().sum::<u64>();
+        let mut gone = Vec::new();
+        for n in 0..arrivals {
+            while red.backlog().packets > 10 {
+                let oldest = red.dequeue(core).expect("ten packets wait");
+                core.drop(oldest, Place(1), Cause::Handover);
+            }
+            red.average.value = 10.0;
+            let before = dropped(core);
+            let pkt = core.insert(crate::net::Packet { ecn, ..packet() });
+            red.enqueue(core, pkt);
+            gone.extend((dropped(core) > before).then_some(n));
+        }
+        gone
+    }
+
+    #[test]
+    fn between_two_early_drops_lie_one_to_two_times_the_inverse_of_the_probability() {
+        let mut core = Core::new(1);
+        core.place("red".into());
+        core.place("served".into());
+        let mut red = red(Config { weight: Probability::new(0.0), ..classic() });
+        let gone = early(&mut red, &mut core, Ecn::NotEct, 20_000);
+        // p_b = 0.05: 20 … 40 packets, 30 on average.
+        let gaps: Vec<u64> = gone.windows(2).map(|w| w[1] - w[0]).collect();
+        assert!(gaps.iter().all(|gap| (20..=40).contains(gap)), "{gaps:?}");
+        let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
+        // Five standard errors of a uniform distribution over 21 values.
+        assert!((mean - 30.0).abs() < 5.0 * 6.06 / (gaps.len() as f64).sqrt(), "{mean}");
+    }
+
+    #[test]
+    fn capable_packets_are_marked_instead() {
+        let mut core = Core::new(1);
+        core.place("red".into());
+        core.place("served".into());
+        let config = Config { weight: Probability::new(0.0), ecn: true, ..classic() };
+        let mut red = red(config);
+        early(&mut red, &mut core, Ecn::Ect0, 1000);
+        let marks = core.counters().marks[&Place(0)];
+        assert!(core.counters().drops.keys().all(|(_, cause, _)| *cause != Cause::Early));
+        early(&mut red, &mut core, Ecn::NotEct, 1000);
+        assert_eq!(core.counters().marks[&Place(0)], marks);
+        assert!(core.counters().drops.keys().any(|(_, cause, _)| *cause == Cause::Early));
+    }
+}
