@@ -55,6 +55,11 @@ class Scenario:
     """
     A scenario that was read and checked.
     """
+    @property
+    def duration_s(self, /) -> float:
+        """
+        Its simulated time, in seconds.
+        """
     def json(self, /) -> str:
         """
         The scenario as JSON, every default filled in.

@@ -89,8 +89,12 @@ def look(transport: str, place: int = 0) -> dict[str, Any]:
     words = transport.lower()
     for name, (colour, style) in PROTOCOLS.items():
         if name in words:
-            return {"color": colour, "linestyle": style}
-    return {"color": _OTHERS[place % len(_OTHERS)], "linestyle": _STYLES[place % len(_STYLES)]}
+            return {"color": colour, "linestyle": style, "linewidth": 1.0}
+    return {
+        "color": _OTHERS[place % len(_OTHERS)],
+        "linestyle": _STYLES[place % len(_STYLES)],
+        "linewidth": 1.0,
+    }
 
 
 def figure(
@@ -145,9 +149,7 @@ def recording(scenario: Scenario) -> Scenario:
     """The scenario with series recorded, 300 samples of them if it does not say how many."""
     if scenario["record"].get("series"):
         return scenario
-    from lasthop.runs import duration_s
-
-    return scenario.with_({"record.series": f"{max(1, round(duration_s(scenario) / 300 * 1e6))} us"})
+    return scenario.with_({"record.series": f"{max(1, round(scenario.duration_s / 300 * 1e6))} us"})
 
 
 def throughput(result: Result, *, flow: str | None = None, axes: Axes | None = None) -> Axes:
@@ -231,7 +233,12 @@ def _draw(lines: Sequence[Line], label: str, axes: Axes | None) -> Axes:
 
 
 #: The standard pictures by name.
-STANDARD: dict[str, Callable[..., Axes]] = {"throughput": throughput, "window": window, "rtt": rtt, "queue": queue}
+STANDARD: dict[str, Callable[..., Axes]] = {
+    "throughput": throughput,
+    "window": window,
+    "rtt": rtt,
+    "queue": queue,
+}
 
 
 def standard(result: Result, folder: Path) -> list[Path]:

@@ -46,6 +46,11 @@ class Scenario:
         """The seed that it states."""
         return int(self._data["seed"])
 
+    @property
+    def duration_s(self) -> float:
+        """Its simulated time, in seconds."""
+        return self.core.duration_s
+
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain data, with every default filled in."""
         return copy.deepcopy(self._data)

@@ -15,6 +15,12 @@ pub struct Scenario {
 
 #[pymethods]
 impl Scenario {
+    /// Its simulated time, in seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.document.scenario.duration.as_secs_f64()
+    }
+
     /// The scenario as JSON, every default filled in.
     fn json(&self) -> String {
         serde_json::to_string(&self.document.scenario).expect("a scenario is plain data")

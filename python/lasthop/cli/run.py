@@ -72,9 +72,7 @@ def run(
         files.claim_folder(output, made_by="lasthop run", force=force)
 
     outcome = (
-        _once(scenario, pcap, quiet=quiet)
-        if seeds is None
-        else _often(scenario, seeds, threads, quiet=quiet)
+        _once(scenario, pcap, quiet=quiet) if seeds is None else _often(scenario, seeds, threads, quiet=quiet)
     )
     if as_json:
         common.print_json(_document(outcome))
@@ -92,8 +90,7 @@ def run(
 def _once(scenario: Scenario, pcap: Path | None, *, quiet: bool) -> Result:
     from lasthop import runs
 
-    seconds = runs.duration_s(scenario)
-    with common.Progress(scenario.name, seconds, "simulated s", quiet=quiet) as progress:
+    with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
         return runs.run(scenario, progress=progress)
 
 
