@@ -62,7 +62,11 @@ class Scenario:
         """
     def json(self, /) -> str:
         """
-        The scenario as JSON, every default filled in.
+        The scenario as JSON, every name and default filled in.
+        """
+    def toml(self, /) -> str:
+        """
+        The scenario as TOML, every name and default filled in.
         """
 
 @final

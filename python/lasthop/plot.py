@@ -178,9 +178,7 @@ def queue(result: Result, *, link: str | None = None, axes: Axes | None = None) 
     for name in names:
         mine = here & (series["name"] == name)
         values = series["value"][mine]
-        if (link is None and np.max(values, initial=0.0) > 1) or (
-            link is not None and name.split(" ")[0] == link
-        ):
+        if (link is None and np.max(values, initial=0.0) > 1) or (link is not None and name.split(" ")[0] == link):
             lines.append((name, look("", len(lines)), series["time_s"][mine], values))
     return _draw(lines, "queue (packets)", axes)
 
@@ -222,10 +220,7 @@ def _draw(lines: Sequence[Line], label: str, axes: Axes | None) -> Axes:
     if lines:
         axes.set_xlim(0, max(float(times[-1]) for _, _, times, _ in lines))
     if 1 < len(lines) <= 4:
-        ends = [
-            (float(times[-1]), float(values[-1]), name, style["color"])
-            for name, style, times, values in lines
-        ]
+        ends = [(float(times[-1]), float(values[-1]), name, style["color"]) for name, style, times, values in lines]
         label_lines(axes, ends)
     elif len(lines) > 4:
         axes.legend(ncols=2, loc="upper left", bbox_to_anchor=(0, 1.3))

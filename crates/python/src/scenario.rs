@@ -2,7 +2,7 @@
 
 use lasthop_core::scenario::diagnostic::Diagnostic;
 use lasthop_core::scenario::read::Document;
-use lasthop_core::scenario::{check, read as core_read, schema as core_schema};
+use lasthop_core::scenario::{check, expand, read as core_read, schema as core_schema};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -21,9 +21,14 @@ impl Scenario {
         self.document.scenario.duration.as_secs_f64()
     }
 
-    /// The scenario as JSON, every default filled in.
+    /// The scenario as JSON, every name and default filled in.
     fn json(&self) -> String {
-        serde_json::to_string(&self.document.scenario).expect("a scenario is plain data")
+        expand::json(&self.document.scenario)
+    }
+
+    /// The scenario as TOML, every name and default filled in.
+    fn toml(&self) -> String {
+        expand::toml(&self.document.scenario)
     }
 }
 

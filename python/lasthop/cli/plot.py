@@ -33,9 +33,7 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         if "series" not in result.tables:
-            raise click.UsageError(
-                f"{source} holds no series: record them, or `lasthop plot` the scenario itself"
-            )
+            raise click.UsageError(f"{source} holds no series: record them, or `lasthop plot` the scenario itself")
         folder = output or source
     else:
         scenario = plots.recording(load(source))

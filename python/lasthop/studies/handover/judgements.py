@@ -29,9 +29,7 @@ def _slow_start(data: Measured) -> Judgement:
     share = data.slow_start_share()
     good = share.mean >= 0.5
     reason = "" if good else f"{share.mean:.2f} of the lost packets were sent in slow start"
-    return Judgement(
-        REPRODUCED if good else NOT_REPRODUCED, f"share {share}", {"slow_start_share": share}, reason
-    )
+    return Judgement(REPRODUCED if good else NOT_REPRODUCED, f"share {share}", {"slow_start_share": share}, reason)
 
 
 def _adapts(data: Measured, *, fast: bool) -> Judgement:
