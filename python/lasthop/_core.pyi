@@ -2,10 +2,9 @@
 The compiled core of lasthop. Use the package `lasthop` instead.
 """
 
-from types import CapsuleType
-from typing import Any, SupportsIndex, final
+from typing import SupportsIndex, final
 
-__all__ = ["Outcome", "Run", "Scenario", "Table", "read"]
+__all__ = ["Outcome", "Run", "Scenario", "Table", "read", "read_file"]
 
 @final
 class Outcome:
@@ -67,7 +66,7 @@ class Table:
     A table of results. Give it to `pyarrow.table`, `polars.DataFrame` or DuckDB, which read it
     through `__arrow_c_stream__` without copying.
     """
-    def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> CapsuleType:
+    def __arrow_c_stream__(self, /, requested_schema: "object | None" = None) -> "object":
         """
         The table as a stream of the Arrow C interface.
         """
@@ -81,4 +80,9 @@ class Table:
 def read(text: str, origin: str, format: str) -> Scenario:
     """
     Reads and checks a scenario from text in the format `toml` or `json`.
+    """
+
+def read_file(path: str) -> Scenario:
+    """
+    Reads and checks a scenario from a file.
     """

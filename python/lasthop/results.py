@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +40,8 @@ class Table:
         if self._arrow is None:
             import pyarrow as pa
 
-            self._arrow = pa.table(self._source)
+            # Not `pa.table`, which imports pandas to see whether the source is one of its frames.
+            self._arrow = pa.RecordBatchReader.from_stream(self._source).read_all()
         return self._arrow
 
     def to_pandas(self) -> pd.DataFrame:
@@ -111,7 +111,8 @@ class Table:
         head = "".join(f"<th>{escape(c)}</th>" for c in self.columns)
         shown = self.to_arrow().slice(0, 20).to_pylist()
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(_cell(row[c]))}</td>" for c in self.columns) + "</tr>" for row in shown
+            "<tr>" + "".join(f"<td>{escape(_cell(row[c]))}</td>" for c in self.columns) + "</tr>"
+            for row in shown
         )
         note = f"<p>{number(len(self))} rows</p>" if len(self) > len(shown) else ""
         return f"<table><tr>{head}</tr>{body}</table>{note}"
@@ -165,7 +166,9 @@ class Result:
 
     def heading(self) -> str:
         """One line: what ran, for how long, with which seed."""
-        return f"{self.name} · {number(self.simulated_s)} s simulated in {self.wall_s:.2f} s · seed {self.seed}"
+        return (
+            f"{self.name} · {number(self.simulated_s)} s simulated in {self.wall_s:.2f} s · seed {self.seed}"
+        )
 
     def save(self, folder: str | Path, format: Format = "parquet", *, force: bool = False) -> list[Path]:
         """Writes the tables and ``manifest.json`` into ``folder``; the paths written.
@@ -229,7 +232,7 @@ def save_tables(
         "tables": {name: path.name for name, path in zip(tables, paths, strict=True)},
     }
     with files.whole(folder / files.MANIFEST) as out:
-        out.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        out.write_text(files.json_text(document) + "\n", encoding="utf-8")
     return [*paths, folder / files.MANIFEST]
 
 

@@ -29,3 +29,10 @@ pub fn read(py: Python<'_>, text: &str, origin: &str, format: &str) -> PyResult<
     };
     Ok(Scenario { inner })
 }
+
+/// Reads and checks a scenario from a file.
+#[pyfunction]
+pub fn read_file(py: Python<'_>, path: &str) -> PyResult<Scenario> {
+    let text = std::fs::read_to_string(path).map_err(|e| errors::raise(py, e.to_string()))?;
+    read(py, &text, path, "toml")
+}

@@ -11,7 +11,9 @@ from lasthop.cli import common, did_you_mean
 
 @click.command()
 @click.argument("name", metavar="STUDY")
-@click.option("--quick", "mode", flag_value="quick", default=True, help="A first look, under a minute (default).")
+@click.option(
+    "--quick", "mode", flag_value="quick", default=True, help="A first look, under a minute (default)."
+)
 @click.option("--full", "mode", flag_value="full", help="At least the paper's own campaign.")
 @common.output("Write report, figures and data into DIR. out/STUDY")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. All processors.")
@@ -33,9 +35,7 @@ def reproduce(
     folder = output or Path("out") / name
     study = studies.study(name)
     with common.Progress(name, study.runs(mode), "runs", quiet=quiet) as progress:
-        outcome = studies.reproduce(
-            study, mode, folder, threads=threads, progress=progress, force=force
-        )
+        outcome = studies.reproduce(study, mode, folder, threads=threads, progress=progress, force=force)
     if as_json:
         common.print_json(outcome.document())
     else:

@@ -3,10 +3,11 @@
 
 pub mod config;
 pub mod ns2;
+pub mod truth;
 
 pub use config::Config;
 
-use crate::engine::Stream;
+use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
 
@@ -14,12 +15,17 @@ use super::TransportConfig;
 
 impl TransportConfig for Config {
     fn sender(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
-        let _ = (seat, profile, stream);
+        if self.profile.unwrap_or(profile).is_ns2() {
+            return ns2::sender(self, seat, stream);
+        }
         todo!("merged with the two stacks")
     }
 
     fn receiver(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
-        let _ = (seat, profile, stream);
+        if self.profile.unwrap_or(profile).is_ns2() {
+            return ns2::receiver(self, seat);
+        }
+        let _ = stream;
         todo!("merged with the two stacks")
     }
 
@@ -34,5 +40,9 @@ impl TransportConfig for Config {
 
     fn can_multicast(&self) -> bool {
         false
+    }
+
+    fn check(&self, profile: Profile) -> Result<(), Fault> {
+        self.faults(self.profile.unwrap_or(profile)).map_or(Ok(()), Err)
     }
 }
