@@ -4,6 +4,7 @@
 pub mod builder;
 pub mod check;
 pub mod diagnostic;
+pub mod expand;
 pub mod read;
 pub mod registry;
 pub mod run;

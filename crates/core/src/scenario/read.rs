@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::check::Problem;
 use super::diagnostic::{Diagnostic, Path, Step};
 use super::types::Scenario;
-use super::wording;
+use super::{schema, wording};
 
 /// The largest file that is read.
 const FILE_BYTES: u64 = 16_000_000;
@@ -48,7 +48,7 @@ impl Document {
         let text = self.text.as_deref().unwrap_or_default();
         let tree = DeTable::parse(text).ok();
         let place = |p: &Problem| tree.as_ref().and_then(|t| span(t, &Path::parse(&p.path), p.part));
-        let places = problems.iter().map(|problem| place(problem)).collect::<Vec<_>>();
+        let places = problems.iter().map(place).collect::<Vec<_>>();
         let order = |place: &Option<Range<usize>>| place.as_ref().map_or(0, |p| p.start);
         let (problem, place) = problems.into_iter().zip(places).min_by_key(|(_, place)| order(place))?;
         let Problem { path, message, label, note, .. } = problem;
@@ -81,7 +81,7 @@ pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
         Err(error) => {
             let path = steps(error.path());
             let inner = error.into_inner();
-            let wording = wording::of(inner.message(), &path);
+            let (wording, path) = wording::of(inner.message(), path);
             let place = DeTable::parse(text).ok().and_then(|tree| span(&tree, &path, wording.part)).or(inner.span());
             Err(wording.diagnostic(origin, &path).at(text, place.unwrap_or(0..0)))
         }
@@ -110,7 +110,8 @@ pub fn json(text: &str, origin: &str) -> Result<Document, Diagnostic> {
             let message = inner.to_string();
             // serde_json appends the place, which the path tells better.
             let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(m, _)| m);
-            wording::of(message, &path).diagnostic(origin, &path)
+            let (wording, path) = wording::of(message, path);
+            wording.diagnostic(origin, &path)
         } else {
             syntax(&inner)
         }
@@ -179,7 +180,7 @@ fn shape(document: &Document, written: &serde_json::Value) -> Result<(), Diagnos
             document.first(vec![problem]).map_or(Ok(()), Err)
         };
         match (written, read) {
-            (Value::Array(_), Value::Object(_)) => {
+            (Value::Array(_), Value::Object(_)) if !schema::takes_list(&Path::parse(&path)) => {
                 return refuse(format!("{name} must be a table of fields"), "found a list".to_owned());
             }
             (Value::Array(written), Value::Array(read)) if written.len() > read.len() => {

@@ -53,16 +53,20 @@ pub fn schema_of(section: &str) -> Result<Value, Diagnostic> {
     Ok(schema)
 }
 
+/// Whether a list may stand at `path`.
+pub(super) fn takes_list(path: &Path) -> bool {
+    let root = schema();
+    let Some(node) = at(&root, path) else { return false };
+    let is_list = |node: &Value| node.get("type").is_some_and(|kind| kind == "array");
+    let node = resolved(&root, node);
+    let any = node.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    is_list(node) || any.into_iter().any(|form| is_list(resolved(&root, form)))
+}
+
 /// What the field at `path` means, and what can stand there.
 pub(super) fn meaning(path: &Path) -> Option<String> {
     let root = schema();
-    let mut node = &root;
-    for step in &path.0 {
-        node = match step {
-            Step::Key(name) => field(&root, node, name)?,
-            Step::Index(_) => resolved(&root, node).get("items")?,
-        };
-    }
+    let node = at(&root, path)?;
     let own = text(node, "description");
     let kind = text(resolved(&root, node), "description");
     let is_quantity = resolved(&root, node).get("pattern").is_some();
@@ -225,6 +229,14 @@ fn sections(root: &Value) -> Vec<Section<'_>> {
         sections.push(Section { path, also: Vec::new(), is_list, node });
     }
     sections
+}
+
+/// The schema of what stands at `path`.
+fn at<'s>(root: &'s Value, path: &Path) -> Option<&'s Value> {
+    path.0.iter().try_fold(root, |node, step| match step {
+        Step::Key(name) => field(root, node, name),
+        Step::Index(_) => resolved(root, node).get("items"),
+    })
 }
 
 /// The field `name` of a table, or the choice of that name.

@@ -26,8 +26,18 @@ impl Wording {
     }
 }
 
-/// Rewrites serde's `message` about the field at `path`.
-pub fn of(message: &str, path: &Path) -> Wording {
+/// Rewrites serde's `message` about the field at `path`, and gives the place that it is about.
+pub fn of(message: &str, path: Path) -> (Wording, Path) {
+    let wording = reworded(message, &path);
+    // A configuration that checks itself names the parameter first: `` `size` must … ``.
+    let named = message.strip_prefix('`').and_then(|rest| rest.split_once('`')).map(|(name, _)| path.join(name));
+    match named.filter(|path| schema::meaning(path).is_some()) {
+        Some(path) => (wording, path),
+        None => (wording, path),
+    }
+}
+
+fn reworded(message: &str, path: &Path) -> Wording {
     let field = path.field().unwrap_or("scenario");
     let subject = path.subject();
     let meaning = || schema::meaning(path).unwrap_or_default();
