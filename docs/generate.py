@@ -1,9 +1,10 @@
 """Makes the generated parts of the documentation.
 
 `docs/generated/` is made anew at each build: the scenario reference from the schema, the
-assumptions and criteria of a study from its code, and the tables of evidence from what the last `make fidelity`, `make bench-peers` and
-`lasthop reproduce handover` left in this tree. Where they left nothing, a table is the one in
-`docs/snapshots/`, which is committed; `python docs/generate.py --snapshot` renews those.
+assumptions and criteria of a study from its code, and the tables of evidence from what the last
+`make fidelity`, `make bench-peers` and `lasthop reproduce handover` left in this tree. Where they
+left nothing, a table is the one in `docs/snapshots/`, which is committed;
+`python docs/generate.py --snapshot` renews those.
 """
 
 from __future__ import annotations
@@ -57,7 +58,16 @@ def benchmark_table() -> str | None:
     rows = _json(ROOT / "target" / "bench" / "peers.json")
     if rows is None:
         return None
-    head = ["workload", "N", "peer", "peer, ns per hop", "lasthop, ns per hop", "ratio", "kB per flow", "set-up, s"]
+    head = [
+        "workload",
+        "N",
+        "peer",
+        "peer, ns per hop",
+        "lasthop, ns per hop",
+        "ratio",
+        "kB per flow",
+        "set-up, s",
+    ]
     cells = [
         [
             str(row["workload"]),
@@ -86,7 +96,9 @@ def handover_claims() -> str | None:
             continue
         verdict, reason = claim["verdict"], claim.get("reason") or ""
         verdict = f"*{verdict}*: {reason}" if reason else f"*{verdict}*"
-        rows.append([claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict])
+        rows.append(
+            [claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict]
+        )
     table = _table(["claim", "section", "the paper says", "its figure", "ours", "verdict"], rows)
     also = f"\nNot yet run: {', '.join(waiting)}.\n" if waiting else ""
     return f"Mode `--{document['mode']}`.\n\n{table}{also}"
