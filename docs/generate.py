@@ -25,7 +25,7 @@ def scenario_reference() -> str:
     """Every table and field of a scenario, below the heading of the page that includes it."""
     from lasthop import _core
 
-    first, _, rest = _core.reference(None).partition("\n")
+    first, _, rest = _core.reference().partition("\n")
     return rest.lstrip("\n") if first.startswith("# ") else f"{first}\n{rest}"
 
 

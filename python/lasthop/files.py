@@ -50,9 +50,7 @@ def claim_folder(folder: Path, *, made_by: str, force: bool = False) -> Path:
             owner = None
         if owner != made_by:
             whose = f"was written by `{owner}`" if owner else "holds other files"
-            raise OutputRefused(
-                f"{folder} {whose}: choose another folder with -o, or write into it with --force"
-            )
+            raise OutputRefused(f"{folder} {whose}: choose another folder with -o, or write into it with --force")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

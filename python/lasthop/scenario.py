@@ -46,6 +46,15 @@ class Scenario:
         """The seed that it states."""
         return int(self._data["seed"])
 
+    @property
+    def duration_s(self) -> float:
+        """Its simulated time, in seconds."""
+        return self.core.duration_s
+
+    def expand(self) -> str:
+        """The scenario as TOML, every name and default filled in."""
+        return self.core.toml()
+
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain data, with every default filled in."""
         return copy.deepcopy(self._data)
@@ -84,10 +93,7 @@ class Scenario:
             f"<td>{escape(flow['from'])}</td><td>{escape(flow['to'])}</td></tr>"
             for flow in self._data.get("flow", [])
         )
-        return (
-            f"<p>{escape(self.summary())}</p>"
-            f"<table><tr><th>flow</th><th>from</th><th>to</th></tr>{rows}</table>"
-        )
+        return f"<p>{escape(self.summary())}</p><table><tr><th>flow</th><th>from</th><th>to</th></tr>{rows}</table>"
 
 
 def load(source: str | Path | Mapping[str, Any] | Scenario) -> Scenario:

@@ -33,17 +33,13 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         if "series" not in result.tables:
-            raise click.UsageError(
-                f"{source} holds no series: record them, or `lasthop plot` the scenario itself"
-            )
+            raise click.UsageError(f"{source} holds no series: record them, or `lasthop plot` the scenario itself")
         folder = output or source
     else:
         scenario = plots.recording(load(source))
         folder = output or Path("out") / scenario.name
         files.claim_folder(folder, made_by="lasthop run", force=force)
-        with common.Progress(
-            scenario.name, runs.duration_s(scenario), "simulated s", quiet=quiet
-        ) as progress:
+        with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
             result = runs.run(scenario, progress=progress)
         result.save(folder, force=force)
     for path in common.braces(plots.standard(result, folder)):
