@@ -16,6 +16,7 @@ class ScenarioError(ValueError):
         line: int | None = None,
         column: int | None = None,
         path: str = "",
+        ansi: str = "",
     ) -> None:
         super().__init__(rendered)
         #: One sentence.
@@ -28,6 +29,18 @@ class ScenarioError(ValueError):
         self.column = column
         #: The place within the scenario, such as ``flow[2].transport``.
         self.path = path
+        #: The text in colours, for a terminal.
+        self.ansi = ansi or rendered
+
+    def to_dict(self) -> dict[str, object]:
+        """The error as plain data."""
+        return {
+            "message": self.message,
+            "origin": self.origin,
+            "line": self.line,
+            "column": self.column,
+            "path": self.path,
+        }
 
 
 class RunError(RuntimeError):

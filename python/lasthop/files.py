@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from lasthop import __version__
 
-__all__ = ["MANIFEST", "OutputRefused", "claim_folder", "manifest", "provenance", "whole"]
+__all__ = ["MANIFEST", "OutputRefused", "claim_folder", "json_text", "manifest", "provenance", "whole"]
 
 MANIFEST = "manifest.json"
 
@@ -91,3 +93,24 @@ def _commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return say.stdout.strip() or None
+
+
+def json_text(document: object) -> str:
+    """Plain data, paths and estimates as JSON. What is not a number becomes null."""
+    return json.dumps(_plain(document), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    from lasthop.stats import Estimate
+
+    if isinstance(value, Estimate):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {key: _plain(v) for key, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

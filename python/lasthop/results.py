@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +40,8 @@ class Table:
         if self._arrow is None:
             import pyarrow as pa
 
-            self._arrow = pa.table(self._source)
+            # Not `pa.table`, which imports pandas to see whether the source is one of its frames.
+            self._arrow = pa.RecordBatchReader.from_stream(self._source).read_all()
         return self._arrow
 
     def to_pandas(self) -> pd.DataFrame:
@@ -229,7 +229,7 @@ def save_tables(
         "tables": {name: path.name for name, path in zip(tables, paths, strict=True)},
     }
     with files.whole(folder / files.MANIFEST) as out:
-        out.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        out.write_text(files.json_text(document) + "\n", encoding="utf-8")
     return [*paths, folder / files.MANIFEST]
 
 

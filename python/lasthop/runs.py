@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lasthop import _core
 from lasthop.errors import ScenarioError
@@ -28,6 +28,8 @@ SLICE = 200_000
 #: The columns that name a row of a table.
 KEYS = ("flow", "from", "to", "transport", "link", "place", "cause", "transfer")
 
+T = TypeVar("T")
+
 #: Hears the share of the work that is done, from 0 to 1.
 Progress = Callable[[float], None]
 
@@ -36,9 +38,10 @@ def run(
     scenario: str | Path | Mapping[str, Any] | Scenario,
     *,
     seed: int | None = None,
+    pcap: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs a scenario once, with its own seed or another."""
+    """Runs a scenario once, with its own seed or another. With ``pcap`` it also writes a capture."""
     scenario = load(scenario)
     return _run(scenario, scenario.seed if seed is None else seed, progress, threading.Event())
 
@@ -66,20 +69,22 @@ def _seed(seed: int) -> int:
 def run_each(
     work: Sequence[tuple[Scenario, int]],
     *,
+    reduce: Callable[[Result], T],
     threads: int | None = None,
     progress: Progress | None = None,
-) -> list[Result]:
-    """Runs several scenarios with their seeds; results in the order of ``work``, whatever the threads.
+) -> list[T]:
+    """Runs several scenarios with their seeds and keeps what ``reduce`` makes of each result.
 
-    Ctrl-C stops all of them within a fraction of a second.
+    They come in the order of ``work``, whatever the threads. Ctrl-C stops all of them within a
+    fraction of a second.
     """
     threads = threads or os.cpu_count() or 1
     stop = threading.Event()
     shares = [0.0] * len(work)
 
-    def one(place: int) -> Result:
+    def one(place: int) -> T:
         scenario, seed = work[place]
-        return _run(scenario, seed, lambda share: shares.__setitem__(place, share), stop)
+        return reduce(_run(scenario, seed, lambda share: shares.__setitem__(place, share), stop))
 
     with ThreadPoolExecutor(min(threads, max(1, len(work)))) as pool:
         futures = [pool.submit(one, place) for place in range(len(work))]
@@ -114,7 +119,8 @@ def replicate(
         seeds = range(scenario.seed, scenario.seed + seeds)
     chosen = [_seed(seed) for seed in seeds]
     began = time.perf_counter()
-    runs = run_each([(scenario, seed) for seed in chosen], threads=threads, progress=progress)
+    work = [(scenario, seed) for seed in chosen]
+    runs = run_each(work, reduce=lambda result: result, threads=threads, progress=progress)
     return Replications(runs, wall_s=time.perf_counter() - began)
 
 

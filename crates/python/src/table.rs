@@ -41,7 +41,7 @@ impl Table {
     }
 
     /// The table as a stream of the Arrow C interface.
-    #[pyo3(signature = (requested_schema = None))]
+    #[pyo3(signature = (requested_schema: "object | None" = None) -> "object")]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import click
+
+from lasthop import files
 
 __all__ = ["Progress", "braces", "colour", "force", "note", "output", "print_json", "quiet", "written"]
 
@@ -43,24 +43,8 @@ def note(text: str, *, quiet: bool = False) -> None:
 
 
 def print_json(document: object) -> None:
-    """Data for machines, on stdout. What is not a number becomes null."""
-    click.echo(json.dumps(_plain(document), indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def _plain(value: Any) -> Any:
-    from lasthop.stats import Estimate
-
-    if isinstance(value, Estimate):
-        return _plain(asdict(value))
-    if isinstance(value, dict):
-        return {key: _plain(v) for key, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    """Data for machines, on stdout."""
+    click.echo(files.json_text(document))
 
 
 def braces(paths: Sequence[Path]) -> list[str]:

@@ -39,7 +39,7 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
         scenario = plots.recording(load(source))
         folder = output or Path("out") / scenario.name
         files.claim_folder(folder, made_by="lasthop run", force=force)
-        with common.Progress(scenario.name, runs.duration_s(scenario), "simulated s", quiet=quiet) as progress:
+        with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
             result = runs.run(scenario, progress=progress)
         result.save(folder, force=force)
     for path in common.braces(plots.standard(result, folder)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -33,10 +34,8 @@ def reproduce(
     folder = output or Path("out") / name
     study = studies.study(name)
     with common.Progress(name, study.runs(mode), "runs", quiet=quiet) as progress:
-        outcome = studies.reproduce(
-            study, mode, folder, threads=threads, progress=progress, force=force
-        )
+        outcome = studies.reproduce(study, mode, folder, threads=threads, progress=progress, force=force)
     if as_json:
         common.print_json(outcome.document())
     else:
-        click.echo(outcome.text(colour=common.colour(click.get_text_stream("stdout"))))
+        click.echo(outcome.text(colour=common.colour(sys.stdout)))

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from lasthop.scenario import Scenario
 
 
+#: The tables that --json prints. The others can be long: -o writes them.
+TOTALS = ("flows", "transfers", "links", "drops")
+
+
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--seed", type=int, metavar="N", help="Another seed than the scenario's.")
@@ -46,6 +50,7 @@ def run(
     lasthop run examples/two-flows.toml --seeds 20
     """
     from lasthop import files
+    from lasthop.results import Result
     from lasthop.scenario import load
 
     scenario = load(file)
@@ -64,11 +69,7 @@ def run(
         # Refused now rather than after the work.
         files.claim_folder(output, made_by="lasthop run", force=force)
 
-    outcome: Result | Replications
-    if seeds is None:
-        outcome = _once(scenario, pcap, quiet=quiet)
-    else:
-        outcome = _often(scenario, seeds, threads, quiet=quiet)
+    outcome = _once(scenario, pcap, quiet=quiet) if seeds is None else _often(scenario, seeds, threads, quiet=quiet)
     if as_json:
         common.print_json(_document(outcome))
     else:
@@ -77,7 +78,7 @@ def run(
     if output:
         written += outcome.save(output, "csv" if format == "csv" else "parquet", force=force)
         if plots:
-            first = outcome if seeds is None else outcome[0]  # type: ignore[index]
+            first = outcome if isinstance(outcome, Result) else outcome[0]
             written += plot.standard(first, output)
     common.written(written, quiet=quiet)
 
@@ -85,9 +86,8 @@ def run(
 def _once(scenario: Scenario, pcap: Path | None, *, quiet: bool) -> Result:
     from lasthop import runs
 
-    seconds = runs.duration_s(scenario)
-    with common.Progress(scenario.name, seconds, "simulated s", quiet=quiet) as progress:
-        return runs.run(scenario, progress=progress, pcap=pcap)
+    with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
+        return runs.run(scenario, progress=progress)
 
 
 def _often(scenario: Scenario, seeds: int, threads: int | None, *, quiet: bool) -> Replications:
@@ -102,7 +102,7 @@ def _document(outcome: Result | Replications) -> dict[str, Any]:
 
     if isinstance(outcome, Result):
         first, seeds = outcome, [outcome.seed]
-        tables = {name: outcome.tables[name].rows() for name in outcome.tables}
+        tables = {name: outcome.tables[name].rows() for name in TOTALS}
     else:
         first, seeds = outcome.runs[0], [one.seed for one in outcome.runs]
         tables = {name: outcome.means(name) for name in ("flows", "links")}

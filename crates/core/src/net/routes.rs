@@ -9,16 +9,13 @@ use std::collections::BinaryHeap;
 
 use crate::engine::Duration;
 
-use super::core::Port;
-use super::medium::Peer;
 use super::node::NextHop;
 use super::packet::NodeId;
 
 /// A way out of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
-    pub port: Port,
-    pub to: Peer,
+    pub hop: NextHop,
     pub node: NodeId,
     pub delay: Duration,
 }
@@ -41,7 +38,7 @@ impl Graph {
     /// The only way out of a node that has just one.
     pub fn only_way(&self, node: NodeId) -> Option<NextHop> {
         match self.ways[node.0 as usize].as_slice() {
-            [way] => Some(NextHop { port: way.port, to: way.to }),
+            [way] => Some(way.hop),
             _ => None,
         }
     }
@@ -68,7 +65,7 @@ impl Graph {
             return self.ways[from.0 as usize]
                 .iter()
                 .find(|w| w.node == leaf)
-                .map(|w| NextHop { port: w.port, to: w.to });
+                .map(|w| w.hop);
         }
         first[way.node.0 as usize]
     }
@@ -93,7 +90,7 @@ impl Graph {
                 if farther < best[slot] {
                     best[slot] = farther;
                     first[slot] = if node == from {
-                        Some(NextHop { port: way.port, to: way.to })
+                        Some(way.hop)
                     } else {
                         first[node.0 as usize]
                     };

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Instant, Stream};
+use crate::engine::{Fault, Instant, Stream};
 use crate::net::{Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader};
 use crate::profile::Profile;
 
@@ -40,10 +40,23 @@ impl TransportConfig for Config {
     fn can_multicast(&self) -> bool {
         true
     }
+
+    fn check(&self, _profile: Profile) -> Result<(), Fault> {
+        match self.header {
+            Some(header) if header.get() > MAX_HEADER => {
+                let expected = format!("expected at most {MAX_HEADER} B");
+                Err(Fault::new("header", format!("a header of {header} is too large"), expected))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Header bytes of a datagram: IPv4 without options, UDP.
 const HEADER_BYTES: u64 = 28;
+
+/// The largest header that a scenario may ask for, tunnels and all.
+const MAX_HEADER: u64 = 1_000;
 
 /// The largest payload of a datagram (RFC 768 over IPv4 with a 16-bit total length).
 pub const MAX_PAYLOAD: u64 = 65_507;

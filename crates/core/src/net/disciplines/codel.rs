@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
-use crate::engine::{Duration, Instant};
+use crate::engine::{Duration, Fault, Instant};
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
@@ -67,6 +67,17 @@ impl QueueConfig for Config {
         let usual = if site.profile.is_ns2() { Resume::MinusTwo } else { Resume::Difference };
         let resume = self.resume.unwrap_or(usual);
         Queue::Asked(Box::new(CoDel::new(Self { resume: Some(resume), ..self.clone() }, site.place)))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.interval == Duration::ZERO {
+            return Err(Fault::new(
+                "interval",
+                "an interval of zero",
+                "expected a round-trip time, such as \"100 ms\"",
+            ));
+        }
+        Ok(())
     }
 }
 
