@@ -208,15 +208,14 @@ fn an_observer_does_not_change_the_trajectory() {
         }
         let bursts: lasthop_core::traffic::onoff::Config = toml::from_str("rate = '2 Mbit/s'\nsize = '500 B'").unwrap();
         for n in 0..3 {
-            let config = udp::Config::default();
             let stream = simulation.core().stream(&format!("flow {n}"), "source");
             simulation.add_flow(
                 a,
                 Address::Node(b),
                 Instant::ZERO,
                 bursts.build(Instant::ZERO, stream),
-                |seat| Box::new(udp::Sender::new(&config, seat)),
-                |seat| Box::new(Tap { inner: udp::Receiver::new(&config, seat), got: got.clone() }),
+                |seat| Box::new(udp::Sender::new(28, seat)),
+                |seat| Box::new(Tap { inner: udp::Receiver::new(28, seat), got: got.clone() }),
             );
         }
         simulation.route();
