@@ -35,10 +35,12 @@ impl Graph {
         Self { ways }
     }
 
-    /// The only way out of a node that has just one.
+    /// The only way out of a node that has just one, if everything may be sent there: the
+    /// neighbour knows what it cannot reach. Two nodes that have only each other do not, and
+    /// would send a stray packet to and fro for ever.
     pub fn only_way(&self, node: NodeId) -> Option<NextHop> {
         match self.ways[node.0 as usize].as_slice() {
-            [way] => Some(way.hop),
+            [way] if !self.is_leaf(way.node) => Some(way.hop),
             _ => None,
         }
     }
@@ -62,10 +64,7 @@ impl Graph {
     fn to_leaf(&self, from: NodeId, leaf: NodeId, first: &[Option<NextHop>]) -> Option<NextHop> {
         let [way] = self.ways[leaf.0 as usize].as_slice() else { return None };
         if way.node == from {
-            return self.ways[from.0 as usize]
-                .iter()
-                .find(|w| w.node == leaf)
-                .map(|w| w.hop);
+            return self.ways[from.0 as usize].iter().find(|w| w.node == leaf).map(|w| w.hop);
         }
         first[way.node.0 as usize]
     }
@@ -89,11 +88,7 @@ impl Graph {
                 let slot = way.node.0 as usize;
                 if farther < best[slot] {
                     best[slot] = farther;
-                    first[slot] = if node == from {
-                        Some(way.hop)
-                    } else {
-                        first[node.0 as usize]
-                    };
+                    first[slot] = if node == from { Some(way.hop) } else { first[node.0 as usize] };
                     heap.push(Reverse((farther, way.node)));
                 }
             }
