@@ -15,12 +15,13 @@ from lasthop.cli import common
 @common.force
 @common.quiet
 def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
-    """Draw throughput, window, round-trip time and queue over time, as PNG, SVG and PDF.
-
-    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote.
+    """Draw throughput, window, round-trip time and queue over time.
 
     \b
     lasthop plot examples/two-flows.toml
+
+    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote. Each picture
+    is written as PNG, SVG and PDF.
     """
     from lasthop import files, runs
     from lasthop import plot as plots
