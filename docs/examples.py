@@ -2,7 +2,8 @@
 
 A page's blocks run in their order, in one folder and one Python namespace:
 
-- `toml` that begins with `# file: NAME` is written to that file. Any other `toml` is a fragment:
+- `toml` that begins with `# file: NAME` is written to that file and checked, unless `(wrong)`
+  stands behind the name. Any other `toml` is a fragment:
   links, flows and changes of which only the keys of interest stand there. It is completed and
   checked as a scenario.
 - `console` holds commands after `$ `, each followed by what it prints. Times that a run took may
@@ -18,7 +19,6 @@ from __future__ import annotations
 import doctest
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -56,7 +56,9 @@ class Block:
 def pages() -> list[Path]:
     """The pages with examples."""
     own = sorted(p for p in DOCS.rglob("*.md") if not {"generated", "_build", "snapshots"} & set(p.parts))
-    return [page for page in [ROOT / "README.md", *own] if page.exists() and any(blocks(page.read_text("utf-8")))]
+    return [
+        page for page in [ROOT / "README.md", *own] if page.exists() and any(blocks(page.read_text("utf-8")))
+    ]
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -89,9 +91,10 @@ class Runner:
     def toml(self, block: Block) -> str:
         import lasthop
 
-        if found := re.match(r"# file: (\S+)\n", block.text):
+        if found := re.match(r"# file: (\S+)( \(wrong\))?\n", block.text):
             Path(found[1]).write_text(block.text, encoding="utf-8")
-            lasthop.load(found[1])
+            if not found[2]:
+                lasthop.load(found[1])
         else:
             lasthop.load(completed(tomllib.loads(block.text)))
         return block.text
@@ -105,21 +108,25 @@ class Runner:
             printed = self.command(command)
             ended = "\n" if expected.endswith("\n\n") else ""
             text += f"$ {command}\n"
-            text += expected if printed is None or same(expected, printed) else printed.rstrip("\n") + "\n" + ended
+            text += (
+                expected
+                if printed is None or same(expected, printed)
+                else printed.rstrip("\n") + "\n" + ended
+            )
         return text
 
     def command(self, command: str) -> str | None:
         """What a command prints; `None` if its program is not installed here."""
-        program, *arguments = shlex.split(command, comments=True)
-        lasthop = program == "lasthop"
-        if not lasthop and shutil.which(program) is None:
+        program = command.split(maxsplit=1)[0]
+        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        if shutil.which(program, path=here) is None:
             return None
         done = subprocess.run(
-            [*([sys.executable, "-m", "lasthop"] if lasthop else [program]), *arguments],
+            ["bash", "-c", command],
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if lasthop else subprocess.DEVNULL,
+            stderr=subprocess.STDOUT if program == "lasthop" else subprocess.DEVNULL,
             encoding="utf-8",
-            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+            env={**os.environ, "PATH": here, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
             timeout=300,
             check=False,
         )
@@ -151,7 +158,9 @@ def same(expected: str, printed: str) -> bool:
         r"(?:.*\n)*?" if line.strip() == "…" else re.escape(line.rstrip()) + r"\n"
         for line in expected.strip("\n").splitlines()
     )
-    return re.fullmatch(pattern, printed.strip("\n") + "\n") is not None or (expected.strip() == printed.strip())
+    return re.fullmatch(pattern, printed.strip("\n") + "\n") is not None or (
+        expected.strip() == printed.strip()
+    )
 
 
 def completed(fragment: dict[str, Any]) -> dict[str, Any]:

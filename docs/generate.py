@@ -1,9 +1,10 @@
 """Makes the generated parts of the documentation.
 
-`docs/generated/` is made anew at each build: the scenario reference from the schema, and the
-tables of evidence from what the last `make fidelity`, `make bench-peers` and
-`lasthop reproduce handover` left in this tree. Where they left nothing, a table is the one in
-`docs/snapshots/`, which is committed; `python docs/generate.py --snapshot` renews those.
+`docs/generated/` is made anew at each build: the scenario reference from the schema, the
+assumptions and criteria of a study from its code, and the tables of evidence from what the last
+`make fidelity`, `make bench-peers` and `lasthop reproduce handover` left in this tree. Where they
+left nothing, a table is the one in `docs/snapshots/`, which is committed;
+`python docs/generate.py --snapshot` renews those.
 """
 
 from __future__ import annotations
@@ -28,6 +29,25 @@ def scenario_reference() -> str:
     return rest.lstrip("\n") if first.startswith("# ") else f"{first}\n{rest}"
 
 
+def handover_assumptions() -> str:
+    """What the paper leaves open and what the study takes."""
+    from lasthop.studies import study
+
+    rows = [[a.question, a.taken, a.why, a.otherwise] for a in study("handover").assumptions]
+    return _table(["question", "taken", "why", "otherwise"], rows)
+
+
+def handover_criteria() -> str:
+    """The claims with what is accepted."""
+    from lasthop.studies import study
+
+    rows = [
+        [c.id, c.section, c.statement, c.paper, c.tolerance + (" (fitted)" if c.fitted else ""), c.why]
+        for c in study("handover").claims
+    ]
+    return _table(["claim", "section", "the paper says", "its figure", "accepted", "why that"], rows)
+
+
 def fidelity_table() -> str | None:
     """The table that `make fidelity` wrote."""
     return _text(ROOT / "target" / "fidelity" / "table.md")
@@ -38,7 +58,16 @@ def benchmark_table() -> str | None:
     rows = _json(ROOT / "target" / "bench" / "peers.json")
     if rows is None:
         return None
-    head = ["workload", "N", "peer", "peer, ns per hop", "lasthop, ns per hop", "ratio", "kB per flow", "set-up, s"]
+    head = [
+        "workload",
+        "N",
+        "peer",
+        "peer, ns per hop",
+        "lasthop, ns per hop",
+        "ratio",
+        "kB per flow",
+        "set-up, s",
+    ]
     cells = [
         [
             str(row["workload"]),
@@ -67,11 +96,20 @@ def handover_claims() -> str | None:
             continue
         verdict, reason = claim["verdict"], claim.get("reason") or ""
         verdict = f"*{verdict}*: {reason}" if reason else f"*{verdict}*"
-        rows.append([claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict])
+        rows.append(
+            [claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict]
+        )
     table = _table(["claim", "section", "the paper says", "its figure", "ours", "verdict"], rows)
     also = f"\nNot yet run: {', '.join(waiting)}.\n" if waiting else ""
     return f"Mode `--{document['mode']}`.\n\n{table}{also}"
 
+
+#: What is made from the code alone.
+FROM_CODE: dict[str, Callable[[], str]] = {
+    "scenario-reference": scenario_reference,
+    "assumptions-handover": handover_assumptions,
+    "criteria-handover": handover_criteria,
+}
 
 #: The tables of evidence: what makes each, and the command without which it is not there.
 EVIDENCE: dict[str, tuple[Callable[[], str | None], str]] = {
@@ -90,7 +128,8 @@ def main() -> None:
             if table := make():
                 _write(SNAPSHOTS / f"{name}.md", table)
         return
-    _write(GENERATED / "scenario-reference.md", scenario_reference())
+    for name, write in FROM_CODE.items():
+        _write(GENERATED / f"{name}.md", write())
     for name, (make, command) in EVIDENCE.items():
         table = make() or _text(SNAPSHOTS / f"{name}.md")
         _write(GENERATED / f"{name}.md", table or f"*This table is not made yet: run* `{command}`.\n")
