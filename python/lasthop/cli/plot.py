@@ -43,5 +43,5 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
         with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
             result = runs.run(scenario, progress=progress)
         result.save(folder, force=force)
-    for path in common.braces(plots.standard(result, folder)):
+    for path in files.braces(plots.standard(result, folder)):
         click.echo(path)
