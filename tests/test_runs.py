@@ -6,12 +6,11 @@ import json
 import signal
 import time
 
+import lasthop as lh
 import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import BUSY
-
-import lasthop as lh
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +33,7 @@ def test_tables_are_attributes_and_arrow(result):
 
 def test_missing_tables_say_how_to_get_them():
     bare = lh.run(lh.load(BUSY.split("[record]")[0]))
-    with pytest.raises(AttributeError, match="record.series"):
+    with pytest.raises(AttributeError, match=r"record\.series"):
         _ = bare.series
     with pytest.raises(AttributeError, match="known: flows"):
         _ = bare.flws

@@ -8,7 +8,6 @@ import shutil
 import numpy as np
 import pytest
 from conftest import Lasthop
-
 from lasthop.stats import Estimate
 from lasthop.studies import claims
 from lasthop.studies.handover.measures import Trace
