@@ -56,9 +56,7 @@ class Block:
 def pages() -> list[Path]:
     """The pages with examples."""
     own = sorted(p for p in DOCS.rglob("*.md") if not {"generated", "_build", "snapshots"} & set(p.parts))
-    return [
-        page for page in [ROOT / "README.md", *own] if page.exists() and any(blocks(page.read_text("utf-8")))
-    ]
+    return [page for page in [ROOT / "README.md", *own] if page.exists() and any(blocks(page.read_text("utf-8")))]
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -108,11 +106,7 @@ class Runner:
             printed = self.command(command)
             ended = "\n" if expected.endswith("\n\n") else ""
             text += f"$ {command}\n"
-            text += (
-                expected
-                if printed is None or same(expected, printed)
-                else printed.rstrip("\n") + "\n" + ended
-            )
+            text += expected if printed is None or same(expected, printed) else printed.rstrip("\n") + "\n" + ended
         return text
 
     def command(self, command: str) -> str | None:
@@ -158,9 +152,7 @@ def same(expected: str, printed: str) -> bool:
         r"(?:.*\n)*?" if line.strip() == "…" else re.escape(line.rstrip()) + r"\n"
         for line in expected.strip("\n").splitlines()
     )
-    return re.fullmatch(pattern, printed.strip("\n") + "\n") is not None or (
-        expected.strip() == printed.strip()
-    )
+    return re.fullmatch(pattern, printed.strip("\n") + "\n") is not None or (expected.strip() == printed.strip())
 
 
 def completed(fragment: dict[str, Any]) -> dict[str, Any]:
