@@ -40,7 +40,8 @@ bench-peers: .venv/core
 
 ## Runs against other simulators' traces: `make fidelity REF=DIR` for others of the same format.
 fidelity:
-	cargo run --quiet --profile fast -p lasthop-fidelity -- $(REF)
+	@mkdir -p target/fidelity
+	cargo run --quiet --profile fast -p lasthop-fidelity -- --markdown target/fidelity/table.md $(REF)
 
 .PHONY: fidelity-quick
 fidelity-quick:
