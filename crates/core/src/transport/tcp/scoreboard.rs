@@ -424,7 +424,7 @@ impl Scoreboard {
             id = skip(id, self.at(id));
         }
         self.high_rxt = id;
-        (id < self.lost_to.max(self.fack)).then(|| (id, id < self.lost_to))
+        (id < self.lost_to.max(self.fack)).then_some((id, id < self.lost_to))
     }
 
     /// The last segment in flight that is neither SACKed nor resent since the recovery began.
