@@ -1,1 +1,18 @@
-//! x
+//! The Python module `lasthop._core`: scenario text in, columns out, the interpreter's lock
+//! released between. The Python package beside it does the rest.
+
+mod errors;
+mod run;
+mod scenario;
+mod table;
+
+/// The compiled core of lasthop. Use the package `lasthop` instead.
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::run::{Outcome, Run};
+    #[pymodule_export]
+    use crate::scenario::{Scenario, read, read_file, reference, schema};
+    #[pymodule_export]
+    use crate::table::Table;
+}

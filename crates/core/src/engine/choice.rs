@@ -237,6 +237,7 @@ mod tests {
         for text in ["queue = 'red'", "queue.red = {}", "queue.red.max_p = 0.1", "[queue.red]"] {
             let link: Link = toml::from_str(text).unwrap();
             assert_eq!(link.queue, Queue::Red(Red { max_p: 0.1 }), "{text}");
+            assert_eq!(link.queue.name(), "red");
         }
     }
 

@@ -4,11 +4,13 @@
 //! which equal instants happen, on which every comparison with another simulator rests.
 
 pub mod choice;
+pub mod fault;
 pub mod queue;
 pub mod random;
 pub mod time;
 pub mod units;
 
+pub use fault::Fault;
 pub use queue::{EventQueue, Target};
 pub use random::{Stream, Streams};
 pub use time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! What a queue discipline is: it belongs to one transmitter of a medium, and decides what is
 //! kept, marked or dropped and what leaves next.
 
-use crate::engine::{BitRate, Duration, Instant, Streams};
+use crate::engine::{BitRate, Duration, Fault, Instant, Streams};
 use crate::profile::Profile;
 
 use super::core::Core;
@@ -35,6 +35,14 @@ pub trait QueueDiscipline: Timed {
 pub trait QueueConfig {
     /// The queue of a transmitter.
     fn build(&self, site: &Site<'_>) -> Queue;
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 /// The transmitter for which a queue is built.

@@ -1,24 +1,21 @@
 //! Shortest paths by propagation delay, then by hops, then by the lowest node number.
 //!
-//! A node with only one way out, to a node that has others, needs no table. Tables are computed among the other
-//! nodes only, and hold only destinations in use, so a dumbbell of a thousand flows costs two
-//! searches over two nodes.
+//! A node with only one way out, to a node that has others, needs no table. Tables are computed
+//! among the other nodes only, and hold only destinations in use, so a dumbbell of a thousand
+//! flows costs two searches over two nodes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::engine::Duration;
 
-use super::core::Port;
-use super::medium::Peer;
 use super::node::NextHop;
 use super::packet::NodeId;
 
 /// A way out of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
-    pub port: Port,
-    pub to: Peer,
+    pub hop: NextHop,
     pub node: NodeId,
     pub delay: Duration,
 }
@@ -42,7 +39,7 @@ impl Graph {
     /// nodes that have only each other neither does: between them a packet would go to and fro.
     pub fn only_way(&self, node: NodeId) -> Option<NextHop> {
         match self.ways[node.0 as usize].as_slice() {
-            [way] if !self.is_leaf(way.node) => Some(NextHop { port: way.port, to: way.to }),
+            [way] if !self.is_leaf(way.node) => Some(way.hop),
             _ => None,
         }
     }
@@ -66,10 +63,7 @@ impl Graph {
     fn to_leaf(&self, from: NodeId, leaf: NodeId, first: &[Option<NextHop>]) -> Option<NextHop> {
         let [way] = self.ways[leaf.0 as usize].as_slice() else { return None };
         if way.node == from {
-            return self.ways[from.0 as usize]
-                .iter()
-                .find(|w| w.node == leaf)
-                .map(|w| NextHop { port: w.port, to: w.to });
+            return self.ways[from.0 as usize].iter().find(|w| w.node == leaf).map(|w| w.hop);
         }
         first[way.node.0 as usize]
     }
@@ -93,11 +87,7 @@ impl Graph {
                 let slot = way.node.0 as usize;
                 if farther < best[slot] {
                     best[slot] = farther;
-                    first[slot] = if node == from {
-                        Some(NextHop { port: way.port, to: way.to })
-                    } else {
-                        first[node.0 as usize]
-                    };
+                    first[slot] = if node == from { Some(way.hop) } else { first[node.0 as usize] };
                     heap.push(Reverse((farther, way.node)));
                 }
             }

@@ -2,6 +2,16 @@
 //! The only part of the core that reads files.
 
 pub mod builder;
+pub mod check;
+pub mod diagnostic;
+pub mod expand;
+pub mod read;
 pub mod registry;
 pub mod run;
+pub mod schema;
 pub mod types;
+mod wording;
+
+pub use check::check;
+pub use diagnostic::Diagnostic;
+pub use read::Document;

@@ -5,7 +5,7 @@ pub mod file;
 pub mod greedy;
 pub mod onoff;
 
-use crate::engine::{BitRate, Bytes, Duration, Instant, Stream};
+use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Stream};
 use crate::net::Source;
 
 /// The parameters of a source.
@@ -15,6 +15,14 @@ pub trait SourceConfig {
 
     /// Whether what it writes makes sense as datagrams: one for each write, of bounded size.
     fn suits_datagrams(&self) -> bool;
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 /// The largest payload of a UDP datagram over IPv4, whose total length has 16 bits (RFC 768, RFC 791).

@@ -3,7 +3,7 @@
 pub mod tcp;
 pub mod udp;
 
-use crate::engine::Stream;
+use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
 
@@ -23,4 +23,12 @@ pub trait TransportConfig {
 
     /// Whether it can send to a group.
     fn can_multicast(&self) -> bool;
+
+    /// Whether its parameters make sense together, under the scenario's `profile`.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self, _profile: Profile) -> Result<(), Fault> {
+        Ok(())
+    }
 }

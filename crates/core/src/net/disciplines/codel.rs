@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
-use crate::engine::{Duration, Instant};
+use crate::engine::{Duration, Fault, Instant};
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
@@ -67,6 +67,17 @@ impl QueueConfig for Config {
         let usual = if site.profile.is_ns2() { Resume::MinusTwo } else { Resume::Difference };
         let resume = self.resume.unwrap_or(usual);
         Queue::Asked(Box::new(CoDel::new(Self { resume: Some(resume), ..self.clone() }, site.place)))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.interval == Duration::ZERO {
+            return Err(Fault::new(
+                "interval",
+                "an interval of zero",
+                "expected a round-trip time, such as \"100 ms\"",
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -286,7 +297,7 @@ mod tests {
             (Config { ecn: true, ..Config::default() }, Ecn::Ect0),
         ] {
             let limit = Amount::Packets(100_000);
-            let times = signals(Config { limit, ..config }, ecn, &[10..400]);
+            let times = signals(Config { limit, ..config }, ecn, std::slice::from_ref(&(10..400)));
             let expected = [110.0, 210.0, 280.7, 338.4, 388.4];
             assert_eq!(times.len(), expected.len(), "{times:?}");
             for (time, expected) in times.iter().zip(expected) {

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
-use crate::engine::{BitRate, Bytes, Duration, Instant, Probability, Stream};
+use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Probability, Stream};
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
@@ -141,6 +141,36 @@ impl QueueConfig for Config {
             site.delay,
             site.streams.stream(site.name, "red"),
         )))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let fault = |field, message: String, expected: &str| Err(Fault::new(field, message, expected));
+        for (field, value) in [("min", self.min), ("max", self.max)] {
+            if let Some(value) = value.filter(|v| !(0.0..=1e12).contains(v)) {
+                return fault(field, format!("{field} is {value}"), "expected a number of packets");
+            }
+        }
+        // Left out, the maximum is three times the minimum, which a maximum alone may undercut.
+        if let (Some(min), Some(max)) = (self.min, self.max)
+            && min >= max
+        {
+            return fault("min", format!("min ({min}) is not below max ({max})"), "");
+        }
+        if self.mean_packet == Some(Bytes::new(0)) {
+            return fault(
+                "mean_packet",
+                "a typical packet of no bytes".to_owned(),
+                "expected a size, such as \"1500 B\"",
+            );
+        }
+        if self.adaptive && self.interval == Duration::ZERO {
+            return fault("interval", "adaptations without time between them".to_owned(), "expected more than 0 s");
+        }
+        if let Some(bottom) = self.bottom.filter(|bottom| *bottom > self.top) {
+            let message = format!("bottom ({}) is above top ({})", bottom.get(), self.top.get());
+            return fault("bottom", message, "");
+        }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ pub mod list;
 pub mod none;
 pub mod schedule;
 
-use crate::engine::{Instant, Stream};
+use crate::engine::{Fault, Instant, Stream};
 
 use super::packet::Packet;
 
@@ -21,6 +21,14 @@ pub trait LossModel: Send {
 pub trait LossConfig {
     /// The model for one direction of a link; `stream` is its own.
     fn build(&self, stream: Stream) -> Loss;
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 /// A loss model, ready for use; `None` loses nothing.

@@ -58,7 +58,7 @@ impl Schedule {
         let mut to_come = config.steps.clone();
         to_come.reverse();
         // Stable, so of two steps at one instant the one written later holds.
-        to_come.sort_by(|a, b| b.at.cmp(&a.at));
+        to_come.sort_by_key(|step| std::cmp::Reverse(step.at));
         Self { to_come, p: 0.0, stream }
     }
 }

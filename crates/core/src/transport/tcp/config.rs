@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Bytes, Duration};
+use crate::engine::{Bytes, Duration, Fault};
 use crate::profile::Profile;
 
 /// TCP. What is left out is as the profile says.
@@ -272,3 +272,113 @@ impl Default for Cubic {
         Self { c: 0.4, beta: 0.7, fast_convergence: true }
     }
 }
+
+impl Config {
+    /// What does not make sense under `profile`, the first of it.
+    pub fn faults(&self, profile: Profile) -> Option<Fault> {
+        let bad = |field, message: &str, expected: &str| Some(Fault::new(field, message, expected));
+        if profile.is_ns2() {
+            let standard = "it exists in profile \"rfc\" only";
+            if self.variant == Some(Variant::Cubic) {
+                return bad("variant", "ns-2's TCP has no CUBIC", standard);
+            }
+            if self.recovery.is_some() {
+                return bad("recovery", "profile \"ns2\" knows only the usual pairs: choose a variant", standard);
+            }
+            if self.congestion.is_some() {
+                return bad("congestion", "profile \"ns2\" knows only the usual pairs: choose a variant", standard);
+            }
+            if self.cubic != Cubic::default() {
+                return bad("cubic", "ns-2's TCP has no CUBIC", standard);
+            }
+        } else {
+            let simulator = "it exists in profile \"ns2\" only";
+            if self.boot_time.is_some() {
+                return bad("boot_time", "the standards' clocks have no phase", simulator);
+            }
+            if self.overhead.is_some() {
+                return bad("overhead", "the standards know no random delay before sending", simulator);
+            }
+        }
+        let segment = self.segment.map_or(1, Bytes::get);
+        if !(1..=MAX_SEGMENT).contains(&segment) {
+            return bad("segment", "a segment has from 1 B to 65495 B", "");
+        }
+        if self.header.is_some_and(|h| h.get() > MAX_HEADER) {
+            return bad("header", "a header has at most 1000 B", "");
+        }
+        for (field, count) in [
+            ("initial_window", self.initial_window),
+            ("initial_ssthresh", self.initial_ssthresh),
+            ("window", self.window),
+            ("ack.every", self.ack.every),
+        ] {
+            if count == Some(0) {
+                return Some(Fault::new(field, format!("{field} is zero: nothing would move"), "expected at least 1"));
+            }
+        }
+        if !profile.is_ns2() && self.window.is_some_and(|w| u64::from(w) * segment > MAX_WINDOW) {
+            return bad("window", "a window has at most 1 GiB (RFC 7323 §2.3)", "counted in segments");
+        }
+        if self.boot_time.is_some_and(|t| !(0.0..=1e6).contains(&t)) {
+            return bad("boot_time", "the phase of the clock lies between 0 and 1e6 seconds", "");
+        }
+        self.rto.faults().or_else(|| self.vegas.faults()).or_else(|| self.cubic.faults())
+    }
+}
+
+impl Rto {
+    fn faults(&self) -> Option<Fault> {
+        let bad = |field, message: &str| Some(Fault::new(field, message, ""));
+        let least = self.min.unwrap_or(Duration::ZERO);
+        if self.max == Some(Duration::ZERO) {
+            return bad("rto.max", "a retransmission timer of zero would never stop");
+        }
+        if self.initial == Some(Duration::ZERO) {
+            return bad("rto.initial", "a retransmission timer of zero would never stop");
+        }
+        if self.granularity == Some(Duration::ZERO) {
+            return bad("rto.granularity", "a clock's granularity is more than zero");
+        }
+        if self.max.is_some_and(|most| most < least) {
+            return bad("rto.max", "rto.max is less than rto.min");
+        }
+        None
+    }
+}
+
+impl Vegas {
+    fn faults(&self) -> Option<Fault> {
+        for (field, value) in [("vegas.alpha", self.alpha), ("vegas.beta", self.beta), ("vegas.gamma", self.gamma)] {
+            if !(0.0..=1e9).contains(&value) {
+                return Some(Fault::new(field, format!("{field} is {value}"), "expected a number of segments"));
+            }
+        }
+        let Self { alpha, beta, .. } = self;
+        (alpha > beta).then(|| {
+            Fault::new("vegas.alpha", format!("vegas.alpha ({alpha}) is greater than vegas.beta ({beta})"), "")
+        })
+    }
+}
+
+impl Cubic {
+    fn faults(&self) -> Option<Fault> {
+        if !(self.c > 0.0 && self.c <= 1e6) {
+            return Some(Fault::new("cubic.c", format!("cubic.c is {}", self.c), "expected a number above 0"));
+        }
+        if !(self.beta > 0.0 && self.beta < 1.0) {
+            let expected = "expected a number between 0 and 1";
+            return Some(Fault::new("cubic.beta", format!("cubic.beta is {}", self.beta), expected));
+        }
+        None
+    }
+}
+
+/// The largest payload of a segment: 65 535 B less the smallest headers.
+const MAX_SEGMENT: u64 = 65_495;
+
+/// The largest header that a scenario may ask for, tunnels and all.
+const MAX_HEADER: u64 = 1_000;
+
+/// The largest window in bytes (RFC 7323 §2.3).
+const MAX_WINDOW: u64 = 1 << 30;

@@ -2,11 +2,20 @@
 //! what the standards say, counted in bytes, in the files beside it.
 
 pub mod config;
+pub mod congestion;
 pub mod ns2;
+pub mod receiver;
+pub mod recovery;
+pub mod rto;
+pub mod scoreboard;
+pub mod sender;
+pub mod settings;
+pub mod spurious;
+pub mod truth;
 
 pub use config::Config;
 
-use crate::engine::Stream;
+use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
 
@@ -14,18 +23,25 @@ use super::TransportConfig;
 
 impl TransportConfig for Config {
     fn sender(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
-        let _ = (seat, profile, stream);
-        todo!("merged with the two stacks")
+        if self.profile.unwrap_or(profile).is_ns2() {
+            return ns2::sender(self, seat, stream);
+        }
+        Box::new(sender::Sender::new(self, seat))
     }
 
-    fn receiver(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
-        let _ = (seat, profile, stream);
-        todo!("merged with the two stacks")
+    fn receiver(&self, seat: Seat, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+        if self.profile.unwrap_or(profile).is_ns2() {
+            return ns2::receiver(self, seat);
+        }
+        Box::new(receiver::Receiver::new(self, seat))
     }
 
     fn label(&self, profile: Profile) -> String {
-        let _ = profile;
-        "tcp".to_owned()
+        if self.profile.unwrap_or(profile).is_ns2() {
+            return format!("tcp {}", name(self.variant.unwrap_or(config::Variant::NewReno)));
+        }
+        let (recovery, congestion) = settings::parts(self);
+        format!("tcp {}+{}", name(recovery), name(congestion))
     }
 
     fn sends_datagrams(&self) -> bool {
@@ -35,4 +51,13 @@ impl TransportConfig for Config {
     fn can_multicast(&self) -> bool {
         false
     }
+
+    fn check(&self, profile: Profile) -> Result<(), Fault> {
+        self.faults(self.profile.unwrap_or(profile)).map_or(Ok(()), Err)
+    }
+}
+
+/// A choice as it is written in a scenario.
+fn name(choice: impl std::fmt::Debug) -> String {
+    format!("{choice:?}").to_lowercase()
 }

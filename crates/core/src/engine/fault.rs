@@ -1,0 +1,19 @@
+//! A parameter that makes no sense beside its neighbours, as a configuration finds it.
+
+/// What a configuration's check finds wrong. What a single value must be, its type says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The parameter, below the configuration: `rto.min`.
+    pub field: &'static str,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// What was expected, or what to write instead. May be empty.
+    pub expected: String,
+}
+
+impl Fault {
+    /// A fault of the parameter `field`.
+    pub fn new(field: &'static str, message: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self { field, message: message.into(), expected: expected.into() }
+    }
+}

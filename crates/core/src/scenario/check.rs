@@ -1,0 +1,406 @@
+//! Whether a scenario makes sense: names that stand for something, flows that have a way,
+//! numbers that can be simulated. What a single value must be, [`super::read`] has seen to.
+//!
+//! What is certainly a mistake is an error; nothing else is mentioned.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::{Duration, Fault, Instant};
+use crate::net::Queued;
+
+use super::diagnostic::{Diagnostic, listed, nearest, shown};
+use super::read::{Document, Part};
+use super::registry::{LossModel, Queue};
+use super::types::{Flow, Link, Scenario};
+
+/// The most nodes, links, groups, flows or changes.
+const MOST: usize = 1_000_000;
+/// The largest seed: 2⁵³ − 1, which every JSON reader holds exactly.
+const MAX_SEED: u64 = (1 << 53) - 1;
+/// The most samples of `record.series`, links and flows together.
+const MAX_SAMPLES: u64 = 10_000_000;
+/// The longest name.
+const NAME_CHARS: usize = 200;
+/// Ports at a node.
+const PORTS: usize = 65_535;
+
+/// Checks the scenario of `document`.
+///
+/// # Errors
+/// The first thing that is wrong, in the order of the text.
+pub fn check(document: &Document) -> Result<(), Diagnostic> {
+    let scenario = &document.scenario;
+    let mut problems = Problems::default();
+    totals(scenario, &mut problems);
+    let names = Names::of(scenario);
+    nodes(scenario, &mut problems);
+    links(scenario, &names, &mut problems);
+    groups(scenario, &names, &mut problems);
+    flows(scenario, &names, &mut problems);
+    changes(scenario, &mut problems);
+    if problems.0.is_empty() {
+        // With wrong names the network is another.
+        ways(scenario, &names, &mut problems);
+        ports(scenario, &names, &mut problems);
+    }
+    document.first(problems.0).map_or(Ok(()), Err)
+}
+
+/// Something wrong, and its place.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub path: String,
+    pub part: Part,
+    pub message: String,
+    pub label: String,
+    pub note: String,
+}
+
+/// The problems found so far; only the first of them is ever shown.
+#[derive(Default)]
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    /// Enough to hold the first in the order of the text, whatever that order is.
+    const ENOUGH: usize = 100;
+
+    fn add(&mut self, path: impl Into<String>, message: impl Into<String>, label: impl Into<String>) {
+        self.note(path, message, label, "");
+    }
+
+    fn note(
+        &mut self,
+        path: impl Into<String>,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        note: impl Into<String>,
+    ) {
+        if self.0.len() < Self::ENOUGH {
+            let (path, message, label, note) = (path.into(), message.into(), label.into(), note.into());
+            self.0.push(Problem { path, part: Part::Value, message, label, note });
+        }
+    }
+
+    /// The fault of a configuration at `path`.
+    fn fault(&mut self, path: String, found: Result<(), Fault>) {
+        if let Err(Fault { field, message, expected }) = found {
+            self.add(format!("{path}.{field}"), message, expected);
+        }
+    }
+}
+
+/// What names stand for.
+struct Names<'s> {
+    /// Nodes, sorted.
+    nodes: Vec<&'s str>,
+    /// Groups, with their places.
+    groups: BTreeMap<&'s str, usize>,
+}
+
+impl<'s> Names<'s> {
+    fn of(scenario: &'s Scenario) -> Self {
+        let groups = scenario.group.iter().enumerate().map(|(i, group)| (group.name.as_str(), i)).collect();
+        Self { nodes: scenario.node_names(), groups }
+    }
+
+    fn node(&self, name: &str) -> Option<usize> {
+        self.nodes.binary_search(&name).ok()
+    }
+
+    /// The places of the nodes that a flow reaches.
+    fn ends(&self, scenario: &Scenario, to: &str) -> Vec<usize> {
+        match self.groups.get(to) {
+            Some(&group) => scenario.group[group].members.iter().filter_map(|m| self.node(m)).collect(),
+            None => self.node(to).into_iter().collect(),
+        }
+    }
+
+    /// The label and the note for a name that no node, and perhaps no group, has.
+    fn unknown(&self, name: &str, groups: bool) -> (String, String) {
+        let groups = || self.groups.keys().copied().filter(move |_| groups);
+        let names = || self.nodes.iter().copied().chain(groups());
+        let label = nearest(name, names()).map_or_else(|| "not known".to_owned(), |n| format!("did you mean \"{n}\"?"));
+        let note = if self.nodes.is_empty() {
+            "there are no nodes: links name them with between = [\"a\", \"b\"]".to_owned()
+        } else {
+            format!("known: {}", listed(names()))
+        };
+        (label, note)
+    }
+}
+
+/// A name that is empty, too long, or cannot be shown.
+fn name(path: impl Fn() -> String, name: &str, problems: &mut Problems) {
+    if name.trim().is_empty() {
+        problems.add(path(), "a name is empty", "expected a name");
+    } else if name.chars().any(char::is_control) {
+        problems.add(path(), format!("{} holds control characters", shown(name)), "expected a plain name");
+    } else if name.chars().count() > NAME_CHARS {
+        problems.add(path(), format!("{} is too long a name", shown(name)), format!("the most is {NAME_CHARS}"));
+    }
+}
+
+/// A name that an earlier one of its kind has already.
+fn unique<'s>(seen: &mut BTreeSet<&'s str>, what: &str, path: String, name: &'s str, problems: &mut Problems) {
+    if !seen.insert(name) {
+        problems.add(path, format!("two {what} are called {}", shown(name)), "give this one another name");
+    }
+}
+
+fn totals(scenario: &Scenario, problems: &mut Problems) {
+    if scenario.name.chars().count() > NAME_CHARS || scenario.name.chars().any(char::is_control) {
+        let expected = format!("expected one line of at most {NAME_CHARS} characters");
+        problems.add("name", format!("{} is no name for tables and files", shown(&scenario.name)), expected);
+    }
+    if scenario.duration == Duration::ZERO {
+        problems.add("duration", "a run of no duration", "expected a duration, such as \"60 s\"");
+    } else if Instant::ZERO + scenario.duration >= Instant::MAX {
+        problems.add("duration", "a run of more than 52 days", "the clock ends there");
+    }
+    if scenario.seed > MAX_SEED {
+        problems.add("seed", format!("the seed {} is too large", scenario.seed), "the most is 9007199254740991");
+    }
+    for (path, what, count) in [
+        ("nodes", "nodes", scenario.nodes.len()),
+        ("link", "links", scenario.link.len()),
+        ("group", "groups", scenario.group.len()),
+        ("flow", "flows", scenario.flow.len()),
+        ("change", "changes", scenario.change.len()),
+    ] {
+        if count > MOST {
+            problems.add(path, format!("{count} {what} are too many"), format!("the most is {MOST}"));
+        }
+    }
+    let Some(interval) = scenario.record.series else { return };
+    if interval == Duration::ZERO {
+        problems.add(
+            "record.series",
+            "an interval of zero between samples",
+            "expected an interval, such as \"100 ms\"",
+        );
+        return;
+    }
+    let things = (scenario.flow.len() + 2 * scenario.link.len()).max(1) as u64;
+    let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
+    if samples > MAX_SAMPLES {
+        let message = format!("record.series would take {samples} samples of links and flows");
+        problems.add("record.series", message, format!("expected a longer interval: the most is {MAX_SAMPLES}"));
+    }
+}
+
+fn nodes(scenario: &Scenario, problems: &mut Problems) {
+    let mut seen = BTreeSet::new();
+    for (i, node) in scenario.nodes.iter().enumerate() {
+        name(|| format!("nodes[{i}]"), node, problems);
+        unique(&mut seen, "nodes", format!("nodes[{i}]"), node, problems);
+    }
+}
+
+fn links(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let mut seen = BTreeSet::new();
+    for (i, link) in scenario.link.iter().enumerate() {
+        name(|| format!("link[{i}].name"), &link.name, problems);
+        unique(&mut seen, "links", format!("link[{i}].name"), &link.name, problems);
+        for (end, node) in link.between.iter().enumerate() {
+            let path = format!("link[{i}].between[{end}]");
+            if scenario.nodes.is_empty() {
+                name(|| path.clone(), node, problems);
+            } else if names.node(node).is_none() {
+                let (label, note) = names.unknown(node, false);
+                problems.note(path, format!("there is no node {} in \"nodes\"", shown(node)), label, note);
+            }
+        }
+        if link.between[0] == link.between[1] {
+            let message = format!("link {} goes from {} to itself", shown(&link.name), shown(&link.between[0]));
+            problems.add(format!("link[{i}].between"), message, "expected two nodes");
+        }
+        directions(i, link, problems);
+    }
+}
+
+/// What is set in each direction of a link.
+fn directions(i: usize, link: &Link, problems: &mut Problems) {
+    let reverse = link.reverse.as_ref();
+    for (path, queue) in [("queue", Some(&link.queue)), ("reverse.queue", reverse.and_then(|r| r.queue.as_ref()))] {
+        queue_faults(format!("link[{i}].{path}"), queue, problems);
+    }
+    for (path, loss) in [("loss", link.loss.as_ref()), ("reverse.loss", reverse.and_then(|r| r.loss.as_ref()))] {
+        loss_faults(format!("link[{i}].{path}"), loss, problems);
+    }
+}
+
+fn queue_faults(path: String, queue: Option<&Queue>, problems: &mut Problems) {
+    if let Some(queue) = queue {
+        problems.fault(format!("{path}.{}", queue.name()), queue.config().check());
+    }
+}
+
+fn loss_faults(path: String, loss: Option<&LossModel>, problems: &mut Problems) {
+    if let Some(loss) = loss {
+        problems.fault(format!("{path}.{}", loss.name()), loss.config().check());
+    }
+}
+
+fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let mut seen = BTreeSet::new();
+    for (i, group) in scenario.group.iter().enumerate() {
+        name(|| format!("group[{i}].name"), &group.name, problems);
+        unique(&mut seen, "groups", format!("group[{i}].name"), &group.name, problems);
+        if names.node(&group.name).is_some() {
+            let message = format!("a group and a node are called {}", shown(&group.name));
+            problems.add(format!("group[{i}].name"), message, "give the group another name");
+        }
+        if group.members.is_empty() {
+            let message = format!("group {} has no members", shown(&group.name));
+            problems.add(format!("group[{i}].members"), message, "expected the names of nodes");
+        }
+        let mut members = BTreeSet::new();
+        for (m, member) in group.members.iter().enumerate() {
+            let path = format!("group[{i}].members[{m}]");
+            if names.node(member).is_none() {
+                let (label, note) = names.unknown(member, false);
+                problems.note(path, format!("there is no node {}", shown(member)), label, note);
+            } else if !members.insert(member) {
+                let message = format!("{} is twice a member of group {}", shown(member), shown(&group.name));
+                problems.add(path, message, "keep one");
+            }
+        }
+    }
+}
+
+fn flows(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let labels: Vec<String> = scenario.flow.iter().map(Flow::label).collect();
+    let mut seen = BTreeSet::new();
+    for (i, (flow, label)) in scenario.flow.iter().zip(&labels).enumerate() {
+        if flow.name.is_empty() {
+            if !seen.insert(label.as_str()) {
+                let message = format!("two flows are called {}", shown(label));
+                problems.add(format!("flow[{i}]"), message, "give this one a name, such as name = \"second\"");
+            }
+        } else {
+            name(|| format!("flow[{i}].name"), &flow.name, problems);
+            unique(&mut seen, "flows", format!("flow[{i}].name"), label, problems);
+        }
+        for (field, end, groups) in [("from", &flow.from, false), ("to", &flow.to, true)] {
+            let is_group = names.groups.contains_key(end.as_str());
+            if names.node(end).is_some() || (groups && is_group) {
+                continue;
+            }
+            let (label, note) = names.unknown(end, groups);
+            if is_group {
+                let message = format!("{} is a group, and only a node can send", shown(end));
+                problems.note(format!("flow[{i}].{field}"), message, "expected a node", note);
+            } else {
+                let or_group = if groups && !names.groups.is_empty() { " or group" } else { "" };
+                let message = format!("there is no node{or_group} {}", shown(end));
+                problems.note(format!("flow[{i}].{field}"), message, label, note);
+            }
+        }
+        if flow.from == flow.to {
+            let message = format!("a flow from {} to itself", shown(&flow.from));
+            problems.add(format!("flow[{i}].to"), message, "expected another node");
+        }
+        if flow.start >= scenario.duration {
+            let message = format!("flow {} starts at {}, when the run has ended", shown(label), flow.start);
+            problems.add(format!("flow[{i}].start"), message, format!("the run lasts {}", scenario.duration));
+        }
+        pairing(i, flow, scenario, names, problems);
+    }
+}
+
+/// Whether a flow's transport, source and destination fit each other.
+fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let (transport, source) = (flow.transport.config(), flow.source.config());
+    let (transport_name, source_name) = (flow.transport.name(), flow.source.name());
+    problems.fault(format!("flow[{i}].transport.{transport_name}"), transport.check(scenario.profile));
+    problems.fault(format!("flow[{i}].source.{source_name}"), source.check());
+    if transport.sends_datagrams() && !source.suits_datagrams() {
+        let message =
+            format!("the source \"{source_name}\" does not write datagrams, which \"{transport_name}\" sends");
+        problems.add(format!("flow[{i}].source"), message, "expected a source of packets");
+    }
+    let Some(&group) = names.groups.get(flow.to.as_str()) else { return };
+    if !transport.can_multicast() {
+        let message = format!("\"{transport_name}\" cannot send to a group");
+        problems.add(format!("flow[{i}].to"), message, format!("{} is a group", shown(&flow.to)));
+    }
+    if scenario.group[group].members.contains(&flow.from) {
+        let message = format!("{} sends to a group of which it is a member", shown(&flow.from));
+        problems.add(format!("flow[{i}].from"), message, format!("take it out of group {}", shown(&flow.to)));
+    }
+}
+
+fn changes(scenario: &Scenario, problems: &mut Problems) {
+    let links: BTreeSet<&str> = scenario.link.iter().map(|link| link.name.as_str()).collect();
+    for (i, change) in scenario.change.iter().enumerate() {
+        if !links.contains(change.link.as_str()) {
+            let label = nearest(&change.link, links.iter().copied())
+                .map_or_else(|| "not known".to_owned(), |n| format!("did you mean \"{n}\"?"));
+            let note = match links.is_empty() {
+                true => "there are no links".to_owned(),
+                false => format!("known: {}", listed(links.iter().copied())),
+            };
+            let message = format!("there is no link {}", shown(&change.link));
+            problems.note(format!("change[{i}].link"), message, label, note);
+            continue;
+        }
+        if change.at >= scenario.duration {
+            let message = format!("a change at {}, when the run has ended", change.at);
+            problems.add(format!("change[{i}].at"), message, format!("the run lasts {}", scenario.duration));
+        }
+        let nothing = change.rate.is_none() && change.delay.is_none() && change.up.is_none() && change.loss.is_none();
+        if nothing && change.queue == Queued::Keep {
+            let message = format!("the change of link {} changes nothing", shown(&change.link));
+            problems.add(format!("change[{i}]"), message, "expected rate, delay, up, loss or queue = \"empty\"");
+        }
+        loss_faults(format!("change[{i}].loss"), change.loss.as_ref(), problems);
+    }
+}
+
+/// Whether links lead from each flow's sender to its receivers. Links go both ways, so it is
+/// enough that they lie in one part of the network.
+fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let mut part: Vec<usize> = (0..names.nodes.len()).collect();
+    fn root(part: &mut [usize], mut node: usize) -> usize {
+        while part[node] != node {
+            part[node] = part[part[node]];
+            node = part[node];
+        }
+        node
+    }
+    for link in &scenario.link {
+        if let [Some(a), Some(b)] = [names.node(&link.between[0]), names.node(&link.between[1])] {
+            let (a, b) = (root(&mut part, a), root(&mut part, b));
+            part[a.max(b)] = a.min(b);
+        }
+    }
+    for (i, flow) in scenario.flow.iter().enumerate() {
+        let Some(from) = names.node(&flow.from) else { continue };
+        let from = root(&mut part, from);
+        for to in names.ends(scenario, &flow.to) {
+            if root(&mut part, to) != from {
+                let message = format!("no links lead from {} to {}", shown(&flow.from), shown(names.nodes[to]));
+                problems.add(format!("flow[{i}].to"), message, "it cannot be reached");
+                break;
+            }
+        }
+    }
+}
+
+/// Whether each node has enough ports for the flows that end there. A flow to a group takes the
+/// same port at all members.
+fn ports(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let mut used = vec![1; names.nodes.len()];
+    for (i, flow) in scenario.flow.iter().enumerate() {
+        let ends = names.ends(scenario, &flow.to);
+        let port = ends.iter().map(|&n| used[n]).max().unwrap_or(0);
+        ends.iter().for_each(|&n| used[n] = port + 1);
+        let sender = names.node(&flow.from);
+        sender.into_iter().for_each(|n| used[n] += 1);
+        if let Some(&node) = ends.iter().chain(&sender).find(|&&n| used[n] > PORTS) {
+            let message = format!("too many flows at node {}", shown(names.nodes[node]));
+            problems.add(format!("flow[{i}]"), message, format!("the most is {}", PORTS - 1));
+            return;
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The canonical form of a scenario: all names filled in, choices written with their parameters.
+//! Reading it gives the same scenario again.
+
+use super::types::Scenario;
+
+/// The scenario with its nodes listed and its flows named.
+pub fn resolved(scenario: &Scenario) -> Scenario {
+    let mut resolved = scenario.clone();
+    resolved.nodes = scenario.node_names().into_iter().map(str::to_owned).collect();
+    for flow in &mut resolved.flow {
+        flow.name = flow.label();
+    }
+    resolved
+}
+
+/// The canonical form in TOML.
+pub fn toml(scenario: &Scenario) -> String {
+    toml::to_string(&resolved(scenario)).expect("a scenario has text for its keys and plain values")
+}
+
+/// The canonical form in JSON.
+pub fn json(scenario: &Scenario) -> String {
+    serde_json::to_string_pretty(&resolved(scenario)).expect("a scenario has text for its keys and finite numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::read;
+
+    #[test]
+    fn the_canonical_form_reads_back_the_same() {
+        let text = r#"
+            duration = "20 s"
+            [[link]]
+            name = "radio"
+            between = ["router", "mobile"]
+            rate = "3.84 Mbit/s"
+            delay = "48.3 ms"
+            loss.bernoulli.p = 0.013
+            reverse.rate = "384 kbit/s"
+            [[flow]]
+            from = "router"
+            to = "mobile"
+            transport.tcp.variant = "newreno"
+            transport.tcp.rto.min = "200 ms"
+            [[change]]
+            at = "10.000000001 s"
+            link = "radio"
+            rate = "384 kbit/s"
+        "#;
+        let scenario = read::toml(text, "text").unwrap().scenario;
+        let resolved = resolved(&scenario);
+        assert_eq!(resolved.nodes, ["mobile", "router"]);
+        assert_eq!(resolved.flow[0].name, "router>mobile");
+        let expanded = toml(&scenario);
+        assert_eq!(read::toml(&expanded, "expanded").unwrap().scenario, resolved, "{expanded}");
+        assert_eq!(read::json(&json(&scenario), "expanded").unwrap().scenario, resolved);
+        assert_eq!(toml(&resolved), expanded, "it is its own canonical form");
+        println!("{expanded}");
+    }
+}

@@ -1,0 +1,311 @@
+//! CUBIC (RFC 9438): after a loss the window grows along a cubic curve of the time since, whose
+//! flat middle lies at the window where the loss was.
+//!
+//! Not followed: HyStart++ in slow start (§4.10 leaves the choice), and the undo of a spurious
+//! fast retransmit (§4.9.2; timeouts are undone).
+
+use crate::engine::{Duration, Instant};
+
+use super::super::config;
+use super::{AckSample, CongestionControl, CongestionEvent};
+
+/// The window, in segments where RFC 9438 counts segments.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    /// C, segments per second cubed (§5.1).
+    c: f64,
+    /// β_cubic (§4.6).
+    beta: f64,
+    /// α_cubic = 3·(1 − β)/(1 + β) (§4.3).
+    alpha: f64,
+    fast_convergence: bool,
+    smss: f64,
+    /// cwnd.
+    cwnd: f64,
+    /// The window in bytes, as asked for.
+    window: u64,
+    /// ssthresh, segments.
+    ssthresh: f64,
+    /// W_max: the window just before the last reduction; 0 before the first.
+    w_max: f64,
+    /// cwnd_prior: the same, without fast convergence.
+    cwnd_prior: f64,
+    /// Whether the last reduction was a timeout's (§4.8).
+    after_timeout: bool,
+    epoch: Option<Epoch>,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Debug)]
+struct Epoch {
+    /// epoch_start, moved forward by times in which the window was not in use.
+    start: Instant,
+    /// K, seconds.
+    k: f64,
+    /// W_max of this stage.
+    w_max: f64,
+    /// W_est: the window that Reno would have.
+    w_est: f64,
+    /// Since when the window has not been in use.
+    unused_since: Option<Instant>,
+}
+
+impl Cubic {
+    /// A window of `window` bytes.
+    pub fn new(config: config::Cubic, smss: u64, window: u64, ssthresh: u64) -> Self {
+        let size = smss as f64;
+        Self {
+            c: config.c,
+            beta: config.beta,
+            alpha: 3.0 * (1.0 - config.beta) / (1.0 + config.beta),
+            fast_convergence: config.fast_convergence,
+            smss: size,
+            cwnd: window as f64 / size,
+            window,
+            ssthresh: if ssthresh == u64::MAX { f64::INFINITY } else { ssthresh as f64 / size },
+            w_max: 0.0,
+            cwnd_prior: 0.0,
+            after_timeout: false,
+            epoch: None,
+        }
+    }
+
+    fn set(&mut self, cwnd: f64) {
+        self.cwnd = cwnd;
+        self.window = (cwnd * self.smss) as u64;
+    }
+
+    /// §4.6 and §4.7: what a loss leaves. The window itself is set by the caller.
+    fn reduce(&mut self, flight: u64) {
+        self.cwnd_prior = self.cwnd;
+        self.w_max = if self.fast_convergence && self.cwnd < self.w_max {
+            self.cwnd * (1.0 + self.beta) / 2.0
+        } else {
+            self.cwnd
+        };
+        self.ssthresh = (flight as f64 / self.smss * self.beta).max(2.0);
+        self.epoch = None;
+    }
+
+    /// Begins a stage of congestion avoidance (§4.2, §4.3, §4.8).
+    fn begin(&self, now: Instant) -> Epoch {
+        // After a timeout, or after a slow start that no loss ended, the curve begins at its
+        // middle.
+        let (w_max, k) = if self.after_timeout || self.w_max <= self.cwnd {
+            (self.cwnd, 0.0)
+        } else {
+            (self.w_max, libm::cbrt((self.w_max - self.cwnd) / self.c))
+        };
+        Epoch { start: now, k, w_max, w_est: self.cwnd, unused_since: None }
+    }
+
+    /// Congestion avoidance (§4.2 to §4.5) on the acknowledgement of `segments`.
+    fn avoid(&mut self, now: Instant, segments: f64, srtt: Duration) {
+        let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(now));
+        if let Some(since) = epoch.unused_since.take() {
+            epoch.start += now.since(since);
+        }
+        let w_cubic = |t: f64| {
+            let d = t - epoch.k;
+            self.c * d * d * d + epoch.w_max
+        };
+        let t = now.since(epoch.start).as_secs_f64();
+        // §4.3: α is 1 once W_est has come back to the window before the loss.
+        let alpha = if epoch.w_est < self.cwnd_prior { self.alpha } else { 1.0 };
+        // An acknowledgement that fills a hole covers at most a window's worth of growth.
+        let per_window = (segments / self.cwnd).min(1.0);
+        epoch.w_est += alpha * per_window;
+        let cwnd = if w_cubic(t) < epoch.w_est {
+            epoch.w_est.max(self.cwnd)
+        } else {
+            // §4.2: the target is where the curve is one round trip later, within bounds.
+            let target = w_cubic(t + srtt.as_secs_f64()).clamp(self.cwnd, 1.5 * self.cwnd);
+            self.cwnd + (target - self.cwnd) * per_window
+        };
+        self.set(cwnd);
+        self.epoch = Some(epoch);
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, sample: &AckSample) {
+        if sample.recovering || sample.acked == 0 {
+            return;
+        }
+        if !sample.window_limited {
+            // §4.2: t does not count times in which the window did not grow.
+            if let Some(epoch) = &mut self.epoch {
+                epoch.unused_since.get_or_insert(sample.now);
+            }
+            return;
+        }
+        let segments = sample.acked as f64 / self.smss;
+        if self.cwnd < self.ssthresh {
+            // RFC 5681 §3.1, equation (2).
+            self.set(self.cwnd + segments.min(1.0));
+        } else {
+            self.avoid(sample.now, segments, sample.srtt);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.reduce(event.flight);
+        self.after_timeout = false;
+        self.set(self.ssthresh);
+    }
+
+    fn on_timeout(&mut self, _now: Instant, flight: u64, again: bool) {
+        if !again {
+            self.reduce(flight);
+        }
+        self.epoch = None;
+        self.after_timeout = true;
+        self.set(1.0);
+    }
+
+    fn window(&self) -> u64 {
+        self.window
+    }
+
+    fn ssthresh(&self) -> Option<u64> {
+        self.ssthresh.is_finite().then_some((self.ssthresh * self.smss) as u64)
+    }
+
+    fn limit_window(&mut self, bytes: u64) {
+        if bytes < self.window {
+            self.set((bytes as f64 / self.smss).max(1.0));
+            self.epoch = None;
+        }
+    }
+
+    fn snapshot(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+
+    fn on_undo(&mut self, flight: u64, window: u64) {
+        // §4.9.1 restores all of the state; RFC 4015 says how much may be in flight.
+        self.ssthresh = self.ssthresh.max(flight as f64 / self.smss);
+        self.set((window as f64 / self.smss).max(1.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tcp::congestion::CongestionKind;
+
+    const SMSS: u64 = 1000;
+    const RTT: f64 = 0.1;
+
+    /// A controller at `segments` whose window is lost at once, in congestion avoidance.
+    fn after_loss(segments: u64) -> Cubic {
+        let config = config::Cubic::default();
+        let mut cubic = Cubic::new(config, SMSS, segments * SMSS, segments * SMSS);
+        cubic.on_congestion(&loss(segments));
+        cubic
+    }
+
+    fn loss(segments: u64) -> CongestionEvent {
+        let now = Instant::ZERO;
+        CongestionEvent { now, kind: CongestionKind::Loss, flight: segments * SMSS, lost: SMSS }
+    }
+
+    fn sample(seconds: f64, acked: u64) -> AckSample {
+        AckSample {
+            now: Instant::from_secs_f64(seconds),
+            acked,
+            sacked: 0,
+            lost: 0,
+            prior_in_flight: 0,
+            in_flight: 0,
+            rtt: None,
+            srtt: Duration::from_secs_f64(RTT),
+            delivered: 0,
+            rate: None,
+            ece: 0,
+            round: 0,
+            window_limited: true,
+            recovering: false,
+        }
+    }
+
+    /// Acknowledges whole windows, evenly over each round trip, up to `until` seconds.
+    fn run(cubic: &mut Cubic, until: f64) {
+        let mut t = 0.0;
+        while t < until {
+            t += RTT * SMSS as f64 / cubic.window() as f64;
+            cubic.on_ack(&sample(t, SMSS));
+        }
+    }
+
+    #[test]
+    fn a_loss_at_100_segments_puts_the_plateau_4_217_seconds_later() {
+        let mut cubic = after_loss(100);
+        assert_eq!(cubic.window(), 70 * SMSS);
+        cubic.on_ack(&sample(0.0, SMSS));
+        let epoch = cubic.epoch.as_ref().unwrap();
+        assert!((epoch.k - 4.217_163_3).abs() < 1e-6, "{}", epoch.k);
+        assert!((cubic.alpha - 0.529_411_76).abs() < 1e-8);
+    }
+
+    /// W_cubic(t) = C·(t − K)³ + W_max. The window follows it at most a round trip behind, where
+    /// it is above Reno's.
+    #[test]
+    fn the_window_follows_the_cubic_curve() {
+        // A window of 1000 segments: K = 9.086 s, and Reno's share stays far below.
+        let k = libm::cbrt(1000.0 * 0.3 / 0.4);
+        let curve = |t: f64| 0.4 * (t - k) * (t - k) * (t - k) + 1000.0;
+        for t in [1.0, 3.0, 6.0, 9.086, 12.0, 15.0] {
+            let mut cubic = after_loss(1000);
+            run(&mut cubic, t);
+            let cwnd = cubic.window() as f64 / SMSS as f64;
+            let (low, high) = (curve(t - RTT) - 1.0, curve(t + RTT) + 1.0);
+            assert!((low..=high).contains(&cwnd), "at {t} s: {cwnd}, the curve has {}", curve(t));
+        }
+    }
+
+    /// In the Reno-friendly region the window grows by α segments a round trip up to the window
+    /// before the loss, then by one.
+    #[test]
+    fn a_small_window_grows_as_reno_does_on_average() {
+        let mut cubic = after_loss(10);
+        // From 7 to 10 segments at 0.529 a round trip: 5.7 round trips.
+        run(&mut cubic, 5.0 * RTT);
+        let cwnd = cubic.window() as f64 / SMSS as f64;
+        assert!((cwnd - (7.0 + 5.0 * 0.529)).abs() < 0.15, "{cwnd}");
+        let mut late = after_loss(10);
+        run(&mut late, 15.67 * RTT);
+        let cwnd = late.window() as f64 / SMSS as f64;
+        assert!((cwnd - 20.0).abs() < 0.6, "ten round trips after it is back: {cwnd}");
+    }
+
+    #[test]
+    fn fast_convergence_lowers_the_plateau() {
+        let mut cubic = after_loss(100);
+        cubic.on_congestion(&loss(70));
+        assert!((cubic.w_max - 70.0 * 0.85).abs() < 1e-9);
+        assert_eq!(cubic.window(), 49 * SMSS);
+    }
+
+    #[test]
+    fn after_a_timeout_the_curve_begins_at_its_middle() {
+        let mut cubic = after_loss(100);
+        cubic.on_timeout(Instant::ZERO, 70 * SMSS, false);
+        assert_eq!((cubic.window(), cubic.ssthresh()), (SMSS, Some(49 * SMSS)));
+        run(&mut cubic, 4.0);
+        let epoch = cubic.epoch.as_ref().unwrap();
+        assert_eq!(epoch.k, 0.0);
+        assert!((epoch.w_max - 49.0).abs() < 1.0, "{}", epoch.w_max);
+    }
+
+    #[test]
+    fn time_in_which_the_window_was_not_used_does_not_count() {
+        let mut used = after_loss(1000);
+        run(&mut used, 3.0);
+        let mut paused = used.clone();
+        paused.on_ack(&AckSample { window_limited: false, ..sample(3.0, SMSS) });
+        paused.on_ack(&sample(60.0, SMSS));
+        used.on_ack(&sample(3.0, SMSS));
+        assert_eq!(paused.window(), used.window());
+    }
+}

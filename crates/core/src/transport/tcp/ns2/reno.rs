@@ -1,0 +1,72 @@
+//! Reno (`Agent/TCP/Reno`): fast recovery with an inflated window, which any new
+//! acknowledgement ends.
+
+use super::machinery::{Ack, CutTo, DUPLICATES, LastAction, Machinery, Resume};
+use super::sender::Variant;
+
+/// Reno has no state of its own.
+pub struct Reno;
+
+impl Variant for Reno {
+    fn on_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+        if ack.seq > m.last_ack {
+            if m.last_action == LastAction::DupAck {
+                m.last_action = LastAction::Exited;
+            }
+            m.inflation = 0;
+            m.new_ack_and_grow(ack);
+            m.open_after_syn();
+        } else if ack.seq == m.last_ack {
+            m.dupacks += 1;
+            if m.dupacks == DUPLICATES {
+                self.third_duplicate(m);
+            } else if m.dupacks > DUPLICATES {
+                if m.last_action == LastAction::DupAck {
+                    m.inflation += 1;
+                }
+            } else if m.settings.limited_transmit {
+                self.send_one(m);
+            }
+        }
+        if m.dupacks == 0 || m.dupacks >= DUPLICATES {
+            self.send_much(m, false, m.settings.max_burst);
+        }
+    }
+
+    fn on_timeout(&mut self, m: &mut Machinery) {
+        on_timeout(m);
+        self.send_much(m, false, m.settings.max_burst);
+    }
+}
+
+impl Reno {
+    fn third_duplicate(&mut self, m: &mut Machinery) {
+        // A second fast retransmit in one window is allowed while no new data are acknowledged.
+        if m.may_retransmit_fast() || m.last_action == LastAction::DupAck {
+            m.recover = m.max_seq;
+            m.last_action = LastAction::DupAck;
+            m.cut(CutTo::Half, true);
+            m.reset_timer(Resume::Stay, false);
+            resend_first(m);
+        } else if m.cut_by_ecn() {
+            m.last_action = LastAction::DupAck;
+            m.reset_timer(Resume::Stay, false);
+            resend_first(m);
+        }
+    }
+}
+
+/// Resends the first unacknowledged packet, and counts the three duplicates into the window.
+pub fn resend_first(m: &mut Machinery) {
+    m.note_fast_retransmit();
+    m.output(m.last_ack + 1);
+    m.inflation = DUPLICATES;
+}
+
+/// A timeout ends fast recovery.
+pub fn on_timeout(m: &mut Machinery) {
+    m.inflation = 0;
+    m.dupacks = 0;
+    m.recover = if m.settings.guard { m.max_seq } else { m.recover };
+    m.on_timeout();
+}

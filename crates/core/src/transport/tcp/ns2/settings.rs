@@ -1,0 +1,142 @@
+//! The parameters of profile `ns2`: what a scenario states, and ns-2.35's defaults
+//! (`tcl/lib/ns-default.tcl`) for what it leaves out.
+
+use crate::engine::Duration;
+use crate::transport::tcp::config::{
+    Config, CwndAtTrigger, Handshake, IdleRestart, Rto, RtoOrder, Spurious, Variant, Vegas,
+};
+
+/// The parameters of a connection, complete.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The agent.
+    pub variant: Variant,
+    /// Payload of every packet, the last one included, in bytes (`packetSize_`).
+    pub segment: u32,
+    /// Header of every packet but number 0, in bytes; 0 is ns-2's `useHeaders_` false.
+    pub header: u32,
+    /// Bytes of a SYN (`tcpip_base_hdr_size_`).
+    pub syn_size: u32,
+    /// Whether packet 0 is a SYN, and the window waits for its acknowledgement (`syn_` and
+    /// `delay_growth_`).
+    pub syn: bool,
+    /// `windowInit_`, packets.
+    pub initial_window: f64,
+    /// `ssthresh_` at the start, packets.
+    pub initial_ssthresh: i64,
+    /// `window_`, packets.
+    pub window: i64,
+    /// `singledup_`.
+    pub limited_transmit: bool,
+    /// `maxburst_`, packets; 0 is no limit.
+    pub max_burst: u32,
+    /// `slow_start_restart_`.
+    pub idle_restart: bool,
+    /// `ecn_`.
+    pub ecn: bool,
+    /// `timestamps_`.
+    pub timestamps: bool,
+    /// `bugFix_`.
+    pub guard: bool,
+    /// `tcpTick_`, seconds.
+    pub tick: f64,
+    /// `minrto_`, seconds.
+    pub min_rto: f64,
+    /// `maxrto_`, seconds.
+    pub max_rto: f64,
+    /// `rtxcur_init_`, seconds.
+    pub initial_rto: f64,
+    /// Which mean the deviation is taken from.
+    pub rto_order: RtoOrder,
+    /// Fack: whether the window falls to one packet at the trigger, as ns-2.35 does, or to half.
+    pub fack_to_one: bool,
+    /// Fack: `rampdown_`.
+    pub fack_rampdown: bool,
+    /// Fack: `ss-div4_`.
+    pub fack_overdamping: bool,
+    /// Vegas: `v_alpha_`, `v_beta_`, `v_gamma_`.
+    pub vegas: Vegas,
+    /// `overhead_`, seconds.
+    pub overhead: f64,
+    /// `boot_time_`, seconds; drawn if there is none.
+    pub boot_time: Option<f64>,
+    /// The sink's `interval_` if it delays acknowledgements.
+    pub ack_delay: Option<Duration>,
+}
+
+impl Settings {
+    /// The parameters that `config` states, completed with ns-2's defaults.
+    pub fn new(config: &Config) -> Self {
+        let Rto { min, max, initial, granularity, order } = config.rto;
+        let seconds = |stated: Option<Duration>, default: f64| stated.map_or(default, Duration::as_secs_f64);
+        let window = i64::from(config.window.unwrap_or(20));
+        let header = config.header.map_or(HEADER_BYTES, |b| b.get() as u32);
+        Self {
+            variant: config.variant.unwrap_or(Variant::NewReno),
+            segment: config.segment.map_or(1000, |b| b.get() as u32).max(1),
+            header,
+            // `useHeaders_` false leaves a SYN its header.
+            syn_size: if header == 0 { HEADER_BYTES } else { header },
+            syn: config.handshake.is_none_or(|h| h == Handshake::Partial),
+            initial_window: f64::from(config.initial_window.unwrap_or(2)),
+            initial_ssthresh: config.initial_ssthresh.map_or(window, i64::from),
+            window,
+            limited_transmit: config.limited_transmit.unwrap_or(true),
+            max_burst: config.max_burst,
+            idle_restart: config.idle_restart != Some(IdleRestart::Off),
+            ecn: config.ecn,
+            timestamps: config.timestamps.unwrap_or(false),
+            guard: config.guard.unwrap_or(true),
+            tick: seconds(granularity, 0.01),
+            min_rto: seconds(min, 0.2),
+            max_rto: seconds(max, 60.0),
+            initial_rto: seconds(initial, 3.0),
+            rto_order: order,
+            fack_to_one: config.fack.cwnd_at_trigger != Some(CwndAtTrigger::Half),
+            fack_rampdown: config.fack.rampdown,
+            fack_overdamping: config.fack.overdamping,
+            vegas: config.vegas,
+            overhead: seconds(config.overhead, 0.0),
+            boot_time: config.boot_time,
+            ack_delay: (config.ack.every == Some(2)).then(|| config.ack.delay.unwrap_or(Duration::from_millis(100))),
+        }
+    }
+
+    /// Whether the receiver reports SACK blocks.
+    pub fn sack(&self) -> bool {
+        matches!(self.variant, Variant::Sack | Variant::Fack)
+    }
+}
+
+/// IPv4 and TCP without options (`tcpip_base_hdr_size_`).
+const HEADER_BYTES: u32 = 40;
+
+/// Says what `config` asks for that ns-2.35 has not.
+///
+/// # Errors
+/// The parameter, and what may stand there instead.
+pub fn check(config: &Config) -> Result<(), String> {
+    let refuse = |what: &str| Err(format!("profile ns2 has no {what}"));
+    if config.variant == Some(Variant::Cubic) {
+        return refuse("variant cubic: choose tahoe, reno, newreno, sack, fack or vegas");
+    }
+    if config.recovery.is_some() || config.congestion.is_some() {
+        return refuse("recovery and congestion apart: choose a variant");
+    }
+    if config.handshake == Some(Handshake::Full) {
+        return refuse("handshake full: choose partial, data_on_syn or none");
+    }
+    if config.idle_restart == Some(IdleRestart::Rfc5681) {
+        return refuse("idle_restart rfc5681: choose ns2 or off");
+    }
+    if config.spurious != Spurious::None {
+        return refuse("detection of spurious timeouts: leave spurious out");
+    }
+    if config.dsack == Some(true) {
+        return refuse("dsack: leave it out");
+    }
+    if config.ack.every.is_some_and(|every| !(1..=2).contains(&every)) {
+        return refuse("ack.every beyond 2: choose 1 or 2");
+    }
+    Ok(())
+}

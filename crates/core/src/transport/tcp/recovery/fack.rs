@@ -1,0 +1,110 @@
+//! Forward acknowledgement (Mathis, Mahdavi 1996): everything below the forward-most SACKed
+//! byte has left the network, so `awnd = snd.nxt − snd.fack + retran_data` is in flight.
+//!
+//! A retransmission that is lost waits for the timer. With `rampdown` the window shrinks by half
+//! a segment for each one delivered instead of at once; with `overdamping` a loss in slow start
+//! halves it twice (asked of the congestion control by the sender).
+
+use super::super::config::CwndAtTrigger;
+use super::super::scoreboard::Scoreboard;
+use super::super::settings::Settings;
+use super::{AckEvent, DUP_THRESH, Next, Recovery, Status, Verdict};
+
+/// The recovery.
+pub struct Fack {
+    smss: u64,
+    limit: u64,
+    rampdown: bool,
+    duplicates: u32,
+    recovering: bool,
+    /// SND.NXT when the last recovery or timeout began.
+    recover: u64,
+    /// Whether what is lost is to be sent again: in a recovery, or after a timeout. Otherwise it
+    /// may only be late.
+    repairing: bool,
+    /// snd.fack.
+    fack: u64,
+    /// How far the window still has to shrink, bytes (`wintrim`).
+    trim: u64,
+}
+
+impl Fack {
+    /// At the start of a connection.
+    pub fn new(settings: &Settings) -> Self {
+        let one = settings.fack.cwnd_at_trigger == Some(CwndAtTrigger::One);
+        let smss = u64::from(settings.smss);
+        Self {
+            smss,
+            limit: if one { smss } else { u64::MAX },
+            rampdown: settings.fack.rampdown,
+            duplicates: 0,
+            recovering: false,
+            recover: 0,
+            repairing: false,
+            fack: 0,
+            trim: 0,
+        }
+    }
+}
+
+impl Recovery for Fack {
+    fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
+        if ack.sacked > 0 {
+            board.mark_lost_below_fack();
+        }
+        let fack = self.fack.max(ack.una + board.below_fack());
+        self.trim = self.trim.saturating_sub((fack - self.fack) / 2);
+        self.fack = fack;
+        let mut verdict = Verdict::Usual;
+        if ack.advance > 0 {
+            self.duplicates = 0;
+            if self.recovering {
+                verdict = Verdict::Partial { resend: false, hold_timer: false };
+                if ack.una >= self.recover {
+                    self.recovering = false;
+                    self.trim = 0;
+                    verdict = Verdict::Exit { limit: u64::MAX };
+                }
+            }
+        } else if ack.duplicate {
+            self.duplicates += 1;
+        }
+        let far = board.below_fack() > u64::from(DUP_THRESH) * self.smss;
+        let lost = board.first_is_lost() && (far || self.duplicates >= DUP_THRESH);
+        if lost && !self.recovering && ack.una >= self.recover {
+            self.recovering = true;
+            self.recover = ack.nxt;
+            self.trim = if self.rampdown { board.pipe() / 2 } else { 0 };
+            board.begin();
+            verdict = Verdict::Enter { limit: self.limit };
+        }
+        self.repairing = self.recovering || ack.una < self.recover;
+        verdict
+    }
+
+    fn next(&mut self, board: &mut Scoreboard, new_data: bool) -> Option<Next> {
+        match board.next_hole() {
+            Some((id, true)) if self.repairing => Some(Next::Resend(id)),
+            _ => new_data.then_some(Next::New),
+        }
+    }
+
+    fn on_timeout(&mut self, board: &mut Scoreboard, nxt: u64) {
+        self.duplicates = 0;
+        self.recovering = false;
+        self.recover = nxt;
+        self.repairing = true;
+        self.trim = 0;
+        board.mark_all_lost();
+    }
+
+    fn on_undo(&mut self, una: u64) {
+        self.recover = una;
+        self.repairing = false;
+    }
+
+    fn status(&self) -> Status {
+        let alert = self.recovering || self.duplicates > 0;
+        Status { recovering: self.recovering, alert, credit: self.trim as i64, duplicates: self.duplicates }
+    }
+}

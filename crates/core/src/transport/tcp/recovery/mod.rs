@@ -1,0 +1,158 @@
+//! Loss recovery: which segments are lost, what to send next, when a recovery begins and ends,
+//! and how many bytes are thought to be in flight.
+//!
+//! A recovery hears acknowledgements after they were entered on the [`Scoreboard`], and never
+//! decides how large the window is: that is [`super::congestion`]'s. To add one: a file, a name
+//! in [`super::config::Recovery`], a line in [`new`].
+
+pub mod fack;
+pub mod newreno;
+pub mod reno;
+pub mod sack;
+pub mod tahoe;
+
+use super::config::Recovery as Choice;
+use super::scoreboard::{Id, Scoreboard};
+use super::settings::Settings;
+
+/// RFC 5681 §3.2: this many duplicate acknowledgements are taken for a loss.
+pub const DUP_THRESH: u32 = 3;
+
+/// A loss recovery.
+pub trait Recovery: Send {
+    /// An acknowledgement has been entered on the board. Says what it means.
+    fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict;
+
+    /// What to send next, with room for a full segment in the window; it will be sent. New data
+    /// can be sent if `new_data` says so.
+    fn next(&mut self, board: &mut Scoreboard, new_data: bool) -> Option<Next> {
+        match board.next_hole() {
+            Some((id, true)) => Some(Next::Resend(id)),
+            _ => new_data.then_some(Next::New),
+        }
+    }
+
+    /// The retransmission timer has expired: everything not SACKed counts as lost, and `nxt` is
+    /// SND.NXT.
+    fn on_timeout(&mut self, board: &mut Scoreboard, nxt: u64);
+
+    /// The last timeout was spurious, and `una` is SND.UNA: what it taught is void. Recoveries
+    /// that count duplicates keep their guard, since the segment sent in vain makes one.
+    fn on_undo(&mut self, _una: u64) {}
+
+    /// Where it stands.
+    fn status(&self) -> Status;
+}
+
+/// An acknowledgement, as a recovery sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct AckEvent {
+    /// SND.UNA.
+    pub una: u64,
+    /// SND.NXT.
+    pub nxt: u64,
+    /// By how many bytes it moved SND.UNA.
+    pub advance: u64,
+    /// How many bytes it newly SACKed.
+    pub sacked: u64,
+    /// Whether it is a duplicate: without payload, and with data outstanding, for the same
+    /// SND.UNA (RFC 5681 §2). The advertised window is not compared: receivers here never change
+    /// it, and network elements that do (EWA) are not to hide a loss.
+    pub duplicate: bool,
+}
+
+/// What an acknowledgement means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing in particular.
+    Usual,
+    /// A loss: the congestion control is to be told, the window then to be lowered to `limit`,
+    /// and the first segment to be sent again at once.
+    Enter {
+        /// The most that the window may be, `u64::MAX` for what the congestion control says.
+        limit: u64,
+    },
+    /// Some of what was outstanding at the loss has been repaired.
+    Partial {
+        /// Whether the first segment is to be sent again at once.
+        resend: bool,
+        /// Whether the retransmission timer goes on as it runs.
+        hold_timer: bool,
+    },
+    /// Everything has been repaired, and the window is to be lowered to `limit`.
+    Exit {
+        /// The most that the window may be.
+        limit: u64,
+    },
+}
+
+/// What to send next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This segment again.
+    Resend(Id),
+    /// New data.
+    New,
+}
+
+/// Where a recovery stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Whether losses are being repaired and the window waits.
+    pub recovering: bool,
+    /// Whether it wants to hear of every acknowledgement; otherwise only of unusual ones.
+    pub alert: bool,
+    /// Bytes to be taken off the board's `pipe`: duplicate acknowledgements, each of which says
+    /// that a segment has left the network (the "inflation" of RFC 5681 §3.2), or negative.
+    pub credit: i64,
+    /// Duplicate acknowledgements since SND.UNA last moved.
+    pub duplicates: u32,
+}
+
+/// The recovery that `settings` name.
+pub fn new(settings: &Settings) -> Box<dyn Recovery> {
+    match settings.recovery {
+        Choice::Tahoe => Box::new(tahoe::Tahoe::new(settings)),
+        Choice::Reno => Box::new(reno::Reno::new(settings)),
+        Choice::NewReno => Box::new(newreno::NewReno::new(settings)),
+        Choice::Sack => Box::new(sack::Sack::new(settings)),
+        Choice::Fack => Box::new(fack::Fack::new(settings)),
+    }
+}
+
+/// Counts duplicate acknowledgements, and knows when they are a loss.
+#[derive(Clone, Debug)]
+struct Duplicates {
+    smss: u64,
+    limited_transmit: bool,
+    guard: bool,
+    count: u32,
+    /// SND.NXT when the last recovery or timeout began.
+    recover: u64,
+}
+
+impl Duplicates {
+    fn new(settings: &Settings) -> Self {
+        Self {
+            smss: u64::from(settings.smss),
+            limited_transmit: settings.limited_transmit,
+            guard: settings.guard,
+            count: 0,
+            recover: 0,
+        }
+    }
+
+    /// Counts one; says whether it is the one that means a loss. RFC 6582 §3.2 step 2: not
+    /// while the acknowledgement covers no more than was outstanding at the last loss.
+    fn count(&mut self, ack: &AckEvent) -> bool {
+        self.count += 1;
+        self.count == DUP_THRESH && (!self.guard || ack.una > self.recover)
+    }
+
+    /// Before a recovery the first two duplicates let a new segment out each (RFC 3042), unless
+    /// they may come from segments sent twice.
+    fn limited(&self, una: u64) -> i64 {
+        let some = self.limited_transmit && self.count < DUP_THRESH && (!self.guard || una > self.recover);
+        if some { i64::from(self.count) * self.smss as i64 } else { 0 }
+    }
+}

@@ -1,0 +1,207 @@
+//! The retransmission timeout (RFC 6298): smoothed round-trip time, its variation, back-off.
+
+use crate::engine::Duration;
+
+use super::config::{Rto, RtoOrder};
+
+/// The parameters of the estimator, with the defaults of RFC 6298.
+#[derive(Clone, Copy, Debug)]
+pub struct RtoConfig {
+    min: Duration,
+    max: Duration,
+    initial: Duration,
+    granularity: Duration,
+    order: RtoOrder,
+}
+
+impl RtoConfig {
+    /// What `config` says. The granularity of 1 ms is a choice: RFC 6298 §2 leaves it to the clock.
+    pub fn new(config: &Rto) -> Self {
+        let min = config.min.unwrap_or(Duration::from_secs(1));
+        Self {
+            min,
+            max: config.max.unwrap_or(Duration::from_secs(60)).max(min),
+            initial: config.initial.unwrap_or(Duration::from_secs(1)),
+            granularity: config.granularity.unwrap_or(Duration::from_millis(1)),
+            order: config.order,
+        }
+    }
+
+    /// Clock granularity G.
+    pub fn granularity(&self) -> Duration {
+        self.granularity
+    }
+}
+
+/// The estimator of one connection. It knows nothing of segments: Karn's rule, which samples
+/// are valid, is kept by whoever takes them.
+#[derive(Clone, Debug)]
+pub struct RtoEstimator {
+    config: RtoConfig,
+    /// SRTT; `None` before the first sample.
+    srtt: Option<Duration>,
+    /// RTTVAR.
+    rttvar: Duration,
+    /// The timeout without back-off.
+    base: Duration,
+    /// How often the timer has expired since the last sample: RTO = base · 2ⁿ.
+    doublings: u32,
+    /// What a spurious timeout left for the next sample (RFC 4015 §3.1).
+    floor: Option<Conservative>,
+}
+
+/// The estimate before a spurious timeout, for [`RtoEstimator::undo`].
+#[derive(Clone, Copy, Debug)]
+pub struct Conservative {
+    /// SRTT_prev = SRTT + 2·G.
+    srtt: Duration,
+    /// RTTVAR_prev.
+    rttvar: Duration,
+}
+
+impl RtoEstimator {
+    /// An estimator without a sample.
+    pub fn new(config: RtoConfig) -> Self {
+        let base = config.initial.min(config.max);
+        Self { config, srtt: None, rttvar: Duration::ZERO, base, doublings: 0, floor: None }
+    }
+
+    /// Takes a sample of a segment that was sent once.
+    pub fn on_sample(&mut self, r: Duration) {
+        let (r, ns) = (r.as_nanos(), Duration::from_nanos);
+        self.doublings = 0;
+        let (srtt, rttvar) = match (self.srtt, self.floor.take()) {
+            // RFC 4015 §3.1, step (DET).
+            (_, Some(prev)) => (prev.srtt.as_nanos().max(r), prev.rttvar.as_nanos().max(r / 2)),
+            // RFC 6298 §2.2.
+            (None, None) => (r, r / 2),
+            // RFC 6298 §2.3, rounded to the nearest nanosecond.
+            (Some(old), None) => {
+                let old = old.as_nanos();
+                let new = (7 * old + r + 4) / 8;
+                let mean = match self.config.order {
+                    RtoOrder::Rfc => old,
+                    RtoOrder::Thesis => new,
+                };
+                (new, (3 * self.rttvar.as_nanos() + mean.abs_diff(r) + 2) / 4)
+            }
+        };
+        self.srtt = Some(ns(srtt));
+        self.rttvar = ns(rttvar);
+        let rto = ns(srtt + self.config.granularity.as_nanos().max(4 * rttvar));
+        self.base = rto.clamp(self.config.min, self.config.max);
+    }
+
+    /// The timer has expired (RFC 6298 §5.5).
+    pub fn back_off(&mut self) {
+        if self.rto() < self.config.max {
+            self.doublings += 1;
+        }
+    }
+
+    /// The SYN was lost (RFC 6298 §5.7): data begin with at least 3 s.
+    pub fn after_lost_syn(&mut self) {
+        self.doublings = 0;
+        self.base = self.base.max(Duration::from_secs(3)).min(self.config.max);
+    }
+
+    /// The timeout, back-off included.
+    #[inline]
+    pub fn rto(&self) -> Duration {
+        if self.doublings == 0 {
+            return self.base;
+        }
+        (self.base * (1 << self.doublings.min(32))).min(self.config.max)
+    }
+
+    /// SRTT.
+    pub fn srtt(&self) -> Option<Duration> {
+        self.srtt
+    }
+
+    /// RTTVAR.
+    pub fn rttvar(&self) -> Duration {
+        self.rttvar
+    }
+
+    /// Whether the timeout is backed off, and so waits for a sample.
+    #[inline]
+    pub fn is_backed_off(&self) -> bool {
+        self.doublings > 0
+    }
+
+    /// The factor of the back-off.
+    pub fn backoff(&self) -> f64 {
+        (1u64 << self.doublings.min(32)) as f64
+    }
+
+    /// What to keep at a timeout in case that it proves spurious (RFC 4015 §3, step (0));
+    /// `None` before the first sample.
+    pub fn save(&self) -> Option<Conservative> {
+        let srtt = self.srtt? + self.config.granularity * 2;
+        Some(Conservative { srtt, rttvar: self.rttvar })
+    }
+
+    /// The timeout was spurious: the next sample counts at once (RFC 4015 §3, step (9)).
+    pub fn undo(&mut self, saved: Option<Conservative>) {
+        self.doublings = 0;
+        self.floor = saved;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator(rto: Rto) -> RtoEstimator {
+        RtoEstimator::new(RtoConfig::new(&rto))
+    }
+
+    #[test]
+    fn samples_give_the_timeouts_of_the_formulae() {
+        let samples = [0.2, 0.3, 0.25, 1.1];
+        for (order, min, expected) in [
+            (RtoOrder::Rfc, 0.0, [0.6, 0.6125, 0.5547, 1.4635]),
+            (RtoOrder::Thesis, 0.0, [0.6, 0.6, 0.5406, 1.3426]),
+            (RtoOrder::Rfc, 1.0, [1.0, 1.0, 1.0, 1.4635]),
+        ] {
+            let mut rto = estimator(Rto { min: Some(Duration::from_secs_f64(min)), order, ..Rto::default() });
+            for (sample, expected) in samples.into_iter().zip(expected) {
+                rto.on_sample(Duration::from_secs_f64(sample));
+                let got = rto.rto().as_secs_f64();
+                assert!((got - expected).abs() < 0.5e-4, "{order:?}, minimum {min}: {got} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_expiry_doubles_the_timeout_up_to_the_maximum() {
+        for (initial, expected) in [(1, &[1, 2, 4, 8, 16, 32, 64, 64][..]), (3, &[3, 6, 12, 24, 48, 64, 64][..])] {
+            let mut rto = estimator(Rto {
+                initial: Some(Duration::from_secs(initial)),
+                max: Some(Duration::from_secs(64)),
+                ..Rto::default()
+            });
+            for &expected in expected {
+                assert_eq!(rto.rto(), Duration::from_secs(expected));
+                rto.back_off();
+            }
+            rto.on_sample(Duration::from_millis(100));
+            assert_eq!(rto.rto(), Duration::from_secs(1), "a sample ends the back-off");
+        }
+    }
+
+    #[test]
+    fn after_a_spurious_timeout_the_next_sample_counts_in_full() {
+        let mut rto = estimator(Rto::default());
+        for _ in 0..50 {
+            rto.on_sample(Duration::from_millis(100));
+        }
+        let saved = rto.save();
+        rto.back_off();
+        rto.undo(saved);
+        rto.on_sample(Duration::from_secs(2));
+        assert_eq!(rto.srtt(), Some(Duration::from_secs(2)));
+        assert_eq!(rto.rttvar(), Duration::from_secs(1));
+    }
+}

@@ -1,0 +1,1 @@
+//! Any pattern of losses.

@@ -1,0 +1,1 @@
+//! Packets in and out with times.

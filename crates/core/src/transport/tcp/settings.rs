@@ -1,0 +1,116 @@
+//! The parameters of a connection in profile `rfc`, with every default filled in. Both ends
+//! read them from the same [`Config`], so what real ends negotiate on their SYNs is agreed.
+
+use crate::engine::Duration;
+
+use super::config::{Config, Congestion, Fack, Handshake, IdleRestart, Recovery, Spurious, Variant};
+use super::rto::RtoConfig;
+
+/// Header bytes of a segment without options: IPv4 and TCP. Also the size of a SYN and of a FIN;
+/// the options of a SYN cost nothing here.
+pub const HEADER_BYTES: u32 = 40;
+
+/// What the time-stamp option adds to every segment (RFC 7323 §3, padded as in its Appendix A).
+pub const TIMESTAMP_BYTES: u32 = 12;
+
+/// The first data byte's sequence number; 0 is the SYN's.
+pub const FIRST_BYTE: u64 = 1;
+
+/// The parameters of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Who is lost, and what is resent.
+    pub recovery: Recovery,
+    /// How much may be in flight.
+    pub congestion: Congestion,
+    /// SMSS: payload bytes of a full segment.
+    pub smss: u32,
+    /// Header bytes of a data segment, options excepted.
+    pub header: u32,
+    /// How the connection opens.
+    pub handshake: Handshake,
+    /// Initial window, bytes.
+    pub initial_window: u64,
+    /// Initial slow-start threshold, bytes; `u64::MAX` for none.
+    pub initial_ssthresh: u64,
+    /// The receiver's buffer, bytes.
+    pub buffer: u32,
+    /// Segments to an acknowledgement.
+    pub ack_every: u32,
+    /// The longest delay of an acknowledgement.
+    pub ack_delay: Duration,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// The most segments sent at once.
+    pub max_burst: u32,
+    /// The window after an idle time.
+    pub idle_restart: IdleRestart,
+    /// RFC 3168.
+    pub ecn: bool,
+    /// RFC 7323.
+    pub timestamps: bool,
+    /// Whether the receiver sends SACK blocks (RFC 2018): if the recovery reads them.
+    pub sack: bool,
+    /// RFC 2883.
+    pub dsack: bool,
+    /// How spurious timeouts are detected.
+    pub spurious: Spurious,
+    /// The retransmission timer.
+    pub rto: RtoConfig,
+    /// No new fast retransmit before everything sent at the last loss is acknowledged.
+    pub guard: bool,
+    /// FACK's own.
+    pub fack: Fack,
+    /// Vegas' own.
+    pub vegas: super::config::Vegas,
+    /// CUBIC's own.
+    pub cubic: super::config::Cubic,
+}
+
+impl Settings {
+    /// What `config` says, completed from the RFCs.
+    pub fn new(config: &Config) -> Self {
+        let (recovery, congestion) = parts(config);
+        let smss = config.segment.map_or(1460, |b| b.get()).clamp(1, 1 << 20) as u32;
+        let segments = |n: u32| u64::from(n) * u64::from(smss);
+        Self {
+            recovery,
+            congestion,
+            smss,
+            header: config.header.map_or(HEADER_BYTES, |b| b.get().min(1 << 20) as u32),
+            handshake: config.handshake.unwrap_or(Handshake::Full),
+            initial_window: segments(config.initial_window.unwrap_or(10).max(1)),
+            initial_ssthresh: config.initial_ssthresh.map_or(u64::MAX, segments),
+            buffer: segments(config.window.unwrap_or(100_000).max(1)).min(u64::from(u32::MAX)) as u32,
+            ack_every: config.ack.every.unwrap_or(1).max(1),
+            ack_delay: config.ack.delay.unwrap_or(Duration::from_millis(200)),
+            limited_transmit: config.limited_transmit.unwrap_or(true),
+            max_burst: if config.max_burst == 0 { u32::MAX } else { config.max_burst },
+            idle_restart: config.idle_restart.unwrap_or(IdleRestart::Rfc5681),
+            ecn: config.ecn,
+            timestamps: config.timestamps.unwrap_or(config.spurious == Spurious::Eifel),
+            sack: matches!(recovery, Recovery::Sack | Recovery::Fack),
+            dsack: config.dsack.unwrap_or(true),
+            spurious: config.spurious,
+            rto: RtoConfig::new(&config.rto),
+            guard: config.guard.unwrap_or(true),
+            fack: config.fack,
+            vegas: config.vegas,
+            cubic: config.cubic,
+        }
+    }
+}
+
+/// The loss recovery and the congestion control that `config` means.
+pub fn parts(config: &Config) -> (Recovery, Congestion) {
+    let (recovery, congestion) = match config.variant.unwrap_or(Variant::Cubic) {
+        Variant::Tahoe => (Recovery::Tahoe, Congestion::Reno),
+        Variant::Reno => (Recovery::Reno, Congestion::Reno),
+        Variant::NewReno => (Recovery::NewReno, Congestion::Reno),
+        Variant::Sack => (Recovery::Sack, Congestion::Reno),
+        Variant::Fack => (Recovery::Fack, Congestion::Reno),
+        Variant::Vegas => (Recovery::NewReno, Congestion::Vegas),
+        Variant::Cubic => (Recovery::Sack, Congestion::Cubic),
+    };
+    (config.recovery.unwrap_or(recovery), config.congestion.unwrap_or(congestion))
+}

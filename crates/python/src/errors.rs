@@ -1,0 +1,39 @@
+//! The core's errors as Python's. Their classes live in `lasthop.errors`, where type checkers
+//! see their attributes.
+
+use lasthop_core::net::RunError;
+use lasthop_core::scenario::builder::BuildError;
+use lasthop_core::scenario::diagnostic::Diagnostic;
+use pyo3::call::PyCallArgs;
+use pyo3::prelude::*;
+
+/// What made a run end early.
+pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
+    make(py, "RunError", (error.to_string(),))
+}
+
+/// What is wrong with a scenario.
+pub fn diagnostic(py: Python<'_>, error: &Diagnostic) -> PyErr {
+    let arguments = (
+        error.render(false),
+        error.message.as_str(),
+        error.origin.as_str(),
+        error.line,
+        error.column,
+        error.path.as_str(),
+        error.render(true),
+    );
+    make(py, "ScenarioError", arguments)
+}
+
+/// A scenario that passed the checks and yet cannot be built.
+pub fn build(py: Python<'_>, origin: &str, error: &BuildError) -> PyErr {
+    let mut shown = Diagnostic::new(error.message.as_str(), origin);
+    shown.path = error.path.clone();
+    diagnostic(py, &shown)
+}
+
+fn make<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
+    let made = py.import("lasthop.errors").and_then(|errors| errors.getattr(class)?.call1(arguments));
+    made.map_or_else(|error| error, PyErr::from_value)
+}

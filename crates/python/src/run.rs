@@ -1,0 +1,96 @@
+//! A run in slices: the interpreter's lock is released within each, so that other threads work
+//! and Ctrl-C is heard between them.
+
+use std::sync::{Mutex, PoisonError};
+
+use lasthop_core::net::simulation::Progress;
+use lasthop_core::scenario::run::Run as CoreRun;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::scenario::Scenario;
+use crate::table::Table;
+
+/// A run that is under way.
+#[pyclass(frozen, module = "lasthop._core")]
+pub struct Run {
+    /// `None` once it is finished.
+    run: Mutex<Option<CoreRun>>,
+}
+
+impl Run {
+    fn with<T>(&self, f: impl FnOnce(&mut CoreRun) -> T) -> PyResult<T> {
+        match &mut *self.run.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(run) => Ok(f(run)),
+            None => Err(finished()),
+        }
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// Builds the scenario with the random streams of `seed`.
+    #[new]
+    fn new(py: Python<'_>, scenario: &Scenario, seed: u64) -> PyResult<Self> {
+        let run = py
+            .detach(|| CoreRun::new(&scenario.document.scenario, seed, None))
+            .map_err(|error| errors::build(py, &scenario.document.origin, &error))?;
+        Ok(Self { run: Mutex::new(Some(run)) })
+    }
+
+    /// Goes on for about `events` events; whether the end is reached.
+    fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
+        match py.detach(|| self.with(|run| run.advance(events)))? {
+            Ok(progress) => Ok(progress == Progress::Reached),
+            Err(error) => Err(errors::run(py, &error)),
+        }
+    }
+
+    /// The present, in simulated seconds.
+    #[getter]
+    fn now_s(&self) -> PyResult<f64> {
+        self.with(|run| run.now().as_secs_f64())
+    }
+
+    /// The end of the run, in simulated seconds.
+    #[getter]
+    fn end_s(&self) -> PyResult<f64> {
+        self.with(|run| run.end().as_secs_f64())
+    }
+
+    /// Ends the run and makes its tables.
+    fn finish(&self, py: Python<'_>) -> PyResult<Outcome> {
+        py.detach(|| {
+            let run = self.run.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let results = run.ok_or_else(finished)?.finish();
+            let mut tables = Vec::with_capacity(results.tables.len());
+            for (name, table) in results.tables {
+                tables.push((name.to_owned(), Table::new(table)?));
+            }
+            Ok(Outcome { tables, packet_hops: results.packet_hops })
+        })
+    }
+}
+
+fn finished() -> PyErr {
+    PyRuntimeError::new_err("this run is finished")
+}
+
+/// What a run gave.
+#[pyclass(frozen, module = "lasthop._core")]
+pub struct Outcome {
+    tables: Vec<(String, Table)>,
+    /// Transmissions that ended at the far side of a link.
+    #[pyo3(get)]
+    packet_hops: u64,
+}
+
+#[pymethods]
+impl Outcome {
+    /// The tables with their names.
+    #[getter]
+    fn tables(&self) -> Vec<(String, Table)> {
+        self.tables.clone()
+    }
+}

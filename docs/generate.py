@@ -1,0 +1,167 @@
+"""Makes the generated parts of the documentation.
+
+`docs/generated/` is made anew at each build: the scenario reference from the schema, the
+assumptions and criteria of a study from its code, and the tables of evidence from what the last
+`make fidelity`, `make bench-peers` and `lasthop reproduce handover` left in this tree. Where they
+left nothing, a table is the one in `docs/snapshots/`, which is committed;
+`python docs/generate.py --snapshot` renews those.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+GENERATED = DOCS / "generated"
+SNAPSHOTS = DOCS / "snapshots"
+
+
+def scenario_reference() -> str:
+    """Every table and field of a scenario, below the heading of the page that includes it."""
+    from lasthop import _core
+
+    first, _, rest = _core.reference().partition("\n")
+    return rest.lstrip("\n") if first.startswith("# ") else f"{first}\n{rest}"
+
+
+def handover_assumptions() -> str:
+    """What the paper leaves open and what the study takes."""
+    from lasthop.studies import study
+
+    rows = [[a.question, a.taken, a.why, a.otherwise] for a in study("handover").assumptions]
+    return _table(["question", "taken", "why", "otherwise"], rows)
+
+
+def handover_criteria() -> str:
+    """The claims with what is accepted."""
+    from lasthop.studies import study
+
+    rows = [
+        [c.id, c.section, c.statement, c.paper, c.tolerance + (" (fitted)" if c.fitted else ""), c.why]
+        for c in study("handover").claims
+    ]
+    return _table(["claim", "section", "the paper says", "its figure", "accepted", "why that"], rows)
+
+
+def fidelity_table() -> str | None:
+    """The table that `make fidelity` wrote."""
+    return _text(ROOT / "target" / "fidelity" / "table.md")
+
+
+def benchmark_table() -> str | None:
+    """A row for each workload and peer that `make bench-peers` measured."""
+    rows = _json(ROOT / "target" / "bench" / "peers.json")
+    if rows is None:
+        return None
+    head = [
+        "workload",
+        "N",
+        "peer",
+        "peer, ns per hop",
+        "lasthop, ns per hop",
+        "ratio",
+        "kB per flow",
+        "set-up, s",
+    ]
+    cells = [
+        [
+            str(row["workload"]),
+            _number(row["n"], 0),
+            str(row["peer"]),
+            _number(row["peer_ns_per_hop"], 0),
+            _number(row["lasthop_ns_per_hop"], 1),
+            _number(row["ratio"], 1),
+            _number(_scaled(row.get("lasthop_bytes_per_flow"), 1e-3), 1),
+            _number(row.get("lasthop_setup_s"), 3),
+        ]
+        for row in rows
+    ]
+    return _table(head, cells, right_from=3)
+
+
+def handover_claims() -> str | None:
+    """A row for each claim of the study `handover`, as it was judged last."""
+    document = _json(ROOT / "out" / "handover" / "claims.json")
+    if document is None:
+        return None
+    rows, waiting = [], []
+    for claim in document["claims"]:
+        if claim["verdict"] == "not yet run":
+            waiting.append(claim["id"])
+            continue
+        verdict, reason = claim["verdict"], claim.get("reason") or ""
+        verdict = f"*{verdict}*: {reason}" if reason else f"*{verdict}*"
+        rows.append(
+            [claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict]
+        )
+    table = _table(["claim", "section", "the paper says", "its figure", "ours", "verdict"], rows)
+    also = f"\nNot yet run: {', '.join(waiting)}.\n" if waiting else ""
+    return f"Mode `--{document['mode']}`.\n\n{table}{also}"
+
+
+#: What is made from the code alone.
+FROM_CODE: dict[str, Callable[[], str]] = {
+    "scenario-reference": scenario_reference,
+    "assumptions-handover": handover_assumptions,
+    "criteria-handover": handover_criteria,
+}
+
+#: The tables of evidence: what makes each, and the command without which it is not there.
+EVIDENCE: dict[str, tuple[Callable[[], str | None], str]] = {
+    "fidelity-table": (fidelity_table, "make fidelity"),
+    "benchmark-table": (benchmark_table, "make bench-peers"),
+    "claims-handover": (handover_claims, "lasthop reproduce handover"),
+}
+
+
+def main() -> None:
+    """Writes `docs/generated/`, or with `--snapshot` the tables of evidence in `docs/snapshots/`."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--snapshot", action="store_true", help="renew the committed tables of evidence")
+    if parser.parse_args().snapshot:
+        for name, (make, _) in EVIDENCE.items():
+            if table := make():
+                _write(SNAPSHOTS / f"{name}.md", table)
+        return
+    for name, write in FROM_CODE.items():
+        _write(GENERATED / f"{name}.md", write())
+    for name, (make, command) in EVIDENCE.items():
+        table = make() or _text(SNAPSHOTS / f"{name}.md")
+        _write(GENERATED / f"{name}.md", table or f"*This table is not made yet: run* `{command}`.\n")
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def _json(path: Path) -> Any:
+    text = _text(path)
+    return None if text is None else json.loads(text)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def _number(value: float | None, places: int) -> str:
+    return "–" if value is None else f"{value:,.{places}f}".replace(",", " ")
+
+
+def _table(head: list[str], rows: list[list[str]], right_from: int | None = None) -> str:
+    marks = ["---:" if right_from is not None and i >= right_from else "---" for i in range(len(head))]
+    lines = [head, marks, *([cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    main()

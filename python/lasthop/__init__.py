@@ -1,0 +1,67 @@
+"""lasthop simulates, packet by packet, how congestion control behaves over a radio last hop.
+
+>>> import lasthop as lh
+>>> result = lh.run("examples/two-flows.toml")  # doctest: +SKIP
+>>> result.flows.to_pandas()                    # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lasthop import plot
+    from lasthop.errors import RunError, ScenarioError
+    from lasthop.results import Result, Table
+    from lasthop.runs import Replications, replicate, run
+    from lasthop.scenario import Scenario, load
+    from lasthop.stats import Estimate, estimate
+
+__all__ = [
+    "Estimate",
+    "Replications",
+    "Result",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "__version__",
+    "estimate",
+    "load",
+    "plot",
+    "replicate",
+    "run",
+]
+
+__version__ = "0.1.0"
+
+#: Where each public name lives. It is imported when first used, so that ``lasthop --help`` waits
+#: for nothing.
+_HOMES = {
+    "Estimate": "stats",
+    "estimate": "stats",
+    "Replications": "runs",
+    "replicate": "runs",
+    "run": "runs",
+    "Result": "results",
+    "Table": "results",
+    "RunError": "errors",
+    "ScenarioError": "errors",
+    "Scenario": "scenario",
+    "load": "scenario",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "plot":
+        return import_module("lasthop.plot")
+    if home := _HOMES.get(name):
+        value = getattr(import_module(f"lasthop.{home}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'lasthop' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

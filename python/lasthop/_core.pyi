@@ -1,0 +1,108 @@
+"""
+The compiled core of lasthop. Use the package `lasthop` instead.
+"""
+
+from typing import SupportsIndex, final
+
+__all__ = ["Outcome", "Run", "Scenario", "Table", "read", "read_file", "reference", "schema"]
+
+@final
+class Outcome:
+    """
+    What a run gave.
+    """
+    @property
+    def packet_hops(self, /) -> int:
+        """
+        Transmissions that ended at the far side of a link.
+        """
+    @property
+    def tables(self, /) -> list[tuple[str, Table]]:
+        """
+        The tables with their names.
+        """
+
+@final
+class Run:
+    """
+    A run that is under way.
+    """
+    def __new__(cls, /, scenario: Scenario, seed: SupportsIndex) -> Run:
+        """
+        Builds the scenario with the random streams of `seed`.
+        """
+    def advance(self, /, events: SupportsIndex) -> bool:
+        """
+        Goes on for about `events` events; whether the end is reached.
+        """
+    @property
+    def end_s(self, /) -> float:
+        """
+        The end of the run, in simulated seconds.
+        """
+    def finish(self, /) -> Outcome:
+        """
+        Ends the run and makes its tables.
+        """
+    @property
+    def now_s(self, /) -> float:
+        """
+        The present, in simulated seconds.
+        """
+
+@final
+class Scenario:
+    """
+    A scenario that was read and checked.
+    """
+    @property
+    def duration_s(self, /) -> float:
+        """
+        Its simulated time, in seconds.
+        """
+    def json(self, /) -> str:
+        """
+        The scenario as JSON, every name and default filled in.
+        """
+    def toml(self, /) -> str:
+        """
+        The scenario as TOML, every name and default filled in.
+        """
+
+@final
+class Table:
+    """
+    A table of results. Give it to `pyarrow.table`, `polars.DataFrame` or DuckDB, which read it
+    through `__arrow_c_stream__` without copying.
+    """
+    def __arrow_c_stream__(self, /, requested_schema: "object | None" = None) -> "object":
+        """
+        The table as a stream of the Arrow C interface.
+        """
+    def __len__(self, /) -> int: ...
+    @property
+    def columns(self, /) -> list[str]:
+        """
+        The names of the columns.
+        """
+
+def read(text: str, origin: str, format: str) -> Scenario:
+    """
+    Reads and checks a scenario from text in the format `toml` or `json`; `origin` names the text
+    in errors.
+    """
+
+def read_file(path: str) -> Scenario:
+    """
+    Reads and checks a scenario from a file.
+    """
+
+def reference() -> str:
+    """
+    The reference page of scenarios, in Markdown.
+    """
+
+def schema(section: str | None = None) -> str:
+    """
+    The JSON Schema of a scenario, or of one section of it by its name or its path.
+    """

@@ -1,0 +1,119 @@
+"""The command `lasthop`: a file for each of its commands, imported when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from lasthop import __version__
+
+__all__ = ["cli", "main"]
+
+#: The commands with their one-line helps, so that `lasthop --help` imports none of them.
+COMMANDS = {
+    "run": "Run a scenario and show its results.",
+    "check": "Say whether scenario files are right.",
+    "new": "Write a commented scenario to start from.",
+    "plot": "Draw throughput, window, round-trip time and queue over time.",
+    "schema": "Print what a scenario can say.",
+    "studies": "List the studies and how their claims fared.",
+    "reproduce": "Re-run a paper's study and judge its claims.",
+}
+
+
+class Commands(click.Group):
+    """The group of commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"lasthop.cli.{name}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            raise click.UsageError(f"unknown command {name!r}{did_you_mean(name, COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="lasthop %(version)s")
+def cli() -> None:
+    """Simulate congestion control over a radio last hop, packet by packet.
+
+    \b
+    lasthop new two-flows -o mine.toml
+    lasthop run mine.toml
+    """
+
+
+def did_you_mean(name: str, known: object) -> str:
+    """`; did you mean …?`, or which names there are."""
+    from difflib import get_close_matches
+
+    names = [str(n) for n in known]  # type: ignore[attr-defined]
+    near = get_close_matches(name, names, 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}"
+
+
+def main() -> None:
+    """Runs the command. Exit 0: done. 1: failed while running. 2: bad input. 130: interrupted."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("\ninterrupted", err=True)
+        code = 130
+    except BrokenPipeError:
+        # Whoever read our output has had enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        code = report(error)
+    except BaseException as error:
+        # A broken invariant of the core: pyo3 raises it beside the ordinary exceptions.
+        if type(error).__name__ != "PanicException":
+            raise
+        click.echo(f"error: a defect of lasthop, please report it: {error}", err=True)
+        code = 1
+    # Worker threads of an interrupted run have nothing left to do.
+    sys.stdout.flush()
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def report(error: Exception) -> int:
+    """Says what went wrong; the exit code."""
+    from lasthop.cli.common import colour
+    from lasthop.errors import RunError, ScenarioError
+    from lasthop.files import OutputRefused
+
+    if isinstance(error, ScenarioError):
+        text = error.ansi if colour(sys.stderr) else str(error)
+        click.echo(text if text.startswith(("error", "\x1b")) else f"error: {text}", err=True)
+        return 2
+    if isinstance(error, OutputRefused):
+        click.echo(f"error: {error}", err=True)
+        return 2
+    if isinstance(error, (RunError, ImportError, OSError)):
+        click.echo(f"error: {error}", err=True)
+        return 1
+    raise error

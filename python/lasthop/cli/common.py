@@ -1,0 +1,110 @@
+"""What the commands share: options, progress, printing."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import click
+
+from lasthop import files
+
+__all__ = ["Progress", "braces", "colour", "force", "note", "output", "print_json", "quiet", "written"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def output(help: str) -> Callable[[F], F]:
+    """The option for the output folder."""
+    return click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help=help)
+
+
+#: Write even where something else stands.
+force = click.option("--force", is_flag=True, help="Write even where something else stands.")
+
+#: Say nothing on stderr but errors.
+quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, no notes.")
+
+
+def colour(stream: IO[str]) -> bool:
+    """Whether to use colours on this stream."""
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def note(text: str, *, quiet: bool = False) -> None:
+    """A remark that is not data."""
+    if not quiet:
+        click.echo(text, err=True)
+
+
+def print_json(document: object) -> None:
+    """Data for machines, on stdout."""
+    click.echo(files.json_text(document))
+
+
+def braces(paths: Sequence[Path]) -> list[str]:
+    """Paths for reading: those that differ in the suffix only are written as one."""
+    stems: dict[Path, list[str]] = {}
+    for path in paths:
+        stems.setdefault(path.with_suffix(""), []).append(path.suffix.removeprefix("."))
+    return [
+        f"{stem}.{suffixes[0]}" if len(suffixes) == 1 else f"{stem}.{{{','.join(suffixes)}}}"
+        for stem, suffixes in stems.items()
+    ]
+
+
+def written(paths: Sequence[Path], *, quiet: bool) -> None:
+    """Says what was written."""
+    for path in braces(paths):
+        note(f"wrote {path}", quiet=quiet)
+
+
+class Progress:
+    """Shows how far work has come, on stderr, once it has taken two seconds.
+
+    A terminal gets a line that is overwritten; anything else a line every ten seconds.
+    """
+
+    def __init__(self, what: str, total: float, unit: str, *, quiet: bool = False) -> None:
+        self._what, self._total, self._unit = what, total, unit
+        self._began = time.monotonic()
+        self._terminal = sys.stderr.isatty()
+        self._next = math.inf if quiet else self._began + 2.0
+        self._shown = False
+
+    def __call__(self, share: float) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + (0.2 if self._terminal else 10.0)
+        left = (now - self._began) * (1 / share - 1) if share > 0 else math.inf
+        text = f"{self._what}: {share * self._total:.0f} of {self._total:.0f} {self._unit}"
+        if math.isfinite(left):
+            text += f", {_clock(left)} left"
+        self._shown = True
+        if self._terminal:
+            sys.stderr.write(f"\r{text}\x1b[K")
+            sys.stderr.flush()
+        else:
+            click.echo(text, err=True)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown and self._terminal:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,46 @@
+"""`lasthop new`."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+import click
+
+from lasthop.cli import common, did_you_mean
+
+
+def templates() -> dict[str, str]:
+    """The scenarios to start from: their texts by name."""
+    folder = resources.files("lasthop") / "templates"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+    return {f.name.removesuffix(".toml"): f.read_text(encoding="utf-8") for f in files}
+
+
+@click.command()
+@click.argument("template", required=False)
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The file. TEMPLATE.toml.")
+@common.force
+@common.quiet
+def new(template: str | None, output: Path | None, force: bool, quiet: bool) -> None:
+    """Write a commented scenario to start from. Without TEMPLATE, list them.
+
+    \b
+    lasthop new handover -o mine.toml
+    """
+    from lasthop import files
+    from lasthop.text import aligned
+
+    texts = templates()
+    if template is None:
+        lines = [[name, text.splitlines()[0].removeprefix("# ")] for name, text in texts.items()]
+        click.echo(aligned(["template", "what it shows"], lines))
+        return
+    if template not in texts:
+        raise click.UsageError(f"unknown template {template!r}{did_you_mean(template, texts)}")
+    path = output or Path(f"{template}.toml")
+    if path.exists() and not force:
+        raise files.OutputRefused(f"{path} exists: choose another name with -o, or replace it with --force")
+    with files.whole(path) as out:
+        out.write_text(texts[template], encoding="utf-8")
+    common.note(f"wrote {path}; now: lasthop run {path}", quiet=quiet)

@@ -1,0 +1,46 @@
+"""`lasthop plot`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lasthop.cli import common
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@common.output("Folder for the pictures. SOURCE if it is a folder, else out/NAME.")
+@common.force
+@common.quiet
+def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
+    """Draw throughput, window, round-trip time and queue over time, as PNG, SVG and PDF.
+
+    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote.
+
+    \b
+    lasthop plot examples/two-flows.toml
+    """
+    from lasthop import files, runs
+    from lasthop import plot as plots
+    from lasthop.results import Result
+    from lasthop.scenario import load
+
+    if source.is_dir():
+        try:
+            result = Result.load(source)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        if "series" not in result.tables:
+            raise click.UsageError(f"{source} holds no series: record them, or `lasthop plot` the scenario itself")
+        folder = output or source
+    else:
+        scenario = plots.recording(load(source))
+        folder = output or Path("out") / scenario.name
+        files.claim_folder(folder, made_by="lasthop run", force=force)
+        with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
+            result = runs.run(scenario, progress=progress)
+        result.save(folder, force=force)
+    for path in common.braces(plots.standard(result, folder)):
+        click.echo(path)

@@ -1,0 +1,116 @@
+"""Writing files so that none is ever half there, and nobody else's is lost."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lasthop import __version__
+
+__all__ = ["MANIFEST", "OutputRefused", "claim_folder", "json_text", "manifest", "provenance", "whole"]
+
+MANIFEST = "manifest.json"
+
+
+class OutputRefused(ValueError):
+    """Something stands where output should go."""
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A path beside ``path`` to write to; at the end it takes the place of ``path``.
+
+    If writing fails or is interrupted, nothing remains of it and ``path`` is as it was.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part{path.suffix}")
+    try:
+        yield draft
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def claim_folder(folder: Path, *, made_by: str, force: bool = False) -> Path:
+    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before."""
+    if folder.exists() and not folder.is_dir():
+        raise OutputRefused(f"{folder} is a file, not a folder: choose another with -o")
+    if folder.is_dir() and not force and any(folder.iterdir()):
+        try:
+            owner = manifest(folder)["made_by"]
+        except (ValueError, KeyError):
+            owner = None
+        if owner != made_by:
+            whose = f"was written by `{owner}`" if owner else "holds other files"
+            raise OutputRefused(f"{folder} {whose}: choose another folder with -o, or write into it with --force")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder that lasthop wrote."""
+    try:
+        document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"{folder} holds no results: there is no {MANIFEST} in it") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{folder / MANIFEST} cannot be read: {error}") from None
+    if not isinstance(document, dict):
+        raise ValueError(f"{folder / MANIFEST} is not a manifest of lasthop")
+    return document
+
+
+def provenance() -> dict[str, str]:
+    """Which code this is, and where it runs."""
+    known = {"lasthop": __version__, "python": platform.python_version(), "platform": platform.platform()}
+    if commit := _commit():
+        known["commit"] = commit
+    return known
+
+
+@cache
+def _commit() -> str | None:
+    """The commit of the source tree that this package runs from, if it does."""
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():
+        return None
+    try:
+        say = subprocess.run(
+            ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return say.stdout.strip() or None
+
+
+def json_text(document: object) -> str:
+    """Plain data, paths and estimates as JSON. What is not a number becomes null."""
+    return json.dumps(_plain(document), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    from lasthop.stats import Estimate
+
+    if isinstance(value, Estimate):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {key: _plain(v) for key, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,281 @@
+"""What runs give: tidy tables, handed over as Arrow, saved as Parquet or CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from lasthop import files
+from lasthop.stats import number
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from lasthop.scenario import Scenario
+
+__all__ = ["FORMATS", "Result", "Table"]
+
+#: The formats that tables can be saved in.
+FORMATS = ("parquet", "csv")
+
+Format = Literal["parquet", "csv"]
+
+
+class Table:
+    """A tidy table. pyarrow, polars, DuckDB and pandas 3 read it as it is (``__arrow_c_stream__``)."""
+
+    __slots__ = ("_arrow", "_source")
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self._arrow: pa.Table | None = None
+
+    def to_arrow(self) -> pa.Table:
+        """The table as a ``pyarrow.Table``."""
+        if self._arrow is None:
+            import pyarrow as pa
+
+            # Not `pa.table`, which imports pandas to see whether the source is one of its frames.
+            self._arrow = pa.RecordBatchReader.from_stream(self._source).read_all()
+        return self._arrow
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table as a ``pandas.DataFrame``."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table as a ``polars.DataFrame``."""
+        import polars as pl
+
+        frame = pl.from_arrow(self.to_arrow())
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.to_arrow().column_names)
+
+    def __len__(self) -> int:
+        return int(self.to_arrow().num_rows)
+
+    def __getitem__(self, column: str) -> np.ndarray[Any, Any]:
+        """A column as a numpy array. Missing numbers are not-a-number."""
+        import pyarrow as pa
+
+        if column not in self.columns:
+            raise KeyError(f"no column {column!r}; known: {', '.join(self.columns)}")
+        values = self.to_arrow().column(column)
+        if pa.types.is_dictionary(values.type):
+            values = values.cast(values.type.value_type)
+        array: np.ndarray[Any, Any] = values.to_numpy()
+        return array
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows as plain data. Missing numbers are ``None``."""
+        rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        return rows
+
+    def where(self, **equal: object) -> Table:
+        """The rows in which each of the named columns has the given value."""
+        import pyarrow.compute as pc
+
+        table = self.to_arrow()
+        for column, value in equal.items():
+            table = table.filter(pc.equal(table.column(column), value))
+        return Table(table)
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def text(self, most: int = 20) -> str:
+        """The first rows in aligned columns."""
+        from lasthop.text import aligned
+
+        shown = self.to_arrow().slice(0, most).to_pylist()
+        body = aligned(self.columns, [[_cell(row[c]) for c in self.columns] for row in shown])
+        more = len(self) - len(shown)
+        return body + (f"\n… and {number(more)} more rows" if more > 0 else "")
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head = "".join(f"<th>{escape(c)}</th>" for c in self.columns)
+        shown = self.to_arrow().slice(0, 20).to_pylist()
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(_cell(row[c]))}</td>" for c in self.columns) + "</tr>" for row in shown
+        )
+        note = f"<p>{number(len(self))} rows</p>" if len(self) > len(shown) else ""
+        return f"<table><tr>{head}</tr>{body}</table>{note}"
+
+
+def _cell(value: object) -> str:
+    if value is None or isinstance(value, (int, float)):
+        return number(value)
+    return str(value)
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """What one run gave, and what it was a run of. Each table is an attribute: ``result.flows``."""
+
+    #: The tables by name.
+    tables: Mapping[str, Table]
+    #: The name of the scenario.
+    name: str
+    #: The text of the scenario.
+    scenario_text: str
+    #: The seed of the run.
+    seed: int
+    #: Simulated time.
+    simulated_s: float
+    #: Time that it took.
+    wall_s: float = field(compare=False)
+    #: Transmissions that ended at the far side of a link.
+    packet_hops: int
+
+    def __getattr__(self, name: str) -> Table:
+        if not name.startswith("_"):
+            tables = self.tables
+            if name in tables:
+                return tables[name]
+            raise AttributeError(_no_table(name, tables))
+        raise AttributeError(name)
+
+    def __dir__(self) -> Iterator[str]:
+        yield from super().__dir__()
+        yield from self.tables
+
+    def __repr__(self) -> str:
+        from lasthop.text import run_text
+
+        return run_text(self)
+
+    def _repr_html_(self) -> str:
+        parts = "".join(f"<h4>{name}</h4>{self.tables[name]._repr_html_()}" for name in ("flows", "links"))
+        return f"<p>{self.heading()}</p>{parts}"
+
+    def heading(self) -> str:
+        """One line: what ran, for how long, with which seed."""
+        return f"{self.name} · {number(self.simulated_s)} s simulated in {self.wall_s:.2f} s · seed {self.seed}"
+
+    def save(self, folder: str | Path, format: Format = "parquet", *, force: bool = False) -> list[Path]:
+        """Writes the tables and ``manifest.json`` into ``folder``; the paths written.
+
+        A folder that something else wrote is left alone unless ``force`` is true.
+        """
+        manifest = {
+            "scenario": self.name,
+            "scenario_text": self.scenario_text,
+            "seeds": [self.seed],
+            "simulated_s": self.simulated_s,
+            "packet_hops": self.packet_hops,
+            "wall_s": self.wall_s,
+        }
+        return save_tables(self.tables, folder, format, manifest=manifest, made_by="lasthop run", force=force)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        """Reads what :meth:`save` wrote."""
+        folder = Path(folder)
+        manifest = files.manifest(folder)
+        tables = {name: read_table(folder / file) for name, file in manifest["tables"].items()}
+        return cls(
+            tables=tables,
+            name=manifest["scenario"],
+            scenario_text=manifest["scenario_text"],
+            seed=manifest["seeds"][0],
+            simulated_s=manifest["simulated_s"],
+            wall_s=manifest["wall_s"],
+            packet_hops=manifest["packet_hops"],
+        )
+
+
+def _no_table(name: str, tables: Mapping[str, Table]) -> str:
+    ask = {
+        "series": 'record.series = "100 ms"',
+        "packets": "record.packets = true",
+        "changes": "record.variables = true",
+    }.get(name)
+    if ask:
+        return f"the table {name!r} was not recorded; ask for it in the scenario: {ask}"
+    return f"no table {name!r}; known: {', '.join(tables)}"
+
+
+def save_tables(
+    tables: Mapping[str, Table],
+    folder: str | Path,
+    format: Format,
+    *,
+    manifest: Mapping[str, Any],
+    made_by: str,
+    force: bool = False,
+) -> list[Path]:
+    """Writes tables and a manifest that says what made them; each file appears whole or not at all."""
+    folder = files.claim_folder(Path(folder), made_by=made_by, force=force)
+    paths = [write_table(table, folder / f"{name}.{format}") for name, table in tables.items()]
+    document = {
+        "made_by": made_by,
+        **files.provenance(),
+        **manifest,
+        "tables": {name: path.name for name, path in zip(tables, paths, strict=True)},
+    }
+    with files.whole(folder / files.MANIFEST) as out:
+        out.write_text(files.json_text(document) + "\n", encoding="utf-8")
+    return [*paths, folder / files.MANIFEST]
+
+
+def write_table(table: Table, path: Path) -> Path:
+    """Writes a table in the format that the path's suffix names."""
+    with files.whole(path) as out:
+        if path.suffix == ".csv":
+            from pyarrow import csv
+
+            csv.write_csv(_plain(table.to_arrow()), out)
+        else:
+            from pyarrow import parquet
+
+            parquet.write_table(table.to_arrow(), out, compression="zstd")
+    return path
+
+
+def read_table(path: Path) -> Table:
+    """Reads a table that :func:`write_table` wrote."""
+    if path.suffix == ".csv":
+        from pyarrow import csv
+
+        return Table(csv.read_csv(path))
+    from pyarrow import parquet
+
+    return Table(parquet.read_table(path))
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table without coded columns, which CSV cannot hold."""
+    import pyarrow as pa
+
+    for i, column in enumerate(table.columns):
+        if pa.types.is_dictionary(column.type):
+            table = table.set_column(i, table.field(i).name, column.cast(column.type.value_type))
+    return table
+
+
+def result(core: Any, scenario: Scenario, *, seed: int, simulated_s: float, wall_s: float) -> Result:
+    """The result of a run of the core."""
+    return Result(
+        tables={name: Table(table) for name, table in core.tables},
+        name=scenario.name,
+        scenario_text=scenario.text,
+        seed=seed,
+        simulated_s=simulated_s,
+        wall_s=wall_s,
+        packet_hops=core.packet_hops,
+    )

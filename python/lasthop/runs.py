@@ -1,0 +1,201 @@
+"""Running scenarios: once, or with many seeds on several threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lasthop import _core
+from lasthop.errors import ScenarioError
+from lasthop.results import Format, Result, Table, result, save_tables
+from lasthop.scenario import Scenario, load
+from lasthop.stats import Estimate, estimate, number
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Replications", "replicate", "run", "run_each"]
+
+#: Events between two looks at the clock, at Ctrl-C and at the progress: some 30 ms.
+SLICE = 200_000
+
+#: The columns that name a row of a table.
+KEYS = ("flow", "from", "to", "transport", "link", "place", "cause", "transfer")
+
+T = TypeVar("T")
+
+#: Hears the share of the work that is done, from 0 to 1.
+Progress = Callable[[float], None]
+
+
+def run(
+    scenario: str | Path | Mapping[str, Any] | Scenario,
+    *,
+    seed: int | None = None,
+    pcap: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs a scenario once, with its own seed or another. With ``pcap`` it also writes a capture."""
+    scenario = load(scenario)
+    return _run(scenario, scenario.seed if seed is None else seed, progress, threading.Event())
+
+
+def _run(scenario: Scenario, seed: int, progress: Progress | None, stop: threading.Event) -> Result:
+    began = time.perf_counter()
+    core = _core.Run(scenario.core, _seed(seed))
+    end = core.end_s
+    while not core.advance(SLICE):
+        if stop.is_set():
+            raise KeyboardInterrupt
+        if progress:
+            progress(core.now_s / end if end else 1.0)
+    outcome = core.finish()
+    wall = time.perf_counter() - began
+    return result(outcome, scenario, seed=seed, simulated_s=end, wall_s=wall)
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**53:
+        raise ScenarioError(f"the seed {seed} is out of range: a whole number from 0 to 2⁵³ − 1", path="seed")
+    return seed
+
+
+def run_each(
+    work: Sequence[tuple[Scenario, int]],
+    *,
+    reduce: Callable[[Result], T],
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[T]:
+    """Runs several scenarios with their seeds and keeps what ``reduce`` makes of each result.
+
+    They come in the order of ``work``, whatever the threads. Ctrl-C stops all of them within a
+    fraction of a second.
+    """
+    threads = threads or os.cpu_count() or 1
+    stop = threading.Event()
+    shares = [0.0] * len(work)
+
+    def one(place: int) -> T:
+        scenario, seed = work[place]
+        return reduce(_run(scenario, seed, lambda share: shares.__setitem__(place, share), stop))
+
+    with ThreadPoolExecutor(min(threads, max(1, len(work)))) as pool:
+        futures = [pool.submit(one, place) for place in range(len(work))]
+        try:
+            pending = set(futures)
+            while pending:
+                done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                    shares[futures.index(future)] = 1.0
+                if progress:
+                    progress(sum(shares) / len(work))
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    return [future.result() for future in futures]
+
+
+def replicate(
+    scenario: str | Path | Mapping[str, Any] | Scenario,
+    *,
+    seeds: int | Iterable[int],
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Replications:
+    """Runs a scenario with several seeds: these, or this many from its own on."""
+    scenario = load(scenario)
+    if isinstance(seeds, int):
+        if seeds < 1:
+            raise ScenarioError(f"{seeds} seeds: at least one is needed", path="seeds")
+        seeds = range(scenario.seed, scenario.seed + seeds)
+    chosen = [_seed(seed) for seed in seeds]
+    began = time.perf_counter()
+    work = [(scenario, seed) for seed in chosen]
+    runs = run_each(work, reduce=lambda result: result, threads=threads, progress=progress)
+    return Replications(runs, wall_s=time.perf_counter() - began)
+
+
+@dataclass(frozen=True, repr=False)
+class Replications:
+    """Runs of one scenario that differ in the seed."""
+
+    #: The runs, in the order of their seeds.
+    runs: Sequence[Result]
+    #: Time that they took together.
+    wall_s: float = field(compare=False)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __getitem__(self, place: int) -> Result:
+        return self.runs[place]
+
+    def __getattr__(self, name: str) -> Table:
+        if name.startswith("_") or name == "runs":
+            raise AttributeError(name)
+        return self.table(name)
+
+    def __repr__(self) -> str:
+        from lasthop.text import replications_text
+
+        return replications_text(self)
+
+    def heading(self) -> str:
+        """One line: what ran, how often, for how long."""
+        first = self.runs[0]
+        return (
+            f"{first.name} · {number(first.simulated_s)} s simulated {len(self)} times in {self.wall_s:.2f} s"
+            f" · seeds {first.seed}–{self.runs[-1].seed} · mean ± half-width of the 95 % interval"
+        )
+
+    def table(self, name: str) -> Table:
+        """The table of this name of all runs, with a column ``seed`` in front."""
+        import pyarrow as pa
+
+        parts: list[pa.Table] = []
+        for one in self.runs:
+            arrow = getattr(one, name).to_arrow()
+            seed = pa.array([one.seed] * arrow.num_rows, pa.int64())
+            parts.append(arrow.add_column(0, "seed", seed))
+        return Table(pa.concat_tables(parts).unify_dictionaries())
+
+    def means(self, name: str) -> list[dict[str, Any]]:
+        """The rows of a table with the :class:`Estimate` of each number over the runs."""
+        groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        for one in self.runs:
+            for row in getattr(one, name).rows():
+                groups.setdefault(tuple(str(row[k]) for k in KEYS if k in row), []).append(row)
+        return [
+            {
+                column: value if column in KEYS or isinstance(value, str) else self._estimate(rows, column)
+                for column, value in rows[0].items()
+            }
+            for rows in groups.values()
+        ]
+
+    @staticmethod
+    def _estimate(rows: list[dict[str, Any]], column: str) -> Estimate:
+        return estimate(row[column] for row in rows)
+
+    def save(self, folder: str | Path, format: Format = "parquet", *, force: bool = False) -> list[Path]:
+        """Writes the tables of all runs and ``manifest.json`` into ``folder``; the paths written."""
+        first = self.runs[0]
+        manifest = {
+            "scenario": first.name,
+            "scenario_text": first.scenario_text,
+            "seeds": [one.seed for one in self.runs],
+            "simulated_s": first.simulated_s,
+            "packet_hops": sum(one.packet_hops for one in self.runs),
+            "wall_s": self.wall_s,
+        }
+        tables = {name: self.table(name) for name in first.tables}
+        return save_tables(tables, folder, format, manifest=manifest, made_by="lasthop run", force=force)

@@ -1,0 +1,203 @@
+"""The studies: each re-runs a paper and holds it against what the paper claims."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop import files
+from lasthop.studies import claims
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from lasthop.results import Table
+
+__all__ = [
+    "STUDIES",
+    "Assumption",
+    "Campaign",
+    "Outcome",
+    "Picture",
+    "Study",
+    "last_counts",
+    "reproduce",
+    "study",
+]
+
+#: The studies by name. Each is a package in this folder with a ``STUDY`` in it.
+STUDIES = ("handover",)
+
+#: What a study leaves in its folder for `lasthop studies` to read.
+CLAIMS_FILE = "claims.json"
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What a paper left open, what was taken, and what difference it makes."""
+
+    question: str
+    taken: str
+    why: str
+    otherwise: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the paper, drawn from our runs."""
+
+    #: Its name, as in the paper: `figure-3a`.
+    id: str
+    #: What it shows: how many runs, what a band is, which profile.
+    caption: str
+    #: What one sees, for who does not see it.
+    alt: str
+    figure: Figure
+    #: The numbers behind it.
+    data: Table
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What the runs of a study gave."""
+
+    #: The results that claims are judged on, by variant.
+    variants: Mapping[str, Any]
+    #: The variant that gives the verdicts.
+    default: str
+    pictures: Sequence[Picture]
+    #: Tables beyond the figures' data, by name, each with a line that says what it holds.
+    tables: Mapping[str, tuple[str, Table]]
+    #: Seeds and the like, for the report's last part.
+    facts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A paper, re-run."""
+
+    name: str
+    #: A few words for the list of studies.
+    title: str
+    #: The paper.
+    source: str
+    #: The document among the seeds of the project.
+    seed_document: str
+    #: What the paper asked, in two sentences.
+    question: str
+    #: One line about the runs: what, where, how many.
+    setting: Callable[[str], str]
+    claims: Sequence[claims.Claim[Any]]
+    assumptions: Sequence[Assumption]
+    #: The text of the scenario at the default parameters.
+    scenario: Callable[[], str]
+    #: How many runs a mode takes.
+    runs: Callable[[str], int]
+    #: Makes the runs: mode, threads, progress.
+    perform: Callable[[str, int | None, Callable[[float], None] | None], Campaign]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What :func:`reproduce` made."""
+
+    study: Study
+    mode: str
+    judged: Sequence[claims.Judged]
+    folder: Path
+    #: The files of each figure and table, data included.
+    figures: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    tables: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    report: Path | None = None
+    wall_s: float = field(default=0.0, compare=False)
+
+    def document(self) -> dict[str, Any]:
+        """As plain data, in the form that all studies keep."""
+        return {
+            "study": self.study.name,
+            "seed_document": self.study.seed_document,
+            "mode": self.mode,
+            "claims": [one.document() for one in self.judged],
+            "figures": [{"id": name, "files": list(paths)} for name, paths in self.figures.items()],
+            "tables": [{"id": name, "files": list(paths)} for name, paths in self.tables.items()],
+            "wall_s": self.wall_s,
+        }
+
+    def text(self, *, colour: bool = False) -> str:
+        """What the terminal shows: the claims, the counts, and where everything is."""
+        from lasthop.studies.page import outcome_text
+
+        return outcome_text(self, colour=colour)
+
+
+def study(name: str) -> Study:
+    """The study of this name."""
+    found = import_module(f"lasthop.studies.{name}").STUDY
+    assert isinstance(found, Study)
+    return found
+
+
+def last_counts(folder: Path) -> dict[str, int] | None:
+    """How many claims had each verdict in the run that lies in ``folder``."""
+    try:
+        document = json.loads((folder / CLAIMS_FILE).read_text(encoding="utf-8"))
+        verdicts = [claim["verdict"] for claim in document["claims"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return {verdict: verdicts.count(verdict) for verdict in claims.VERDICTS if verdict in verdicts}
+
+
+def reproduce(
+    study: Study,
+    mode: str,
+    folder: Path,
+    *,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+    force: bool = False,
+) -> Outcome:
+    """Runs a study, judges its claims, and writes figures, data and report into ``folder``."""
+    from lasthop import plot
+    from lasthop.report import write_report
+    from lasthop.results import write_table
+
+    began, started = time.perf_counter(), datetime.now(UTC)
+    files.claim_folder(folder, made_by="lasthop reproduce", force=force)
+    campaign = study.perform(mode, threads, progress)
+    judged = [claims.judge(claim, campaign.default, campaign.variants) for claim in study.claims]
+    figures: dict[str, list[Path]] = {}
+    tables: dict[str, list[Path]] = {}
+    for picture in campaign.pictures:
+        data = [write_table(picture.data, folder / f"{picture.id}.{suffix}") for suffix in ("parquet", "csv")]
+        figures[picture.id] = [*plot.save(picture.figure, folder / picture.id), *data]
+    for name, (_about, table) in campaign.tables.items():
+        tables[name] = [write_table(table, folder / f"{name}.{suffix}") for suffix in ("parquet", "csv")]
+    wall = time.perf_counter() - began
+    outcome = Outcome(study, mode, judged, folder, figures, tables, folder / "report.html", wall)
+    write_report(outcome, campaign, started)
+    _write_json(folder / CLAIMS_FILE, outcome.document())
+    _write_json(
+        folder / files.MANIFEST,
+        {
+            "made_by": "lasthop reproduce",
+            **files.provenance(),
+            "study": study.name,
+            "mode": mode,
+            "started": started.isoformat(timespec="seconds"),
+            "wall_s": wall,
+            "scenario_text": study.scenario(),
+            **campaign.facts,
+        },
+    )
+    return outcome
+
+
+def _write_json(path: Path, document: Mapping[str, Any]) -> None:
+    with files.whole(path) as out:
+        out.write_text(files.json_text(document) + "\n", encoding="utf-8")

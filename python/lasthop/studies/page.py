@@ -1,0 +1,80 @@
+"""What `lasthop reproduce` prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lasthop.studies import claims
+from lasthop.text import aligned
+
+if TYPE_CHECKING:
+    from lasthop.studies import Outcome
+
+__all__ = ["counts", "outcome_text"]
+
+_COLOURS = {
+    claims.REPRODUCED: 32,
+    claims.CONSISTENT: 36,
+    claims.NOT_REPRODUCED: 31,
+    claims.NOT_COMPARABLE: 33,
+}
+
+
+def outcome_text(outcome: Outcome, *, colour: bool) -> str:
+    """The claims, their counts, and where everything is."""
+    from lasthop.cli.common import braces
+
+    study = outcome.study
+    heading = f"{study.name} · {study.setting(outcome.mode)} · {outcome.wall_s:.1f} s"
+    rows = []
+    listed = []
+    for one in outcome.judged:
+        if one.verdict == claims.NOT_YET_RUN:
+            listed.append(one.claim.id)
+            continue
+        reason = one.judgement.reason
+        verdict = one.verdict + (f": {reason}" if reason and one.verdict != claims.REPRODUCED else "")
+        rows.append([one.claim.id, one.claim.section, one.claim.paper, one.judgement.ours, verdict])
+    table = aligned(["claim", "section", "paper", "ours (95 %)", "verdict"], rows)
+    if colour:
+        table = _coloured(table)
+    places = [("report", str(outcome.report))]
+    places += [("figures" if not i else "", path) for i, path in enumerate(braces(_pictures(outcome)))]
+    places.append(("data", f"{outcome.folder}/*.{{parquet,csv}}"))
+    again = f"lasthop reproduce {study.name}" + (" --full" if outcome.mode == "quick" else "")
+    places.append(("again", again))
+    return "\n".join(
+        [
+            heading,
+            "",
+            table,
+            *([f"{', '.join(listed)}: not yet run"] if listed else []),
+            "",
+            counts(outcome),
+            "",
+            *(f"{what:<8} {where}" for what, where in places),
+        ]
+    )
+
+
+def counts(outcome: Outcome) -> str:
+    """`12 reproduced · 3 not reproduced`."""
+    return " · ".join(f"{n} {verdict}" for verdict, n in claims.count(outcome.judged).items())
+
+
+def _pictures(outcome: Outcome) -> list[Path]:
+    return [p for paths in outcome.figures.values() for p in paths if p.suffix not in (".parquet", ".csv")]
+
+
+def _coloured(table: str) -> str:
+    lines = []
+    for line in table.splitlines():
+        # The longest verdict first: "reproduced" is part of "not reproduced".
+        for verdict in sorted(_COLOURS, key=len, reverse=True):
+            at = line.rfind(f"  {verdict}")
+            if at >= 0:
+                line = f"{line[: at + 2]}\x1b[{_COLOURS[verdict]}m{line[at + 2 :]}\x1b[0m"
+                break
+        lines.append(line)
+    return "\n".join(lines)

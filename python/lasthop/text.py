@@ -1,0 +1,118 @@
+"""Tables for the terminal: aligned columns, no lines, no colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lasthop.stats import number
+
+if TYPE_CHECKING:
+    from lasthop.results import Result
+    from lasthop.runs import Replications
+
+__all__ = ["aligned", "replications_text", "run_text"]
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns two spaces apart; a column of numbers is aligned to the right."""
+    columns = list(zip(header, *rows, strict=True))
+    parts = []
+    for head, *cells in columns:
+        width = max(map(len, (head, *cells)))
+        right = all(not cell or cell[:1] == "–" or cell.lstrip("-")[:1].isdigit() for cell in cells)
+        parts.append([cell.rjust(width) if right else cell.ljust(width) for cell in (head, *cells)])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*parts, strict=True))
+
+
+#: What the terminal shows of the tables: the heading, and the columns joined by `/` under it.
+FLOWS = [
+    ("flow", ["flow"]),
+    ("to", ["to"]),
+    ("transport", ["transport"]),
+    ("goodput_kbps", ["goodput_kbps"]),
+    ("loss_pct", ["loss_pct"]),
+    ("rtt_ms p50/p95", ["rtt_ms_p50", "rtt_ms_p95"]),
+    ("retransmitted", ["retransmitted_packets"]),
+    ("timeouts", ["timeouts"]),
+]
+LINKS = [
+    ("link", ["link"]),
+    ("utilisation_pct", ["utilisation_pct"]),
+    ("drops", ["drops"]),
+    ("marks", ["marks"]),
+    ("queue_ms p50/p95", ["queue_ms_p50", "queue_ms_p95"]),
+]
+DROPS = [("place", ["place"]), ("cause", ["cause"]), ("flow", ["flow"]), ("packets", ["packets"])]
+
+View = list[tuple[str, list[str]]]
+
+
+def run_text(result: Result) -> str:
+    """What `lasthop run` prints of a run."""
+    transfers = _transfers(result.tables["transfers"].rows())
+    return _page(
+        result.heading(),
+        [
+            _table(FLOWS, result.tables["flows"].rows(), _plain),
+            _table(LINKS, _busy(result.tables["links"].rows()), _plain),
+            transfers,
+        ],
+    )
+
+
+def replications_text(replications: Replications) -> str:
+    """What `lasthop run --seeds` prints: means with the half-width of their 95 % intervals."""
+    return _page(
+        replications.heading(),
+        [
+            _table(FLOWS, replications.means("flows"), str),
+            _table(LINKS, _busy(replications.means("links")), str),
+        ],
+    )
+
+
+def _page(heading: str, tables: Sequence[str]) -> str:
+    return "\n\n".join([heading, *(table for table in tables if table)])
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, float):
+        return number(value)
+    return value if isinstance(value, str) else number(value)
+
+
+def _busy(links: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in links if getattr(row["packets"], "mean", row["packets"])]
+
+
+def _table(view: View, rows: list[dict[str, Any]], cell: Callable[[Any], str]) -> str:
+    """The columns of `view` that say something about `rows`."""
+    if not rows:
+        return ""
+
+    def says(columns: list[str]) -> bool:
+        values = [row[c] for row in rows for c in columns if c in row]
+        if columns == ["to"]:
+            # The receiver is told where a flow has several.
+            return len({row["flow"] for row in rows}) < len(rows)
+        if columns == ["marks"]:
+            return any(getattr(v, "mean", v) for v in values)
+        return any(v is not None and getattr(v, "n", 1) for v in values)
+
+    shown = [(head, columns) for head, columns in view if says(columns)]
+    cells = [[" / ".join(cell(row[c]) for c in columns) for _, columns in shown] for row in rows]
+    return aligned([head for head, _ in shown], cells)
+
+
+def _transfers(rows: list[dict[str, Any]]) -> str:
+    """A line for each flow with transfers: how many, how many ended, how long they took."""
+    flows = dict.fromkeys(row["flow"] for row in rows)
+    lines = []
+    for flow in flows:
+        mine = [row for row in rows if row["flow"] == flow]
+        ended = sorted(row["duration_s"] for row in mine if row["duration_s"] is not None)
+        middle = number(ended[len(ended) // 2]) if ended else "–"
+        longest = number(ended[-1]) if ended else "–"
+        lines.append([flow, number(len(mine)), number(len(ended)), f"{middle} / {longest}"])
+    return aligned(["flow", "transfers", "completed", "duration_s p50/max"], lines) if lines else ""

@@ -1,0 +1,56 @@
+"""The examples in the documentation and in the README run, and print what the pages say."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _examples():
+    spec = importlib.util.spec_from_file_location("docs_examples", ROOT / "docs" / "examples.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+examples = _examples()
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("page", examples.pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_of_a_page_run_and_print_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    runner = examples.Runner(tmp_path)
+    for block in examples.blocks(page.read_text(encoding="utf-8")):
+        says = runner.run(block)
+        assert says == block.text, (
+            f"{page.name}, line {block.line}: `python docs/examples.py {page.name}` renews it"
+        )
+
+
+def test_every_page_is_in_the_table_of_contents():
+    listed = (ROOT / "docs" / "index.md").read_text(encoding="utf-8").split()
+    pages = {
+        str(path.relative_to(ROOT / "docs").with_suffix(""))
+        for path in (ROOT / "docs").rglob("*.md")
+        if not {"generated", "snapshots", "_build"} & set(path.parts) and path.name != "index.md"
+    }
+    assert pages <= set(listed), pages - set(listed)
+
+
+def test_output_may_differ_in_times_and_where_lines_are_left_out():
+    said = "x · 60 s simulated in 0.31 s · seed 1\n\na\nb\nc\n"
+    assert examples.same("x · 60 s simulated in 0.02 s · seed 1\n\na\n…\nc\n", said)
+    assert not examples.same("x · 60 s simulated in 0.02 s · seed 2\n\na\n…\nc\n", said)
+
+
+def test_a_command_that_is_wrong_fails(tmp_path):
+    block = next(examples.blocks("```console\n$ lasthop nonsense\n```\n"))
+    with pytest.raises(AssertionError, match="nonsense"):
+        examples.Runner(tmp_path).run(block)
