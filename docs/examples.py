@@ -2,7 +2,8 @@
 
 A page's blocks run in their order, in one folder and one Python namespace:
 
-- `toml` that begins with `# file: NAME` is written to that file. Any other `toml` is a fragment:
+- `toml` that begins with `# file: NAME` is written to that file and checked, unless `(wrong)`
+  stands behind the name. Any other `toml` is a fragment:
   links, flows and changes of which only the keys of interest stand there. It is completed and
   checked as a scenario.
 - `console` holds commands after `$ `, each followed by what it prints. Times that a run took may
@@ -15,10 +16,11 @@ A page's blocks run in their order, in one folder and one Python namespace:
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -89,9 +91,10 @@ class Runner:
     def toml(self, block: Block) -> str:
         import lasthop
 
-        if found := re.match(r"# file: (\S+)\n", block.text):
+        if found := re.match(r"# file: (\S+)( \(wrong\))?\n", block.text):
             Path(found[1]).write_text(block.text, encoding="utf-8")
-            lasthop.load(found[1])
+            if not found[2]:
+                lasthop.load(found[1])
         else:
             lasthop.load(completed(tomllib.loads(block.text)))
         return block.text
@@ -110,16 +113,16 @@ class Runner:
 
     def command(self, command: str) -> str | None:
         """What a command prints; `None` if its program is not installed here."""
-        program, *arguments = shlex.split(command, comments=True)
-        lasthop = program == "lasthop"
-        if not lasthop and shutil.which(program) is None:
+        program = command.split(maxsplit=1)[0]
+        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        if shutil.which(program, path=here) is None:
             return None
         done = subprocess.run(
-            [*([sys.executable, "-m", "lasthop"] if lasthop else [program]), *arguments],
+            ["bash", "-c", command],
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if lasthop else subprocess.DEVNULL,
+            stderr=subprocess.STDOUT if program == "lasthop" else subprocess.DEVNULL,
             encoding="utf-8",
-            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+            env={**os.environ, "PATH": here, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
             timeout=300,
             check=False,
         )
@@ -129,14 +132,19 @@ class Runner:
         return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n" if done.stdout else ""
 
     def session(self, block: Block) -> str:
-        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        test = doctest.DocTestParser().get_doctest(block.text, self.names, "page", None, block.line)
-        said: list[str] = []
-        doctest.DocTestRunner(optionflags=flags).run(test, out=said.append, clear_globs=False)
-        self.names.update(test.globs)
-        if said:
-            raise AssertionError("".join(said))
-        return block.text
+        alike = doctest.OutputChecker().check_output
+        text = ""
+        for part in doctest.DocTestParser().parse(block.text):
+            if isinstance(part, str):
+                text += part
+                continue
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(part.source, f"block at line {block.line}", "single"), self.names)
+            first, *rest = part.source.splitlines(keepends=True)
+            text += "".join([f">>> {first}", *(f"... {line}" for line in rest)])
+            text += part.want if alike(part.want, printed.getvalue(), doctest.ELLIPSIS) else printed.getvalue()
+        return text
 
     def python(self, block: Block) -> str:
         exec(compile(block.text, f"block at line {block.line}", "exec"), self.names)

@@ -1,15 +1,17 @@
 """Makes the generated parts of the documentation.
 
-`docs/generated/` is made anew at each build: the scenario reference from the schema, and the
-tables of evidence from what the last `make fidelity`, `make bench-peers` and
-`lasthop reproduce handover` left in this tree. Where they left nothing, a table is the one in
-`docs/snapshots/`, which is committed; `python docs/generate.py --snapshot` renews those.
+`docs/generated/` is made anew at each build: the scenario reference from the schema, the
+assumptions and criteria of a study from its code, and the tables of evidence from what the last
+`make fidelity`, `make bench-peers` and `lasthop reproduce handover` left in this tree. Where they
+left nothing, a table is the one in `docs/snapshots/`, which is committed;
+`python docs/generate.py --snapshot` renews those.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,13 +26,47 @@ def scenario_reference() -> str:
     """Every table and field of a scenario, below the heading of the page that includes it."""
     from lasthop import _core
 
-    first, _, rest = _core.reference(None).partition("\n")
+    first, _, rest = _core.reference().partition("\n")
     return rest.lstrip("\n") if first.startswith("# ") else f"{first}\n{rest}"
 
 
+def handover_assumptions() -> str:
+    """What the paper leaves open and what the study takes."""
+    from lasthop.studies import study
+
+    rows = [[a.question, a.taken, a.why, a.otherwise] for a in study("handover").assumptions]
+    return _table(["question", "taken", "why", "otherwise"], rows)
+
+
+def handover_criteria() -> str:
+    """The claims with what is accepted."""
+    from lasthop.studies import study
+
+    rows = [
+        [c.id, c.section, c.statement, c.paper, c.tolerance + (" (fitted)" if c.fitted else ""), c.why]
+        for c in study("handover").claims
+    ]
+    return _table(["claim", "section", "the paper says", "its figure", "accepted", "why that"], rows)
+
+
 def fidelity_table() -> str | None:
-    """The table that `make fidelity` wrote."""
-    return _text(ROOT / "target" / "fidelity" / "table.md")
+    """The families in short, and the table that `make fidelity` wrote."""
+    text = _text(ROOT / "target" / "fidelity" / "table.md")
+    if text is None:
+        return None
+    lines = [line for line in text.splitlines() if line.startswith("| ")][2:]
+    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    families: dict[str, list[int]] = {}
+    for family, _, events, difference in rows:
+        counts = families.setdefault(family, [0, 0, 0, 0])
+        counts[0] += 1
+        counts[1] += int(events or 0)
+        unsupported = difference.startswith("not supported")
+        counts[2] += bool(difference) and not unsupported
+        counts[3] += unsupported
+    short = [[family, *(_number(n, 0) for n in counts)] for family, counts in families.items()]
+    head = ["family", "scenarios", "events compared", "differ", "not supported yet"]
+    return f"{_table(head, short, right_from=1)}\n## Every scenario\n\n{text}"
 
 
 def benchmark_table() -> str | None:
@@ -38,7 +74,16 @@ def benchmark_table() -> str | None:
     rows = _json(ROOT / "target" / "bench" / "peers.json")
     if rows is None:
         return None
-    head = ["workload", "N", "peer", "peer, ns per hop", "lasthop, ns per hop", "ratio", "kB per flow", "set-up, s"]
+    head = [
+        "workload",
+        "N",
+        "peer",
+        "peer, ns per hop",
+        "lasthop, ns per hop",
+        "ratio",
+        "kB per flow",
+        "set-up, s",
+    ]
     cells = [
         [
             str(row["workload"]),
@@ -73,6 +118,13 @@ def handover_claims() -> str | None:
     return f"Mode `--{document['mode']}`.\n\n{table}{also}"
 
 
+#: What is made from the code alone.
+FROM_CODE: dict[str, Callable[[], str]] = {
+    "scenario-reference": scenario_reference,
+    "assumptions-handover": handover_assumptions,
+    "criteria-handover": handover_criteria,
+}
+
 #: The tables of evidence: what makes each, and the command without which it is not there.
 EVIDENCE: dict[str, tuple[Callable[[], str | None], str]] = {
     "fidelity-table": (fidelity_table, "make fidelity"),
@@ -90,7 +142,8 @@ def main() -> None:
             if table := make():
                 _write(SNAPSHOTS / f"{name}.md", table)
         return
-    _write(GENERATED / "scenario-reference.md", scenario_reference())
+    for name, write in FROM_CODE.items():
+        _write(GENERATED / f"{name}.md", write())
     for name, (make, command) in EVIDENCE.items():
         table = make() or _text(SNAPSHOTS / f"{name}.md")
         _write(GENERATED / f"{name}.md", table or f"*This table is not made yet: run* `{command}`.\n")

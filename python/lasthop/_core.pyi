@@ -4,7 +4,7 @@ The compiled core of lasthop. Use the package `lasthop` instead.
 
 from typing import SupportsIndex, final
 
-__all__ = ["Outcome", "Run", "Scenario", "Table", "read", "read_file"]
+__all__ = ["Outcome", "Run", "Scenario", "Table", "read", "read_file", "reference", "schema"]
 
 @final
 class Outcome:
@@ -53,11 +53,20 @@ class Run:
 @final
 class Scenario:
     """
-    A scenario as the core holds it.
+    A scenario that was read and checked.
     """
+    @property
+    def duration_s(self, /) -> float:
+        """
+        Its simulated time, in seconds.
+        """
     def json(self, /) -> str:
         """
-        The scenario as JSON.
+        The scenario as JSON, every name and default filled in.
+        """
+    def toml(self, /) -> str:
+        """
+        The scenario as TOML, every name and default filled in.
         """
 
 @final
@@ -79,10 +88,21 @@ class Table:
 
 def read(text: str, origin: str, format: str) -> Scenario:
     """
-    Reads and checks a scenario from text in the format `toml` or `json`.
+    Reads and checks a scenario from text in the format `toml` or `json`; `origin` names the text
+    in errors.
     """
 
 def read_file(path: str) -> Scenario:
     """
     Reads and checks a scenario from a file.
+    """
+
+def reference() -> str:
+    """
+    The reference page of scenarios, in Markdown.
+    """
+
+def schema(section: str | None = None) -> str:
+    """
+    The JSON Schema of a scenario, or of one section of it by its name or its path.
     """

@@ -89,8 +89,12 @@ def look(transport: str, place: int = 0) -> dict[str, Any]:
     words = transport.lower()
     for name, (colour, style) in PROTOCOLS.items():
         if name in words:
-            return {"color": colour, "linestyle": style}
-    return {"color": _OTHERS[place % len(_OTHERS)], "linestyle": _STYLES[place % len(_STYLES)]}
+            return {"color": colour, "linestyle": style, "linewidth": 1.0}
+    return {
+        "color": _OTHERS[place % len(_OTHERS)],
+        "linestyle": _STYLES[place % len(_STYLES)],
+        "linewidth": 1.0,
+    }
 
 
 def figure(
@@ -145,9 +149,7 @@ def recording(scenario: Scenario) -> Scenario:
     """The scenario with series recorded, 300 samples of them if it does not say how many."""
     if scenario["record"].get("series"):
         return scenario
-    from lasthop.runs import duration_s
-
-    return scenario.with_({"record.series": f"{max(1, round(duration_s(scenario) / 300 * 1e6))} us"})
+    return scenario.with_({"record.series": f"{max(1, round(scenario.duration_s / 300 * 1e6))} us"})
 
 
 def throughput(result: Result, *, flow: str | None = None, axes: Axes | None = None) -> Axes:
@@ -176,9 +178,7 @@ def queue(result: Result, *, link: str | None = None, axes: Axes | None = None) 
     for name in names:
         mine = here & (series["name"] == name)
         values = series["value"][mine]
-        if (link is None and np.max(values, initial=0.0) > 1) or (
-            link is not None and name.split(" ")[0] == link
-        ):
+        if (link is None and np.max(values, initial=0.0) > 1) or (link is not None and name.split(" ")[0] == link):
             lines.append((name, look("", len(lines)), series["time_s"][mine], values))
     return _draw(lines, "queue (packets)", axes)
 
@@ -220,10 +220,7 @@ def _draw(lines: Sequence[Line], label: str, axes: Axes | None) -> Axes:
     if lines:
         axes.set_xlim(0, max(float(times[-1]) for _, _, times, _ in lines))
     if 1 < len(lines) <= 4:
-        ends = [
-            (float(times[-1]), float(values[-1]), name, style["color"])
-            for name, style, times, values in lines
-        ]
+        ends = [(float(times[-1]), float(values[-1]), name, style["color"]) for name, style, times, values in lines]
         label_lines(axes, ends)
     elif len(lines) > 4:
         axes.legend(ncols=2, loc="upper left", bbox_to_anchor=(0, 1.3))
@@ -231,7 +228,12 @@ def _draw(lines: Sequence[Line], label: str, axes: Axes | None) -> Axes:
 
 
 #: The standard pictures by name.
-STANDARD: dict[str, Callable[..., Axes]] = {"throughput": throughput, "window": window, "rtt": rtt, "queue": queue}
+STANDARD: dict[str, Callable[..., Axes]] = {
+    "throughput": throughput,
+    "window": window,
+    "rtt": rtt,
+    "queue": queue,
+}
 
 
 def standard(result: Result, folder: Path) -> list[Path]:

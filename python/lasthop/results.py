@@ -111,8 +111,7 @@ class Table:
         head = "".join(f"<th>{escape(c)}</th>" for c in self.columns)
         shown = self.to_arrow().slice(0, 20).to_pylist()
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(_cell(row[c]))}</td>" for c in self.columns) + "</tr>"
-            for row in shown
+            "<tr>" + "".join(f"<td>{escape(_cell(row[c]))}</td>" for c in self.columns) + "</tr>" for row in shown
         )
         note = f"<p>{number(len(self))} rows</p>" if len(self) > len(shown) else ""
         return f"<table><tr>{head}</tr>{body}</table>{note}"
@@ -166,9 +165,7 @@ class Result:
 
     def heading(self) -> str:
         """One line: what ran, for how long, with which seed."""
-        return (
-            f"{self.name} · {number(self.simulated_s)} s simulated in {self.wall_s:.2f} s · seed {self.seed}"
-        )
+        return f"{self.name} · {number(self.simulated_s)} s simulated in {self.wall_s:.2f} s · seed {self.seed}"
 
     def save(self, folder: str | Path, format: Format = "parquet", *, force: bool = False) -> list[Path]:
         """Writes the tables and ``manifest.json`` into ``folder``; the paths written.

@@ -60,11 +60,6 @@ def _run(scenario: Scenario, seed: int, progress: Progress | None, stop: threadi
     return result(outcome, scenario, seed=seed, simulated_s=end, wall_s=wall)
 
 
-def duration_s(scenario: Scenario) -> float:
-    """The simulated time of a scenario, in seconds."""
-    return _core.Run(scenario.core, scenario.seed).end_s
-
-
 def _seed(seed: int) -> int:
     if not 0 <= seed < 2**53:
         raise ScenarioError(f"the seed {seed} is out of range: a whole number from 0 to 2⁵³ − 1", path="seed")

@@ -46,6 +46,15 @@ class Scenario:
         """The seed that it states."""
         return int(self._data["seed"])
 
+    @property
+    def duration_s(self) -> float:
+        """Its simulated time, in seconds."""
+        return self.core.duration_s
+
+    def expand(self) -> str:
+        """The scenario as TOML, every name and default filled in."""
+        return self.core.toml()
+
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain data, with every default filled in."""
         return copy.deepcopy(self._data)
@@ -71,10 +80,11 @@ class Scenario:
 
     def summary(self) -> str:
         """One line: its name and what it holds."""
-        counts = ", ".join(
-            f"{len(self._data.get(key, []))} {word}" for key, word in (("link", "links"), ("flow", "flows"))
-        )
-        return f"{self.name}: {self._data['duration']}, {counts}, profile {self._data['profile']}"
+        counts = []
+        for key in ("link", "flow"):
+            n = len(self._data.get(key, []))
+            counts.append(f"{n} {key}{'' if n == 1 else 's'}")
+        return f"{self.name}: {self._data['duration']}, {', '.join(counts)}, profile {self._data['profile']}"
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -84,10 +94,7 @@ class Scenario:
             f"<td>{escape(flow['from'])}</td><td>{escape(flow['to'])}</td></tr>"
             for flow in self._data.get("flow", [])
         )
-        return (
-            f"<p>{escape(self.summary())}</p>"
-            f"<table><tr><th>flow</th><th>from</th><th>to</th></tr>{rows}</table>"
-        )
+        return f"<p>{escape(self.summary())}</p><table><tr><th>flow</th><th>from</th><th>to</th></tr>{rows}</table>"
 
 
 def load(source: str | Path | Mapping[str, Any] | Scenario) -> Scenario:

@@ -68,7 +68,7 @@ def with_half(mean: float, half: float) -> str:
         return "–"
     if math.isnan(half):
         return number(mean)
-    if half == 0:
+    if half <= 1e-9 * abs(mean):
         return f"{number(mean)} ±0"
     places = min(6, max(0, 1 - math.floor(math.log10(half))))
     return f"{number(mean, places)} ±{number(half, places)}"

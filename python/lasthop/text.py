@@ -20,7 +20,7 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     parts = []
     for head, *cells in columns:
         width = max(map(len, (head, *cells)))
-        right = any(c[:1].isdigit() or c[:2].strip("-")[:1].isdigit() for c in cells)
+        right = all(not cell or cell[:1] == "–" or cell.lstrip("-")[:1].isdigit() for cell in cells)
         parts.append([cell.rjust(width) if right else cell.ljust(width) for cell in (head, *cells)])
     return "\n".join("  ".join(line).rstrip() for line in zip(*parts, strict=True))
 

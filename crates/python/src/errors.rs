@@ -3,28 +3,37 @@
 
 use lasthop_core::net::RunError;
 use lasthop_core::scenario::builder::BuildError;
+use lasthop_core::scenario::diagnostic::Diagnostic;
+use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
-
-use crate::scenario::Scenario;
 
 /// What made a run end early.
 pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
     make(py, "RunError", (error.to_string(),))
 }
 
-/// A scenario that cannot be built.
-pub fn build(py: Python<'_>, _scenario: &Scenario, error: &BuildError) -> PyErr {
-    raise(py, error.to_string())
+/// What is wrong with a scenario.
+pub fn diagnostic(py: Python<'_>, error: &Diagnostic) -> PyErr {
+    let arguments = (
+        error.render(false),
+        error.message.as_str(),
+        error.origin.as_str(),
+        error.line,
+        error.column,
+        error.path.as_str(),
+        error.render(true),
+    );
+    make(py, "ScenarioError", arguments)
 }
 
-pub fn raise(py: Python<'_>, message: String) -> PyErr {
-    make(py, "ScenarioError", (message.clone(), message, "", None::<usize>, None::<usize>, ""))
+/// A scenario that passed the checks and yet cannot be built.
+pub fn build(py: Python<'_>, origin: &str, error: &BuildError) -> PyErr {
+    let mut shown = Diagnostic::new(error.message.as_str(), origin);
+    shown.path = error.path.clone();
+    diagnostic(py, &shown)
 }
 
-fn make<'py, A>(py: Python<'py>, class: &str, arguments: A) -> PyErr
-where
-    A: pyo3::call::PyCallArgs<'py>,
-{
-    let make = || py.import("lasthop.errors")?.getattr(class)?.call1(arguments);
-    make().map_or_else(|error| error, PyErr::from_value)
+fn make<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
+    let made = py.import("lasthop.errors").and_then(|errors| errors.getattr(class)?.call1(arguments));
+    made.map_or_else(|error| error, PyErr::from_value)
 }

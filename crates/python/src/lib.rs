@@ -12,7 +12,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::{Outcome, Run};
     #[pymodule_export]
-    use crate::scenario::{Scenario, read, read_file};
+    use crate::scenario::{Scenario, read, read_file, reference, schema};
     #[pymodule_export]
     use crate::table::Table;
 }

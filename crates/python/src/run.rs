@@ -34,8 +34,8 @@ impl Run {
     #[new]
     fn new(py: Python<'_>, scenario: &Scenario, seed: u64) -> PyResult<Self> {
         let run = py
-            .detach(|| CoreRun::new(&scenario.inner, seed, None))
-            .map_err(|error| errors::build(py, scenario, &error))?;
+            .detach(|| CoreRun::new(&scenario.document.scenario, seed, None))
+            .map_err(|error| errors::build(py, &scenario.document.origin, &error))?;
         Ok(Self { run: Mutex::new(Some(run)) })
     }
 

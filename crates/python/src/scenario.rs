@@ -1,38 +1,71 @@
 //! Scenarios: read, checked, described.
 
-use lasthop_core::scenario::types::Scenario as CoreScenario;
+use lasthop_core::scenario::diagnostic::Diagnostic;
+use lasthop_core::scenario::read::Document;
+use lasthop_core::scenario::{check, expand, read as core_read, schema as core_schema};
 use pyo3::prelude::*;
 
 use crate::errors;
 
-/// A scenario as the core holds it.
+/// A scenario that was read and checked.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Scenario {
-    pub inner: CoreScenario,
+    pub document: Document,
 }
 
 #[pymethods]
 impl Scenario {
-    /// The scenario as JSON.
+    /// Its simulated time, in seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.document.scenario.duration.as_secs_f64()
+    }
+
+    /// The scenario as JSON, every name and default filled in.
     fn json(&self) -> String {
-        serde_json::to_string(&self.inner).expect("a scenario is plain data")
+        expand::json(&self.document.scenario)
+    }
+
+    /// The scenario as TOML, every name and default filled in.
+    fn toml(&self) -> String {
+        expand::toml(&self.document.scenario)
     }
 }
 
-/// Reads and checks a scenario from text in the format `toml` or `json`.
+/// Reads and checks a scenario from text in the format `toml` or `json`; `origin` names the text
+/// in errors.
 #[pyfunction]
 pub fn read(py: Python<'_>, text: &str, origin: &str, format: &str) -> PyResult<Scenario> {
-    let _ = origin;
-    let inner = match format {
-        "json" => serde_json::from_str(text).map_err(|e| errors::raise(py, e.to_string()))?,
-        _ => toml::from_str(text).map_err(|e| errors::raise(py, e.to_string()))?,
+    let document = match format {
+        "json" => core_read::json(text, origin),
+        _ => core_read::toml(text, origin),
     };
-    Ok(Scenario { inner })
+    checked(py, document)
 }
 
 /// Reads and checks a scenario from a file.
 #[pyfunction]
 pub fn read_file(py: Python<'_>, path: &str) -> PyResult<Scenario> {
-    let text = std::fs::read_to_string(path).map_err(|e| errors::raise(py, e.to_string()))?;
-    read(py, &text, path, "toml")
+    checked(py, core_read::file(path))
+}
+
+/// The JSON Schema of a scenario, or of one section of it by its name or its path.
+#[pyfunction]
+#[pyo3(signature = (section = None))]
+pub fn schema(py: Python<'_>, section: Option<&str>) -> PyResult<String> {
+    let schema = section.map_or_else(|| Ok(core_schema::schema()), core_schema::schema_of);
+    let schema = schema.map_err(|error| errors::diagnostic(py, &error))?;
+    Ok(serde_json::to_string_pretty(&schema).expect("a schema is plain data"))
+}
+
+/// The reference page of scenarios, in Markdown.
+#[pyfunction]
+pub fn reference() -> String {
+    core_schema::reference()
+}
+
+fn checked(py: Python<'_>, document: Result<Document, Diagnostic>) -> PyResult<Scenario> {
+    document
+        .and_then(|document| check::check(&document).map(|()| Scenario { document }))
+        .map_err(|error| errors::diagnostic(py, &error))
 }

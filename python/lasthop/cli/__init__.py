@@ -89,6 +89,12 @@ def main() -> None:
         code = 0
     except Exception as error:
         code = report(error)
+    except BaseException as error:
+        # A broken invariant of the core: pyo3 raises it beside the ordinary exceptions.
+        if type(error).__name__ != "PanicException":
+            raise
+        click.echo(f"error: a defect of lasthop, please report it: {error}", err=True)
+        code = 1
     # Worker threads of an interrupted run have nothing left to do.
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)

@@ -38,9 +38,7 @@ def check(files: tuple[Path, ...], expand: bool, as_json: bool, quiet: bool) -> 
                 worst = max(worst, report(error))
             continue
         if as_json:
-            said.append(
-                {"file": str(file), "ok": True, **({"scenario": scenario.to_dict()} if expand else {})}
-            )
+            said.append({"file": str(file), "ok": True, **({"scenario": scenario.to_dict()} if expand else {})})
         elif expand:
             click.echo(scenario.expand())
         elif not quiet:

@@ -19,9 +19,7 @@ def templates() -> dict[str, str]:
 
 @click.command()
 @click.argument("template", required=False)
-@click.option(
-    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The file. TEMPLATE.toml."
-)
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The file. TEMPLATE.toml.")
 @common.force
 @common.quiet
 def new(template: str | None, output: Path | None, force: bool, quiet: bool) -> None:

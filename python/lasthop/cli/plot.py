@@ -15,12 +15,13 @@ from lasthop.cli import common
 @common.force
 @common.quiet
 def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
-    """Draw throughput, window, round-trip time and queue over time, as PNG, SVG and PDF.
-
-    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote.
+    """Draw throughput, window, round-trip time and queue over time.
 
     \b
     lasthop plot examples/two-flows.toml
+
+    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote. Each picture
+    is written as PNG, SVG and PDF.
     """
     from lasthop import files, runs
     from lasthop import plot as plots
@@ -33,18 +34,14 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         if "series" not in result.tables:
-            raise click.UsageError(
-                f"{source} holds no series: record them, or `lasthop plot` the scenario itself"
-            )
+            raise click.UsageError(f"{source} holds no series: record them, or `lasthop plot` the scenario itself")
         folder = output or source
     else:
         scenario = plots.recording(load(source))
         folder = output or Path("out") / scenario.name
         files.claim_folder(folder, made_by="lasthop run", force=force)
-        with common.Progress(
-            scenario.name, runs.duration_s(scenario), "simulated s", quiet=quiet
-        ) as progress:
+        with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
             result = runs.run(scenario, progress=progress)
         result.save(folder, force=force)
-    for path in common.braces(plots.standard(result, folder)):
+    for path in files.braces(plots.standard(result, folder)):
         click.echo(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -11,9 +12,7 @@ from lasthop.cli import common, did_you_mean
 
 @click.command()
 @click.argument("name", metavar="STUDY")
-@click.option(
-    "--quick", "mode", flag_value="quick", default=True, help="A first look, under a minute (default)."
-)
+@click.option("--quick", "mode", flag_value="quick", default=True, help="A first look, under a minute (default).")
 @click.option("--full", "mode", flag_value="full", help="At least the paper's own campaign.")
 @common.output("Write report, figures and data into DIR. out/STUDY")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. All processors.")
@@ -39,4 +38,4 @@ def reproduce(
     if as_json:
         common.print_json(outcome.document())
     else:
-        click.echo(outcome.text(colour=common.colour(click.get_text_stream("stdout"))))
+        click.echo(outcome.text(colour=common.colour(sys.stdout)))

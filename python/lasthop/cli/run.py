@@ -25,9 +25,7 @@ TOTALS = ("flows", "transfers", "links", "drops")
 @click.option("--seeds", type=int, metavar="N", help="Run N seeds; give means with 95 % intervals.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads for --seeds. All processors.")
 @common.output("Write the tables into DIR.")
-@click.option(
-    "--format", type=click.Choice(["parquet", "csv"]), default="parquet", help="Format of the tables."
-)
+@click.option("--format", type=click.Choice(["parquet", "csv"]), default="parquet", help="Format of the tables.")
 @click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="Write a capture (pcapng).")
 @click.option("--plot", "plots", is_flag=True, help="Draw throughput, window, RTT and queue over time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
@@ -71,11 +69,7 @@ def run(
         # Refused now rather than after the work.
         files.claim_folder(output, made_by="lasthop run", force=force)
 
-    outcome = (
-        _once(scenario, pcap, quiet=quiet)
-        if seeds is None
-        else _often(scenario, seeds, threads, quiet=quiet)
-    )
+    outcome = _once(scenario, pcap, quiet=quiet) if seeds is None else _often(scenario, seeds, threads, quiet=quiet)
     if as_json:
         common.print_json(_document(outcome))
     else:
@@ -92,8 +86,7 @@ def run(
 def _once(scenario: Scenario, pcap: Path | None, *, quiet: bool) -> Result:
     from lasthop import runs
 
-    seconds = runs.duration_s(scenario)
-    with common.Progress(scenario.name, seconds, "simulated s", quiet=quiet) as progress:
+    with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
         return runs.run(scenario, progress=progress)
 
 

@@ -10,9 +10,7 @@ from lasthop.cli import common
 
 
 @click.command()
-@click.option(
-    "--out", metavar="DIR", type=click.Path(path_type=Path), default=Path("out"), help="Where runs lie. out"
-)
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), default=Path("out"), help="Where runs lie. out")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def studies(out: Path, as_json: bool) -> None:
     """List the studies and how their claims fared in the last run.

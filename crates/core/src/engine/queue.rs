@@ -88,6 +88,13 @@ impl EventQueue {
         Some(wake)
     }
 
+    /// The `since` with which a wake-up at `at` is taken from the queue.
+    #[inline]
+    pub fn remembered(at: Instant, since: Instant) -> Instant {
+        let age = at.since(since).as_nanos().min(AGE_MAX);
+        Instant::from_nanos(at.as_nanos() - age)
+    }
+
     /// When the earliest wake-up happens.
     pub fn next_at(&mut self) -> Option<Instant> {
         self.close_hole();

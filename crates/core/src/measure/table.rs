@@ -56,6 +56,15 @@ impl Table {
             Column::Text(_) | Column::Names(..) => None,
         }
     }
+
+    /// A text of the column `name`; `None` if there is none.
+    pub fn text(&self, name: &str, row: usize) -> Option<&str> {
+        match self.column(name)? {
+            Column::Text(values) => values.get(row).map(String::as_str),
+            Column::Names(places, names) => names.get(*places.get(row)? as usize).map(String::as_str),
+            Column::Int(_) | Column::Float(_) => None,
+        }
+    }
 }
 
 /// Fills a column of names.

@@ -1,27 +1,20 @@
 //! A node: a place with a forwarding table. Plain data.
 
-use super::core::Port;
 use super::medium::Peer;
 use super::packet::{GroupId, NodeId};
 
-/// An attachment of a node to a medium.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Interface {
-    pub medium: u32,
-    pub peer: Peer,
-}
-
-/// Where a packet leaves, and to which peer of that medium.
+/// Where a packet goes next: into a medium, from one of its peers to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NextHop {
-    pub port: Port,
+    pub medium: u32,
+    pub from: Peer,
     pub to: Peer,
 }
 
 /// The next hop by destination.
 #[derive(Clone, Debug)]
 pub(super) enum Routes {
-    /// A node with one interface to a medium with one other peer: everything goes there.
+    /// A node with only one way out: everything goes there.
     Default(Option<NextHop>),
     /// By destination number. Only destinations in use have an entry.
     Table(Vec<Option<NextHop>>),
@@ -40,8 +33,8 @@ impl Routes {
 /// The copies that a node makes of a group's packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutList {
-    /// The ports by which it leaves, each with the peers to which it goes.
-    pub out: Vec<(Port, Vec<Peer>)>,
+    /// The media that it enters, each from one of their peers to others.
+    pub out: Vec<(u32, Peer, Vec<Peer>)>,
     /// Whether endpoints of this node listen.
     pub local: bool,
 }
@@ -50,7 +43,8 @@ pub(super) struct OutList {
 #[derive(Debug)]
 pub(super) struct Node {
     pub name: String,
-    pub interfaces: Vec<Interface>,
+    /// How many interfaces it has.
+    pub ports: u32,
     pub routes: Routes,
     /// Out-lists by group, sorted.
     pub groups: Vec<(GroupId, OutList)>,
@@ -60,7 +54,7 @@ pub(super) struct Node {
 
 impl Node {
     pub fn new(name: String) -> Self {
-        Self { name, interfaces: Vec::new(), routes: Routes::Default(None), groups: Vec::new(), sockets: vec![None] }
+        Self { name, ports: 0, routes: Routes::Default(None), groups: Vec::new(), sockets: vec![None] }
     }
 
     pub fn group(&self, group: GroupId) -> Option<&OutList> {

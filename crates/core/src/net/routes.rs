@@ -1,6 +1,6 @@
 //! Shortest paths by propagation delay, then by hops, then by the lowest node number.
 //!
-//! A node with one interface to one peer needs no table. Tables are computed among the other
+//! A node with only one way out, to a node that has others, needs no table. Tables are computed among the other
 //! nodes only, and hold only destinations in use, so a dumbbell of a thousand flows costs two
 //! searches over two nodes.
 
@@ -9,16 +9,13 @@ use std::collections::BinaryHeap;
 
 use crate::engine::Duration;
 
-use super::core::Port;
-use super::medium::Peer;
 use super::node::NextHop;
 use super::packet::NodeId;
 
 /// A way out of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
-    pub port: Port,
-    pub to: Peer,
+    pub hop: NextHop,
     pub node: NodeId,
     pub delay: Duration,
 }
@@ -38,10 +35,11 @@ impl Graph {
         Self { ways }
     }
 
-    /// The only way out of a node that has just one.
+    /// The only way out of a node that has just one, to a node that knows where to go on. Of two
+    /// nodes that have only each other neither does: between them a packet would go to and fro.
     pub fn only_way(&self, node: NodeId) -> Option<NextHop> {
         match self.ways[node.0 as usize].as_slice() {
-            [way] => Some(NextHop { port: way.port, to: way.to }),
+            [way] if !self.is_leaf(way.node) => Some(way.hop),
             _ => None,
         }
     }
@@ -68,7 +66,7 @@ impl Graph {
             return self.ways[from.0 as usize]
                 .iter()
                 .find(|w| w.node == leaf)
-                .map(|w| NextHop { port: w.port, to: w.to });
+                .map(|w| w.hop);
         }
         first[way.node.0 as usize]
     }
@@ -93,7 +91,7 @@ impl Graph {
                 if farther < best[slot] {
                     best[slot] = farther;
                     first[slot] = if node == from {
-                        Some(NextHop { port: way.port, to: way.to })
+                        Some(way.hop)
                     } else {
                         first[node.0 as usize]
                     };

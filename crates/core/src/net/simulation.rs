@@ -9,8 +9,8 @@ use crate::engine::{Instant, Target};
 
 use super::core::{Core, Port};
 use super::machine::{Action, Endpoint, Notice, Seat, Source, Transfer};
-use super::medium::{Change, End, Medium, Peer};
-use super::node::{Interface, Node, OutList, Routes};
+use super::medium::{Change, End, Medium};
+use super::node::{NextHop, Node, OutList, Routes};
 use super::observe::{Cause, Observation, Observer, Place, Probe};
 use super::packet::{Address, FlowId, GroupId, NodeId, Socket};
 use super::routes::{Graph, Way};
@@ -194,10 +194,10 @@ impl Simulation {
     ) -> u32 {
         let medium = self.media.len() as u32;
         let mut ends = Vec::with_capacity(nodes.len());
-        for (&node, peer) in nodes.iter().zip(0..) {
-            let interfaces = &mut self.nodes[node.0 as usize].interfaces;
-            ends.push(End { node, port: Port(interfaces.len() as u32) });
-            interfaces.push(Interface { medium, peer: Peer(peer) });
+        for &node in nodes {
+            let ports = &mut self.nodes[node.0 as usize].ports;
+            ends.push(End { node, port: Port(*ports) });
+            *ports += 1;
         }
         let made = make(&mut self.core, (MEDIUM << KIND) | medium, &ends);
         self.media.push(Box::new(made));
@@ -291,11 +291,12 @@ impl Simulation {
     /// The ways out of each node.
     fn ways(&self) -> Vec<Vec<Way>> {
         let mut ways = vec![Vec::new(); self.nodes.len()];
-        for (medium, ends) in self.media.iter().zip(&self.ends) {
+        for ((medium, number), ends) in self.media.iter().zip(0..).zip(&self.ends) {
             for edge in medium.edges(self.core.now()) {
                 let from = ends[edge.from.0 as usize];
                 let node = ends[edge.to.0 as usize].node;
-                ways[from.node.0 as usize].push(Way { port: from.port, to: edge.to, node, delay: edge.delay });
+                let hop = NextHop { medium: number, from: edge.from, to: edge.to };
+                ways[from.node.0 as usize].push(Way { hop, node, delay: edge.delay });
             }
         }
         ways
@@ -313,19 +314,21 @@ impl Simulation {
             node.groups.clear();
         }
         for (group, from, member) in trees {
+            self.out_list(member, group).local = true;
+            if !self.reaches(from, member) {
+                continue;
+            }
             let mut at = from;
             while at != member {
                 let Some(hop) = self.nodes[at.0 as usize].routes.to(member) else { break };
-                let interface = self.nodes[at.0 as usize].interfaces[hop.port.0 as usize];
                 let out = &mut self.out_list(at, group).out;
-                match out.iter_mut().find(|(port, _)| *port == hop.port) {
-                    Some((_, peers)) if peers.contains(&hop.to) => {}
-                    Some((_, peers)) => peers.push(hop.to),
-                    None => out.push((hop.port, vec![hop.to])),
+                match out.iter_mut().find(|(medium, from, _)| (*medium, *from) == (hop.medium, hop.from)) {
+                    Some((.., peers)) if peers.contains(&hop.to) => {}
+                    Some((.., peers)) => peers.push(hop.to),
+                    None => out.push((hop.medium, hop.from, vec![hop.to])),
                 }
-                at = self.ends[interface.medium as usize][hop.to.0 as usize].node;
+                at = self.ends[hop.medium as usize][hop.to.0 as usize].node;
             }
-            self.out_list(member, group).local = true;
         }
     }
 
@@ -347,8 +350,7 @@ impl Simulation {
             }
             let node = &self.nodes[at.0 as usize];
             let Some(hop) = node.routes.to(to) else { return false };
-            let interface = node.interfaces[hop.port.0 as usize];
-            at = self.ends[interface.medium as usize][hop.to.0 as usize].node;
+            at = self.ends[hop.medium as usize][hop.to.0 as usize].node;
         }
         false
     }
@@ -502,8 +504,7 @@ impl Simulation {
                 let Some(hop) = here.routes.to(destination) else {
                     return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
                 };
-                let interface = here.interfaces[hop.port.0 as usize];
-                self.media[interface.medium as usize].accept(&mut self.core, interface.peer, &[hop.to], pkt);
+                self.media[hop.medium as usize].accept(&mut self.core, hop.from, &[hop.to], pkt);
             }
             Address::Group(group) => self.replicate(node, via, group, pkt),
         }
@@ -526,10 +527,9 @@ impl Simulation {
             rest -= 1;
             if rest == 0 { pkt.take() } else { pkt.as_ref().map(|p| core.copy(p)) }
         };
-        for (port, peers) in &list.out {
-            let interface = here.interfaces[port.0 as usize];
+        for (medium, from, peers) in &list.out {
             if let Some(copy) = take(&mut self.core) {
-                self.media[interface.medium as usize].accept(&mut self.core, interface.peer, peers, copy);
+                self.media[*medium as usize].accept(&mut self.core, *from, peers, copy);
             }
         }
         if local && let Some(copy) = take(&mut self.core) {

@@ -7,11 +7,16 @@
 //!
 //! Until a planned packet starts its times are a plan: a change of rate or delay plans anew
 //! what waits. What has started keeps its arrival, and may be overtaken.
+//!
+//! A packet may come at the very instant at which the one in service is out. Then the earlier
+//! cause decides: the serialiser is free if that one's service began before the cause of the
+//! newcomer, or at the same instant (as in ns-2 for a source that writes at the rate of the link,
+//! and for links of one rate in a row).
 
 use std::collections::VecDeque;
 
 use crate::engine::units::Amount;
-use crate::engine::{BitRate, Duration, Instant, Target};
+use crate::engine::{BitRate, Duration, EventQueue, Instant, Target};
 
 use super::core::Core;
 use super::discipline::{Backlog, QueueDiscipline};
@@ -63,11 +68,12 @@ pub struct Transmitter {
     line: VecDeque<Flying>,
     /// Packets that packets of `line` may overtake, in the order of arrivals; mostly empty.
     overtaken: VecDeque<Flying>,
-    /// When the valid arrival wake-up comes; `Instant::MAX` if none is pending.
-    armed: Instant,
+    /// The valid arrival wake-up.
+    armed: Landing,
     last_arrival: Instant,
-    /// Service of the packet that started last, of those known to have started.
-    last_started: Service,
+    /// Service of the packet that started last, of those known to have started; `None` before
+    /// the first, and after it was taken back.
+    service: Option<Service>,
     sent: Backlog,
     busy: Duration,
     waits: Histogram,
@@ -101,11 +107,39 @@ struct Flying {
     arrival: Instant,
 }
 
+impl Flying {
+    #[inline]
+    fn landing(&self) -> Landing {
+        Landing { at: self.arrival, since: self.start }
+    }
+}
+
+/// When a packet lands, and since when it has been on its way: the order of wake-ups.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Landing {
+    at: Instant,
+    since: Instant,
+}
+
+impl Landing {
+    /// None comes.
+    const NEVER: Self = Self { at: Instant::MAX, since: Instant::MAX };
+}
+
 /// From when to when the serialiser works on a packet.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Service {
     start: Instant,
     out: Instant,
+}
+
+impl Service {
+    /// Whether it occupies the serialiser at `now`, for an event whose cause began at `cause`;
+    /// without a cause: for what happens before all events of this instant.
+    #[inline]
+    fn occupies(self, now: Instant, cause: Option<Instant>) -> bool {
+        self.out > now || (self.out == now && cause.is_none_or(|cause| self.start > cause))
+    }
 }
 
 /// The serialiser: when it is free, to a fraction of a nanosecond, so that a busy one never drifts.
@@ -202,9 +236,9 @@ impl Transmitter {
             stage,
             line: VecDeque::new(),
             overtaken: VecDeque::new(),
-            armed: Instant::MAX,
+            armed: Landing::NEVER,
             last_arrival: Instant::ZERO,
-            last_started: Service::default(),
+            service: None,
             sent: Backlog::default(),
             busy: Duration::ZERO,
             waits: Histogram::default(),
@@ -244,14 +278,7 @@ impl Transmitter {
         }
         match &mut self.stage {
             Stage::Planned { .. } => self.plan(core, pkt),
-            Stage::Asked { discipline, sending, .. } => {
-                core.note_queued(&pkt);
-                discipline.enqueue(core, pkt);
-                if !*sending {
-                    self.ask(core);
-                }
-                self.arm_discipline(core);
-            }
+            Stage::Asked { .. } => self.enqueue(core, pkt),
         }
     }
 
@@ -261,20 +288,20 @@ impl Transmitter {
     pub fn wake(&mut self, core: &mut Core, key: u32, reverse: &mut Self) {
         match key - self.first_key {
             ARRIVAL => {
-                if core.now() != self.armed {
+                let fired = self.armed;
+                if core.now() != fired.at || core.since() != EventQueue::remembered(fired.at, fired.since) {
                     return; // an old wake-up
                 }
-                self.armed = Instant::MAX;
-                self.land(core, reverse);
+                self.armed = Landing::NEVER;
+                if self.first_to_land().is_some_and(|first| first.landing() <= fired) {
+                    self.land(core, reverse);
+                }
                 self.arm_arrival(core);
             }
             FREE => {
-                if let Stage::Asked { sending, .. } = &mut self.stage
-                    && *sending
-                    && self.serialiser.free_at <= core.now()
-                {
-                    *sending = false;
-                    self.ask(core);
+                let Some(Service { start, out }) = self.service else { return };
+                if core.now() == out && core.since() == EventQueue::remembered(out, start) {
+                    self.end_service(core, Some(start));
                     self.arm_discipline(core);
                 }
             }
@@ -307,8 +334,8 @@ impl Transmitter {
 
     /// Changes rate, delay, state or loss, and does with the packets as the change says.
     pub fn change(&mut self, core: &mut Core, change: &mut Change) {
-        self.note_started(core);
         let now = core.now();
+        self.note_started(now, None);
         if let Some(rate) = change.rate {
             self.serialiser.set_rate(rate);
             if let Stage::Asked { discipline, .. } = &mut self.stage {
@@ -326,25 +353,22 @@ impl Transmitter {
         if change.in_flight == InFlight::Move {
             self.move_flight(core);
         }
-        if change.rate.is_some() || change.delay.is_some() || change.up.is_some() || change.in_flight == InFlight::Move
-        {
-            self.plan_anew(core);
-        }
-        if self.up
-            && let Stage::Asked { sending: false, .. } = self.stage
-        {
+        // What is in service keeps its end; a fraction of a nanosecond is forgotten.
+        self.serialiser.stop(self.service.map_or(now, |s| s.out));
+        self.plan_anew(now);
+        if let Stage::Asked { sending: false, .. } = self.stage {
             self.ask(core);
             self.arm_discipline(core);
         }
         self.arm_arrival(core);
     }
 
-    /// What waits at present.
+    /// What waits, before the events of this instant.
     pub fn backlog(&self, now: Instant) -> Backlog {
         match &self.stage {
             Stage::Planned { started, waiting_bytes, .. } => {
                 let mut backlog = Backlog { packets: (self.line.len() - started) as u64, bytes: *waiting_bytes };
-                for gone in self.line.iter().skip(*started).take_while(|f| f.start <= now) {
+                for gone in self.line.iter().skip(*started).take_while(|f| f.start < now) {
                     backlog.packets -= 1;
                     backlog.bytes -= u64::from(gone.size);
                 }
@@ -384,58 +408,41 @@ impl Transmitter {
     fn plan(&mut self, core: &mut Core, pkt: Pkt) {
         let now = core.now();
         let size = core.packet(&pkt).size;
-        self.note_started(core);
-        let busy = self.line_is_busy(core);
+        self.note_started(now, Some(core.since()));
+        let busy = self.service.is_some_and(|s| s.occupies(now, Some(core.since())));
         let Stage::Planned { limit, started, waiting_bytes } = &mut self.stage else { return };
-        let waiting = self.line.len() - *started;
         let full = match *limit {
-            Amount::Packets(most) => waiting as u64 >= most,
+            Amount::Packets(most) => (self.line.len() - *started) as u64 >= most,
             Amount::Bytes(most) => *waiting_bytes + u64::from(size) > most.get(),
         };
         if full {
             return core.drop(pkt, self.place, Cause::Overflow);
         }
-        if busy || waiting > 0 {
+        if busy {
             *waiting_bytes += u64::from(size);
         } else {
+            // Nothing waits at a free serialiser.
             *started += 1;
         }
         let flying = self.schedule(pkt, size, now, now);
-        let (start, arrival) = (flying.start, flying.arrival);
-        if !busy && waiting == 0 {
-            self.last_started = Service { start, out: flying.out };
+        if !busy {
+            self.service = Some(Service { start: flying.start, out: flying.out });
         }
         self.line.push_back(flying);
-        if arrival < self.armed {
-            self.armed = arrival;
-            core.arm(self.target(ARRIVAL), arrival, start);
-        }
+        self.arm_arrival(core);
     }
 
-    /// Whether the packet that started last is still being sent. At the very instant at which
-    /// it is out the earlier cause decides: the serialiser is free if that packet started
-    /// before the cause of the present event began.
+    /// Planned: counts as started what has started by now, for an event with this cause.
     #[inline]
-    fn line_is_busy(&self, core: &Core) -> bool {
-        let Service { start, out } = self.last_started;
-        out > core.now() || (out == core.now() && start >= core.since() && out > start)
-    }
-
-    /// Planned: counts as started what has started by now; at the present instant itself by the
-    /// rule of [`Self::line_is_busy`].
-    #[inline]
-    fn note_started(&mut self, core: &Core) {
-        let Stage::Planned { started, .. } = &self.stage else { return };
-        let mut at = *started;
-        while self.line.get(at).is_some_and(|next| next.start <= core.now()) && !self.line_is_busy(core) {
-            let next = &self.line[at];
-            self.last_started = Service { start: next.start, out: next.out };
-            let size = u64::from(next.size);
-            at += 1;
-            if let Stage::Planned { started, waiting_bytes, .. } = &mut self.stage {
-                *waiting_bytes -= size;
-                *started = at;
-            }
+    fn note_started(&mut self, now: Instant, cause: Option<Instant>) {
+        let Stage::Planned { started, waiting_bytes, .. } = &mut self.stage else { return };
+        while let Some(next) = self.line.get(*started)
+            && next.start <= now
+            && !self.service.is_some_and(|s| s.occupies(now, cause))
+        {
+            self.service = Some(Service { start: next.start, out: next.out });
+            *waiting_bytes -= u64::from(next.size);
+            *started += 1;
         }
     }
 
@@ -453,26 +460,35 @@ impl Transmitter {
         Flying { pkt, size, accepted, start, out, arrival }
     }
 
-    /// The first packet to arrive leaves the flight.
+    /// The packet that arrives next.
+    #[inline]
+    fn first_to_land(&self) -> Option<&Flying> {
+        match (self.overtaken.front(), self.line.front()) {
+            (Some(o), Some(l)) if l.arrival < o.arrival => Some(l),
+            (Some(o), _) => Some(o),
+            (None, first) => first,
+        }
+    }
+
+    /// The packet that arrives next leaves the flight.
     #[inline]
     fn land(&mut self, core: &mut Core, reverse: &mut Self) {
-        let from_overtaken = match (self.overtaken.front(), self.line.front()) {
+        let overtaken = match (self.overtaken.front(), self.line.front()) {
             (Some(o), Some(l)) => o.arrival <= l.arrival,
             (o, _) => o.is_some(),
         };
-        let landed = if from_overtaken {
-            self.overtaken.pop_front()
-        } else {
-            let landed = self.line.pop_front();
-            if let (Stage::Planned { started, waiting_bytes, .. }, Some(landed)) = (&mut self.stage, &landed) {
-                match started.checked_sub(1) {
-                    Some(n) => *started = n,
-                    None => *waiting_bytes -= u64::from(landed.size),
-                }
-            }
-            landed
-        };
+        let landed = if overtaken { self.overtaken.pop_front() } else { self.line.pop_front() };
         let Some(landed) = landed else { return };
+        if let Stage::Planned { started, waiting_bytes, .. } = &mut self.stage
+            && !overtaken
+        {
+            if *started > 0 {
+                *started -= 1;
+            } else {
+                *waiting_bytes -= u64::from(landed.size);
+                self.service = Some(Service { start: landed.start, out: landed.out });
+            }
+        }
         self.sent.packets += 1;
         self.sent.bytes += u64::from(landed.size);
         self.busy = self.busy + landed.out.since(landed.start);
@@ -481,18 +497,38 @@ impl Transmitter {
         core.arrive(self.to.node, self.to.port, landed.pkt);
     }
 
-    /// Arms the arrival of the next packet to land, unless an earlier wake-up is pending.
+    /// Arms the next arrival, unless an earlier wake-up is pending, which will do it.
     #[inline]
     fn arm_arrival(&mut self, core: &mut Core) {
-        let next = match (self.overtaken.front(), self.line.front()) {
-            (Some(o), Some(l)) if o.arrival <= l.arrival => o,
-            (_, Some(l)) => l,
-            (Some(o), None) => o,
-            (None, None) => return,
-        };
-        if next.arrival < self.armed {
-            self.armed = next.arrival;
-            core.arm(self.target(ARRIVAL), next.arrival, next.start);
+        if let Some(next) = self.first_to_land().map(Flying::landing)
+            && next < self.armed
+            && next.at < Instant::MAX
+        {
+            self.armed = next;
+            core.arm(self.target(ARRIVAL), next.at, next.since);
+        }
+    }
+
+    /// Asked: gives the discipline a packet.
+    fn enqueue(&mut self, core: &mut Core, pkt: Pkt) {
+        self.end_service(core, Some(core.since()));
+        let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
+        core.note_queued(&pkt);
+        discipline.enqueue(core, pkt);
+        if !*sending {
+            self.ask(core);
+        }
+        self.arm_discipline(core);
+    }
+
+    /// Asked: sends the next packet if the serialiser is free now, for an event with this cause.
+    fn end_service(&mut self, core: &mut Core, cause: Option<Instant>) {
+        while let Stage::Asked { sending, .. } = &mut self.stage
+            && *sending
+            && !self.service.is_some_and(|s| s.occupies(core.now(), cause))
+        {
+            *sending = false;
+            self.ask(core);
         }
     }
 
@@ -508,12 +544,14 @@ impl Transmitter {
         let size = core.packet(&pkt).size;
         let accepted = core.queued_at(&pkt);
         let flying = self.schedule(pkt, size, accepted, now);
+        let Flying { start, out, .. } = flying;
+        self.service = Some(Service { start, out });
         if self.line.back().is_some_and(|last| last.arrival > flying.arrival) {
             self.let_overtake();
         }
         self.line.push_back(flying);
         self.arm_arrival(core);
-        core.arm(self.target(FREE), self.serialiser.free_at, now);
+        core.arm(self.target(FREE), out, start);
     }
 
     fn arm_discipline(&mut self, core: &mut Core) {
@@ -552,24 +590,19 @@ impl Transmitter {
 
     /// Takes packets back from service and flight, to be sent again ahead of what waits.
     fn move_flight(&mut self, core: &mut Core) {
-        let now = core.now();
-        self.last_started = Service { start: now, out: now };
-        self.serialiser.stop(now);
+        self.service = None;
         self.last_arrival = Instant::ZERO;
-        let mut back: Vec<Flying> = self.overtaken.drain(..).collect();
+        let flight = self.take_flight();
+        let mut back: Vec<Flying> = self.overtaken.drain(..).chain(flight).collect();
+        back.sort_by_key(|f| f.start);
         match &mut self.stage {
-            Stage::Planned { started, waiting_bytes, .. } => {
-                for flying in back.iter().chain(self.line.iter().take(*started)) {
-                    *waiting_bytes += u64::from(flying.size);
-                }
-                *started = 0;
+            Stage::Planned { waiting_bytes, .. } => {
                 for flying in back.into_iter().rev() {
+                    *waiting_bytes += u64::from(flying.size);
                     self.line.push_front(flying);
                 }
-                // Those overtaken started earlier than the rest, so this keeps the order of starts.
             }
             Stage::Asked { discipline, sending, .. } => {
-                back.extend(self.line.drain(..));
                 for flying in back.into_iter().rev() {
                     discipline.put_back(core, flying.pkt);
                 }
@@ -579,37 +612,40 @@ impl Transmitter {
     }
 
     /// Planned: plans anew what has not started, with the present rate and delay.
-    fn plan_anew(&mut self, core: &mut Core) {
+    fn plan_anew(&mut self, now: Instant) {
         let Stage::Planned { started, .. } = self.stage else { return };
-        let now = core.now();
         let waiting = self.line.split_off(started);
-        // The packet in service keeps its end, which is where the plan goes on.
-        self.serialiser.stop(self.last_started.out);
         if let Some(last) = self.line.back() {
             self.last_arrival = last.arrival;
+            if self.reorder && now + self.delay < last.arrival {
+                self.let_overtake();
+            }
         }
-        let mut planned = VecDeque::with_capacity(waiting.len());
         for flying in waiting {
-            planned.push_back(if self.up {
+            let planned = if self.up {
                 self.schedule(flying.pkt, flying.size, flying.accepted, now)
             } else {
                 Flying { start: Instant::MAX, out: Instant::MAX, arrival: Instant::MAX, ..flying }
-            });
+            };
+            self.line.push_back(planned);
         }
-        if self.line.back().is_some_and(|last| self.reorder && now + self.delay < last.arrival) {
-            self.let_overtake();
-        }
-        self.line.append(&mut planned);
+        self.note_started(now, None);
     }
 
     /// Sets aside what has started, so that what follows may arrive earlier.
     fn let_overtake(&mut self) {
+        let flight = self.take_flight();
+        let mut early: Vec<Flying> = self.overtaken.drain(..).chain(flight).collect();
+        early.sort_by_key(|f| f.arrival);
+        self.overtaken.extend(early);
+    }
+
+    /// Takes what has started, but was not overtaken, out of the line.
+    fn take_flight(&mut self) -> Vec<Flying> {
         let count = match &mut self.stage {
             Stage::Planned { started, .. } => std::mem::take(started),
             Stage::Asked { .. } => self.line.len(),
         };
-        let mut early: Vec<Flying> = self.overtaken.drain(..).chain(self.line.drain(..count)).collect();
-        early.sort_by_key(|f| f.arrival);
-        self.overtaken.extend(early);
+        self.line.drain(..count).collect()
     }
 }

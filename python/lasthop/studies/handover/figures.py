@@ -74,9 +74,7 @@ def _counts(data: Measured, id: str, what: str) -> Picture:
     axes.set_ylim(bottom=0)
     _handovers(axes)
     plot.label_lines(axes, ends)
-    where = (
-        "received by the mobile" if what == "received" else "dropped by the queue in front of the radio link"
-    )
+    where = "received by the mobile" if what == "received" else "dropped by the queue in front of the radio link"
     return Picture(
         id=id,
         caption=f"Packets {where} since the start. Mean of {_runs(data)}; the band is the 95 % interval of the mean. "
@@ -97,9 +95,7 @@ def _intervals(data: Measured) -> Picture:
     one = data.reno[0]
     at, interval = one.received_s[1:], np.diff(one.received_s) * 1e3
     figure, axes = plot.figure(plot.ONE_COLUMN, 62)
-    axes.plot(
-        at, interval, ".", color=plot.look("reno")["color"], markersize=2, markeredgewidth=0, rasterized=True
-    )
+    axes.plot(at, interval, ".", color=plot.look("reno")["color"], markersize=2, markeredgewidth=0, rasterized=True)
     axes.set_xlabel("time (s)")
     axes.set_ylabel("inter-packet interval (ms)")
     axes.set_yscale("log")

@@ -29,9 +29,7 @@ def _slow_start(data: Measured) -> Judgement:
     share = data.slow_start_share()
     good = share.mean >= 0.5
     reason = "" if good else f"{share.mean:.2f} of the lost packets were sent in slow start"
-    return Judgement(
-        REPRODUCED if good else NOT_REPRODUCED, f"share {share}", {"slow_start_share": share}, reason
-    )
+    return Judgement(REPRODUCED if good else NOT_REPRODUCED, f"share {share}", {"slow_start_share": share}, reason)
 
 
 def _adapts(data: Measured, *, fast: bool) -> Judgement:
@@ -49,18 +47,14 @@ def _share(data: Measured) -> Judgement:
 def _spread(data: Measured) -> Judgement:
     fast, slow = data.spread(fast=True), data.spread(fast=False)
     ours = f"{fast} on WLAN, {slow} on UMTS"
+    values = {"wlan_p95_over_p5": fast, "umts_p95_over_p5": slow}
     outside = [
-        f"{one.mean:.3g} on {name}"
+        f"{one.mean:.3g} on {name}, where packets arrive at the link's rate without a gap in "
+        f"{data.gapless(fast=name == 'WLAN')} of {len(data.reno)} runs"
         for name, one in (("WLAN", fast), ("UMTS", slow))
         if not 3 <= one.mean <= 8
     ]
-    values = {"wlan_p95_over_p5": fast, "umts_p95_over_p5": slow}
-    if not outside:
-        return Judgement(REPRODUCED, ours, values)
-    # As long as the queue holds something, the link sends without a gap.
-    steady = [name for name, one in (("WLAN", fast), ("UMTS", slow)) if one.mean < 1.5]
-    cause = f": on {' and '.join(steady)} packets arrive back to back, at the link's rate" if steady else ""
-    return Judgement(NOT_REPRODUCED, ours, values, " and ".join(outside) + cause)
+    return Judgement(NOT_REPRODUCED if outside else REPRODUCED, ours, values, "; ".join(outside))
 
 
 def _alike(data: Measured) -> Judgement:

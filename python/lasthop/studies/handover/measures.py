@@ -147,6 +147,10 @@ class Measured:
         """P95 over P5 of Reno's inter-packet intervals."""
         return estimate(t.spread(fast=fast) for t in self.reno)
 
+    def gapless(self, *, fast: bool) -> int:
+        """In how many of Reno's runs the 95th percentile of intervals is the 5th, to a per cent."""
+        return sum(t.spread(fast=fast) < 1.01 for t in self.reno)
+
     def adaptation_rtts(self, *, fast: bool) -> tuple[Estimate, int]:
         """Reno's time to adapt to WLAN (``fast``) or to UMTS, in round trips; and in how many runs it did."""
         rtt = self.variant.rtt_s(fast=fast)

@@ -41,17 +41,11 @@ class Variant:
 
 
 #: The paper gives no delays. All claims are judged at each of these.
-DELAYS = [
-    Variant(f"{wlan}/{umts} ms", (wlan, umts)) for wlan, umts in ((20, 40), (50, 100), (70, 140), (90, 180))
-]
+DELAYS = [Variant(f"{wlan}/{umts} ms", (wlan, umts)) for wlan, umts in ((20, 40), (50, 100), (70, 140), (90, 180))]
 
 
 def _handover(in_flight: str, queue: str) -> dict[str, Any]:
-    return {
-        f"change.{i}.{key}": value
-        for i in (0, 1)
-        for key, value in (("in_flight", in_flight), ("queue", queue))
-    }
+    return {f"change.{i}.{key}": value for i in (0, 1) for key, value in (("in_flight", in_flight), ("queue", queue))}
 
 
 #: Other choices that the paper leaves open, and the standards' TCP.

@@ -14,8 +14,8 @@ __all__ = ["STUDY"]
 #: The delays at which claims are judged.
 DEFAULT = "70/140 ms"
 TCPS = ("reno", "newreno")
-#: Start times at the default delays, and at the other parameters.
-STARTS = {"quick": (20, 5), "full": (20, 20)}
+#: Start times at each set of parameters.
+STARTS = 20
 
 
 def variants(mode: str) -> Sequence[Variant]:
@@ -23,15 +23,9 @@ def variants(mode: str) -> Sequence[Variant]:
     return [*DELAYS, *SENSITIVITY] if mode == "full" else DELAYS
 
 
-def starts(mode: str, variant: Variant) -> int:
-    """How many start times a set of parameters gets."""
-    default, other = STARTS[mode]
-    return default if variant.name == DEFAULT else other
-
-
 def runs(mode: str) -> int:
     """How many runs a mode takes."""
-    return sum(starts(mode, variant) * len(TCPS) for variant in variants(mode))
+    return len(variants(mode)) * len(TCPS) * STARTS
 
 
 def perform(mode: str, threads: int | None, progress: Callable[[float], None] | None) -> Campaign:
@@ -45,13 +39,12 @@ def perform(mode: str, threads: int | None, progress: Callable[[float], None] | 
         (scenario(variant, tcp, start), SEED)
         for variant in variants(mode)
         for tcp in TCPS
-        for start in start_times(starts(mode, variant))
+        for start in start_times(STARTS)
     ]
     traces = iter(run_each(work, threads=threads, progress=progress, reduce=trace))
     measured = {}
     for variant in variants(mode):
-        n = starts(mode, variant)
-        reno, newreno = ([next(traces) for _ in range(n)] for _ in TCPS)
+        reno, newreno = ([next(traces) for _ in range(STARTS)] for _ in TCPS)
         measured[variant.name] = Measured(variant, reno, newreno)
     return Campaign(
         variants=measured,
@@ -60,7 +53,7 @@ def perform(mode: str, threads: int | None, progress: Callable[[float], None] | 
         tables={"runs": ("Each run: packets received and dropped, and its intervals.", _table(measured))},
         facts={
             "seed": str(SEED),
-            "start times": f"{starts(mode, DELAYS[2])} in [0, 1) s, one drawn from each equal part",
+            "start times": f"{STARTS} in [0, 1) s, one drawn from each equal part",
         },
     )
 
@@ -101,7 +94,7 @@ STUDY = Study(
     seed_document="001_de5361d7d9d3ec21.txt",
     question="A mobile moves from WLAN to UMTS and back: the rate falls to a tenth and the delay doubles. "
     "Which congestion control adapts quickly, and which delivers packets evenly enough for interactive media?",
-    setting=lambda mode: f"WLAN to UMTS at 10 s and back at 20 s · {STARTS[mode][0]} start times · {mode}",
+    setting=lambda mode: f"WLAN to UMTS at 10 s and back at 20 s · {STARTS} start times · {mode}",
     claims=CLAIMS,
     assumptions=[
         Assumption(
@@ -135,7 +128,8 @@ STUDY = Study(
             "with --full also: profile rfc, TCP as today's standards have it",
         ),
         Assumption(
-            "Time to adapt", "from the handover until the receive rate over the last max(5 R, 0.2 s) stays within 20 % of "
+            "Time to adapt",
+            "from the handover until the receive rate over the last max(5 R, 0.2 s) stays within 20 % of "
             "the new capacity for 10 R, with R the round trip of the empty new path",
             "the paper gives no measure; a sender that adapts at once would read 4 to 5 R",
         ),

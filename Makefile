@@ -1,0 +1,82 @@
+# Each target does its own set-up: it needs Python 3.11, a Rust toolchain and the package registries.
+# A second call does only what has changed.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
+RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+REF ?= tests/reference/ns2
+
+.PHONY: demo test test-rust test-python lint bench bench-peers fidelity docs clean
+
+## The first study: runs it, prints its claims, says where the report is.
+demo: .venv/core
+	$(BIN)/lasthop reproduce handover
+
+## Everything that has to hold.
+test: lint test-rust fidelity-quick test-python
+
+test-rust:
+	cargo test --workspace
+
+test-python: .venv/core .venv/test
+	$(BIN)/python -m mypy.stubtest lasthop._core
+	$(BIN)/pytest
+
+lint: .venv/core .venv/test
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --profile test -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+## The core's microbenchmarks, and instruction counts where valgrind is installed.
+bench:
+	cargo bench --workspace
+
+## ns-2 and ns-3 on the same work in the same call.
+bench-peers: .venv/core
+	$(BIN)/python benches/peers/run.py
+
+## Runs against other simulators' traces: `make fidelity REF=DIR` for others of the same format.
+fidelity:
+	mkdir -p target/fidelity
+	cargo run --quiet --profile fast -p lasthop-fidelity -- $(REF) --markdown target/fidelity/table.md
+
+# The families that are compared event for event.
+.PHONY: fidelity-quick
+fidelity-quick:
+	cargo run --quiet --profile fast -p lasthop-fidelity -- $(addprefix $(REF)/,tcp-scripted tcp-droptail handover)
+
+## The documentation, as a site in docs/_build/html.
+docs: .venv/core .venv/docs
+	$(BIN)/python docs/generate.py
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo docs/_build/html/index.html
+
+clean:
+	rm -rf .venv target out docs/_build docs/generated
+
+# The virtual environment. Its stamps lie inside it.
+
+.venv/uv:
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check uv
+	@touch $@
+
+.venv/base: .venv/uv uv.lock
+	$(UV) sync --quiet --frozen --inexact --group build --extra report --extra stats
+	@touch $@
+
+.venv/test: .venv/base
+	$(UV) sync --quiet --frozen --inexact --group dev --group docs --all-extras
+	@touch $@
+
+.venv/docs: .venv/base
+	$(UV) sync --quiet --frozen --inexact --group docs --extra report --extra stats
+	@touch $@
+
+# The compiled core, without link-time optimisation, which would take minutes.
+.venv/core: .venv/base $(RUST_SOURCES) pyproject.toml
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --uv --profile fast --generate-stubs --quiet
+	@touch $@

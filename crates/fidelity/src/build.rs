@@ -1,0 +1,274 @@
+//! From a description to a scenario of lasthop.
+
+use lasthop_core::engine::units::Amount;
+use lasthop_core::engine::{BitRate, Bytes, Duration, Probability};
+use lasthop_core::net::disciplines::droptail;
+use lasthop_core::net::loss::{bernoulli, list, schedule};
+use lasthop_core::profile::Profile;
+use lasthop_core::scenario::registry::{LossModel, Queue, Source, Transport};
+use lasthop_core::scenario::types::{self, Scenario};
+use lasthop_core::traffic::{file, greedy};
+use lasthop_core::transport::tcp::{self, config};
+use serde_json::Value;
+
+use crate::index::{Direction, Flow, Network, Tcp};
+
+/// Why there is no scenario.
+#[derive(Clone, Debug)]
+pub enum Obstacle {
+    /// lasthop does not have what it needs.
+    Unsupported(String),
+    /// The description is not understood, or contradicts itself.
+    Wrong(String),
+}
+
+/// The name of the bottleneck.
+pub const BOTTLENECK: &str = "bottleneck";
+
+/// The variant of this name in ns-2.
+pub fn variant(name: &str) -> Option<config::Variant> {
+    Some(match name {
+        "Tahoe" => config::Variant::Tahoe,
+        "Reno" => config::Variant::Reno,
+        "Newreno" => config::Variant::NewReno,
+        "Sack1" => config::Variant::Sack,
+        "Fack" => config::Variant::Fack,
+        "Vegas" => config::Variant::Vegas,
+        _ => return None,
+    })
+}
+
+/// The scenario that `network` describes. `loss` is a probability of independent loss.
+///
+/// # Errors
+/// See [`Obstacle`].
+pub fn scenario(network: &Network, loss: Option<f64>) -> Result<Scenario, Obstacle> {
+    if network.access.len() != network.flows.len() {
+        return Err(Obstacle::Wrong("access_links: not one for each flow".to_owned()));
+    }
+    let mut links = vec![types::Link {
+        reverse: Some(types::Reverse {
+            loss: list(&network.ack_drops),
+            rate: Some(BitRate::from_bps(network.reverse.rate)),
+            delay: Some(Duration::from_secs_f64(network.reverse.delay)),
+            queue: Some(queue(&network.reverse)),
+        }),
+        loss: data_loss(network, loss)?,
+        reorder: network.reorder,
+        ..link(BOTTLENECK, ["r1", "r2"], &network.bottleneck)
+    }];
+    let mut flows = Vec::new();
+    for (i, (flow, [source_side, sink_side])) in network.flows.iter().zip(&network.access).enumerate() {
+        let (source, sink) = (format!("s{i}"), format!("d{i}"));
+        links.push(link(&format!("source {i}"), [&source, "r1"], source_side));
+        links.push(link(&format!("sink {i}"), ["r2", &sink], sink_side));
+        let size = |packets: u64| Bytes::new(packets * u64::from(network.tcp.packet_size));
+        flows.push(types::Flow {
+            name: i.to_string(),
+            from: source,
+            to: sink,
+            transport: Transport::Tcp(transport(&network.tcp, flow)?),
+            source: match flow.packets {
+                None => Source::Greedy(greedy::Config::default()),
+                Some(packets) => Source::File(file::Config { size: size(packets) }),
+            },
+            start: Duration::from_secs_f64(flow.start),
+        });
+    }
+    let changes = network.changes.iter().map(|change| types::Change {
+        at: Duration::from_secs_f64(change.at),
+        link: BOTTLENECK.to_owned(),
+        rate: Some(BitRate::from_bps(change.rate)),
+        delay: Some(Duration::from_secs_f64(change.delay)),
+        up: None,
+        loss: None,
+        in_flight: Default::default(),
+        queue: Default::default(),
+    });
+    Ok(Scenario {
+        profile: Profile::Ns2,
+        duration: Duration::from_secs_f64(network.stop),
+        link: links,
+        flow: flows,
+        change: changes.collect(),
+        ..Scenario::default()
+    })
+}
+
+fn link(name: &str, [a, b]: [&str; 2], direction: &Direction) -> types::Link {
+    types::Link {
+        name: name.to_owned(),
+        between: [a.to_owned(), b.to_owned()],
+        rate: BitRate::from_bps(direction.rate),
+        delay: Duration::from_secs_f64(direction.delay),
+        queue: queue(direction),
+        loss: None,
+        reorder: true,
+        reverse: None,
+    }
+}
+
+fn queue(direction: &Direction) -> Queue {
+    Queue::DropTail(droptail::Config { limit: Amount::Packets(direction.waiting), drop_front: false })
+}
+
+fn list(drops: &[u64]) -> Option<LossModel> {
+    (!drops.is_empty()).then(|| LossModel::List(list::Config { drop: drops.to_vec() }))
+}
+
+fn data_loss(network: &Network, loss: Option<f64>) -> Result<Option<LossModel>, Obstacle> {
+    let probability = |p: f64| {
+        Probability::new(p).ok_or_else(|| Obstacle::Wrong(format!("{p} is not a probability of loss")))
+    };
+    let random = if let Some(p) = loss {
+        Some(LossModel::Bernoulli(bernoulli::Config { p: probability(p)? }))
+    } else if network.loss_schedule.is_empty() {
+        None
+    } else {
+        let step = |&(at, p): &(f64, f64)| Ok(schedule::Step { at: Duration::from_secs_f64(at), p: probability(p)? });
+        let steps = network.loss_schedule.iter().map(step).collect::<Result<_, Obstacle>>()?;
+        Some(LossModel::Schedule(schedule::Config { steps }))
+    };
+    if random.is_some() && !network.data_drops.is_empty() {
+        return Err(Obstacle::Unsupported("scripted and random losses on one link".to_owned()));
+    }
+    Ok(random.or_else(|| list(&network.data_drops)))
+}
+
+/// TCP's parameters for a flow.
+fn transport(tcp: &Tcp, flow: &Flow) -> Result<tcp::Config, Obstacle> {
+    let Some(variant) = variant(&flow.variant) else {
+        return Err(Obstacle::Unsupported(flow.variant.clone()));
+    };
+    let mut settled = Settled {
+        guard: None,
+        idle_restart: None,
+        timestamps: None,
+        tcp: tcp.clone(),
+        fack: config::Fack::default(),
+        vegas: config::Vegas::default(),
+    };
+    for (name, value) in &tcp.others {
+        settled.set(name, value)?;
+    }
+    let Settled { tcp, guard, idle_restart, timestamps, fack, vegas } = settled;
+    if tcp.syn != tcp.delay_growth {
+        return Err(Obstacle::Unsupported("syn_ and delay_growth_ that differ".to_owned()));
+    }
+    check_agent(flow, &tcp)?;
+    let is_vegas = variant == config::Variant::Vegas;
+    let header = match flow.data_bytes.checked_sub(tcp.packet_size) {
+        Some(header) if !(is_vegas && header > 0) => header,
+        _ => return Err(Obstacle::Wrong(format!("data_packet_bytes_on_wire: {} is not known", flow.data_bytes))),
+    };
+    let first = if tcp.syn && !is_vegas { 40 } else { tcp.packet_size };
+    if flow.first_bytes.is_some_and(|bytes| bytes != first) {
+        return Err(Obstacle::Wrong("seqno_0_bytes_on_wire is not as ns-2 has it".to_owned()));
+    }
+    let seconds = |s: f64| Some(Duration::from_secs_f64(s));
+    Ok(tcp::Config {
+        variant: Some(variant),
+        segment: Some(Bytes::new(tcp.packet_size.into())),
+        header: Some(Bytes::new(header.into())),
+        handshake: Some(if tcp.syn { config::Handshake::Partial } else { config::Handshake::None }),
+        initial_window: Some(tcp.window_init),
+        initial_ssthresh: Some(tcp.ssthresh),
+        window: Some(tcp.window),
+        ack: config::AckPolicy {
+            every: Some(if tcp.delayed_ack.is_some() { 2 } else { 1 }),
+            delay: tcp.delayed_ack.and_then(seconds),
+        },
+        limited_transmit: Some(tcp.singledup),
+        max_burst: tcp.maxburst,
+        idle_restart,
+        ecn: tcp.ecn,
+        timestamps,
+        rto: config::Rto {
+            min: seconds(tcp.minrto),
+            max: seconds(tcp.maxrto),
+            initial: seconds(tcp.rtxcur_init),
+            granularity: seconds(tcp.tick),
+            order: config::RtoOrder::Rfc,
+        },
+        guard,
+        fack,
+        vegas,
+        boot_time: flow.boot_time,
+        overhead: (tcp.overhead > 0.0).then(|| Duration::from_secs_f64(tcp.overhead)),
+        ..tcp::Config::default()
+    })
+}
+
+/// The agents named must be those of the variant.
+fn check_agent(flow: &Flow, tcp: &Tcp) -> Result<(), Obstacle> {
+    let agent = match flow.variant.as_str() {
+        "Tahoe" => "Agent/TCP".to_owned(),
+        name => format!("Agent/TCP/{name}"),
+    };
+    let sack = if matches!(flow.variant.as_str(), "Sack1" | "Fack") { "/Sack1" } else { "" };
+    let delayed = if tcp.delayed_ack.is_some() { "/DelAck" } else { "" };
+    let sink = format!("Agent/TCPSink{sack}{delayed}");
+    for (stated, known) in [(&flow.agent, agent), (&flow.sink, sink)] {
+        if let Some(stated) = stated
+            && *stated != known
+        {
+            return Err(Obstacle::Unsupported(format!("{stated} where {known} is expected")));
+        }
+    }
+    Ok(())
+}
+
+/// Parameters while variables by name are put into them.
+struct Settled {
+    tcp: Tcp,
+    guard: Option<bool>,
+    idle_restart: Option<config::IdleRestart>,
+    timestamps: Option<bool>,
+    fack: config::Fack,
+    vegas: config::Vegas,
+}
+
+impl Settled {
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), Obstacle> {
+        let number = match value {
+            Value::Bool(b) => Some(f64::from(u8::from(*b))),
+            Value::Number(n) => n.as_f64(),
+            Value::String(text) if text == "true" => Some(1.0),
+            Value::String(text) if text == "false" => Some(0.0),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
+        };
+        let Some(number) = number else {
+            return Err(Obstacle::Wrong(format!("non_default_agent_variables: {name} is not a number")));
+        };
+        let on = number != 0.0;
+        let tcp = &mut self.tcp;
+        match name {
+            "window_" => tcp.window = number as u32,
+            "windowInit_" => tcp.window_init = number as u32,
+            "ssthresh_" => tcp.ssthresh = number as u32,
+            "syn_" => tcp.syn = on,
+            "delay_growth_" => tcp.delay_growth = on,
+            "packetSize_" => tcp.packet_size = number as u32,
+            "tcpTick_" => tcp.tick = number,
+            "minrto_" => tcp.minrto = number,
+            "maxrto_" => tcp.maxrto = number,
+            "rtxcur_init_" => tcp.rtxcur_init = number,
+            "maxburst_" => tcp.maxburst = number as u32,
+            "singledup_" => tcp.singledup = on,
+            "overhead_" => tcp.overhead = number,
+            "ecn_" => tcp.ecn = on,
+            "interval_" => tcp.delayed_ack = tcp.delayed_ack.map(|_| number),
+            "bugFix_" => self.guard = Some(on),
+            "slow_start_restart_" => self.idle_restart = (!on).then_some(config::IdleRestart::Off),
+            "timestamps_" => self.timestamps = Some(on),
+            "rampdown_" => self.fack.rampdown = on,
+            "ss-div4_" => self.fack.overdamping = on,
+            "v_alpha_" => self.vegas.alpha = number,
+            "v_beta_" => self.vegas.beta = number,
+            "v_gamma_" => self.vegas.gamma = number,
+            _ => return Err(Obstacle::Wrong(format!("non_default_agent_variables: {name} is not known"))),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! Runs a deterministic scenario and compares its events with a reference file.
+//!
+//! Files sort events of one microsecond by letter, not by cause. So the events of each flow and
+//! letter are compared as one sequence: the same number of them, in the same order, each with the
+//! same values and within a microsecond of the same time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::Path;
+
+use lasthop_core::engine::{Duration, Instant};
+use lasthop_core::net::Place;
+use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::types::Scenario;
+
+use crate::build::{self, BOTTLENECK, Obstacle};
+use crate::in_parallel;
+use crate::index::{Case, Network};
+use crate::report::Outcome;
+use crate::watch::{Event, Events, SAMPLE, Watcher};
+
+/// Compares the scenarios of one family. What any of its files with so many flows records is
+/// compared in all of them: a file can lack events of a kind because none occurred.
+pub fn family(folder: &Path, cases: &[Result<Case, (String, String)>], jobs: usize) -> Vec<(String, Outcome)> {
+    let prepared = in_parallel(jobs, cases, |case| match case {
+        Ok(case) => (case.id.clone(), prepare(folder, case)),
+        Err((id, message)) => (id.clone(), Err(Outcome::Failed(message.clone()))),
+    });
+    let mut letters: BTreeMap<usize, BTreeSet<char>> = BTreeMap::new();
+    for Prepared { case, reference, .. } in prepared.iter().filter_map(|(_, p)| p.as_ref().ok()) {
+        let recorded = letters.entry(case.network.flows.len()).or_default();
+        recorded.extend(reference.rows.keys().map(|(_, letter)| *letter));
+    }
+    in_parallel(jobs, &prepared, |(id, prepared)| {
+        let outcome = match prepared {
+            Err(outcome) => outcome.clone(),
+            Ok(Prepared { case, scenario, reference }) => {
+                let letters = &letters[&case.network.flows.len()];
+                match run(&case.network, scenario, reference, letters) {
+                    Err(message) => Outcome::Failed(message),
+                    Ok(events) => match difference(reference, &events) {
+                        None => Outcome::Same(reference.count),
+                        Some(first) => Outcome::Differs(reference.count, first),
+                    },
+                }
+            }
+        };
+        (id.clone(), outcome)
+    })
+}
+
+/// A scenario that is ready to run, and what to hold it against.
+struct Prepared<'a> {
+    case: &'a Case,
+    scenario: Scenario,
+    reference: Reference,
+}
+
+fn prepare<'a>(folder: &Path, case: &'a Case) -> Result<Prepared<'a>, Outcome> {
+    let scenario = build::scenario(&case.network, None).map_err(|obstacle| match obstacle {
+        Obstacle::Unsupported(why) => Outcome::Unsupported(why),
+        Obstacle::Wrong(why) => Outcome::Failed(why),
+    })?;
+    let reference = Reference::read(&folder.join(&case.file)).map_err(Outcome::Failed)?;
+    Ok(Prepared { case, scenario, reference })
+}
+
+/// A row of a reference file.
+#[derive(Clone, Debug)]
+struct Row {
+    /// Microseconds.
+    at: u64,
+    a: f64,
+    b: Option<f64>,
+}
+
+/// A reference file.
+struct Reference {
+    rows: BTreeMap<(u32, char), Vec<Row>>,
+    count: usize,
+    /// Whether it has changes of variables; then `R` is a round-trip-time sample.
+    has_variables: bool,
+    /// When the last packet or acknowledgement was seen, microseconds.
+    last: u64,
+}
+
+impl Reference {
+    fn read(file: &Path) -> Result<Self, String> {
+        let wrong = |e: &dyn std::fmt::Display| format!("{}: {e}", file.display());
+        let bytes = std::fs::read(file).map_err(|e| wrong(&e))?;
+        let mut text = String::new();
+        if file.extension().is_some_and(|e| e == "gz") {
+            flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).map_err(|e| wrong(&e))?;
+        } else {
+            text = String::from_utf8(bytes).map_err(|e| wrong(&e))?;
+        }
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let headings = reader.headers().map_err(|e| wrong(&e))?;
+        if headings != vec!["t_us", "flow", "event", "a", "b"] {
+            return Err(wrong(&"its columns are not t_us, flow, event, a, b"));
+        }
+        let mut read = Vec::new();
+        for record in reader.deserialize::<(u64, u32, char, f64, Option<f64>)>() {
+            read.push(record.map_err(|e| wrong(&e))?);
+        }
+        let has_variables = read.iter().any(|(_, _, letter, ..)| matches!(letter, 'W' | 'H' | 'T' | 'V'));
+        let mut reference = Self { rows: BTreeMap::new(), count: read.len(), has_variables, last: 0 };
+        for (at, flow, letter, a, b) in read {
+            if !"SARDKXWHTVBO".contains(letter) {
+                return Err(wrong(&format!("event {letter} is not known")));
+            }
+            if matches!(letter, 'S' | 'A' | 'R') {
+                reference.last = reference.last.max(at);
+            }
+            let key = if letter == 'R' && has_variables { SAMPLE } else { letter };
+            reference.rows.entry((flow, key)).or_default().push(Row { at, a, b });
+        }
+        Ok(reference)
+    }
+}
+
+/// Runs the scenario and gives the events that the reference records.
+fn run(
+    network: &Network,
+    scenario: &Scenario,
+    reference: &Reference,
+    letters: &BTreeSet<char>,
+) -> Result<Events, String> {
+    let samples = letters.contains(&'X');
+    let mut scenario = scenario.clone();
+    scenario.record.series = samples.then_some(SAMPLE_INTERVAL);
+    let mut run = Run::new(&scenario, 1, Some(Box::new(Watcher::default()))).map_err(|e| e.to_string())?;
+    run.complete().map_err(|e| e.to_string())?;
+    let place_name = |place: Place| run.simulation().core().place_name(place).to_owned();
+    let places: BTreeMap<u32, String> = (0..=2 * scenario.link.len() as u32).map(|p| (p, place_name(Place(p)))).collect();
+    let mut results = run.finish();
+    let watcher = results.observer.take().and_then(|o| o.downcast::<Watcher>().ok()).ok_or("the watcher is lost")?;
+    let mut events = watcher.events.clone();
+    for (place, flow, letter, event) in &watcher.drops {
+        // ns-2's traces show drops at the bottleneck only.
+        if places.get(&place.0).is_some_and(|name| name.starts_with(BOTTLENECK)) {
+            events.entry((*flow, *letter)).or_default().push(*event);
+        }
+    }
+    if samples {
+        take_samples(network, &results, &watcher, &mut events);
+    }
+    if reference.has_variables {
+        start_values(network, &mut events);
+    }
+    events.retain(|(_, letter), _| letters.contains(letter));
+    // Files of finite transfers end with the last packet or acknowledgement; what follows from
+    // it, and what an idle timer does, is left out.
+    if network.flows.iter().all(|flow| flow.packets.is_some()) {
+        let end = Instant::from_nanos(reference.last * 1000) + TOLERANCE;
+        for ((_, letter), list) in &mut events {
+            if !"SARX".contains(*letter) {
+                list.retain(|event| event.at <= end);
+            }
+        }
+    }
+    Ok(events)
+}
+
+/// The interval of `X` rows.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How far times may be apart.
+const TOLERANCE: Duration = Duration::from_nanos(1000);
+
+/// `X`: the window, and the bytes that the sink has in order.
+fn take_samples(network: &Network, results: &Results, watcher: &Watcher, events: &mut Events) {
+    let Some(series) = results.table("series") else { return };
+    for row in 0..series.rows() {
+        let (Some(name), Some(quantity)) = (series.text("name", row), series.text("quantity", row)) else { continue };
+        let (Some(time), Some(value)) = (series.number("time_s", row), series.number("value", row)) else { continue };
+        let flow = name.parse::<u32>().ok().filter(|&f| (f as usize) < network.flows.len());
+        if let (Some(flow), "cwnd_packets") = (flow, quantity)
+            && time > 0.0
+            && time < network.stop
+        {
+            let at = Instant::from_secs_f64(time);
+            let bytes = watcher.bytes_before(flow, at);
+            events.entry((flow, 'X')).or_default().push(Event { at, a: value, b: Some(bytes as f64) });
+        }
+    }
+}
+
+/// The script sets `ssthresh_` while it makes an agent: ns-2's default, then `window_`, then
+/// what the scenario states; changes are traced at time 0.
+fn start_values(network: &Network, events: &mut Events) {
+    for flow in 0..network.flows.len() as u32 {
+        let mut values = vec![20.0, f64::from(network.tcp.window), f64::from(network.tcp.ssthresh)];
+        values.dedup();
+        let start = values.into_iter().map(|a| Event { at: Instant::ZERO, a, b: None });
+        events.entry((flow, 'H')).or_default().splice(0..0, start);
+    }
+}
+
+/// The difference that occurs first, in words.
+fn difference(reference: &Reference, events: &Events) -> Option<String> {
+    let empty_rows = Vec::new();
+    let empty_events = Vec::new();
+    let mut keys: Vec<(u32, char)> = reference.rows.keys().chain(events.keys()).copied().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let first = keys.into_iter().filter_map(|key| {
+        let theirs = reference.rows.get(&key).unwrap_or(&empty_rows);
+        let ours = events.get(&key).unwrap_or(&empty_events);
+        let differs = |i: &usize| match (theirs.get(*i), ours.get(*i)) {
+            (Some(row), Some(event)) => !agrees(key.1, row, event),
+            _ => true,
+        };
+        let place = (0..theirs.len().max(ours.len())).find(differs)?;
+        let (row, event) = (theirs.get(place), ours.get(place));
+        let at = row.map_or(u64::MAX, |r| r.at * 1000).min(event.map_or(u64::MAX, |e| e.at.as_nanos()));
+        Some((at, key, row.cloned(), event.copied()))
+    });
+    let (_, (flow, letter), row, event) = first.min_by_key(|(at, key, ..)| (*at, *key))?;
+    let values = |a: f64, b: Option<f64>| b.map_or(format!("{a}"), |b| format!("{a},{b}"));
+    let theirs = row.map_or("nothing".to_owned(), |r| format!("{} at {} us", values(r.a, r.b), r.at));
+    let ours = event.map_or("nothing".to_owned(), |e| {
+        format!("{} at {} us", values(e.a, e.b), e.at.as_nanos() as f64 / 1e3)
+    });
+    let letter = if letter == SAMPLE { 'R' } else { letter };
+    Some(format!("flow {flow} {letter}: ns-2 {theirs}, lasthop {ours}"))
+}
+
+fn agrees(letter: char, row: &Row, event: &Event) -> bool {
+    let at = Instant::from_nanos(row.at * 1000);
+    // Windows are printed with six significant digits.
+    let printed = if matches!(letter, 'W' | 'X') { six_digits(event.a) } else { event.a };
+    let apart = at.since(event.at).max(event.at.since(at));
+    apart <= TOLERANCE && printed == row.a && row.b == event.b
+}
+
+/// The value as C's `%g` prints it.
+fn six_digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_significant_digits() {
+        assert_eq!(six_digits(34.060_64), 34.0606);
+        assert_eq!(six_digits(1_234_567.0), 1_234_570.0);
+        assert_eq!(six_digits(0.0), 0.0);
+    }
+}

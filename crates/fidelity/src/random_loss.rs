@@ -1,0 +1,183 @@
+//! Compares means over seeds: Welch's test for each cell, with Holm's correction over all.
+
+use lasthop_core::engine::Duration;
+use lasthop_core::scenario::run::{Results, Run};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::build::{self, Obstacle};
+use crate::in_parallel;
+use crate::index::{Flow, Network, RandomLoss, Summary};
+use crate::report::Outcome;
+
+/// Our seeds for each cell.
+const SEEDS: u64 = 96;
+/// The probability that any cell is called different when none is.
+const LEVEL: f64 = 0.01;
+/// Between samples of the smoothed round-trip time.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
+/// What is compared.
+const COLUMNS: [&str; 6] =
+    ["goodput_bps", "packets_sent", "retransmissions", "timeouts", "window_cuts", "mean_srtt_s"];
+
+/// Compares each variant at each loss rate.
+pub fn compare(family: &RandomLoss, jobs: usize) -> Vec<(String, Outcome)> {
+    let runs: Vec<(usize, u64)> =
+        (0..family.summary.len()).flat_map(|cell| (1..=SEEDS).map(move |seed| (cell, seed))).collect();
+    let values = in_parallel(jobs, &runs, |&(cell, seed)| run(family, &family.summary[cell], seed));
+    let mut tests = Vec::new();
+    let mut lines = Vec::new();
+    for (cell, (summary, values)) in family.summary.iter().zip(values.chunks(SEEDS as usize)).enumerate() {
+        let name = format!("{}-{}", summary.variant, summary.loss);
+        match values.iter().cloned().collect::<Result<Vec<_>, _>>() {
+            Err(outcome) => lines.push((name, outcome)),
+            Ok(values) => {
+                let own = cells(summary, &values);
+                lines.push((name, match &own {
+                    Ok(own) => Outcome::Same(own.len()),
+                    Err(message) => Outcome::Failed(message.clone()),
+                }));
+                tests.extend(own.into_iter().flatten().map(|test| (cell, test)));
+            }
+        }
+    }
+    for (cell, words) in rejected(tests) {
+        match &mut lines[cell].1 {
+            Outcome::Differs(_, before) => {
+                before.push_str("; ");
+                before.push_str(&words);
+            }
+            outcome => {
+                let Outcome::Same(count) = *outcome else { continue };
+                *outcome = Outcome::Differs(count, words);
+            }
+        }
+    }
+    lines
+}
+
+/// A comparison of two means.
+struct Test {
+    words: String,
+    p: f64,
+}
+
+/// The tests that fail by Holm's procedure, in the order of their cells.
+fn rejected(mut tests: Vec<(usize, Test)>) -> Vec<(usize, String)> {
+    tests.sort_by(|a, b| a.1.p.total_cmp(&b.1.p));
+    let count = tests.len();
+    let failing = tests.iter().enumerate().take_while(|(k, (_, test))| test.p <= LEVEL / (count - k) as f64).count();
+    tests.truncate(failing);
+    tests.sort_by_key(|(cell, _)| *cell);
+    tests.into_iter().map(|(cell, test)| (cell, format!("{}, p = {:.1e}", test.words, test.p))).collect()
+}
+
+fn cells(summary: &Summary, values: &[[f64; COLUMNS.len()]]) -> Result<Vec<Test>, String> {
+    let mut tests = Vec::new();
+    for (i, column) in COLUMNS.into_iter().enumerate() {
+        // Fack does not count its timeouts in ns-2.
+        if column == "timeouts" && summary.variant == "Fack" {
+            continue;
+        }
+        let known = |what: &str| {
+            let key = format!("{column}_{what}");
+            summary.values.get(&key).copied().ok_or_else(|| format!("summary: {key} is missing"))
+        };
+        let theirs = Mean { mean: known("mean")?, error: known("stderr")?, n: summary.n as f64 };
+        let ours = Mean::of(values.iter().map(|v| v[i]));
+        let words = format!(
+            "{column}: ns-2 {:.6} ± {:.6}, lasthop {:.6} ± {:.6}",
+            theirs.mean, theirs.error, ours.mean, ours.error
+        );
+        tests.push(Test { words, p: welch(ours, theirs) });
+    }
+    Ok(tests)
+}
+
+/// A mean with its standard error.
+#[derive(Clone, Copy)]
+struct Mean {
+    mean: f64,
+    error: f64,
+    n: f64,
+}
+
+impl Mean {
+    fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let n = values.clone().count() as f64;
+        let mean = values.clone().sum::<f64>() / n;
+        let variance = values.map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+        Self { mean, error: (variance / n).sqrt(), n }
+    }
+}
+
+/// The two-sided probability of means so far apart if they were equal (Welch 1947).
+fn welch(a: Mean, b: Mean) -> f64 {
+    let (va, vb) = (a.error * a.error, b.error * b.error);
+    if va + vb == 0.0 {
+        return f64::from(u8::from(a.mean == b.mean));
+    }
+    let t = (a.mean - b.mean) / (va + vb).sqrt();
+    let freedom = (va + vb) * (va + vb) / (va * va / (a.n - 1.0) + vb * vb / (b.n - 1.0));
+    StudentsT::new(0.0, 1.0, freedom).map_or(0.0, |d| 2.0 * d.cdf(-t.abs()))
+}
+
+/// One run: the values of the columns.
+fn run(family: &RandomLoss, summary: &Summary, seed: u64) -> Result<[f64; COLUMNS.len()], Outcome> {
+    let network = network(&family.network, &summary.variant);
+    let mut scenario = build::scenario(&network, Some(summary.loss)).map_err(|obstacle| match obstacle {
+        Obstacle::Unsupported(why) => Outcome::Unsupported(why),
+        Obstacle::Wrong(why) => Outcome::Failed(why),
+    })?;
+    scenario.record.series = Some(SAMPLE_INTERVAL);
+    let mut run = Run::new(&scenario, seed, None).map_err(|e| Outcome::Failed(e.to_string()))?;
+    run.complete().map_err(|e| Outcome::Failed(e.to_string()))?;
+    let results = run.finish();
+    let flows = results.table("flows").ok_or_else(|| Outcome::Failed("there is no table of flows".to_owned()))?;
+    let total = |name: &str| flows.number(name, 0).unwrap_or(f64::NAN);
+    let resent = total("retransmitted_packets");
+    let samples = ((network.stop - family.warm) / SAMPLE_INTERVAL.as_secs_f64()).round();
+    // Each rate is that of the interval before its sample.
+    let goodput = sum(&results, "goodput_kbps", |t| t > family.warm) * 1e3 / samples;
+    let srtt = sum(&results, "srtt_ms", |t| t >= family.warm && t < network.stop) / 1e3 / samples;
+    Ok([goodput, total("sent_packets") + resent, resent, total("timeouts"), total("window_cuts"), srtt])
+}
+
+/// The sum of the flow's samples of a quantity.
+fn sum(results: &Results, quantity: &str, when: impl Fn(f64) -> bool) -> f64 {
+    let Some(series) = results.table("series") else { return f64::NAN };
+    let rows = (0..series.rows()).filter(|&row| {
+        series.text("kind", row) == Some("flow")
+            && series.text("quantity", row) == Some(quantity)
+            && series.number("time_s", row).is_some_and(&when)
+    });
+    rows.filter_map(|row| series.number("value", row)).sum()
+}
+
+/// The network with flows of this variant.
+fn network(network: &Network, variant: &str) -> Network {
+    let mut network = network.clone();
+    for flow in &mut network.flows {
+        let is_vegas = variant == "Vegas";
+        *flow = Flow {
+            variant: variant.to_owned(),
+            // The index gives the sizes of the variants with headers.
+            data_bytes: if is_vegas { network.tcp.packet_size } else { flow.data_bytes },
+            first_bytes: flow.first_bytes.filter(|_| !is_vegas),
+            ..flow.clone()
+        };
+    }
+    network
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two samples of 27.5 and 30 with n = 11 and 15: t = -1.45, 20.4 degrees of freedom.
+    #[test]
+    fn welch_against_a_textbook_value() {
+        let a = Mean { mean: 20.82, error: 2.89 / 15f64.sqrt(), n: 15.0 };
+        let b = Mean { mean: 23.0, error: 3.18 / 15f64.sqrt(), n: 15.0 };
+        assert!((welch(a, b) - 0.0594).abs() < 0.003);
+    }
+}

@@ -1,0 +1,99 @@
+//! What came of each scenario, as text and as a Markdown table.
+
+use std::fmt::Write;
+
+/// A scenario and what came of it.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The folder.
+    pub family: String,
+    /// The scenario; empty if it is the folder itself.
+    pub scenario: String,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All of so many events (or cells of a statistical comparison) agree.
+    Same(usize),
+    /// Of so many events at least one differs; the first one in words.
+    Differs(usize, String),
+    /// lasthop does not have what it needs.
+    Unsupported(String),
+    /// It cannot be read or built.
+    Failed(String),
+}
+
+impl Outcome {
+    /// Whether lasthop fails to do what ns-2 did, or cannot tell.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Differs(..) | Self::Failed(_))
+    }
+
+    fn cells(&self) -> (String, String) {
+        match self {
+            Self::Same(events) => (events.to_string(), String::new()),
+            Self::Differs(events, first) => (events.to_string(), first.clone()),
+            Self::Unsupported(why) => (String::new(), format!("not supported: {why}")),
+            Self::Failed(why) => (String::new(), format!("failed: {why}")),
+        }
+    }
+}
+
+const HEADINGS: [&str; 4] = ["family", "scenario", "events compared", "first difference"];
+
+/// The lines as a table with aligned columns, and a summary.
+pub fn text(lines: &[Line]) -> String {
+    let rows: Vec<[String; 4]> = lines.iter().map(row).collect();
+    let width = |i: usize| rows.iter().map(|r| r[i].len()).chain([HEADINGS[i].len()]).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2)];
+    let mut text = String::new();
+    let mut add = |r: [&str; 4]| {
+        let _ = writeln!(
+            text,
+            "{:<w0$}  {:<w1$}  {:>w2$}  {}",
+            r[0],
+            r[1],
+            r[2],
+            r[3],
+            w0 = widths[0],
+            w1 = widths[1],
+            w2 = widths[2]
+        );
+    };
+    add(HEADINGS);
+    for row in &rows {
+        add(row.each_ref().map(String::as_str));
+    }
+    text.push_str(&summary(lines));
+    text
+}
+
+/// The lines as a Markdown table, and a summary.
+pub fn markdown(lines: &[Line]) -> String {
+    let mut text = format!("| {} |\n| --- | --- | ---: | --- |\n", HEADINGS.join(" | "));
+    for line in lines {
+        let _ = writeln!(text, "| {} |", row(line).map(|cell| cell.replace('|', "\\|")).join(" | "));
+    }
+    text.push('\n');
+    text.push_str(&summary(lines));
+    text
+}
+
+fn row(line: &Line) -> [String; 4] {
+    let (events, difference) = line.outcome.cells();
+    [line.family.clone(), line.scenario.clone(), events, difference]
+}
+
+fn summary(lines: &[Line]) -> String {
+    let count = |test: &dyn Fn(&Outcome) -> bool| lines.iter().filter(|l| test(&l.outcome)).count();
+    format!(
+        "{} scenarios agree, {} differ, {} failed, {} are not supported\n",
+        count(&|o| matches!(o, Outcome::Same(_))),
+        count(&|o| matches!(o, Outcome::Differs(..))),
+        count(&|o| matches!(o, Outcome::Failed(_))),
+        count(&|o| matches!(o, Outcome::Unsupported(_))),
+    )
+}
