@@ -16,7 +16,9 @@ A page's blocks run in their order, in one folder and one Python namespace:
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import os
 import re
 import shutil
@@ -56,9 +58,7 @@ class Block:
 def pages() -> list[Path]:
     """The pages with examples."""
     own = sorted(p for p in DOCS.rglob("*.md") if not {"generated", "_build", "snapshots"} & set(p.parts))
-    return [
-        page for page in [ROOT / "README.md", *own] if page.exists() and any(blocks(page.read_text("utf-8")))
-    ]
+    return [page for page in [ROOT / "README.md", *own] if page.exists() and any(blocks(page.read_text("utf-8")))]
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -108,11 +108,7 @@ class Runner:
             printed = self.command(command)
             ended = "\n" if expected.endswith("\n\n") else ""
             text += f"$ {command}\n"
-            text += (
-                expected
-                if printed is None or same(expected, printed)
-                else printed.rstrip("\n") + "\n" + ended
-            )
+            text += expected if printed is None or same(expected, printed) else printed.rstrip("\n") + "\n" + ended
         return text
 
     def command(self, command: str) -> str | None:
@@ -136,14 +132,19 @@ class Runner:
         return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n" if done.stdout else ""
 
     def session(self, block: Block) -> str:
-        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        test = doctest.DocTestParser().get_doctest(block.text, self.names, "page", None, block.line)
-        said: list[str] = []
-        doctest.DocTestRunner(optionflags=flags).run(test, out=said.append, clear_globs=False)
-        self.names.update(test.globs)
-        if said:
-            raise AssertionError("".join(said))
-        return block.text
+        alike = doctest.OutputChecker().check_output
+        text = ""
+        for part in doctest.DocTestParser().parse(block.text):
+            if isinstance(part, str):
+                text += part
+                continue
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(part.source, f"block at line {block.line}", "single"), self.names)
+            first, *rest = part.source.splitlines(keepends=True)
+            text += "".join([f">>> {first}", *(f"... {line}" for line in rest)])
+            text += part.want if alike(part.want, printed.getvalue(), doctest.ELLIPSIS) else printed.getvalue()
+        return text
 
     def python(self, block: Block) -> str:
         exec(compile(block.text, f"block at line {block.line}", "exec"), self.names)
@@ -158,9 +159,7 @@ def same(expected: str, printed: str) -> bool:
         r"(?:.*\n)*?" if line.strip() == "…" else re.escape(line.rstrip()) + r"\n"
         for line in expected.strip("\n").splitlines()
     )
-    return re.fullmatch(pattern, printed.strip("\n") + "\n") is not None or (
-        expected.strip() == printed.strip()
-    )
+    return re.fullmatch(pattern, printed.strip("\n") + "\n") is not None or (expected.strip() == printed.strip())
 
 
 def completed(fragment: dict[str, Any]) -> dict[str, Any]:

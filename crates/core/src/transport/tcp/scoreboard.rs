@@ -424,7 +424,7 @@ impl Scoreboard {
             id = skip(id, self.at(id));
         }
         self.high_rxt = id;
-        (id < self.lost_to.max(self.fack)).then(|| (id, id < self.lost_to))
+        (id < self.lost_to.max(self.fack)).then_some((id, id < self.lost_to))
     }
 
     /// The last segment in flight that is neither SACKed nor resent since the recovery began.
@@ -568,7 +568,10 @@ mod tests {
                 _ => {}
             }
             let sum = |mark: u8| {
-                (board.first..board.next).filter(|&id| board.at(id).has(mark)).map(|id| u64::from(board.at(id).len)).sum()
+                (board.first..board.next)
+                    .filter(|&id| board.at(id).has(mark))
+                    .map(|id| u64::from(board.at(id).len))
+                    .sum()
             };
             assert_eq!((board.sacked, board.lost, board.resent), (sum(SACKED), sum(LOST), sum(RESENT)));
             assert_eq!(board.flight, (sent - una) * 1000);
