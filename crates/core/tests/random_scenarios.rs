@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use random::{Dice, disturb, scenario, spoil};
 use lasthop_core::net::simulation::Progress;
 use lasthop_core::scenario::run::Run;
 use lasthop_core::scenario::{Document, check, expand, read};
 use proptest::prelude::*;
+use random::{Dice, disturb, scenario, spoil};
 
 /// The longest that a case may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -82,7 +82,7 @@ enum Outcome {
 /// Case number `case`: a third are valid, a third have one wrong field, a third are disturbed.
 fn one(case: u64) -> Outcome {
     let mut dice = Dice::new(case.wrapping_mul(0x2545_f491_4f6c_dd1d));
-    let packets = dice.log(100.0, 20_000.0);
+    let packets = dice.log(100.0, 100_000.0);
     let text = scenario(&mut dice, packets);
     match case % 3 {
         0 => {
