@@ -15,3 +15,21 @@ myst_heading_anchors = 3
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 nitpicky = False
+
+
+def _examples_as_code(_app, _context, lines):
+    """Examples in the help of commands, which click keeps as lines, become code."""
+    text = []
+    for line in lines:
+        if line.startswith("| "):
+            if not (text and text[-1].startswith("    ")):
+                text += [".. code-block:: sh", ""]
+            text.append("    " + line.removeprefix("| "))
+        else:
+            text.append(line)
+    lines[:] = text
+
+
+def setup(app):
+    """Hooks."""
+    app.connect("sphinx-click-process-description", _examples_as_code)

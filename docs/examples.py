@@ -16,7 +16,9 @@ A page's blocks run in their order, in one folder and one Python namespace:
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import os
 import re
 import shutil
@@ -130,14 +132,19 @@ class Runner:
         return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n" if done.stdout else ""
 
     def session(self, block: Block) -> str:
-        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        test = doctest.DocTestParser().get_doctest(block.text, self.names, "page", None, block.line)
-        said: list[str] = []
-        doctest.DocTestRunner(optionflags=flags).run(test, out=said.append, clear_globs=False)
-        self.names.update(test.globs)
-        if said:
-            raise AssertionError("".join(said))
-        return block.text
+        alike = doctest.OutputChecker().check_output
+        text = ""
+        for part in doctest.DocTestParser().parse(block.text):
+            if isinstance(part, str):
+                text += part
+                continue
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(part.source, f"block at line {block.line}", "single"), self.names)
+            first, *rest = part.source.splitlines(keepends=True)
+            text += "".join([f">>> {first}", *(f"... {line}" for line in rest)])
+            text += part.want if alike(part.want, printed.getvalue(), doctest.ELLIPSIS) else printed.getvalue()
+        return text
 
     def python(self, block: Block) -> str:
         exec(compile(block.text, f"block at line {block.line}", "exec"), self.names)
