@@ -24,6 +24,10 @@ myst_heading_anchors = 3
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 nitpicky = False
+# `--full` is an option, not a dash.
+smartquotes = False
+# The members of a class are found on its page.
+toc_object_entries = False
 
 
 def _examples_as_code(_app, _context, lines):

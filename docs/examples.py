@@ -171,7 +171,8 @@ def completed(fragment: dict[str, Any]) -> dict[str, Any]:
         link.setdefault("between", ["server", "mobile"] if number == 0 else ["server", f"node{number}"])
         link.setdefault("rate", "2 Mbit/s")
     ends = links[0]["between"]
-    for flow in flows:
+    for number, flow in enumerate(flows):
+        flow.setdefault("name", f"flow{number}")
         flow.setdefault("from", ends[0])
         flow.setdefault("to", ends[1])
     for change in fragment.get("change", []):
