@@ -40,12 +40,13 @@ bench-peers: .venv/core
 
 ## Runs against other simulators' traces: `make fidelity REF=DIR` for others of the same format.
 fidelity:
-	@mkdir -p target/fidelity
-	cargo run --quiet --profile fast -p lasthop-fidelity -- --markdown target/fidelity/table.md $(REF)
+	mkdir -p target/fidelity
+	cargo run --quiet --profile fast -p lasthop-fidelity -- $(REF) --markdown target/fidelity/table.md
 
+# The families that are compared event for event.
 .PHONY: fidelity-quick
 fidelity-quick:
-	cargo run --quiet --profile fast -p lasthop-fidelity -- --quick $(REF)
+	cargo run --quiet --profile fast -p lasthop-fidelity -- $(addprefix $(REF)/,tcp-scripted tcp-droptail handover)
 
 ## The documentation, as a site in docs/_build/html.
 docs: .venv/core .venv/docs

@@ -112,9 +112,7 @@ def handover_claims() -> str | None:
             continue
         verdict, reason = claim["verdict"], claim.get("reason") or ""
         verdict = f"*{verdict}*: {reason}" if reason else f"*{verdict}*"
-        rows.append(
-            [claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict]
-        )
+        rows.append([claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict])
     table = _table(["claim", "section", "the paper says", "its figure", "ours", "verdict"], rows)
     also = f"\nNot yet run: {', '.join(waiting)}.\n" if waiting else ""
     return f"Mode `--{document['mode']}`.\n\n{table}{also}"

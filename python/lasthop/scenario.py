@@ -80,10 +80,11 @@ class Scenario:
 
     def summary(self) -> str:
         """One line: its name and what it holds."""
-        counts = ", ".join(
-            f"{len(self._data.get(key, []))} {word}" for key, word in (("link", "links"), ("flow", "flows"))
-        )
-        return f"{self.name}: {self._data['duration']}, {counts}, profile {self._data['profile']}"
+        counts = []
+        for key in ("link", "flow"):
+            n = len(self._data.get(key, []))
+            counts.append(f"{n} {key}{'' if n == 1 else 's'}")
+        return f"{self.name}: {self._data['duration']}, {', '.join(counts)}, profile {self._data['profile']}"
 
     def _repr_html_(self) -> str:
         from html import escape

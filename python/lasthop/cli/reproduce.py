@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -37,4 +38,4 @@ def reproduce(
     if as_json:
         common.print_json(outcome.document())
     else:
-        click.echo(outcome.text(colour=common.colour(click.get_text_stream("stdout"))))
+        click.echo(outcome.text(colour=common.colour(sys.stdout)))

@@ -91,7 +91,7 @@ impl Probability {
 /// A unit of a quantity: its name in a scenario, and how many base units it has.
 type Unit = (&'static str, f64);
 
-const TIME_UNITS: [Unit; 6] = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
+const TIME_UNITS: [Unit; 6] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
 const RATE_UNITS: [Unit; 4] = [("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)];
 const SIZE_UNITS: [Unit; 4] = [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
 const AMOUNT_UNITS: [Unit; 6] =
@@ -166,8 +166,10 @@ impl Duration {
     /// # Errors
     /// A sentence that says what was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let most = Instant::MAX.as_secs_f64();
-        bounded(text, "a duration", "10 ms", &TIME_UNITS, most).map(Self::from_secs_f64)
+        // In nanoseconds, so that whole numbers of any unit are exact.
+        let most = Instant::MAX.as_nanos() as f64;
+        let ns = bounded(text, "a duration", "10 ms", &TIME_UNITS, most)?;
+        Ok(Self::from_nanos(libm::round(ns) as u64))
     }
 }
 

@@ -234,6 +234,9 @@ pub fn toml_syntax(message: &str, underlined: &str) -> (String, String) {
         "unexpected key or value" => {
             ("more text after the value".to_owned(), "expected the end of the line; text stands in quotes")
         }
+        "missing comma between array elements" => {
+            ("a comma or a \"]\" is missing before this".to_owned(), "the list goes on here")
+        }
         "cannot recurse further; max recursion depth met" | "recursion limit" => {
             ("nested too deeply".to_owned(), "a scenario has a few levels")
         }

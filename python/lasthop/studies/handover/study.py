@@ -128,7 +128,8 @@ STUDY = Study(
             "with --full also: profile rfc, TCP as today's standards have it",
         ),
         Assumption(
-            "Time to adapt", "from the handover until the receive rate over the last max(5 R, 0.2 s) stays within 20 % of "
+            "Time to adapt",
+            "from the handover until the receive rate over the last max(5 R, 0.2 s) stays within 20 % of "
             "the new capacity for 10 R, with R the round trip of the empty new path",
             "the paper gives no measure; a sender that adapts at once would read 4 to 5 R",
         ),

@@ -254,7 +254,7 @@ impl Sender {
             c.board.on_ack(ack, &mut acked);
             self.truth.on_ack(ack, header.arrived, header.flags.has(TcpFlags::DUPLICATE));
         }
-        if !header.sack.is_empty() {
+        if self.settings.sack && !header.sack.is_empty() {
             c.board.on_sack(ack, &header.sack, &mut acked);
         }
 
@@ -382,7 +382,8 @@ impl Sender {
             Judgement::Open => false,
             Judgement::Genuine { three_segments } => {
                 if three_segments {
-                    c.congestion.limit_window(3 * u64::from(self.settings.smss));
+                    // RFC 5682 §2.1 step 3a: as a sender without F-RTO would have by now.
+                    c.congestion.set_window(3 * u64::from(self.settings.smss));
                     c.refresh();
                 }
                 false
@@ -396,7 +397,8 @@ impl Sender {
                 // RFC 4015 §3 step (8), with FlightSize as it is after this acknowledgement.
                 let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
                 c.congestion = saved.congestion;
-                c.congestion.on_undo(saved.flight, c.board.flight() + more);
+                c.congestion.on_undo(saved.flight);
+                c.congestion.set_window(c.board.flight() + more);
                 c.rto.undo(saved.estimate);
                 c.resend_first = false;
                 c.timed_out_at = u64::MAX;
@@ -420,11 +422,8 @@ impl Sender {
         }
         self.truth.on_timeout(c.una, self.number + 1);
         let flight = c.board.flight() - c.limited;
-        let saved = c.detector.wants().then(|| Saved {
-            congestion: c.congestion.snapshot(),
-            flight,
-            estimate: c.rto.save(),
-        });
+        let saved =
+            c.detector.wants().then(|| Saved { congestion: c.congestion.snapshot(), flight, estimate: c.rto.save() });
         c.detector.on_timeout(now, c.una, c.nxt, saved);
         let again = c.timed_out_at == c.una;
         c.timed_out_at = c.una;
@@ -886,7 +885,9 @@ impl Endpoint for Sender {
         if let Some(control) = self.c.control.take() {
             return Some(Action::Send(self.send_control(now, control)));
         }
-        if self.seat.observed && let Some(action) = self.show() {
+        if self.seat.observed
+            && let Some(action) = self.show()
+        {
             return Some(action);
         }
         if let Some(packet) = self.transmit(now) {

@@ -66,8 +66,7 @@ impl Variant for Sack {
         let mut usable = m.usable();
         let mut sent = 0;
         loop {
-            let open =
-                if self.recovering { self.pipe < m.cwnd() as i64 } else { m.next <= m.last_ack + usable };
+            let open = if self.recovering { self.pipe < m.cwnd() as i64 } else { m.next <= m.last_ack + usable };
             if !open || m.last_ack + 1 >= m.end {
                 return;
             }

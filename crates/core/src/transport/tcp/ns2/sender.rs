@@ -1,9 +1,7 @@
 //! The sending end: a variant over the shared machinery, as an [`Endpoint`].
 
 use crate::engine::{Instant, Stream};
-use crate::net::{
-    Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, TcpFlags, TcpHeader, Timed,
-};
+use crate::net::{Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, TcpFlags, TcpHeader, Timed};
 
 use super::machinery::{Ack, Machinery, Out};
 use super::settings::Settings;

@@ -98,8 +98,7 @@ impl Settings {
             vegas: config.vegas,
             overhead: seconds(config.overhead, 0.0),
             boot_time: config.boot_time,
-            ack_delay: (config.ack.every == Some(2))
-                .then(|| config.ack.delay.unwrap_or(Duration::from_millis(100))),
+            ack_delay: (config.ack.every == Some(2)).then(|| config.ack.delay.unwrap_or(Duration::from_millis(100))),
         }
     }
 

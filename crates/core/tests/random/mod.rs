@@ -1,0 +1,346 @@
+//! Random scenarios, as texts, and ways to spoil them. All of it follows from a number.
+
+use std::fmt::Write;
+
+/// Random numbers: SplitMix64 (Steele, Lea, Flood 2014).
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    /// True with a chance of one in `n`.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    /// One of `items`.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+
+    /// A number from `low` to `high`, its logarithm uniform.
+    pub fn log(&mut self, low: f64, high: f64) -> f64 {
+        let share = self.next() as f64 / u64::MAX as f64;
+        low * libm::pow(high / low, share)
+    }
+}
+
+/// A random valid scenario: 2 to 8 nodes in a tree with some more links, up to six flows, and
+/// losses, changes and handovers. About `packets` packets, over all links.
+pub fn scenario(dice: &mut Dice, packets: f64) -> String {
+    let nodes = 2 + dice.below(7);
+    let mut pairs: Vec<(usize, usize)> = (1..nodes).map(|n| (dice.below(n), n)).collect();
+    for _ in 0..dice.below(3) {
+        let (a, b) = (dice.below(nodes), dice.below(nodes));
+        if a != b {
+            pairs.push((a, b));
+        }
+    }
+    let rates: Vec<f64> = pairs.iter().map(|_| libm::round(dice.log(32.0, 20_000.0))).collect();
+    let total: f64 = rates.iter().sum::<f64>() * 1000.0;
+    let duration = (packets * 8.0 * 1000.0 / total).clamp(0.01, 40.0);
+    let ms = libm::ceil(duration * 1000.0) as usize;
+    let mut out = String::new();
+    if dice.one_in(2) {
+        let _ = writeln!(out, "name = \"case\"");
+    }
+    let _ = writeln!(out, "profile = \"{}\"", dice.pick(&["rfc", "ns2", "3gpp"]));
+    let _ = writeln!(out, "duration = \"{ms} ms\"\nseed = {}", dice.below(1_000_000));
+    if dice.one_in(3) {
+        let names: Vec<String> = (0..nodes).map(|n| format!("\"n{n}\"")).collect();
+        let _ = writeln!(out, "nodes = [{}]", names.join(", "));
+    }
+    for (i, ((a, b), rate)) in pairs.iter().zip(&rates).enumerate() {
+        let _ =
+            writeln!(out, "\n[[link]]\nname = \"link {i}\"\nbetween = [\"n{a}\", \"n{b}\"]\nrate = \"{rate} kbit/s\"");
+        if !dice.one_in(4) {
+            let _ = writeln!(out, "delay = \"{} us\"", libm::round(dice.log(1.0, 300_000.0)));
+        }
+        if dice.one_in(4) {
+            let _ = writeln!(out, "reorder = {}", dice.one_in(2));
+        }
+        if !dice.one_in(3) {
+            let _ = writeln!(out, "queue.{}", queue(dice));
+        }
+        if dice.one_in(3) {
+            let _ = writeln!(out, "loss.{}", loss(dice, ms));
+        }
+        if dice.one_in(4) {
+            let _ = writeln!(out, "reverse.rate = \"{} kbit/s\"", libm::round(dice.log(16.0, *rate)));
+        }
+        if dice.one_in(6) {
+            let _ = writeln!(out, "reverse.queue.{}", queue(dice));
+        }
+        if dice.one_in(6) {
+            let _ = writeln!(out, "reverse.loss.{}", loss(dice, ms));
+        }
+    }
+    let sender = dice.below(nodes);
+    let members: Vec<String> = (0..nodes)
+        .filter(|n| *n != sender && (n + 1 == nodes || dice.one_in(2)))
+        .map(|n| format!("\"n{n}\""))
+        .collect();
+    let group = dice.one_in(4) && !members.is_empty();
+    if group {
+        let _ = writeln!(out, "\n[[group]]\nname = \"all\"\nmembers = [{}]", members.join(", "));
+    }
+    for i in 0..1 + dice.below(6) {
+        let from = if group && i == 0 { sender } else { dice.below(nodes) };
+        let to = (from + 1 + dice.below(nodes - 1)) % nodes;
+        let _ = writeln!(out, "\n[[flow]]\nname = \"flow {i}\"\nfrom = \"n{from}\"");
+        if group && i == 0 {
+            let _ = writeln!(out, "to = \"all\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
+        } else if dice.one_in(4) {
+            let _ = writeln!(out, "to = \"n{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
+        } else {
+            let _ = writeln!(out, "to = \"n{to}\"");
+            tcp(dice, &mut out);
+            match dice.below(4) {
+                0 => {
+                    let _ = writeln!(out, "source.file.size = \"{} B\"", libm::round(dice.log(1.0, packets * 1000.0)));
+                }
+                1 => {
+                    let _ = writeln!(out, "source.{}", datagrams(dice, ms, packets));
+                }
+                _ => {}
+            }
+        }
+        if dice.one_in(2) {
+            let _ = writeln!(out, "start = \"{} ms\"", dice.below(ms));
+        }
+    }
+    for _ in 0..dice.below(6) / 2 {
+        let link = dice.below(pairs.len());
+        let _ = writeln!(out, "\n[[change]]\nat = \"{} ms\"\nlink = \"link {link}\"", dice.below(ms));
+        let before = out.len();
+        if dice.one_in(2) {
+            let _ = writeln!(out, "rate = \"{} kbit/s\"", libm::round(dice.log(16.0, rates[link])));
+        }
+        if dice.one_in(2) {
+            let _ = writeln!(out, "delay = \"{} us\"", libm::round(dice.log(1.0, 300_000.0)));
+        }
+        if dice.one_in(4) {
+            let _ = writeln!(out, "up = {}", dice.one_in(2));
+        }
+        if dice.one_in(6) {
+            let _ = writeln!(out, "loss.{}", loss(dice, ms));
+        }
+        if out.len() == before || dice.one_in(4) {
+            let _ = writeln!(out, "queue = \"empty\"");
+        }
+        if dice.one_in(2) {
+            let _ = writeln!(out, "in_flight = \"{}\"", dice.pick(&["finish", "move"]));
+        }
+    }
+    if dice.one_in(3) {
+        let _ = writeln!(out, "\n[record]\nseries = \"{} ms\"\npackets = {}", 1 + ms / 20, dice.one_in(2));
+        let _ = writeln!(out, "variables = {}", dice.one_in(2));
+    }
+    out
+}
+
+fn queue(dice: &mut Dice) -> String {
+    let limit = match dice.below(3) {
+        0 => format!("{} packets", dice.below(4)),
+        1 => format!("{} packets", libm::round(dice.log(4.0, 1000.0))),
+        _ => format!("{} B", libm::round(dice.log(100.0, 1e6))),
+    };
+    match dice.below(6) {
+        0 => format!("droptail = {{ limit = \"{limit}\", drop_front = true }}"),
+        1 => format!("red = {{ limit = \"{limit}\", ecn = {} }}", dice.one_in(2)),
+        2 => {
+            let min = libm::round(dice.log(1.0, 20.0));
+            let adaptive = dice.one_in(2);
+            format!("red = {{ min = {min}.0, max = {}.5, gentle = {}, adaptive = {adaptive} }}", min * 3.0, !adaptive)
+        }
+        3 => format!("codel = {{ limit = \"{limit}\", target = \"{} ms\" }}", 1 + dice.below(30)),
+        _ => format!("droptail.limit = \"{limit}\""),
+    }
+}
+
+fn loss(dice: &mut Dice, ms: usize) -> String {
+    match dice.below(5) {
+        0 => {
+            format!("gilbert = {{ good_to_bad = {:.4}, bad_to_good = {:.4} }}", dice.log(1e-3, 0.1), dice.log(0.1, 1.0))
+        }
+        1 => format!("list.drop = [{}, {}, {}]", dice.below(3), dice.below(30), dice.below(300)),
+        2 => format!("schedule.steps = [[\"{} ms\", {:.3}], [\"{} ms\", 0]]", dice.below(ms), dice.log(0.01, 1.0), ms),
+        3 => "none = {}".to_owned(),
+        _ => format!("bernoulli.p = {:.4}", dice.log(1e-4, 0.3)),
+    }
+}
+
+/// A source of datagrams: at most about `packets` of them.
+fn datagrams(dice: &mut Dice, ms: usize, packets: f64) -> String {
+    let size = libm::round(dice.log(1.0, 9000.0));
+    let most = (packets * size * 8.0 / (ms as f64 / 1000.0)).max(2.0);
+    let rate = libm::ceil(dice.log(1.0, most.min(2e7)));
+    match dice.below(3) {
+        0 => format!("cbr = {{ interval = \"{} us\", size = \"{size} B\" }}", libm::ceil(ms as f64 * 1000.0 / packets)),
+        1 => {
+            let distribution = dice.pick(&["exponential", "pareto", "constant"]);
+            format!(
+                "onoff = {{ rate = \"{rate} bit/s\", size = \"{size} B\", on = \"{} ms\", distribution = \"{distribution}\" }}",
+                1 + dice.below(500)
+            )
+        }
+        _ => format!("cbr = {{ rate = \"{rate} bit/s\", size = \"{size} B\" }}"),
+    }
+}
+
+fn tcp(dice: &mut Dice, out: &mut String) {
+    if dice.one_in(4) {
+        return;
+    }
+    let _ = writeln!(out, "transport.tcp.profile = \"{}\"", if dice.one_in(2) { "ns2" } else { "rfc" });
+    let _ = writeln!(
+        out,
+        "transport.tcp.variant = \"{}\"",
+        dice.pick(&["tahoe", "reno", "newreno", "sack", "fack", "vegas"])
+    );
+    let _ = match dice.below(12) {
+        0 => writeln!(out, "transport.tcp.window = {}", 1 + dice.below(50)),
+        1 => writeln!(out, "transport.tcp.initial_window = {}", 1 + dice.below(20)),
+        2 => {
+            writeln!(out, "transport.tcp.ack = {{ every = {}, delay = \"{} ms\" }}", 1 + dice.below(3), dice.below(300))
+        }
+        3 => writeln!(out, "transport.tcp.rto.min = \"{} ms\"", dice.below(1500)),
+        4 => writeln!(out, "transport.tcp.limited_transmit = {}", dice.one_in(2)),
+        5 => writeln!(out, "transport.tcp.segment = \"{} B\"", 1 + dice.below(1460)),
+        6 => writeln!(out, "transport.tcp.timestamps = {}", dice.one_in(2)),
+        7 => writeln!(out, "transport.tcp.max_burst = {}", dice.below(6)),
+        8 => writeln!(out, "transport.tcp.initial_ssthresh = {}", 1 + dice.below(50)),
+        9 => writeln!(out, "transport.tcp.handshake = \"{}\"", dice.pick(&["full", "partial", "data_on_syn", "none"])),
+        10 => writeln!(out, "transport.tcp.ecn = true"),
+        _ => Ok(()),
+    };
+}
+
+/// A scenario with one field spoiled: the text, the field, and its line.
+pub struct Spoiled {
+    pub text: String,
+    pub field: String,
+    pub line: usize,
+}
+
+/// Spoils one field of a valid scenario so that it is certainly wrong: its name, its type or its
+/// unit.
+pub fn spoil(dice: &mut Dice, text: &str) -> Spoiled {
+    let lines: Vec<&str> = text.lines().collect();
+    let fields: Vec<usize> = (0..lines.len()).filter(|&i| lines[i].contains(" = ")).collect();
+    let line = *dice.pick(&fields);
+    let (key, value) = lines[line].split_once(" = ").expect("a field has a value");
+    let last = key.rsplit('.').next().expect("a key is not empty");
+    let quantity = value.starts_with('"') && value.as_bytes()[1].is_ascii_digit() && value.contains(' ');
+    let (spoiled, field) = match dice.below(4) {
+        0 => (format!("{key}q = {value}"), format!("{last}q")),
+        1 if quantity => (format!("{key} = \"10 parsecs\""), last.to_owned()),
+        2 if quantity => {
+            (format!("{key} = \"-1 {}\"", value.trim_matches('"').split_once(' ').unwrap().1), last.to_owned())
+        }
+        1 | 2 => (format!("{key} = 1979-05-27"), last.to_owned()),
+        _ => (format!("{key} = [[[3]]]"), last.to_owned()),
+    };
+    let mut all: Vec<String> = lines.iter().map(|l| (*l).to_owned()).collect();
+    all[line] = spoiled;
+    Spoiled { text: all.join("\n") + "\n", field, line: line + 1 }
+}
+
+/// Does something to a text that may or may not make it wrong: tokens deleted, doubled, moved or
+/// replaced, the end cut off, bytes changed.
+pub fn disturb(dice: &mut Dice, text: &str) -> Vec<u8> {
+    let mut tokens: Vec<String> = Vec::new();
+    for c in text.chars() {
+        match tokens.last_mut() {
+            Some(word) if c.is_alphanumeric() && word.chars().all(char::is_alphanumeric) => word.push(c),
+            _ => tokens.push(c.to_string()),
+        }
+    }
+    const STRANGE: &[&str] = &[
+        "\"",
+        "'",
+        "=",
+        ".",
+        "[",
+        "]",
+        "[[",
+        "]]",
+        "{",
+        "}",
+        ",",
+        "\n",
+        "#",
+        "\\",
+        "\u{0}",
+        "\u{7}",
+        "é",
+        "\u{202e}",
+        "💥",
+        "nan",
+        "inf",
+        "-1",
+        "0",
+        "1e308",
+        "1e999",
+        "18446744073709551615",
+        "99999999999999999999999999",
+        "0x10",
+        "true",
+        "1979-05-27",
+        "\"\"",
+        "\"\"\"",
+        "u32",
+        "\"1e300 s\"",
+        "\"0 bit/s\"",
+        "{}",
+        "[]",
+        "\r",
+        "\u{feff}",
+        "\u{1F1E6}\u{1F1E6}",
+    ];
+    for _ in 0..1 + dice.below(3) {
+        let at = dice.below(tokens.len());
+        match dice.below(6) {
+            0 => drop(tokens.remove(at)),
+            1 => tokens.insert(at, tokens[at].clone()),
+            2 => tokens[at] = (*dice.pick(STRANGE)).to_owned(),
+            3 => tokens.insert(at, (*dice.pick(STRANGE)).to_owned()),
+            4 => {
+                let other = dice.below(tokens.len());
+                tokens.swap(at, other);
+            }
+            _ => {
+                let to = (at + dice.below(40)).min(tokens.len());
+                tokens.drain(at..to);
+            }
+        }
+        if tokens.is_empty() {
+            tokens.push(" ".to_owned());
+        }
+    }
+    let mut bytes = tokens.concat().into_bytes();
+    if dice.one_in(6) && !bytes.is_empty() {
+        bytes.truncate(dice.below(bytes.len()));
+    }
+    if dice.one_in(6) && !bytes.is_empty() {
+        for _ in 0..1 + dice.below(4) {
+            let at = dice.below(bytes.len());
+            bytes[at] = dice.next() as u8;
+        }
+    }
+    bytes
+}
