@@ -11,6 +11,7 @@ use std::time::Duration as WallTime;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Duration, EventQueue, Instant, Target};
+use lasthop_core::net::clock::Exact;
 use lasthop_core::net::disciplines::droptail;
 use lasthop_core::net::link::Link;
 use lasthop_core::net::loss::Loss;
@@ -59,7 +60,7 @@ fn chain(planned: bool) -> Simulation {
                 Setup { name: name.to_owned(), place, rate, delay, reorder: true, queue, loss: Loss(None) }
             };
             let (forward, backward) = (setup("forward"), setup("backward"));
-            Link::new(core, component, [ends[0], ends[1]], forward, backward)
+            Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward)
         });
     }
     let config: cbr::Config = serde_json::from_str(r#"{ "rate": "50 Mbit/s" }"#).expect("a source");
