@@ -408,8 +408,7 @@ impl Transmitter {
     fn plan(&mut self, core: &mut Core, pkt: Pkt) {
         let now = core.now();
         let size = core.packet(&pkt).size;
-        self.note_started(now, Some(core.since()));
-        let busy = self.service.is_some_and(|s| s.occupies(now, Some(core.since())));
+        let busy = self.note_started(now, Some(core.since()));
         let Stage::Planned { limit, started, waiting_bytes } = &mut self.stage else { return };
         let full = match *limit {
             Amount::Packets(most) => (self.line.len() - *started) as u64 >= most,
@@ -432,14 +431,16 @@ impl Transmitter {
         self.arm_arrival(core);
     }
 
-    /// Planned: counts as started what has started by now, for an event with this cause.
+    /// Planned: counts as started what has started by now, for an event with this cause. Says
+    /// whether the serialiser is busy.
     #[inline]
-    fn note_started(&mut self, now: Instant, cause: Option<Instant>) {
-        let Stage::Planned { started, waiting_bytes, .. } = &mut self.stage else { return };
-        while let Some(next) = self.line.get(*started)
-            && next.start <= now
-            && !self.service.is_some_and(|s| s.occupies(now, cause))
-        {
+    fn note_started(&mut self, now: Instant, cause: Option<Instant>) -> bool {
+        let Stage::Planned { started, waiting_bytes, .. } = &mut self.stage else { return false };
+        loop {
+            if self.service.is_some_and(|s| s.occupies(now, cause)) {
+                return true;
+            }
+            let Some(next) = self.line.get(*started).filter(|next| next.start <= now) else { return false };
             self.service = Some(Service { start: next.start, out: next.out });
             *waiting_bytes -= u64::from(next.size);
             *started += 1;
@@ -460,23 +461,27 @@ impl Transmitter {
         Flying { pkt, size, accepted, start, out, arrival }
     }
 
+    /// Whether the packet that arrives next is one of those overtaken.
+    #[inline]
+    fn overtaken_lands_first(&self) -> bool {
+        // Almost always there are none.
+        !self.overtaken.is_empty()
+            && match (self.overtaken.front(), self.line.front()) {
+                (Some(o), Some(l)) => o.arrival <= l.arrival,
+                (o, _) => o.is_some(),
+            }
+    }
+
     /// The packet that arrives next.
     #[inline]
     fn first_to_land(&self) -> Option<&Flying> {
-        match (self.overtaken.front(), self.line.front()) {
-            (Some(o), Some(l)) if l.arrival < o.arrival => Some(l),
-            (Some(o), _) => Some(o),
-            (None, first) => first,
-        }
+        if self.overtaken_lands_first() { self.overtaken.front() } else { self.line.front() }
     }
 
     /// The packet that arrives next leaves the flight.
     #[inline]
     fn land(&mut self, core: &mut Core, reverse: &mut Self) {
-        let overtaken = match (self.overtaken.front(), self.line.front()) {
-            (Some(o), Some(l)) => o.arrival <= l.arrival,
-            (o, _) => o.is_some(),
-        };
+        let overtaken = self.overtaken_lands_first();
         let landed = if overtaken { self.overtaken.pop_front() } else { self.line.pop_front() };
         let Some(landed) = landed else { return };
         if let Stage::Planned { started, waiting_bytes, .. } = &mut self.stage
