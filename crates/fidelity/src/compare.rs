@@ -4,35 +4,65 @@
 //! letter are compared as one sequence: the same number of them, in the same order, each with the
 //! same values and within a microsecond of the same time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
 use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::net::Place;
 use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::types::Scenario;
 
 use crate::build::{self, BOTTLENECK, Obstacle};
+use crate::in_parallel;
 use crate::index::{Case, Network};
 use crate::report::Outcome;
 use crate::watch::{Event, Events, SAMPLE, Watcher};
 
-/// Compares one scenario.
-pub fn case(folder: &Path, case: &Case) -> Outcome {
-    let scenario = match build::scenario(&case.network, None) {
-        Ok(scenario) => scenario,
-        Err(Obstacle::Unsupported(why)) => return Outcome::Unsupported(why),
-        Err(Obstacle::Wrong(why)) => return Outcome::Failed(why),
-    };
-    let result = Reference::read(&folder.join(&case.file)).and_then(|reference| {
-        let events = run(&case.network, scenario, &reference)?;
-        Ok((reference.count, difference(&reference, &events)))
+/// Compares the scenarios of one family. What any of its files with so many flows records is
+/// compared in all of them: a file can lack events of a kind because none occurred.
+pub fn family(folder: &Path, cases: &[Result<Case, (String, String)>], jobs: usize) -> Vec<(String, Outcome)> {
+    let prepared = in_parallel(jobs, cases, |case| match case {
+        Ok(case) => (case.id.clone(), prepare(folder, case)),
+        Err((id, message)) => (id.clone(), Err(Outcome::Failed(message.clone()))),
     });
-    match result {
-        Ok((count, None)) => Outcome::Same(count),
-        Ok((count, Some(first))) => Outcome::Differs(count, first),
-        Err(message) => Outcome::Failed(message),
+    let mut letters: BTreeMap<usize, BTreeSet<char>> = BTreeMap::new();
+    for Prepared { case, reference, .. } in prepared.iter().filter_map(|(_, p)| p.as_ref().ok()) {
+        let recorded = letters.entry(case.network.flows.len()).or_default();
+        recorded.extend(reference.rows.keys().map(|(_, letter)| *letter));
     }
+    in_parallel(jobs, &prepared, |(id, prepared)| {
+        let outcome = match prepared {
+            Err(outcome) => outcome.clone(),
+            Ok(Prepared { case, scenario, reference }) => {
+                let letters = &letters[&case.network.flows.len()];
+                match run(&case.network, scenario, reference, letters) {
+                    Err(message) => Outcome::Failed(message),
+                    Ok(events) => match difference(reference, &events) {
+                        None => Outcome::Same(reference.count),
+                        Some(first) => Outcome::Differs(reference.count, first),
+                    },
+                }
+            }
+        };
+        (id.clone(), outcome)
+    })
+}
+
+/// A scenario that is ready to run, and what to hold it against.
+struct Prepared<'a> {
+    case: &'a Case,
+    scenario: Scenario,
+    reference: Reference,
+}
+
+fn prepare<'a>(folder: &Path, case: &'a Case) -> Result<Prepared<'a>, Outcome> {
+    let scenario = build::scenario(&case.network, None).map_err(|obstacle| match obstacle {
+        Obstacle::Unsupported(why) => Outcome::Unsupported(why),
+        Obstacle::Wrong(why) => Outcome::Failed(why),
+    })?;
+    let reference = Reference::read(&folder.join(&case.file)).map_err(Outcome::Failed)?;
+    Ok(Prepared { case, scenario, reference })
 }
 
 /// A row of a reference file.
@@ -87,26 +117,22 @@ impl Reference {
         }
         Ok(reference)
     }
-
-    /// The letters that it records, whether or not any such event occurred.
-    fn letters(&self) -> &'static str {
-        if self.has_variables { "SADKWHrTVBO" } else { "SARDX" }
-    }
 }
 
 /// Runs the scenario and gives the events that the reference records.
 fn run(
     network: &Network,
-    mut scenario: lasthop_core::scenario::types::Scenario,
+    scenario: &Scenario,
     reference: &Reference,
+    letters: &BTreeSet<char>,
 ) -> Result<Events, String> {
-    let samples = reference.letters().contains('X');
+    let samples = letters.contains(&'X');
+    let mut scenario = scenario.clone();
     scenario.record.series = samples.then_some(SAMPLE_INTERVAL);
     let mut run = Run::new(&scenario, 1, Some(Box::new(Watcher::default()))).map_err(|e| e.to_string())?;
     run.complete().map_err(|e| e.to_string())?;
     let place_name = |place: Place| run.simulation().core().place_name(place).to_owned();
-    let places: BTreeMap<u32, String> =
-        (0..=2 * scenario.link.len() as u32).map(|p| (p, place_name(Place(p)))).collect();
+    let places: BTreeMap<u32, String> = (0..=2 * scenario.link.len() as u32).map(|p| (p, place_name(Place(p)))).collect();
     let mut results = run.finish();
     let watcher = results.observer.take().and_then(|o| o.downcast::<Watcher>().ok()).ok_or("the watcher is lost")?;
     let mut events = watcher.events.clone();
@@ -122,12 +148,15 @@ fn run(
     if reference.has_variables {
         start_values(network, &mut events);
     }
-    events.retain(|(_, letter), _| reference.letters().contains(*letter));
-    // Files end with the last packet or acknowledgement; what an idle timer does later is left out.
-    let end = Instant::from_nanos(reference.last * 1000) + TOLERANCE;
-    for ((_, letter), list) in &mut events {
-        if !"SARDKX".contains(*letter) {
-            list.retain(|event| event.at <= end);
+    events.retain(|(_, letter), _| letters.contains(letter));
+    // Files of finite transfers end with the last packet or acknowledgement; what follows from
+    // it, and what an idle timer does, is left out.
+    if network.flows.iter().all(|flow| flow.packets.is_some()) {
+        let end = Instant::from_nanos(reference.last * 1000) + TOLERANCE;
+        for ((_, letter), list) in &mut events {
+            if !"SARX".contains(*letter) {
+                list.retain(|event| event.at <= end);
+            }
         }
     }
     Ok(events)
@@ -139,9 +168,11 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 /// How far times may be apart.
 const TOLERANCE: Duration = Duration::from_nanos(1000);
 
-/// `X`: the window, and the bytes that the sink has in order.
+/// `X`: the window, and the bytes that the sink has in order. The script that samples adds up
+/// its interval in doubles; that decides whether it sees an arrival of the same instant.
 fn take_samples(network: &Network, results: &Results, watcher: &Watcher, events: &mut Events) {
     let Some(series) = results.table("series") else { return };
+    let mut clock = BTreeMap::new();
     for row in 0..series.rows() {
         let (Some(name), Some(quantity)) = (series.text("name", row), series.text("quantity", row)) else { continue };
         let (Some(time), Some(value)) = (series.number("time_s", row), series.number("value", row)) else { continue };
@@ -150,8 +181,10 @@ fn take_samples(network: &Network, results: &Results, watcher: &Watcher, events:
             && time > 0.0
             && time < network.stop
         {
+            let clock = clock.entry(flow).or_insert(0.0);
+            *clock += SAMPLE_INTERVAL.as_secs_f64();
+            let bytes = watcher.bytes_before(flow, *clock);
             let at = Instant::from_secs_f64(time);
-            let bytes = watcher.bytes_before(flow, at);
             events.entry((flow, 'X')).or_default().push(Event { at, a: value, b: Some(bytes as f64) });
         }
     }
@@ -190,8 +223,9 @@ fn difference(reference: &Reference, events: &Events) -> Option<String> {
     let (_, (flow, letter), row, event) = first.min_by_key(|(at, key, ..)| (*at, *key))?;
     let values = |a: f64, b: Option<f64>| b.map_or(format!("{a}"), |b| format!("{a},{b}"));
     let theirs = row.map_or("nothing".to_owned(), |r| format!("{} at {} us", values(r.a, r.b), r.at));
-    let ours =
-        event.map_or("nothing".to_owned(), |e| format!("{} at {} us", values(e.a, e.b), e.at.as_nanos() as f64 / 1e3));
+    let ours = event.map_or("nothing".to_owned(), |e| {
+        format!("{} at {} us", values(e.a, e.b), e.at.as_nanos() as f64 / 1e3)
+    });
     let letter = if letter == SAMPLE { 'R' } else { letter };
     Some(format!("flow {flow} {letter}: ns-2 {theirs}, lasthop {ours}"))
 }

@@ -34,13 +34,10 @@ pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
         Family::Unsupported(scenarios) => {
             scenarios.iter().map(|id| line(id, Outcome::Unsupported("another kind of scenario".to_owned()))).collect()
         }
-        Family::Exact(cases) => in_parallel(jobs, &cases, |case| {
-            let outcome = match case {
-                Ok(case) => compare::case(path, case),
-                Err((_, message)) => Outcome::Failed(message.clone()),
-            };
-            line(case.as_ref().map_or_else(|(id, _)| id.as_str(), |c| &c.id), outcome)
-        }),
+        Family::Exact(cases) => compare::family(path, &cases, jobs)
+            .into_iter()
+            .map(|(scenario, outcome)| line(&scenario, outcome))
+            .collect(),
         Family::RandomLoss(family) => random_loss::compare(&family, jobs)
             .into_iter()
             .map(|(scenario, outcome)| line(&scenario, outcome))
@@ -49,7 +46,11 @@ pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
 }
 
 /// Applies `work` to each item with `jobs` threads; results are in the order of the items.
-pub(crate) fn in_parallel<T: Sync, R: Send>(jobs: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn in_parallel<'a, T: Sync, R: Send>(
+    jobs: usize,
+    items: &'a [T],
+    work: impl Fn(&'a T) -> R + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(items.len()));
     std::thread::scope(|scope| {

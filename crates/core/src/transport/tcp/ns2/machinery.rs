@@ -169,7 +169,7 @@ impl Machinery {
     pub fn new(settings: Settings, seat: &Seat, mut stream: Stream) -> Self {
         let boot_time = settings.boot_time.unwrap_or_else(|| stream.unit() * settings.tick);
         let rtt = Estimator::new(&settings, boot_time);
-        let mut new = Self {
+        Self {
             now: Instant::ZERO,
             next: 0,
             end: 0,
@@ -179,7 +179,7 @@ impl Machinery {
             recover: 0,
             dupacks: 0,
             inflation: 0,
-            cwnd: 1.0,
+            cwnd: starting_window(&settings),
             ssthresh: settings.initial_ssthresh,
             window: settings.window,
             initial_window: settings.initial_window,
@@ -205,9 +205,7 @@ impl Machinery {
             told: [0; 2],
             stream,
             settings,
-        };
-        new.set_initial_window();
-        new
+        }
     }
 
     /// Forgets the connection. Totals and the phase of the clock stay.
@@ -221,7 +219,7 @@ impl Machinery {
         self.dupacks = 0;
         self.inflation = 0;
         self.initial_window = self.settings.initial_window;
-        self.set_initial_window();
+        self.set_cwnd(starting_window(&self.settings));
         self.set_ssthresh(self.settings.initial_ssthresh);
         self.last_action = LastAction::None;
         self.rtt.reset();
@@ -236,10 +234,6 @@ impl Machinery {
         self.acked_bytes = 0;
         self.told = [0; 2];
         self.truth.reset();
-    }
-
-    fn set_initial_window(&mut self) {
-        self.set_cwnd(if self.settings.syn { 1.0 } else { self.initial_window });
     }
 
     #[inline]
@@ -654,6 +648,11 @@ impl Machinery {
         }
         true
     }
+}
+
+/// The window before anything is acknowledged: a SYN goes alone.
+fn starting_window(settings: &Settings) -> f64 {
+    if settings.syn { 1.0 } else { settings.initial_window }
 }
 
 /// What a source that never ends has handed over (`TCP_MAXSEQ`, but 64 bits wide).

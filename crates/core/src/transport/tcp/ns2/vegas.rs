@@ -218,7 +218,7 @@ impl Vegas {
             self.cut_at = clock(m);
         }
         // The coarse timer is backed off as at a timeout.
-        m.reset_timer(Resume::GoBack, true);
+        m.reset_timer(Resume::Stay, true);
         m.note_fast_retransmit();
         self.output(m, expired.unwrap_or(m.last_ack + 1));
         if first.transmissions == 1 {
