@@ -122,8 +122,10 @@ fn tshark_counts_what_the_sender_counts() {
         let resent = run.flow("retransmitted_packets");
         assert_eq!(sent, run.segments(name), "{name}: segments");
         assert_eq!(bytes, run.flow("sent_bytes") + run.flow("retransmitted_bytes"), "{name}: bytes");
-        let again = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.spurious_retransmission";
-        let (seen, _) = run.tshark(&format!("tcp.len > 0 && ({again} || tcp.analysis.out_of_order)"), "frame.number").unwrap();
+        let again =
+            "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.spurious_retransmission";
+        let (seen, _) =
+            run.tshark(&format!("tcp.len > 0 && ({again} || tcp.analysis.out_of_order)"), "frame.number").unwrap();
         assert_eq!(seen, resent, "{name}: retransmissions");
         assert!(resent > 0.0 || name == "file", "{name} should lose something");
         let (bad, _) = run
@@ -154,7 +156,10 @@ fn tcptrace_counts_what_the_sender_counts() {
         let Some(text) = run.ask("tcptrace", &["-l", "-n", "FILE"]) else { return };
         // The first of the two columns is the direction of the SYN.
         let value = |label: &str| {
-            let line = text.lines().find(|line| line.trim_start().starts_with(label)).unwrap_or_else(|| panic!("{label}:\n{text}"));
+            let line = text
+                .lines()
+                .find(|line| line.trim_start().starts_with(label))
+                .unwrap_or_else(|| panic!("{label}:\n{text}"));
             let words = line.trim_start().strip_prefix(label).expect("found by it").split_whitespace();
             words.into_iter().find_map(|word| word.parse::<f64>().ok()).expect("a number")
         };
