@@ -356,7 +356,8 @@ impl Machinery {
     /// outstanding.
     #[inline]
     pub fn output(&mut self, seq: i64) {
-        if seq == 0 && self.settings.syn && self.max_seq == -1 {
+        // Vegas' own `output` knows no SYN.
+        if seq == 0 && self.has_syn() && self.max_seq == -1 {
             self.end += 1;
         }
         let idle = self.is_idle();
