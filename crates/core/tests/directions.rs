@@ -89,12 +89,8 @@ fn violations(part: &str, code: &str) -> Vec<String> {
         .filter(|used| used != part && !allowed.contains(&used.as_str()) && !FREE.contains(&used.as_str()))
         .map(|used| format!("`{part}` must not use `{used}`"))
         .collect();
-    let homes: [(&str, &[&str]); 4] = [
-        ("std::fs", &["scenario"]),
-        ("std::io", &["scenario", "measure"]),
-        ("std::env", &["scenario"]),
-        ("pyo3", &[]),
-    ];
+    let homes: [(&str, &[&str]); 4] =
+        [("std::fs", &["scenario"]), ("std::io", &["scenario", "measure"]), ("std::env", &["scenario"]), ("pyo3", &[])];
     for (word, homes) in homes {
         if code.contains(word) && !homes.contains(&part) {
             wrong.push(format!("`{part}` must not use `{word}`"));
