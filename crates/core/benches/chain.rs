@@ -3,6 +3,7 @@
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Duration, Instant};
 use lasthop_core::net::disciplines::droptail;
+use lasthop_core::net::clock::Exact;
 use lasthop_core::net::link::Link;
 use lasthop_core::net::loss::Loss;
 use lasthop_core::net::transmitter::{Queue, Setup};
@@ -30,7 +31,7 @@ pub fn chain(planned: bool) -> Simulation {
                 Setup { name: name.to_owned(), place, rate, delay, reorder: true, queue, loss: Loss(None) }
             };
             let (forward, backward) = (setup("forward"), setup("backward"));
-            Link::new(core, component, [ends[0], ends[1]], forward, backward)
+            Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward)
         });
     }
     let config: cbr::Config = serde_json::from_str(r#"{ "rate": "50 Mbit/s" }"#).expect("a source");
