@@ -1,8 +1,8 @@
 //! Shortest paths by propagation delay, then by hops, then by the lowest node number.
 //!
-//! A node with only one way out, to a node that has others, needs no table. Tables are computed among the other
-//! nodes only, and hold only destinations in use, so a dumbbell of a thousand flows costs two
-//! searches over two nodes.
+//! A node with only one way out, to a node that has others, needs no table. Tables are computed
+//! among the other nodes only, and hold only destinations in use, so a dumbbell of a thousand
+//! flows costs two searches over two nodes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -405,7 +405,7 @@ impl Sender {
             return;
         }
         self.truth.on_timeout(c.una, self.number + 1);
-        let flight = c.board.flight() - c.limited;
+        let flight = c.flight_size();
         let saved =
             c.detector.wants().then(|| Saved { congestion: c.congestion.snapshot(), flight, estimate: c.rto.save() });
         c.detector.on_timeout(now, c.una, c.nxt, saved);
@@ -756,7 +756,15 @@ impl Connection {
     }
 
     fn event(&self, now: Instant, kind: CongestionKind) -> CongestionEvent {
-        CongestionEvent { now, kind, flight: self.board.flight() - self.limited, lost: self.board.total_lost() }
+        CongestionEvent { now, kind, flight: self.flight_size(), lost: self.board.total_lost() }
+    }
+
+    /// FlightSize, from which a new threshold is taken: sent and not cumulatively acknowledged,
+    /// without limited transmit, and at most the window. Of data that were SACKed during a
+    /// recovery much is not yet acknowledged cumulatively, though it has left the network;
+    /// RFC 5681 §3.1, equation (4), is an upper bound.
+    fn flight_size(&self) -> u64 {
+        (self.board.flight() - self.limited).min(self.window)
     }
 
     /// The interval of the persist timer: the RTO, doubled for each probe, at most a minute

@@ -34,10 +34,9 @@ fn resent(config: &Config, lost: &'static [u64]) -> (Path, Vec<(i64, u64)>) {
 }
 
 /// Tahoe, Reno, NewReno and FACK resend when ns-2's do (computed from ns-2.35's sources). Not so:
-/// the threshold after Reno's timeout is half of the 19 segments in flight, as RFC 5681 says, not
-/// half of the window; RFC 6675 counts lost segments out of the pipe, as FACK does, and so sends
-/// the second hole 2 ms before Fall and Floyd's SACK; and as the receiver's window takes no new
-/// data, it spends its rescue retransmission (NextSeg rule 4) on the last segment.
+/// RFC 6675 counts lost segments out of the pipe, as FACK does, and so sends the second hole 2 ms
+/// before Fall and Floyd's SACK; and as the receiver's window takes no new data, it spends its
+/// rescue retransmission (NextSeg rule 4) on the last segment.
 #[test]
 fn retransmissions_come_when_the_model_says() {
     type Row = (Variant, &'static [u64], &'static [(i64, u64)], u64, u64);
@@ -47,8 +46,8 @@ fn retransmissions_come_when_the_model_says() {
         (Variant::Tahoe, &[60, 61, 62], &[(106, 60), (207, 61), (207, 62), (308, 63), (308, 64)], 10_000, 0),
         (Variant::Tahoe, &[25, 26, 27], &[(108, 25), (211, 26), (211, 27), (312, 28), (312, 29)], 10_000, 0),
         (Variant::Reno, &[60], &[(104, 60)], 10_000, 0),
-        (Variant::Reno, &[60, 61, 62], &[(106, 60), (1207, 61), (1308, 62), (1308, 63)], 9_500, 1),
-        (Variant::Reno, &[25, 26, 27], &[(108, 25), (1211, 26), (1312, 27), (1312, 28)], 9_500, 1),
+        (Variant::Reno, &[60, 61, 62], &[(106, 60), (1207, 61), (1308, 62), (1308, 63)], 5_000, 1),
+        (Variant::Reno, &[25, 26, 27], &[(108, 25), (1211, 26), (1312, 27), (1312, 28)], 5_000, 1),
         (Variant::NewReno, &[60], &[(104, 60)], 10_000, 0),
         (Variant::NewReno, &[60, 61, 62], &[(106, 60), (207, 61), (308, 62)], 10_000, 0),
         (Variant::NewReno, &[25, 26, 27], &[(108, 25), (211, 26), (312, 27)], 10_000, 0),
