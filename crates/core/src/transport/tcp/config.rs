@@ -98,7 +98,8 @@ pub enum Variant {
     Sack,
     /// Forward acknowledgement (Mathis, Mahdavi 1996).
     Fack,
-    /// Vegas (Brakmo, Peterson 1995).
+    /// Vegas (Brakmo, Peterson 1995). Profile `rfc`: its window with NewReno's recovery, without
+    /// its fine-grained timer.
     Vegas,
     /// SACK recovery with CUBIC's window (RFC 9438). Profile `rfc` only.
     Cubic,
