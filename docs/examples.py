@@ -9,6 +9,7 @@ A page's blocks run in their order, in one folder and one Python namespace:
 - `console` holds commands after `$ `, each followed by what it prints. Times that a run took may
   differ, and a line with `…` alone stands for any lines. Other programs than `lasthop` run
   where they are installed.
+- `sh` is not run, but for lines that begin with `.venv/bin/lasthop`, as the README has them.
 - `pycon` is a session whose output is compared; `python` is run.
 
 `python docs/examples.py PAGE...` writes into the pages what their commands print now.
@@ -35,7 +36,7 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 
 #: A fenced block: language, text.
-FENCE = re.compile(r"^```(toml|console|pycon|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(toml|console|sh|pycon|python|py)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 #: What differs from run to run: times that it took.
 VARYING = [
@@ -82,9 +83,7 @@ class Runner:
         here = Path.cwd()
         os.chdir(self.folder)
         try:
-            return {"toml": self.toml, "console": self.console, "pycon": self.session, "python": self.python}[
-                block.language
-            ](block)
+            return getattr(self, block.language)(block)
         finally:
             os.chdir(here)
 
@@ -131,7 +130,7 @@ class Runner:
             raise AssertionError(f"`{command}` ended with {done.returncode}:\n{done.stdout}")
         return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n" if done.stdout else ""
 
-    def session(self, block: Block) -> str:
+    def pycon(self, block: Block) -> str:
         alike = doctest.OutputChecker().check_output
         text = ""
         for part in doctest.DocTestParser().parse(block.text):
@@ -148,6 +147,14 @@ class Runner:
 
     def python(self, block: Block) -> str:
         exec(compile(block.text, f"block at line {block.line}", "exec"), self.names)
+        return block.text
+
+    py = python
+
+    def sh(self, block: Block) -> str:
+        for line in block.text.splitlines():
+            if line.startswith(".venv/bin/lasthop "):
+                self.command(line.removeprefix(".venv/bin/"))
         return block.text
 
 
@@ -171,7 +178,8 @@ def completed(fragment: dict[str, Any]) -> dict[str, Any]:
         link.setdefault("between", ["server", "mobile"] if number == 0 else ["server", f"node{number}"])
         link.setdefault("rate", "2 Mbit/s")
     ends = links[0]["between"]
-    for flow in flows:
+    for number, flow in enumerate(flows):
+        flow.setdefault("name", f"flow{number}")
         flow.setdefault("from", ends[0])
         flow.setdefault("to", ends[1])
     for change in fragment.get("change", []):
