@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use random::{Dice, disturb, scenario, spoil};
 use lasthop_core::net::simulation::Progress;
 use lasthop_core::scenario::run::Run;
 use lasthop_core::scenario::{Document, check, expand, read};
 use proptest::prelude::*;
+use random::{Dice, disturb, scenario, spoil};
 
 /// The longest that a case may take.
 const PATIENCE: Duration = Duration::from_secs(10);

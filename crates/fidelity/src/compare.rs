@@ -57,7 +57,7 @@ struct Prepared<'a> {
 }
 
 fn prepare<'a>(folder: &Path, case: &'a Case) -> Result<Prepared<'a>, Outcome> {
-    let scenario = build::scenario(&case.network, None).map_err(|obstacle| match obstacle {
+    let scenario = build::scenario(&case.network).map_err(|obstacle| match obstacle {
         Obstacle::Unsupported(why) => Outcome::Unsupported(why),
         Obstacle::Wrong(why) => Outcome::Failed(why),
     })?;
@@ -132,7 +132,8 @@ fn run(
     let mut run = Run::new(&scenario, 1, Some(Box::new(Watcher::default()))).map_err(|e| e.to_string())?;
     run.complete().map_err(|e| e.to_string())?;
     let place_name = |place: Place| run.simulation().core().place_name(place).to_owned();
-    let places: BTreeMap<u32, String> = (0..=2 * scenario.link.len() as u32).map(|p| (p, place_name(Place(p)))).collect();
+    let places: BTreeMap<u32, String> =
+        (0..=2 * scenario.link.len() as u32).map(|p| (p, place_name(Place(p)))).collect();
     let mut results = run.finish();
     let watcher = results.observer.take().and_then(|o| o.downcast::<Watcher>().ok()).ok_or("the watcher is lost")?;
     let mut events = watcher.events.clone();
@@ -223,9 +224,8 @@ fn difference(reference: &Reference, events: &Events) -> Option<String> {
     let (_, (flow, letter), row, event) = first.min_by_key(|(at, key, ..)| (*at, *key))?;
     let values = |a: f64, b: Option<f64>| b.map_or(format!("{a}"), |b| format!("{a},{b}"));
     let theirs = row.map_or("nothing".to_owned(), |r| format!("{} at {} us", values(r.a, r.b), r.at));
-    let ours = event.map_or("nothing".to_owned(), |e| {
-        format!("{} at {} us", values(e.a, e.b), e.at.as_nanos() as f64 / 1e3)
-    });
+    let ours =
+        event.map_or("nothing".to_owned(), |e| format!("{} at {} us", values(e.a, e.b), e.at.as_nanos() as f64 / 1e3));
     let letter = if letter == SAMPLE { 'R' } else { letter };
     Some(format!("flow {flow} {letter}: ns-2 {theirs}, lasthop {ours}"))
 }

@@ -4,8 +4,8 @@
 //! which equal instants happen, on which every comparison with another simulator rests.
 
 pub mod choice;
-pub mod float_time;
 pub mod fault;
+pub mod float_time;
 pub mod queue;
 pub mod random;
 pub mod time;

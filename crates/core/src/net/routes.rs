@@ -62,10 +62,7 @@ impl Graph {
     fn to_leaf(&self, from: NodeId, leaf: NodeId, first: &[Option<NextHop>]) -> Option<NextHop> {
         let [way] = self.ways[leaf.0 as usize].as_slice() else { return None };
         if way.node == from {
-            return self.ways[from.0 as usize]
-                .iter()
-                .find(|w| w.node == leaf)
-                .map(|w| w.hop);
+            return self.ways[from.0 as usize].iter().find(|w| w.node == leaf).map(|w| w.hop);
         }
         first[way.node.0 as usize]
     }
@@ -89,11 +86,7 @@ impl Graph {
                 let slot = way.node.0 as usize;
                 if farther < best[slot] {
                     best[slot] = farther;
-                    first[slot] = if node == from {
-                        Some(way.hop)
-                    } else {
-                        first[node.0 as usize]
-                    };
+                    first[slot] = if node == from { Some(way.hop) } else { first[node.0 as usize] };
                     heap.push(Reverse((farther, way.node)));
                 }
             }

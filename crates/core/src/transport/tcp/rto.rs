@@ -176,9 +176,7 @@ mod tests {
 
     #[test]
     fn each_expiry_doubles_the_timeout_up_to_the_maximum() {
-        for (initial, expected) in
-            [(1, &[1, 2, 4, 8, 16, 32, 64, 64][..]), (3, &[3, 6, 12, 24, 48, 64, 64][..])]
-        {
+        for (initial, expected) in [(1, &[1, 2, 4, 8, 16, 32, 64, 64][..]), (3, &[3, 6, 12, 24, 48, 64, 64][..])] {
             let mut rto = estimator(Rto {
                 initial: Some(Duration::from_secs(initial)),
                 max: Some(Duration::from_secs(64)),

@@ -568,7 +568,10 @@ mod tests {
                 _ => {}
             }
             let sum = |mark: u8| {
-                (board.first..board.next).filter(|&id| board.at(id).has(mark)).map(|id| u64::from(board.at(id).len)).sum()
+                (board.first..board.next)
+                    .filter(|&id| board.at(id).has(mark))
+                    .map(|id| u64::from(board.at(id).len))
+                    .sum()
             };
             assert_eq!((board.sacked, board.lost, board.resent), (sum(SACKED), sum(LOST), sum(RESENT)));
             assert_eq!(board.flight, (sent - una) * 1000);

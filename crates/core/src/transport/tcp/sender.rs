@@ -420,11 +420,8 @@ impl Sender {
         }
         self.truth.on_timeout(c.una, self.number + 1);
         let flight = c.board.flight() - c.limited;
-        let saved = c.detector.wants().then(|| Saved {
-            congestion: c.congestion.snapshot(),
-            flight,
-            estimate: c.rto.save(),
-        });
+        let saved =
+            c.detector.wants().then(|| Saved { congestion: c.congestion.snapshot(), flight, estimate: c.rto.save() });
         c.detector.on_timeout(now, c.una, c.nxt, saved);
         let again = c.timed_out_at == c.una;
         c.timed_out_at = c.una;
@@ -886,7 +883,9 @@ impl Endpoint for Sender {
         if let Some(control) = self.c.control.take() {
             return Some(Action::Send(self.send_control(now, control)));
         }
-        if self.seat.observed && let Some(action) = self.show() {
+        if self.seat.observed
+            && let Some(action) = self.show()
+        {
             return Some(action);
         }
         if let Some(packet) = self.transmit(now) {

@@ -38,7 +38,11 @@ fn table() {
     for variant in [Variant::Tahoe, Variant::Reno, Variant::NewReno, Variant::Sack, Variant::Fack] {
         for lost in [&[60][..], &[60, 61, 62], &[25, 26, 27]] {
             let (path, again) = resent(&config(variant), lost);
-            println!("{variant:?} {lost:?}: {again:?} ss {:?} rto {}", path.sender.c.congestion.ssthresh(), path.sender.totals.timeouts);
+            println!(
+                "{variant:?} {lost:?}: {again:?} ss {:?} rto {}",
+                path.sender.c.congestion.ssthresh(),
+                path.sender.totals.timeouts
+            );
         }
     }
 }
