@@ -69,11 +69,11 @@ clean:
 	@touch $@
 
 .venv/test: .venv/base
-	$(UV) sync --quiet --frozen --inexact --group dev --group docs --all-extras
+	$(UV) sync --quiet --frozen --inexact --group build --group test --group lint --group docs --all-extras
 	@touch $@
 
 .venv/docs: .venv/base
-	$(UV) sync --quiet --frozen --inexact --group docs --extra report --extra stats
+	$(UV) sync --quiet --frozen --inexact --group build --group docs --extra report --extra stats
 	@touch $@
 
 # The compiled core, without link-time optimisation, which would take minutes.

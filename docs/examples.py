@@ -9,6 +9,7 @@ A page's blocks run in their order, in one folder and one Python namespace:
 - `console` holds commands after `$ `, each followed by what it prints. Times that a run took may
   differ, and a line with `…` alone stands for any lines. Other programs than `lasthop` run
   where they are installed.
+- `sh` is not run, but for lines that begin with `.venv/bin/lasthop`, as the README has them.
 - `pycon` is a session whose output is compared; `python` is run.
 
 `python docs/examples.py PAGE...` writes into the pages what their commands print now.
@@ -16,7 +17,9 @@ A page's blocks run in their order, in one folder and one Python namespace:
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import os
 import re
 import shutil
@@ -33,7 +36,7 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 
 #: A fenced block: language, text.
-FENCE = re.compile(r"^```(toml|console|pycon|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(toml|console|sh|pycon|python|py)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 #: What differs from run to run: times that it took.
 VARYING = [
@@ -56,9 +59,7 @@ class Block:
 def pages() -> list[Path]:
     """The pages with examples."""
     own = sorted(p for p in DOCS.rglob("*.md") if not {"generated", "_build", "snapshots"} & set(p.parts))
-    return [
-        page for page in [ROOT / "README.md", *own] if page.exists() and any(blocks(page.read_text("utf-8")))
-    ]
+    return [page for page in [ROOT / "README.md", *own] if page.exists() and any(blocks(page.read_text("utf-8")))]
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -82,9 +83,7 @@ class Runner:
         here = Path.cwd()
         os.chdir(self.folder)
         try:
-            return {"toml": self.toml, "console": self.console, "pycon": self.session, "python": self.python}[
-                block.language
-            ](block)
+            return getattr(self, block.language)(block)
         finally:
             os.chdir(here)
 
@@ -108,11 +107,7 @@ class Runner:
             printed = self.command(command)
             ended = "\n" if expected.endswith("\n\n") else ""
             text += f"$ {command}\n"
-            text += (
-                expected
-                if printed is None or same(expected, printed)
-                else printed.rstrip("\n") + "\n" + ended
-            )
+            text += expected if printed is None or same(expected, printed) else printed.rstrip("\n") + "\n" + ended
         return text
 
     def command(self, command: str) -> str | None:
@@ -135,18 +130,31 @@ class Runner:
             raise AssertionError(f"`{command}` ended with {done.returncode}:\n{done.stdout}")
         return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n" if done.stdout else ""
 
-    def session(self, block: Block) -> str:
-        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        test = doctest.DocTestParser().get_doctest(block.text, self.names, "page", None, block.line)
-        said: list[str] = []
-        doctest.DocTestRunner(optionflags=flags).run(test, out=said.append, clear_globs=False)
-        self.names.update(test.globs)
-        if said:
-            raise AssertionError("".join(said))
-        return block.text
+    def pycon(self, block: Block) -> str:
+        alike = doctest.OutputChecker().check_output
+        text = ""
+        for part in doctest.DocTestParser().parse(block.text):
+            if isinstance(part, str):
+                text += part
+                continue
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(part.source, f"block at line {block.line}", "single"), self.names)
+            first, *rest = part.source.splitlines(keepends=True)
+            text += "".join([f">>> {first}", *(f"... {line}" for line in rest)])
+            text += part.want if alike(part.want, printed.getvalue(), doctest.ELLIPSIS) else printed.getvalue()
+        return text
 
     def python(self, block: Block) -> str:
         exec(compile(block.text, f"block at line {block.line}", "exec"), self.names)
+        return block.text
+
+    py = python
+
+    def sh(self, block: Block) -> str:
+        for line in block.text.splitlines():
+            if line.startswith(".venv/bin/lasthop "):
+                self.command(line.removeprefix(".venv/bin/"))
         return block.text
 
 
@@ -158,9 +166,7 @@ def same(expected: str, printed: str) -> bool:
         r"(?:.*\n)*?" if line.strip() == "…" else re.escape(line.rstrip()) + r"\n"
         for line in expected.strip("\n").splitlines()
     )
-    return re.fullmatch(pattern, printed.strip("\n") + "\n") is not None or (
-        expected.strip() == printed.strip()
-    )
+    return re.fullmatch(pattern, printed.strip("\n") + "\n") is not None or (expected.strip() == printed.strip())
 
 
 def completed(fragment: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +178,8 @@ def completed(fragment: dict[str, Any]) -> dict[str, Any]:
         link.setdefault("between", ["server", "mobile"] if number == 0 else ["server", f"node{number}"])
         link.setdefault("rate", "2 Mbit/s")
     ends = links[0]["between"]
-    for flow in flows:
+    for number, flow in enumerate(flows):
+        flow.setdefault("name", f"flow{number}")
         flow.setdefault("from", ends[0])
         flow.setdefault("to", ends[1])
     for change in fragment.get("change", []):

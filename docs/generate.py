@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,23 @@ def handover_criteria() -> str:
 
 
 def fidelity_table() -> str | None:
-    """The table that `make fidelity` wrote."""
-    return _text(ROOT / "target" / "fidelity" / "table.md")
+    """The families in short, and the table that `make fidelity` wrote."""
+    text = _text(ROOT / "target" / "fidelity" / "table.md")
+    if text is None:
+        return None
+    lines = [line for line in text.splitlines() if line.startswith("| ")][2:]
+    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    families: dict[str, list[int]] = {}
+    for family, _, events, difference in rows:
+        counts = families.setdefault(family, [0, 0, 0, 0])
+        counts[0] += 1
+        counts[1] += int(events or 0)
+        unsupported = difference.startswith("not supported")
+        counts[2] += bool(difference) and not unsupported
+        counts[3] += unsupported
+    short = [[family, *(_number(n, 0) for n in counts)] for family, counts in families.items()]
+    head = ["family", "scenarios", "events compared", "differ", "not supported yet"]
+    return f"{_table(head, short, right_from=1)}\n## Every scenario\n\n{text}"
 
 
 def benchmark_table() -> str | None:
@@ -96,9 +112,7 @@ def handover_claims() -> str | None:
             continue
         verdict, reason = claim["verdict"], claim.get("reason") or ""
         verdict = f"*{verdict}*: {reason}" if reason else f"*{verdict}*"
-        rows.append(
-            [claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict]
-        )
+        rows.append([claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict])
     table = _table(["claim", "section", "the paper says", "its figure", "ours", "verdict"], rows)
     also = f"\nNot yet run: {', '.join(waiting)}.\n" if waiting else ""
     return f"Mode `--{document['mode']}`.\n\n{table}{also}"

@@ -29,9 +29,7 @@ def test_examples_of_a_page_run_and_print_what_it_says(page, tmp_path, monkeypat
     runner = examples.Runner(tmp_path)
     for block in examples.blocks(page.read_text(encoding="utf-8")):
         says = runner.run(block)
-        assert says == block.text, (
-            f"{page.name}, line {block.line}: `python docs/examples.py {page.name}` renews it"
-        )
+        assert says == block.text, f"{page.name}, line {block.line}: `python docs/examples.py {page.name}` renews it"
 
 
 def test_every_page_is_in_the_table_of_contents():

@@ -189,13 +189,9 @@ def main() -> int:
 
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description="Compare lasthop with ns-2 and ns-3 on the same dumbbells and chain."
-    )
+    parser = argparse.ArgumentParser(description="Compare lasthop with ns-2 and ns-3 on the same dumbbells and chain.")
     keys = [workload.key for workload in WORKLOADS]
-    parser.add_argument(
-        "--install", action="store_true", help="first install ns-2 and ns-3 from Debian (as root)"
-    )
+    parser.add_argument("--install", action="store_true", help="first install ns-2 and ns-3 from Debian (as root)")
     parser.add_argument(
         "--workloads",
         nargs="+",

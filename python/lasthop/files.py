@@ -7,7 +7,7 @@ import math
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
@@ -16,7 +16,7 @@ from typing import Any
 
 from lasthop import __version__
 
-__all__ = ["MANIFEST", "OutputRefused", "claim_folder", "json_text", "manifest", "provenance", "whole"]
+__all__ = ["MANIFEST", "OutputRefused", "braces", "claim_folder", "json_text", "manifest", "provenance", "whole"]
 
 MANIFEST = "manifest.json"
 
@@ -114,3 +114,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def braces(paths: Sequence[Path]) -> list[str]:
+    """Paths for reading: those that differ in the suffix only are written as one."""
+    stems: dict[Path, list[str]] = {}
+    for path in paths:
+        stems.setdefault(path.with_suffix(""), []).append(path.suffix.removeprefix("."))
+    return [
+        f"{stem}.{suffixes[0]}" if len(suffixes) == 1 else f"{stem}.{{{','.join(suffixes)}}}"
+        for stem, suffixes in stems.items()
+    ]

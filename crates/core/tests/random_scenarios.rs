@@ -82,7 +82,7 @@ enum Outcome {
 /// Case number `case`: a third are valid, a third have one wrong field, a third are disturbed.
 fn one(case: u64) -> Outcome {
     let mut dice = Dice::new(case.wrapping_mul(0x2545_f491_4f6c_dd1d));
-    let packets = dice.log(100.0, 20_000.0);
+    let packets = dice.log(100.0, 100_000.0);
     let text = scenario(&mut dice, packets);
     match case % 3 {
         0 => {

@@ -14,7 +14,7 @@ import click
 
 from lasthop import files
 
-__all__ = ["Progress", "braces", "colour", "force", "note", "output", "print_json", "quiet", "written"]
+__all__ = ["Progress", "colour", "force", "note", "output", "print_json", "quiet", "written"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,20 +47,9 @@ def print_json(document: object) -> None:
     click.echo(files.json_text(document))
 
 
-def braces(paths: Sequence[Path]) -> list[str]:
-    """Paths for reading: those that differ in the suffix only are written as one."""
-    stems: dict[Path, list[str]] = {}
-    for path in paths:
-        stems.setdefault(path.with_suffix(""), []).append(path.suffix.removeprefix("."))
-    return [
-        f"{stem}.{suffixes[0]}" if len(suffixes) == 1 else f"{stem}.{{{','.join(suffixes)}}}"
-        for stem, suffixes in stems.items()
-    ]
-
-
 def written(paths: Sequence[Path], *, quiet: bool) -> None:
     """Says what was written."""
-    for path in braces(paths):
+    for path in files.braces(paths):
         note(f"wrote {path}", quiet=quiet)
 
 

@@ -15,12 +15,13 @@ from lasthop.cli import common
 @common.force
 @common.quiet
 def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
-    """Draw throughput, window, round-trip time and queue over time, as PNG, SVG and PDF.
-
-    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote.
+    """Draw throughput, window, round-trip time and queue over time.
 
     \b
     lasthop plot examples/two-flows.toml
+
+    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote. Each picture
+    is written as PNG, SVG and PDF.
     """
     from lasthop import files, runs
     from lasthop import plot as plots
@@ -42,5 +43,5 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
         with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
             result = runs.run(scenario, progress=progress)
         result.save(folder, force=force)
-    for path in common.braces(plots.standard(result, folder)):
+    for path in files.braces(plots.standard(result, folder)):
         click.echo(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lasthop.files import braces
 from lasthop.studies import claims
 from lasthop.text import aligned
 
@@ -23,8 +24,6 @@ _COLOURS = {
 
 def outcome_text(outcome: Outcome, *, colour: bool) -> str:
     """The claims, their counts, and where everything is."""
-    from lasthop.cli.common import braces
-
     study = outcome.study
     heading = f"{study.name} · {study.setting(outcome.mode)} · {outcome.wall_s:.1f} s"
     rows = []

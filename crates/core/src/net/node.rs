@@ -14,7 +14,7 @@ pub(super) struct NextHop {
 /// The next hop by destination.
 #[derive(Clone, Debug)]
 pub(super) enum Routes {
-    /// A node with one interface to a medium with one other peer: everything goes there.
+    /// A node with only one way out: everything goes there.
     Default(Option<NextHop>),
     /// By destination number. Only destinations in use have an entry.
     Table(Vec<Option<NextHop>>),

@@ -1,8 +1,8 @@
 //! Shortest paths by propagation delay, then by hops, then by the lowest node number.
 //!
-//! A node with one interface to one peer needs no table. Tables are computed among the other
-//! nodes only, and hold only destinations in use, so a dumbbell of a thousand flows costs two
-//! searches over two nodes.
+//! A node with only one way out, to a node that has others, needs no table. Tables are computed
+//! among the other nodes only, and hold only destinations in use, so a dumbbell of a thousand
+//! flows costs two searches over two nodes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,10 +35,11 @@ impl Graph {
         Self { ways }
     }
 
-    /// The only way out of a node that has just one.
+    /// The only way out of a node that has just one, to a node that knows where to go on. Of two
+    /// nodes that have only each other neither does: between them a packet would go to and fro.
     pub fn only_way(&self, node: NodeId) -> Option<NextHop> {
         match self.ways[node.0 as usize].as_slice() {
-            [way] => Some(way.hop),
+            [way] if !self.is_leaf(way.node) => Some(way.hop),
             _ => None,
         }
     }

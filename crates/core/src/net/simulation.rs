@@ -333,6 +333,10 @@ impl Simulation {
             node.groups.clear();
         }
         for (group, from, member) in trees {
+            self.out_list(member, group).local = true;
+            if !self.reaches(from, member) {
+                continue;
+            }
             let mut at = from;
             while at != member {
                 let Some(hop) = self.nodes[at.0 as usize].routes.to(member) else { break };
@@ -344,7 +348,6 @@ impl Simulation {
                 }
                 at = self.ends[hop.medium as usize][hop.to.0 as usize].node;
             }
-            self.out_list(member, group).local = true;
         }
     }
 

@@ -1,12 +1,13 @@
 //! UDP (RFC 768): datagrams without acknowledgement, congestion control or order.
 //!
-//! A source that writes `n` bytes sends one datagram of `n` bytes of payload.
+//! A source that writes `n` bytes sends one datagram of `n` bytes of payload. The receiver measures
+//! as RTP's does: loss, delay, interarrival jitter.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Fault, Instant, Stream};
-use crate::net::{Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader};
+use crate::engine::{Duration, Fault, Instant, Stream};
+use crate::net::{Action, Ecn, Endpoint, Header, Histogram, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader};
 use crate::profile::Profile;
 
 use super::TransportConfig;
@@ -15,18 +16,19 @@ use super::TransportConfig;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Header bytes on the wire, IP included: 20 (IPv4) + 8 (UDP).
+    /// Header bytes on the wire, IP included. `rfc`: 28 B, 20 of IPv4 and 8 of UDP. `ns2`: none;
+    /// what the source writes is the size on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<crate::engine::Bytes>,
 }
 
 impl TransportConfig for Config {
-    fn sender(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
-        Box::new(Sender::new(self, seat))
+    fn sender(&self, seat: Seat, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+        Box::new(Sender::new(self.header_bytes(profile), seat))
     }
 
-    fn receiver(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
-        Box::new(Receiver::new(self, seat))
+    fn receiver(&self, seat: Seat, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+        Box::new(Receiver::new(self.header_bytes(profile), seat))
     }
 
     fn label(&self, _profile: Profile) -> String {
@@ -52,8 +54,16 @@ impl TransportConfig for Config {
     }
 }
 
+impl Config {
+    /// Header bytes of each datagram.
+    fn header_bytes(&self, profile: Profile) -> u32 {
+        let usual = if profile.is_ns2() { 0 } else { HEADER_BYTES };
+        self.header.map_or(usual, |b| b.get() as u32)
+    }
+}
+
 /// Header bytes of a datagram: IPv4 without options, UDP.
-const HEADER_BYTES: u64 = 28;
+const HEADER_BYTES: u32 = 28;
 
 /// The largest header that a scenario may ask for, tunnels and all.
 const MAX_HEADER: u64 = 1_000;
@@ -74,9 +84,8 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender at `seat`.
-    pub fn new(config: &Config, seat: Seat) -> Self {
-        let header = config.header.map_or(HEADER_BYTES, |b| b.get()) as u32;
+    /// A sender at `seat` whose datagrams have so many header bytes.
+    pub fn new(header: u32, seat: Seat) -> Self {
         Self { seat, header, connection: 0, pending: Default::default(), sent: 0, sent_bytes: 0, tell: false }
     }
 }
@@ -139,13 +148,44 @@ pub struct Receiver {
     tell: bool,
     received: u64,
     received_bytes: u64,
+    /// Datagrams that should have come, by the highest sequence number of those that did.
+    expected: u64,
+    jitter: Jitter,
+    /// One-way delays, ns.
+    delays: Histogram,
 }
 
 impl Receiver {
-    /// A receiver at `seat`.
-    pub fn new(config: &Config, seat: Seat) -> Self {
-        let header = config.header.map_or(HEADER_BYTES, |b| b.get()) as u32;
-        Self { header, hears: seat.hears.received, tell: false, received: 0, received_bytes: 0 }
+    /// A receiver at `seat` of datagrams with so many header bytes.
+    pub fn new(header: u32, seat: Seat) -> Self {
+        Self {
+            header,
+            hears: seat.hears.received,
+            tell: false,
+            received: 0,
+            received_bytes: 0,
+            expected: 0,
+            jitter: Jitter::default(),
+            delays: Histogram::default(),
+        }
+    }
+}
+
+/// The interarrival jitter (RFC 3550 §6.4.1, §A.8): the smoothed difference of the transit times
+/// of datagrams that arrive one after the other.
+#[derive(Debug, Default)]
+struct Jitter {
+    estimate_ns: f64,
+    /// The transit time of the last datagram.
+    transit: Option<Duration>,
+}
+
+impl Jitter {
+    fn add(&mut self, transit: Duration) {
+        if let Some(last) = self.transit.replace(transit) {
+            let difference = transit.as_nanos().abs_diff(last.as_nanos()) as f64;
+            self.estimate_ns += (difference - self.estimate_ns) / 16.0;
+        }
     }
 }
 
@@ -157,9 +197,15 @@ impl Timed for Receiver {
 }
 
 impl Endpoint for Receiver {
-    fn on_packet(&mut self, _now: Instant, packet: &Packet, _via: Port) {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, _via: Port) {
         self.received += 1;
         self.received_bytes += u64::from(packet.size.saturating_sub(self.header));
+        if let Header::Udp(header) = &packet.header {
+            let transit = now.since(header.sent_at);
+            self.expected = self.expected.max(header.seq + 1);
+            self.jitter.add(transit);
+            self.delays.add(transit.as_nanos());
+        }
         self.tell = self.hears;
     }
 
@@ -172,5 +218,78 @@ impl Endpoint for Receiver {
     fn sample(&self, probe: &mut dyn Probe) {
         probe.value("received_packets", self.received as f64);
         probe.value("received_bytes", self.received_bytes as f64);
+        probe.value("lost_packets", self.expected.saturating_sub(self.received) as f64);
+        probe.value("jitter_ms", self.jitter.estimate_ns * 1e-6);
+        probe.distribution("delay_ms", 1e-6, &self.delays);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Address, FlowId, Hears, NodeId, Socket};
+
+    #[test]
+    fn jitter_is_that_of_rfc_3550() {
+        let mut jitter = Jitter::default();
+        let estimates: Vec<f64> = [100, 110, 100, 130]
+            .map(|ms| {
+                jitter.add(Duration::from_millis(ms));
+                jitter.estimate_ns * 1e-6
+            })
+            .to_vec();
+        for (got, expected) in estimates.iter().zip([0.0, 0.625, 1.2109, 3.0103]) {
+            assert!((got - expected).abs() < 5e-5, "{estimates:?}");
+        }
+    }
+
+    /// What a probe is shown.
+    #[derive(Default)]
+    struct Values(Vec<(&'static str, f64)>);
+
+    impl Probe for Values {
+        fn part(&mut self, _name: &str) {}
+        fn value(&mut self, name: &'static str, value: f64) {
+            self.0.push((name, value));
+        }
+        fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram) {
+            self.0.push((name, histogram.quantile(0.5).map_or(f64::NAN, |ns| ns * scale)));
+        }
+    }
+
+    #[test]
+    fn a_receiver_measures_loss_and_delay() {
+        let here = Socket { node: NodeId(1), port: 1 };
+        let seat = Seat {
+            local: here,
+            remote: Address::Node(NodeId(0)),
+            remote_port: 1,
+            flow: FlowId(0),
+            hears: Hears::default(),
+            observed: false,
+        };
+        let mut sender = Sender::new(28, seat);
+        let mut receiver = Receiver::new(28, seat);
+        for n in 0..10u64 {
+            let now = Instant::from_nanos(n * 20_000_000);
+            sender.on_notice(now, Notice::Write(100));
+            let Some(Action::Send(packet)) = sender.poll(now) else { panic!("one datagram for each write") };
+            assert!(sender.poll(now).is_none());
+            assert_eq!(packet.size, 128);
+            if ![3, 4, 9].contains(&n) {
+                receiver.on_packet(now + Duration::from_nanos(31), &packet, Port(0));
+            }
+        }
+        let mut values = Values::default();
+        receiver.sample(&mut values);
+        let expected = [
+            ("received_packets", 7.0),
+            ("received_bytes", 700.0),
+            // The last one is not missed yet.
+            ("lost_packets", 2.0),
+            ("jitter_ms", 0.0),
+            ("delay_ms", 31e-6),
+        ];
+        assert_eq!(values.0, expected);
     }
 }

@@ -5,7 +5,7 @@
 use std::any::Any;
 
 use lasthop_core::engine::units::Amount;
-use lasthop_core::engine::{BitRate, Bytes, Duration, Instant};
+use lasthop_core::engine::{BitRate, Duration, Instant};
 use lasthop_core::net::disciplines::droptail;
 use lasthop_core::net::link::Link;
 use lasthop_core::net::loss::Loss;
@@ -114,13 +114,12 @@ pub fn add_udp(
     start: Instant,
     source: Box<dyn Source>,
 ) -> FlowId {
-    let config = udp::Config { header: Some(Bytes::new(0)), ..Default::default() };
     simulation.add_flow(
         from,
         to,
         start,
         source,
-        |seat| Box::new(udp::Sender::new(&config, seat)),
-        |seat| Box::new(udp::Receiver::new(&config, seat)),
+        |seat| Box::new(udp::Sender::new(0, seat)),
+        |seat| Box::new(udp::Receiver::new(0, seat)),
     )
 }

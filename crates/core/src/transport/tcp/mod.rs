@@ -3,6 +3,7 @@
 
 pub mod config;
 pub mod congestion;
+pub mod delivery;
 pub mod ns2;
 pub mod receiver;
 pub mod recovery;

@@ -163,7 +163,8 @@ impl Receiver {
         }
     }
 
-    fn acknowledge(&mut self, now: Instant, reply: Reply) -> Packet {
+    #[inline]
+    fn acknowledge(&mut self, now: Instant, reply: Reply) -> Option<Action> {
         let state = &mut self.state;
         state.owed = 0;
         state.due = Instant::MAX;
@@ -198,7 +199,7 @@ impl Receiver {
         header.flags = flags;
         header.sack = sack;
         header.arrived = self.arrived;
-        Packet {
+        Some(Action::Send(Packet {
             from: self.seat.local,
             to: self.seat.remote,
             to_port: self.seat.remote_port,
@@ -209,7 +210,7 @@ impl Receiver {
             connection: self.connection,
             number: self.number,
             header: Header::Tcp(header),
-        }
+        }))
     }
 }
 
@@ -318,7 +319,7 @@ impl Endpoint for Receiver {
 
     fn poll(&mut self, now: Instant) -> Option<Action> {
         if let Some(reply) = self.ack_now.take() {
-            return Some(Action::Send(self.acknowledge(now, reply)));
+            return self.acknowledge(now, reply);
         }
         if self.tell {
             self.tell = false;

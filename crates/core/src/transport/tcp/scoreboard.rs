@@ -24,8 +24,6 @@ pub struct Sent {
     pub delivered_at: Instant,
     /// When the first segment of that flight was sent.
     pub first_at: Instant,
-    /// Whether the sender had nothing more to send.
-    pub app_limited: bool,
 }
 
 /// A segment in flight.
@@ -39,6 +37,8 @@ pub struct Segment {
     skip: u32,
     /// Its last transmission.
     pub sent: Sent,
+    /// Whether the sender had nothing more to send then.
+    app_limited: bool,
     marks: u8,
 }
 
@@ -55,8 +55,8 @@ const FIN: u8 = 16;
 
 impl Segment {
     /// A segment that is being sent for the first time.
-    pub fn new(start: u64, len: u32, fin: bool, sent: Sent) -> Self {
-        Self { start, len, skip: 0, sent, marks: if fin { FIN } else { 0 } }
+    pub fn new(start: u64, len: u32, fin: bool, sent: Sent, app_limited: bool) -> Self {
+        Self { start, len, skip: 0, sent, app_limited, marks: if fin { FIN } else { 0 } }
     }
 
     /// One past its last sequence number.
@@ -87,10 +87,24 @@ pub struct Acked {
     /// When the segment was sent from which a round-trip time can be taken: the latest sent of
     /// those newly delivered, provided that no retransmission makes it ambiguous.
     pub timed: Option<Instant>,
-    /// The last transmission of the latest sent segment among those newly delivered.
-    pub newest: Option<Sent>,
+    /// The last transmission of the latest sent segment among those newly delivered, and
+    /// whether it was limited by the application. Meaningless if none was delivered.
+    pub newest: Sent,
+    /// See [`Acked::newest`].
+    pub app_limited: bool,
     /// The highest sequence number newly told of that was never resent; 0 if none.
     pub original_to: u64,
+}
+
+impl Acked {
+    /// A segment with this last transmission was newly delivered.
+    #[inline]
+    fn note(&mut self, sent: &Sent, app_limited: bool) {
+        if sent.at >= self.newest.at {
+            self.newest = *sent;
+            self.app_limited = app_limited;
+        }
+    }
 }
 
 /// The segments in flight.
@@ -226,7 +240,7 @@ impl Scoreboard {
     pub fn on_ack(&mut self, ack: u64, out: &mut Acked) {
         let mut ambiguous = false;
         while self.first != self.next {
-            let segment = *self.at(self.first);
+            let segment = &self.ring[(self.first & self.mask) as usize];
             if segment.end() > ack {
                 break;
             }
@@ -251,7 +265,7 @@ impl Scoreboard {
             }
             out.acked += len;
             out.timed = Some(segment.sent.at);
-            out.newest = later(out.newest, segment.sent);
+            out.note(&segment.sent, segment.app_limited);
             self.first += 1;
         }
         if ambiguous {
@@ -286,7 +300,7 @@ impl Scoreboard {
                 id = skip(id, segment);
                 continue;
             }
-            let (marks, len, sent) = (segment.marks, u64::from(segment.len), segment.sent);
+            let (marks, len, at) = (segment.marks, u64::from(segment.len), segment.sent.at);
             out.original_to = if marks & AMBIGUOUS == 0 { out.original_to.max(segment.end()) } else { out.original_to };
             segment.marks = (marks | SACKED) & !(LOST | RESENT);
             segment.skip = (id + 1) as u32;
@@ -296,9 +310,10 @@ impl Scoreboard {
             self.sacked_below += if id < lost_to { len } else { 0 };
             out.sacked += len;
             if marks & AMBIGUOUS == 0 {
-                out.timed = out.timed.max(Some(sent.at));
+                out.timed = out.timed.max(Some(at));
             }
-            out.newest = later(out.newest, sent);
+            let segment = self.at(id);
+            out.note(&segment.sent, segment.app_limited);
             id += 1;
         }
         if id > from {
@@ -424,7 +439,7 @@ impl Scoreboard {
             id = skip(id, self.at(id));
         }
         self.high_rxt = id;
-        (id < self.lost_to.max(self.fack)).then(|| (id, id < self.lost_to))
+        (id < self.lost_to.max(self.fack)).then_some((id, id < self.lost_to))
     }
 
     /// The last segment in flight that is neither SACKed nor resent since the recovery began.
@@ -434,11 +449,12 @@ impl Scoreboard {
     }
 
     /// The segment `id` is sent again. Resent in order, it moves HighRxt; out of order, not.
-    pub fn resend(&mut self, id: Id, sent: Sent) {
+    pub fn resend(&mut self, id: Id, sent: Sent, app_limited: bool) {
         let segment = self.at_mut(id);
         let (marks, len) = (segment.marks, u64::from(segment.len));
         segment.marks = marks | RESENT | AMBIGUOUS;
         segment.sent = sent;
+        segment.app_limited = app_limited;
         self.resent += if marks & RESENT == 0 { len } else { 0 };
         if id == self.high_rxt.max(self.first) {
             self.high_rxt = id + 1;
@@ -452,15 +468,6 @@ fn skip(id: Id, segment: &Segment) -> Id {
     id + u64::from(segment.skip.wrapping_sub(id as u32))
 }
 
-/// The later of two transmissions.
-#[inline]
-fn later(known: Option<Sent>, other: Sent) -> Option<Sent> {
-    match known {
-        Some(known) if known.at > other.at => Some(known),
-        _ => Some(other),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -472,7 +479,7 @@ mod tests {
         let mut board = Scoreboard::new(SMSS);
         for i in 0..n {
             let sent = Sent { at: Instant::from_nanos(i), ..Sent::default() };
-            board.push(Segment::new(i * 1000, SMSS, false, sent));
+            board.push(Segment::new(i * 1000, SMSS, false, sent, false));
         }
         board
     }
@@ -496,7 +503,7 @@ mod tests {
         }
         assert_eq!(board.pipe(), 6000);
         assert_eq!(board.next_hole(), Some((0, true)));
-        board.resend(0, Sent::default());
+        board.resend(0, Sent::default(), false);
         assert_eq!(board.pipe(), 7000);
         assert_eq!(board.next_hole(), None);
         // The hole is filled: what was SACKed goes with it, the rest is in flight.
@@ -510,7 +517,7 @@ mod tests {
     fn three_separate_short_sequences_mark_a_segment_lost() {
         let mut board = Scoreboard::new(SMSS);
         for i in 0..8 {
-            board.push(Segment::new(i * 100, 100, false, Sent::default()));
+            board.push(Segment::new(i * 100, 100, false, Sent::default(), false));
         }
         let mut out = Acked::default();
         for start in [100, 300, 500] {
@@ -546,7 +553,7 @@ mod tests {
         for step in 0..20_000 {
             match draw(8) {
                 0..=2 => {
-                    board.push(Segment::new(sent * 1000, SMSS, false, Sent::default()));
+                    board.push(Segment::new(sent * 1000, SMSS, false, Sent::default(), false));
                     sent += 1;
                 }
                 3 if sent > una => {
@@ -560,7 +567,7 @@ mod tests {
                 }
                 6 => {
                     if let Some((id, _)) = board.next_hole() {
-                        board.resend(id, Sent::default());
+                        board.resend(id, Sent::default(), false);
                     }
                 }
                 _ if step % 50 == 0 => board.mark_all_lost(),

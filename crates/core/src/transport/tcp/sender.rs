@@ -16,10 +16,11 @@ use crate::net::{
 };
 
 use super::config::{Config, Handshake, IdleRestart};
-use super::congestion::{self, AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample};
+use super::congestion::{self, AckSample, CongestionControl, CongestionEvent, CongestionKind};
+use super::delivery::{Delivery, Round};
 use super::recovery::{self, AckEvent, Next, Recovery, Status, Verdict};
 use super::rto::RtoEstimator;
-use super::scoreboard::{Acked, Id, Scoreboard, Segment, Sent};
+use super::scoreboard::{Acked, Id, Scoreboard, Segment};
 use super::settings::{FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES};
 use super::spurious::{Detector, Evidence, Judgement, Saved};
 use super::truth::Truth;
@@ -131,33 +132,19 @@ enum Control {
     Probe,
 }
 
+/// A segment of the sequence space that is to be sent.
+enum Choice {
+    /// One in flight, again.
+    Again(Id),
+    /// A new one, of `len` bytes, or the FIN.
+    New { len: u32, fin: bool },
+}
+
 /// The SYN.
 #[derive(Clone, Copy, Default)]
 struct Syn {
     sent_at: Instant,
     resent: bool,
-}
-
-/// Counts round trips: one has passed when data sent after the last one began are acknowledged.
-#[derive(Clone, Copy, Default)]
-struct Round {
-    count: u64,
-    /// SND.NXT when it began.
-    end: u64,
-    /// Whether the RTO estimator has had its sample.
-    sampled: bool,
-}
-
-/// For delivery-rate samples (draft-ietf-ccwg-bbr §4.1.2).
-#[derive(Clone, Copy, Default)]
-struct Delivery {
-    /// C.delivered, C.delivered_time.
-    bytes: u64,
-    at: Instant,
-    /// C.first_send_time.
-    first_sent_at: Instant,
-    /// C.app_limited: samples are application-limited until so much is delivered; 0 if not.
-    app_limited_to: u64,
 }
 
 /// The values shown last.
@@ -254,20 +241,17 @@ impl Sender {
             c.board.on_ack(ack, &mut acked);
             self.truth.on_ack(ack, header.arrived, header.flags.has(TcpFlags::DUPLICATE));
         }
-        if !header.sack.is_empty() {
+        if self.settings.sack && !header.sack.is_empty() {
             c.board.on_sack(ack, &header.sack, &mut acked);
         }
 
-        if ack > c.round.end {
-            c.round = Round { count: c.round.count + 1, end: c.nxt, sampled: false };
-        }
+        c.round.on_ack(ack, c.nxt);
         let stamped = header.flags.has(TcpFlags::TIMESTAMPS);
         let rtt = if stamped && advance > 0 { Some(header.ts_echo) } else { acked.timed }.map(|at| now.since(at));
         if let Some(rtt) = rtt {
             self.rtt.add(rtt.as_nanos());
             c.last_rtt = rtt;
-            if !c.round.sampled || c.rto.is_backed_off() {
-                c.round.sampled = true;
+            if c.round.wants_sample() || c.rto.is_backed_off() {
                 c.rto.on_sample(rtt);
             }
         }
@@ -322,10 +306,10 @@ impl Sender {
                 in_flight: c.in_flight(),
                 rtt,
                 srtt: c.rto.srtt().unwrap_or(Duration::ZERO),
-                delivered: c.delivery.bytes + delivered,
-                rate: c.delivery.on_ack(now, delivered, acked.newest),
+                rate: c.delivery.on_ack(now, delivered, &acked),
+                delivered: c.delivery.bytes(),
                 ece: u32::from(ece),
-                round: c.round.count,
+                round: c.round.count(),
                 window_limited: before < c.full_to,
                 recovering: was_recovering || c.status.recovering,
             };
@@ -382,21 +366,23 @@ impl Sender {
             Judgement::Open => false,
             Judgement::Genuine { three_segments } => {
                 if three_segments {
-                    c.congestion.limit_window(3 * u64::from(self.settings.smss));
+                    // RFC 5682 §2.1 step 3a: as a sender without F-RTO would have by now.
+                    c.congestion.set_window(3 * u64::from(self.settings.smss));
                     c.refresh();
                 }
                 false
             }
             Judgement::Spurious(saved) => {
                 self.totals.detected_spurious += 1;
-                c.delivery.on_ack(now, acked.acked + acked.sacked, acked.newest);
+                c.delivery.on_ack(now, acked.acked + acked.sacked, acked);
                 c.board.unmark_lost();
                 c.recovery.on_undo(c.una);
                 c.status = c.recovery.status();
                 // RFC 4015 §3 step (8), with FlightSize as it is after this acknowledgement.
                 let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
                 c.congestion = saved.congestion;
-                c.congestion.on_undo(saved.flight, c.board.flight() + more);
+                c.congestion.on_undo(saved.flight);
+                c.congestion.set_window(c.board.flight() + more);
                 c.rto.undo(saved.estimate);
                 c.resend_first = false;
                 c.timed_out_at = u64::MAX;
@@ -419,7 +405,7 @@ impl Sender {
             return;
         }
         self.truth.on_timeout(c.una, self.number + 1);
-        let flight = c.board.flight() - c.limited;
+        let flight = c.flight_size();
         let saved =
             c.detector.wants().then(|| Saved { congestion: c.congestion.snapshot(), flight, estimate: c.rto.save() });
         c.detector.on_timeout(now, c.una, c.nxt, saved);
@@ -451,18 +437,17 @@ impl Sender {
         }
     }
 
-    /// The next segment that may leave now, if any.
+    /// The next segment that may leave now, if any; it will be sent.
     #[inline]
-    fn transmit(&mut self, now: Instant) -> Option<Packet> {
+    fn choose(&mut self, now: Instant) -> Option<Choice> {
         let c = &mut self.c;
         if c.phase != Phase::Open {
             return None;
         }
-        if c.resend_first {
-            c.resend_first = false;
-            if let Some(id) = c.board.first() {
-                return Some(self.resend(now, id));
-            }
+        if std::mem::take(&mut c.resend_first)
+            && let Some(id) = c.board.first()
+        {
+            return Some(Choice::Again(id));
         }
         c.paced = c.release > now;
         if self.burst == 0 || c.paced {
@@ -483,50 +468,30 @@ impl Sender {
                 true => new_data.then_some(Next::New),
                 false => c.recovery.next(&mut c.board, new_data),
             };
-            match next {
-                Some(Next::Resend(id)) => return Some(self.resend(now, id)),
-                Some(Next::New) => {}
-                None => return None,
+            match next? {
+                Next::Resend(id) => return Some(Choice::Again(id)),
+                Next::New => {}
             }
         }
         let Some((len, fin)) = new else {
             if in_flight < c.window {
-                c.delivery.app_limited_to = (c.delivery.bytes + in_flight).max(1);
+                c.delivery.on_app_limited(in_flight);
             }
             return None;
         };
         if !fits {
-            return self.on_closed_window(now);
+            return c.on_closed_window(now);
         }
         if in_flight + u64::from(len) > c.window {
             c.full_to = c.nxt;
             return None;
         }
-        Some(self.send_new(now, len, fin, in_flight))
+        Some(Choice::New { len, fin })
     }
 
-    /// There are data, but the receiver's window does not take a segment of them. If nothing is
-    /// in flight that could change this, the persist timer has to (RFC 9293 §3.8.6.1); when it
-    /// has expired, part of a segment leaves if there is room for it (§3.8.6.2.1).
-    #[cold]
-    fn on_closed_window(&mut self, now: Instant) -> Option<Packet> {
-        let c = &mut self.c;
-        if !c.board.is_empty() {
-            return None;
-        }
-        if std::mem::take(&mut c.send_part) && c.edge > c.nxt {
-            let room = c.edge - c.nxt;
-            return Some(self.send_new(now, room as u32, false, 0));
-        }
-        if c.persist_at == Instant::MAX {
-            c.persist_at = now + c.persist_interval();
-        }
-        None
-    }
-
-    /// Sends `len` bytes of new data, or a FIN, with `in_flight` bytes already in flight.
+    /// Sends `len` bytes of new data, or a FIN.
     #[inline]
-    fn send_new(&mut self, now: Instant, len: u32, fin: bool, in_flight: u64) -> Packet {
+    fn send_new(&mut self, now: Instant, len: u32, fin: bool) -> Option<Action> {
         let smss = u64::from(self.settings.smss);
         let c = &mut self.c;
         if c.board.is_empty() {
@@ -534,10 +499,10 @@ impl Sender {
         }
         let start = c.nxt;
         let sent = c.delivery.on_send(now, c.board.is_empty());
-        c.board.push(Segment::new(start, len, fin, sent));
+        c.board.push(Segment::new(start, len, fin, sent, c.delivery.is_app_limited()));
         c.nxt += u64::from(len);
         c.fin_sent |= fin;
-        let in_flight = in_flight + u64::from(len);
+        let in_flight = c.in_flight();
         if in_flight + smss > c.window {
             c.full_to = c.nxt;
         }
@@ -558,10 +523,10 @@ impl Sender {
     }
 
     /// Sends a segment again. RFC 3168 §6.1.5: a retransmission is not ECN-capable.
-    fn resend(&mut self, now: Instant, id: Id) -> Packet {
+    fn resend(&mut self, now: Instant, id: Id) -> Option<Action> {
         let c = &mut self.c;
         let sent = c.delivery.on_send(now, false);
-        c.board.resend(id, sent);
+        c.board.resend(id, sent, c.delivery.is_app_limited());
         let segment = *c.board.at(id);
         if !segment.is_fin() {
             self.totals.resent_packets += 1;
@@ -583,7 +548,7 @@ impl Sender {
         flags: TcpFlags,
         ecn: Ecn,
         in_flight: u64,
-    ) -> Packet {
+    ) -> Option<Action> {
         let c = &mut self.c;
         self.burst -= u32::from(self.burst > 0);
         c.last_sent = now;
@@ -595,16 +560,24 @@ impl Sender {
         c.congestion.on_sent(now, u64::from(len), in_flight);
         let (payload, flags) = if fin { (0, flags.with(TcpFlags::FIN)) } else { (len, flags) };
         let header = if fin { HEADER_BYTES } else { self.settings.header };
-        let packet = self.packet(now, start, payload, header, flags, ecn);
-        if let Some(rate) = self.c.pacing {
-            let ns = u128::from(packet.size) * 8_000_000_000 / u128::from(rate.as_bps().max(1));
-            self.c.release = self.c.release.max(now) + Duration::from_nanos(ns as u64);
+        if let Some(rate) = c.pacing {
+            let ns = u128::from(header + payload) * 8_000_000_000 / u128::from(rate.as_bps().max(1));
+            c.release = c.release.max(now) + Duration::from_nanos(ns as u64);
         }
-        packet
+        self.packet(now, start, payload, header, flags, ecn)
     }
 
+    /// A packet, made where it is to lie: the caller returns it as it is.
     #[inline]
-    fn packet(&mut self, now: Instant, seq: u64, payload: u32, header: u32, flags: TcpFlags, ecn: Ecn) -> Packet {
+    fn packet(
+        &mut self,
+        now: Instant,
+        seq: u64,
+        payload: u32,
+        header: u32,
+        flags: TcpFlags,
+        ecn: Ecn,
+    ) -> Option<Action> {
         self.number += 1;
         let (mut flags, mut size, mut ts_val) = (flags, header + payload, Instant::ZERO);
         if self.settings.timestamps {
@@ -615,7 +588,7 @@ impl Sender {
         let window = self.settings.buffer;
         // The receiving end sends no data: its SYN is all there is to acknowledge.
         let header = TcpHeader { seq, ack: 1, payload, window, flags, ts_val, ..TcpHeader::default() };
-        Packet {
+        Some(Action::Send(Packet {
             from: self.seat.local,
             to: self.seat.remote,
             to_port: self.seat.remote_port,
@@ -626,10 +599,10 @@ impl Sender {
             connection: self.connection,
             number: self.number,
             header: Header::Tcp(header),
-        }
+        }))
     }
 
-    fn send_control(&mut self, now: Instant, control: Control) -> Packet {
+    fn send_control(&mut self, now: Instant, control: Control) -> Option<Action> {
         match control {
             Control::Syn => {
                 self.c.syn.sent_at = now;
@@ -759,6 +732,23 @@ impl Connection {
         fin.then_some((1, true))
     }
 
+    /// There are data, but the receiver's window does not take a segment of them. If nothing is
+    /// in flight that could change this, the persist timer has to (RFC 9293 §3.8.6.1); when it
+    /// has expired, part of a segment leaves if there is room for it (§3.8.6.2.1).
+    #[cold]
+    fn on_closed_window(&mut self, now: Instant) -> Option<Choice> {
+        if !self.board.is_empty() {
+            return None;
+        }
+        if std::mem::take(&mut self.send_part) && self.edge > self.nxt {
+            return Some(Choice::New { len: (self.edge - self.nxt) as u32, fin: false });
+        }
+        if self.persist_at == Instant::MAX {
+            self.persist_at = now + self.persist_interval();
+        }
+        None
+    }
+
     /// Whether the receiver's window takes `len` more bytes.
     #[inline]
     fn fits(&self, len: u32) -> bool {
@@ -766,7 +756,15 @@ impl Connection {
     }
 
     fn event(&self, now: Instant, kind: CongestionKind) -> CongestionEvent {
-        CongestionEvent { now, kind, flight: self.board.flight() - self.limited, lost: self.board.total_lost() }
+        CongestionEvent { now, kind, flight: self.flight_size(), lost: self.board.total_lost() }
+    }
+
+    /// FlightSize, from which a new threshold is taken: sent and not cumulatively acknowledged,
+    /// without limited transmit, and at most the window. Of data that were SACKed during a
+    /// recovery much is not yet acknowledged cumulatively, though it has left the network;
+    /// RFC 5681 §3.1, equation (4), is an upper bound.
+    fn flight_size(&self) -> u64 {
+        (self.board.flight() - self.limited).min(self.window)
     }
 
     /// The interval of the persist timer: the RTO, doubled for each probe, at most a minute
@@ -786,38 +784,6 @@ impl Connection {
             self.congestion.limit_window(most);
             self.refresh();
         }
-    }
-}
-
-impl Delivery {
-    /// What is true of a segment that is sent now; `idle` says that nothing is in flight.
-    #[inline]
-    fn on_send(&mut self, now: Instant, idle: bool) -> Sent {
-        if idle {
-            self.first_sent_at = now;
-            self.at = now;
-        }
-        Sent {
-            at: now,
-            delivered: self.bytes,
-            delivered_at: self.at,
-            first_at: self.first_sent_at,
-            app_limited: self.app_limited_to > 0,
-        }
-    }
-
-    /// `bytes` were newly delivered, the latest sent of them as `newest` says.
-    #[inline]
-    fn on_ack(&mut self, now: Instant, bytes: u64, newest: Option<Sent>) -> Option<RateSample> {
-        let newest = newest?;
-        self.bytes += bytes;
-        self.at = now;
-        if self.bytes > self.app_limited_to {
-            self.app_limited_to = 0;
-        }
-        self.first_sent_at = newest.at;
-        let interval = newest.at.since(newest.first_at).max(now.since(newest.delivered_at));
-        Some(RateSample { delivered: self.bytes - newest.delivered, interval, app_limited: newest.app_limited })
     }
 }
 
@@ -881,17 +847,18 @@ impl Endpoint for Sender {
     #[inline]
     fn poll(&mut self, now: Instant) -> Option<Action> {
         if let Some(control) = self.c.control.take() {
-            return Some(Action::Send(self.send_control(now, control)));
+            return self.send_control(now, control);
         }
         if self.seat.observed
             && let Some(action) = self.show()
         {
             return Some(action);
         }
-        if let Some(packet) = self.transmit(now) {
-            return Some(Action::Send(packet));
+        match self.choose(now) {
+            Some(Choice::New { len, fin }) => self.send_new(now, len, fin),
+            Some(Choice::Again(id)) => self.resend(now, id),
+            None => self.tell().map(Action::Tell),
         }
-        self.tell().map(Action::Tell)
     }
 
     fn sample(&self, probe: &mut dyn Probe) {

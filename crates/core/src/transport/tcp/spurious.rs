@@ -59,10 +59,9 @@ pub struct Evidence {
 pub enum Judgement {
     /// Nothing yet.
     Open,
-    /// The timeout was right, as far as one can tell. The window is to be lowered to three
-    /// segments if that is set (RFC 5682 §2.1 step 3a).
+    /// The timeout was right, as far as one can tell.
     Genuine {
-        /// Whether.
+        /// Whether the window is to be three segments (RFC 5682 §2.1 step 3a).
         three_segments: bool,
     },
     /// It was spurious: restore this.

@@ -171,21 +171,18 @@ impl CongestionControl for Cubic {
         self.ssthresh.is_finite().then_some((self.ssthresh * self.smss) as u64)
     }
 
-    fn limit_window(&mut self, bytes: u64) {
-        if bytes < self.window {
-            self.set((bytes as f64 / self.smss).max(1.0));
-            self.epoch = None;
-        }
+    fn set_window(&mut self, bytes: u64) {
+        self.set((bytes as f64 / self.smss).max(1.0));
+        self.epoch = None;
     }
 
     fn snapshot(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
 
-    fn on_undo(&mut self, flight: u64, window: u64) {
-        // §4.9.1 restores all of the state; RFC 4015 says how much may be in flight.
+    fn on_undo(&mut self, flight: u64) {
+        // §4.9.1 restores W_max and the rest; only the stage of growth begins anew.
         self.ssthresh = self.ssthresh.max(flight as f64 / self.smss);
-        self.set((window as f64 / self.smss).max(1.0));
     }
 }
 

@@ -41,15 +41,24 @@ pub trait CongestionControl: Send {
         None
     }
 
-    /// Lowers the window to `bytes`, if it is larger.
-    fn limit_window(&mut self, bytes: u64);
+    /// Sets the window from outside (but not below one segment): a standard says how large it is
+    /// to be now, whatever the algorithm.
+    fn set_window(&mut self, bytes: u64);
 
-    /// Itself as it is, to be put back by [`CongestionControl::on_undo`].
+    /// Lowers the window to `bytes`, if it is larger.
+    fn limit_window(&mut self, bytes: u64) {
+        if bytes < self.window() {
+            self.set_window(bytes);
+        }
+    }
+
+    /// Itself as it is, to be put back if a timeout proves spurious.
     fn snapshot(&self) -> Box<dyn CongestionControl>;
 
-    /// The timeout since the snapshot, which this is, was spurious: the window becomes `window`,
-    /// the threshold at least `flight`, what was in flight at the timeout (RFC 4015 §3, step (8)).
-    fn on_undo(&mut self, flight: u64, window: u64);
+    /// The timeout since the snapshot, which this is, was spurious, and the window is about to be
+    /// set. The slow-start threshold becomes at least `flight`, what was in flight at the timeout
+    /// (RFC 4015 §3, step (8)).
+    fn on_undo(&mut self, flight: u64);
 }
 
 /// What an acknowledgement told.

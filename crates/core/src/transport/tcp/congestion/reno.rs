@@ -67,19 +67,16 @@ impl CongestionControl for Reno {
         (self.ssthresh < u64::MAX).then_some(self.ssthresh)
     }
 
-    fn limit_window(&mut self, bytes: u64) {
-        self.cwnd = self.cwnd.min(bytes.max(self.smss));
-        self.acked = self.acked.min(self.cwnd - 1);
+    fn set_window(&mut self, bytes: u64) {
+        self.cwnd = bytes.max(self.smss);
+        self.acked = 0;
     }
 
     fn snapshot(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
 
-    fn on_undo(&mut self, flight: u64, window: u64) {
-        // RFC 4015 §3: ssthresh ← pipe_prev = max(FlightSize, ssthresh).
+    fn on_undo(&mut self, flight: u64) {
         self.ssthresh = self.ssthresh.max(flight);
-        self.cwnd = window.max(self.smss);
-        self.acked = 0;
     }
 }

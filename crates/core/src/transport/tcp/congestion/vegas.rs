@@ -101,17 +101,16 @@ impl CongestionControl for Vegas {
         (self.ssthresh < u64::MAX).then_some(self.ssthresh)
     }
 
-    fn limit_window(&mut self, bytes: u64) {
-        self.cwnd = self.cwnd.min(bytes.max(self.smss));
+    fn set_window(&mut self, bytes: u64) {
+        self.cwnd = bytes.max(self.smss);
     }
 
     fn snapshot(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
 
-    fn on_undo(&mut self, flight: u64, window: u64) {
+    fn on_undo(&mut self, flight: u64) {
         self.ssthresh = self.ssthresh.max(flight);
-        self.cwnd = window.max(self.smss);
     }
 }
 

@@ -1,0 +1,148 @@
+"""Runs from Python: tables, seeds, threads, interruption."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+
+import lasthop as lh
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import BUSY
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return lh.load(BUSY)
+
+
+@pytest.fixture(scope="module")
+def result(scenario):
+    return lh.run(scenario)
+
+
+def test_tables_are_attributes_and_arrow(result):
+    assert set(result.tables) >= {"flows", "links", "drops", "transfers", "series", "packets", "changes"}
+    assert result.flows.to_pandas()["flow"].tolist() == ["file", "call"]
+    assert pa.table(result.flows).num_rows == 2
+    assert result.flows["goodput_kbps"].dtype == np.float64
+    assert len(result.packets.where(event="dropped")) > 0
+
+
+def test_missing_tables_say_how_to_get_them():
+    bare = lh.run(lh.load(BUSY.split("[record]")[0]))
+    with pytest.raises(AttributeError, match=r"record\.series"):
+        _ = bare.series
+    with pytest.raises(AttributeError, match="known: flows"):
+        _ = bare.flws
+
+
+def test_objects_show_themselves(scenario, result):
+    assert "busy" in repr(scenario)
+    assert "goodput_kbps" in repr(result)
+    assert "<table>" in result._repr_html_()
+    assert "<table>" in result.flows._repr_html_()
+    assert "<table>" in scenario._repr_html_()
+
+
+def test_recording_does_not_change_the_trajectory(scenario, result):
+    bare = lh.run(scenario.with_({"record.series": None, "record.packets": False, "record.variables": False}))
+    for name in ("flows", "links", "drops", "transfers"):
+        assert getattr(bare, name).to_arrow().equals(getattr(result, name).to_arrow())
+
+
+def test_a_changed_scenario_is_another(scenario):
+    other = scenario.with_({"link.radio.rate": "1 Mbit/s", "flow.0.transport.tcp.variant": "reno"}, duration="5 s")
+    assert scenario["duration"] == "10 s"
+    assert other["duration"] == "5 s"
+    assert other["link"][0]["rate"] == "1 Mbit/s"
+    with pytest.raises(lh.ScenarioError, match="radoi"):
+        scenario.with_({"link.radoi.rate": "1 Mbit/s"})
+    with pytest.raises(lh.ScenarioError) as caught:
+        scenario.with_({"link.radio.rate": "fast"})
+    assert caught.value.path == "link[0].rate"
+
+
+def test_wrong_text_raises_with_the_place():
+    with pytest.raises(lh.ScenarioError) as caught:
+        lh.load(BUSY.replace("2 Mbit/s", "2 parsec"))
+    assert caught.value.line == 8
+    assert isinstance(caught.value, ValueError)
+
+
+def _bytes(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.name != "manifest.json"}
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_same_seed_same_bytes_whatever_the_threads(scenario, tmp_path, format):
+    for threads in (1, 2):
+        lh.replicate(scenario, seeds=6, threads=threads).save(tmp_path / str(threads), format)
+    lh.replicate(scenario, seeds=6, threads=2).save(tmp_path / "again", format)
+    one, two, again = (_bytes(tmp_path / name) for name in ("1", "2", "again"))
+    assert one.keys() == two.keys() == again.keys()
+    assert one == two == again
+
+
+def test_seeds_differ(scenario):
+    runs = lh.replicate(scenario, seeds=[3, 4])
+    assert runs.flows["seed"].tolist() == [3, 3, 4, 4]
+    assert not runs[0].packets.to_arrow().equals(runs[1].packets.to_arrow())
+
+
+def test_save_and_load(result, tmp_path):
+    result.save(tmp_path / "run")
+    again = lh.Result.load(tmp_path / "run")
+    assert again.flows.rows() == result.flows.rows()
+    assert (again.name, again.seed) == (result.name, result.seed)
+
+
+def test_estimates_agree_with_scipy():
+    from scipy import stats
+
+    values = [3.1, 4.7, 2.2, 5.0, 3.3]
+    mine = lh.estimate(values)
+    low, high = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
+    assert np.allclose([mine.low, mine.high], [low, high])
+    assert lh.estimate([1.0]).n == 1
+    assert np.isnan(lh.estimate([]).mean)
+
+
+#: Hours of work.
+LONG = BUSY.replace('"10 s"', '"100000 s"').split("[record]")[0]
+
+
+@pytest.mark.parametrize("words", [["run"], ["run", "--seeds", "8"], ["run", "--pcap", "capture.pcapng"]])
+def test_ctrl_c_stops_within_a_second_and_leaves_nothing_half_written(lasthop, words):
+    (lasthop.folder / "long.toml").write_text(LONG)
+    child = lasthop.start(*words, "long.toml", "-o", "out")
+    time.sleep(4)
+    assert child.poll() is None
+    began = time.perf_counter()
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=10)
+    took = time.perf_counter() - began
+    assert took < 1.0
+    assert child.returncode == 130
+    assert "Traceback" not in said
+    out = lasthop.folder / "out"
+    assert not out.exists() or list(out.iterdir()) == []
+    assert not list(lasthop.folder.glob("*capture*"))
+
+
+def test_progress_on_stderr(lasthop):
+    (lasthop.folder / "long.toml").write_text(LONG)
+    child = lasthop.start("run", "long.toml")
+    time.sleep(4)
+    child.send_signal(signal.SIGINT)
+    out, said = child.communicate(timeout=10)
+    assert "of 100000 simulated s" in said
+    assert out == ""
+
+
+def test_studies_are_listed(lasthop):
+    listed = json.loads(lasthop("studies", "--json").stdout)
+    assert listed[0]["study"] == "handover"
+    assert listed[0]["verdicts"] is None
