@@ -3,7 +3,7 @@
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Bytes, Duration, Probability};
 use lasthop_core::net::disciplines::droptail;
-use lasthop_core::net::loss::{bernoulli, list, schedule};
+use lasthop_core::net::loss::{list, schedule};
 use lasthop_core::profile::Profile;
 use lasthop_core::scenario::registry::{LossModel, Queue, Source, Transport};
 use lasthop_core::scenario::types::{self, Scenario};
@@ -38,11 +38,11 @@ pub fn variant(name: &str) -> Option<config::Variant> {
     })
 }
 
-/// The scenario that `network` describes. `loss` is a probability of independent loss.
+/// The scenario that `network` describes.
 ///
 /// # Errors
 /// See [`Obstacle`].
-pub fn scenario(network: &Network, loss: Option<f64>) -> Result<Scenario, Obstacle> {
+pub fn scenario(network: &Network) -> Result<Scenario, Obstacle> {
     if network.access.len() != network.flows.len() {
         return Err(Obstacle::Wrong("access_links: not one for each flow".to_owned()));
     }
@@ -53,7 +53,7 @@ pub fn scenario(network: &Network, loss: Option<f64>) -> Result<Scenario, Obstac
             delay: Some(Duration::from_secs_f64(network.reverse.delay)),
             queue: Some(queue(&network.reverse)),
         }),
-        loss: data_loss(network, loss)?,
+        loss: data_loss(network)?,
         reorder: network.reorder,
         ..link(BOTTLENECK, ["r1", "r2"], &network.bottleneck)
     }];
@@ -116,22 +116,18 @@ fn list(drops: &[u64]) -> Option<LossModel> {
     (!drops.is_empty()).then(|| LossModel::List(list::Config { drop: drops.to_vec() }))
 }
 
-fn data_loss(network: &Network, loss: Option<f64>) -> Result<Option<LossModel>, Obstacle> {
+fn data_loss(network: &Network) -> Result<Option<LossModel>, Obstacle> {
     let probability =
         |p: f64| Probability::new(p).ok_or_else(|| Obstacle::Wrong(format!("{p} is not a probability of loss")));
-    let random = if let Some(p) = loss {
-        Some(LossModel::Bernoulli(bernoulli::Config { p: probability(p)? }))
-    } else if network.loss_schedule.is_empty() {
-        None
-    } else {
-        let step = |&(at, p): &(f64, f64)| Ok(schedule::Step { at: Duration::from_secs_f64(at), p: probability(p)? });
-        let steps = network.loss_schedule.iter().map(step).collect::<Result<_, Obstacle>>()?;
-        Some(LossModel::Schedule(schedule::Config { steps }))
-    };
-    if random.is_some() && !network.data_drops.is_empty() {
+    if network.loss_schedule.is_empty() {
+        return Ok(list(&network.data_drops));
+    }
+    if !network.data_drops.is_empty() {
         return Err(Obstacle::Unsupported("scripted and random losses on one link".to_owned()));
     }
-    Ok(random.or_else(|| list(&network.data_drops)))
+    let step = |&(at, p): &(f64, f64)| Ok(schedule::Step { at: Duration::from_secs_f64(at), p: probability(p)? });
+    let steps = network.loss_schedule.iter().map(step).collect::<Result<_, Obstacle>>()?;
+    Ok(Some(LossModel::Schedule(schedule::Config { steps })))
 }
 
 /// TCP's parameters for a flow.

@@ -57,7 +57,7 @@ struct Prepared<'a> {
 }
 
 fn prepare<'a>(folder: &Path, case: &'a Case) -> Result<Prepared<'a>, Outcome> {
-    let scenario = build::scenario(&case.network, None).map_err(|obstacle| match obstacle {
+    let scenario = build::scenario(&case.network).map_err(|obstacle| match obstacle {
         Obstacle::Unsupported(why) => Outcome::Unsupported(why),
         Obstacle::Wrong(why) => Outcome::Failed(why),
     })?;

@@ -70,20 +70,35 @@ pub struct Direction {
 /// The parameters of TCP that flows have in common.
 #[derive(Clone, Debug)]
 pub struct Tcp {
+    /// `window_`, packets.
     pub window: u32,
+    /// `windowInit_`, packets.
     pub window_init: u32,
+    /// `ssthresh_` at the start, packets.
     pub ssthresh: u32,
+    /// `syn_`.
     pub syn: bool,
+    /// `delay_growth_`.
     pub delay_growth: bool,
+    /// `packetSize_`, bytes.
     pub packet_size: u32,
+    /// `tcpTick_`, seconds.
     pub tick: f64,
+    /// `minrto_`, seconds.
     pub minrto: f64,
+    /// `maxrto_`, seconds.
     pub maxrto: f64,
+    /// `rtxcur_init_`, seconds.
     pub rtxcur_init: f64,
+    /// `interval_` of sinks that delay acknowledgements, seconds.
     pub delayed_ack: Option<f64>,
+    /// `maxburst_`, packets.
     pub maxburst: u32,
+    /// `singledup_`.
     pub singledup: bool,
+    /// `overhead_`, seconds.
     pub overhead: f64,
+    /// `ecn_`.
     pub ecn: bool,
     /// Other variables of the agents, by name.
     pub others: Vec<(String, Value)>,
@@ -92,8 +107,11 @@ pub struct Tcp {
 /// A flow.
 #[derive(Clone, Debug)]
 pub struct Flow {
+    /// The variant by ns-2's name, or another kind of transport.
     pub variant: String,
+    /// The class of the sending agent.
     pub agent: Option<String>,
+    /// The class of the receiving agent.
     pub sink: Option<String>,
     /// Seconds.
     pub start: f64,
@@ -101,7 +119,9 @@ pub struct Flow {
     pub packets: Option<u64>,
     /// Seconds.
     pub boot_time: Option<f64>,
+    /// Bytes on the wire of a data packet.
     pub data_bytes: u32,
+    /// Bytes on the wire of packet 0.
     pub first_bytes: Option<u32>,
 }
 
@@ -129,6 +149,8 @@ pub struct RandomLoss {
     pub network: Network,
     /// What ns-2 gave.
     pub summary: Vec<Summary>,
+    /// The seeds of ns-2's runs, for each row of `summary`.
+    pub seeds: Vec<Vec<u32>>,
 }
 
 /// Means and standard errors of one variant at one loss rate.
@@ -163,7 +185,7 @@ impl Family {
             exact::<Handover>(value)
         } else if is("tcp-random-loss") {
             let family: RandomLossFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
-            family.describe().map(|f| Self::RandomLoss(Box::new(f)))
+            family.describe(folder).map(|f| Self::RandomLoss(Box::new(f)))
         } else {
             Ok(Self::Unsupported(ids(&value)))
         }
@@ -609,7 +631,7 @@ struct RandomLossFile {
 }
 
 impl RandomLossFile {
-    fn describe(self) -> Result<RandomLoss, String> {
+    fn describe(self, folder: &Path) -> Result<RandomLoss, String> {
         expect(
             "loss_model",
             &self.loss_model,
@@ -623,6 +645,25 @@ impl RandomLossFile {
             scenario.insert("file".to_owned(), "".into());
         }
         let scenario: Dumbbell = serde_json::from_value(scenario).map_err(|e| format!("scenario: {e}"))?;
-        Ok(RandomLoss { warm: self.warm_s, network: scenario.describe()?.network, summary: self.summary })
+        let runs = seeds(&folder.join("runs.csv"))?;
+        let of = |s: &Summary| runs.iter().filter(|r| r.0 == s.variant && r.1 == s.loss).map(|r| r.2).collect();
+        let seeds: Vec<Vec<u32>> = self.summary.iter().map(of).collect();
+        if let Some(at) = self.summary.iter().zip(&seeds).position(|(s, seeds)| s.n != seeds.len() as u64) {
+            return Err(format!("summary[{at}].n is not the number of rows in runs.csv"));
+        }
+        Ok(RandomLoss { warm: self.warm_s, network: scenario.describe()?.network, summary: self.summary, seeds })
     }
+}
+
+/// Variant, probability of loss and seed of each run.
+fn seeds(file: &Path) -> Result<Vec<(String, f64, u32)>, String> {
+    #[derive(Deserialize)]
+    struct Run {
+        variant: String,
+        loss: f64,
+        seed: u32,
+    }
+    let wrong = |e: csv::Error| format!("{}: {e}", file.display());
+    let mut reader = csv::Reader::from_path(file).map_err(wrong)?;
+    reader.deserialize::<Run>().map(|run| run.map(|r| (r.variant, r.loss, r.seed)).map_err(wrong)).collect()
 }

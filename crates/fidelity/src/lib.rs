@@ -11,6 +11,7 @@
 pub mod build;
 pub mod compare;
 pub mod index;
+pub mod mrg;
 pub mod random_loss;
 pub mod report;
 pub mod watch;
