@@ -2,6 +2,7 @@
 The compiled core of lasthop. Use the package `lasthop` instead.
 """
 
+from os import PathLike
 from typing import SupportsIndex, final
 
 __all__ = ["Outcome", "Run", "Scenario", "Table", "read", "read_file", "reference", "schema"]
@@ -27,9 +28,10 @@ class Run:
     """
     A run that is under way.
     """
-    def __new__(cls, /, scenario: Scenario, seed: SupportsIndex) -> Run:
+    def __new__(cls, /, scenario: Scenario, seed: SupportsIndex, pcap: str | PathLike[str] | None = None) -> Run:
         """
-        Builds the scenario with the random streams of `seed`.
+        Builds the scenario with the random streams of `seed`. With `pcap`, what passes the nodes
+        that send is captured into that file.
         """
     def advance(self, /, events: SupportsIndex) -> bool:
         """
@@ -42,7 +44,7 @@ class Run:
         """
     def finish(self, /) -> Outcome:
         """
-        Ends the run and makes its tables.
+        Ends the run, makes its tables and closes its capture.
         """
     @property
     def now_s(self, /) -> float:

@@ -143,12 +143,11 @@ class Result:
     packet_hops: int
 
     def __getattr__(self, name: str) -> Table:
-        if not name.startswith("_"):
-            tables = self.tables
-            if name in tables:
-                return tables[name]
-            raise AttributeError(_no_table(name, tables))
-        raise AttributeError(name)
+        if name.startswith("_") or name == "tables":
+            raise AttributeError(name)
+        if name in self.tables:
+            return self.tables[name]
+        raise AttributeError(_no_table(name, self.tables))
 
     def __dir__(self) -> Iterator[str]:
         yield from super().__dir__()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lasthop import _core
+from lasthop import _core, files
 from lasthop.errors import ScenarioError
 from lasthop.results import Format, Result, Table, result, save_tables
 from lasthop.scenario import Scenario, load
@@ -41,17 +41,31 @@ def run(
     pcap: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs a scenario once, with its own seed or another. With ``pcap`` it also writes a capture."""
+    """Runs a scenario once, with its own seed or another.
+
+    With ``pcap``, what passes the nodes that send is also captured into that file (pcapng).
+    """
     scenario = load(scenario)
-    return _run(scenario, scenario.seed if seed is None else seed, progress, threading.Event())
+    seed = scenario.seed if seed is None else seed
+    if pcap is None:
+        return _run(scenario, seed, progress)
+    with files.whole(Path(pcap)) as draft:
+        return _run(scenario, seed, progress, pcap=draft)
 
 
-def _run(scenario: Scenario, seed: int, progress: Progress | None, stop: threading.Event) -> Result:
+def _run(
+    scenario: Scenario,
+    seed: int,
+    progress: Progress | None,
+    *,
+    pcap: Path | None = None,
+    stop: threading.Event | None = None,
+) -> Result:
     began = time.perf_counter()
-    core = _core.Run(scenario.core, _seed(seed))
+    core = _core.Run(scenario.core, _seed(seed), pcap)
     end = core.end_s
     while not core.advance(SLICE):
-        if stop.is_set():
+        if stop and stop.is_set():
             raise KeyboardInterrupt
         if progress:
             progress(core.now_s / end if end else 1.0)
@@ -84,7 +98,7 @@ def run_each(
 
     def one(place: int) -> T:
         scenario, seed = work[place]
-        return reduce(_run(scenario, seed, lambda share: shares.__setitem__(place, share), stop))
+        return reduce(_run(scenario, seed, lambda share: shares.__setitem__(place, share), stop=stop))
 
     with ThreadPoolExecutor(min(threads, max(1, len(work)))) as pool:
         futures = [pool.submit(one, place) for place in range(len(work))]

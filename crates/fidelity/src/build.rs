@@ -117,9 +117,8 @@ fn list(drops: &[u64]) -> Option<LossModel> {
 }
 
 fn data_loss(network: &Network, loss: Option<f64>) -> Result<Option<LossModel>, Obstacle> {
-    let probability = |p: f64| {
-        Probability::new(p).ok_or_else(|| Obstacle::Wrong(format!("{p} is not a probability of loss")))
-    };
+    let probability =
+        |p: f64| Probability::new(p).ok_or_else(|| Obstacle::Wrong(format!("{p} is not a probability of loss")));
     let random = if let Some(p) = loss {
         Some(LossModel::Bernoulli(bernoulli::Config { p: probability(p)? }))
     } else if network.loss_schedule.is_empty() {

@@ -168,9 +168,11 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 /// How far times may be apart.
 const TOLERANCE: Duration = Duration::from_nanos(1000);
 
-/// `X`: the window, and the bytes that the sink has in order.
+/// `X`: the window, and the bytes that the sink has in order. The script that samples adds up
+/// its interval in doubles; that decides whether it sees an arrival of the same instant.
 fn take_samples(network: &Network, results: &Results, watcher: &Watcher, events: &mut Events) {
     let Some(series) = results.table("series") else { return };
+    let mut clock = BTreeMap::new();
     for row in 0..series.rows() {
         let (Some(name), Some(quantity)) = (series.text("name", row), series.text("quantity", row)) else { continue };
         let (Some(time), Some(value)) = (series.number("time_s", row), series.number("value", row)) else { continue };
@@ -179,8 +181,10 @@ fn take_samples(network: &Network, results: &Results, watcher: &Watcher, events:
             && time > 0.0
             && time < network.stop
         {
+            let clock = clock.entry(flow).or_insert(0.0);
+            *clock += SAMPLE_INTERVAL.as_secs_f64();
+            let bytes = watcher.bytes_before(flow, *clock);
             let at = Instant::from_secs_f64(time);
-            let bytes = watcher.bytes_before(flow, at);
             events.entry((flow, 'X')).or_default().push(Event { at, a: value, b: Some(bytes as f64) });
         }
     }

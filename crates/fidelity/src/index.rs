@@ -173,8 +173,7 @@ impl Family {
 /// The names of all scenarios in an index of whatever form.
 fn ids(value: &Value) -> Vec<String> {
     let lists = value.as_object().into_iter().flat_map(|o| o.values()).filter_map(Value::as_array);
-    let mut ids: Vec<String> =
-        lists.flatten().filter_map(|s| s.get("id")?.as_str()).map(str::to_owned).collect();
+    let mut ids: Vec<String> = lists.flatten().filter_map(|s| s.get("id")?.as_str()).map(str::to_owned).collect();
     if ids.is_empty() {
         ids.push(String::new());
     }

@@ -16,8 +16,7 @@ const LEVEL: f64 = 0.01;
 /// Between samples of the smoothed round-trip time.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 /// What is compared.
-const COLUMNS: [&str; 6] =
-    ["goodput_bps", "packets_sent", "retransmissions", "timeouts", "window_cuts", "mean_srtt_s"];
+const COLUMNS: [&str; 6] = ["goodput_bps", "packets_sent", "retransmissions", "timeouts", "window_cuts", "mean_srtt_s"];
 
 /// Compares each variant at each loss rate.
 pub fn compare(family: &RandomLoss, jobs: usize) -> Vec<(String, Outcome)> {
@@ -32,10 +31,13 @@ pub fn compare(family: &RandomLoss, jobs: usize) -> Vec<(String, Outcome)> {
             Err(outcome) => lines.push((name, outcome)),
             Ok(values) => {
                 let own = cells(summary, &values);
-                lines.push((name, match &own {
-                    Ok(own) => Outcome::Same(own.len()),
-                    Err(message) => Outcome::Failed(message.clone()),
-                }));
+                lines.push((
+                    name,
+                    match &own {
+                        Ok(own) => Outcome::Same(own.len()),
+                        Err(message) => Outcome::Failed(message.clone()),
+                    },
+                ));
                 tests.extend(own.into_iter().flatten().map(|test| (cell, test)));
             }
         }

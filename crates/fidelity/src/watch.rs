@@ -45,10 +45,10 @@ struct FlowState {
 }
 
 impl Watcher {
-    /// Wire bytes that the flow's sink had in order just before `at`.
-    pub fn bytes_before(&self, flow: u32, at: Instant) -> u64 {
+    /// Wire bytes that the flow's sink had in order just before `seconds`.
+    pub fn bytes_before(&self, flow: u32, seconds: f64) -> u64 {
         let Some(state) = self.flows.get(&flow) else { return 0 };
-        let count = state.in_order.partition_point(|(time, _)| *time < at);
+        let count = state.in_order.partition_point(|(time, _)| time.as_secs_f64() < seconds);
         count.checked_sub(1).map_or(0, |last| state.in_order[last].1)
     }
 

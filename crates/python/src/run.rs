@@ -1,9 +1,15 @@
 //! A run in slices: the interpreter's lock is released within each, so that other threads work
 //! and Ctrl-C is heard between them.
 
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use lasthop_core::measure::pcapng::Capture;
+use lasthop_core::net::Observer;
 use lasthop_core::net::simulation::Progress;
+use lasthop_core::scenario::capture;
+use lasthop_core::scenario::read::Document;
 use lasthop_core::scenario::run::Run as CoreRun;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -30,12 +36,24 @@ impl Run {
 
 #[pymethods]
 impl Run {
-    /// Builds the scenario with the random streams of `seed`.
+    /// Builds the scenario with the random streams of `seed`. With `pcap`, what passes the nodes
+    /// that send is captured into that file.
     #[new]
-    fn new(py: Python<'_>, scenario: &Scenario, seed: u64) -> PyResult<Self> {
+    #[pyo3(signature = (scenario, seed, pcap = None))]
+    fn new(py: Python<'_>, scenario: &Scenario, seed: u64, pcap: Option<PathBuf>) -> PyResult<Self> {
+        let Document { scenario, origin, .. } = &scenario.document;
+        let observer = match pcap {
+            Some(path) => {
+                let senders: Vec<String> = scenario.flow.iter().map(|flow| flow.from.clone()).collect();
+                let nodes = capture::nodes(scenario, &senders).map_err(|error| errors::diagnostic(py, &error))?;
+                let capture = capture::capture(scenario, &nodes, File::create(path)?)?;
+                Some(Box::new(capture) as Box<dyn Observer>)
+            }
+            None => None,
+        };
         let run = py
-            .detach(|| CoreRun::new(&scenario.document.scenario, seed, None))
-            .map_err(|error| errors::build(py, &scenario.document.origin, &error))?;
+            .detach(|| CoreRun::new(scenario, seed, observer))
+            .map_err(|error| errors::build(py, origin, &error))?;
         Ok(Self { run: Mutex::new(Some(run)) })
     }
 
@@ -59,7 +77,7 @@ impl Run {
         self.with(|run| run.end().as_secs_f64())
     }
 
-    /// Ends the run and makes its tables.
+    /// Ends the run, makes its tables and closes its capture.
     fn finish(&self, py: Python<'_>) -> PyResult<Outcome> {
         py.detach(|| {
             let run = self.run.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -67,6 +85,9 @@ impl Run {
             let mut tables = Vec::with_capacity(results.tables.len());
             for (name, table) in results.tables {
                 tables.push((name.to_owned(), Table::new(table)?));
+            }
+            if let Some(Ok(capture)) = results.observer.map(|observer| observer.downcast::<Capture<File>>()) {
+                capture.finish()?;
             }
             Ok(Outcome { tables, packet_hops: results.packet_hops })
         })

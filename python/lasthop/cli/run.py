@@ -87,7 +87,7 @@ def _once(scenario: Scenario, pcap: Path | None, *, quiet: bool) -> Result:
     from lasthop import runs
 
     with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
-        return runs.run(scenario, progress=progress)
+        return runs.run(scenario, pcap=pcap, progress=progress)
 
 
 def _often(scenario: Scenario, seeds: int, threads: int | None, *, quiet: bool) -> Replications:

@@ -4,6 +4,7 @@
 //! which equal instants happen, on which every comparison with another simulator rests.
 
 pub mod choice;
+pub mod float_time;
 pub mod fault;
 pub mod queue;
 pub mod random;
@@ -11,6 +12,7 @@ pub mod time;
 pub mod units;
 
 pub use fault::Fault;
+pub use float_time::FloatTime;
 pub use queue::{EventQueue, Target};
 pub use random::{Stream, Streams};
 pub use time::{Duration, Instant};

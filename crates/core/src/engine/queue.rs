@@ -23,7 +23,7 @@ pub struct Target {
 const AGE_BITS: u32 = 40;
 const NUMBER_BITS: u32 = 36;
 const AGE_MAX: u64 = (1 << AGE_BITS) - 1;
-const NUMBER_END: u64 = 1 << NUMBER_BITS;
+const NUMBER_END: u64 = (1 << NUMBER_BITS) - 1;
 /// Children of a heap node. Four keys are one cache line.
 const ARITY: usize = 4;
 
@@ -41,12 +41,19 @@ pub struct Wake {
 /// A 4-ary heap of wake-ups.
 #[derive(Debug, Default)]
 pub struct EventQueue {
+    /// The heap, filled up with [`VACANT`] so that a node with a child has all four.
     keys: Vec<u128>,
     targets: Vec<Target>,
+    /// How many places of the heap are taken.
+    len: usize,
     next_number: u64,
     /// The root has been taken, and its place is free for the next push.
     hole: bool,
 }
+
+/// A place of the heap that is not taken. No wake-up has this key: the last number is never given.
+const VACANT: u128 = u128::MAX;
+const NOBODY: Target = Target { component: u32::MAX, key: u32::MAX };
 
 impl EventQueue {
     /// An empty queue.
@@ -66,10 +73,20 @@ impl EventQueue {
             self.hole = false;
             self.sift_down(key, target);
         } else {
-            self.keys.push(key);
-            self.targets.push(target);
+            if self.len == self.keys.len() {
+                self.grow();
+            }
+            self.len += 1;
             self.sift_up(key, target);
         }
+    }
+
+    /// Adds a place, and those of its siblings.
+    #[cold]
+    fn grow(&mut self) {
+        let places = if self.len == 0 { 1 } else { self.len + ARITY };
+        self.keys.resize(places, VACANT);
+        self.targets.resize(places, NOBODY);
     }
 
     /// Takes the earliest wake-up, if it happens at or before `until`.
@@ -79,8 +96,10 @@ impl EventQueue {
     #[inline]
     pub fn pop(&mut self, until: Instant) -> Option<Wake> {
         self.close_hole();
-        let key = *self.keys.first()?;
-        let wake = unpack(key, self.targets[0]);
+        if self.len == 0 {
+            return None;
+        }
+        let wake = unpack(self.keys[0], self.targets[0]);
         if wake.at > until {
             return None;
         }
@@ -98,12 +117,12 @@ impl EventQueue {
     /// When the earliest wake-up happens.
     pub fn next_at(&mut self) -> Option<Instant> {
         self.close_hole();
-        self.keys.first().map(|key| unpack(*key, self.targets[0]).at)
+        (self.len > 0).then(|| unpack(self.keys[0], self.targets[0]).at)
     }
 
     /// How many wake-ups wait.
     pub fn len(&self) -> usize {
-        self.keys.len() - usize::from(self.hole)
+        self.len - usize::from(self.hole)
     }
 
     /// Whether no wake-up waits.
@@ -117,18 +136,17 @@ impl EventQueue {
             return;
         }
         self.hole = false;
-        let (Some(key), Some(target)) = (self.keys.pop(), self.targets.pop()) else {
-            return;
-        };
-        if !self.keys.is_empty() {
-            self.sift_down(key, target);
+        self.len -= 1;
+        let key = std::mem::replace(&mut self.keys[self.len], VACANT);
+        if self.len > 0 {
+            self.sift_down(key, self.targets[self.len]);
         }
     }
 
     /// Moves the hole at the end up until `key` fits into it.
     #[inline]
     fn sift_up(&mut self, key: u128, target: Target) {
-        let mut hole = self.keys.len() - 1;
+        let mut hole = self.len - 1;
         while hole > 0 {
             let parent = (hole - 1) / ARITY;
             if self.keys[parent] <= key {
@@ -151,31 +169,16 @@ impl EventQueue {
         loop {
             let first = hole * ARITY + 1;
             let Some(four) = keys.get(first..first + ARITY) else { break };
-            let (a, ka) = if four[1] < four[0] { (1, four[1]) } else { (0, four[0]) };
-            let (b, kb) = if four[3] < four[2] { (3, four[3]) } else { (2, four[2]) };
-            let (c, least_key) = if kb < ka { (b, kb) } else { (a, ka) };
+            let a = usize::from(four[1] < four[0]);
+            let b = 2 + usize::from(four[3] < four[2]);
+            let c = if four[b] < four[a] { b } else { a };
+            let least_key = four[c];
             if key <= least_key {
-                keys[hole] = key;
-                targets[hole] = target;
-                return;
+                break;
             }
-            let least = first + c;
             keys[hole] = least_key;
-            targets[hole] = targets[least];
-            hole = least;
-        }
-        // The last node with children may have fewer than four, which are leaves.
-        let first = hole * ARITY + 1;
-        let mut least = first;
-        for child in first + 1..keys.len() {
-            if keys[child] < keys[least] {
-                least = child;
-            }
-        }
-        if first < keys.len() && keys[least] < key {
-            keys[hole] = keys[least];
-            targets[hole] = targets[least];
-            hole = least;
+            targets[hole] = targets[first + c];
+            hole = first + c;
         }
         keys[hole] = key;
         targets[hole] = target;
@@ -184,15 +187,15 @@ impl EventQueue {
     /// Gives the waiting entries the numbers 0, 1, … in their present order.
     fn renumber(&mut self) {
         self.close_hole();
-        let mut order: Vec<usize> = (0..self.keys.len()).collect();
+        let mut order: Vec<usize> = (0..self.len).collect();
         order.sort_unstable_by_key(|&i| self.keys[i]);
-        let mask = u128::from(NUMBER_END - 1);
+        let mask = u128::from(NUMBER_END);
         // A sorted array is a heap.
-        let keys = order.iter().zip(0u128..).map(|(&i, n)| (self.keys[i] & !mask) | n).collect();
-        let targets = order.iter().map(|&i| self.targets[i]).collect();
-        self.next_number = order.len() as u64;
-        self.keys = keys;
-        self.targets = targets;
+        let keys: Vec<u128> = order.iter().zip(0u128..).map(|(&i, n)| (self.keys[i] & !mask) | n).collect();
+        let targets: Vec<Target> = order.iter().map(|&i| self.targets[i]).collect();
+        self.keys[..self.len].copy_from_slice(&keys);
+        self.targets[..self.len].copy_from_slice(&targets);
+        self.next_number = self.len as u64;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::{EventQueue, Instant, Stream, Streams, Target};
+use crate::engine::{EventQueue, FloatTime, Instant, Stream, Streams, Target};
 
 use super::observe::{Cause, Observation, Observer, Place};
 use super::packet::{FlowId, NodeId, Packet};
@@ -12,6 +12,8 @@ use super::slab::{Pkt, Slab};
 pub struct Core {
     now: Instant,
     since: Instant,
+    /// The present by ns-2's clock, if that is followed.
+    float: Option<FloatTime>,
     pub(super) queue: EventQueue,
     slab: Slab,
     /// Packets that have come to a node and are to be forwarded there.
@@ -73,6 +75,7 @@ impl Core {
         Self {
             now: Instant::ZERO,
             since: Instant::ZERO,
+            float: None,
             queue: EventQueue::new(),
             slab: Slab::default(),
             arrivals: Vec::new(),
@@ -101,6 +104,27 @@ impl Core {
         debug_assert!(now >= self.now, "time does not run backwards");
         self.now = now;
         self.since = since;
+    }
+
+    /// From now on links keep ns-2's clock too, and it orders the events of one nanosecond; see
+    /// [`FloatTime`]. Only for networks of links, before any event.
+    pub fn follow_ns2_clock(&mut self) {
+        self.float = Some(FloatTime::new(self.now));
+    }
+
+    /// The present by ns-2's clock, if that is followed.
+    #[inline]
+    pub fn float(&self) -> Option<FloatTime> {
+        self.float
+    }
+
+    /// The present event happens at `time` by ns-2's clock, and its cause began at `since`.
+    #[inline]
+    pub(super) fn set_float(&mut self, time: FloatTime, since: Instant) {
+        if let Some(float) = &mut self.float {
+            *float = time;
+            self.since = since;
+        }
     }
 
     /// Asks for a wake-up of `target` at `at` (not before now), whose cause began at `since`.

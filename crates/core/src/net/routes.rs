@@ -1,8 +1,8 @@
 //! Shortest paths by propagation delay, then by hops, then by the lowest node number.
 //!
-//! A node with only one way out, to a node that has others, needs no table. Tables are computed among the other
-//! nodes only, and hold only destinations in use, so a dumbbell of a thousand flows costs two
-//! searches over two nodes.
+//! A node with only one way out, to a node that has others, needs no table. Tables are computed
+//! among the other nodes only, and hold only destinations in use, so a dumbbell of a thousand
+//! flows costs two searches over two nodes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -63,10 +63,7 @@ impl Graph {
     fn to_leaf(&self, from: NodeId, leaf: NodeId, first: &[Option<NextHop>]) -> Option<NextHop> {
         let [way] = self.ways[leaf.0 as usize].as_slice() else { return None };
         if way.node == from {
-            return self.ways[from.0 as usize]
-                .iter()
-                .find(|w| w.node == leaf)
-                .map(|w| w.hop);
+            return self.ways[from.0 as usize].iter().find(|w| w.node == leaf).map(|w| w.hop);
         }
         first[way.node.0 as usize]
     }
@@ -90,11 +87,7 @@ impl Graph {
                 let slot = way.node.0 as usize;
                 if farther < best[slot] {
                     best[slot] = farther;
-                    first[slot] = if node == from {
-                        Some(way.hop)
-                    } else {
-                        first[node.0 as usize]
-                    };
+                    first[slot] = if node == from { Some(way.hop) } else { first[node.0 as usize] };
                     heap.push(Reverse((farther, way.node)));
                 }
             }

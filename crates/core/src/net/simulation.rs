@@ -5,7 +5,7 @@
 
 use thiserror::Error;
 
-use crate::engine::{Instant, Target};
+use crate::engine::{FloatTime, Instant, Target};
 
 use super::core::{Core, Port};
 use super::machine::{Action, Endpoint, Notice, Seat, Source, Transfer};
@@ -55,12 +55,14 @@ struct Timer {
     deadline: Option<Instant>,
     /// When it asked.
     since: Instant,
+    /// The same by ns-2's clock, if that is followed.
+    since_float: Option<FloatTime>,
     /// When the valid wake-up in the queue comes; `Instant::MAX` if none is pending.
     armed: Instant,
 }
 
 impl Timer {
-    const IDLE: Self = Self { deadline: None, since: Instant::ZERO, armed: Instant::MAX };
+    const IDLE: Self = Self { deadline: None, since: Instant::ZERO, since_float: None, armed: Instant::MAX };
 
     /// Takes the machine's wish. A later one adds nothing to the queue: the pending wake-up
     /// finds nothing due and arms the next.
@@ -69,13 +71,30 @@ impl Timer {
         if wish != self.deadline {
             self.deadline = wish;
             self.since = core.now();
+            self.since_float = core.float();
         }
         if let Some(at) = wish {
             let at = at.max(core.now());
             if at < self.armed {
                 self.armed = at;
-                core.arm(target, at, self.since);
+                let order = self.float(at).map_or(self.since, |time| time.order_at(at));
+                core.arm(target, at, order);
             }
+        }
+    }
+
+    /// The instant `at` by ns-2's clock, if that is followed: a sum of when the machine asked and
+    /// how long it wants to wait.
+    #[inline]
+    fn float(&self, at: Instant) -> Option<FloatTime> {
+        self.since_float.map(|since| since.after_duration(at.since(self.since)))
+    }
+
+    /// The wake-up at `now` has come: the clock shows what the machine waited for.
+    #[inline]
+    fn set_clock(&self, core: &mut Core, now: Instant) {
+        if let Some(time) = self.float(now) {
+            core.set_float(time, self.since);
         }
     }
 }
@@ -374,6 +393,7 @@ impl Simulation {
             let Some(wake) = self.core.queue.pop(last) else {
                 // What happens at `until` is caused by it.
                 self.core.set_clock(until, Instant::ZERO);
+                self.core.set_float(FloatTime::new(until), Instant::ZERO);
                 return Ok(Progress::Reached);
             };
             self.core.set_clock(wake.at, wake.since);
@@ -560,6 +580,7 @@ impl Simulation {
             return; // an old wake-up
         }
         seated.timer.armed = Instant::MAX;
+        seated.timer.set_clock(&mut self.core, now);
         if seated.timer.deadline.is_some_and(|at| at <= now) {
             // The same deadline, wished for again, would be a new one.
             seated.timer.deadline = None;
@@ -575,6 +596,7 @@ impl Simulation {
             return; // an old wake-up
         }
         flow.timer.armed = Instant::MAX;
+        flow.timer.set_clock(&mut self.core, now);
         if flow.timer.deadline.is_some_and(|at| at <= now) {
             flow.timer.deadline = None;
             flow.source.on_timeout(now);

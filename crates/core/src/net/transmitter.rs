@@ -16,7 +16,7 @@
 use std::collections::VecDeque;
 
 use crate::engine::units::Amount;
-use crate::engine::{BitRate, Duration, EventQueue, Instant, Target};
+use crate::engine::{BitRate, Duration, EventQueue, FloatTime, Instant, Target};
 
 use super::core::Core;
 use super::discipline::{Backlog, QueueDiscipline};
@@ -71,6 +71,8 @@ pub struct Transmitter {
     /// The valid arrival wake-up.
     armed: Landing,
     last_arrival: Instant,
+    /// The same by ns-2's clock, if that is followed.
+    last_arrival_float: FloatTime,
     /// Service of the packet that started last, of those known to have started; `None` before
     /// the first, and after it was taken back.
     service: Option<Service>,
@@ -105,12 +107,19 @@ struct Flying {
     out: Instant,
     /// Its last bit has arrived.
     arrival: Instant,
+    /// The end of service and the arrival by ns-2's clock, if that is followed.
+    float: Option<[FloatTime; 2]>,
 }
 
 impl Flying {
     #[inline]
     fn landing(&self) -> Landing {
-        Landing { at: self.arrival, since: self.start }
+        let since = self.float.map_or(self.start, |[_, arrival]| arrival.order_at(self.arrival));
+        Landing { at: self.arrival, since }
+    }
+
+    fn service(&self) -> Service {
+        Service { start: self.start, out: self.out, out_float: self.float.map(|[out, _]| out) }
     }
 }
 
@@ -131,14 +140,48 @@ impl Landing {
 struct Service {
     start: Instant,
     out: Instant,
+    /// `out` by ns-2's clock, if that is followed.
+    out_float: Option<FloatTime>,
+}
+
+/// An event, as far as it decides who comes first.
+#[derive(Clone, Copy)]
+struct Occasion {
+    at: Instant,
+    /// `at` by ns-2's clock, if that is followed.
+    float: Option<FloatTime>,
+    /// When its cause began; `None` for what happens before all events of this instant.
+    cause: Option<Instant>,
+}
+
+impl Occasion {
+    /// The present event.
+    #[inline]
+    fn event(core: &Core) -> Self {
+        Self { at: core.now(), float: core.float(), cause: Some(core.since()) }
+    }
+
+    /// Before the events of the present instant.
+    fn before(core: &Core) -> Self {
+        Self { at: core.now(), float: core.float(), cause: None }
+    }
 }
 
 impl Service {
-    /// Whether it occupies the serialiser at `now`, for an event whose cause began at `cause`;
-    /// without a cause: for what happens before all events of this instant.
+    /// Whether it occupies the serialiser on this occasion. Of coinciding events the one whose
+    /// cause began earlier comes first; ns-2's clock leaves few that coincide.
     #[inline]
-    fn occupies(self, now: Instant, cause: Option<Instant>) -> bool {
-        self.out > now || (self.out == now && cause.is_none_or(|cause| self.start > cause))
+    fn occupies(self, occasion: Occasion) -> bool {
+        let (later, equal) = match (self.out_float, occasion.float) {
+            (Some(out), Some(now)) => (out > now, out == now),
+            _ => (self.out > occasion.at, self.out == occasion.at),
+        };
+        later || (equal && occasion.cause.is_none_or(|cause| self.start > cause))
+    }
+
+    /// The order of its end among wake-ups.
+    fn order(self) -> Instant {
+        self.out_float.map_or(self.start, |out| out.order_at(self.out))
     }
 }
 
@@ -152,11 +195,14 @@ struct Serialiser {
     /// The two sizes sent last with their service times, (size, ns, rest): data and
     /// acknowledgements, mostly.
     known: [(u32, u64, u64); 2],
+    /// `free_at` by ns-2's clock, if that is followed.
+    free_float: FloatTime,
 }
 
 impl Serialiser {
     fn new(rate: BitRate) -> Self {
-        let mut new = Self { rate: 1, free_at: Instant::ZERO, rest: 0, known: [(0, 0, 0); 2] };
+        let free_float = FloatTime::default();
+        let mut new = Self { rate: 1, free_at: Instant::ZERO, rest: 0, known: [(0, 0, 0); 2], free_float };
         new.set_rate(rate);
         new
     }
@@ -168,9 +214,10 @@ impl Serialiser {
     }
 
     /// It is free from `at` on.
-    fn stop(&mut self, at: Instant) {
+    fn stop(&mut self, at: Instant, float: Option<FloatTime>) {
         self.free_at = at;
         self.rest = 0;
+        self.free_float = float.unwrap_or_default();
     }
 
     /// Sends `size` bytes from `start` (not before it is free) and gives the end.
@@ -238,6 +285,7 @@ impl Transmitter {
             overtaken: VecDeque::new(),
             armed: Landing::NEVER,
             last_arrival: Instant::ZERO,
+            last_arrival_float: FloatTime::default(),
             service: None,
             sent: Backlog::default(),
             busy: Duration::ZERO,
@@ -299,14 +347,19 @@ impl Transmitter {
                 self.arm_arrival(core);
             }
             FREE => {
-                let Some(Service { start, out }) = self.service else { return };
-                if core.now() == out && core.since() == EventQueue::remembered(out, start) {
-                    self.end_service(core, Some(start));
+                let Some(service) = self.service else { return };
+                let Service { start, out, out_float } = service;
+                if core.now() == out && core.since() == EventQueue::remembered(out, service.order()) {
+                    if let Some(time) = out_float {
+                        core.set_float(time, start);
+                    }
+                    self.end_service(core, Occasion { at: out, float: out_float, cause: Some(start) });
                     self.arm_discipline(core);
                 }
             }
             _ => {
                 let now = core.now();
+                core.set_float(FloatTime::new(now), core.since());
                 if let Stage::Asked { discipline, sending, wanted } = &mut self.stage
                     && wanted.is_some_and(|at| at <= now)
                 {
@@ -335,7 +388,7 @@ impl Transmitter {
     /// Changes rate, delay, state or loss, and does with the packets as the change says.
     pub fn change(&mut self, core: &mut Core, change: &mut Change) {
         let now = core.now();
-        self.note_started(now, None);
+        self.note_started(Occasion::before(core));
         if let Some(rate) = change.rate {
             self.serialiser.set_rate(rate);
             if let Stage::Asked { discipline, .. } = &mut self.stage {
@@ -354,8 +407,9 @@ impl Transmitter {
             self.move_flight(core);
         }
         // What is in service keeps its end; a fraction of a nanosecond is forgotten.
-        self.serialiser.stop(self.service.map_or(now, |s| s.out));
-        self.plan_anew(now);
+        let (free_at, float) = self.service.map_or((now, core.float()), |s| (s.out, s.out_float));
+        self.serialiser.stop(free_at, float);
+        self.plan_anew(Occasion::before(core));
         if let Stage::Asked { sending: false, .. } = self.stage {
             self.ask(core);
             self.arm_discipline(core);
@@ -408,8 +462,9 @@ impl Transmitter {
     fn plan(&mut self, core: &mut Core, pkt: Pkt) {
         let now = core.now();
         let size = core.packet(&pkt).size;
-        self.note_started(now, Some(core.since()));
-        let busy = self.service.is_some_and(|s| s.occupies(now, Some(core.since())));
+        let occasion = Occasion::event(core);
+        self.note_started(occasion);
+        let busy = self.service.is_some_and(|s| s.occupies(occasion));
         let Stage::Planned { limit, started, waiting_bytes } = &mut self.stage else { return };
         let full = match *limit {
             Amount::Packets(most) => (self.line.len() - *started) as u64 >= most,
@@ -424,32 +479,35 @@ impl Transmitter {
             // Nothing waits at a free serialiser.
             *started += 1;
         }
-        let flying = self.schedule(pkt, size, now, now);
+        let flying = self.schedule(pkt, size, now, occasion);
         if !busy {
-            self.service = Some(Service { start: flying.start, out: flying.out });
+            self.service = Some(flying.service());
         }
         self.line.push_back(flying);
         self.arm_arrival(core);
     }
 
-    /// Planned: counts as started what has started by now, for an event with this cause.
+    /// Planned: counts as started what has started on this occasion.
     #[inline]
-    fn note_started(&mut self, now: Instant, cause: Option<Instant>) {
+    fn note_started(&mut self, occasion: Occasion) {
         let Stage::Planned { started, waiting_bytes, .. } = &mut self.stage else { return };
         while let Some(next) = self.line.get(*started)
-            && next.start <= now
-            && !self.service.is_some_and(|s| s.occupies(now, cause))
+            && next.start <= occasion.at
+            && !self.service.is_some_and(|s| s.occupies(occasion))
         {
-            self.service = Some(Service { start: next.start, out: next.out });
+            self.service = Some(next.service());
             *waiting_bytes -= u64::from(next.size);
             *started += 1;
         }
     }
 
-    /// Gives a packet the next place on the serialiser, not before `from`.
+    /// Gives a packet the next place on the serialiser, not before this occasion.
     #[inline]
-    fn schedule(&mut self, pkt: Pkt, size: u32, accepted: Instant, from: Instant) -> Flying {
-        let start = from.max(self.serialiser.free_at);
+    fn schedule(&mut self, pkt: Pkt, size: u32, accepted: Instant, from: Occasion) -> Flying {
+        if let Some(now) = from.float {
+            return self.schedule_float(pkt, size, accepted, now);
+        }
+        let start = from.at.max(self.serialiser.free_at);
         let out = self.serialiser.send(start, size);
         let mut arrival = out + self.delay;
         if !self.reorder && arrival < self.last_arrival {
@@ -457,7 +515,36 @@ impl Transmitter {
             arrival = self.last_arrival + out.since(start);
         }
         self.last_arrival = arrival;
-        Flying { pkt, size, accepted, start, out, arrival }
+        Flying { pkt, size, accepted, start, out, arrival, float: None }
+    }
+
+    /// The same by ns-2's clock, with the sums of its `DelayLink`.
+    fn schedule_float(&mut self, pkt: Pkt, size: u32, accepted: Instant, now: FloatTime) -> Flying {
+        let free = self.serialiser.free_float;
+        let begin = if free > now { free } else { now };
+        let sending = 8.0 * f64::from(size) / self.serialiser.rate as f64;
+        let delay = self.delay.as_secs_f64();
+        let out = begin.after(sending);
+        let last = self.last_arrival_float;
+        let arrival = if !self.reorder && sending + delay < last.seconds_since(begin) {
+            self.last_arrival_float = last.after(sending);
+            begin.after(self.last_arrival_float.seconds_since(begin))
+        } else {
+            self.last_arrival_float = out.after(delay);
+            begin.after(sending + delay)
+        };
+        self.serialiser.free_float = out;
+        self.serialiser.free_at = out.instant();
+        self.last_arrival = arrival.instant();
+        Flying {
+            pkt,
+            size,
+            accepted,
+            start: begin.instant(),
+            out: self.serialiser.free_at,
+            arrival: self.last_arrival,
+            float: Some([out, arrival]),
+        }
     }
 
     /// The packet that arrives next.
@@ -486,8 +573,11 @@ impl Transmitter {
                 *started -= 1;
             } else {
                 *waiting_bytes -= u64::from(landed.size);
-                self.service = Some(Service { start: landed.start, out: landed.out });
+                self.service = Some(landed.service());
             }
+        }
+        if let Some([_, arrival]) = landed.float {
+            core.set_float(arrival, landed.start);
         }
         self.sent.packets += 1;
         self.sent.bytes += u64::from(landed.size);
@@ -511,7 +601,7 @@ impl Transmitter {
 
     /// Asked: gives the discipline a packet.
     fn enqueue(&mut self, core: &mut Core, pkt: Pkt) {
-        self.end_service(core, Some(core.since()));
+        self.end_service(core, Occasion::event(core));
         let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
         core.note_queued(&pkt);
         discipline.enqueue(core, pkt);
@@ -521,11 +611,11 @@ impl Transmitter {
         self.arm_discipline(core);
     }
 
-    /// Asked: sends the next packet if the serialiser is free now, for an event with this cause.
-    fn end_service(&mut self, core: &mut Core, cause: Option<Instant>) {
+    /// Asked: sends the next packet if the serialiser is free on this occasion.
+    fn end_service(&mut self, core: &mut Core, occasion: Occasion) {
         while let Stage::Asked { sending, .. } = &mut self.stage
             && *sending
-            && !self.service.is_some_and(|s| s.occupies(core.now(), cause))
+            && !self.service.is_some_and(|s| s.occupies(occasion))
         {
             *sending = false;
             self.ask(core);
@@ -540,18 +630,17 @@ impl Transmitter {
         let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
         let Some(pkt) = discipline.dequeue(core) else { return };
         *sending = true;
-        let now = core.now();
         let size = core.packet(&pkt).size;
         let accepted = core.queued_at(&pkt);
-        let flying = self.schedule(pkt, size, accepted, now);
-        let Flying { start, out, .. } = flying;
-        self.service = Some(Service { start, out });
+        let flying = self.schedule(pkt, size, accepted, Occasion::event(core));
+        let service = flying.service();
+        self.service = Some(service);
         if self.line.back().is_some_and(|last| last.arrival > flying.arrival) {
             self.let_overtake();
         }
         self.line.push_back(flying);
         self.arm_arrival(core);
-        core.arm(self.target(FREE), out, start);
+        core.arm(self.target(FREE), service.out, service.order());
     }
 
     fn arm_discipline(&mut self, core: &mut Core) {
@@ -592,6 +681,7 @@ impl Transmitter {
     fn move_flight(&mut self, core: &mut Core) {
         self.service = None;
         self.last_arrival = Instant::ZERO;
+        self.last_arrival_float = FloatTime::default();
         let flight = self.take_flight();
         let mut back: Vec<Flying> = self.overtaken.drain(..).chain(flight).collect();
         back.sort_by_key(|f| f.start);
@@ -612,24 +702,25 @@ impl Transmitter {
     }
 
     /// Planned: plans anew what has not started, with the present rate and delay.
-    fn plan_anew(&mut self, now: Instant) {
+    fn plan_anew(&mut self, occasion: Occasion) {
         let Stage::Planned { started, .. } = self.stage else { return };
         let waiting = self.line.split_off(started);
         if let Some(last) = self.line.back() {
             self.last_arrival = last.arrival;
-            if self.reorder && now + self.delay < last.arrival {
+            self.last_arrival_float = last.float.map_or(self.last_arrival_float, |[_, arrival]| arrival);
+            if self.reorder && occasion.at + self.delay < last.arrival {
                 self.let_overtake();
             }
         }
         for flying in waiting {
             let planned = if self.up {
-                self.schedule(flying.pkt, flying.size, flying.accepted, now)
+                self.schedule(flying.pkt, flying.size, flying.accepted, occasion)
             } else {
                 Flying { start: Instant::MAX, out: Instant::MAX, arrival: Instant::MAX, ..flying }
             };
             self.line.push_back(planned);
         }
-        self.note_started(now, None);
+        self.note_started(occasion);
     }
 
     /// Sets aside what has started, so that what follows may arrive earlier.

@@ -40,6 +40,9 @@ pub struct Built {
 /// A name that stands for nothing, and the like.
 pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Built, BuildError> {
     let mut simulation = Simulation::new(seed);
+    if scenario.profile.is_ns2() {
+        simulation.core_mut().follow_ns2_clock();
+    }
     if let Some(observer) = observer {
         simulation.set_observer(observer);
     }

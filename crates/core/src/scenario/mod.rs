@@ -2,6 +2,7 @@
 //! The only part of the core that reads files.
 
 pub mod builder;
+pub mod capture;
 pub mod check;
 pub mod diagnostic;
 pub mod expand;

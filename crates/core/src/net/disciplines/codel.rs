@@ -297,7 +297,7 @@ mod tests {
             (Config { ecn: true, ..Config::default() }, Ecn::Ect0),
         ] {
             let limit = Amount::Packets(100_000);
-            let times = signals(Config { limit, ..config }, ecn, &[10..400]);
+            let times = signals(Config { limit, ..config }, ecn, std::slice::from_ref(&(10..400)));
             let expected = [110.0, 210.0, 280.7, 338.4, 388.4];
             assert_eq!(times.len(), expected.len(), "{times:?}");
             for (time, expected) in times.iter().zip(expected) {

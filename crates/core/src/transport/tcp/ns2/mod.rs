@@ -20,7 +20,7 @@ mod sack;
 mod sack_board;
 mod sack_stack;
 mod sender;
-mod settings;
+pub mod settings;
 mod sink;
 mod tahoe;
 mod vegas;

@@ -1,0 +1,66 @@
+//! Captures by the names of a scenario (see [`crate::measure::pcapng`]).
+
+use std::io::{self, Write};
+
+use crate::measure::pcapng::{Capture, Numbering, TcpFlow};
+use crate::net::NodeId;
+use crate::profile::Profile;
+use crate::transport::tcp;
+
+use super::diagnostic::{Diagnostic, listed, nearest, shown};
+use super::registry::Transport;
+use super::types::{Flow, Scenario};
+
+/// The nodes to capture at, by their names, with their numbers in the simulation. No name means
+/// all nodes that send or receive.
+///
+/// # Errors
+/// A name that no node has.
+pub fn nodes(scenario: &Scenario, names: &[String]) -> Result<Vec<(NodeId, String)>, Diagnostic> {
+    let known = scenario.node_names();
+    let ends = scenario.flow.iter().flat_map(|flow| {
+        let group = scenario.group.iter().find(|group| group.name == flow.to);
+        let members = group.map_or(std::slice::from_ref(&flow.to), |group| &group.members);
+        std::iter::once(&flow.from).chain(members)
+    });
+    let mut wanted: Vec<&str> = if names.is_empty() { ends.map(String::as_str).collect() } else { Vec::new() };
+    wanted.extend(names.iter().map(String::as_str));
+    wanted.sort_unstable();
+    wanted.dedup();
+    let find = |name: &str| {
+        let place = known.binary_search(&name).map_err(|_| {
+            let mut diagnostic = Diagnostic::new(format!("there is no node {} to capture at", shown(name)), "capture");
+            diagnostic.label = nearest(name, known.iter().copied())
+                .map_or_else(|| "not known".to_owned(), |near| format!("did you mean \"{near}\"?"));
+            diagnostic.note = format!("known: {}", listed(known.iter().copied()));
+            diagnostic
+        })?;
+        Ok((NodeId(place as u32), name.to_owned()))
+    };
+    wanted.into_iter().map(find).collect()
+}
+
+/// A capture at these nodes of a run of `scenario`, to be given to the run as its observer.
+///
+/// # Errors
+/// If the head of the file cannot be written.
+pub fn capture<W: Write>(scenario: &Scenario, nodes: &[(NodeId, String)], out: W) -> io::Result<Capture<W>> {
+    Capture::new(out, nodes, scenario.flow.iter().map(|flow| tcp_flow(flow, scenario.profile)).collect())
+}
+
+/// What a capture has to know of a flow.
+fn tcp_flow(flow: &Flow, profile: Profile) -> Option<TcpFlow> {
+    let Transport::Tcp(config) = &flow.transport else { return None };
+    if config.profile.unwrap_or(profile).is_ns2() {
+        let settings = tcp::ns2::settings::Settings::new(config);
+        let segment = settings.segment;
+        let window = settings.window.max(1) as u64 * u64::from(segment);
+        let syn = settings.syn && settings.variant != tcp::config::Variant::Vegas;
+        let numbering = Numbering::Packets { syn };
+        Some(TcpFlow { segment, window, sack: settings.sack(), numbering })
+    } else {
+        let settings = tcp::settings::Settings::new(config);
+        let (window, sack) = (u64::from(settings.buffer), settings.sack);
+        Some(TcpFlow { segment: settings.smss, window, sack, numbering: Numbering::Bytes })
+    }
+}
