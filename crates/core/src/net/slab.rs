@@ -96,6 +96,9 @@ impl Slab {
     }
 }
 
+/// Packets out of their line.
+pub(super) type Flights = Vec<(Pkt, Flight)>;
+
 /// No place.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -169,7 +172,7 @@ impl Line {
     }
 
     /// Takes all packets.
-    pub fn drain(&mut self, core: &Core) -> Vec<(Pkt, Flight)> {
+    pub fn drain(&mut self, core: &Core) -> Flights {
         std::iter::from_fn(|| self.pop(core)).collect()
     }
 }

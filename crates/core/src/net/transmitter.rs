@@ -23,7 +23,7 @@ use super::loss::Loss;
 use super::medium::{Change, End, InFlight, Queued};
 use super::observe::{Cause, Histogram, Place, Probe};
 use super::schedule::{Occasion, Schedule, Service};
-use super::slab::{Flight, Line, NONE, Pkt, behind, flights_from};
+use super::slab::{Flight, Flights, Line, NONE, Pkt, behind, flights_from};
 
 /// How a transmitter is set up.
 pub struct Setup {
@@ -507,7 +507,7 @@ impl<C: Clock> Transmitter<C> {
     }
 
     /// Takes all packets out of the line: those that have started, and those that wait.
-    fn take_line(&mut self, core: &Core) -> (Vec<(Pkt, Flight)>, Vec<(Pkt, Flight)>) {
+    fn take_line(&mut self, core: &Core) -> (Flights, Flights) {
         let mut flight = self.line.drain(core);
         let Stage::Planned { first, waiting, .. } = &mut self.stage else { return (flight, Vec::new()) };
         let started = flight.len() - waiting.packets as usize;
@@ -518,7 +518,7 @@ impl<C: Clock> Transmitter<C> {
     }
 
     /// Drops what waits.
-    fn empty_queue(&mut self, core: &mut Core, waiting: &mut Vec<(Pkt, Flight)>) {
+    fn empty_queue(&mut self, core: &mut Core, waiting: &mut Flights) {
         for (pkt, _) in waiting.drain(..) {
             core.drop(pkt, self.place, Cause::Handover);
         }
@@ -530,7 +530,7 @@ impl<C: Clock> Transmitter<C> {
     }
 
     /// Takes packets back from service and flight, to be sent again ahead of what waits.
-    fn take_back(&mut self, core: &mut Core, flight: &mut Vec<(Pkt, Flight)>, waiting: &mut Vec<(Pkt, Flight)>) {
+    fn take_back(&mut self, core: &mut Core, flight: &mut Flights, waiting: &mut Flights) {
         self.service = Service::none();
         self.schedule.last_arrival = Instant::ZERO;
         self.schedule.last_arrival_time = C::at(Instant::ZERO);
@@ -552,13 +552,7 @@ impl<C: Clock> Transmitter<C> {
 
     /// Puts packets into the line again; what waits is planned anew, with the present rate and
     /// delay.
-    fn restore(
-        &mut self,
-        core: &mut Core,
-        flight: Vec<(Pkt, Flight)>,
-        waiting: Vec<(Pkt, Flight)>,
-        before: &Occasion<C>,
-    ) {
+    fn restore(&mut self, core: &mut Core, flight: Flights, waiting: Flights, before: &Occasion<C>) {
         let last = flight.last().map(|(pkt, f)| (f.arrival, C::kept(core, pkt.0)[1]));
         if let (Stage::Planned { .. }, Some((arrival, time))) = (&self.stage, last) {
             self.schedule.last_arrival = arrival;
@@ -593,7 +587,7 @@ impl<C: Clock> Transmitter<C> {
     }
 
     /// Sets aside what has started, so that what follows may arrive earlier.
-    fn let_overtake(&mut self, core: &mut Core, flight: Vec<(Pkt, Flight)>) {
+    fn let_overtake(&mut self, core: &mut Core, flight: Flights) {
         let mut early = self.overtaken.drain(core);
         early.extend(flight);
         early.sort_by_key(|(_, f)| f.arrival);

@@ -2,9 +2,7 @@
 //! (`tcl/lib/ns-default.tcl`) for what it leaves out.
 
 use crate::engine::Duration;
-use crate::transport::tcp::config::{
-    Config, CwndAtTrigger, Handshake, IdleRestart, Rto, RtoOrder, Variant, Vegas,
-};
+use crate::transport::tcp::config::{Config, CwndAtTrigger, Handshake, IdleRestart, Rto, RtoOrder, Variant, Vegas};
 
 /// The parameters of a connection, complete.
 #[derive(Clone, Debug)]
