@@ -188,8 +188,8 @@ impl Endpoint for Tap {
     fn on_notice(&mut self, now: Instant, notice: Notice) {
         self.inner.on_notice(now, notice);
     }
-    fn poll(&mut self, now: Instant) -> Option<Action> {
-        self.inner.poll(now)
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
+        self.inner.poll(now, packet)
     }
     fn sample(&self, probe: &mut dyn Probe) {
         self.inner.sample(probe);

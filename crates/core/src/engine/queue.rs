@@ -9,6 +9,8 @@
 //! is an earlier cause; saturates at 18 minutes), number 36 bits (renumbered before it wraps).
 //! Keys and targets lie in two arrays: a comparison touches keys only.
 
+use std::hint::select_unpredictable;
+
 use super::time::{Duration, Instant};
 
 /// Who is to be woken: a component, and a key whose meaning only the component knows.
@@ -62,7 +64,7 @@ impl EventQueue {
     }
 
     /// Enters a wake-up of `target` at `at`, whose cause began at `since` (not after `at`).
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, at: Instant, since: Instant, target: Target) {
         if self.next_number == NUMBER_END {
             self.renumber();
@@ -114,10 +116,10 @@ impl EventQueue {
         Instant::from_nanos(at.as_nanos() - age)
     }
 
-    /// When the earliest wake-up happens.
-    pub fn next_at(&mut self) -> Option<Instant> {
+    /// The earliest wake-up, which stays in the queue.
+    pub fn peek(&mut self) -> Option<Wake> {
         self.close_hole();
-        (self.len > 0).then(|| unpack(self.keys[0], self.targets[0]).at)
+        (self.len > 0).then(|| unpack(self.keys[0], self.targets[0]))
     }
 
     /// How many wake-ups wait.
@@ -169,10 +171,13 @@ impl EventQueue {
         loop {
             let first = hole * ARITY + 1;
             let Some(four) = keys.get(first..first + ARITY) else { break };
-            let a = usize::from(four[1] < four[0]);
-            let b = 2 + usize::from(four[3] < four[2]);
-            let c = if four[b] < four[a] { b } else { a };
-            let least_key = four[c];
+            // Two rounds without a branch, which nobody could predict; the values go along, so
+            // that no load waits for a comparison.
+            let (left, right) = (four[1] < four[0], four[3] < four[2]);
+            let left_key = select_unpredictable(left, four[1], four[0]);
+            let right_key = select_unpredictable(right, four[3], four[2]);
+            let c = select_unpredictable(right_key < left_key, 2 + usize::from(right), usize::from(left));
+            let least_key = select_unpredictable(right_key < left_key, right_key, left_key);
             if key <= least_key {
                 break;
             }

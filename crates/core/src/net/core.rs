@@ -197,18 +197,33 @@ impl Core {
         self.slab.flight(pkt.0).accepted
     }
 
-    /// Sends a new packet on its way. The caller then gives it to a node or a medium.
+    /// Where the next new packet is to lie, to be written.
     #[inline]
-    pub(super) fn insert(&mut self, packet: Packet) -> Pkt {
+    pub(super) fn vacant(&mut self) -> &mut Packet {
+        self.slab.vacant()
+    }
+
+    /// Sends the packet that was written on its way. The caller then gives it to a node or a
+    /// medium.
+    #[inline]
+    pub(super) fn send_vacant(&mut self) -> Pkt {
         self.counters.sent += 1;
-        self.slab.insert(packet)
+        self.slab.take_vacant()
+    }
+
+    /// Sends `packet` on its way.
+    #[cfg(test)]
+    pub(super) fn insert(&mut self, packet: Packet) -> Pkt {
+        *self.vacant() = packet;
+        self.send_vacant()
     }
 
     /// A copy of a multicast packet, made where its way divides.
     pub fn copy(&mut self, pkt: &Pkt) -> Pkt {
         self.counters.copied += 1;
         let packet = self.slab.get(pkt).clone();
-        self.slab.insert(packet)
+        *self.slab.vacant() = packet;
+        self.slab.take_vacant()
     }
 
     /// A medium hands over a packet that has come to `node` over its interface `via`.

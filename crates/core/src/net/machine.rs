@@ -23,17 +23,18 @@ pub trait Endpoint: Timed {
     fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port);
     /// The flow's source asks for something. Only the sending end is asked.
     fn on_notice(&mut self, now: Instant, notice: Notice);
-    /// What it wants done next; `None` when nothing is left.
-    fn poll(&mut self, now: Instant) -> Option<Action>;
+    /// What it wants done next; `None` when nothing is left. A packet to be sent is written to
+    /// `packet`, where it is to lie; what that held before means nothing.
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action>;
     /// Its present state and totals, for tables and series.
     fn sample(&self, probe: &mut dyn Probe);
 }
 
 /// What an endpoint wants done.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
-    /// Send a packet.
-    Send(Packet),
+    /// Send the packet that was written.
+    Send,
     /// Tell the flow's source.
     Tell(Notice),
     /// Show that a variable changed. Said only if [`Seat::observed`] is set.

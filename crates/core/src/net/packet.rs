@@ -202,6 +202,23 @@ pub struct UdpHeader {
 const _: () = assert!(size_of::<Packet>() <= 128, "a packet takes at most two cache lines");
 
 impl Packet {
+    /// A place for a packet that is to be written.
+    pub fn vacant() -> Self {
+        let nowhere = Socket { node: NodeId(u32::MAX), port: 0 };
+        Self {
+            from: nowhere,
+            to: Address::Node(nowhere.node),
+            to_port: 0,
+            dscp: 0,
+            ecn: Ecn::NotEct,
+            size: 0,
+            flow: FlowId(u32::MAX),
+            connection: 0,
+            number: 0,
+            header: Header::Udp(UdpHeader::default()),
+        }
+    }
+
     /// The TCP header, if it carries one.
     #[inline]
     pub fn tcp(&self) -> Option<&TcpHeader> {

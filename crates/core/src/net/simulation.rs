@@ -29,7 +29,8 @@ pub struct Simulation {
     groups: Vec<Vec<NodeId>>,
     /// Where packets end that no medium dropped.
     nowhere: Place,
-    stalled: Stall,
+    /// Events since time last went on, as far as they were looked after.
+    standing: u64,
 }
 
 /// An endpoint at its node.
@@ -101,27 +102,22 @@ impl Timer {
 
 /// How many events one instant may have.
 const EVENTS_PER_INSTANT: u64 = 10_000_000;
+/// After how many events the run is looked after.
+const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
 /// How many packets may be under way: 2 GiB of them.
 const PACKETS_UNDER_WAY: u64 = 1 << 24;
-
-/// Counts the events of one instant.
-#[derive(Default)]
-struct Stall {
-    at: Instant,
-    events: u64,
-}
 
 /// What makes a run end early.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum RunError {
     /// An event makes the next one without time going on.
-    #[error("time stands still at {at}: {events} events in one instant, the last of them at {component}")]
+    #[error("time stands still at {at}: {events} events in one instant, the next of them at {component}")]
     Stalled {
         /// Where time stopped.
         at: Instant,
         /// How many events there were.
         events: u64,
-        /// Who had the last one.
+        /// Who has the next one.
         component: String,
     },
     /// More packets are under way than memory should hold.
@@ -179,7 +175,7 @@ impl Simulation {
             flows: Vec::new(),
             groups: Vec::new(),
             nowhere,
-            stalled: Stall::default(),
+            standing: 0,
         }
     }
 
@@ -389,30 +385,39 @@ impl Simulation {
         let Some(last) = until.as_nanos().checked_sub(1).map(Instant::from_nanos) else {
             return Ok(Progress::Reached);
         };
-        for _ in 0..events {
-            let Some(wake) = self.core.queue.pop(last) else {
-                // What happens at `until` is caused by it.
-                self.core.set_clock(until, Instant::ZERO);
-                self.core.set_float(FloatTime::new(until), Instant::ZERO);
-                return Ok(Progress::Reached);
-            };
-            self.core.set_clock(wake.at, wake.since);
-            self.dispatch(wake.target);
-            if wake.at == self.stalled.at {
-                self.stalled.events += 1;
-                if self.stalled.events > EVENTS_PER_INSTANT {
-                    let component = self.component_name(wake.target);
-                    return Err(RunError::Stalled { at: wake.at, events: self.stalled.events, component });
-                }
-            } else {
-                self.stalled = Stall { at: wake.at, events: 0 };
+        let mut left = events;
+        while left > 0 {
+            let began = self.core.now();
+            let some = left.min(EVENTS_BETWEEN_LOOKS);
+            for _ in 0..some {
+                let Some(wake) = self.core.queue.pop(last) else {
+                    // What happens at `until` is caused by it.
+                    self.core.set_clock(until, Instant::ZERO);
+                    self.core.set_float(FloatTime::new(until), Instant::ZERO);
+                    return Ok(Progress::Reached);
+                };
+                self.core.set_clock(wake.at, wake.since);
+                self.dispatch(wake.target);
             }
+            left -= some;
+            self.look_after(began, some)?;
+        }
+        Ok(Progress::Paused)
+    }
+
+    /// Ends the run if time stands still, or if packets pile up.
+    fn look_after(&mut self, began: Instant, events: u64) -> Result<(), RunError> {
+        let at = self.now();
+        self.standing = if at == began { self.standing + events } else { 0 };
+        if self.standing > EVENTS_PER_INSTANT {
+            let component = self.core.queue.peek().map_or_else(String::new, |wake| self.component_name(wake.target));
+            return Err(RunError::Stalled { at, events: self.standing, component });
         }
         let packets = self.core.under_way();
         if packets > PACKETS_UNDER_WAY {
-            return Err(RunError::TooManyPackets { at: self.now(), packets });
+            return Err(RunError::TooManyPackets { at, packets });
         }
-        Ok(Progress::Paused)
+        Ok(())
     }
 
     /// Changes a medium now.
@@ -641,11 +646,14 @@ impl Simulation {
         let mut told = false;
         let seated = &mut self.endpoints[index as usize];
         let node = seated.node;
-        while let Some(action) = self.endpoints[index as usize].endpoint.poll(now) {
+        while let Some(action) = self.endpoints[index as usize].endpoint.poll(now, self.core.vacant()) {
             match action {
-                Action::Send(packet) => {
-                    self.core.observe(&Observation::Sent { node, packet: &packet });
-                    let pkt = self.core.insert(packet);
+                Action::Send => {
+                    if self.core.is_observed() {
+                        let packet = self.core.vacant().clone();
+                        self.core.observe(&Observation::Sent { node, packet: &packet });
+                    }
+                    let pkt = self.core.send_vacant();
                     self.forward(node, Port::LOCAL, pkt);
                 }
                 Action::Tell(notice) => {

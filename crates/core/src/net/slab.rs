@@ -39,16 +39,36 @@ pub(super) struct Flight {
 }
 
 impl Slab {
+    /// The place where the next packet is to lie, to be written; [`Slab::take_vacant`] takes it.
     #[inline]
-    pub fn insert(&mut self, packet: Packet) -> Pkt {
-        if let Some(place) = self.free.pop() {
-            self.packets[place as usize] = packet;
-            Pkt(place)
-        } else {
-            self.packets.push(packet);
-            self.flights.push(Flight::default());
-            Pkt((self.packets.len() - 1) as u32)
-        }
+    pub fn vacant(&mut self) -> &mut Packet {
+        let place = match self.free.last() {
+            Some(&place) => place,
+            None => self.grow(),
+        };
+        &mut self.packets[place as usize]
+    }
+
+    /// Takes the packet that was written to [`Slab::vacant`].
+    #[inline]
+    pub fn take_vacant(&mut self) -> Pkt {
+        let place = match self.free.pop() {
+            Some(place) => place,
+            None => {
+                self.grow();
+                self.free.pop().unwrap_or_default()
+            }
+        };
+        Pkt(place)
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let place = self.packets.len() as u32;
+        self.packets.push(Packet::vacant());
+        self.flights.push(Flight::default());
+        self.free.push(place);
+        place
     }
 
     /// Ends the packet's stay. Its value stays readable until the place is used again.

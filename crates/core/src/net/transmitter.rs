@@ -201,8 +201,15 @@ impl<C: Clock> Transmitter<C> {
                     return; // an old wake-up
                 }
                 self.armed = Landing::NEVER;
-                if self.next_landing(core).is_some_and(|next| next <= fired) {
-                    self.land(core, reverse);
+                if self.overtaken.is_empty() {
+                    if let Some(first) = self.line.front(core)
+                        && self.landing(core, self.line.head(), first) <= fired
+                    {
+                        self.land(core, reverse, false);
+                    }
+                } else if self.next_landing(core).is_some_and(|next| next <= fired) {
+                    let overtaken = self.overtaken_lands_first(core);
+                    self.land(core, reverse, overtaken);
                 }
                 self.arm_arrival(core);
             }
@@ -352,7 +359,11 @@ impl<C: Clock> Transmitter<C> {
             // Nothing waits at a free serialiser.
             self.service = service;
         }
-        self.arm_arrival(core);
+        let landing =
+            Landing { at: service.arrival, since: C::order(service.start, service.arrival, service.times[1]) };
+        if landing < self.armed {
+            self.arm(core, landing);
+        }
     }
 
     /// Planned: counts as started what has started on this occasion. Says whether the serialiser
@@ -393,18 +404,19 @@ impl<C: Clock> Transmitter<C> {
     #[inline]
     fn next_landing(&self, core: &Core) -> Option<Landing> {
         let place = if self.overtaken_lands_first(core) { self.overtaken.head() } else { self.line.head() };
-        if place == NONE {
-            return None;
-        }
-        let Flight { start, arrival, .. } = *core.slab().flight(place);
-        let [_, time] = C::kept(core, place);
-        Some(Landing { at: arrival, since: C::order(start, arrival, time) })
+        (place != NONE).then(|| self.landing(core, place, core.slab().flight(place)))
     }
 
-    /// The packet that arrives next leaves the flight.
-    #[inline]
-    fn land(&mut self, core: &mut Core, reverse: &mut Self) {
-        let overtaken = self.overtaken_lands_first(core);
+    /// The landing of the packet at `place`, which has this flight.
+    #[inline(always)]
+    fn landing(&self, core: &Core, place: u32, flight: &Flight) -> Landing {
+        let [_, time] = C::kept(core, place);
+        Landing { at: flight.arrival, since: C::order(flight.start, flight.arrival, time) }
+    }
+
+    /// The first packet of the line, or of those overtaken, leaves the flight.
+    #[inline(always)]
+    fn land(&mut self, core: &mut Core, reverse: &mut Self, overtaken: bool) {
         let line = if overtaken { &mut self.overtaken } else { &mut self.line };
         let Some((pkt, landed)) = line.pop(core) else { return };
         if let Stage::Planned { first, waiting, .. } = &mut self.stage
@@ -431,15 +443,20 @@ impl<C: Clock> Transmitter<C> {
     }
 
     /// Arms the next arrival, unless an earlier wake-up is pending, which will do it.
-    #[inline]
+    #[inline(always)]
     fn arm_arrival(&mut self, core: &mut Core) {
         if let Some(next) = self.next_landing(core)
             && next < self.armed
             && next.at < Instant::MAX
         {
-            self.armed = next;
-            core.arm(self.target(ARRIVAL), next.at, next.since);
+            self.arm(core, next);
         }
+    }
+
+    #[inline(always)]
+    fn arm(&mut self, core: &mut Core, next: Landing) {
+        self.armed = next;
+        core.arm(self.target(ARRIVAL), next.at, next.since);
     }
 
     /// Asked: gives the discipline a packet.

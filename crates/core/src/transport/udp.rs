@@ -112,7 +112,7 @@ impl Endpoint for Sender {
         }
     }
 
-    fn poll(&mut self, now: Instant) -> Option<Action> {
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
         if std::mem::take(&mut self.tell) {
             return Some(Action::Tell(Notice::Sent(self.sent_bytes)));
         }
@@ -121,7 +121,7 @@ impl Endpoint for Sender {
         self.sent += 1;
         self.sent_bytes += payload;
         self.tell = self.seat.hears.sent;
-        Some(Action::Send(Packet {
+        *packet = Packet {
             from: self.seat.local,
             to: self.seat.remote,
             to_port: self.seat.remote_port,
@@ -132,7 +132,8 @@ impl Endpoint for Sender {
             connection: self.connection,
             number: self.sent,
             header: Header::Udp(header),
-        }))
+        };
+        Some(Action::Send)
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -211,7 +212,7 @@ impl Endpoint for Receiver {
 
     fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
 
-    fn poll(&mut self, _now: Instant) -> Option<Action> {
+    fn poll(&mut self, _now: Instant, _packet: &mut Packet) -> Option<Action> {
         std::mem::take(&mut self.tell).then_some(Action::Tell(Notice::Received(self.received_bytes)))
     }
 
@@ -273,8 +274,9 @@ mod tests {
         for n in 0..10u64 {
             let now = Instant::from_nanos(n * 20_000_000);
             sender.on_notice(now, Notice::Write(100));
-            let Some(Action::Send(packet)) = sender.poll(now) else { panic!("one datagram for each write") };
-            assert!(sender.poll(now).is_none());
+            let mut packet = Packet::vacant();
+            assert_eq!(sender.poll(now, &mut packet), Some(Action::Send), "one datagram for each write");
+            assert!(sender.poll(now, &mut Packet::vacant()).is_none());
             assert_eq!(packet.size, 128);
             if ![3, 4, 9].contains(&n) {
                 receiver.on_packet(now + Duration::from_nanos(31), &packet, Port(0));

@@ -164,7 +164,7 @@ impl Receiver {
     }
 
     #[inline]
-    fn acknowledge(&mut self, now: Instant, reply: Reply) -> Option<Action> {
+    fn acknowledge(&mut self, now: Instant, reply: Reply, packet: &mut Packet) {
         let state = &mut self.state;
         state.owed = 0;
         state.due = Instant::MAX;
@@ -199,7 +199,7 @@ impl Receiver {
         header.flags = flags;
         header.sack = sack;
         header.arrived = self.arrived;
-        Some(Action::Send(Packet {
+        *packet = Packet {
             from: self.seat.local,
             to: self.seat.remote,
             to_port: self.seat.remote_port,
@@ -210,7 +210,7 @@ impl Receiver {
             connection: self.connection,
             number: self.number,
             header: Header::Tcp(header),
-        }))
+        };
     }
 }
 
@@ -317,9 +317,10 @@ impl Endpoint for Receiver {
 
     fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
 
-    fn poll(&mut self, now: Instant) -> Option<Action> {
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
         if let Some(reply) = self.ack_now.take() {
-            return self.acknowledge(now, reply);
+            self.acknowledge(now, reply, packet);
+            return Some(Action::Send);
         }
         if self.tell {
             self.tell = false;

@@ -491,7 +491,7 @@ impl Sender {
 
     /// Sends `len` bytes of new data, or a FIN.
     #[inline]
-    fn send_new(&mut self, now: Instant, len: u32, fin: bool) -> Option<Action> {
+    fn send_new(&mut self, now: Instant, len: u32, fin: bool, packet: &mut Packet) {
         let smss = u64::from(self.settings.smss);
         let c = &mut self.c;
         if c.board.is_empty() {
@@ -519,11 +519,11 @@ impl Sender {
             flags = flags.with(TcpFlags::CWR);
         }
         let ecn = if self.settings.ecn { Ecn::Ect0 } else { Ecn::NotEct };
-        self.segment(now, start, len, fin, flags, ecn, in_flight)
+        self.segment(now, start, len, fin, flags, ecn, in_flight, packet);
     }
 
     /// Sends a segment again. RFC 3168 §6.1.5: a retransmission is not ECN-capable.
-    fn resend(&mut self, now: Instant, id: Id) -> Option<Action> {
+    fn resend(&mut self, now: Instant, id: Id, packet: &mut Packet) {
         let c = &mut self.c;
         let sent = c.delivery.on_send(now, false);
         c.board.resend(id, sent, c.delivery.is_app_limited());
@@ -533,7 +533,8 @@ impl Sender {
             self.totals.resent_bytes += u64::from(segment.len);
         }
         let in_flight = c.in_flight();
-        self.segment(now, segment.start, segment.len, segment.is_fin(), TcpFlags::ACK, Ecn::NotEct, in_flight)
+        let (start, len, fin) = (segment.start, segment.len, segment.is_fin());
+        self.segment(now, start, len, fin, TcpFlags::ACK, Ecn::NotEct, in_flight, packet);
     }
 
     /// A data segment or a FIN on its way: timers, pacing, and the packet.
@@ -548,7 +549,8 @@ impl Sender {
         flags: TcpFlags,
         ecn: Ecn,
         in_flight: u64,
-    ) -> Option<Action> {
+        packet: &mut Packet,
+    ) {
         let c = &mut self.c;
         self.burst -= u32::from(self.burst > 0);
         c.last_sent = now;
@@ -564,10 +566,11 @@ impl Sender {
             let ns = u128::from(header + payload) * 8_000_000_000 / u128::from(rate.as_bps().max(1));
             c.release = c.release.max(now) + Duration::from_nanos(ns as u64);
         }
-        self.packet(now, start, payload, header, flags, ecn)
+        self.packet(now, start, payload, header, flags, ecn, packet);
     }
 
-    /// A packet, made where it is to lie: the caller returns it as it is.
+    /// Writes a packet.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one packet")]
     #[inline]
     fn packet(
         &mut self,
@@ -577,7 +580,8 @@ impl Sender {
         header: u32,
         flags: TcpFlags,
         ecn: Ecn,
-    ) -> Option<Action> {
+        packet: &mut Packet,
+    ) {
         self.number += 1;
         let (mut flags, mut size, mut ts_val) = (flags, header + payload, Instant::ZERO);
         if self.settings.timestamps {
@@ -588,7 +592,7 @@ impl Sender {
         let window = self.settings.buffer;
         // The receiving end sends no data: its SYN is all there is to acknowledge.
         let header = TcpHeader { seq, ack: 1, payload, window, flags, ts_val, ..TcpHeader::default() };
-        Some(Action::Send(Packet {
+        *packet = Packet {
             from: self.seat.local,
             to: self.seat.remote,
             to_port: self.seat.remote_port,
@@ -599,10 +603,10 @@ impl Sender {
             connection: self.connection,
             number: self.number,
             header: Header::Tcp(header),
-        }))
+        };
     }
 
-    fn send_control(&mut self, now: Instant, control: Control) -> Option<Action> {
+    fn send_control(&mut self, now: Instant, control: Control, packet: &mut Packet) {
         match control {
             Control::Syn => {
                 self.c.syn.sent_at = now;
@@ -611,10 +615,12 @@ impl Sender {
                 }
                 // RFC 3168 §6.1.1: an ECN-setup SYN.
                 let ecn = if self.settings.ecn { TcpFlags::ECE.with(TcpFlags::CWR) } else { TcpFlags::NONE };
-                self.packet(now, 0, 0, HEADER_BYTES, TcpFlags::SYN.with(ecn), Ecn::NotEct)
+                self.packet(now, 0, 0, HEADER_BYTES, TcpFlags::SYN.with(ecn), Ecn::NotEct, packet);
             }
-            Control::Ack => self.packet(now, self.c.nxt, 0, HEADER_BYTES, TcpFlags::ACK, Ecn::NotEct),
-            Control::Probe => self.packet(now, self.c.una - 1, 1, self.settings.header, TcpFlags::ACK, Ecn::NotEct),
+            Control::Ack => self.packet(now, self.c.nxt, 0, HEADER_BYTES, TcpFlags::ACK, Ecn::NotEct, packet),
+            Control::Probe => {
+                self.packet(now, self.c.una - 1, 1, self.settings.header, TcpFlags::ACK, Ecn::NotEct, packet)
+            }
         }
     }
 
@@ -845,9 +851,10 @@ impl Endpoint for Sender {
     }
 
     #[inline]
-    fn poll(&mut self, now: Instant) -> Option<Action> {
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
         if let Some(control) = self.c.control.take() {
-            return self.send_control(now, control);
+            self.send_control(now, control, packet);
+            return Some(Action::Send);
         }
         if self.seat.observed
             && let Some(action) = self.show()
@@ -855,10 +862,11 @@ impl Endpoint for Sender {
             return Some(action);
         }
         match self.choose(now) {
-            Some(Choice::New { len, fin }) => self.send_new(now, len, fin),
-            Some(Choice::Again(id)) => self.resend(now, id),
-            None => self.tell().map(Action::Tell),
+            Some(Choice::New { len, fin }) => self.send_new(now, len, fin, packet),
+            Some(Choice::Again(id)) => self.resend(now, id, packet),
+            None => return self.tell().map(Action::Tell),
         }
+        Some(Action::Send)
     }
 
     fn sample(&self, probe: &mut dyn Probe) {

@@ -198,9 +198,12 @@ impl<V: Variant> Endpoint for Sender<V> {
         }
     }
 
-    fn poll(&mut self, now: Instant) -> Option<Action> {
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
         match self.m.out.pop_front() {
-            Some(Out::Send { seq, number, cwr }) => Some(Action::Send(self.packet(now, seq, number, cwr))),
+            Some(Out::Send { seq, number, cwr }) => {
+                *packet = self.packet(now, seq, number, cwr);
+                Some(Action::Send)
+            }
             Some(Out::Observe(variable, value)) => Some(Action::Observe(variable, value)),
             None => self.m.tell().map(Action::Tell),
         }

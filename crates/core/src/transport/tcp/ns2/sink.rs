@@ -205,7 +205,7 @@ impl Endpoint for Sink {
 
     fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
 
-    fn poll(&mut self, now: Instant) -> Option<Action> {
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
         let Some(Pending { sack, ece, duplicate }) = self.pending.take() else {
             return std::mem::take(&mut self.tell).then_some(Action::Tell(Notice::Received(self.bytes)));
         };
@@ -217,7 +217,7 @@ impl Endpoint for Sink {
         if duplicate {
             flags = flags.with(TcpFlags::DUPLICATE);
         }
-        Some(Action::Send(Packet {
+        *packet = Packet {
             from: self.seat.local,
             to: self.seat.remote,
             to_port: self.seat.remote_port,
@@ -236,7 +236,8 @@ impl Endpoint for Sink {
                 arrived: self.highest_number,
                 ..TcpHeader::default()
             }),
-        }))
+        };
+        Some(Action::Send)
     }
 
     fn sample(&self, probe: &mut dyn Probe) {

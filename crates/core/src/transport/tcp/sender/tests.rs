@@ -83,9 +83,11 @@ impl Path {
     }
 
     fn drain(&mut self) {
-        while let Some(action) = self.sender.poll(self.now) {
+        let mut packet = Packet::vacant();
+        while let Some(action) = self.sender.poll(self.now, &mut packet) {
             match action {
-                Action::Send(packet) => {
+                Action::Send => {
+                    let packet = packet.clone();
                     self.sent.push((self.now, packet.clone()));
                     if !(self.lose)(&packet) {
                         self.free = self.free.max(self.now) + self.serialisation;
@@ -96,9 +98,11 @@ impl Path {
                 _ => {}
             }
         }
-        while let Some(action) = self.receiver.poll(self.now) {
+        let mut packet = Packet::vacant();
+        while let Some(action) = self.receiver.poll(self.now, &mut packet) {
             match action {
-                Action::Send(packet) => {
+                Action::Send => {
+                    let packet = packet.clone();
                     self.acked.push((self.now, packet.clone()));
                     self.acks.push_back((self.now + self.ack_serialisation + self.delay, packet));
                 }

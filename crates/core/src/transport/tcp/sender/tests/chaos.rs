@@ -95,9 +95,10 @@ impl World {
     }
 
     fn drain(&mut self) {
-        while let Some(action) = self.sender.poll(self.now) {
+        let mut packet = Packet::vacant();
+        while let Some(action) = self.sender.poll(self.now, &mut packet) {
             match action {
-                Action::Send(packet) => self.put(packet),
+                Action::Send => self.put(packet.clone()),
                 Action::Tell(Notice::Acked(bytes)) => {
                     assert!(bytes >= self.acked && bytes <= self.received, "only what has arrived is acknowledged");
                     self.acked = bytes;
@@ -105,9 +106,9 @@ impl World {
                 _ => {}
             }
         }
-        while let Some(action) = self.receiver.poll(self.now) {
+        while let Some(action) = self.receiver.poll(self.now, &mut packet) {
             match action {
-                Action::Send(packet) => self.put(packet),
+                Action::Send => self.put(packet.clone()),
                 Action::Tell(Notice::Received(bytes)) => {
                     assert!(bytes >= self.received, "data are delivered in order, once");
                     self.received = bytes;

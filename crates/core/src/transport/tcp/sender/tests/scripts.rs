@@ -27,9 +27,10 @@ impl Script {
 
     fn packets(&mut self) -> Vec<Packet> {
         let mut packets = Vec::new();
-        while let Some(action) = self.sender.poll(self.now) {
-            if let Action::Send(packet) = action {
-                packets.push(packet);
+        let mut packet = Packet::vacant();
+        while let Some(action) = self.sender.poll(self.now, &mut packet) {
+            if action == Action::Send {
+                packets.push(packet.clone());
             }
         }
         packets
@@ -459,13 +460,15 @@ impl Receiving {
     }
 
     fn answer(&mut self) -> Option<Packet> {
-        let mut answers = std::iter::from_fn(|| self.receiver.poll(self.now)).filter_map(|action| match action {
-            Action::Send(packet) => Some(packet),
-            _ => None,
-        });
-        let first = answers.next();
-        assert!(answers.next().is_none(), "one acknowledgement at a time");
-        first
+        let mut packet = Packet::vacant();
+        let mut answers = Vec::new();
+        while let Some(action) = self.receiver.poll(self.now, &mut packet) {
+            if action == Action::Send {
+                answers.push(packet.clone());
+            }
+        }
+        assert!(answers.len() <= 1, "one acknowledgement at a time");
+        answers.pop()
     }
 }
 
