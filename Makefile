@@ -25,7 +25,7 @@ test-python: .venv/core .venv/test
 
 lint: .venv/core .venv/test
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --profile test -- -D warnings
+	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -27,7 +27,8 @@ def scenario_reference() -> str:
     from lasthop import _core
 
     first, _, rest = _core.reference().partition("\n")
-    return rest.lstrip("\n") if first.startswith("# ") else f"{first}\n{rest}"
+    page = rest.lstrip("\n") if first.startswith("# ") else f"{first}\n{rest}"
+    return page.replace("## The scenario\n", "## Top level\n", 1)
 
 
 def handover_assumptions() -> str:

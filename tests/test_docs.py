@@ -42,6 +42,24 @@ def test_every_page_is_in_the_table_of_contents():
     assert pages <= set(listed), pages - set(listed)
 
 
+def test_every_table_and_column_is_explained():
+    import lasthop as lh
+
+    scenario = {
+        "duration": "2 s",
+        "link": [{"name": "radio", "between": ["a", "b"], "rate": "1 Mbit/s"}],
+        "flow": [{"from": "a", "to": "b", "source": "file"}],
+        "record": {"series": "1 s", "packets": True, "variables": True},
+    }
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    sections = dict(part.split("\n", 1) for part in page.split("\n## ")[1:])
+    result = lh.run(scenario)
+    for name, table in result.tables.items():
+        names = [*table.columns, *set(table["quantity"] if name == "series" else [])]
+        missing = [column for column in names if f"`{column}`" not in sections[name]]
+        assert not missing, f"{name}: {missing}"
+
+
 def test_output_may_differ_in_times_and_where_lines_are_left_out():
     said = "x · 60 s simulated in 0.31 s · seed 1\n\na\nb\nc\n"
     assert examples.same("x · 60 s simulated in 0.02 s · seed 1\n\na\n…\nc\n", said)

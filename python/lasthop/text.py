@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 __all__ = ["aligned", "replications_text", "run_text"]
 
 
+#: What numbers are written with, alone, as a mean with its half-width, or as a pair.
+_NUMERIC = set("0123456789.-–±/ ")
+
+
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns two spaces apart; a column of numbers is aligned to the right."""
     columns = list(zip(header, *rows, strict=True))
     parts = []
     for head, *cells in columns:
         width = max(map(len, (head, *cells)))
-        right = all(not cell or cell[:1] == "–" or cell.lstrip("-")[:1].isdigit() for cell in cells)
+        right = all(set(cell) <= _NUMERIC for cell in cells)
         parts.append([cell.rjust(width) if right else cell.ljust(width) for cell in (head, *cells)])
     return "\n".join("  ".join(line).rstrip() for line in zip(*parts, strict=True))
 

@@ -7,6 +7,7 @@ mod common;
 use common::{Event, Log, Script, add_link, add_udp, asked, setup, take_log, us};
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Bytes, Duration, Instant};
+use lasthop_core::net::clock::Exact;
 use lasthop_core::net::link::Link;
 use lasthop_core::net::transmitter::Queue;
 use lasthop_core::net::{Address, Change, InFlight, Queued, Simulation};
@@ -58,7 +59,7 @@ fn run(case: &Case, planned: bool) -> (Vec<Event>, Vec<Sampled>) {
         forward.reorder = case.reorder;
         forward.queue = if planned { Queue::Planned(case.limit) } else { asked(case.limit, forward.place) };
         let backward = setup(core, "back", case.rate, delay);
-        Link::new(core, component, [ends[0], ends[1]], forward, backward)
+        Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward)
     });
     add_udp(&mut simulation, near, Address::Node(end), Instant::ZERO, Script::boxed(writes(&case.near)));
     add_udp(&mut simulation, far, Address::Node(end), Instant::ZERO, Script::boxed(writes(&case.far)));

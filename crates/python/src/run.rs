@@ -51,9 +51,8 @@ impl Run {
             }
             None => None,
         };
-        let run = py
-            .detach(|| CoreRun::new(scenario, seed, observer))
-            .map_err(|error| errors::build(py, origin, &error))?;
+        let run =
+            py.detach(|| CoreRun::new(scenario, seed, observer)).map_err(|error| errors::build(py, origin, &error))?;
         Ok(Self { run: Mutex::new(Some(run)) })
     }
 

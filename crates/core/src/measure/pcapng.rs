@@ -135,8 +135,9 @@ impl<W: Write> Capture<W> {
                 let (mut tcp, payload) = self.tcp(packet, header);
                 (tcp.source_port, tcp.destination_port) = ports;
                 let payload = payload.min(LARGEST - tcp.header_len());
-                tcp.checksum =
-                    tcp.calc_checksum_ipv4_raw(source, destination, &ZEROS[..payload]).expect("its length was cut to fit");
+                tcp.checksum = tcp
+                    .calc_checksum_ipv4_raw(source, destination, &ZEROS[..payload])
+                    .expect("its length was cut to fit");
                 let bytes = tcp.to_bytes();
                 transport[..bytes.len()].copy_from_slice(&bytes);
                 (IpNumber::TCP, bytes.len(), payload)
@@ -145,8 +146,9 @@ impl<W: Write> Capture<W> {
                 let payload = (packet.size as usize).saturating_sub(20 + UDP_BYTES).min(LARGEST - UDP_BYTES);
                 let length = (UDP_BYTES + payload) as u16;
                 let mut udp = UdpHeader { source_port: ports.0, destination_port: ports.1, length, checksum: 0 };
-                udp.checksum =
-                    udp.calc_checksum_ipv4_raw(source, destination, &ZEROS[..payload]).expect("its length was cut to fit");
+                udp.checksum = udp
+                    .calc_checksum_ipv4_raw(source, destination, &ZEROS[..payload])
+                    .expect("its length was cut to fit");
                 transport[..UDP_BYTES].copy_from_slice(&udp.to_bytes());
                 (IpNumber::UDP, UDP_BYTES, payload)
             }

@@ -167,16 +167,34 @@ impl Core {
         self.slab.get_mut(pkt)
     }
 
+    #[inline]
+    pub(super) fn slab(&self) -> &Slab {
+        &self.slab
+    }
+
+    #[inline]
+    pub(super) fn slab_mut(&mut self) -> &mut Slab {
+        &mut self.slab
+    }
+
+    pub(super) fn keep_times(&mut self, pkt: &Pkt, times: [FloatTime; 2]) {
+        self.slab.keep_times(pkt, times);
+    }
+
+    pub(super) fn kept_times(&self, place: u32) -> [FloatTime; 2] {
+        self.slab.kept_times(place)
+    }
+
     /// Notes that a queue takes this packet now.
     #[inline]
     pub fn note_queued(&mut self, pkt: &Pkt) {
-        self.slab.set_queued_at(pkt, self.now);
+        self.slab.flight_mut(pkt).accepted = self.now;
     }
 
     /// When the queue in which it waits took this packet.
     #[inline]
     pub fn queued_at(&self, pkt: &Pkt) -> Instant {
-        self.slab.queued_at(pkt)
+        self.slab.flight(pkt.0).accepted
     }
 
     /// Sends a new packet on its way. The caller then gives it to a node or a medium.

@@ -2,28 +2,31 @@
 
 use crate::engine::Instant;
 
+use super::clock::Clock;
 use super::core::Core;
 use super::medium::{Change, Edge, End, Medium, Peer};
 use super::observe::Probe;
 use super::slab::Pkt;
-use super::transmitter::{Setup, Transmitter};
+use super::transmitter::{KEYS, Setup, Transmitter};
 
 /// A link between two nodes. Peer 0 is the first, peer 1 the second.
-pub struct Link {
+pub struct Link<C: Clock> {
     /// From peer 0 to peer 1, and back.
-    directions: [Transmitter; 2],
+    directions: [Transmitter<C>; 2],
 }
 
-impl Link {
+impl<C: Clock> Link<C> {
     /// A link between two ends; `forward` is the direction from the first to the second.
     pub fn new(core: &Core, component: u32, ends: [End; 2], forward: Setup, backward: Setup) -> Self {
-        let forward = Transmitter::new(core, ends[1], component, 0, forward);
-        let backward = Transmitter::new(core, ends[0], component, Transmitter::KEYS, backward);
+        let mut forward = Transmitter::new(core, ends[1], component, 0, forward);
+        let mut backward = Transmitter::new(core, ends[0], component, KEYS, backward);
+        forward.hear(&backward);
+        backward.hear(&forward);
         Self { directions: [forward, backward] }
     }
 }
 
-impl Medium for Link {
+impl<C: Clock> Medium for Link<C> {
     #[inline]
     fn accept(&mut self, core: &mut Core, from: Peer, _to: &[Peer], packet: Pkt) {
         self.directions[from.0 as usize].accept(core, packet);
@@ -31,7 +34,7 @@ impl Medium for Link {
 
     #[inline]
     fn wake(&mut self, core: &mut Core, key: u32) {
-        let direction = usize::from(key >= Transmitter::KEYS);
+        let direction = usize::from(key >= KEYS);
         let [forward, backward] = &mut self.directions;
         let (this, other) = if direction == 0 { (forward, backward) } else { (backward, forward) };
         this.wake(core, key, other);
@@ -46,7 +49,7 @@ impl Medium for Link {
 
     fn edges(&self, _now: Instant) -> Vec<Edge> {
         let ways = [(Peer(0), Peer(1)), (Peer(1), Peer(0))];
-        let up = |(t, _): &(&Transmitter, _)| t.is_up();
+        let up = |(t, _): &(&Transmitter<C>, _)| t.is_up();
         self.directions.iter().zip(ways).filter(up).map(|(t, (from, to))| Edge { from, to, delay: t.delay() }).collect()
     }
 
@@ -54,10 +57,10 @@ impl Medium for Link {
         self.directions.iter().map(Transmitter::holds).sum()
     }
 
-    fn sample(&self, now: Instant, probe: &mut dyn Probe) {
+    fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         for direction in &self.directions {
             probe.part(direction.name());
-            direction.sample(now, probe);
+            direction.sample(core, probe);
         }
     }
 }

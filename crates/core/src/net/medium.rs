@@ -36,7 +36,7 @@ pub trait Medium: Send {
     /// Packets that it holds at present: waiting, in service and in flight.
     fn holds(&self) -> u64;
     /// Its present state and totals, after a [`Probe::part`] for each of its directions or parts.
-    fn sample(&self, now: Instant, probe: &mut dyn Probe);
+    fn sample(&self, core: &Core, probe: &mut dyn Probe);
 }
 
 /// A way between two peers of a medium.

@@ -4,6 +4,7 @@
 //! [`simulation`] for the loop, [`transmitter`] for how a link works, [`machine`] for what
 //! endpoints and sources are.
 
+pub mod clock;
 pub mod core;
 pub mod discipline;
 pub mod disciplines;
@@ -15,6 +16,7 @@ mod node;
 pub mod observe;
 pub mod packet;
 mod routes;
+pub mod schedule;
 pub mod simulation;
 mod slab;
 pub mod transmitter;

@@ -215,6 +215,14 @@ impl Histogram {
         self.counts[place] += 1;
     }
 
+    /// The same distribution with as many zeros as make up `total` values: for whoever counts
+    /// only the others.
+    #[must_use]
+    pub fn with_zeros(&self, total: u64) -> Self {
+        let zeros = self.zeros + total.saturating_sub(self.total);
+        Self { zeros, total: total.max(self.total), ..self.clone() }
+    }
+
     /// How many values were counted.
     pub fn len(&self) -> u64 {
         self.total

@@ -452,7 +452,7 @@ impl Simulation {
     /// Shows the present state of every medium, part by part.
     pub fn sample_media(&self, probe: &mut dyn Probe) {
         for medium in &self.media {
-            medium.sample(self.core.now(), probe);
+            medium.sample(&self.core, probe);
         }
     }
 

@@ -1,7 +1,8 @@
-//! Where packets lie while they are under way.
+//! Where packets lie while they are under way, and the lines in which they fly over links.
 
-use crate::engine::Instant;
+use crate::engine::{FloatTime, Instant};
 
+use super::core::Core;
 use super::packet::Packet;
 
 /// A packet in the slab. It cannot be copied; it ends in [`Core::deliver`](super::Core::deliver)
@@ -14,9 +15,27 @@ pub struct Pkt(pub(super) u32);
 #[derive(Debug, Default)]
 pub(super) struct Slab {
     packets: Vec<Packet>,
-    /// When each was taken by the queue in which it waits; kept for queues that ask.
-    queued_at: Vec<Instant>,
+    flights: Vec<Flight>,
+    /// Ends of service and arrivals by ns-2's clock; empty if that is not followed.
+    times: Vec<[FloatTime; 2]>,
     free: Vec<u32>,
+}
+
+/// A packet's way over the link that it is on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flight {
+    /// The next one in its line.
+    pub next: u32,
+    /// Bytes on the wire.
+    pub size: u32,
+    /// The queue took it.
+    pub accepted: Instant,
+    /// Its first bit goes out.
+    pub start: Instant,
+    /// Its last bit is out.
+    pub out: Instant,
+    /// Its last bit has arrived.
+    pub arrival: Instant,
 }
 
 impl Slab {
@@ -27,7 +46,7 @@ impl Slab {
             Pkt(place)
         } else {
             self.packets.push(packet);
-            self.queued_at.push(Instant::ZERO);
+            self.flights.push(Flight::default());
             Pkt((self.packets.len() - 1) as u32)
         }
     }
@@ -49,16 +68,127 @@ impl Slab {
         &mut self.packets[pkt.0 as usize]
     }
 
-    pub fn queued_at(&self, pkt: &Pkt) -> Instant {
-        self.queued_at[pkt.0 as usize]
+    #[inline]
+    pub fn flight(&self, place: u32) -> &Flight {
+        &self.flights[place as usize]
     }
 
-    pub fn set_queued_at(&mut self, pkt: &Pkt, at: Instant) {
-        self.queued_at[pkt.0 as usize] = at;
+    #[inline]
+    pub fn flight_mut(&mut self, pkt: &Pkt) -> &mut Flight {
+        &mut self.flights[pkt.0 as usize]
+    }
+
+    pub fn keep_times(&mut self, pkt: &Pkt, times: [FloatTime; 2]) {
+        let place = pkt.0 as usize;
+        if place >= self.times.len() {
+            self.times.resize(self.packets.len(), Default::default());
+        }
+        self.times[place] = times;
+    }
+
+    pub fn kept_times(&self, place: u32) -> [FloatTime; 2] {
+        self.times.get(place as usize).copied().unwrap_or_default()
     }
 
     /// How many packets are under way.
     pub fn len(&self) -> usize {
         self.packets.len() - self.free.len()
     }
+}
+
+/// Packets out of their line.
+pub(super) type Flights = Vec<(Pkt, Flight)>;
+
+/// No place.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Packets one behind the other, linked where they lie.
+#[derive(Debug)]
+pub(super) struct Line {
+    head: u32,
+    tail: u32,
+    len: u32,
+}
+
+impl Line {
+    pub const EMPTY: Self = Self { head: NONE, tail: NONE, len: 0 };
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+
+    pub fn len(&self) -> u64 {
+        u64::from(self.len)
+    }
+
+    /// The place of the first packet, or [`NONE`].
+    #[inline]
+    pub fn head(&self) -> u32 {
+        self.head
+    }
+
+    /// The first packet's flight.
+    #[inline]
+    pub fn front<'a>(&self, core: &'a Core) -> Option<&'a Flight> {
+        (self.head != NONE).then(|| core.slab().flight(self.head))
+    }
+
+    /// The last packet's flight.
+    #[inline]
+    pub fn back<'a>(&self, core: &'a Core) -> Option<&'a Flight> {
+        (self.tail != NONE).then(|| core.slab().flight(self.tail))
+    }
+
+    /// Adds a packet and gives its place.
+    #[inline]
+    pub fn push(&mut self, core: &mut Core, pkt: Pkt, flight: Flight) -> u32 {
+        let slab = core.slab_mut();
+        slab.flights[pkt.0 as usize] = Flight { next: NONE, ..flight };
+        if self.tail == NONE {
+            self.head = pkt.0;
+        } else {
+            slab.flights[self.tail as usize].next = pkt.0;
+        }
+        self.tail = pkt.0;
+        self.len += 1;
+        pkt.0
+    }
+
+    /// Takes the first packet.
+    #[inline]
+    pub fn pop(&mut self, core: &Core) -> Option<(Pkt, Flight)> {
+        if self.head == NONE {
+            return None;
+        }
+        let place = self.head;
+        let flight = *core.slab().flight(place);
+        self.head = flight.next;
+        if flight.next == NONE {
+            self.tail = NONE;
+        }
+        self.len -= 1;
+        Some((Pkt(place), flight))
+    }
+
+    /// Takes all packets.
+    pub fn drain(&mut self, core: &Core) -> Flights {
+        std::iter::from_fn(|| self.pop(core)).collect()
+    }
+}
+
+/// The flights from a place on, in the order of their line.
+pub(super) fn flights_from(core: &Core, place: u32) -> impl Iterator<Item = &Flight> {
+    let mut next = place;
+    std::iter::from_fn(move || {
+        let flight = (next != NONE).then(|| core.slab().flight(next))?;
+        next = flight.next;
+        Some(flight)
+    })
+}
+
+/// The place behind this one in its line, or [`NONE`].
+#[inline]
+pub(super) fn behind(core: &Core, place: u32) -> u32 {
+    core.slab().flight(place).next
 }

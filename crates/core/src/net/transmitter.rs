@@ -13,17 +13,17 @@
 //! newcomer, or at the same instant (as in ns-2 for a source that writes at the rate of the link,
 //! and for links of one rate in a row).
 
-use std::collections::VecDeque;
-
 use crate::engine::units::Amount;
-use crate::engine::{BitRate, Duration, EventQueue, FloatTime, Instant, Target};
+use crate::engine::{BitRate, Duration, EventQueue, Instant, Target};
 
+use super::clock::Clock;
 use super::core::Core;
 use super::discipline::{Backlog, QueueDiscipline};
 use super::loss::Loss;
 use super::medium::{Change, End, InFlight, Queued};
 use super::observe::{Cause, Histogram, Place, Probe};
-use super::slab::Pkt;
+use super::schedule::{Occasion, Schedule, Service};
+use super::slab::{Flight, Flights, Line, NONE, Pkt, behind, flights_from};
 
 /// How a transmitter is set up.
 pub struct Setup {
@@ -52,75 +52,45 @@ pub enum Queue {
 }
 
 /// One direction of a link.
-pub struct Transmitter {
-    to: End,
-    place: Place,
-    name: String,
-    component: u32,
-    first_key: u32,
-    serialiser: Serialiser,
-    delay: Duration,
-    reorder: bool,
-    up: bool,
-    loss: Loss,
-    stage: Stage,
+pub struct Transmitter<C: Clock> {
+    schedule: Schedule<C>,
+    /// Service of the packet that started last, of those known to have started.
+    service: Service<C>,
     /// In service or in flight and, if planned, waiting behind these; in the order of starts.
-    line: VecDeque<Flying>,
+    line: Line,
     /// Packets that packets of `line` may overtake, in the order of arrivals; mostly empty.
-    overtaken: VecDeque<Flying>,
+    overtaken: Line,
     /// The valid arrival wake-up.
     armed: Landing,
-    last_arrival: Instant,
-    /// The same by ns-2's clock, if that is followed.
-    last_arrival_float: FloatTime,
-    /// Service of the packet that started last, of those known to have started; `None` before
-    /// the first, and after it was taken back.
-    service: Option<Service>,
+    component: u32,
+    first_key: u32,
+    up: bool,
+    /// Whether a discipline sees what comes in at the far end.
+    heard: bool,
+    to: End,
+    loss: Loss,
+    stage: Stage,
     sent: Backlog,
     busy: Duration,
+    /// Waiting times of packets that waited.
     waits: Histogram,
+    place: Place,
+    name: String,
 }
 
 enum Stage {
     Planned {
         limit: Amount,
-        /// How many of `line`, from the front, are known to have started.
-        started: usize,
-        /// The bytes of the others.
-        waiting_bytes: u64,
+        /// The first packet of `line` not known to have started, or [`NONE`].
+        first: u32,
+        /// It and those behind it.
+        waiting: Backlog,
     },
     Asked {
         discipline: Box<dyn QueueDiscipline>,
         sending: bool,
         wanted: Option<Instant>,
     },
-}
-
-/// A packet with its times.
-struct Flying {
-    pkt: Pkt,
-    size: u32,
-    accepted: Instant,
-    /// Its first bit goes out.
-    start: Instant,
-    /// Its last bit is out.
-    out: Instant,
-    /// Its last bit has arrived.
-    arrival: Instant,
-    /// The end of service and the arrival by ns-2's clock, if that is followed.
-    float: Option<[FloatTime; 2]>,
-}
-
-impl Flying {
-    #[inline]
-    fn landing(&self) -> Landing {
-        let since = self.float.map_or(self.start, |[_, arrival]| arrival.order_at(self.arrival));
-        Landing { at: self.arrival, since }
-    }
-
-    fn service(&self) -> Service {
-        Service { start: self.start, out: self.out, out_float: self.float.map(|[out, _]| out) }
-    }
 }
 
 /// When a packet lands, and since when it has been on its way: the order of wake-ups.
@@ -133,121 +103,13 @@ struct Landing {
 impl Landing {
     /// None comes.
     const NEVER: Self = Self { at: Instant::MAX, since: Instant::MAX };
-}
 
-/// From when to when the serialiser works on a packet.
-#[derive(Clone, Copy)]
-struct Service {
-    start: Instant,
-    out: Instant,
-    /// `out` by ns-2's clock, if that is followed.
-    out_float: Option<FloatTime>,
-}
-
-/// An event, as far as it decides who comes first.
-#[derive(Clone, Copy)]
-struct Occasion {
-    at: Instant,
-    /// `at` by ns-2's clock, if that is followed.
-    float: Option<FloatTime>,
-    /// When its cause began; `None` for what happens before all events of this instant.
-    cause: Option<Instant>,
-}
-
-impl Occasion {
-    /// The present event.
+    /// Whether the present wake-up is this one. Only an age beyond what the queue remembers
+    /// needs a second look.
     #[inline]
-    fn event(core: &Core) -> Self {
-        Self { at: core.now(), float: core.float(), cause: Some(core.since()) }
-    }
-
-    /// Before the events of the present instant.
-    fn before(core: &Core) -> Self {
-        Self { at: core.now(), float: core.float(), cause: None }
-    }
-}
-
-impl Service {
-    /// Whether it occupies the serialiser on this occasion. Of coinciding events the one whose
-    /// cause began earlier comes first; ns-2's clock leaves few that coincide.
-    #[inline]
-    fn occupies(self, occasion: Occasion) -> bool {
-        let (later, equal) = match (self.out_float, occasion.float) {
-            (Some(out), Some(now)) => (out > now, out == now),
-            _ => (self.out > occasion.at, self.out == occasion.at),
-        };
-        later || (equal && occasion.cause.is_none_or(|cause| self.start > cause))
-    }
-
-    /// The order of its end among wake-ups.
-    fn order(self) -> Instant {
-        self.out_float.map_or(self.start, |out| out.order_at(self.out))
-    }
-}
-
-/// The serialiser: when it is free, to a fraction of a nanosecond, so that a busy one never drifts.
-struct Serialiser {
-    /// Bits per second.
-    rate: u64,
-    free_at: Instant,
-    /// What is left of a nanosecond at `free_at`, in units of 1/rate ns.
-    rest: u64,
-    /// The two sizes sent last with their service times, (size, ns, rest): data and
-    /// acknowledgements, mostly.
-    known: [(u32, u64, u64); 2],
-    /// `free_at` by ns-2's clock, if that is followed.
-    free_float: FloatTime,
-}
-
-impl Serialiser {
-    fn new(rate: BitRate) -> Self {
-        let free_float = FloatTime::default();
-        let mut new = Self { rate: 1, free_at: Instant::ZERO, rest: 0, known: [(0, 0, 0); 2], free_float };
-        new.set_rate(rate);
-        new
-    }
-
-    fn set_rate(&mut self, rate: BitRate) {
-        self.rate = rate.as_bps().max(1);
-        self.rest = 0;
-        self.known = [(0, 0, 0); 2];
-    }
-
-    /// It is free from `at` on.
-    fn stop(&mut self, at: Instant, float: Option<FloatTime>) {
-        self.free_at = at;
-        self.rest = 0;
-        self.free_float = float.unwrap_or_default();
-    }
-
-    /// Sends `size` bytes from `start` (not before it is free) and gives the end.
-    #[inline]
-    fn send(&mut self, start: Instant, size: u32) -> Instant {
-        if start > self.free_at {
-            self.rest = 0;
-        }
-        let (ns, rest) = if self.known[0].0 == size {
-            (self.known[0].1, self.known[0].2)
-        } else if self.known[1].0 == size {
-            (self.known[1].1, self.known[1].2)
-        } else {
-            self.learn(size)
-        };
-        let rest = self.rest + rest;
-        let carry = u64::from(rest >= self.rate);
-        self.rest = rest - carry * self.rate;
-        self.free_at = start + Duration::from_nanos(ns + carry);
-        self.free_at
-    }
-
-    #[cold]
-    fn learn(&mut self, size: u32) -> (u64, u64) {
-        // 2³² bytes are 3.4e19 bit·ns/s; u128 leaves no doubt.
-        let work = u128::from(size) * 8 * 1_000_000_000;
-        let rate = u128::from(self.rate);
-        let (ns, rest) = ((work / rate) as u64, (work % rate) as u64);
-        self.known = [(size, ns, rest), self.known[0]];
-        (ns, rest)
+    fn is_now(self, core: &Core) -> bool {
+        core.now() == self.at
+            && (core.since() == self.since || core.since() == EventQueue::remembered(self.at, self.since))
     }
 }
 
@@ -256,41 +118,44 @@ const ARRIVAL: u32 = 0;
 const FREE: u32 = 1;
 const DISCIPLINE: u32 = 2;
 
-impl Transmitter {
-    /// How many keys of its component a transmitter uses.
-    pub const KEYS: u32 = 3;
+/// How many keys of its component a transmitter uses.
+pub const KEYS: u32 = 3;
 
+impl<C: Clock> Transmitter<C> {
     /// A transmitter to `to`. Its wake-ups come to `component` with keys from `first_key`.
     pub fn new(core: &Core, to: End, component: u32, first_key: u32, setup: Setup) -> Self {
         let stage = match setup.queue {
-            Queue::Planned(limit) => Stage::Planned { limit, started: 0, waiting_bytes: 0 },
+            Queue::Planned(limit) => Stage::Planned { limit, first: NONE, waiting: Backlog::default() },
             Queue::Asked(mut discipline) => {
                 discipline.on_capacity(core.now(), setup.rate);
                 Stage::Asked { discipline, sending: false, wanted: None }
             }
         };
         Self {
-            to,
-            place: setup.place,
-            name: setup.name,
+            schedule: Schedule::new(setup.rate, setup.delay, setup.reorder),
+            service: Service::none(),
+            line: Line::EMPTY,
+            overtaken: Line::EMPTY,
+            armed: Landing::NEVER,
             component,
             first_key,
-            serialiser: Serialiser::new(setup.rate),
-            delay: setup.delay,
-            reorder: setup.reorder,
             up: true,
+            heard: false,
+            to,
             loss: setup.loss,
             stage,
-            line: VecDeque::new(),
-            overtaken: VecDeque::new(),
-            armed: Landing::NEVER,
-            last_arrival: Instant::ZERO,
-            last_arrival_float: FloatTime::default(),
-            service: None,
             sent: Backlog::default(),
             busy: Duration::ZERO,
             waits: Histogram::default(),
+            place: setup.place,
+            name: setup.name,
         }
+    }
+
+    /// Tells it whether the transmitter at its far end, which sends the other way, has a
+    /// discipline that sees what comes in.
+    pub fn hear(&mut self, reverse: &Self) {
+        self.heard = matches!(reverse.stage, Stage::Asked { .. });
     }
 
     /// The name in results.
@@ -298,14 +163,9 @@ impl Transmitter {
         &self.name
     }
 
-    /// The place by which its drops are counted.
-    pub fn place(&self) -> Place {
-        self.place
-    }
-
     /// The propagation delay, for routing.
     pub fn delay(&self) -> Duration {
-        self.delay
+        self.schedule.delay
     }
 
     /// Whether it takes packets.
@@ -337,47 +197,48 @@ impl Transmitter {
         match key - self.first_key {
             ARRIVAL => {
                 let fired = self.armed;
-                if core.now() != fired.at || core.since() != EventQueue::remembered(fired.at, fired.since) {
+                if !fired.is_now(core) {
                     return; // an old wake-up
                 }
                 self.armed = Landing::NEVER;
-                if self.first_to_land().is_some_and(|first| first.landing() <= fired) {
+                if self.next_landing(core).is_some_and(|next| next <= fired) {
                     self.land(core, reverse);
                 }
                 self.arm_arrival(core);
             }
-            FREE => {
-                let Some(service) = self.service else { return };
-                let Service { start, out, out_float } = service;
-                if core.now() == out && core.since() == EventQueue::remembered(out, service.order()) {
-                    if let Some(time) = out_float {
-                        core.set_float(time, start);
-                    }
-                    self.end_service(core, Occasion { at: out, float: out_float, cause: Some(start) });
-                    self.arm_discipline(core);
-                }
-            }
-            _ => {
-                let now = core.now();
-                core.set_float(FloatTime::new(now), core.since());
-                if let Stage::Asked { discipline, sending, wanted } = &mut self.stage
-                    && wanted.is_some_and(|at| at <= now)
-                {
-                    *wanted = None;
-                    if discipline.next_timeout().is_some_and(|at| at <= now) {
-                        discipline.on_timeout(now);
-                    }
-                    if !*sending {
-                        self.ask(core);
-                    }
-                    self.arm_discipline(core);
-                }
-            }
+            FREE => self.wake_free(core),
+            _ => self.wake_discipline(core),
         }
     }
 
+    fn wake_free(&mut self, core: &mut Core) {
+        let Service { start, out, times: [time, _], .. } = self.service;
+        let free = Landing { at: out, since: C::order(start, out, time) };
+        if free.is_now(core) {
+            C::set_now(core, time, start);
+            self.end_service(core, &Occasion { at: out, time, cause: Some(start) });
+            self.arm_discipline(core);
+        }
+    }
+
+    fn wake_discipline(&mut self, core: &mut Core) {
+        let now = core.now();
+        C::set_now(core, C::at(now), core.since());
+        let Stage::Asked { discipline, sending, wanted } = &mut self.stage else { return };
+        if wanted.is_none_or(|at| at > now) {
+            return; // an old wake-up
+        }
+        *wanted = None;
+        if discipline.next_timeout().is_some_and(|at| at <= now) {
+            discipline.on_timeout(now);
+        }
+        if !*sending {
+            self.ask(core);
+        }
+        self.arm_discipline(core);
+    }
+
     /// A packet came in over the interface whose outgoing side this is.
-    #[inline]
     fn on_return(&mut self, core: &mut Core, pkt: &Pkt) {
         if let Stage::Asked { discipline, .. } = &mut self.stage {
             let now = core.now();
@@ -387,29 +248,29 @@ impl Transmitter {
 
     /// Changes rate, delay, state or loss, and does with the packets as the change says.
     pub fn change(&mut self, core: &mut Core, change: &mut Change) {
-        let now = core.now();
-        self.note_started(Occasion::before(core));
+        let before = Occasion { cause: None, ..Self::event(core) };
+        self.start_what_is_due(core, &before);
         if let Some(rate) = change.rate {
-            self.serialiser.set_rate(rate);
+            self.schedule.set_rate(rate);
             if let Stage::Asked { discipline, .. } = &mut self.stage {
-                discipline.on_capacity(now, rate);
+                discipline.on_capacity(core.now(), rate);
             }
         }
-        self.delay = change.delay.unwrap_or(self.delay);
+        self.schedule.delay = change.delay.unwrap_or(self.schedule.delay);
         self.up = change.up.unwrap_or(self.up);
         if let Some(loss) = change.loss.take() {
             self.loss = loss;
         }
+        let (mut flight, mut waiting) = self.take_line(core);
         if change.queue == Queued::Empty {
-            self.empty_queue(core);
+            self.empty_queue(core, &mut waiting);
         }
         if change.in_flight == InFlight::Move {
-            self.move_flight(core);
+            self.take_back(core, &mut flight, &mut waiting);
         }
-        // What is in service keeps its end; a fraction of a nanosecond is forgotten.
-        let (free_at, float) = self.service.map_or((now, core.float()), |s| (s.out, s.out_float));
-        self.serialiser.stop(free_at, float);
-        self.plan_anew(Occasion::before(core));
+        // What is in service keeps its end.
+        self.schedule.resume_after(&self.service);
+        self.restore(core, flight, waiting, &before);
         if let Stage::Asked { sending: false, .. } = self.stage {
             self.ask(core);
             self.arm_discipline(core);
@@ -418,11 +279,11 @@ impl Transmitter {
     }
 
     /// What waits, before the events of this instant.
-    pub fn backlog(&self, now: Instant) -> Backlog {
+    pub fn backlog(&self, core: &Core) -> Backlog {
         match &self.stage {
-            Stage::Planned { started, waiting_bytes, .. } => {
-                let mut backlog = Backlog { packets: (self.line.len() - started) as u64, bytes: *waiting_bytes };
-                for gone in self.line.iter().skip(*started).take_while(|f| f.start < now) {
+            Stage::Planned { first, waiting, .. } => {
+                let mut backlog = *waiting;
+                for gone in flights_from(core, *first).take_while(|f| f.start < core.now()) {
                     backlog.packets -= 1;
                     backlog.bytes -= u64::from(gone.size);
                 }
@@ -438,159 +299,141 @@ impl Transmitter {
             Stage::Planned { .. } => 0,
             Stage::Asked { discipline, .. } => discipline.backlog().packets,
         };
-        (self.line.len() + self.overtaken.len()) as u64 + queued
+        self.line.len() + self.overtaken.len() + queued
     }
 
     /// Shows its state and totals.
-    pub fn sample(&self, now: Instant, probe: &mut dyn Probe) {
-        let backlog = self.backlog(now);
-        probe.value("rate_bps", self.serialiser.rate as f64);
-        probe.value("delay_s", self.delay.as_secs_f64());
+    pub fn sample(&self, core: &Core, probe: &mut dyn Probe) {
+        let backlog = self.backlog(core);
+        let waits = self.waits.with_zeros(self.sent.packets);
+        probe.value("rate_bps", self.schedule.rate as f64);
+        probe.value("delay_s", self.schedule.delay.as_secs_f64());
         probe.value("queue_packets", backlog.packets as f64);
         probe.value("queue_bytes", backlog.bytes as f64);
         probe.value("packets", self.sent.packets as f64);
         probe.value("bytes", self.sent.bytes as f64);
         probe.value("busy_s", self.busy.as_secs_f64());
-        probe.distribution("queue_ms", 1e-6, &self.waits);
+        probe.distribution("queue_ms", 1e-6, &waits);
         if let Stage::Asked { discipline, .. } = &self.stage {
             discipline.sample(probe);
         }
     }
 
+    /// The present event.
+    #[inline]
+    fn event(core: &Core) -> Occasion<C> {
+        Occasion { at: core.now(), time: C::now(core), cause: Some(core.since()) }
+    }
+
     /// Planned: computes the packet's start and arrival, unless the queue is full.
     #[inline]
     fn plan(&mut self, core: &mut Core, pkt: Pkt) {
-        let now = core.now();
+        let event = Self::event(core);
+        let busy = self.start_what_is_due(core, &event);
         let size = core.packet(&pkt).size;
-        let occasion = Occasion::event(core);
-        self.note_started(occasion);
-        let busy = self.service.is_some_and(|s| s.occupies(occasion));
-        let Stage::Planned { limit, started, waiting_bytes } = &mut self.stage else { return };
+        let Stage::Planned { limit, first, waiting } = &mut self.stage else { return };
         let full = match *limit {
-            Amount::Packets(most) => (self.line.len() - *started) as u64 >= most,
-            Amount::Bytes(most) => *waiting_bytes + u64::from(size) > most.get(),
+            Amount::Packets(most) => waiting.packets >= most,
+            Amount::Bytes(most) => waiting.bytes + u64::from(size) > most.get(),
         };
         if full {
             return core.drop(pkt, self.place, Cause::Overflow);
         }
+        let service = C::serve(&mut self.schedule, (event.at, event.time), size);
+        C::keep(core, &pkt, service.times);
+        let place = self.line.push(core, pkt, flown(&service, size, event.at));
         if busy {
-            *waiting_bytes += u64::from(size);
+            waiting.packets += 1;
+            waiting.bytes += u64::from(size);
+            if *first == NONE {
+                *first = place;
+            }
         } else {
             // Nothing waits at a free serialiser.
-            *started += 1;
+            self.service = service;
         }
-        let flying = self.schedule(pkt, size, now, occasion);
-        if !busy {
-            self.service = Some(flying.service());
-        }
-        self.line.push_back(flying);
         self.arm_arrival(core);
     }
 
-    /// Planned: counts as started what has started on this occasion.
+    /// Planned: counts as started what has started on this occasion. Says whether the serialiser
+    /// is busy.
     #[inline]
-    fn note_started(&mut self, occasion: Occasion) {
-        let Stage::Planned { started, waiting_bytes, .. } = &mut self.stage else { return };
-        while let Some(next) = self.line.get(*started)
-            && next.start <= occasion.at
-            && !self.service.is_some_and(|s| s.occupies(occasion))
-        {
-            self.service = Some(next.service());
-            *waiting_bytes -= u64::from(next.size);
-            *started += 1;
+    fn start_what_is_due(&mut self, core: &Core, occasion: &Occasion<C>) -> bool {
+        loop {
+            if self.service.occupies(occasion) {
+                return true;
+            }
+            let Stage::Planned { first, waiting, .. } = &mut self.stage else { return false };
+            if *first == NONE {
+                return false;
+            }
+            let next = core.slab().flight(*first);
+            if next.start > occasion.at {
+                return false;
+            }
+            self.service = service(core, *first, next);
+            waiting.packets -= 1;
+            waiting.bytes -= u64::from(next.size);
+            *first = behind(core, *first);
         }
     }
 
-    /// Gives a packet the next place on the serialiser, not before this occasion.
+    /// Whether the packet that arrives next is one of those overtaken.
     #[inline]
-    fn schedule(&mut self, pkt: Pkt, size: u32, accepted: Instant, from: Occasion) -> Flying {
-        if let Some(now) = from.float {
-            return self.schedule_float(pkt, size, accepted, now);
-        }
-        let start = from.at.max(self.serialiser.free_at);
-        let out = self.serialiser.send(start, size);
-        let mut arrival = out + self.delay;
-        if !self.reorder && arrival < self.last_arrival {
-            // ns-2's avoidReordering_: the last arrival given out, plus this transmission time.
-            arrival = self.last_arrival + out.since(start);
-        }
-        self.last_arrival = arrival;
-        Flying { pkt, size, accepted, start, out, arrival, float: None }
+    fn overtaken_lands_first(&self, core: &Core) -> bool {
+        // Almost always there are none.
+        !self.overtaken.is_empty()
+            && match (self.overtaken.front(core), self.line.front(core)) {
+                (Some(o), Some(l)) => o.arrival <= l.arrival,
+                (o, _) => o.is_some(),
+            }
     }
 
-    /// The same by ns-2's clock, with the sums of its `DelayLink`.
-    fn schedule_float(&mut self, pkt: Pkt, size: u32, accepted: Instant, now: FloatTime) -> Flying {
-        let free = self.serialiser.free_float;
-        let begin = if free > now { free } else { now };
-        let sending = 8.0 * f64::from(size) / self.serialiser.rate as f64;
-        let delay = self.delay.as_secs_f64();
-        let out = begin.after(sending);
-        let last = self.last_arrival_float;
-        let arrival = if !self.reorder && sending + delay < last.seconds_since(begin) {
-            self.last_arrival_float = last.after(sending);
-            begin.after(self.last_arrival_float.seconds_since(begin))
-        } else {
-            self.last_arrival_float = out.after(delay);
-            begin.after(sending + delay)
-        };
-        self.serialiser.free_float = out;
-        self.serialiser.free_at = out.instant();
-        self.last_arrival = arrival.instant();
-        Flying {
-            pkt,
-            size,
-            accepted,
-            start: begin.instant(),
-            out: self.serialiser.free_at,
-            arrival: self.last_arrival,
-            float: Some([out, arrival]),
-        }
-    }
-
-    /// The packet that arrives next.
+    /// The next landing.
     #[inline]
-    fn first_to_land(&self) -> Option<&Flying> {
-        match (self.overtaken.front(), self.line.front()) {
-            (Some(o), Some(l)) if l.arrival < o.arrival => Some(l),
-            (Some(o), _) => Some(o),
-            (None, first) => first,
+    fn next_landing(&self, core: &Core) -> Option<Landing> {
+        let place = if self.overtaken_lands_first(core) { self.overtaken.head() } else { self.line.head() };
+        if place == NONE {
+            return None;
         }
+        let Flight { start, arrival, .. } = *core.slab().flight(place);
+        let [_, time] = C::kept(core, place);
+        Some(Landing { at: arrival, since: C::order(start, arrival, time) })
     }
 
     /// The packet that arrives next leaves the flight.
     #[inline]
     fn land(&mut self, core: &mut Core, reverse: &mut Self) {
-        let overtaken = match (self.overtaken.front(), self.line.front()) {
-            (Some(o), Some(l)) => o.arrival <= l.arrival,
-            (o, _) => o.is_some(),
-        };
-        let landed = if overtaken { self.overtaken.pop_front() } else { self.line.pop_front() };
-        let Some(landed) = landed else { return };
-        if let Stage::Planned { started, waiting_bytes, .. } = &mut self.stage
-            && !overtaken
+        let overtaken = self.overtaken_lands_first(core);
+        let line = if overtaken { &mut self.overtaken } else { &mut self.line };
+        let Some((pkt, landed)) = line.pop(core) else { return };
+        if let Stage::Planned { first, waiting, .. } = &mut self.stage
+            && *first == pkt.0
         {
-            if *started > 0 {
-                *started -= 1;
-            } else {
-                *waiting_bytes -= u64::from(landed.size);
-                self.service = Some(landed.service());
-            }
+            // It started and was out without another event in between.
+            waiting.packets -= 1;
+            waiting.bytes -= u64::from(landed.size);
+            *first = self.line.head();
+            self.service = service(core, pkt.0, &landed);
         }
-        if let Some([_, arrival]) = landed.float {
-            core.set_float(arrival, landed.start);
-        }
+        let [_, time] = C::kept(core, pkt.0);
+        C::set_now(core, time, landed.start);
         self.sent.packets += 1;
         self.sent.bytes += u64::from(landed.size);
         self.busy = self.busy + landed.out.since(landed.start);
-        self.waits.add(landed.start.since(landed.accepted).as_nanos());
-        reverse.on_return(core, &landed.pkt);
-        core.arrive(self.to.node, self.to.port, landed.pkt);
+        if landed.start != landed.accepted {
+            self.waits.add(landed.start.since(landed.accepted).as_nanos());
+        }
+        if self.heard {
+            reverse.on_return(core, &pkt);
+        }
+        core.arrive(self.to.node, self.to.port, pkt);
     }
 
     /// Arms the next arrival, unless an earlier wake-up is pending, which will do it.
     #[inline]
     fn arm_arrival(&mut self, core: &mut Core) {
-        if let Some(next) = self.first_to_land().map(Flying::landing)
+        if let Some(next) = self.next_landing(core)
             && next < self.armed
             && next.at < Instant::MAX
         {
@@ -601,7 +444,8 @@ impl Transmitter {
 
     /// Asked: gives the discipline a packet.
     fn enqueue(&mut self, core: &mut Core, pkt: Pkt) {
-        self.end_service(core, Occasion::event(core));
+        let event = Self::event(core);
+        self.end_service(core, &event);
         let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
         core.note_queued(&pkt);
         discipline.enqueue(core, pkt);
@@ -612,10 +456,10 @@ impl Transmitter {
     }
 
     /// Asked: sends the next packet if the serialiser is free on this occasion.
-    fn end_service(&mut self, core: &mut Core, occasion: Occasion) {
+    fn end_service(&mut self, core: &mut Core, occasion: &Occasion<C>) {
         while let Stage::Asked { sending, .. } = &mut self.stage
             && *sending
-            && !self.service.is_some_and(|s| s.occupies(occasion))
+            && !self.service.occupies(occasion)
         {
             *sending = false;
             self.ask(core);
@@ -630,17 +474,20 @@ impl Transmitter {
         let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
         let Some(pkt) = discipline.dequeue(core) else { return };
         *sending = true;
+        let event = Self::event(core);
         let size = core.packet(&pkt).size;
-        let accepted = core.queued_at(&pkt);
-        let flying = self.schedule(pkt, size, accepted, Occasion::event(core));
-        let service = flying.service();
-        self.service = Some(service);
-        if self.line.back().is_some_and(|last| last.arrival > flying.arrival) {
-            self.let_overtake();
+        let service = C::serve(&mut self.schedule, (event.at, event.time), size);
+        self.service = service;
+        if self.line.back(core).is_some_and(|last| last.arrival > service.arrival) {
+            let (flight, _) = self.take_line(core);
+            self.let_overtake(core, flight);
         }
-        self.line.push_back(flying);
+        C::keep(core, &pkt, service.times);
+        let accepted = core.queued_at(&pkt);
+        self.line.push(core, pkt, flown(&service, size, accepted));
         self.arm_arrival(core);
-        core.arm(self.target(FREE), service.out, service.order());
+        let since = C::order(service.start, service.out, service.times[0]);
+        core.arm(self.target(FREE), service.out, since);
     }
 
     fn arm_discipline(&mut self, core: &mut Core) {
@@ -649,9 +496,8 @@ impl Transmitter {
             && wanted.is_none_or(|pending| at < pending)
         {
             *wanted = Some(at);
-            let target = Target { component: self.component, key: self.first_key + DISCIPLINE };
             let now = core.now();
-            core.arm(target, at, now);
+            core.arm(self.target(DISCIPLINE), at, now);
         }
     }
 
@@ -660,83 +506,107 @@ impl Transmitter {
         Target { component: self.component, key: self.first_key + key }
     }
 
+    /// Takes all packets out of the line: those that have started, and those that wait.
+    fn take_line(&mut self, core: &Core) -> (Flights, Flights) {
+        let mut flight = self.line.drain(core);
+        let Stage::Planned { first, waiting, .. } = &mut self.stage else { return (flight, Vec::new()) };
+        let started = flight.len() - waiting.packets as usize;
+        *first = NONE;
+        *waiting = Backlog::default();
+        let waiting = flight.split_off(started);
+        (flight, waiting)
+    }
+
     /// Drops what waits.
-    fn empty_queue(&mut self, core: &mut Core) {
-        match &mut self.stage {
-            Stage::Planned { started, waiting_bytes, .. } => {
-                *waiting_bytes = 0;
-                for waiting in self.line.split_off(*started) {
-                    core.drop(waiting.pkt, self.place, Cause::Handover);
-                }
-            }
-            Stage::Asked { discipline, .. } => {
-                while let Some(pkt) = discipline.dequeue(core) {
-                    core.drop(pkt, self.place, Cause::Handover);
-                }
+    fn empty_queue(&mut self, core: &mut Core, waiting: &mut Flights) {
+        for (pkt, _) in waiting.drain(..) {
+            core.drop(pkt, self.place, Cause::Handover);
+        }
+        if let Stage::Asked { discipline, .. } = &mut self.stage {
+            while let Some(pkt) = discipline.dequeue(core) {
+                core.drop(pkt, self.place, Cause::Handover);
             }
         }
     }
 
     /// Takes packets back from service and flight, to be sent again ahead of what waits.
-    fn move_flight(&mut self, core: &mut Core) {
-        self.service = None;
-        self.last_arrival = Instant::ZERO;
-        self.last_arrival_float = FloatTime::default();
-        let flight = self.take_flight();
-        let mut back: Vec<Flying> = self.overtaken.drain(..).chain(flight).collect();
-        back.sort_by_key(|f| f.start);
+    fn take_back(&mut self, core: &mut Core, flight: &mut Flights, waiting: &mut Flights) {
+        self.service = Service::none();
+        self.schedule.last_arrival = Instant::ZERO;
+        self.schedule.last_arrival_time = C::at(Instant::ZERO);
+        flight.extend(self.overtaken.drain(core));
+        flight.sort_by_key(|(_, f)| f.start);
         match &mut self.stage {
-            Stage::Planned { waiting_bytes, .. } => {
-                for flying in back.into_iter().rev() {
-                    *waiting_bytes += u64::from(flying.size);
-                    self.line.push_front(flying);
-                }
+            Stage::Planned { .. } => {
+                flight.append(waiting);
+                std::mem::swap(flight, waiting);
             }
             Stage::Asked { discipline, sending, .. } => {
-                for flying in back.into_iter().rev() {
-                    discipline.put_back(core, flying.pkt);
+                for (pkt, _) in flight.drain(..).rev() {
+                    discipline.put_back(core, pkt);
                 }
                 *sending = false;
             }
         }
     }
 
-    /// Planned: plans anew what has not started, with the present rate and delay.
-    fn plan_anew(&mut self, occasion: Occasion) {
-        let Stage::Planned { started, .. } = self.stage else { return };
-        let waiting = self.line.split_off(started);
-        if let Some(last) = self.line.back() {
-            self.last_arrival = last.arrival;
-            self.last_arrival_float = last.float.map_or(self.last_arrival_float, |[_, arrival]| arrival);
-            if self.reorder && occasion.at + self.delay < last.arrival {
-                self.let_overtake();
+    /// Puts packets into the line again; what waits is planned anew, with the present rate and
+    /// delay.
+    fn restore(&mut self, core: &mut Core, flight: Flights, waiting: Flights, before: &Occasion<C>) {
+        let last = flight.last().map(|(pkt, f)| (f.arrival, C::kept(core, pkt.0)[1]));
+        if let (Stage::Planned { .. }, Some((arrival, time))) = (&self.stage, last) {
+            self.schedule.last_arrival = arrival;
+            self.schedule.last_arrival_time = time;
+        }
+        let overtakes = last.is_some_and(|(arrival, _)| before.at + self.schedule.delay < arrival);
+        if self.schedule.reorder && overtakes && matches!(self.stage, Stage::Planned { .. }) {
+            self.let_overtake(core, flight);
+        } else {
+            for (pkt, kept) in flight {
+                self.line.push(core, pkt, kept);
             }
         }
-        for flying in waiting {
-            let planned = if self.up {
-                self.schedule(flying.pkt, flying.size, flying.accepted, occasion)
+        for (pkt, Flight { size, accepted, .. }) in waiting {
+            let service = if self.up {
+                C::serve(&mut self.schedule, (before.at, before.time), size)
             } else {
-                Flying { start: Instant::MAX, out: Instant::MAX, arrival: Instant::MAX, ..flying }
+                let never = Instant::MAX;
+                Service { start: never, out: never, arrival: never, times: [C::at(never); 2] }
             };
-            self.line.push_back(planned);
+            C::keep(core, &pkt, service.times);
+            let place = self.line.push(core, pkt, flown(&service, size, accepted));
+            if let Stage::Planned { first, waiting, .. } = &mut self.stage {
+                waiting.packets += 1;
+                waiting.bytes += u64::from(size);
+                if *first == NONE {
+                    *first = place;
+                }
+            }
         }
-        self.note_started(occasion);
+        self.start_what_is_due(core, before);
     }
 
     /// Sets aside what has started, so that what follows may arrive earlier.
-    fn let_overtake(&mut self) {
-        let flight = self.take_flight();
-        let mut early: Vec<Flying> = self.overtaken.drain(..).chain(flight).collect();
-        early.sort_by_key(|f| f.arrival);
-        self.overtaken.extend(early);
+    fn let_overtake(&mut self, core: &mut Core, flight: Flights) {
+        let mut early = self.overtaken.drain(core);
+        early.extend(flight);
+        early.sort_by_key(|(_, f)| f.arrival);
+        for (pkt, kept) in early {
+            self.overtaken.push(core, pkt, kept);
+        }
     }
+}
 
-    /// Takes what has started, but was not overtaken, out of the line.
-    fn take_flight(&mut self) -> Vec<Flying> {
-        let count = match &mut self.stage {
-            Stage::Planned { started, .. } => std::mem::take(started),
-            Stage::Asked { .. } => self.line.len(),
-        };
-        self.line.drain(..count).collect()
-    }
+/// The flight of a packet with this service.
+#[inline]
+fn flown<C: Clock>(service: &Service<C>, size: u32, accepted: Instant) -> Flight {
+    let Service { start, out, arrival, .. } = *service;
+    Flight { size, accepted, start, out, arrival, ..Flight::default() }
+}
+
+/// The service of the packet at `place`, which has this flight.
+#[inline]
+fn service<C: Clock>(core: &Core, place: u32, flight: &Flight) -> Service<C> {
+    let Flight { start, out, arrival, .. } = *flight;
+    Service { start, out, arrival, times: C::kept(core, place) }
 }

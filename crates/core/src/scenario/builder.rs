@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::engine::Instant;
 use crate::measure::totals::FlowInfo;
+use crate::net::clock::{Clock, Exact, Ns2};
 use crate::net::discipline::Site;
 use crate::net::link::Link as LinkMedium;
 use crate::net::loss::Loss;
@@ -58,10 +59,11 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     for (i, link) in scenario.link.iter().enumerate() {
         let end = |n: usize| node(&link.between[n], &|| format!("link[{i}].between[{n}]"));
         let ends = [end(0)?, end(1)?];
-        links.push(simulation.add_medium(&ends, |core, component, ends| {
-            let [forward, backward] = setups(core, link, scenario);
-            LinkMedium::new(core, component, [ends[0], ends[1]], forward, backward)
-        }));
+        links.push(if scenario.profile.is_ns2() {
+            add_link::<Ns2>(&mut simulation, scenario, link, ends)
+        } else {
+            add_link::<Exact>(&mut simulation, scenario, link, ends)
+        });
     }
     let mut groups = Vec::new();
     for (i, group) in scenario.group.iter().enumerate() {
@@ -80,6 +82,13 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     }
     simulation.route();
     Ok(Built { simulation, flows, links })
+}
+
+fn add_link<C: Clock>(simulation: &mut Simulation, scenario: &Scenario, link: &Link, ends: [NodeId; 2]) -> u32 {
+    simulation.add_medium(&ends, |core, component, ends| {
+        let [forward, backward] = setups(core, link, scenario);
+        LinkMedium::<C>::new(core, component, [ends[0], ends[1]], forward, backward)
+    })
 }
 
 fn add_flow(simulation: &mut Simulation, scenario: &Scenario, flow: &Flow, from: NodeId, to: Address) -> FlowInfo {

@@ -52,7 +52,7 @@ pub fn capture<W: Write>(scenario: &Scenario, nodes: &[(NodeId, String)], out: W
 fn tcp_flow(flow: &Flow, profile: Profile) -> Option<TcpFlow> {
     let Transport::Tcp(config) = &flow.transport else { return None };
     if config.profile.unwrap_or(profile).is_ns2() {
-        let settings = tcp::ns2::settings::Settings::new(config);
+        let settings = tcp::ns2::Settings::new(config);
         let segment = settings.segment;
         let window = settings.window.max(1) as u64 * u64::from(segment);
         let syn = settings.syn && settings.variant != tcp::config::Variant::Vegas;

@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{BitRate, Bytes, Duration, Instant, Stream};
+use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Stream};
 use crate::net::{Notice, Source, Timed};
 
 use super::{SourceConfig, datagram_size, writes_before};
@@ -103,7 +103,20 @@ impl SourceConfig for Config {
     fn suits_datagrams(&self) -> bool {
         true
     }
+
+    fn check(&self) -> Result<(), Fault> {
+        let Fields { rate, size, on, .. } = self.0;
+        let bursts = writes_before(1, size, rate).as_nanos() / on.as_nanos().max(1);
+        if bursts > MOST_BURSTS {
+            let message = format!("a write of {size} at {rate} takes {bursts} bursts of {on}");
+            return Err(Fault::new("on", message, format!("expected longer bursts: the most is {MOST_BURSTS}")));
+        }
+        Ok(())
+    }
 }
+
+/// The most bursts that a single write may wait for: each has to be drawn.
+const MOST_BURSTS: u64 = 10_000_000;
 
 /// The source.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use std::any::Any;
 
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Duration, Instant};
+use lasthop_core::net::clock::Exact;
 use lasthop_core::net::disciplines::droptail;
 use lasthop_core::net::link::Link;
 use lasthop_core::net::loss::Loss;
@@ -102,7 +103,7 @@ pub fn add_link(simulation: &mut Simulation, a: NodeId, b: NodeId, rate: BitRate
     simulation.add_medium(&[a, b], |core, component, ends| {
         let forward = setup(core, "forward", rate, delay);
         let backward = setup(core, "backward", rate, delay);
-        Link::new(core, component, [ends[0], ends[1]], forward, backward)
+        Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward)
     })
 }
 

@@ -206,17 +206,16 @@ fn tcp(dice: &mut Dice, out: &mut String) {
     if dice.one_in(4) {
         return;
     }
-    let _ = writeln!(out, "transport.tcp.profile = \"{}\"", if dice.one_in(2) { "ns2" } else { "rfc" });
-    let _ = writeln!(
-        out,
-        "transport.tcp.variant = \"{}\"",
-        dice.pick(&["tahoe", "reno", "newreno", "sack", "fack", "vegas"])
-    );
-    let _ = match dice.below(12) {
+    let ns2 = dice.one_in(2);
+    let _ = writeln!(out, "transport.tcp.profile = \"{}\"", if ns2 { "ns2" } else { "rfc" });
+    let variants = ["tahoe", "reno", "newreno", "sack", "fack", "vegas", "cubic"];
+    let _ = writeln!(out, "transport.tcp.variant = \"{}\"", dice.pick(&variants[..7 - usize::from(ns2)]));
+    let handshakes = ["partial", "data_on_syn", "none", "full"];
+    let _ = match dice.below(14) {
         0 => writeln!(out, "transport.tcp.window = {}", 1 + dice.below(50)),
         1 => writeln!(out, "transport.tcp.initial_window = {}", 1 + dice.below(20)),
         2 => {
-            writeln!(out, "transport.tcp.ack = {{ every = {}, delay = \"{} ms\" }}", 1 + dice.below(3), dice.below(300))
+            writeln!(out, "transport.tcp.ack = {{ every = {}, delay = \"{} ms\" }}", 1 + dice.below(2), dice.below(300))
         }
         3 => writeln!(out, "transport.tcp.rto.min = \"{} ms\"", dice.below(1500)),
         4 => writeln!(out, "transport.tcp.limited_transmit = {}", dice.one_in(2)),
@@ -224,8 +223,10 @@ fn tcp(dice: &mut Dice, out: &mut String) {
         6 => writeln!(out, "transport.tcp.timestamps = {}", dice.one_in(2)),
         7 => writeln!(out, "transport.tcp.max_burst = {}", dice.below(6)),
         8 => writeln!(out, "transport.tcp.initial_ssthresh = {}", 1 + dice.below(50)),
-        9 => writeln!(out, "transport.tcp.handshake = \"{}\"", dice.pick(&["full", "partial", "data_on_syn", "none"])),
+        9 => writeln!(out, "transport.tcp.handshake = \"{}\"", dice.pick(&handshakes[..4 - usize::from(ns2)])),
         10 => writeln!(out, "transport.tcp.ecn = true"),
+        11 if !ns2 => writeln!(out, "transport.tcp.spurious = \"{}\"", dice.pick(&["eifel", "frto", "none"])),
+        12 if !ns2 => writeln!(out, "transport.tcp.idle_restart = \"{}\"", dice.pick(&["rfc5681", "off"])),
         _ => Ok(()),
     };
 }

@@ -49,7 +49,8 @@ def _spread(data: Measured) -> Judgement:
     ours = f"{fast} on WLAN, {slow} on UMTS"
     values = {"wlan_p95_over_p5": fast, "umts_p95_over_p5": slow}
     outside = [
-        f"on {name} packets arrive at the link's rate, without a gap, in {data.gapless(fast=one is fast)} of {len(data.reno)} runs"
+        f"on {name} packets arrive without a gap, at the link's rate, "
+        f"in {data.gapless(fast=one is fast)} of {len(data.reno)} runs"
         for name, one in (("WLAN", fast), ("UMTS", slow))
         if not 3 <= one.mean <= 8
     ]

@@ -98,7 +98,8 @@ pub enum Variant {
     Sack,
     /// Forward acknowledgement (Mathis, Mahdavi 1996).
     Fack,
-    /// Vegas (Brakmo, Peterson 1995).
+    /// Vegas (Brakmo, Peterson 1995). Profile `rfc`: its window with NewReno's recovery, without
+    /// its fine-grained timer.
     Vegas,
     /// SACK recovery with CUBIC's window (RFC 9438). Profile `rfc` only.
     Cubic,
@@ -290,6 +291,21 @@ impl Config {
             }
             if self.cubic != Cubic::default() {
                 return bad("cubic", "ns-2's TCP has no CUBIC", standard);
+            }
+            if self.handshake == Some(Handshake::Full) {
+                return bad("handshake", "ns-2's connections open halfway", "choose partial, data_on_syn or none");
+            }
+            if self.idle_restart == Some(IdleRestart::Rfc5681) {
+                return bad("idle_restart", "ns-2's TCP knows no RFC 5681 after an idle time", "choose ns2 or off");
+            }
+            if self.spurious != Spurious::None {
+                return bad("spurious", "ns-2's TCP does not detect spurious timeouts", standard);
+            }
+            if self.dsack == Some(true) {
+                return bad("dsack", "ns-2's receiver does not report duplicates", standard);
+            }
+            if self.ack.every.is_some_and(|every| every > 2) {
+                return bad("ack.every", "ns-2's receiver acknowledges each segment, or each second", "choose 1 or 2");
             }
         } else {
             let simulator = "it exists in profile \"ns2\" only";

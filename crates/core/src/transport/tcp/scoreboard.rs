@@ -42,6 +42,9 @@ pub struct Segment {
     marks: u8,
 }
 
+/// The smallest ring.
+const LEAST_ROOM: usize = 16;
+
 /// The receiver has it (RFC 2018).
 const SACKED: u8 = 1;
 /// It is taken for lost.
@@ -214,8 +217,9 @@ impl Scoreboard {
     /// A segment is sent for the first time.
     #[inline]
     pub fn push(&mut self, segment: Segment) {
-        if self.next - self.first == self.ring.len() as u64 {
-            self.grow();
+        // The ring is looked at once in a lap, and whenever it is full.
+        if self.next & self.mask == 0 || self.next - self.first == self.ring.len() as u64 {
+            self.fit();
         }
         self.flight += u64::from(segment.len);
         self.short += u32::from(segment.len < self.smss);
@@ -224,9 +228,17 @@ impl Scoreboard {
         self.next += 1;
     }
 
+    /// Doubles the ring if it is full; halves it if three quarters are free, so that a window that
+    /// was large once does not hold its memory for ever.
     #[cold]
-    fn grow(&mut self) {
-        let size = (self.ring.len() * 2).max(16);
+    fn fit(&mut self) {
+        let (held, room) = ((self.next - self.first) as usize, self.ring.len());
+        let size = match room {
+            0 => LEAST_ROOM,
+            _ if held == room => 2 * room,
+            _ if held <= room / 4 && room > LEAST_ROOM => room / 2,
+            _ => return,
+        };
         let mut ring = vec![Segment::default(); size];
         let mask = size as u64 - 1;
         for id in self.first..self.next {

@@ -330,7 +330,9 @@ impl Machinery {
             while let Some(&(short, lacking)) = self.short.front()
                 && short <= self.highest_ack
             {
-                bytes -= lacking;
+                // ns-2's Vegas resends the packet after the last acknowledged one even if it was
+                // never written; what is written there later is acknowledged already.
+                bytes = bytes.saturating_sub(lacking);
                 self.short.pop_front();
             }
             self.counts.acked_bytes += bytes;
@@ -356,7 +358,8 @@ impl Machinery {
     /// outstanding.
     #[inline]
     pub fn output(&mut self, seq: i64) {
-        if seq == 0 && self.settings.syn && self.max_seq == -1 {
+        // Vegas' own `output` knows no SYN.
+        if seq == 0 && self.has_syn() && self.max_seq == -1 {
             self.end += 1;
         }
         let idle = self.is_idle();

@@ -20,7 +20,7 @@ mod sack;
 mod sack_board;
 mod sack_stack;
 mod sender;
-pub mod settings;
+mod settings;
 mod sink;
 mod tahoe;
 mod vegas;
@@ -30,7 +30,7 @@ use crate::net::{Endpoint, Seat};
 
 use super::config::{Config, Variant};
 use sender::Sender;
-pub use settings::{Settings, check};
+pub use settings::Settings;
 
 /// The sending end. The phase of its clock ticks is drawn from `stream` unless `config` gives it.
 pub fn sender(config: &Config, seat: Seat, stream: Stream) -> Box<dyn Endpoint> {

@@ -2,9 +2,7 @@
 //! (`tcl/lib/ns-default.tcl`) for what it leaves out.
 
 use crate::engine::Duration;
-use crate::transport::tcp::config::{
-    Config, CwndAtTrigger, Handshake, IdleRestart, Rto, RtoOrder, Spurious, Variant, Vegas,
-};
+use crate::transport::tcp::config::{Config, CwndAtTrigger, Handshake, IdleRestart, Rto, RtoOrder, Variant, Vegas};
 
 /// The parameters of a connection, complete.
 #[derive(Clone, Debug)]
@@ -110,33 +108,3 @@ impl Settings {
 
 /// IPv4 and TCP without options (`tcpip_base_hdr_size_`).
 const HEADER_BYTES: u32 = 40;
-
-/// Says what `config` asks for that ns-2.35 has not.
-///
-/// # Errors
-/// The parameter, and what may stand there instead.
-pub fn check(config: &Config) -> Result<(), String> {
-    let refuse = |what: &str| Err(format!("profile ns2 has no {what}"));
-    if config.variant == Some(Variant::Cubic) {
-        return refuse("variant cubic: choose tahoe, reno, newreno, sack, fack or vegas");
-    }
-    if config.recovery.is_some() || config.congestion.is_some() {
-        return refuse("recovery and congestion apart: choose a variant");
-    }
-    if config.handshake == Some(Handshake::Full) {
-        return refuse("handshake full: choose partial, data_on_syn or none");
-    }
-    if config.idle_restart == Some(IdleRestart::Rfc5681) {
-        return refuse("idle_restart rfc5681: choose ns2 or off");
-    }
-    if config.spurious != Spurious::None {
-        return refuse("detection of spurious timeouts: leave spurious out");
-    }
-    if config.dsack == Some(true) {
-        return refuse("dsack: leave it out");
-    }
-    if config.ack.every.is_some_and(|every| !(1..=2).contains(&every)) {
-        return refuse("ack.every beyond 2: choose 1 or 2");
-    }
-    Ok(())
-}

@@ -100,7 +100,7 @@ impl Recovery for Sack {
     }
 
     fn status(&self) -> Status {
-        let alert = self.recovering || self.duplicates > 0;
+        let alert = self.recovering || self.duplicates > 0 || self.credit != 0;
         Status { recovering: self.recovering, alert, credit: self.credit, duplicates: self.duplicates }
     }
 }

@@ -9,6 +9,7 @@ use crate::net::{Address, FlowId, Hears, NodeId, Socket};
 
 mod chaos;
 mod losses;
+mod ns3;
 mod scripts;
 
 /// A seat at one end.
@@ -38,6 +39,8 @@ struct Path {
     free: Instant,
     serialisation: Duration,
     delay: Duration,
+    /// What an acknowledgement's serialisation adds.
+    ack_serialisation: Duration,
     /// Whether a data packet is lost, by its transmission.
     lose: Box<dyn FnMut(&Packet) -> bool>,
     /// Every data packet sent: when, and itself.
@@ -58,6 +61,7 @@ impl Path {
             free: Instant::ZERO,
             serialisation: Duration::from_millis(1),
             delay: Duration::from_millis(50),
+            ack_serialisation: Duration::ZERO,
             lose: Box::new(|_| false),
             sent: Vec::new(),
             acked: Vec::new(),
@@ -96,7 +100,7 @@ impl Path {
             match action {
                 Action::Send(packet) => {
                     self.acked.push((self.now, packet.clone()));
-                    self.acks.push_back((self.now + self.delay, packet));
+                    self.acks.push_back((self.now + self.ack_serialisation + self.delay, packet));
                 }
                 Action::Tell(Notice::Received(bytes)) => self.told_received = bytes,
                 _ => {}

@@ -187,7 +187,7 @@ fn transfer(config: &Config, chaos: &Chaos, bytes: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_transfer_completes(config in configs(), chaos in chaos(), segments in 1u64..120) {

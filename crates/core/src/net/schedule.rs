@@ -1,0 +1,151 @@
+//! When packets are sent over a link: its serialiser and its delay.
+
+use std::cmp::Ordering;
+
+use crate::engine::{BitRate, Duration, Instant};
+
+use super::clock::Clock;
+
+/// The serialiser and the delay of one direction of a link.
+///
+/// The serialiser is free at an instant known to a fraction of a nanosecond, so that a busy one
+/// never drifts.
+pub struct Schedule<C: Clock> {
+    /// Bits per second.
+    pub(super) rate: u64,
+    pub(super) free_at: Instant,
+    /// What is left of a nanosecond at `free_at`, in units of 1/rate ns.
+    rest: u64,
+    /// The two sizes sent last with their service times, (size, ns, rest): data and
+    /// acknowledgements, mostly.
+    known: [(u32, u64, u64); 2],
+    /// The propagation delay.
+    pub(super) delay: Duration,
+    /// Whether a packet may overtake one that was sent before the delay became shorter.
+    pub(super) reorder: bool,
+    pub(super) last_arrival: Instant,
+    /// `free_at` and `last_arrival` by the clock.
+    pub(super) free_time: C::Time,
+    pub(super) last_arrival_time: C::Time,
+}
+
+/// A packet's way over a link.
+pub struct Service<C: Clock> {
+    /// Its first bit goes out.
+    pub start: Instant,
+    /// Its last bit is out.
+    pub out: Instant,
+    /// Its last bit has arrived.
+    pub arrival: Instant,
+    /// `out` and `arrival` by the clock.
+    pub times: [C::Time; 2],
+}
+
+impl<C: Clock> Clone for Service<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Clock> Copy for Service<C> {}
+
+/// An event, as far as it decides who comes first.
+pub struct Occasion<C: Clock> {
+    /// When.
+    pub at: Instant,
+    /// `at` by the clock.
+    pub time: C::Time,
+    /// When its cause began; `None` for what comes before all events of its instant.
+    pub cause: Option<Instant>,
+}
+
+impl<C: Clock> Clone for Occasion<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Clock> Copy for Occasion<C> {}
+
+impl<C: Clock> Service<C> {
+    /// No service: it ended before anything began.
+    pub fn none() -> Self {
+        let zero = C::at(Instant::ZERO);
+        Self { start: Instant::ZERO, out: Instant::ZERO, arrival: Instant::ZERO, times: [zero; 2] }
+    }
+
+    /// Whether it occupies the serialiser on this occasion. Of coinciding events the one whose
+    /// cause began earlier comes first; the end of a service is caused by its start.
+    #[inline]
+    pub fn occupies(&self, occasion: &Occasion<C>) -> bool {
+        match C::compare((self.out, self.times[0]), (occasion.at, occasion.time)) {
+            Ordering::Greater => true,
+            Ordering::Equal => occasion.cause.is_none_or(|cause| self.start > cause),
+            Ordering::Less => false,
+        }
+    }
+}
+
+impl<C: Clock> Schedule<C> {
+    /// A free serialiser.
+    pub fn new(rate: BitRate, delay: Duration, reorder: bool) -> Self {
+        let zero = C::at(Instant::ZERO);
+        let mut new = Self {
+            rate: 1,
+            free_at: Instant::ZERO,
+            rest: 0,
+            known: [(0, 0, 0); 2],
+            delay,
+            reorder,
+            last_arrival: Instant::ZERO,
+            free_time: zero,
+            last_arrival_time: zero,
+        };
+        new.set_rate(rate);
+        new
+    }
+
+    /// The rate from now on. A fraction of a nanosecond is forgotten.
+    pub fn set_rate(&mut self, rate: BitRate) {
+        self.rate = rate.as_bps().max(1);
+        self.rest = 0;
+        self.known = [(0, 0, 0); 2];
+    }
+
+    /// It is free when this service ends. A fraction of a nanosecond is forgotten.
+    pub fn resume_after(&mut self, service: &Service<C>) {
+        self.free_at = service.out;
+        self.free_time = service.times[0];
+        self.rest = 0;
+    }
+
+    /// Sends `size` bytes from `start` (not before it is free) and gives the end.
+    #[inline]
+    pub(super) fn send(&mut self, start: Instant, size: u32) -> Instant {
+        if start > self.free_at {
+            self.rest = 0;
+        }
+        let (ns, rest) = if self.known[0].0 == size {
+            (self.known[0].1, self.known[0].2)
+        } else if self.known[1].0 == size {
+            (self.known[1].1, self.known[1].2)
+        } else {
+            self.learn(size)
+        };
+        let rest = self.rest + rest;
+        let carry = u64::from(rest >= self.rate);
+        self.rest = rest - carry * self.rate;
+        self.free_at = start + Duration::from_nanos(ns + carry);
+        self.free_at
+    }
+
+    #[cold]
+    fn learn(&mut self, size: u32) -> (u64, u64) {
+        // 2³² bytes are 3.4e19 bit·ns/s; u128 leaves no doubt.
+        let work = u128::from(size) * 8 * 1_000_000_000;
+        let rate = u128::from(self.rate);
+        let (ns, rest) = ((work / rate) as u64, (work % rate) as u64);
+        self.known = [(size, ns, rest), self.known[0]];
+        (ns, rest)
+    }
+}
