@@ -150,6 +150,9 @@ fn transport(tcp: &Tcp, flow: &Flow) -> Result<tcp::Config, Obstacle> {
     if tcp.syn != tcp.delay_growth {
         return Err(Obstacle::Unsupported("syn_ and delay_growth_ that differ".to_owned()));
     }
+    if tcp.overhead > 0.0 {
+        return Err(Obstacle::Unsupported("overhead_, whose delays are drawn from ns-2's generator".to_owned()));
+    }
     check_agent(flow, &tcp)?;
     let is_vegas = variant == config::Variant::Vegas;
     let header = match flow.data_bytes.checked_sub(tcp.packet_size) {
@@ -189,7 +192,6 @@ fn transport(tcp: &Tcp, flow: &Flow) -> Result<tcp::Config, Obstacle> {
         fack,
         vegas,
         boot_time: flow.boot_time,
-        overhead: (tcp.overhead > 0.0).then(|| Duration::from_secs_f64(tcp.overhead)),
         ..tcp::Config::default()
     })
 }
