@@ -91,14 +91,17 @@ impl Path {
     }
 
     fn settle(&mut self) {
-        while let Some(action) = self.receiver.poll(self.now) {
-            if let Action::Send(packet) = action {
+        let mut packet = Packet::vacant();
+        while let Some(action) = self.receiver.poll(self.now, &mut packet) {
+            if action == Action::Send {
+                let packet = packet.clone();
                 self.acks.push_back((self.now + PROPAGATE, packet));
             }
         }
         let mut sends = Vec::new();
-        while let Some(action) = self.sender.poll(self.now) {
-            if let Action::Send(packet) = action {
+        while let Some(action) = self.sender.poll(self.now, &mut packet) {
+            if action == Action::Send {
+                let packet = packet.clone();
                 sends.push(packet);
             }
         }
