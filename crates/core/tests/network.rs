@@ -63,6 +63,26 @@ fn every_member_of_a_group_gets_every_packet_once() {
 }
 
 #[test]
+fn two_senders_of_a_group_have_a_tree_each() {
+    // One tree for both would send packets back over r1–r2, to and fro.
+    let mut simulation = Simulation::new(1);
+    let [s1, r1, r2, s2, m1, m2] = ["s1", "r1", "r2", "s2", "m1", "m2"].map(|name| simulation.add_node(name));
+    for (from, to) in [(s1, r1), (r1, r2), (r2, s2), (r1, m1), (r2, m2)] {
+        add_link(&mut simulation, from, to, RATE, ms(1));
+    }
+    let group = simulation.add_group(vec![m1, m2]);
+    for sender in [s1, s2] {
+        let source = cbr("interval = '5 ms'\nsize = '100 B'", Instant::ZERO);
+        add_udp(&mut simulation, sender, Address::Group(group), Instant::ZERO, source);
+    }
+    simulation.route();
+    simulation.run_until(Instant::from_secs_f64(0.4995), u64::MAX).unwrap();
+    simulation.check_conservation().unwrap();
+    let counters = simulation.core().counters();
+    assert_eq!((counters.sent, counters.copied, counters.delivered, counters.dropped), (200, 200, 400, 0));
+}
+
+#[test]
 fn a_member_out_of_reach_does_not_disturb_the_others() {
     let mut simulation = Simulation::new(1);
     let [s, r, a, b] = ["s", "r", "a", "b"].map(|name| simulation.add_node(name));

@@ -68,10 +68,11 @@ impl Probe for Parts {
 }
 
 /// The sender's values that stand in the table `flows` as they are.
-const SENDER_COUNTS: [&str; 11] = [
+const SENDER_COUNTS: [&str; 13] = [
     "sent_packets",
     "sent_bytes",
     "retransmitted_packets",
+    "retransmitted_bytes",
     "acked_bytes",
     "timeouts",
     "idle_timeouts",
@@ -79,6 +80,7 @@ const SENDER_COUNTS: [&str; 11] = [
     "ack_loss_timeouts",
     "detected_spurious_timeouts",
     "fast_retransmits",
+    "spurious_fast_retransmits",
     "window_cuts",
 ];
 

@@ -46,8 +46,8 @@ pub(super) struct Node {
     /// How many interfaces it has.
     pub ports: u32,
     pub routes: Routes,
-    /// Out-lists by group, sorted.
-    pub groups: Vec<(GroupId, OutList)>,
+    /// Out-lists by group and sending node, sorted: each sender has a tree of its own.
+    pub groups: Vec<((GroupId, NodeId), OutList)>,
     /// The endpoint at each port.
     pub sockets: Vec<Option<u32>>,
 }
@@ -57,8 +57,8 @@ impl Node {
         Self { name, ports: 0, routes: Routes::Default(None), groups: Vec::new(), sockets: vec![None] }
     }
 
-    pub fn group(&self, group: GroupId) -> Option<&OutList> {
-        let place = self.groups.binary_search_by_key(&group, |(g, _)| *g).ok()?;
+    pub fn group(&self, group: GroupId, from: NodeId) -> Option<&OutList> {
+        let place = self.groups.binary_search_by_key(&(group, from), |(key, _)| *key).ok()?;
         Some(&self.groups[place].1)
     }
 }

@@ -329,14 +329,14 @@ impl Simulation {
             node.groups.clear();
         }
         for (group, from, member) in trees {
-            self.out_list(member, group).local = true;
+            self.out_list(member, group, from).local = true;
             if !self.reaches(from, member) {
                 continue;
             }
             let mut at = from;
             while at != member {
                 let Some(hop) = self.nodes[at.0 as usize].routes.to(member) else { break };
-                let out = &mut self.out_list(at, group).out;
+                let out = &mut self.out_list(at, group, from).out;
                 match out.iter_mut().find(|(medium, from, _)| (*medium, *from) == (hop.medium, hop.from)) {
                     Some((.., peers)) if peers.contains(&hop.to) => {}
                     Some((.., peers)) => peers.push(hop.to),
@@ -347,10 +347,10 @@ impl Simulation {
         }
     }
 
-    fn out_list(&mut self, node: NodeId, group: GroupId) -> &mut OutList {
+    fn out_list(&mut self, node: NodeId, group: GroupId, from: NodeId) -> &mut OutList {
         let groups = &mut self.nodes[node.0 as usize].groups;
-        let place = groups.binary_search_by_key(&group, |(g, _)| *g).unwrap_or_else(|place| {
-            groups.insert(place, (group, OutList::default()));
+        let place = groups.binary_search_by_key(&(group, from), |(key, _)| *key).unwrap_or_else(|place| {
+            groups.insert(place, ((group, from), OutList::default()));
             place
         });
         &mut groups[place].1
@@ -539,7 +539,7 @@ impl Simulation {
     /// listen; copies are made for all but the last.
     fn replicate(&mut self, node: NodeId, via: Port, group: GroupId, pkt: Pkt) {
         let here = &self.nodes[node.0 as usize];
-        let Some(list) = here.group(group) else {
+        let Some(list) = here.group(group, self.core.packet(&pkt).from.node) else {
             return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
         };
         let local = list.local;

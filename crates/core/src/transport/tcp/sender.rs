@@ -406,8 +406,9 @@ impl Sender {
         }
         self.truth.on_timeout(c.una, self.number + 1);
         let flight = c.flight_size();
-        let saved =
-            c.detector.wants().then(|| Saved { congestion: c.congestion.snapshot(), flight, estimate: c.rto.save() });
+        // RFC 4015 §3 takes all of FlightSize for pipe_prev.
+        let (sent, estimate) = (c.board.flight(), c.rto.save());
+        let saved = c.detector.wants().then(|| Saved { congestion: c.congestion.snapshot(), flight: sent, estimate });
         c.detector.on_timeout(now, c.una, c.nxt, saved);
         let again = c.timed_out_at == c.una;
         c.timed_out_at = c.una;
