@@ -33,10 +33,12 @@ lint: .venv/core .venv/test
 ## The core's microbenchmarks, and instruction counts where valgrind is installed.
 bench:
 	cargo bench --workspace
+	benches/instructions.sh
 
-## ns-2 and ns-3 on the same work in the same call.
-bench-peers: .venv/core
-	$(BIN)/python benches/peers/run.py
+## ns-2 and ns-3 on the same work in the same call; `INSTALL=1` installs them from Debian first.
+bench-peers: .venv/uv
+	cargo build --release --quiet -p lasthop-bench
+	$(BIN)/python benches/peers/run.py $(if $(INSTALL),--install) $(PEERS_OPTIONS)
 
 ## Runs against other simulators' traces: `make fidelity REF=DIR` for others of the same format.
 fidelity:
