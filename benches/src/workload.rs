@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         other => return Err(format!("unknown workload \"{other}\"\n{USAGE}").into()),
     };
     let mut run = Run::new(&scenario, 1, None)?;
+    drop(scenario);
     let built = cpu_seconds();
     run.complete()?;
     let done = cpu_seconds();

@@ -201,15 +201,18 @@ impl Histogram {
 
     #[cold]
     fn widen(&mut self, bucket: usize) {
+        // Ranges settle soon, and there are many histograms: they take no more than they need.
         if self.counts.is_empty() {
             self.first = bucket;
         } else if bucket < self.first {
             let gap = self.first - bucket;
+            self.counts.reserve_exact(gap);
             self.counts.splice(0..0, std::iter::repeat_n(0, gap));
             self.first = bucket;
         }
         let place = bucket - self.first;
         if place >= self.counts.len() {
+            self.counts.reserve_exact(place + 1 - self.counts.len());
             self.counts.resize(place + 1, 0);
         }
         self.counts[place] += 1;

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::engine::{FloatTime, Instant, Target};
 
-use super::core::{Core, Port};
+use super::core::{Arrival, Core, Port};
 use super::machine::{Action, Endpoint, Notice, Seat, Source, Transfer};
 use super::medium::{Change, End, Medium};
 use super::node::{NextHop, Node, OutList, Routes};
@@ -508,15 +508,14 @@ impl Simulation {
 
     #[inline]
     fn forward_arrivals(&mut self) {
-        // A medium mostly hands over one packet at a time; handing one on makes no arrival.
-        let mut next = 0;
-        while let Some(arrival) = self.core.arrivals.get_mut(next) {
-            let (node, via) = (arrival.node, arrival.via);
-            let pkt = std::mem::replace(&mut arrival.pkt, Pkt(u32::MAX));
-            next += 1;
+        // A medium mostly hands over one packet at a time. Handing one on makes no arrival.
+        if self.core.arrivals.len() > 1 {
+            for Arrival { node, via, pkt } in std::mem::take(&mut self.core.arrivals) {
+                self.forward(node, via, pkt);
+            }
+        } else if let Some(Arrival { node, via, pkt }) = self.core.arrivals.pop() {
             self.forward(node, via, pkt);
         }
-        self.core.arrivals.clear();
     }
 
     /// A packet is at `node`: it goes to an endpoint there, or on.

@@ -65,6 +65,12 @@ impl Slab {
     #[cold]
     fn grow(&mut self) -> u32 {
         let place = self.packets.len() as u32;
+        if self.packets.len() == self.packets.capacity() {
+            // By a quarter, not by doubling: this is most of a large network's memory.
+            let more = (self.packets.len() / 4).max(64);
+            self.packets.reserve_exact(more);
+            self.flights.reserve_exact(more);
+        }
         self.packets.push(Packet::vacant());
         self.flights.push(Flight::default());
         self.free.push(place);

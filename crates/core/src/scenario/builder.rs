@@ -1,5 +1,7 @@
 //! From a scenario to a network that is ready to run.
 
+use std::collections::BTreeMap;
+
 use thiserror::Error;
 
 use crate::engine::Instant;
@@ -30,8 +32,8 @@ pub struct Built {
     pub simulation: Simulation,
     /// Its flows.
     pub flows: Vec<FlowInfo>,
-    /// The media of links, in the scenario's order.
-    pub links: Vec<u32>,
+    /// The media of those links that change, by name.
+    pub links: BTreeMap<String, u32>,
 }
 
 /// Builds the network of `scenario` with the random streams of `seed`; `observer` looks at it
@@ -55,15 +57,18 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             .map(|i| nodes[i])
             .ok_or_else(|| BuildError { path: path(), message: format!("there is no node \"{name}\"") })
     };
-    let mut links = Vec::new();
+    let mut links = BTreeMap::new();
     for (i, link) in scenario.link.iter().enumerate() {
         let end = |n: usize| node(&link.between[n], &|| format!("link[{i}].between[{n}]"));
         let ends = [end(0)?, end(1)?];
-        links.push(if scenario.profile.is_ns2() {
+        let medium = if scenario.profile.is_ns2() {
             add_link::<Ns2>(&mut simulation, scenario, link, ends)
         } else {
             add_link::<Exact>(&mut simulation, scenario, link, ends)
-        });
+        };
+        if scenario.change.iter().any(|change| change.link == link.name) {
+            links.insert(link.name.clone(), medium);
+        }
     }
     let mut groups = Vec::new();
     for (i, group) in scenario.group.iter().enumerate() {

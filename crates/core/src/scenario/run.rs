@@ -12,15 +12,14 @@ use crate::net::simulation::Progress;
 use crate::net::{Observer, RunError, Simulation};
 
 use super::builder::{self, BuildError, Built};
-use super::types::Scenario;
+use super::types::{Change, Scenario};
 
 /// A run that is under way.
 pub struct Run {
     built: Built,
-    scenario: Scenario,
     end: Instant,
-    /// Changes that have not happened, the last one first: their places in the scenario.
-    changes: Vec<usize>,
+    /// Changes that have not happened, the last one first, with their places in the scenario.
+    changes: Vec<(usize, Change)>,
     series: Option<(Duration, Series)>,
     samples: u64,
 }
@@ -53,15 +52,14 @@ impl Run {
         let recorder: Option<Box<dyn Observer>> = (wanted.packets || wanted.variables || observer.is_some())
             .then(|| Box::new(Recorder::new(wanted, observer)) as _);
         let built = builder::build(scenario, seed, recorder)?;
-        let mut changes: Vec<usize> = (0..scenario.change.len()).collect();
-        changes.sort_by_key(|&i| std::cmp::Reverse((scenario.change[i].at, i)));
+        let mut changes: Vec<(usize, Change)> = scenario.change.iter().cloned().enumerate().collect();
+        changes.sort_by_key(|(number, change)| std::cmp::Reverse((change.at, *number)));
         Ok(Self {
             built,
             end: Instant::ZERO + scenario.duration,
             changes,
             series: scenario.record.series.map(|interval| (interval, Series::default())),
             samples: 0,
-            scenario: scenario.clone(),
         })
     }
 
@@ -87,7 +85,7 @@ impl Run {
     /// See [`RunError`].
     pub fn advance(&mut self, events: u64) -> Result<Progress, RunError> {
         loop {
-            let change = self.changes.last().map(|&i| Instant::ZERO + self.scenario.change[i].at);
+            let change = self.changes.last().map(|(_, change)| Instant::ZERO + change.at);
             // Computed from its number, so that samples do not drift.
             let sample = self.series.as_ref().map(|(interval, _)| Instant::ZERO + *interval * self.samples);
             let stop = [change, sample].into_iter().flatten().fold(self.end, Instant::min);
@@ -120,12 +118,10 @@ impl Run {
     }
 
     fn change(&mut self) {
-        let Some(number) = self.changes.pop() else { return };
-        let change = &self.scenario.change[number];
-        let Some(link) = self.scenario.link.iter().position(|l| l.name == change.link) else { return };
-        let core = self.built.simulation.core();
-        let what = builder::change(core, change, number);
-        self.built.simulation.change(self.built.links[link], what);
+        let Some((number, change)) = self.changes.pop() else { return };
+        let Some(&link) = self.built.links.get(&change.link) else { return };
+        let what = builder::change(self.built.simulation.core(), &change, number);
+        self.built.simulation.change(link, what);
     }
 
     /// Makes the tables of what has happened so far.
