@@ -28,7 +28,7 @@ pub fn chain(planned: bool) -> Simulation {
                     Queue::Asked(Box::new(droptail::DropTail::new(config, place)))
                 };
                 let (rate, delay) = (BitRate::from_mbps(100), Duration::from_millis(1));
-                Setup { name: name.to_owned(), place, rate, delay, reorder: true, queue, loss: Loss(None) }
+                Setup { place, rate, delay, reorder: true, queue, loss: Loss(None) }
             };
             let (forward, backward) = (setup("forward"), setup("backward"));
             Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward)

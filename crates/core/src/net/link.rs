@@ -59,7 +59,7 @@ impl<C: Clock> Medium for Link<C> {
 
     fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         for direction in &self.directions {
-            probe.part(direction.name());
+            probe.part(core.place_name(direction.place()));
             direction.sample(core, probe);
         }
     }

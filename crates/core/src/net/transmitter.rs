@@ -27,9 +27,7 @@ use super::slab::{Flight, Flights, Line, NONE, Pkt, behind, flights_from};
 
 /// How a transmitter is set up.
 pub struct Setup {
-    /// Its name in results.
-    pub name: String,
-    /// Where its drops are counted.
+    /// Where its drops are counted; the place's name stands in results.
     pub place: Place,
     /// Bits per second of the serialiser.
     pub rate: BitRate,
@@ -75,7 +73,6 @@ pub struct Transmitter<C: Clock> {
     /// Waiting times of packets that waited.
     waits: Histogram,
     place: Place,
-    name: String,
 }
 
 enum Stage {
@@ -148,7 +145,6 @@ impl<C: Clock> Transmitter<C> {
             busy: Duration::ZERO,
             waits: Histogram::default(),
             place: setup.place,
-            name: setup.name,
         }
     }
 
@@ -158,9 +154,9 @@ impl<C: Clock> Transmitter<C> {
         self.heard = matches!(reverse.stage, Stage::Asked { .. });
     }
 
-    /// The name in results.
-    pub fn name(&self) -> &str {
-        &self.name
+    /// Where its drops are counted.
+    pub fn place(&self) -> Place {
+        self.place
     }
 
     /// The propagation delay, for routing.

@@ -131,7 +131,7 @@ fn setups(core: &mut Core, link: &Link, scenario: &Scenario) -> [Setup; 2] {
         let site = Site { name: &name, place, rate, delay, profile: scenario.profile, streams: core.streams() };
         let queue = queue.config().build(&site);
         let loss = loss.map_or_else(Loss::default, |model| model.config().build(core.stream(&name, "loss")));
-        Setup { name, place, rate, delay, reorder: link.reorder, queue, loss }
+        Setup { place, rate, delay, reorder: link.reorder, queue, loss }
     };
     [setup(a, b, forward), setup(b, a, backward)]
 }

@@ -90,7 +90,7 @@ pub fn take_log(simulation: &mut Simulation) -> Vec<Event> {
 pub fn setup(core: &mut Core, name: &str, rate: BitRate, delay: Duration) -> Setup {
     let place = core.place(name.to_owned());
     let queue = Queue::Planned(Amount::Packets(1_000_000));
-    Setup { name: name.to_owned(), place, rate, delay, reorder: true, queue, loss: Loss(None) }
+    Setup { place, rate, delay, reorder: true, queue, loss: Loss(None) }
 }
 
 /// The queue of `limit` as a discipline that is asked.
