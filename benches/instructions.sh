@@ -29,5 +29,5 @@ check() {
     }'
 }
 
-check planned "${1:-900}"
-check asked "${2:-1700}"
+check planned "${1:-750}"
+check asked "${2:-1450}"

@@ -241,6 +241,7 @@ impl Core {
     }
 
     /// Ends a packet at `place` because of `cause`.
+    #[inline(never)]
     pub fn drop(&mut self, pkt: Pkt, place: Place, cause: Cause) {
         let packet = self.slab.release(pkt);
         let (flow, bytes) = (packet.flow, u64::from(packet.size));

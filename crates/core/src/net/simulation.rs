@@ -536,6 +536,7 @@ impl Simulation {
 
     /// A multicast packet enters each medium of the out-list once, and stays here if endpoints
     /// listen; copies are made for all but the last.
+    #[inline(never)]
     fn replicate(&mut self, node: NodeId, via: Port, group: GroupId, pkt: Pkt) {
         let here = &self.nodes[node.0 as usize];
         let Some(list) = here.group(group, self.core.packet(&pkt).from.node) else {

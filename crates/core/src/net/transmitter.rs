@@ -214,6 +214,7 @@ impl<C: Clock> Transmitter<C> {
         }
     }
 
+    #[inline(never)]
     fn wake_free(&mut self, core: &mut Core) {
         let Service { start, out, times: [time, _], .. } = self.service;
         let free = Landing { at: out, since: C::order(start, out, time) };
@@ -224,6 +225,7 @@ impl<C: Clock> Transmitter<C> {
         }
     }
 
+    #[inline(never)]
     fn wake_discipline(&mut self, core: &mut Core) {
         let now = core.now();
         C::set_now(core, C::at(now), core.since());
@@ -242,6 +244,7 @@ impl<C: Clock> Transmitter<C> {
     }
 
     /// A packet came in over the interface whose outgoing side this is.
+    #[inline(never)]
     fn on_return(&mut self, core: &mut Core, pkt: &Pkt) {
         if let Stage::Asked { discipline, .. } = &mut self.stage {
             let now = core.now();
@@ -456,6 +459,7 @@ impl<C: Clock> Transmitter<C> {
     }
 
     /// Asked: gives the discipline a packet.
+    #[inline(never)]
     fn enqueue(&mut self, core: &mut Core, pkt: Pkt) {
         let event = Self::event(core);
         self.end_service(core, &event);
