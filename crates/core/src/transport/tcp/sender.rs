@@ -408,7 +408,8 @@ impl Sender {
         let flight = c.flight_size();
         // RFC 4015 §3 takes all of FlightSize for pipe_prev.
         let (sent, estimate) = (c.board.flight(), c.rto.save());
-        let saved = c.detector.wants().then(|| Saved { congestion: c.congestion.snapshot(), flight: sent, estimate });
+        let wanted = c.detector.wants(c.status.recovering);
+        let saved = wanted.then(|| Saved { congestion: c.congestion.snapshot(), flight: sent, estimate });
         c.detector.on_timeout(now, c.una, c.nxt, saved);
         let again = c.timed_out_at == c.una;
         c.timed_out_at = c.una;

@@ -100,9 +100,15 @@ impl Detector {
         }
     }
 
-    /// Whether the state before a timeout is wanted.
-    pub fn wants(&self) -> bool {
-        self.kind != Kind::None && !self.is_open()
+    /// Whether the state before a timeout is wanted. Eifel's response restores what was true when
+    /// loss recovery was initiated (RFC 4015 §3 step (0)), so a timeout during a recovery is not
+    /// judged by it.
+    pub fn wants(&self, recovering: bool) -> bool {
+        match self.kind {
+            Kind::None => false,
+            Kind::Eifel => !recovering && !self.is_open(),
+            Kind::FRto => !self.is_open(),
+        }
     }
 
     /// The timer has expired, and the segment at `una` is sent again at `now`. `saved` is the
@@ -112,7 +118,7 @@ impl Detector {
             Kind::None => return,
             // RFC 3522 §3.2 step (1): the time stamp of the first retransmission counts.
             Kind::Eifel if self.is_open() => {}
-            Kind::Eifel => self.state = State::Stamped(now),
+            Kind::Eifel => self.state = if saved.is_some() { State::Stamped(now) } else { State::Idle },
             // RFC 5682 §2.1 step 1: a timeout in the recovery from a timeout is not judged.
             Kind::FRto => self.state = if self.recover > una { State::Idle } else { State::Resent },
         }
