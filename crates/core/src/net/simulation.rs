@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::engine::{FloatTime, Instant, Target};
 
 use super::core::{Arrival, Core, Port};
-use super::machine::{Action, Endpoint, Notice, Seat, Source, Transfer};
+use super::machine::{Action, Endpoint, Seat, Source, Transfer};
 use super::medium::{Change, End, Medium};
 use super::node::{NextHop, Node, OutList, Routes};
 use super::observe::{Cause, Observation, Observer, Place, Probe};
@@ -428,14 +428,6 @@ impl Simulation {
             self.route();
         }
         self.forward_arrivals();
-    }
-
-    /// Asks a flow's source to ask its sender for something now.
-    pub fn tell_sender(&mut self, flow: FlowId, notice: Notice) {
-        let sender = self.flows[flow.0 as usize].sender;
-        let now = self.core.now();
-        self.endpoints[sender as usize].endpoint.on_notice(now, notice);
-        self.settle(sender);
     }
 
     /// Whether the books balance: sent + copied = delivered + dropped + in flight, with what is
