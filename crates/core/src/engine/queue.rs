@@ -5,8 +5,8 @@
 //! comes first, then the one that was entered first. This is the order in which ns-2 runs
 //! events, and unlike (time, number) it does not depend on how late a wake-up enters the queue.
 //!
-//! A key takes 16 bytes: time 52 bits, time − since 40 bits (inverted, so that a smaller key
-//! is an earlier cause; saturates at 18 minutes), number 36 bits (renumbered before it wraps).
+//! A key takes 16 bytes: time 64 bits, time − since 40 bits (inverted, so that a smaller key
+//! is an earlier cause; saturates at 18 minutes), number 24 bits (renumbered before it wraps).
 //! Keys and targets lie in two arrays: a comparison touches keys only.
 
 use std::hint::select_unpredictable;
@@ -23,9 +23,10 @@ pub struct Target {
 }
 
 const AGE_BITS: u32 = 40;
-const NUMBER_BITS: u32 = 36;
+const NUMBER_BITS: u32 = 24;
 const AGE_MAX: u64 = (1 << AGE_BITS) - 1;
 const NUMBER_END: u64 = (1 << NUMBER_BITS) - 1;
+const _: () = assert!(AGE_BITS + NUMBER_BITS == 64, "time has the upper half of a key");
 /// Children of a heap node. Four keys are one cache line.
 const ARITY: usize = 4;
 
@@ -207,14 +208,14 @@ impl EventQueue {
 #[inline]
 fn pack(at: Instant, since: Instant, number: u64) -> u128 {
     let age = at.since(since).as_nanos().min(AGE_MAX);
-    let low = (AGE_MAX - age) as u128;
-    (u128::from(at.as_nanos()) << (AGE_BITS + NUMBER_BITS)) | (low << NUMBER_BITS) | u128::from(number)
+    let low = ((AGE_MAX - age) << NUMBER_BITS) | number;
+    (u128::from(at.as_nanos()) << 64) | u128::from(low)
 }
 
 #[inline]
 fn unpack(key: u128, target: Target) -> Wake {
-    let at = Instant::from_nanos((key >> (AGE_BITS + NUMBER_BITS)) as u64);
-    let age = AGE_MAX - ((key >> NUMBER_BITS) as u64 & AGE_MAX);
+    let at = Instant::from_nanos((key >> 64) as u64);
+    let age = AGE_MAX - (key as u64 >> NUMBER_BITS);
     let since = Instant::from_nanos(at.since(Instant::ZERO + Duration::from_nanos(age)).as_nanos());
     Wake { at, since, target }
 }

@@ -8,8 +8,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 /// A point in simulated time, in nanoseconds from the start of the run.
 ///
-/// 52 bits are usable (52 days), because [`crate::engine::EventQueue`] packs an instant into
-/// its key; [`Instant::MAX`] is the last one.
+/// [`Instant::MAX`], after 52 days, is the last one: far enough from the end of 64 bits for sums.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 

@@ -2,8 +2,9 @@
 
 use crate::net::Simulation;
 
+use super::part::{self, Part};
 use super::table::{Column, Names, Table};
-use super::totals::{FlowInfo, Part, Parts};
+use super::totals::FlowInfo;
 
 /// The state of links that is sampled.
 const LINK_STATE: [&str; 4] = ["rate_bps", "delay_s", "queue_packets", "queue_bytes"];
@@ -28,19 +29,21 @@ impl Series {
     pub fn sample(&mut self, simulation: &Simulation, flows: &[FlowInfo]) {
         let now = simulation.now().as_secs_f64();
         let mut carried = Vec::new();
-        let mut links = Parts::default();
-        simulation.sample_media(&mut links);
-        for link in &links.0 {
+        let see = |link: &Part| {
             self.state(now, "link", &link.name, link, &LINK_STATE);
-            self.rate(now, ("link", &link.name, "throughput_kbps"), link.values.get("bytes").copied(), &mut carried);
-        }
+            self.rate(now, ("link", &link.name, "throughput_kbps"), link.value("bytes"), &mut carried);
+        };
+        part::each(|probe| simulation.sample_media(probe), see);
         for flow in flows {
-            let sender = Parts::of_sender(simulation, flow.id);
+            let sender = Part::of_sender(simulation, flow.id);
             self.state(now, "flow", &flow.name, &sender, &SENDER_STATE);
-            let mut receivers = Parts::default();
-            simulation.sample_receivers(flow.id, &mut receivers);
-            let bytes = receivers.0.iter().filter_map(|r| r.values.get("received_bytes")).sum::<f64>();
-            let each = bytes / receivers.0.len().max(1) as f64;
+            let (mut receivers, mut bytes) = (0, 0.0);
+            let see = |receiver: &Part| {
+                receivers += 1;
+                bytes += receiver.value("received_bytes").unwrap_or(0.0);
+            };
+            part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
+            let each = bytes / f64::from(receivers.max(1));
             self.rate(now, ("flow", &flow.name, "goodput_kbps"), Some(each), &mut carried);
         }
         self.last_bytes = carried;
@@ -49,8 +52,8 @@ impl Series {
 
     fn state(&mut self, now: f64, kind: &str, name: &str, part: &Part, quantities: &[&'static str]) {
         for quantity in quantities {
-            if let Some(value) = part.values.get(quantity) {
-                self.push(now, (kind, name, quantity), *value);
+            if let Some(value) = part.value(quantity) {
+                self.push(now, (kind, name, quantity), value);
             }
         }
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::engine::Instant;
-use crate::net::{FlowId, Histogram, Probe, Simulation};
+use crate::net::{FlowId, Simulation};
 
+use super::part::{self, Part};
 use super::table::{Column, Names, Table};
 
 /// What the tables say of a flow beyond what the simulation knows.
@@ -20,51 +21,6 @@ pub struct FlowInfo {
     pub transport: String,
     /// When its source starts.
     pub start: Instant,
-}
-
-/// The values of one part, by name.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Part {
-    pub name: String,
-    pub values: BTreeMap<&'static str, f64>,
-    /// Median and 95th percentile of distributions.
-    pub quantiles: BTreeMap<&'static str, [Option<f64>; 2]>,
-}
-
-/// Collects what components show, part by part.
-#[derive(Debug, Default)]
-pub(crate) struct Parts(pub Vec<Part>);
-
-impl Parts {
-    fn last(&mut self) -> &mut Part {
-        if self.0.is_empty() {
-            self.0.push(Part::default());
-        }
-        let last = self.0.len() - 1;
-        &mut self.0[last]
-    }
-
-    /// What a flow's sender shows.
-    pub fn of_sender(simulation: &Simulation, flow: FlowId) -> Part {
-        let mut parts = Self::default();
-        simulation.sample_sender(flow, &mut parts);
-        parts.0.pop().unwrap_or_default()
-    }
-}
-
-impl Probe for Parts {
-    fn part(&mut self, name: &str) {
-        self.0.push(Part { name: name.to_owned(), ..Part::default() });
-    }
-
-    fn value(&mut self, name: &'static str, value: f64) {
-        self.last().values.insert(name, value);
-    }
-
-    fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram) {
-        let at = |q| histogram.quantile(q).map(|v| v * scale);
-        self.last().quantiles.insert(name, [at(0.5), at(0.95)]);
-    }
 }
 
 /// The sender's values that stand in the table `flows` as they are.
@@ -101,36 +57,35 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
         *drops_by_flow.entry(*flow).or_default() += count.packets as i64;
     }
     for flow in flows {
-        let sender = Parts::of_sender(simulation, flow.id);
-        let mut receivers = Parts::default();
-        simulation.sample_receivers(flow.id, &mut receivers);
-        for receiver in &receivers.0 {
+        let sender = Part::of_sender(simulation, flow.id);
+        let see = |receiver: &Part| {
             let row = [&flow.name, &flow.from, &receiver.name, &flow.transport];
             for (column, name) in names.iter_mut().zip(row) {
                 column.push(name.clone());
             }
             let seconds = end.since(flow.start).as_secs_f64();
-            let bytes = receiver.values.get("received_bytes").copied();
+            let bytes = receiver.value("received_bytes");
             start.push(Some(flow.start.as_secs_f64()));
             goodput.push(bytes.filter(|_| seconds > 0.0).map(|b| b * 8.0 / seconds / 1e3));
             for (column, name) in received.iter_mut().zip(["received_packets", "received_bytes", "duplicate_packets"]) {
-                column.push(receiver.values.get(name).map(|v| *v as i64));
+                column.push(receiver.value(name).map(|v| v as i64));
             }
             let drops = drops_by_flow.get(&flow.id).copied().unwrap_or(0);
             dropped.push(Some(drops));
-            let sent = sender.values.get("sent_packets").copied().unwrap_or(0.0);
+            let sent = sender.value("sent_packets").unwrap_or(0.0);
             loss.push((sent > 0.0).then(|| 100.0 * drops as f64 / sent));
             for (column, name) in counts.iter_mut().zip(SENDER_COUNTS) {
-                column.push(sender.values.get(name).map(|v| *v as i64));
+                column.push(sender.value(name).map(|v| v as i64));
             }
             for (columns, quantiles) in
-                [(&mut rtt, sender.quantiles.get("rtt_ms")), (&mut delay, receiver.quantiles.get("delay_ms"))]
+                [(&mut rtt, sender.quantiles("rtt_ms")), (&mut delay, receiver.quantiles("delay_ms"))]
             {
-                let [median, high] = quantiles.copied().unwrap_or_default();
-                columns[0].push(median);
-                columns[1].push(high);
+                for (column, quantile) in columns.iter_mut().zip(quantiles) {
+                    column.push(quantile);
+                }
             }
-        }
+        };
+        part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
     }
     let [name, from, to, transport] = names.map(Column::Text);
     let [received_packets, received_bytes, duplicates] = received.map(Column::Int);
@@ -192,8 +147,6 @@ pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
 
 /// The table `links`: a row for each direction of each link.
 pub fn links(simulation: &Simulation) -> Table {
-    let mut parts = Parts::default();
-    simulation.sample_media(&mut parts);
     let counters = simulation.core().counters();
     let mut drops: BTreeMap<&str, i64> = BTreeMap::new();
     for ((place, _, _), count) in &counters.drops {
@@ -204,26 +157,39 @@ pub fn links(simulation: &Simulation) -> Table {
         *marks.entry(simulation.core().place_name(*place)).or_default() += *count as i64;
     }
     let seconds = simulation.now().as_secs_f64();
-    let int = |name: &str| Column::Int(parts.0.iter().map(|p| p.values.get(name).map(|v| *v as i64)).collect());
-    let count = |of: &BTreeMap<&str, i64>| {
-        Column::Int(parts.0.iter().map(|p| Some(of.get(p.name.as_str()).copied().unwrap_or(0))).collect())
+    let mut names = Vec::new();
+    let mut utilisation = Vec::new();
+    let mut ints: [Vec<Option<i64>>; 6] = Default::default();
+    let mut queue: [Vec<Option<f64>>; 2] = Default::default();
+    let see = |link: &Part| {
+        let int = |name: &str| link.value(name).map(|v| v as i64);
+        let count = |of: &BTreeMap<&str, i64>| Some(of.get(link.name.as_str()).copied().unwrap_or(0));
+        names.push(link.name.clone());
+        utilisation.push(link.value("busy_s").filter(|_| seconds > 0.0).map(|busy| 100.0 * busy / seconds));
+        let row =
+            [int("packets"), int("bytes"), count(&drops), count(&marks), int("queue_packets"), int("queue_bytes")];
+        for (column, value) in ints.iter_mut().zip(row) {
+            column.push(value);
+        }
+        for (column, quantile) in queue.iter_mut().zip(link.quantiles("queue_ms")) {
+            column.push(quantile);
+        }
     };
-    let quantile = |name: &str, which: usize| {
-        Column::Float(parts.0.iter().map(|p| p.quantiles.get(name).and_then(|q| q[which])).collect())
-    };
-    let utilisation = |p: &Part| p.values.get("busy_s").filter(|_| seconds > 0.0).map(|busy| 100.0 * busy / seconds);
+    part::each(|probe| simulation.sample_media(probe), see);
+    let [packets, bytes, drops, marks, queue_packets, queue_bytes] = ints.map(Column::Int);
+    let [queue_median, queue_high] = queue.map(Column::Float);
     Table {
         columns: vec![
-            ("link", Column::Text(parts.0.iter().map(|p| p.name.clone()).collect())),
-            ("utilisation_pct", Column::Float(parts.0.iter().map(utilisation).collect())),
-            ("packets", int("packets")),
-            ("bytes", int("bytes")),
-            ("drops", count(&drops)),
-            ("marks", count(&marks)),
-            ("queue_ms_p50", quantile("queue_ms", 0)),
-            ("queue_ms_p95", quantile("queue_ms", 1)),
-            ("queue_packets", int("queue_packets")),
-            ("queue_bytes", int("queue_bytes")),
+            ("link", Column::Text(names)),
+            ("utilisation_pct", Column::Float(utilisation)),
+            ("packets", packets),
+            ("bytes", bytes),
+            ("drops", drops),
+            ("marks", marks),
+            ("queue_ms_p50", queue_median),
+            ("queue_ms_p95", queue_high),
+            ("queue_packets", queue_packets),
+            ("queue_bytes", queue_bytes),
         ],
     }
 }

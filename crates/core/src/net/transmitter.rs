@@ -91,7 +91,7 @@ enum Stage {
 }
 
 /// When a packet lands, and since when it has been on its way: the order of wake-ups.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 struct Landing {
     at: Instant,
     since: Instant,
@@ -100,6 +100,13 @@ struct Landing {
 impl Landing {
     /// None comes.
     const NEVER: Self = Self { at: Instant::MAX, since: Instant::MAX };
+
+    /// Whether it comes before another. One comparison of both halves is shorter than two.
+    #[inline]
+    fn is_before(self, other: Self) -> bool {
+        let key = |l: Self| (u128::from(l.at.as_nanos()) << 64) | u128::from(l.since.as_nanos());
+        key(self) < key(other)
+    }
 
     /// Whether the present wake-up is this one. Only an age beyond what the queue remembers
     /// needs a second look.
@@ -199,11 +206,11 @@ impl<C: Clock> Transmitter<C> {
                 self.armed = Landing::NEVER;
                 if self.overtaken.is_empty() {
                     if let Some(first) = self.line.front(core)
-                        && self.landing(core, self.line.head(), first) <= fired
+                        && !fired.is_before(self.landing(core, self.line.head(), first))
                     {
                         self.land(core, reverse, false);
                     }
-                } else if self.next_landing(core).is_some_and(|next| next <= fired) {
+                } else if self.next_landing(core).is_some_and(|next| !fired.is_before(next)) {
                     let overtaken = self.overtaken_lands_first(core);
                     self.land(core, reverse, overtaken);
                 }
@@ -360,7 +367,7 @@ impl<C: Clock> Transmitter<C> {
         }
         let landing =
             Landing { at: service.arrival, since: C::order(service.start, service.arrival, service.times[1]) };
-        if landing < self.armed {
+        if landing.is_before(self.armed) {
             self.arm(core, landing);
         }
     }
@@ -445,7 +452,7 @@ impl<C: Clock> Transmitter<C> {
     #[inline(always)]
     fn arm_arrival(&mut self, core: &mut Core) {
         if let Some(next) = self.next_landing(core)
-            && next < self.armed
+            && next.is_before(self.armed)
             && next.at < Instant::MAX
         {
             self.arm(core, next);
