@@ -5,9 +5,10 @@
 //! comes first, then the one that was entered first. This is the order in which ns-2 runs
 //! events, and unlike (time, number) it does not depend on how late a wake-up enters the queue.
 //!
-//! A key takes 16 bytes: time 64 bits, time − since 40 bits (inverted, so that a smaller key
-//! is an earlier cause; saturates at 18 minutes), number 24 bits (renumbered before it wraps).
-//! Keys and targets lie in two arrays: a comparison touches keys only.
+//! Time − since has 40 bits (inverted, so that the lower is the earlier cause; it saturates at 18
+//! minutes), the number 24 bits (renumbered before it wraps): together 64. Times lie in an array
+//! of their own, since almost all comparisons are decided by them: the four children of a heap
+//! node are 32 bytes. Only a tie looks at the rest.
 
 use std::hint::select_unpredictable;
 
@@ -26,8 +27,8 @@ const AGE_BITS: u32 = 40;
 const NUMBER_BITS: u32 = 24;
 const AGE_MAX: u64 = (1 << AGE_BITS) - 1;
 const NUMBER_END: u64 = (1 << NUMBER_BITS) - 1;
-const _: () = assert!(AGE_BITS + NUMBER_BITS == 64, "time has the upper half of a key");
-/// Children of a heap node. Four keys are one cache line.
+const _: () = assert!(AGE_BITS + NUMBER_BITS == 64, "age and number share a word");
+/// Children of a heap node.
 const ARITY: usize = 4;
 
 /// A wake-up taken from the queue.
@@ -41,12 +42,20 @@ pub struct Wake {
     pub target: Target,
 }
 
+/// What the queue knows of a wake-up beyond its time.
+#[derive(Clone, Copy, Debug)]
+struct Rest {
+    /// Inverted age and number: among wake-ups of one time the lower comes first.
+    order: u64,
+    target: Target,
+}
+
 /// A 4-ary heap of wake-ups.
 #[derive(Debug, Default)]
 pub struct EventQueue {
-    /// The heap, filled up with [`VACANT`] so that a node with a child has all four.
-    keys: Vec<u128>,
-    targets: Vec<Target>,
+    /// The heap, filled up with places not taken so that a node with a child has all four.
+    times: Vec<u64>,
+    rests: Vec<Rest>,
     /// How many places of the heap are taken.
     len: usize,
     next_number: u64,
@@ -54,9 +63,13 @@ pub struct EventQueue {
     hole: bool,
 }
 
-/// A place of the heap that is not taken. No wake-up has this key: the last number is never given.
-const VACANT: u128 = u128::MAX;
-const NOBODY: Target = Target { component: u32::MAX, key: u32::MAX };
+/// The time of a place that is not taken: later than any wake-up, and different from those of its
+/// siblings, so that it ties with nothing.
+fn vacant(place: usize) -> u64 {
+    u64::MAX - (place % ARITY) as u64
+}
+
+const NOBODY: Rest = Rest { order: u64::MAX, target: Target { component: u32::MAX, key: u32::MAX } };
 
 impl EventQueue {
     /// An empty queue.
@@ -70,17 +83,19 @@ impl EventQueue {
         if self.next_number == NUMBER_END {
             self.renumber();
         }
-        let key = pack(at, since, self.next_number);
+        let age = at.since(since).as_nanos().min(AGE_MAX);
+        let order = ((AGE_MAX - age) << NUMBER_BITS) | self.next_number;
+        let (time, rest) = (at.as_nanos(), Rest { order, target });
         self.next_number += 1;
         if self.hole {
             self.hole = false;
-            self.sift_down(key, target);
+            self.sift_down(time, rest);
         } else {
-            if self.len == self.keys.len() {
+            if self.len == self.times.len() {
                 self.grow();
             }
             self.len += 1;
-            self.sift_up(key, target);
+            self.sift_up(time, rest);
         }
     }
 
@@ -88,8 +103,8 @@ impl EventQueue {
     #[cold]
     fn grow(&mut self) {
         let places = if self.len == 0 { 1 } else { self.len + ARITY };
-        self.keys.resize(places, VACANT);
-        self.targets.resize(places, NOBODY);
+        self.times.extend((self.len..places).map(vacant));
+        self.rests.resize(places, NOBODY);
     }
 
     /// Takes the earliest wake-up, if it happens at or before `until`.
@@ -98,11 +113,7 @@ impl EventQueue {
     /// while it handles this one replaces the entry instead of removing and inserting.
     #[inline]
     pub fn pop(&mut self, until: Instant) -> Option<Wake> {
-        self.close_hole();
-        if self.len == 0 {
-            return None;
-        }
-        let wake = unpack(self.keys[0], self.targets[0]);
+        let wake = self.peek()?;
         if wake.at > until {
             return None;
         }
@@ -118,9 +129,17 @@ impl EventQueue {
     }
 
     /// The earliest wake-up, which stays in the queue.
+    #[inline]
     pub fn peek(&mut self) -> Option<Wake> {
         self.close_hole();
-        (self.len > 0).then(|| unpack(self.keys[0], self.targets[0]))
+        if self.len == 0 {
+            return None;
+        }
+        let Rest { order, target } = self.rests[0];
+        let at = Instant::from_nanos(self.times[0]);
+        let age = AGE_MAX - (order >> NUMBER_BITS);
+        let since = Instant::from_nanos(at.since(Instant::ZERO + Duration::from_nanos(age)).as_nanos());
+        Some(Wake { at, since, target })
     }
 
     /// How many wake-ups wait.
@@ -140,84 +159,86 @@ impl EventQueue {
         }
         self.hole = false;
         self.len -= 1;
-        let key = std::mem::replace(&mut self.keys[self.len], VACANT);
+        let time = std::mem::replace(&mut self.times[self.len], vacant(self.len));
         if self.len > 0 {
-            self.sift_down(key, self.targets[self.len]);
+            self.sift_down(time, self.rests[self.len]);
         }
     }
 
-    /// Moves the hole at the end up until `key` fits into it.
+    /// Moves the hole at the end up until the wake-up fits into it.
     #[inline]
-    fn sift_up(&mut self, key: u128, target: Target) {
+    fn sift_up(&mut self, time: u64, rest: Rest) {
         let mut hole = self.len - 1;
         while hole > 0 {
             let parent = (hole - 1) / ARITY;
-            if self.keys[parent] <= key {
+            if (self.times[parent], self.rests[parent].order) <= (time, rest.order) {
                 break;
             }
-            self.keys[hole] = self.keys[parent];
-            self.targets[hole] = self.targets[parent];
+            self.times[hole] = self.times[parent];
+            self.rests[hole] = self.rests[parent];
             hole = parent;
         }
-        self.keys[hole] = key;
-        self.targets[hole] = target;
+        self.times[hole] = time;
+        self.rests[hole] = rest;
     }
 
-    /// Moves the hole at the root down until `key` fits into it.
+    /// Moves the hole at the root down until the wake-up fits into it.
     #[inline]
-    fn sift_down(&mut self, key: u128, target: Target) {
-        let keys = self.keys.as_mut_slice();
-        let targets = &mut self.targets.as_mut_slice()[..keys.len()];
+    fn sift_down(&mut self, time: u64, rest: Rest) {
+        let times = self.times.as_mut_slice();
+        let rests = &mut self.rests.as_mut_slice()[..times.len()];
         let mut hole = 0;
         loop {
             let first = hole * ARITY + 1;
-            let Some(four) = keys.get(first..first + ARITY) else { break };
-            // Two rounds without a branch, which nobody could predict; the values go along, so
-            // that no load waits for a comparison.
-            let (left, right) = (four[1] < four[0], four[3] < four[2]);
-            let left_key = select_unpredictable(left, four[1], four[0]);
-            let right_key = select_unpredictable(right, four[3], four[2]);
-            let c = select_unpredictable(right_key < left_key, 2 + usize::from(right), usize::from(left));
-            let least_key = select_unpredictable(right_key < left_key, right_key, left_key);
-            if key <= least_key {
+            let Some(&[a, b, c, d]) = times.get(first..).and_then(<[u64]>::first_chunk) else { break };
+            // Two rounds without a branch, which nobody could predict.
+            let (left, right) = (b < a, d < c);
+            let (left_time, right_time) = (a.min(b), c.min(d));
+            let least = left_time.min(right_time);
+            if time < least {
                 break;
             }
-            keys[hole] = least_key;
-            targets[hole] = targets[first + c];
-            hole = first + c;
+            let child = if a == b || c == d || left_time == right_time || time == least {
+                let child = first_of_siblings(rests, first, [a, b, c, d]);
+                if (time, rest.order) < (least, rests[child].order) {
+                    break;
+                }
+                child
+            } else {
+                let right_wins = right_time < left_time;
+                first + select_unpredictable(right_wins, 2 + usize::from(right), usize::from(left))
+            };
+            times[hole] = least;
+            rests[hole] = rests[child];
+            hole = child;
         }
-        keys[hole] = key;
-        targets[hole] = target;
+        times[hole] = time;
+        rests[hole] = rest;
     }
 
     /// Gives the waiting entries the numbers 0, 1, … in their present order.
     fn renumber(&mut self) {
         self.close_hole();
         let mut order: Vec<usize> = (0..self.len).collect();
-        order.sort_unstable_by_key(|&i| self.keys[i]);
-        let mask = u128::from(NUMBER_END);
+        order.sort_unstable_by_key(|&i| (self.times[i], self.rests[i].order));
         // A sorted array is a heap.
-        let keys: Vec<u128> = order.iter().zip(0u128..).map(|(&i, n)| (self.keys[i] & !mask) | n).collect();
-        let targets: Vec<Target> = order.iter().map(|&i| self.targets[i]).collect();
-        self.keys[..self.len].copy_from_slice(&keys);
-        self.targets[..self.len].copy_from_slice(&targets);
+        let times: Vec<u64> = order.iter().map(|&i| self.times[i]).collect();
+        let renumbered = |(&i, n): (&usize, u64)| {
+            let Rest { order, target } = self.rests[i];
+            Rest { order: (order & !NUMBER_END) | n, target }
+        };
+        let rests: Vec<Rest> = order.iter().zip(0..).map(renumbered).collect();
+        self.times[..self.len].copy_from_slice(&times);
+        self.rests[..self.len].copy_from_slice(&rests);
         self.next_number = self.len as u64;
     }
 }
 
-#[inline]
-fn pack(at: Instant, since: Instant, number: u64) -> u128 {
-    let age = at.since(since).as_nanos().min(AGE_MAX);
-    let low = ((AGE_MAX - age) << NUMBER_BITS) | number;
-    (u128::from(at.as_nanos()) << 64) | u128::from(low)
-}
-
-#[inline]
-fn unpack(key: u128, target: Target) -> Wake {
-    let at = Instant::from_nanos((key >> 64) as u64);
-    let age = AGE_MAX - (key as u64 >> NUMBER_BITS);
-    let since = Instant::from_nanos(at.since(Instant::ZERO + Duration::from_nanos(age)).as_nanos());
-    Wake { at, since, target }
+/// Which of the siblings from `first` on comes first, with ties decided.
+#[inline(never)]
+fn first_of_siblings(rests: &[Rest], first: usize, times: [u64; ARITY]) -> usize {
+    let siblings = (first..).zip(times);
+    siblings.min_by_key(|&(place, time)| (time, rests[place].order)).map_or(first, |(place, _)| place)
 }
 
 #[cfg(test)]
