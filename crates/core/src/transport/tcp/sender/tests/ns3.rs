@@ -32,7 +32,7 @@ fn cubic_follows_ns3_through_a_loss() {
         initial_ssthresh: Some(97),
         window: Some(64_000),
         rto: Rto { min: Some(Duration::from_millis(200)), ..Rto::default() },
-        cubic: Cubic { fast_convergence: false, ..Cubic::default() },
+        cubic: Cubic { fast_convergence: false, hystart: false, ..Cubic::default() },
         ..Config::default()
     });
     path.serialisation = Duration::from_nanos(833_600);
