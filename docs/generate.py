@@ -4,7 +4,7 @@
 assumptions and criteria of a study from its code, and the tables of evidence from what the last
 `make fidelity`, `make bench-peers` and `lasthop reproduce handover` left in this tree. Where they
 left nothing, a table is the one in `docs/snapshots/`, which is committed;
-`python docs/generate.py --snapshot` renews those.
+`python docs/generate.py --snapshot` renews those, and the claims in the README.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 GENERATED = DOCS / "generated"
 SNAPSHOTS = DOCS / "snapshots"
+README = ROOT / "README.md"
 
 
 def scenario_reference() -> str:
@@ -119,6 +120,14 @@ def handover_claims() -> str | None:
     return f"Mode `--{document['mode']}`.\n\n{table}{also}"
 
 
+def with_claims(readme: str, claims: str) -> str:
+    """The README with the table of `claims`, a page of `handover_claims`, without the papers' figures."""
+    rows = [re.split(r" (?<!\\)\| ", line[2:-2]) for line in claims.splitlines() if line.startswith("| ")]
+    figure = rows[0].index("its figure")
+    table = "".join(f"| {' | '.join(cells[:figure] + cells[figure + 1 :])} |\n" for cells in rows)
+    return re.sub(r"^\| claim \|.*\n(\|.*\n)*", lambda _: table, readme, count=1, flags=re.MULTILINE)
+
+
 #: What is made from the code alone.
 FROM_CODE: dict[str, Callable[[], str]] = {
     "scenario-reference": scenario_reference,
@@ -135,13 +144,15 @@ EVIDENCE: dict[str, tuple[Callable[[], str | None], str]] = {
 
 
 def main() -> None:
-    """Writes `docs/generated/`, or with `--snapshot` the tables of evidence in `docs/snapshots/`."""
+    """Writes `docs/generated/`, or with `--snapshot` what is committed: `docs/snapshots/`, README's claims."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--snapshot", action="store_true", help="renew the committed tables of evidence")
+    parser.add_argument("--snapshot", action="store_true", help="renew the committed tables of evidence, and README's")
     if parser.parse_args().snapshot:
         for name, (make, _) in EVIDENCE.items():
             if table := make():
                 _write(SNAPSHOTS / f"{name}.md", table)
+        readme, claims = (path.read_text(encoding="utf-8") for path in (README, SNAPSHOTS / "claims-handover.md"))
+        _write(README, with_claims(readme, claims))
         return
     for name, write in FROM_CODE.items():
         _write(GENERATED / f"{name}.md", write())

@@ -11,15 +11,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def _examples():
-    spec = importlib.util.spec_from_file_location("docs_examples", ROOT / "docs" / "examples.py")
+def _script(name):
+    """A script of the documentation, as a module."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
 
-examples = _examples()
+examples = _script("examples")
 
 
 @pytest.mark.timeout(600)
@@ -30,6 +31,14 @@ def test_examples_of_a_page_run_and_print_what_it_says(page, tmp_path, monkeypat
     for block in examples.blocks(page.read_text(encoding="utf-8")):
         says = runner.run(block)
         assert says == block.text, f"{page.name}, line {block.line}: `python docs/examples.py {page.name}` renews it"
+
+
+def test_the_claims_in_the_readme_are_those_of_the_last_run():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    claims = (ROOT / "docs" / "snapshots" / "claims-handover.md").read_text(encoding="utf-8")
+    assert claims.count("\n| A") > 5
+    renewed = _script("generate").with_claims(readme, claims)
+    assert renewed == readme, "`python docs/generate.py --snapshot` renews the table"
 
 
 def test_every_page_is_in_the_table_of_contents():

@@ -266,11 +266,13 @@ pub struct Cubic {
     pub beta: f64,
     /// Release of bandwidth for new flows (§4.7). On.
     pub fast_convergence: bool,
+    /// HyStart++ in the initial slow start (§4.10; RFC 9406). On.
+    pub hystart: bool,
 }
 
 impl Default for Cubic {
     fn default() -> Self {
-        Self { c: 0.4, beta: 0.7, fast_convergence: true }
+        Self { c: 0.4, beta: 0.7, fast_convergence: true, hystart: true }
     }
 }
 

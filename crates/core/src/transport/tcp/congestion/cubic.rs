@@ -1,12 +1,13 @@
 //! CUBIC (RFC 9438): after a loss the window grows along a cubic curve of the time since, whose
 //! flat middle lies at the window where the loss was.
 //!
-//! Not followed: HyStart++ in slow start (§4.10 leaves the choice), and the undo of a spurious
-//! fast retransmit (§4.9.2; timeouts are undone).
+//! The initial slow start is HyStart++'s ([`hystart`](super::hystart), §4.10), later ones are
+//! RFC 5681's. Not followed: the undo of a spurious fast retransmit (§4.9.2; timeouts are undone).
 
 use crate::engine::{Duration, Instant};
 
 use super::super::config;
+use super::hystart::{HyStart, Step};
 use super::{AckSample, CongestionControl, CongestionEvent};
 
 /// The window, in segments where RFC 9438 counts segments.
@@ -33,6 +34,8 @@ pub struct Cubic {
     /// Whether the last reduction was a timeout's (§4.8).
     after_timeout: bool,
     epoch: Option<Epoch>,
+    /// In the initial slow start, if switched on.
+    hystart: Option<HyStart>,
 }
 
 /// A stage of congestion avoidance.
@@ -67,6 +70,7 @@ impl Cubic {
             cwnd_prior: 0.0,
             after_timeout: false,
             epoch: None,
+            hystart: config.hystart.then(HyStart::default),
         }
     }
 
@@ -85,12 +89,15 @@ impl Cubic {
         };
         self.ssthresh = (flight as f64 / self.smss * self.beta).max(2.0);
         self.epoch = None;
+        self.hystart = None;
     }
 
-    /// Begins a stage of congestion avoidance (§4.2, §4.3, §4.8).
-    fn begin(&self, now: Instant) -> Epoch {
+    /// Begins a stage of congestion avoidance (§4.2, §4.3, §4.8, §4.10).
+    fn begin(&mut self, now: Instant) -> Epoch {
+        self.hystart = None;
         // After a timeout, or after a slow start that no loss ended, the curve begins at its
-        // middle.
+        // middle. In the latter case cwnd_prior is this window too (§4.10): 0 does as well, W_est
+        // lies above both.
         let (w_max, k) = if self.after_timeout || self.w_max <= self.cwnd {
             (self.cwnd, 0.0)
         } else {
@@ -132,6 +139,17 @@ impl CongestionControl for Cubic {
         if sample.recovering || sample.acked == 0 {
             return;
         }
+        let segments = sample.acked as f64 / self.smss;
+        // RFC 5681 §3.1, equation (2).
+        let mut growth = segments.min(1.0);
+        if self.cwnd < self.ssthresh
+            && let Some(hystart) = &mut self.hystart
+        {
+            match hystart.on_ack(sample.round, segments, sample.rtt) {
+                Step::Grow(segments) => growth = segments,
+                Step::Leave => self.ssthresh = self.cwnd,
+            }
+        }
         if !sample.window_limited {
             // §4.2: t does not count times in which the window did not grow.
             if let Some(epoch) = &mut self.epoch {
@@ -139,10 +157,8 @@ impl CongestionControl for Cubic {
             }
             return;
         }
-        let segments = sample.acked as f64 / self.smss;
         if self.cwnd < self.ssthresh {
-            // RFC 5681 §3.1, equation (2).
-            self.set(self.cwnd + segments.min(1.0));
+            self.set(self.cwnd + growth);
         } else {
             self.avoid(sample.now, segments, sample.srtt);
         }
@@ -293,6 +309,48 @@ mod tests {
         let epoch = cubic.epoch.as_ref().unwrap();
         assert_eq!(epoch.k, 0.0);
         assert!((epoch.w_max - 49.0).abs() < 1.0, "{}", epoch.w_max);
+    }
+
+    /// §4.10: the stage after HyStart++ begins at the middle of its curve, and grows as Reno does
+    /// there, by a segment in a round trip (§4.3).
+    #[test]
+    fn after_a_slow_start_that_no_loss_ended_the_curve_begins_at_its_middle() {
+        let mut cubic = Cubic::new(config::Cubic::default(), SMSS, 100 * SMSS, u64::MAX);
+        let slow = |round: u64, rtt_ms: u64| AckSample {
+            round,
+            rtt: Some(Duration::from_millis(rtt_ms)),
+            ..sample(0.0, SMSS)
+        };
+        for round in 1..=6 {
+            for _ in 0..8 {
+                cubic.on_ack(&slow(round, if round == 1 { 100 } else { 120 }));
+            }
+        }
+        assert_eq!(cubic.ssthresh(), None);
+        // 16 ACKs in full, 32 that count a quarter.
+        assert_eq!(cubic.window(), 124 * SMSS);
+        cubic.on_ack(&slow(7, 120));
+        assert_eq!(cubic.ssthresh(), Some(124 * SMSS));
+        let epoch = cubic.epoch.as_ref().unwrap();
+        assert_eq!((epoch.k, epoch.w_max), (0.0, 124.0));
+        run(&mut cubic, 5.0 * RTT);
+        let cwnd = cubic.window() as f64 / SMSS as f64;
+        assert!((cwnd - 129.0).abs() < 0.2, "{cwnd}");
+    }
+
+    /// RFC 9406 §4.2, §4.3: a loss, a mark or a timeout ends HyStart++ for the connection's life.
+    #[test]
+    fn later_slow_starts_are_rfc_5681s() {
+        let mut cubic = Cubic::new(config::Cubic::default(), SMSS, 100 * SMSS, u64::MAX);
+        assert!(cubic.hystart.is_some());
+        cubic.on_timeout(Instant::ZERO, 100 * SMSS, false);
+        assert!(cubic.hystart.is_none());
+        // Equation (2): one segment, whatever is acknowledged.
+        cubic.on_ack(&sample(1.0, 4 * SMSS));
+        assert_eq!(cubic.window(), 2 * SMSS);
+        let mut cubic = Cubic::new(config::Cubic::default(), SMSS, 100 * SMSS, u64::MAX);
+        cubic.on_congestion(&loss(100));
+        assert!(cubic.hystart.is_none());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! [`super::config::Congestion`], a line in [`new`].
 
 pub mod cubic;
+pub mod hystart;
 pub mod reno;
 pub mod vegas;
 

@@ -8,6 +8,7 @@ use super::*;
 use crate::net::{Address, FlowId, Hears, NodeId, Socket};
 
 mod chaos;
+mod hystart;
 mod losses;
 mod ns3;
 mod scripts;
