@@ -111,7 +111,7 @@ fn greedy_tcp(from: String, to: String, start: Duration) -> Flow {
         ..Default::default()
     };
     let (transport, source) = (Transport::Tcp(config), Source::Greedy(greedy::Config::default()));
-    Flow { name: String::new(), from, to, transport, source, start }
+    Flow { name: String::new(), from, to, transport, source, start, qos: None }
 }
 
 /// Datagrams of 1000 bytes, IP header included, at a constant rate.
@@ -119,7 +119,7 @@ fn stream(from: String, to: String, rate: BitRate) -> Flow {
     let rate = BitRate::from_bps(rate.as_bps() * 972 / 1000);
     let source = Source::Cbr(cbr::Config::with_rate(rate, Bytes::new(972)));
     let transport = Transport::Udp(udp::Config::default());
-    Flow { name: String::new(), from, to, transport, source, start: Duration::ZERO }
+    Flow { name: String::new(), from, to, transport, source, start: Duration::ZERO, qos: None }
 }
 
 fn scenario(options: &Options, link: Vec<Link>, flow: Vec<Flow>, group: Vec<Group>) -> Scenario {

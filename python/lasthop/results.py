@@ -201,6 +201,7 @@ class Result:
 def _no_table(name: str, tables: Mapping[str, Table]) -> str:
     ask = {
         "series": 'record.series = "100 ms"',
+        "state": "record.state = true",
         "packets": "record.packets = true",
         "changes": "record.variables = true",
     }.get(name)

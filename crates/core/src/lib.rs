@@ -7,6 +7,7 @@ pub mod engine;
 pub mod measure;
 pub mod net;
 pub mod profile;
+pub mod qos;
 pub mod scenario;
 pub mod traffic;
 pub mod transport;

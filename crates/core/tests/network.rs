@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use common::{Happened, Log, Script, add_link, add_udp, take_log, us};
 use lasthop_core::engine::{BitRate, Duration, Instant, Streams};
 use lasthop_core::net::{
-    Action, Address, Cause, Change, Endpoint, NodeId, Notice, Packet, Port, Probe, RunError, Simulation, Source, Timed,
+    Action, Address, Answer, Cause, Change, Command, Endpoint, NodeId, Notice, Order, Packet, Port, Probe, RunError,
+    Seat, Simulation, Source, Timed,
 };
 use lasthop_core::traffic::{SourceConfig, cbr};
 use lasthop_core::transport::udp;
@@ -248,4 +249,86 @@ fn an_observer_does_not_change_the_trajectory() {
     let fingerprint = arrivals(false);
     assert!(fingerprint.len() > 1000, "{} arrivals", fingerprint.len());
     assert_eq!(fingerprint, arrivals(true));
+}
+
+/// What machines hear, and when.
+type Heard = Arc<Mutex<Vec<Notice>>>;
+
+/// A machine at a node: repeats what comes to the neighbour on the way to `onward`, asks that
+/// interface for a reservation, and remembers what it hears.
+struct Repeater {
+    here: NodeId,
+    onward: NodeId,
+    heard: Heard,
+    waiting: Vec<Action>,
+    template: Option<Packet>,
+}
+
+impl Timed for Repeater {
+    fn on_timeout(&mut self, _now: Instant) {}
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+}
+
+impl Endpoint for Repeater {
+    fn on_packet(&mut self, _now: Instant, packet: &Packet, _via: Port) {
+        self.template = Some(packet.clone());
+        if self.here != self.onward {
+            self.waiting.push(Action::SendToward(self.onward));
+        }
+        let command = Command::Reserve(packet.flow, RATE);
+        self.waiting.push(Action::Order(Order { toward: self.onward, command }));
+    }
+    fn on_notice(&mut self, _now: Instant, notice: Notice) {
+        self.heard.lock().unwrap().push(notice);
+    }
+    fn poll(&mut self, _now: Instant, packet: &mut Packet) -> Option<Action> {
+        let action = self.waiting.pop()?;
+        if let Some(template) = &self.template {
+            *packet = template.clone();
+        }
+        Some(action)
+    }
+    fn sample(&self, _probe: &mut dyn Probe) {}
+}
+
+#[test]
+fn machines_at_routers_pass_packets_from_neighbour_to_neighbour() {
+    // A datagram to the machine at a goes hop by hop to c's, though nobody names c as its target.
+    let mut simulation = Simulation::new(1);
+    let [s, a, b, c] = ["s", "a", "b", "c"].map(|name| simulation.add_node(name));
+    let links = [(s, a), (a, b), (b, c)].map(|(from, to)| add_link(&mut simulation, from, to, RATE, ms(1)));
+    let heard: [Heard; 3] = Default::default();
+    for (node, log) in [a, b, c].into_iter().zip(&heard) {
+        let heard = log.clone();
+        simulation.add_agent(node, 1, |seat| {
+            Box::new(Repeater { here: seat.local.node, onward: c, heard, waiting: Vec::new(), template: None })
+        });
+    }
+    let source = cbr("interval = '1 s'\nsize = '100 B'", Instant::ZERO);
+    let sender = |seat: Seat| udp::Sender::new(0, Seat { remote: Address::Node(a), remote_port: 1, ..seat });
+    let receiver = |seat| Box::new(udp::Receiver::new(0, seat)) as _;
+    simulation.add_flow(s, Address::Node(c), Instant::ZERO, source, |seat| Box::new(sender(seat)), receiver);
+    simulation.route();
+    simulation.set_observer(Box::new(Log::default()));
+    simulation.run_until(Instant::from_secs_f64(0.5), u64::MAX).unwrap();
+    let received: Vec<NodeId> = take_log(&mut simulation)
+        .into_iter()
+        .filter_map(|(.., happened)| if let Happened::Received(node) = happened { Some(node) } else { None })
+        .collect();
+    assert_eq!(received, [a, b, c]);
+    // A tail-drop FIFO reserves nothing; c itself has no interface on the way to c.
+    for log in &heard {
+        assert_eq!(*log.lock().unwrap(), [Notice::Answer(Answer::Unknown)]);
+    }
+
+    let rate = Some(BitRate::from_mbps(1));
+    simulation.change(links[1], Change { rate, ..Change::default() });
+    let ways = heard.map(|log| match log.lock().unwrap().last() {
+        Some(Notice::Link(notice)) => Some((notice.before.rate, notice.after.rate)),
+        _ => None,
+    });
+    let changed = Some((RATE, BitRate::from_mbps(1)));
+    assert_eq!(ways, [changed, changed, None]);
 }

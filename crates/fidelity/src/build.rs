@@ -73,6 +73,7 @@ pub fn scenario(network: &Network) -> Result<Scenario, Obstacle> {
                 Some(packets) => Source::File(file::Config { size: size(packets) }),
             },
             start: Duration::from_secs_f64(flow.start),
+            qos: None,
         });
     }
     let changes = network.changes.iter().map(|change| types::Change {

@@ -22,6 +22,15 @@ impl Part {
         self.quantiles.iter().find(|(n, _)| *n == name).map_or([None; 2], |(_, both)| *both)
     }
 
+    /// All values with their names, and the medians and 95th percentiles of distributions.
+    pub fn all(&self) -> impl Iterator<Item = (String, f64)> + '_ {
+        let quantile = |(name, [median, high]): &(&str, [Option<f64>; 2])| {
+            [("p50", *median), ("p95", *high)].map(|(which, value)| Some((format!("{name}_{which}"), value?)))
+        };
+        let values = self.values.iter().map(|(name, value)| ((*name).to_owned(), *value));
+        values.chain(self.quantiles.iter().flat_map(quantile).flatten())
+    }
+
     /// What a flow's sender shows.
     pub fn of_sender(simulation: &Simulation, flow: FlowId) -> Self {
         let mut sender = Self::default();

@@ -216,3 +216,47 @@ pub fn drops(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
         ],
     }
 }
+
+/// The table `state`: a row for each value that links, endpoints and signalling machines keep.
+pub fn state(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
+    let mut rows = State::default();
+    part::each(|probe| simulation.sample_media(probe), |link| rows.add("link", &link.name, "", link));
+    for flow in flows {
+        let sender = Part::of_sender(simulation, flow.id);
+        rows.add("sender", &flow.name, &flow.from, &sender);
+        let see = |receiver: &Part| rows.add("receiver", &flow.name, &receiver.name, receiver);
+        part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
+    }
+    part::each(|probe| simulation.sample_agents(probe), |agent| rows.add("agent", "", &agent.name, agent));
+    Table {
+        columns: vec![
+            ("kind", rows.kind.column()),
+            ("name", rows.name.column()),
+            ("node", rows.node.column()),
+            ("quantity", rows.quantity.column()),
+            ("value", Column::Float(rows.value)),
+        ],
+    }
+}
+
+/// The rows of the table `state`.
+#[derive(Default)]
+struct State {
+    kind: Names,
+    name: Names,
+    node: Names,
+    quantity: Names,
+    value: Vec<Option<f64>>,
+}
+
+impl State {
+    fn add(&mut self, kind: &str, name: &str, node: &str, part: &Part) {
+        for (quantity, value) in part.all() {
+            self.kind.push(kind);
+            self.name.push(name);
+            self.node.push(node);
+            self.quantity.push(&quantity);
+            self.value.push(Some(value));
+        }
+    }
+}

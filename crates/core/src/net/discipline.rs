@@ -7,6 +7,7 @@ use crate::profile::Profile;
 use super::core::Core;
 use super::machine::Timed;
 use super::observe::{Place, Probe};
+use super::order::{Answer, Command};
 use super::packet::Packet;
 use super::slab::Pkt;
 use super::transmitter::Queue;
@@ -25,6 +26,10 @@ pub trait QueueDiscipline: Timed {
     fn on_return(&mut self, _now: Instant, _packet: &mut Packet) {}
     /// The rate of the transmitter is, from now on, this one.
     fn on_capacity(&mut self, _now: Instant, _rate: BitRate) {}
+    /// A machine of its own node asks something of it.
+    fn on_order(&mut self, _now: Instant, _command: &Command) -> Answer {
+        Answer::Unknown
+    }
     /// What waits.
     fn backlog(&self) -> Backlog;
     /// Its present state, beyond the backlog.

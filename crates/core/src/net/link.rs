@@ -4,8 +4,9 @@ use crate::engine::Instant;
 
 use super::clock::Clock;
 use super::core::Core;
-use super::medium::{Change, Edge, End, Medium, Peer};
+use super::medium::{Access, Change, Edge, End, Medium, Peer};
 use super::observe::Probe;
+use super::order::{Answer, Command};
 use super::slab::Pkt;
 use super::transmitter::{KEYS, Setup, Transmitter};
 
@@ -45,6 +46,14 @@ impl<C: Clock> Medium for Link<C> {
         for direction in &mut self.directions {
             direction.change(core, change);
         }
+    }
+
+    fn order(&mut self, core: &mut Core, at: Peer, command: &Command) -> Answer {
+        self.directions[at.0 as usize].order(core, command)
+    }
+
+    fn access(&self, peer: Peer) -> Access {
+        self.directions[1 - peer.0 as usize].access()
     }
 
     fn edges(&self, _now: Instant) -> Vec<Edge> {

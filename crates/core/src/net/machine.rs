@@ -6,8 +6,10 @@
 use crate::engine::Instant;
 
 use super::core::Port;
+use super::medium::Access;
 use super::observe::{Probe, Variable};
-use super::packet::{Address, FlowId, Packet, Socket};
+use super::order::{Answer, Order};
+use super::packet::{Address, FlowId, NodeId, Packet, Socket};
 
 /// A machine with one timer: the earliest of all those that it keeps.
 pub trait Timed: Send {
@@ -21,7 +23,8 @@ pub trait Timed: Send {
 pub trait Endpoint: Timed {
     /// A packet has come to its port.
     fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port);
-    /// The flow's source asks for something. Only the sending end is asked.
+    /// The flow's source asks for something, an order was answered, or an access link of its node
+    /// has changed. Only the sending end hears the source.
     fn on_notice(&mut self, now: Instant, notice: Notice);
     /// What it wants done next; `None` when nothing is left. A packet to be sent is written to
     /// `packet`, where it is to lie; what that held before means nothing.
@@ -35,6 +38,11 @@ pub trait Endpoint: Timed {
 pub enum Action {
     /// Send the packet that was written.
     Send,
+    /// Send the packet that was written to the neighbour on the way to this node: to the machine
+    /// there at the port that it names. It is dropped if there is no way.
+    SendToward(NodeId),
+    /// Ask something of the own node. The answer comes at once, as [`Notice::Answer`].
+    Order(Order),
     /// Tell the flow's source.
     Tell(Notice),
     /// Show that a variable changed. Said only if [`Seat::observed`] is set.
@@ -59,6 +67,21 @@ pub enum Notice {
     Acked(u64),
     /// Receiver: bytes received in order so far.
     Received(u64),
+    /// The node: the answer to the order given last.
+    Answer(Answer),
+    /// The node: one of its links has changed.
+    Link(LinkNotice),
+}
+
+/// What a machine hears of a change of one of its node's links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkNotice {
+    /// The interface.
+    pub port: Port,
+    /// The way to this node before the change.
+    pub before: Access,
+    /// The way to this node from now on.
+    pub after: Access,
 }
 
 /// Which notices a source wants to hear. A notice that nobody wants is not made.

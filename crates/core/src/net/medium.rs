@@ -5,6 +5,7 @@ use crate::engine::{BitRate, Duration, Instant};
 use super::core::{Core, Port};
 use super::loss::Loss;
 use super::observe::Probe;
+use super::order::{Answer, Command};
 use super::packet::NodeId;
 use super::slab::Pkt;
 
@@ -31,6 +32,12 @@ pub trait Medium: Send {
     /// The world changes: a rate, a delay, a link goes up or down. Parts that cannot be copied,
     /// such as a loss model, are taken out of `change`.
     fn change(&mut self, core: &mut Core, change: &mut Change);
+    /// A machine of the node at peer `at` asks something of its outgoing interface there.
+    fn order(&mut self, _core: &mut Core, _at: Peer, _command: &Command) -> Answer {
+        Answer::Unknown
+    }
+    /// The way to `peer` at present, as its terminal may know it.
+    fn access(&self, peer: Peer) -> Access;
     /// The ways that exist at present, for routing.
     fn edges(&self, now: Instant) -> Vec<Edge>;
     /// Packets that it holds at present: waiting, in service and in flight.
@@ -48,6 +55,17 @@ pub struct Edge {
     pub to: Peer,
     /// Its propagation delay, by which paths are compared.
     pub delay: Duration,
+}
+
+/// A way to a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Its rate.
+    pub rate: BitRate,
+    /// Its propagation delay.
+    pub delay: Duration,
+    /// Whether it carries anything.
+    pub up: bool,
 }
 
 /// What changes in a medium. `None` leaves a property as it is.

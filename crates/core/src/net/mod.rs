@@ -14,6 +14,7 @@ pub mod machine;
 pub mod medium;
 mod node;
 pub mod observe;
+pub mod order;
 pub mod packet;
 mod routes;
 pub mod schedule;
@@ -23,9 +24,11 @@ pub mod transmitter;
 
 pub use self::core::{Core, Counters, DropCount, Port};
 pub use discipline::{Backlog, QueueDiscipline};
-pub use machine::{Action, Endpoint, Hears, Notice, Seat, Source, Timed, Transfer};
-pub use medium::{Change, Edge, End, InFlight, Medium, Peer, Queued};
+pub use machine::{Action, Endpoint, Hears, LinkNotice, Notice, Seat, Source, Timed, Transfer};
+pub use medium::{Access, Change, Edge, End, InFlight, Medium, Peer, Queued};
+pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, Place, Probe, Variable};
+pub use order::{Answer, Command, Order};
 pub use packet::{
     Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader, UdpHeader,
 };

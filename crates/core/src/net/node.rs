@@ -39,12 +39,15 @@ pub(super) struct OutList {
     pub local: bool,
 }
 
+/// The first port for endpoints of flows; those below are for machines that serve their node.
+pub const FIRST_FREE_PORT: u16 = 4;
+
 /// A node.
 #[derive(Debug)]
 pub(super) struct Node {
     pub name: String,
-    /// How many interfaces it has.
-    pub ports: u32,
+    /// Its interfaces: the medium and the peer there, by port.
+    pub ports: Vec<(u32, Peer)>,
     pub routes: Routes,
     /// Out-lists by group and sending node, sorted: each sender has a tree of its own.
     pub groups: Vec<((GroupId, NodeId), OutList)>,
@@ -54,7 +57,13 @@ pub(super) struct Node {
 
 impl Node {
     pub fn new(name: String) -> Self {
-        Self { name, ports: 0, routes: Routes::Default(None), groups: Vec::new(), sockets: vec![None] }
+        Self {
+            name,
+            ports: Vec::new(),
+            routes: Routes::Default(None),
+            groups: Vec::new(),
+            sockets: vec![None; usize::from(FIRST_FREE_PORT)],
+        }
     }
 
     pub fn group(&self, group: GroupId, from: NodeId) -> Option<&OutList> {

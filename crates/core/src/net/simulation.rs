@@ -8,10 +8,11 @@ use thiserror::Error;
 use crate::engine::{FloatTime, Instant, Target};
 
 use super::core::{Arrival, Core, Port};
-use super::machine::{Action, Endpoint, Seat, Source, Transfer};
-use super::medium::{Change, End, Medium};
+use super::machine::{Action, Endpoint, LinkNotice, Notice, Seat, Source, Transfer};
+use super::medium::{Access, Change, End, Medium, Peer};
 use super::node::{NextHop, Node, OutList, Routes};
 use super::observe::{Cause, Observation, Observer, Place, Probe};
+use super::order::{Answer, Order};
 use super::packet::{Address, FlowId, GroupId, NodeId, Socket};
 use super::routes::{Graph, Way};
 use super::slab::Pkt;
@@ -27,6 +28,8 @@ pub struct Simulation {
     flows: Vec<Flow>,
     /// Multicast groups: their members.
     groups: Vec<Vec<NodeId>>,
+    /// The endpoints that serve their node and belong to no flow.
+    agents: Vec<u32>,
     /// Where packets end that no medium dropped.
     nowhere: Place,
     /// Events since time last went on, as far as they were looked after.
@@ -174,6 +177,7 @@ impl Simulation {
             endpoints: Vec::new(),
             flows: Vec::new(),
             groups: Vec::new(),
+            agents: Vec::new(),
             nowhere,
             standing: 0,
         }
@@ -209,10 +213,10 @@ impl Simulation {
     ) -> u32 {
         let medium = self.media.len() as u32;
         let mut ends = Vec::with_capacity(nodes.len());
-        for &node in nodes {
+        for (&node, peer) in nodes.iter().zip(0..) {
             let ports = &mut self.nodes[node.0 as usize].ports;
-            ends.push(End { node, port: Port(*ports) });
-            *ports += 1;
+            ends.push(End { node, port: Port(ports.len() as u32) });
+            ports.push((medium, Peer(peer)));
         }
         let made = make(&mut self.core, (MEDIUM << KIND) | medium, &ends);
         self.media.push(Box::new(made));
@@ -261,16 +265,30 @@ impl Simulation {
         flow
     }
 
+    /// Adds a machine that serves `node` at `port`, below [`FIRST_FREE_PORT`](super::FIRST_FREE_PORT): routers have such
+    /// for signalling. `make` gets its seat.
+    pub fn add_agent(&mut self, node: NodeId, port: u16, make: impl FnOnce(Seat) -> Box<dyn Endpoint>) {
+        let local = Socket { node, port };
+        let observed = self.core.is_observed();
+        let remote = Address::Node(node);
+        let seat = Seat { local, remote, remote_port: port, flow: FlowId::NONE, hears: Default::default(), observed };
+        let agent = self.seat(local, FlowId::NONE, make(seat));
+        self.agents.push(agent);
+        let seated = &mut self.endpoints[agent as usize];
+        let wish = seated.endpoint.next_timeout();
+        seated.timer.set(&mut self.core, Target { component: (ENDPOINT << KIND) | agent, key: 0 }, wish);
+    }
+
     /// The lowest port free at all of `nodes`.
     fn free_port(&self, nodes: &[NodeId]) -> u16 {
-        nodes.iter().map(|n| self.nodes[n.0 as usize].sockets.len()).max().unwrap_or(1) as u16
+        nodes.iter().map(|n| self.nodes[n.0 as usize].sockets.len()).max().unwrap_or_default() as u16
     }
 
     fn seat(&mut self, at: Socket, flow: FlowId, endpoint: Box<dyn Endpoint>) -> u32 {
         let number = self.endpoints.len() as u32;
         let sockets = &mut self.nodes[at.node.0 as usize].sockets;
-        sockets.resize(usize::from(at.port), None);
-        sockets.push(Some(number));
+        sockets.resize(sockets.len().max(usize::from(at.port) + 1), None);
+        sockets[usize::from(at.port)] = Some(number);
         self.endpoints.push(Seated { endpoint, node: at.node, flow, timer: Timer::IDLE });
         number
     }
@@ -423,11 +441,37 @@ impl Simulation {
     /// Changes a medium now.
     pub fn change(&mut self, medium: u32, mut change: Change) {
         let edges = self.media[medium as usize].edges(self.core.now());
+        let before = self.accesses(medium);
         self.media[medium as usize].change(&mut self.core, &mut change);
         if self.media[medium as usize].edges(self.core.now()) != edges {
             self.route();
         }
         self.forward_arrivals();
+        self.tell_of_change(medium, &before);
+    }
+
+    /// The ways to the nodes of a medium.
+    fn accesses(&self, medium: u32) -> Vec<Access> {
+        let peers = 0..self.ends[medium as usize].len() as u32;
+        peers.map(|peer| self.media[medium as usize].access(Peer(peer))).collect()
+    }
+
+    /// Tells the machines at a medium's nodes what has become of the ways to them.
+    fn tell_of_change(&mut self, medium: u32, before: &[Access]) {
+        let after = self.accesses(medium);
+        let ends = self.ends[medium as usize].clone();
+        for ((end, before), after) in ends.into_iter().zip(before).zip(after) {
+            if *before == after {
+                continue;
+            }
+            let notice = LinkNotice { port: end.port, before: *before, after };
+            for index in 0..self.endpoints.len() {
+                if self.endpoints[index].node == end.node {
+                    self.endpoints[index].endpoint.on_notice(self.core.now(), Notice::Link(notice));
+                    self.settle(index as u32);
+                }
+            }
+        }
     }
 
     /// Whether the books balance: sent + copied = delivered + dropped + in flight, with what is
@@ -463,6 +507,15 @@ impl Simulation {
     pub fn sample_receivers(&self, flow: FlowId, probe: &mut dyn Probe) {
         for &receiver in &self.flows[flow.0 as usize].receivers {
             let seated = &self.endpoints[receiver as usize];
+            probe.part(self.node_name(seated.node));
+            seated.endpoint.sample(probe);
+        }
+    }
+
+    /// Shows the present state of every agent, one part for each, named for its node.
+    pub fn sample_agents(&self, probe: &mut dyn Probe) {
+        for &agent in &self.agents {
+            let seated = &self.endpoints[agent as usize];
             probe.part(self.node_name(seated.node));
             seated.endpoint.sample(probe);
         }
@@ -620,7 +673,7 @@ impl Simulation {
     /// Does what an endpoint wants done, and what follows from it at its source.
     #[inline]
     fn settle(&mut self, index: u32) {
-        if self.drain(index) {
+        if self.drain(index) && self.endpoints[index as usize].flow != FlowId::NONE {
             let flow = self.endpoints[index as usize].flow.0;
             let sender = self.flows[flow as usize].sender;
             while self.ask_source(flow, sender) {
@@ -629,6 +682,39 @@ impl Simulation {
                 }
             }
         }
+    }
+
+    /// Sends the packet that an endpoint at `node` has written.
+    #[inline]
+    fn send(&mut self, node: NodeId) {
+        if self.core.is_observed() {
+            let packet = self.core.vacant().clone();
+            self.core.observe(&Observation::Sent { node, packet: &packet });
+        }
+        let pkt = self.core.send_vacant();
+        self.forward(node, Port::LOCAL, pkt);
+    }
+
+    /// Sends it to the neighbour on the way to `destination`.
+    #[inline(never)]
+    fn send_toward(&mut self, node: NodeId, destination: NodeId) {
+        // Without a way the packet ends like any other without one.
+        let neighbour = self.next_hop(node, destination).map_or(destination, |(_, neighbour)| neighbour);
+        self.core.vacant().to = Address::Node(neighbour);
+        self.send(node);
+    }
+
+    /// The way out of `node` to `destination`, and the node to which it leads.
+    fn next_hop(&self, node: NodeId, destination: NodeId) -> Option<(NextHop, NodeId)> {
+        let hop = self.nodes[node.0 as usize].routes.to(destination).filter(|_| node != destination)?;
+        Some((hop, self.ends[hop.medium as usize][hop.to.0 as usize].node))
+    }
+
+    /// Passes an order to the interface that it names.
+    #[inline(never)]
+    fn order(&mut self, node: NodeId, order: &Order) -> Answer {
+        let Some((hop, _)) = self.next_hop(node, order.toward) else { return Answer::Unknown };
+        self.media[hop.medium as usize].order(&mut self.core, hop.from, &order.command)
     }
 
     /// Drains `poll` and reads the timer; says whether the source was told something.
@@ -640,18 +726,18 @@ impl Simulation {
         let node = seated.node;
         while let Some(action) = self.endpoints[index as usize].endpoint.poll(now, self.core.vacant()) {
             match action {
-                Action::Send => {
-                    if self.core.is_observed() {
-                        let packet = self.core.vacant().clone();
-                        self.core.observe(&Observation::Sent { node, packet: &packet });
-                    }
-                    let pkt = self.core.send_vacant();
-                    self.forward(node, Port::LOCAL, pkt);
+                Action::Send => self.send(node),
+                Action::SendToward(destination) => self.send_toward(node, destination),
+                Action::Order(order) => {
+                    let answer = self.order(node, &order);
+                    self.endpoints[index as usize].endpoint.on_notice(now, Notice::Answer(answer));
                 }
                 Action::Tell(notice) => {
                     let flow = self.endpoints[index as usize].flow;
-                    self.flows[flow.0 as usize].source.on_notice(now, notice);
-                    told = true;
+                    if let Some(flow) = self.flows.get_mut(flow.0 as usize) {
+                        flow.source.on_notice(now, notice);
+                        told = true;
+                    }
                 }
                 Action::Observe(variable, value) => {
                     let flow = self.endpoints[index as usize].flow;

@@ -20,8 +20,9 @@ use super::clock::Clock;
 use super::core::Core;
 use super::discipline::{Backlog, QueueDiscipline};
 use super::loss::Loss;
-use super::medium::{Change, End, InFlight, Queued};
+use super::medium::{Access, Change, End, InFlight, Queued};
 use super::observe::{Cause, Histogram, Place, Probe};
+use super::order::{Answer, Command};
 use super::schedule::{Occasion, Schedule, Service};
 use super::slab::{Flight, Flights, Line, NONE, Pkt, behind, flights_from};
 
@@ -257,6 +258,19 @@ impl<C: Clock> Transmitter<C> {
             let now = core.now();
             discipline.on_return(now, core.packet_mut(pkt));
         }
+    }
+
+    /// A machine of its own node asks something of the discipline.
+    pub fn order(&mut self, core: &mut Core, command: &Command) -> Answer {
+        let Stage::Asked { discipline, .. } = &mut self.stage else { return Answer::Unknown };
+        let answer = discipline.on_order(core.now(), command);
+        self.arm_discipline(core);
+        answer
+    }
+
+    /// The way that it offers, as the terminal at its far end may know it.
+    pub fn access(&self) -> Access {
+        Access { rate: BitRate::from_bps(self.schedule.rate), delay: self.schedule.delay, up: self.up }
     }
 
     /// Changes rate, delay, state or loss, and does with the packets as the change says.

@@ -12,8 +12,9 @@ use crate::net::link::Link as LinkMedium;
 use crate::net::loss::Loss;
 use crate::net::transmitter::Setup;
 use crate::net::{Address, Core, NodeId, Observer, Simulation};
+use crate::qos::Agent;
 
-use super::registry::{LossModel, Queue};
+use super::registry::{LossModel, Qos, Queue};
 use super::types::{Change, Flow, Link, Scenario};
 
 /// A scenario that cannot be built, with the place: `flow[2].to`.
@@ -76,6 +77,11 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         let members = group.members.iter().enumerate().map(member).collect::<Result<Vec<_>, _>>()?;
         groups.push((group.name.as_str(), simulation.add_group(members)));
     }
+    for agent in agents(scenario) {
+        for &node in &nodes {
+            simulation.add_agent(node, agent.port, agent.make);
+        }
+    }
     let mut flows = Vec::new();
     for (i, flow) in scenario.flow.iter().enumerate() {
         let from = node(&flow.from, &|| format!("flow[{i}].from"))?;
@@ -87,6 +93,14 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     }
     simulation.route();
     Ok(Built { simulation, flows, links })
+}
+
+/// The machines that every node needs for what flows ask: one at each port.
+fn agents(scenario: &Scenario) -> Vec<Agent> {
+    let mut agents: Vec<Agent> = scenario.flow.iter().filter_map(|flow| flow.qos.as_ref()?.config().agent()).collect();
+    agents.sort_by_key(|agent| agent.port);
+    agents.dedup_by_key(|agent| agent.port);
+    agents
 }
 
 fn add_link<C: Clock>(simulation: &mut Simulation, scenario: &Scenario, link: &Link, ends: [NodeId; 2]) -> u32 {
@@ -103,13 +117,26 @@ fn add_flow(simulation: &mut Simulation, scenario: &Scenario, flow: &Flow, from:
     let stream = |purpose: &str| streams.stream(&format!("flow {name}"), purpose);
     let transport = flow.transport.config();
     let profile = scenario.profile;
+    let qos = flow.qos.as_ref().map(Qos::config);
     let id = simulation.add_flow(
         from,
         to,
         start,
         flow.source.config().build(start, stream("source")),
-        |seat| transport.sender(seat, profile, stream("sender")),
-        |seat| transport.receiver(seat, profile, stream(&format!("receiver {}", seat.local.node.0))),
+        |seat| {
+            let sender = transport.sender(seat, profile, stream("sender"));
+            match qos {
+                Some(qos) => qos.sender(sender, seat, profile),
+                None => sender,
+            }
+        },
+        |seat| {
+            let receiver = transport.receiver(seat, profile, stream(&format!("receiver {}", seat.local.node.0)));
+            match qos {
+                Some(qos) => qos.receiver(receiver, seat, profile),
+                None => receiver,
+            }
+        },
     );
     FlowInfo { id, name, from: flow.from.clone(), transport: transport.label(profile), start }
 }

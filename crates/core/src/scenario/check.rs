@@ -314,6 +314,9 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
     let (transport_name, source_name) = (flow.transport.name(), flow.source.name());
     problems.fault(format!("flow[{i}].transport.{transport_name}"), transport.check(scenario.profile));
     problems.fault(format!("flow[{i}].source.{source_name}"), source.check());
+    if let Some(qos) = &flow.qos {
+        problems.fault(format!("flow[{i}].qos.{}", qos.name()), qos.config().check());
+    }
     if transport.sends_datagrams() && !source.suits_datagrams() {
         let message =
             format!("the source \"{source_name}\" does not write datagrams, which \"{transport_name}\" sends");

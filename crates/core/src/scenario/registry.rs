@@ -4,6 +4,7 @@ use crate::choice;
 use crate::net::discipline::QueueConfig;
 use crate::net::disciplines::{codel, droptail, red};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
+use crate::qos::{self, QosConfig};
 use crate::traffic::{self, SourceConfig};
 use crate::transport::{TransportConfig, tcp, udp};
 
@@ -41,6 +42,14 @@ choice! {
         "cbr" => Cbr(traffic::cbr::Config),
         /// Bursts of writes.
         "onoff" => OnOff(traffic::onoff::Config),
+    }
+}
+
+choice! {
+    /// What a flow asks of the network beyond best effort.
+    pub enum Qos: "quality of service" as QosConfig {
+        /// Its packets carry a code point.
+        "mark" => Mark(qos::mark::Config),
     }
 }
 

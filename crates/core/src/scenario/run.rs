@@ -21,6 +21,8 @@ pub struct Run {
     /// Changes that have not happened, the last one first, with their places in the scenario.
     changes: Vec<(usize, Change)>,
     series: Option<(Duration, Series)>,
+    /// Whether the table `state` is wanted.
+    state: bool,
     samples: u64,
 }
 
@@ -59,6 +61,7 @@ impl Run {
             end: Instant::ZERO + scenario.duration,
             changes,
             series: scenario.record.series.map(|interval| (interval, Series::default())),
+            state: scenario.record.state,
             samples: 0,
         })
     }
@@ -136,6 +139,9 @@ impl Run {
             ("links", totals::links(simulation)),
             ("drops", totals::drops(simulation, flows)),
         ];
+        if self.state {
+            tables.push(("state", totals::state(simulation, flows)));
+        }
         if let Some((_, series)) = self.series {
             tables.push(("series", series.table()));
         }

@@ -7,7 +7,7 @@ use crate::engine::{BitRate, Duration};
 use crate::net::{InFlight, Queued};
 use crate::profile::Profile;
 
-use super::registry::{LossModel, Queue, Source, Transport};
+use super::registry::{LossModel, Qos, Queue, Source, Transport};
 
 /// A network, what it carries, what changes, and what to record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -159,6 +159,9 @@ pub struct Flow {
     /// When the source starts. At once.
     #[serde(default)]
     pub start: Duration,
+    /// What it asks of the network. Nothing: best effort.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qos: Option<Qos>,
 }
 
 /// A change of a link during the run. What is left out stays as it is.
@@ -199,6 +202,9 @@ pub struct Record {
     pub series: Option<Duration>,
     /// Record every packet sent, received, dropped and marked, into the table `packets`.
     pub packets: bool,
+    /// Show every value that links, endpoints and signalling machines keep at the end, into the
+    /// table `state`.
+    pub state: bool,
     /// Record every change of `cwnd`, `ssthresh`, `srtt` and the like, into the table `changes`.
     pub variables: bool,
 }

@@ -1,0 +1,36 @@
+//! Orders: what a machine may ask of its own node, and the answers.
+//!
+//! Nobody orders anything at another node; control between nodes is packets between machines.
+
+use crate::engine::BitRate;
+
+use super::packet::{FlowId, NodeId};
+
+/// An order to the interface of the own node over which packets to a node leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// That node.
+    pub toward: NodeId,
+    /// What is asked.
+    pub command: Command,
+}
+
+/// What is asked of a queue discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Reserve this rate for a flow, or change what is reserved for it.
+    Reserve(FlowId, BitRate),
+    /// Give back what is reserved for a flow.
+    Release(FlowId),
+}
+
+/// The answer to an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// It cannot be done: this much could be reserved in place of what was asked.
+    Refused(BitRate),
+    /// The interface knows no such order, or there is no interface on the way to that node.
+    Unknown,
+}

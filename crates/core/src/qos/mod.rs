@@ -1,0 +1,44 @@
+//! Quality of service: what a flow asks of the network beyond best effort, and the machines at
+//! hosts and routers that ask, decide and police. What they decide is carried out by queue
+//! disciplines.
+
+pub mod dscp;
+pub mod mark;
+
+use crate::engine::Fault;
+use crate::net::{Endpoint, Seat};
+use crate::profile::Profile;
+
+/// A machine that serves its node.
+#[derive(Clone, Copy)]
+pub struct Agent {
+    /// Its port, below [`FIRST_FREE_PORT`](crate::net::FIRST_FREE_PORT).
+    pub port: u16,
+    /// Makes it.
+    pub make: fn(Seat) -> Box<dyn Endpoint>,
+}
+
+/// What a flow asks of the network.
+pub trait QosConfig {
+    /// Puts the sending end of a flow behind what asks, polices or marks for it.
+    fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, profile: Profile) -> Box<dyn Endpoint>;
+
+    /// Puts the receiving end of a flow behind what answers for it.
+    fn receiver(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile) -> Box<dyn Endpoint> {
+        inner
+    }
+
+    /// The machine that every node needs for it, if any. Flows that ask for the same share one
+    /// machine at each node.
+    fn agent(&self) -> Option<Agent> {
+        None
+    }
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
+}
