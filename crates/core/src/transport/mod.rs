@@ -1,5 +1,6 @@
 //! Transport protocols: sans-IO endpoints, and the modules that they share.
 
+pub mod dccp;
 pub mod tcp;
 pub mod udp;
 
