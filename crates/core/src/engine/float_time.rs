@@ -24,6 +24,12 @@ impl FloatTime {
         Self(self.0 + seconds)
     }
 
+    /// Seconds from the start of the run.
+    #[inline]
+    pub fn as_secs(self) -> f64 {
+        self.0
+    }
+
     /// This time and `duration`.
     pub fn after_duration(self, duration: Duration) -> Self {
         self.after(duration.as_secs_f64())

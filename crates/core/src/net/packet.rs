@@ -224,14 +224,14 @@ pub struct TfrcHeader {
     pub rto: f64,
     /// Payload bytes.
     pub payload: u32,
+    /// Payload bytes of the connection so far, this packet's included.
+    pub end: u64,
     /// How many reports and expiries of the no-feedback timer the sender has seen (ns-2).
     pub round: u32,
     /// How many times the receiver had told of a handover when it was sent.
     pub epoch: u16,
     /// Whether the sender wants a report at once (ns-2).
     pub urgent: bool,
-    /// No later packet belongs to the transfer.
-    pub last: bool,
 }
 
 /// What a feedback packet of TFRC carries (RFC 5348 §3.2.2).
@@ -247,8 +247,8 @@ pub struct TfrcReport {
     pub rate: f64,
     /// The loss event rate.
     pub p: f64,
-    /// Payload bytes received so far.
-    pub received: u64,
+    /// Payload bytes of the connection up to the highest number received.
+    pub end: u64,
     /// The capacity that a handover leads to, if the receiver knows it.
     pub hint: Option<BitRate>,
     /// How many times the receiver has told of a handover.

@@ -16,14 +16,13 @@ use super::TransportConfig;
 pub struct Config {
     /// The congestion control: 3 is TFRC (RFC 4342). 3.
     pub ccid: u8,
-    /// Bytes on the wire of a full data packet: IPv4 header (20 B), DCCP header (16 B) and
-    /// payload. 1000 B.
-    pub packet: Bytes,
+    /// Payload of a full data packet. 1464 B: with IPv4's header (20 B) and DCCP's (16 B) 1500 B.
+    pub segment: Bytes,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { ccid: 3, packet: Bytes::new(1000) }
+        Self { ccid: 3, segment: Bytes::new(1464) }
     }
 }
 
@@ -33,13 +32,6 @@ pub(crate) const IP_BYTES: u32 = 20;
 pub(crate) const DATA_HEADER_BYTES: u32 = 16;
 /// The same with an acknowledgement number (§5.6).
 pub(crate) const ACK_HEADER_BYTES: u32 = 24;
-
-impl Config {
-    /// Payload of a full data packet.
-    pub(crate) fn payload(&self) -> u32 {
-        self.packet.get() as u32 - IP_BYTES - DATA_HEADER_BYTES
-    }
-}
 
 impl TransportConfig for Config {
     fn sender(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
@@ -63,10 +55,10 @@ impl TransportConfig for Config {
     }
 
     fn check(&self, _profile: Profile) -> Result<(), Fault> {
-        let packet = self.packet.get();
-        if !(100..=65_535).contains(&packet) {
-            let message = format!("packets of {} bytes cannot be sent", self.packet);
-            return Err(Fault::new("packet", message, "expected 100 B to 65535 B"));
+        let segment = self.segment.get();
+        if !(1..=65_000).contains(&segment) {
+            let message = format!("packets of {} cannot be sent", self.segment);
+            return Err(Fault::new("segment", message, "expected 1 B to 65000 B"));
         }
         Err(Fault::new("ccid", format!("there is no CCID {}", self.ccid), ""))
     }
