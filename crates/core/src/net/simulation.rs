@@ -68,7 +68,8 @@ struct Timer {
 }
 
 impl Timer {
-    const IDLE: Self = Self { deadline: None, since: Instant::ZERO, since_float: None, deadline_float: None, armed: Instant::MAX };
+    const IDLE: Self =
+        Self { deadline: None, since: Instant::ZERO, since_float: None, deadline_float: None, armed: Instant::MAX };
 
     /// Takes the machine's wish. A later one adds nothing to the queue: the pending wake-up
     /// finds nothing due and arms the next.

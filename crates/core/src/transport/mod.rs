@@ -2,6 +2,7 @@
 
 pub mod dccp;
 pub mod tcp;
+pub mod tfrc;
 pub mod udp;
 
 use crate::engine::{Fault, Stream};
