@@ -140,7 +140,10 @@ fn run(
     for (place, flow, letter, event) in &watcher.drops {
         // ns-2's traces show drops at the bottleneck only.
         if places.get(&place.0).is_some_and(|name| name.starts_with(BOTTLENECK)) {
-            events.entry((*flow, *letter)).or_default().push(*event);
+            // Only scripted losses are marked as such; these come before a schedule begins.
+            let scripted = network.loss_schedule.first().is_none_or(|(at, _)| event.at.as_secs_f64() < *at);
+            let event = Event { b: event.b.filter(|_| scripted || *letter != 'D').or(Some(0.0)), ..*event };
+            events.entry((*flow, *letter)).or_default().push(event);
         }
     }
     if samples {

@@ -6,7 +6,7 @@ use crate::net::disciplines::{codel, droptail, red};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::traffic::{self, SourceConfig};
-use crate::transport::{TransportConfig, tcp, tfrc, udp};
+use crate::transport::{TransportConfig, dccp, tcp, tfrc, udp};
 
 choice! {
     /// What a transmitter keeps, marks and drops.
@@ -30,6 +30,8 @@ choice! {
         "udp" => Udp(udp::Config),
         /// TFRC: a rate that follows TCP's throughput equation (RFC 5348).
         "tfrc" => Tfrc(tfrc::Config),
+        /// DCCP: datagrams under a congestion control of choice (RFC 4340).
+        "dccp" => Dccp(dccp::Config),
     }
 }
 

@@ -2,9 +2,16 @@
 //! the files beside it. [`equation`] and [`loss_history`] know nothing of endpoints; multicast
 //! protocols compute with them too.
 
+pub mod backlog;
 pub mod config;
+pub mod control;
 pub mod equation;
+pub mod loss_history;
+pub mod meter;
 pub mod ns2;
+pub mod pacer;
+pub mod receiver;
+pub mod sender;
 pub mod settings;
 
 pub use config::Config;
@@ -20,19 +27,27 @@ impl TransportConfig for Config {
         if self.profile.unwrap_or(profile).is_ns2() {
             return Box::new(ns2::Sender::new(settings::Ns2::new(self), seat));
         }
-        unreachable!("`check` refuses it")
+        Box::new(sender::Sender::new(&settings::Rfc::new(self), seat))
     }
 
     fn receiver(&self, seat: Seat, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         if self.profile.unwrap_or(profile).is_ns2() {
             return Box::new(ns2::Sink::new(settings::Ns2::new(self), seat));
         }
-        unreachable!("`check` refuses it")
+        Box::new(receiver::Receiver::new(&settings::Rfc::new(self), seat))
     }
 
     fn label(&self, profile: Profile) -> String {
-        let _ = profile;
-        "tfrc".to_owned()
+        let name = match (self.profile.unwrap_or(profile).is_ns2(), self.version) {
+            (false, Some(config::Version::Rfc3448)) => "tfrc rfc3448",
+            _ => "tfrc",
+        };
+        let handover = match self.handover {
+            config::Handover::Off => "",
+            config::Handover::Restart => "+hn",
+            config::Handover::Hint => "+hint",
+        };
+        format!("{name}{handover}")
     }
 
     fn sends_datagrams(&self) -> bool {
@@ -44,9 +59,6 @@ impl TransportConfig for Config {
     }
 
     fn check(&self, profile: Profile) -> Result<(), Fault> {
-        if !self.profile.unwrap_or(profile).is_ns2() {
-            return Err(Fault::new("profile", "TFRC exists in profile \"ns2\" only", "choose profile = \"ns2\""));
-        }
         self.faults(self.profile.unwrap_or(profile)).map_or(Ok(()), Err)
     }
 }
