@@ -265,17 +265,19 @@ impl Sender {
         let mut hold_timer = false;
         if advance == 0 || c.status.alert || c.board.is_marked() {
             let event = AckEvent {
+                now,
                 una: ack,
                 nxt: c.nxt,
                 advance,
                 sacked: acked.sacked,
+                rtt,
                 duplicate: advance == 0 && header.payload == 0 && !c.board.is_empty(),
             };
             let verdict = c.recovery.on_ack(&mut c.board, &event);
             c.status = c.recovery.status();
             match verdict {
                 Verdict::Usual => {}
-                Verdict::Enter { limit } => self.on_loss(now, limit),
+                Verdict::Enter { limit, cut } => self.on_loss(now, limit, cut),
                 Verdict::Partial { resend, hold_timer: hold } => {
                     c.resend_first = resend;
                     hold_timer = hold;
@@ -328,13 +330,13 @@ impl Sender {
         }
     }
 
-    /// A fast retransmit begins.
-    fn on_loss(&mut self, now: Instant, limit: u64) {
+    /// A fast retransmit begins; `cut` says whether the congestion control hears of it.
+    fn on_loss(&mut self, now: Instant, limit: u64, cut: bool) {
         let c = &mut self.c;
         self.totals.fast_retransmits += 1;
         self.truth.on_fast_retransmit(c.una, self.number + 1);
         c.resend_first = true;
-        if c.una >= c.ecn_cut_to {
+        if cut && c.una >= c.ecn_cut_to {
             // RFC 3168 §6.1.2: marks and losses of one window count once.
             let event = c.event(now, CongestionKind::Loss);
             let slow_start = c.congestion.ssthresh().is_none_or(|ssthresh| c.window < ssthresh);
@@ -414,7 +416,7 @@ impl Sender {
         let again = c.timed_out_at == c.una;
         c.timed_out_at = c.una;
         c.congestion.on_timeout(now, flight, again);
-        c.recovery.on_timeout(&mut c.board, c.nxt);
+        c.recovery.on_timeout(now, &mut c.board, c.nxt);
         c.status = c.recovery.status();
         c.limited = 0;
         c.cut_to = c.nxt;
@@ -459,7 +461,7 @@ impl Sender {
         let new = c.new_segment(&self.settings);
         let fits = new.is_some_and(|(len, fin)| fin || c.fits(len));
         let in_flight = c.in_flight();
-        if c.status.alert || c.board.is_marked() {
+        if c.status.recovering || c.status.duplicates > 0 || c.board.is_marked() {
             // RFC 6675 §5 step (C): while segments are missing there has to be room for a full one.
             if in_flight + smss > c.window {
                 c.full_to = c.nxt;
@@ -672,7 +674,7 @@ impl Sender {
 
 impl Connection {
     fn new(settings: &Settings) -> Self {
-        let congestion = congestion::new(settings);
+        let (recovery, congestion) = (recovery::new(settings), congestion::new(settings));
         Self {
             phase: Phase::Closed,
             una: match settings.handshake {
@@ -685,8 +687,8 @@ impl Connection {
             closing: false,
             fin_sent: false,
             board: Scoreboard::new(settings.smss),
-            recovery: recovery::new(settings),
-            status: Status::default(),
+            status: recovery.status(),
+            recovery,
             window: congestion.window(),
             pacing: congestion.pacing_rate(),
             congestion,
@@ -764,7 +766,9 @@ impl Connection {
     }
 
     fn event(&self, now: Instant, kind: CongestionKind) -> CongestionEvent {
-        CongestionEvent { now, kind, flight: self.flight_size(), lost: self.board.total_lost() }
+        let (flight, lost) = (self.flight_size(), self.board.total_lost());
+        let resent = kind == CongestionKind::Loss && self.board.first_was_resent();
+        CongestionEvent { now, kind, flight, lost, resent }
     }
 
     /// FlightSize, from which a new threshold is taken: sent and not cumulatively acknowledged,

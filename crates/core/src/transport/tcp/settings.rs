@@ -109,7 +109,7 @@ pub fn parts(config: &Config) -> (Recovery, Congestion) {
         Variant::NewReno => (Recovery::NewReno, Congestion::Reno),
         Variant::Sack => (Recovery::Sack, Congestion::Reno),
         Variant::Fack => (Recovery::Fack, Congestion::Reno),
-        Variant::Vegas => (Recovery::NewReno, Congestion::Vegas),
+        Variant::Vegas => (Recovery::Vegas, Congestion::Vegas),
         Variant::Cubic => (Recovery::Sack, Congestion::Cubic),
     };
     (config.recovery.unwrap_or(recovery), config.congestion.unwrap_or(congestion))

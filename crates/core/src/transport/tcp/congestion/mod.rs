@@ -117,6 +117,8 @@ pub struct CongestionEvent {
     pub flight: u64,
     /// Bytes taken for lost so far.
     pub lost: u64,
+    /// Whether the segment lost is one that had been sent again before.
+    pub resent: bool,
 }
 
 /// Kinds of signs.

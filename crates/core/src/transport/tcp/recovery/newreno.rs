@@ -2,6 +2,8 @@
 //! acknowledged, and repairs one hole a round trip. Of its two ways with the timer it takes the
 //! recommended *impatient* one (§4): restarted at the first partial acknowledgement only.
 
+use crate::engine::Instant;
+
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
 use super::{AckEvent, Duplicates, Recovery, Status, Verdict};
@@ -57,7 +59,7 @@ impl Recovery for NewReno {
                 self.credit = 3 * smss as i64;
                 board.begin();
                 board.mark_first_lost();
-                return Verdict::Enter { limit: u64::MAX };
+                return Verdict::Enter { limit: u64::MAX, cut: true };
             } else {
                 self.credit = duplicates.limited(ack.una);
             }
@@ -65,7 +67,7 @@ impl Recovery for NewReno {
         Verdict::Usual
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard, nxt: u64) {
+    fn on_timeout(&mut self, _now: Instant, board: &mut Scoreboard, nxt: u64) {
         self.duplicates.count = 0;
         self.duplicates.recover = nxt;
         self.recovering = false;

@@ -1,6 +1,8 @@
 //! Reno (RFC 2581 §3.2): fast retransmit, and fast recovery that ends with the first new
 //! acknowledgement, also if it leaves holes.
 
+use crate::engine::Instant;
+
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
 use super::{AckEvent, Duplicates, Recovery, Status, Verdict};
@@ -38,7 +40,7 @@ impl Recovery for Reno {
                 self.credit = 3 * duplicates.smss as i64;
                 board.begin();
                 board.mark_first_lost();
-                return Verdict::Enter { limit: u64::MAX };
+                return Verdict::Enter { limit: u64::MAX, cut: true };
             } else {
                 self.credit = duplicates.limited(ack.una);
             }
@@ -46,7 +48,7 @@ impl Recovery for Reno {
         Verdict::Usual
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard, nxt: u64) {
+    fn on_timeout(&mut self, _now: Instant, board: &mut Scoreboard, nxt: u64) {
         self.duplicates.count = 0;
         self.duplicates.recover = nxt;
         self.recovering = false;

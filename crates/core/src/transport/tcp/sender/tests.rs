@@ -11,6 +11,7 @@ mod chaos;
 mod losses;
 mod ns3;
 mod scripts;
+mod vegas;
 
 /// A seat at one end.
 fn seat(node: u32, hears: Hears) -> Seat {

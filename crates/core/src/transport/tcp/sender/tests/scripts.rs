@@ -6,9 +6,9 @@ use crate::net::SackBlocks;
 
 /// A sender by itself, whose acknowledgements are written by hand. Segments are of 1000 bytes
 /// and numbered from 0.
-struct Script {
+pub(super) struct Script {
     now: Instant,
-    sender: Sender,
+    pub(super) sender: Sender,
 }
 
 fn config() -> Config {
@@ -17,7 +17,7 @@ fn config() -> Config {
 
 impl Script {
     /// A connection without a handshake that has `segments` to send.
-    fn new(config: &Config, segments: u64) -> (Self, Vec<u64>) {
+    pub(super) fn new(config: &Config, segments: u64) -> (Self, Vec<u64>) {
         let mut script = Self { now: Instant::ZERO, sender: Sender::new(config, seat(0, Hears::default())) };
         script.sender.on_notice(script.now, Notice::Open);
         script.sender.on_notice(script.now, Notice::Write(segments * 1000));
@@ -60,7 +60,7 @@ impl Script {
     }
 
     /// At `ms`, an acknowledgement of all segments before `ack`, with SACK blocks of segments.
-    fn ack(&mut self, ms: u64, ack: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
+    pub(super) fn ack(&mut self, ms: u64, ack: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         let mut sack = SackBlocks::default();
         blocks.iter().for_each(|&(from, to)| sack.push(1 + from * 1000, 1 + to * 1000));
         let header =
@@ -70,7 +70,7 @@ impl Script {
     }
 
     /// The next timer expires: when, in milliseconds, and what leaves.
-    fn timeout(&mut self) -> (u64, Vec<u64>) {
+    pub(super) fn timeout(&mut self) -> (u64, Vec<u64>) {
         self.now = self.sender.next_timeout().expect("a timer runs");
         self.sender.on_timeout(self.now);
         (self.now.as_nanos() / 1_000_000, self.segments())
