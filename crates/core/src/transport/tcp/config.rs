@@ -142,9 +142,9 @@ pub enum Handshake {
     Full,
     /// The data sender's 40-byte SYN is acknowledged; no SYN comes back, no FIN at the end (ns-2).
     Partial,
-    /// The first data segment replaces the SYN; the initial window leaves at once.
+    /// The first data segment is the SYN too; the initial window leaves at once. No FIN at the end.
     DataOnSyn,
-    /// The connection is open from the start.
+    /// The connection is open from the start. No FIN at the end.
     None,
 }
 

@@ -3,8 +3,12 @@
 //! What is lost is [`recovery`](super::recovery)'s business, how much may be in flight is
 //! [`congestion`](super::congestion)'s, what is known of each segment the
 //! [`scoreboard`](super::scoreboard)'s. Segments are cut once and sent again as they were cut.
-//! Simplifications: options of the SYN take no bytes; `data_on_syn` is the same as `none`, since
-//! the first data segment then *is* the SYN; one direction is closed, and TIME-WAIT is left out.
+//! Simplifications: options of the SYN take no bytes; one direction is closed, and TIME-WAIT is
+//! left out.
+//!
+//! With `data_on_syn` the first data segment is the SYN too, and is sent again as such. Everything
+//! else about it is a data segment's: the initial window leaves with it, and its loss is a loss of
+//! data. The receiver answers it with a SYN+ACK that acknowledges the data.
 //!
 //! Every acknowledgement of a segment sent once gives a sample of the round-trip time for the
 //! congestion control and for the tables. The RTO estimator takes one in each round trip, as
@@ -226,7 +230,8 @@ impl Sender {
     #[inline]
     fn on_ack(&mut self, now: Instant, header: &TcpHeader) {
         let c = &mut self.c;
-        let ack = header.ack;
+        // Of data, an acknowledgement without the SYN says what one of the SYN alone says.
+        let ack = header.ack.max(FIRST_BYTE);
         if ack < c.una || ack > c.nxt {
             return;
         }
@@ -286,7 +291,7 @@ impl Sender {
             }
         }
         let c = &mut self.c;
-        let ece = self.settings.ecn && header.flags.has(TcpFlags::ECE);
+        let ece = self.settings.ecn && header.flags.has(TcpFlags::ECE) && !header.flags.has(TcpFlags::SYN);
         if ece && !c.status.recovering && ack > c.cut_to {
             // RFC 3168 §6.1.2: as for a loss, at most once in a window of data.
             let event = c.event(now, CongestionKind::Ecn);
@@ -565,12 +570,16 @@ impl Sender {
         c.persist_at = Instant::MAX;
         c.congestion.on_sent(now, u64::from(len), in_flight);
         let (payload, flags) = if fin { (0, flags.with(TcpFlags::FIN)) } else { (len, flags) };
+        let (seq, flags, ecn) = match self.settings.handshake {
+            Handshake::DataOnSyn if start == FIRST_BYTE => (0, self.settings.syn_flags(), Ecn::NotEct),
+            _ => (start, flags, ecn),
+        };
         let header = if fin { HEADER_BYTES } else { self.settings.header };
         if let Some(rate) = c.pacing {
             let ns = u128::from(header + payload) * 8_000_000_000 / u128::from(rate.as_bps().max(1));
             c.release = c.release.max(now) + Duration::from_nanos(ns as u64);
         }
-        self.packet(now, start, payload, header, flags, ecn, packet);
+        self.packet(now, seq, payload, header, flags, ecn, packet);
     }
 
     /// Writes a packet.
@@ -617,9 +626,7 @@ impl Sender {
                 if self.c.rto_at == Instant::MAX {
                     self.c.rto_at = now + self.c.rto.rto();
                 }
-                // RFC 3168 §6.1.1: an ECN-setup SYN.
-                let ecn = if self.settings.ecn { TcpFlags::ECE.with(TcpFlags::CWR) } else { TcpFlags::NONE };
-                self.packet(now, 0, 0, HEADER_BYTES, TcpFlags::SYN.with(ecn), Ecn::NotEct, packet);
+                self.packet(now, 0, 0, HEADER_BYTES, self.settings.syn_flags(), Ecn::NotEct, packet);
             }
             Control::Ack => self.packet(now, self.c.nxt, 0, HEADER_BYTES, TcpFlags::ACK, Ecn::NotEct, packet),
             Control::Probe => {
@@ -830,7 +837,7 @@ impl Endpoint for Sender {
         }
         self.burst = self.settings.max_burst;
         if self.c.phase == Phase::Open {
-            if header.flags.has(TcpFlags::SYN) {
+            if header.flags.has(TcpFlags::SYN) && self.settings.handshake == Handshake::Full {
                 // The handshake's last acknowledgement has not arrived.
                 self.c.control = Some(Control::Ack);
             } else {

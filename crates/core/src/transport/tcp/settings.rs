@@ -2,6 +2,7 @@
 //! read them from the same [`Config`], so what real ends negotiate on their SYNs is agreed.
 
 use crate::engine::Duration;
+use crate::net::TcpFlags;
 
 use super::config::{Config, Congestion, Fack, Handshake, IdleRestart, Recovery, Spurious, Variant};
 use super::rto::RtoConfig;
@@ -98,6 +99,12 @@ impl Settings {
             vegas: config.vegas,
             cubic: config.cubic,
         }
+    }
+
+    /// The flags of a SYN; with ECN it is an ECN-setup SYN (RFC 3168 §6.1.1).
+    pub fn syn_flags(&self) -> TcpFlags {
+        let ecn = if self.ecn { TcpFlags::ECE.with(TcpFlags::CWR) } else { TcpFlags::NONE };
+        TcpFlags::SYN.with(ecn)
     }
 }
 

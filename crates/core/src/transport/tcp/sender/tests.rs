@@ -8,6 +8,7 @@ use super::*;
 use crate::net::{Address, FlowId, Hears, NodeId, Socket};
 
 mod chaos;
+mod data_on_syn;
 mod losses;
 mod ns3;
 mod scripts;
