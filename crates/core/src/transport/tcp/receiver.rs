@@ -220,7 +220,7 @@ impl State {
             Handshake::Full | Handshake::Partial | Handshake::DataOnSyn => 0,
             Handshake::None => FIRST_BYTE,
         };
-        Self { rcv_nxt, due: Instant::MAX, ..Self::default() }
+        Self { rcv_nxt, last_ack: rcv_nxt, due: Instant::MAX, ..Self::default() }
     }
 
     /// The right edge of the window. Before the SYN, which takes no room, it lies where it will lie

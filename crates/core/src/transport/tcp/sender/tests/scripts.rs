@@ -102,6 +102,16 @@ fn a_full_handshake_takes_a_round_trip() {
     assert_eq!(path.sender.next_timeout(), None);
 }
 
+/// RFC 7323 §4.3: TS.Recent is that of the segment at Last.ACK.sent, also of the very first.
+#[test]
+fn without_a_handshake_the_first_time_stamp_is_echoed() {
+    let mut path = Path::new(&Config { timestamps: Some(true), ..config() });
+    path.run(5.0);
+    path.transfer(1_000);
+    path.run(6.0);
+    assert_eq!(path.sender.c.last_rtt, Duration::from_millis(101));
+}
+
 #[test]
 fn a_lost_syn_leaves_a_window_of_one_and_a_timer_of_three_seconds() {
     let mut path = Path::new(&Config { handshake: Some(Handshake::Full), ..config() });
