@@ -109,6 +109,16 @@ impl Receiver {
         state.insert(start.max(state.rcv_nxt), end)
     }
 
+    /// A SYN has come. Says how it is to be answered, with whatever data it carries.
+    #[cold]
+    fn on_syn(&mut self, header: &TcpHeader) -> Reply {
+        let state = &mut self.state;
+        let duplicate = state.rcv_nxt > 0;
+        state.rcv_nxt = state.rcv_nxt.max(FIRST_BYTE);
+        state.ts_recent = state.ts_recent.max(header.ts_val);
+        Reply { syn: self.settings.handshake != Handshake::Partial, duplicate }
+    }
+
     fn on_data(&mut self, now: Instant, packet: &Packet, header: &TcpHeader) {
         let fin = header.flags.has(TcpFlags::FIN);
         let start = header.seq + u64::from(header.flags.has(TcpFlags::SYN));
@@ -311,16 +321,12 @@ impl Endpoint for Receiver {
             self.connection = packet.connection;
             self.state = State::new(self.settings.handshake);
         }
-        if header.flags.has(TcpFlags::SYN) {
-            let duplicate = self.state.rcv_nxt > 0;
-            self.state.rcv_nxt = self.state.rcv_nxt.max(FIRST_BYTE);
-            self.state.ts_recent = self.state.ts_recent.max(header.ts_val);
-            if header.payload > 0 {
-                self.on_data(now, packet, header);
-            }
-            self.ack_now = Some(Reply { syn: self.settings.handshake != Handshake::Partial, duplicate });
-        } else if header.payload > 0 || header.flags.has(TcpFlags::FIN) {
+        let syn = header.flags.has(TcpFlags::SYN).then(|| self.on_syn(header));
+        if header.payload > 0 || header.flags.has(TcpFlags::FIN) {
             self.on_data(now, packet, header);
+        }
+        if syn.is_some() {
+            self.ack_now = syn;
         }
     }
 

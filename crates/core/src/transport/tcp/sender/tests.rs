@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use super::super::config::*;
 use super::super::receiver::Receiver;
 use super::*;
-use crate::net::{Address, FlowId, Hears, NodeId, Socket};
+use crate::engine::Duration;
+use crate::net::{Address, Ecn, FlowId, Hears, NodeId, Socket, TcpHeader};
 
 mod chaos;
 mod data_on_syn;

@@ -1,7 +1,8 @@
 //! Packets in and out with times.
 
+use super::super::super::congestion::{AckSample, CongestionControl, CongestionEvent};
 use super::*;
-use crate::engine::Bytes;
+use crate::engine::{BitRate, Bytes};
 use crate::net::SackBlocks;
 
 /// A sender by itself, whose acknowledgements are written by hand. Segments are of 1000 bytes
