@@ -6,6 +6,7 @@
 //! in [`super::config::Recovery`], a line in [`new`].
 
 pub mod fack;
+mod fast;
 pub mod newreno;
 pub mod reno;
 pub mod sack;

@@ -12,13 +12,12 @@ use crate::engine::{Duration, Instant};
 
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
-use super::{AckEvent, DUP_THRESH, Duplicates, Recovery, Status, Verdict};
+use super::fast::FastRecovery;
+use super::{AckEvent, Recovery, Status, Verdict};
 
 /// The recovery.
 pub struct Vegas {
-    duplicates: Duplicates,
-    recovering: bool,
-    credit: i64,
+    fast: FastRecovery,
     timeout: FineTimeout,
     /// How many acknowledgements of new data are still to be looked at.
     checks: u32,
@@ -40,14 +39,8 @@ struct FineTimeout {
 impl Vegas {
     /// At the start of a connection.
     pub fn new(settings: &Settings) -> Self {
-        Self {
-            duplicates: Duplicates::new(settings),
-            recovering: false,
-            credit: 0,
-            timeout: FineTimeout::default(),
-            checks: 0,
-            cut_at: Instant::ZERO,
-        }
+        let (fast, timeout) = (FastRecovery::new(settings), FineTimeout::default());
+        Self { fast, timeout, checks: 0, cut_at: Instant::ZERO }
     }
 
     /// Whether the first segment has been under way for τ.
@@ -56,51 +49,47 @@ impl Vegas {
         sent.zip(self.timeout.get()).is_some_and(|(at, timeout)| now.since(at) >= timeout)
     }
 
-    /// The first segment is lost. What leaves at the instant of a cut leaves after it.
-    fn lose_first(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
+    /// The first segment is sent again. What leaves at the instant of a cut leaves after it.
+    fn resend(&mut self, board: &Scoreboard, now: Instant, was_recovering: bool) -> Verdict {
+        self.checks = CHECKS;
         let cut = board.first().is_some_and(|id| board.at(id).sent.at >= self.cut_at);
         if cut {
-            self.cut_at = ack.now;
+            self.cut_at = now;
         }
-        self.checks = CHECKS;
-        board.begin();
-        board.mark_first_lost();
-        if std::mem::replace(&mut self.recovering, true) && !cut {
-            return Verdict::Partial { resend: true, hold_timer: false };
+        match was_recovering && !cut {
+            true => Verdict::Partial { resend: true, hold_timer: false },
+            false => Verdict::Enter { limit: u64::MAX, cut },
         }
-        Verdict::Enter { limit: u64::MAX, cut }
     }
 
     fn on_duplicate(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
-        let smss = self.duplicates.smss as i64;
-        let third = self.duplicates.count(ack) && !self.recovering;
-        let expired = self.duplicates.may_be_loss(ack.una) && self.expired(board, ack.now);
-        if expired || third {
-            // Each duplicate so far says that a segment has left the network.
-            self.credit = if self.recovering { self.credit + smss } else { i64::from(self.duplicates.count) * smss };
-            self.duplicates.count = self.duplicates.count.max(DUP_THRESH);
-            return self.lose_first(board, ack);
+        let fast = &mut self.fast;
+        let was_recovering = fast.recovering;
+        let third = fast.duplicates.count(ack) && !was_recovering;
+        let may_be_loss = fast.duplicates.may_be_loss(ack.una);
+        if !third && !(may_be_loss && self.expired(board, ack.now)) {
+            self.fast.inflate(ack.una);
+            return Verdict::Usual;
         }
-        self.credit = if self.recovering { self.credit + smss } else { self.duplicates.limited(ack.una) };
-        Verdict::Usual
+        if was_recovering {
+            self.fast.inflate(ack.una);
+            board.begin();
+            board.mark_first_lost();
+        } else {
+            self.fast.begin(board);
+        }
+        self.resend(board, ack.now, was_recovering)
     }
 
     fn on_new(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
-        self.duplicates.count = 0;
         let check = self.checks > 0;
         self.checks = self.checks.saturating_sub(1);
         if check && self.expired(board, ack.now) {
-            // As after a partial acknowledgement (RFC 6582 §3.2 step 3).
-            let smss = self.duplicates.smss;
-            let back = if ack.advance >= smss { smss as i64 } else { 0 };
-            self.credit = (self.credit - ack.advance as i64).max(0) + back;
-            return self.lose_first(board, ack);
+            self.fast.repair_next(board, ack.advance);
+            let was_recovering = std::mem::replace(&mut self.fast.recovering, true);
+            return self.resend(board, ack.now, was_recovering);
         }
-        self.credit = 0;
-        match std::mem::take(&mut self.recovering) {
-            true => Verdict::Exit { limit: u64::MAX },
-            false => Verdict::Usual,
-        }
+        if self.fast.leave() { Verdict::Exit { limit: u64::MAX } } else { Verdict::Usual }
     }
 }
 
@@ -116,19 +105,14 @@ impl Recovery for Vegas {
     }
 
     fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, nxt: u64) {
-        self.duplicates.count = 0;
-        self.duplicates.recover = nxt;
-        self.recovering = false;
-        self.credit = 0;
+        self.fast.on_timeout(board, nxt);
         self.checks = 0;
         self.cut_at = now;
-        board.mark_all_lost();
     }
 
     fn status(&self) -> Status {
         // It measures round-trip times, so it hears of every acknowledgement.
-        let duplicates = self.duplicates.count;
-        Status { recovering: self.recovering, alert: true, credit: self.credit, duplicates }
+        Status { alert: true, ..self.fast.status() }
     }
 }
 
