@@ -37,6 +37,9 @@ impl Sender {
         }
         if self.settings.sack && !header.sack.is_empty() {
             c.board.on_sack(ack, &header.sack, &mut acked);
+            if header.sack.reports_duplicate(ack) {
+                c.detector.on_dsack();
+            }
         }
 
         c.round.on_ack(ack, c.nxt);
@@ -45,8 +48,9 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.rtt.add(rtt.as_nanos());
             c.last_rtt = rtt;
-            if c.round.wants_sample() || c.rto.is_backed_off() {
-                c.rto.on_sample(rtt);
+            let fresh = ack > c.undone_to;
+            if c.round.wants_sample() || c.rto.waits(fresh) {
+                c.rto.on_sample(rtt, fresh);
             }
         }
 
@@ -156,6 +160,7 @@ impl Sender {
             advanced: advance > 0,
             original_to: acked.original_to,
             ts_echo: header.flags.has(TcpFlags::TIMESTAMPS).then_some(header.ts_echo),
+            dsack: header.sack.reports_duplicate(c.una),
             new_data,
         };
         match c.detector.on_ack(&evidence) {
@@ -174,11 +179,14 @@ impl Sender {
                 c.board.unmark_lost();
                 c.recovery.on_undo(c.una);
                 c.status = c.recovery.status();
-                // RFC 4015 §3 step (8), with FlightSize as it is after this acknowledgement.
-                let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
-                c.congestion = saved.congestion;
-                c.congestion.on_undo(saved.flight);
-                c.congestion.set_window(c.board.flight() + more);
+                if !(self.settings.ecn && header.flags.has(TcpFlags::ECE)) {
+                    // RFC 4015 §3 step (9), with FlightSize as it is after this acknowledgement.
+                    let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
+                    c.congestion = saved.congestion;
+                    c.congestion.on_undo(saved.flight);
+                    c.congestion.set_window(c.board.flight() + more);
+                }
+                c.undone_to = saved.nxt;
                 c.rto.undo(saved.estimate);
                 c.resend_first = false;
                 c.timed_out_at = u64::MAX;

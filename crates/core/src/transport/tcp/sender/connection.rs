@@ -58,6 +58,8 @@ pub(super) struct Connection {
     pub(super) last_sent: Instant,
     /// Bytes sent by limited transmit since SND.UNA last moved.
     pub(super) limited: u64,
+    /// SND.NXT at the last timeout that proved spurious.
+    pub(super) undone_to: u64,
     /// SND.UNA at the last timeout.
     pub(super) timed_out_at: u64,
     /// SND.NXT at the last reduction of the window, and at the last for marks.
@@ -106,6 +108,7 @@ impl Connection {
             full_to: 0,
             last_sent: Instant::ZERO,
             limited: 0,
+            undone_to: 0,
             timed_out_at: u64::MAX,
             cut_to: 0,
             ecn_cut_to: 0,

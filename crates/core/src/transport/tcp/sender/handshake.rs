@@ -61,7 +61,7 @@ impl Sender {
         } else {
             let rtt = now.since(c.syn.sent_at);
             c.last_rtt = rtt;
-            c.rto.on_sample(rtt);
+            c.rto.on_sample(rtt, true);
             self.rtt.add(rtt.as_nanos());
         }
         if self.settings.handshake == Handshake::Full {

@@ -267,6 +267,75 @@ fn eifel_sees_a_spurious_timeout_from_the_echo() {
     }
 }
 
+/// RFC 3522 §3.2 step (5): an acknowledgement of everything may be the first of many that was not
+/// lost, unless the receiver would have reported a duplicate.
+#[test]
+fn eifel_does_not_trust_an_acknowledgement_of_everything() {
+    // Whether a duplicate was reported before, and with this acknowledgement; segments covered.
+    for (before, now, covered, detected) in
+        [(false, false, 10, 0), (true, false, 10, 1), (true, true, 10, 0), (false, false, 9, 1), (false, true, 9, 0)]
+    {
+        let (mut script, _) =
+            Script::new(&Config { spurious: Spurious::Eifel, variant: Some(Variant::Sack), ..config() }, 100);
+        let duplicate = |reported: bool| {
+            let mut sack = SackBlocks::default();
+            if reported {
+                sack.push(1, 1001);
+            }
+            sack
+        };
+        let flags = TcpFlags::ACK.with(TcpFlags::TIMESTAMPS);
+        let header = TcpHeader { window: 1 << 27, flags, ..TcpHeader::default() };
+        let first = TcpHeader { ack: 1001, sack: duplicate(before), ts_echo: Instant::ZERO, ..header.clone() };
+        script.input(100, first);
+        script.sender.c.end = script.sender.c.nxt;
+        script.segments();
+        let (at, _) = script.timeout();
+        script.sender.on_notice(script.now, Notice::Write(50_000));
+        script.input(at + 50, TcpHeader { ack: covered * 1000 + 1, sack: duplicate(now), ..header });
+        assert_eq!(script.sender.totals.detected_spurious, detected, "{before} {now} {covered}");
+    }
+}
+
+/// RFC 5682 §3.1 step 1: RecoveryPoint is that of the recovery, and not acknowledged.
+#[test]
+fn f_rto_with_sack_does_not_judge_a_timeout_in_a_recovery() {
+    let config = Config { spurious: Spurious::FRto, variant: Some(Variant::Sack), ..config() };
+    let (mut script, _) = Script::new(&config, 100);
+    for to in 2..6 {
+        script.ack(100 + to, 0, &[(1, to)]);
+    }
+    assert!(script.sender.c.status.recovering);
+    let (at, _) = script.timeout();
+    assert!(script.ack(at + 10, 1, &[(1, 5)]).iter().all(|&segment| segment < 10), "holes, not new data");
+    script.ack(at + 20, 6, &[]);
+    assert_eq!(script.sender.totals.detected_spurious, 0);
+}
+
+/// RFC 5682 §3.1 step 3a: also when a duplicate tells of nothing new below RecoveryPoint.
+#[test]
+fn f_rto_with_sack_takes_a_duplicate_without_news_for_a_loss() {
+    let (mut script, at) = spurious(Spurious::FRto, Variant::Sack);
+    assert_eq!(script.ack(at + 10, 1, &[]), [10, 11]);
+    assert_eq!(script.ack(at + 20, 1, &[])[0], 1);
+    script.ack(at + 30, 3, &[]);
+    assert_eq!(script.sender.totals.detected_spurious, 0);
+}
+
+/// RFC 4015 §3 step (9): with a mark, the window stays as the timeout left it.
+#[test]
+fn a_mark_keeps_a_spurious_timeout_from_restoring_the_window() {
+    for (ece, cwnd) in [(false, 10), (true, 1)] {
+        let config = Config { spurious: Spurious::Eifel, ecn: true, ..config() };
+        let (mut script, _) = Script::new(&config, 100);
+        let (at, _) = script.timeout();
+        let flags = TcpFlags::ACK.with(TcpFlags::TIMESTAMPS);
+        let flags = if ece { flags.with(TcpFlags::ECE) } else { flags };
+        script.input(at + 50, TcpHeader { ack: 1001, window: 1 << 27, flags, ..TcpHeader::default() });
+        assert_eq!((script.sender.totals.detected_spurious, script.cwnd()), (1, cwnd));
+    }
+}
+
 /// What really arrived decides what a timeout was: here every segment is delayed by two seconds.
 #[test]
 fn a_delay_spike_makes_a_timeout_spurious_in_truth() {
