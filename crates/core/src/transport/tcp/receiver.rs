@@ -130,7 +130,7 @@ impl Receiver {
         if header.flags.has(TcpFlags::TIMESTAMPS) && start <= self.state.last_ack {
             self.state.ts_recent = self.state.ts_recent.max(header.ts_val);
         }
-        let (before, edge) = (self.state.rcv_nxt, self.state.edge(&self.settings));
+        let before = self.state.rcv_nxt;
         let was_gap = !self.state.blocks.is_empty();
         let (new, _) = self.take(start, end);
         if fin && new {
@@ -144,7 +144,8 @@ impl Receiver {
             self.totals.bytes += payload;
             self.tell |= self.seat.hears.received && payload > 0;
         }
-        let duplicate = !new && end <= edge;
+        // What is not new does not move the edge.
+        let duplicate = !new && end <= state.edge(&self.settings);
         if duplicate {
             self.totals.duplicates += u64::from(header.payload > 0);
             if self.settings.dsack && self.settings.sack && header.payload > 0 {

@@ -119,7 +119,7 @@ impl Detector {
         match self.kind {
             Kind::None => false,
             Kind::Eifel => !recovering && !self.is_open(),
-            Kind::FRto => !self.is_open() && !(self.sack && recovering),
+            Kind::FRto => !self.is_open() && (!self.sack || !recovering),
         }
     }
 

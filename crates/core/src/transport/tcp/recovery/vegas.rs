@@ -67,7 +67,8 @@ impl Vegas {
         let was_recovering = fast.recovering;
         let third = fast.duplicates.count(ack) && !was_recovering;
         let may_be_loss = fast.duplicates.may_be_loss(ack.una);
-        if !third && !(may_be_loss && self.expired(board, ack.now)) {
+        let expired = may_be_loss && self.expired(board, ack.now);
+        if !third && !expired {
             self.fast.inflate(ack.una);
             return Verdict::Usual;
         }

@@ -7,6 +7,7 @@
 use crate::engine::{Duration, Instant};
 use crate::net::{TcpFlags, TcpHeader};
 
+use super::super::config::Spurious;
 use super::super::congestion::{AckSample, CongestionEvent, CongestionKind};
 use super::super::recovery::{AckEvent, Verdict};
 use super::super::scoreboard::Acked;
@@ -37,7 +38,7 @@ impl Sender {
         }
         if self.settings.sack && !header.sack.is_empty() {
             c.board.on_sack(ack, &header.sack, &mut acked);
-            if header.sack.reports_duplicate(ack) {
+            if self.settings.spurious == Spurious::Eifel && header.sack.reports_duplicate(ack) {
                 c.detector.on_dsack();
             }
         }
