@@ -203,6 +203,11 @@ impl Scoreboard {
         !self.is_empty() && self.at(self.first).has(LOST)
     }
 
+    /// Whether the first segment in flight was sent more than once.
+    pub fn first_was_resent(&self) -> bool {
+        !self.is_empty() && self.at(self.first).has(AMBIGUOUS)
+    }
+
     /// The segment `id`, which is in flight.
     #[inline]
     pub fn at(&self, id: Id) -> &Segment {

@@ -58,7 +58,7 @@ pub trait CongestionControl: Send {
 
     /// The timeout since the snapshot, which this is, was spurious, and the window is about to be
     /// set. The slow-start threshold becomes at least `flight`, what was in flight at the timeout
-    /// (RFC 4015 §3, step (8)).
+    /// (RFC 4015 §3, step (9)).
     fn on_undo(&mut self, flight: u64);
 }
 
@@ -118,6 +118,8 @@ pub struct CongestionEvent {
     pub flight: u64,
     /// Bytes taken for lost so far.
     pub lost: u64,
+    /// Whether the segment lost is one that had been sent again before.
+    pub resent: bool,
 }
 
 /// Kinds of signs.
