@@ -37,6 +37,11 @@ pub trait CongestionControl: Send {
         None
     }
 
+    /// Whether it wants samples of the delivery rate, which need a record of each segment in flight.
+    fn wants_rates(&self) -> bool {
+        false
+    }
+
     /// How fast segments may leave; `None` as fast as the window allows.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
@@ -83,7 +88,7 @@ pub struct AckSample {
     pub srtt: Duration,
     /// Bytes delivered so far in this connection.
     pub delivered: u64,
-    /// How fast the path delivered them lately.
+    /// How fast the path delivered them lately, if [`CongestionControl::wants_rates`].
     pub rate: Option<RateSample>,
     /// How many congestion echoes came with it (RFC 3168: none or one).
     pub ece: u32,

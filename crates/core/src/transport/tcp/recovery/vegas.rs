@@ -45,14 +45,14 @@ impl Vegas {
 
     /// Whether the first segment has been under way for τ.
     fn expired(&self, board: &Scoreboard, now: Instant) -> bool {
-        let sent = board.first().map(|id| board.at(id).sent.at);
+        let sent = board.first().map(|id| board.at(id).sent_at);
         sent.zip(self.timeout.get()).is_some_and(|(at, timeout)| now.since(at) >= timeout)
     }
 
     /// The first segment is sent again. What leaves at the instant of a cut leaves after it.
     fn resend(&mut self, board: &Scoreboard, now: Instant, was_recovering: bool) -> Verdict {
         self.checks = CHECKS;
-        let cut = board.first().is_some_and(|id| board.at(id).sent.at >= self.cut_at);
+        let cut = board.first().is_some_and(|id| board.at(id).sent_at >= self.cut_at);
         if cut {
             self.cut_at = now;
         }

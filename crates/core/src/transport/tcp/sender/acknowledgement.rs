@@ -107,7 +107,7 @@ impl Sender {
                 in_flight: c.in_flight(),
                 rtt,
                 srtt: c.rto.srtt().unwrap_or(Duration::ZERO),
-                rate: c.delivery.on_ack(now, delivered, &acked),
+                rate: c.delivery.on_ack(now, delivered, acked.newest, c.board.una()),
                 delivered: c.delivery.bytes(),
                 ece: u32::from(ece),
                 round: c.round.count(),
@@ -176,7 +176,7 @@ impl Sender {
             }
             Judgement::Spurious(saved) => {
                 self.totals.detected_spurious += 1;
-                c.delivery.on_ack(now, acked.acked + acked.sacked, acked);
+                c.delivery.on_ack(now, acked.acked + acked.sacked, acked.newest, c.board.una());
                 c.board.unmark_lost();
                 c.recovery.on_undo(c.una);
                 c.status = c.recovery.status();

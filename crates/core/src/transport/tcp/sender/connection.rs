@@ -77,6 +77,7 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(settings: &Settings) -> Self {
         let (recovery, congestion) = (recovery::new(settings), congestion::new(settings));
+        let rates = congestion.wants_rates();
         Self {
             phase: Phase::Closed,
             una: match settings.handshake {
@@ -115,7 +116,7 @@ impl Connection {
             say_cwr: false,
             last_rtt: Duration::ZERO,
             round: Round::default(),
-            delivery: Delivery::default(),
+            delivery: Delivery::new(rates),
             told_sent: 0,
             told_acked: 0,
         }

@@ -89,8 +89,8 @@ impl Sender {
             c.restart_if_idle(now, &self.settings);
         }
         let start = c.nxt;
-        let sent = c.delivery.on_send(now, c.board.is_empty());
-        c.board.push(Segment::new(start, len, fin, sent, c.delivery.is_app_limited()));
+        c.delivery.on_send(now, c.board.next(), c.board.is_empty());
+        c.board.push(Segment::new(start, len, fin, now));
         c.nxt += u64::from(len);
         c.fin_sent |= fin;
         let in_flight = c.in_flight();
@@ -116,8 +116,8 @@ impl Sender {
     /// Sends a segment again. RFC 3168 §6.1.5: a retransmission is not ECN-capable.
     pub(super) fn resend(&mut self, now: Instant, id: Id, packet: &mut Packet) {
         let c = &mut self.c;
-        let sent = c.delivery.on_send(now, false);
-        c.board.resend(id, sent, c.delivery.is_app_limited());
+        c.delivery.on_send(now, id, false);
+        c.board.resend(id, now);
         let segment = *c.board.at(id);
         if !segment.is_fin() {
             self.totals.resent_packets += 1;
