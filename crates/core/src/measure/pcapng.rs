@@ -142,7 +142,8 @@ impl<W: Write> Capture<W> {
                 transport[..bytes.len()].copy_from_slice(&bytes);
                 (IpNumber::TCP, bytes.len(), payload)
             }
-            Header::Udp(_) => {
+            // Signalling travels in datagrams.
+            Header::Udp(_) | Header::Signal(_) => {
                 let payload = (packet.size as usize).saturating_sub(20 + UDP_BYTES).min(LARGEST - UDP_BYTES);
                 let length = (UDP_BYTES + payload) as u16;
                 let mut udp = UdpHeader { source_port: ports.0, destination_port: ports.1, length, checksum: 0 };

@@ -176,6 +176,11 @@ impl Recorder {
                 };
             }
             Header::Udp(udp) => row.seq = udp.seq,
+            Header::Signal(signal) => {
+                row.flow = signal.flow;
+                row.kind = signal.kind.name();
+                row.seq = signal.number.into();
+            }
         }
         self.packets.push(row);
     }

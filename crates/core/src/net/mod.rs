@@ -30,7 +30,8 @@ pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, Place, Probe, Variable};
 pub use order::{Answer, Command, Order};
 pub use packet::{
-    Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader, UdpHeader,
+    Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Signal, SignalHeader, Socket, TcpFlags,
+    TcpHeader, UdpHeader,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;
