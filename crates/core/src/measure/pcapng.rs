@@ -150,8 +150,8 @@ impl<W: Write> Capture<W> {
                 transport[..length].copy_from_slice(&bytes[..length]);
                 (IpNumber(DCCP), length, (header.payload as usize).min(LARGEST - length))
             }
-            // TFRC is not a protocol of its own: its packets are datagrams of an application.
-            Header::Udp(_) | Header::Tfrc(_) | Header::TfrcReport(_) => {
+            // TFRC is not a protocol of its own, and signalling travels in datagrams.
+            Header::Udp(_) | Header::Tfrc(_) | Header::TfrcReport(_) | Header::Signal(_) => {
                 let payload = (packet.size as usize).saturating_sub(20 + UDP_BYTES).min(LARGEST - UDP_BYTES);
                 let length = (UDP_BYTES + payload) as u16;
                 let mut udp = UdpHeader { source_port: ports.0, destination_port: ports.1, length, checksum: 0 };

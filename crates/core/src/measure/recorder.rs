@@ -192,6 +192,11 @@ impl Recorder {
                     row.ack = Some(dccp.ack);
                 }
             }
+            Header::Signal(signal) => {
+                row.flow = signal.flow;
+                row.kind = signal.kind.name();
+                row.seq = signal.number.into();
+            }
         }
         self.packets.push(row);
     }

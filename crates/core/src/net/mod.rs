@@ -31,7 +31,7 @@ pub use observe::{Cause, Histogram, Observation, Observer, Place, Probe, Variabl
 pub use order::{Answer, Command, Order};
 pub use packet::{
     Address, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks,
-    Socket, TcpFlags, TcpHeader, TfrcHeader, TfrcReport, UdpHeader,
+    Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TfrcHeader, TfrcReport, UdpHeader,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

@@ -3,10 +3,10 @@
 //! Layouts live here because network elements and observers read some of their fields; what
 //! the fields mean is the business of the protocol in its own area.
 
-use crate::engine::{BitRate, FloatTime, Instant};
+use crate::engine::{BitRate, Duration, FloatTime, Instant};
 
 /// A node of the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
 /// A multicast group.
@@ -22,6 +22,12 @@ impl FlowId {
     pub const NONE: Self = Self(u32::MAX);
 }
 
+impl Default for FlowId {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 /// Where a packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
@@ -32,7 +38,7 @@ pub enum Address {
 }
 
 /// One end of a flow: its node and its port there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Socket {
     /// The node.
     pub node: NodeId,
@@ -94,6 +100,8 @@ pub enum Header {
     TfrcReport(TfrcReport),
     /// DCCP.
     Dccp(DccpHeader),
+    /// A message by which hosts and routers agree on a quality of service.
+    Signal(SignalHeader),
 }
 
 /// A TCP header (RFC 9293 §3.1) with its options.
@@ -192,6 +200,14 @@ impl SackBlocks {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Whether the first block reports a duplicate: it lies below `ack`, or in the second (RFC 2883 §4).
+    pub fn reports_duplicate(&self, ack: u64) -> bool {
+        let mut blocks = self.iter(ack);
+        blocks.next().is_some_and(|(start, end)| {
+            start < ack || blocks.next().is_some_and(|(from, to)| from <= start && end <= to)
+        })
     }
 
     /// The blocks as full sequence numbers `[start, end)`, those nearest to `ack`.
@@ -319,6 +335,99 @@ pub enum DccpOptions {
     },
 }
 
+/// A message of a signalling protocol: what it wants, of whom, for which flow.
+///
+/// One layout serves all of them; each says which fields its messages use. What a message does
+/// not use is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SignalHeader {
+    /// What it wants.
+    pub kind: Signal,
+    /// A code point, such as the class asked for.
+    pub dscp: u8,
+    /// Properties of the message; each protocol has its own.
+    pub flags: u8,
+    /// Hops, as the protocol counts them.
+    pub hops: u8,
+    /// The flow that it is about, whatever flow the packet itself belongs to.
+    pub flow: FlowId,
+    /// The sending end of that flow.
+    pub sender: Socket,
+    /// The receiving end of that flow.
+    pub receiver: Socket,
+    /// The number of the message, or of the request that it answers.
+    pub number: u32,
+    /// A bucket, in bytes.
+    pub bucket: u32,
+    /// The rate asked for, offered or granted.
+    pub rate: BitRate,
+    /// The least rate that will do.
+    pub floor: BitRate,
+    /// A peak rate.
+    pub peak: BitRate,
+    /// How often the message is repeated.
+    pub refresh: Duration,
+    /// How long each node works at the message.
+    pub processing: Duration,
+}
+
+/// The kinds of signalling messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Signal {
+    /// RSVP: here go the data of a flow (RFC 2205 §3.1.3).
+    #[default]
+    Path,
+    /// RSVP: reserve for a flow (RFC 2205 §3.1.4).
+    Resv,
+    /// RSVP: a reservation was refused (RFC 2205 §3.1.8).
+    ResvErr,
+    /// RSVP: a reservation is in place (RFC 2205 §3.1.9).
+    ResvConf,
+    /// RSVP: forget a flow (RFC 2205 §3.1.5).
+    PathTear,
+    /// RSVP: give back what is reserved for a flow (RFC 2205 §3.1.6).
+    ResvTear,
+    /// The context of a flow moves to where its data go from now on (after RFC 4067).
+    Context,
+    /// SWAN: how much is free on the way?
+    Probe,
+    /// SWAN: so much is free on the way.
+    ProbeReply,
+    /// SWAN: the way carries too much.
+    Regulate,
+    /// Bandwidth broker: a request.
+    Request,
+    /// Bandwidth broker: granted.
+    Grant,
+    /// Bandwidth broker: refused.
+    Refuse,
+    /// Bandwidth broker: given back.
+    Release,
+}
+
+impl Signal {
+    /// The kind as it stands in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Resv => "resv",
+            Self::ResvErr => "resv_err",
+            Self::ResvConf => "resv_conf",
+            Self::PathTear => "path_tear",
+            Self::ResvTear => "resv_tear",
+            Self::Context => "context",
+            Self::Probe => "probe",
+            Self::ProbeReply => "probe_reply",
+            Self::Regulate => "regulate",
+            Self::Request => "request",
+            Self::Grant => "grant",
+            Self::Refuse => "refuse",
+            Self::Release => "release",
+        }
+    }
+}
+
 const _: () = assert!(size_of::<Packet>() <= 128, "a packet takes at most two cache lines");
 
 impl Packet {
@@ -344,6 +453,15 @@ impl Packet {
     pub fn tcp(&self) -> Option<&TcpHeader> {
         match &self.header {
             Header::Tcp(header) => Some(header),
+            _ => None,
+        }
+    }
+
+    /// The signalling message, if it is one.
+    #[inline]
+    pub fn signal(&self) -> Option<&SignalHeader> {
+        match &self.header {
+            Header::Signal(header) => Some(header),
             _ => None,
         }
     }

@@ -46,6 +46,10 @@ choice! {
         "cbr" => Cbr(traffic::cbr::Config),
         /// Bursts of writes.
         "onoff" => OnOff(traffic::onoff::Config),
+        /// Speech of the AMR coder at 12.2 kbit/s, in talk spurts and silences.
+        "voice" => Voice(traffic::voice::Config),
+        /// Video in frames of several slices, with Pareto-distributed sizes.
+        "video" => Video(traffic::video::Config),
     }
 }
 
