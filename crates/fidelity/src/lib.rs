@@ -11,9 +11,11 @@
 pub mod build;
 pub mod compare;
 pub mod index;
+pub mod means;
 pub mod mrg;
 pub mod random_loss;
 pub mod report;
+pub mod tfrc;
 pub mod watch;
 
 use std::path::Path;
@@ -39,8 +41,9 @@ pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
             .into_iter()
             .map(|(scenario, outcome)| line(&scenario, outcome))
             .collect(),
-        Family::Tfrc(cases, _) => compare::family(path, &cases, jobs)
+        Family::Tfrc(cases, statistical) => compare::family(path, &cases, jobs)
             .into_iter()
+            .chain(tfrc::compare(path, &statistical, jobs))
             .map(|(scenario, outcome)| line(&scenario, outcome))
             .collect(),
         Family::RandomLoss(family) => random_loss::compare(&family, jobs)
