@@ -1,8 +1,8 @@
 //! The statistical scenarios of TFRC.
 //!
-//! Those with random losses are repeated run by run: ns-2's sender draws a number for each packet
-//! (for `overhead_`, which is 0), and the bottleneck one for each arrival, both from the one
-//! generator that the seed sets. With the same draws in the same order the runs are the same.
+//! Those with random losses are repeated run by run: the bottleneck draws a number for each arrival
+//! from the generator that the seed sets, and nobody else draws. With the same draws the runs are
+//! the same.
 //!
 //! In those with TCP the times at which flows start are not known, so means over seeds are
 //! compared: Welch's test for each cell, with Holm's correction over all.
@@ -10,7 +10,6 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 use lasthop_core::engine::{Instant, Streams};
 use lasthop_core::net::loss::{Loss, LossModel};
@@ -151,14 +150,13 @@ struct LossyRun {
 
 /// A run of one flow that loses what ns-2's generator loses.
 fn lossy(network: &Network, seed: u32, from: f64) -> Result<LossyRun, Outcome> {
-    let draws = Arc::new(Mutex::new(Mrg32k3a::new(seed)));
     let plain = Network { loss_schedule: Vec::new(), ..network.clone() };
     let scenario = build::scenario(&plain).map_err(outcome)?;
-    let counter = Counter { draws: Arc::clone(&draws), from: Instant::from_secs_f64(from), received: 0 };
+    let counter = Counter { from: Instant::from_secs_f64(from), received: 0 };
     let failed = |e: &dyn std::fmt::Display| Outcome::Failed(e.to_string());
     let mut built = builder::build(&scenario, 1, Some(Box::new(counter))).map_err(|e| failed(&e))?;
     let schedule = network.loss_schedule.iter().map(|&(at, p)| (Instant::from_secs_f64(at), p)).collect();
-    let model = Loss(Some(Box::new(DrawnLoss { draws, schedule })));
+    let model = Loss(Some(Box::new(DrawnLoss { draws: Mrg32k3a::new(seed), schedule })));
     // The bottleneck is the first link.
     built.simulation.change(0, Change { loss: Some(model), ..Change::default() });
     let mut rates = Vec::new();
@@ -180,9 +178,8 @@ fn outcome(obstacle: Obstacle) -> Outcome {
     }
 }
 
-/// Draws the sender's numbers, and counts what is received.
+/// Counts what is received.
 struct Counter {
-    draws: Arc<Mutex<Mrg32k3a>>,
     from: Instant,
     received: u64,
 }
@@ -190,10 +187,6 @@ struct Counter {
 impl Observer for Counter {
     fn see(&mut self, now: Instant, observation: &Observation<'_>) {
         match observation {
-            // The first packet is sent at the start, outside the function that draws.
-            Observation::Sent { packet, .. } if matches!(&packet.header, Header::Tfrc(h) if h.seq > 0) => {
-                self.draws.lock().expect("no thread panics while it draws").uniform();
-            }
             Observation::Received { packet, .. } if matches!(packet.header, Header::Tfrc(_)) && now >= self.from => {
                 self.received += 1;
             }
@@ -208,14 +201,14 @@ impl Observer for Counter {
 
 /// Independent losses by ns-2's generator.
 struct DrawnLoss {
-    draws: Arc<Mutex<Mrg32k3a>>,
+    draws: Mrg32k3a,
     schedule: Vec<(Instant, f64)>,
 }
 
 impl LossModel for DrawnLoss {
     fn loses(&mut self, now: Instant, _packet: &Packet) -> bool {
         let p = self.schedule.iter().rev().find(|(at, _)| *at <= now).map_or(0.0, |(_, p)| *p);
-        self.draws.lock().expect("no thread panics while it draws").uniform() < p
+        self.draws.uniform() < p
     }
 }
 

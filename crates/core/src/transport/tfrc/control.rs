@@ -181,27 +181,31 @@ impl Control {
         }
         let sample = now.since(report.echo).saturating_sub(report.delay);
         let r = sample.as_secs_f64().max(1e-6);
-        let first = self.rtt.is_none() || self.reset_at.take().is_some();
+        let unknown = self.rtt.is_none();
+        let first = unknown || self.reset_at.take().is_some();
         let keep = if first { 0.0 } else { self.parameters.rtt_weight };
         let rtt = keep * self.rtt.unwrap_or(0.0) + (1.0 - keep) * r;
         self.sqrt_mean = keep * self.sqrt_mean + (1.0 - keep) * libm::sqrt(r);
         self.ratio = self.sqrt_mean / libm::sqrt(r);
-        let unknown = self.rtt.replace(rtt).is_none();
+        self.rtt = Some(rtt);
         let limited = self.coverage.close(now, report.echo);
         let worse = report.new_loss || report.p > self.p;
         self.p = report.p;
         if self.p > 0.0 {
             self.cap = f64::INFINITY;
         }
-        if unknown {
+        if first {
+            // §4.2: what was received in the first round trip limits nothing yet.
             self.received.clear();
             self.received.push((now, f64::INFINITY));
-            self.doubled_at = now;
-            if self.p == 0.0 {
+            if unknown {
+                self.doubled_at = now;
                 self.x = self.initial_rate(rtt);
             }
-        }
-        if !unknown || self.p > 0.0 {
+            if self.p > 0.0 || !unknown {
+                self.follow(now, f64::INFINITY);
+            }
+        } else {
             let limit = self.limit(now, report.rate, limited, worse);
             self.follow(now, limit);
         }
@@ -246,6 +250,9 @@ impl Control {
         if self.p > 0.0 {
             self.x = self.fair_rate(rtt).min(limit).max(self.least());
         } else if now.since(self.doubled_at).as_secs_f64() >= rtt {
+            // A known capacity guards against overshoot better than what was received, which
+            // lags by a round trip and lets the rate double in two.
+            let limit = if self.cap.is_finite() { self.cap } else { limit };
             self.x = (2.0 * self.x).min(limit).max(self.initial_rate(rtt)).min(self.cap);
             self.doubled_at = now;
         }
@@ -305,8 +312,6 @@ impl Control {
                 self.x = self.x.min(initial);
             }
         }
-        self.received.clear();
-        self.received.push((now, f64::INFINITY));
         self.p = 0.0;
         self.doubled_at = now;
         self.reset_at = Some(now);
