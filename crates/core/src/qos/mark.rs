@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Instant, Stream};
+use crate::engine::{FloatTime, Instant, Stream};
 use crate::net::{Action, Endpoint, Notice, Packet, Port, Probe, Seat, Timed};
 use crate::profile::Profile;
 
@@ -37,6 +37,14 @@ impl Timed for Marked {
 
     fn next_timeout(&self) -> Option<Instant> {
         self.inner.next_timeout()
+    }
+
+    fn set_float(&mut self, now: FloatTime) {
+        self.inner.set_float(now);
+    }
+
+    fn next_float(&self) -> Option<FloatTime> {
+        self.inner.next_float()
     }
 }
 

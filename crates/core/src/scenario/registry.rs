@@ -22,7 +22,6 @@ choice! {
 
 choice! {
     /// How a flow carries its data.
-    #[expect(clippy::large_enum_variant, reason = "there is one for each flow, not for each packet")]
     pub enum Transport: "transport" as TransportConfig {
         /// TCP.
         "tcp" => Tcp(tcp::Config),

@@ -81,14 +81,13 @@ impl LossIntervals {
         // Total and weight of the closed intervals, by the weights with and without the open one.
         let (mut total, mut weight) = (0.0, 0.0);
         let (mut shifted_total, mut shifted_weight) = (0.0, 0.0);
-        for i in 0..self.count {
-            let w = WEIGHTS[i] * self.factors[i];
-            total += w * self.closed[i];
+        for (i, (length, factor)) in self.closed.iter().zip(&self.factors).enumerate().take(self.count) {
+            let w = WEIGHTS[i] * factor;
+            total += w * length;
             weight += w;
             if let Some(shifted) = WEIGHTS.get(i + 1) {
-                let w = shifted * self.factors[i];
-                shifted_total += w * self.closed[i];
-                shifted_weight += w;
+                shifted_total += shifted * factor * length;
+                shifted_weight += shifted * factor;
             }
         }
         let closed_mean = total / weight;
