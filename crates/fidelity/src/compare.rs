@@ -180,10 +180,12 @@ fn take_samples(network: &Network, results: &Results, watcher: &Watcher, events:
         let flow = name.parse::<u32>().ok().filter(|&f| (f as usize) < network.flows.len());
         if let (Some(flow), "cwnd_packets") = (flow, quantity)
             && time > 0.0
-            && time < network.stop
         {
             let clock = clock.entry(flow).or_insert(0.0);
             *clock += SAMPLE_INTERVAL.as_secs_f64();
+            if *clock >= network.stop {
+                continue;
+            }
             let bytes = watcher.bytes_before(flow, *clock);
             let at = Instant::from_secs_f64(time);
             events.entry((flow, 'X')).or_default().push(Event { at, a: value, b: Some(bytes as f64) });

@@ -28,10 +28,16 @@ fn queue_overflow() {
     check("tcp-droptail", 28);
 }
 
-/// Those of TCP; the others need TFRC and XCP.
+/// Those of TCP and XCP; the others need TFRC.
 #[test]
 fn handover() {
-    check("handover", 8);
+    check("handover", 12);
+}
+
+/// Six cases event for event, six by the bytes received in each tenth of a second.
+#[test]
+fn xcp() {
+    check("xcp", 12);
 }
 
 #[test]

@@ -23,6 +23,9 @@ pub trait Timed: Send {
 pub trait Endpoint: Timed {
     /// A packet has come to its port.
     fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port);
+    /// A packet is about to come at this time by ns-2's clock ([`FloatTime`](crate::engine::FloatTime)), seconds. Said
+    /// only if that clock is followed; for those whose rules hang on less than a nanosecond.
+    fn on_clock(&mut self, _seconds: f64) {}
     /// The flow's source asks for something, an order was answered, or an access link of its node
     /// has changed. Only the sending end hears the source.
     fn on_notice(&mut self, now: Instant, notice: Notice);

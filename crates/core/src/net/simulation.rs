@@ -81,7 +81,7 @@ impl Timer {
             let at = at.max(core.now());
             if at < self.armed {
                 self.armed = at;
-                let order = self.float(at).map_or(self.since, |time| time.order_at(at));
+                let order = self.float(at).map_or(self.since, |time| time.order_at(at, self.since));
                 core.arm(target, at, order);
             }
         }
@@ -618,8 +618,13 @@ impl Simulation {
             let packet = self.core.packet(&pkt).clone();
             self.core.observe(&Observation::Received { node, packet: &packet });
         }
+        let clock = self.core.float();
         let packet = self.core.deliver(pkt);
-        self.endpoints[endpoint as usize].endpoint.on_packet(now, packet, via);
+        let machine = &mut self.endpoints[endpoint as usize].endpoint;
+        if let Some(clock) = clock {
+            machine.on_clock(clock.seconds());
+        }
+        machine.on_packet(now, packet, via);
         self.settle(endpoint);
     }
 
