@@ -2,5 +2,6 @@
 
 pub mod codel;
 pub mod droptail;
+pub mod ewa;
 pub mod red;
 pub mod xcp;
