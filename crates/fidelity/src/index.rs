@@ -14,6 +14,8 @@ pub enum Family {
     Exact(Vec<Result<Case, (String, String)>>),
     /// One network, several variants and loss rates, many seeds.
     RandomLoss(Box<RandomLoss>),
+    /// Deterministic scenarios of TFRC, and statistical ones.
+    Tfrc(Vec<Result<Case, (String, String)>>, Vec<Value>),
     /// Another kind: the names of its scenarios.
     Unsupported(Vec<String>),
 }
@@ -54,6 +56,8 @@ pub struct Network {
     pub loss_schedule: Vec<(f64, f64)>,
     /// What they all have in common.
     pub tcp: Tcp,
+    /// Variables of TFRC's agents that differ from ns-2's defaults, by name.
+    pub tfrc: Vec<(String, Value)>,
     /// The flows.
     pub flows: Vec<Flow>,
     /// Seconds.
@@ -196,6 +200,9 @@ impl Family {
             exact::<Dumbbell>(value)
         } else if is("handover") || is("xcp") {
             exact::<Handover>(value)
+        } else if is("tfrc") {
+            let file: TfrcFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
+            Ok(Self::Tfrc(cases::<Handover>(file.exact_scenarios), file.statistical))
         } else if is("tcp-random-loss") {
             let family: RandomLossFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
             family.describe(folder).map(|f| Self::RandomLoss(Box::new(f)))
@@ -221,14 +228,19 @@ trait Description: for<'de> Deserialize<'de> {
 
 fn exact<D: Description>(value: Value) -> Result<Family, String> {
     let file: ExactFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
-    let dumbbells = file.dumbbells.into_iter().map(|scenario| (scenario, true));
-    let exact = file.scenarios.into_iter().chain(file.exact_scenarios).map(|scenario| (scenario, false));
-    let cases = exact.chain(dumbbells).map(|(scenario, bins)| {
+    let exact = file.scenarios.into_iter().chain(file.exact_scenarios).collect();
+    let (mut all, bins) = (cases::<D>(exact), cases::<D>(file.dumbbells));
+    all.extend(bins.into_iter().map(|case| case.map(|case| Case { bins: true, ..case })));
+    Ok(Family::Exact(all))
+}
+
+fn cases<D: Description>(scenarios: Vec<Value>) -> Vec<Result<Case, (String, String)>> {
+    let cases = scenarios.into_iter().map(|scenario| {
         let id = scenario.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
         let read = serde_json::from_value::<D>(scenario).map_err(|e| e.to_string());
-        read.and_then(D::describe).map(|case| Case { bins, ..case }).map_err(|e| (id, e))
+        read.and_then(D::describe).map_err(|e| (id, e))
     });
-    Ok(Family::Exact(cases.collect()))
+    cases.collect()
 }
 
 /// An index of deterministic scenarios. What is for readers is not looked at.
@@ -249,6 +261,19 @@ struct ExactFile {
     exact_scenarios: Vec<Value>,
     #[serde(default)]
     dumbbells: Vec<Value>,
+}
+
+/// The index of tfrc.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct TfrcFile {
+    family: String,
+    simulator: IgnoredAny,
+    columns: IgnoredAny,
+    quirks: IgnoredAny,
+    exact_scenarios: Vec<Value>,
+    statistical: Vec<Value>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -442,6 +467,7 @@ impl Description for Dumbbell {
                 ecn: self.ecn,
                 others: variables(self.non_default_agent_variables)?,
             },
+            tfrc: Vec::new(),
             flows: flows(self.flows)?,
             stop: self.stop_s,
         };
@@ -489,7 +515,7 @@ struct Handover {
     a_change_applies_to: String,
     #[serde(rename = "avoidReordering_")]
     avoid_reordering: bool,
-    loss_probability_schedule: Vec<(f64, f64)>,
+    loss_probability_schedule: Vec<LossStep>,
     dropped_data_arrivals: Vec<u64>,
     dropped_ack_arrivals: Vec<u64>,
     flows: Vec<FlowFile>,
@@ -507,6 +533,13 @@ struct Handover {
     /// Results, which the events contain.
     totals: Option<IgnoredAny>,
     summary: Option<IgnoredAny>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LossStep {
+    t_s: f64,
+    p: f64,
 }
 
 #[derive(Deserialize)]
@@ -613,6 +646,8 @@ impl Description for Handover {
                 expect("bottleneck.queue", queue, &["DropTail"])?;
             }
         }
+        let (tfrc, tcp): (BTreeMap<_, _>, _) =
+            self.non_default_agent_variables.into_iter().partition(|(agent, _)| agent == "tfrc");
         let network = Network {
             bottleneck,
             reverse,
@@ -622,7 +657,7 @@ impl Description for Handover {
             reorder: !self.avoid_reordering,
             data_drops: self.dropped_data_arrivals,
             ack_drops: self.dropped_ack_arrivals,
-            loss_schedule: self.loss_probability_schedule,
+            loss_schedule: self.loss_probability_schedule.iter().map(|step| (step.t_s, step.p)).collect(),
             tcp: Tcp {
                 window: self.tcp.window_,
                 window_init: self.tcp.window_init,
@@ -639,8 +674,9 @@ impl Description for Handover {
                 singledup: true,
                 overhead: self.tcp.overhead_s,
                 ecn: false,
-                others: variables(self.non_default_agent_variables)?,
+                others: variables(tcp)?,
             },
+            tfrc: variables(tfrc)?,
             flows,
             stop: self.stop_s,
         };

@@ -43,6 +43,10 @@ pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
             let lines = compare::family(path, &events, jobs).into_iter().chain(bins::family(path, &bins, jobs));
             lines.map(|(scenario, outcome)| line(&scenario, outcome)).collect()
         }
+        Family::Tfrc(cases, _) => compare::family(path, &cases, jobs)
+            .into_iter()
+            .map(|(scenario, outcome)| line(&scenario, outcome))
+            .collect(),
         Family::RandomLoss(family) => random_loss::compare(&family, jobs)
             .into_iter()
             .map(|(scenario, outcome)| line(&scenario, outcome))

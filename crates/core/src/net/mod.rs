@@ -31,8 +31,9 @@ pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, Place, Probe, Variable};
 pub use order::{Answer, Command, Order};
 pub use packet::{
-    Address, CongestionHeader, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader,
-    TcpOptions, UdpHeader, Words,
+    Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header, NodeId,
+    Packet, SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TcpOptions, TfrcHeader, TfrcReport,
+    UdpHeader, Words,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

@@ -5,7 +5,7 @@
 pub mod dscp;
 pub mod mark;
 
-use crate::engine::Fault;
+use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
 
@@ -14,17 +14,17 @@ use crate::profile::Profile;
 pub struct Agent {
     /// Its port, below [`FIRST_FREE_PORT`](crate::net::FIRST_FREE_PORT).
     pub port: u16,
-    /// Makes it.
-    pub make: fn(Seat) -> Box<dyn Endpoint>,
+    /// Makes it; the stream is its own.
+    pub make: fn(Seat, Stream) -> Box<dyn Endpoint>,
 }
 
 /// What a flow asks of the network.
 pub trait QosConfig {
-    /// Puts the sending end of a flow behind what asks, polices or marks for it.
-    fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, profile: Profile) -> Box<dyn Endpoint>;
+    /// Puts the sending end of a flow behind what asks, polices or marks for it; `stream` is that one's own.
+    fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
 
-    /// Puts the receiving end of a flow behind what answers for it.
-    fn receiver(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile) -> Box<dyn Endpoint> {
+    /// Puts the receiving end of a flow behind what answers for it; `stream` is that one's own.
+    fn receiver(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         inner
     }
 

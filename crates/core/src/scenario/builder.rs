@@ -79,7 +79,8 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     }
     for agent in agents(scenario) {
         for &node in &nodes {
-            simulation.add_agent(node, agent.port, agent.make);
+            let stream = simulation.core().stream(&format!("agent {}", agent.port), simulation.node_name(node));
+            simulation.add_agent(node, agent.port, |seat| (agent.make)(seat, stream));
         }
     }
     let mut flows = Vec::new();
@@ -126,14 +127,15 @@ fn add_flow(simulation: &mut Simulation, scenario: &Scenario, flow: &Flow, from:
         |seat| {
             let sender = transport.sender(seat, profile, stream("sender"));
             match qos {
-                Some(qos) => qos.sender(sender, seat, profile),
+                Some(qos) => qos.sender(sender, seat, profile, stream("qos sender")),
                 None => sender,
             }
         },
         |seat| {
-            let receiver = transport.receiver(seat, profile, stream(&format!("receiver {}", seat.local.node.0)));
+            let node = seat.local.node.0;
+            let receiver = transport.receiver(seat, profile, stream(&format!("receiver {node}")));
             match qos {
-                Some(qos) => qos.receiver(receiver, seat, profile),
+                Some(qos) => qos.receiver(receiver, seat, profile, stream(&format!("qos receiver {node}"))),
                 None => receiver,
             }
         },

@@ -210,7 +210,7 @@ mod tests {
             ("full", (480_000.0, 0.1, 480_000.0, 0.0), (0.0, 48_000.0)),
             ("a tenth of the rate", (48_000.0, 0.2, 480_000.0, 0.0), (-172_800.0, 0.0)),
             // Where a router that still believes in 480 kB/s comes to rest: beyond any queue of 64 kB.
-            ("a stale capacity", (480_000.0, 0.2, 48_000.0, 0.4 * 432_000.0 * 0.2 / 0.226), (0.0, 4800.0)),
+            ("a stale capacity", (480_000.0, 0.25, 48_000.0, 0.4 * 432_000.0 * 0.25 / 0.226), (0.0, 4800.0)),
             ("the same with a queue", (48_000.0, 0.2, 480_000.0, 64_000.0), (-245_120.0, 0.0)),
         ] {
             let control = interval(c, d, y, q, 24.0);

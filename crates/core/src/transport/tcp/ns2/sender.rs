@@ -1,6 +1,6 @@
 //! The sending end: a variant over the shared machinery, as an [`Endpoint`].
 
-use crate::engine::{Instant, Stream};
+use crate::engine::{FloatTime, Instant, Stream};
 use crate::net::{
     Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, TcpFlags, TcpHeader, TcpOptions, Timed,
 };
@@ -19,8 +19,8 @@ pub trait Variant: Send {
     /// The connection is forgotten.
     fn reset(&mut self) {}
 
-    /// A packet is about to come at this time by ns-2's clock, seconds.
-    fn on_clock(&mut self, _seconds: f64) {}
+    /// The present by ns-2's clock ([`Timed::set_float`]).
+    fn set_float(&mut self, _now: FloatTime) {}
 
     /// What the header of a packet carries that leaves now, and left the machinery at this window.
     #[inline]
@@ -168,6 +168,10 @@ impl<V: Variant> Timed for Sender<V> {
             (a, b) => a.or(b),
         }
     }
+
+    fn set_float(&mut self, now: FloatTime) {
+        self.variant.set_float(now);
+    }
 }
 
 impl<V: Variant> Endpoint for Sender<V> {
@@ -198,10 +202,6 @@ impl<V: Variant> Endpoint for Sender<V> {
         let before = m.highest_ack;
         self.variant.on_ack(m, &ack);
         m.note_acked(before);
-    }
-
-    fn on_clock(&mut self, seconds: f64) {
-        self.variant.on_clock(seconds);
     }
 
     fn on_notice(&mut self, now: Instant, notice: Notice) {

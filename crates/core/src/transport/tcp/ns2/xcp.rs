@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::Instant;
+use crate::engine::{FloatTime, Instant};
 use crate::net::{CongestionHeader, TcpOptions, Words};
 
 use super::machinery::{Ack, Machinery};
@@ -22,10 +22,10 @@ pub struct Xcp {
     srtt: i64,
     /// The same in seconds; 0 before the first sample of a connection (`srtt_estimate_`).
     estimate: f64,
-    /// The present by ns-2's clock, s, if that is followed.
-    clock: Option<f64>,
+    /// The present by ns-2's clock, if that is followed.
+    clock: FloatTime,
     /// Times of sending by both clocks, of packets not yet acknowledged, each once.
-    sent: VecDeque<(Instant, f64)>,
+    sent: VecDeque<(Instant, FloatTime)>,
 }
 
 impl Xcp {
@@ -43,16 +43,13 @@ impl Xcp {
     /// (`XcpEndsys::rtt_update`).
     fn sample(&mut self, m: &Machinery, ack: &Ack) {
         let tick = m.settings.tick;
-        let now = self.clock.unwrap_or(m.now.as_secs_f64());
+        let now = self.clock.or_nearest(m.now).as_secs();
         while self.sent.front().is_some_and(|(at, _)| *at < ack.ts_echo) {
             self.sent.pop_front();
         }
-        let sent = match self.sent.front() {
-            Some((at, seconds)) if *at == ack.ts_echo => *seconds,
-            _ => ack.ts_echo.as_secs_f64(),
-        };
+        let sent = self.sent.front().map_or(FloatTime::new(ack.ts_echo), |(_, time)| time.or_nearest(ack.ts_echo));
         // The sender computes the time of sending back from the round-trip time.
-        let sent = now - (now - sent);
+        let sent = now - (now - sent.as_secs());
         let ticks = (now / tick) as i64 - (sent / tick) as i64;
         self.srtt = match self.srtt {
             0 => ticks << SRTT_BITS,
@@ -77,16 +74,13 @@ impl Variant for Xcp {
         self.estimate = 0.0;
     }
 
-    fn on_clock(&mut self, seconds: f64) {
-        self.clock = Some(seconds);
+    fn set_float(&mut self, now: FloatTime) {
+        self.clock = now;
     }
 
     fn options(&mut self, m: &Machinery, window: i64) -> TcpOptions {
-        if let Some(clock) = self.clock
-            && Instant::from_secs_f64(clock) == m.now
-            && self.sent.back().is_none_or(|(at, _)| *at < m.now)
-        {
-            self.sent.push_back((m.now, clock));
+        if self.sent.back().is_none_or(|(at, _)| *at < m.now) {
+            self.sent.push_back((m.now, self.clock.or_nearest(m.now)));
         }
         let (rtt, mut x, mut delta) = (self.estimate, 0.0, 0.0);
         if rtt != 0.0 {
