@@ -164,7 +164,13 @@ impl LossDetector {
         rtt: Duration,
         mut on_event: impl FnMut(u64),
     ) -> bool {
-        let (highest, highest_at) = *self.highest.get_or_insert((seq, now));
+        let Some((highest, highest_at)) = self.highest else {
+            self.highest = Some((seq, now));
+            if marked && self.begins_event(now, seq, rtt) {
+                on_event(seq);
+            }
+            return false;
+        };
         let mut duplicate = false;
         if seq > highest {
             if seq > highest + 1 {
@@ -299,7 +305,7 @@ mod tests {
         // Late, but in time.
         assert_eq!(events(3, 100, &[0, 1, 3, 4, 2, 5, 6]), (vec![], 0));
         // The late one fills the middle of a hole.
-        assert_eq!(events(3, 10, &[0, 1, 5, 3, 6, 7]), (vec![2, 4], 2));
+        assert_eq!(events(3, 9, &[0, 1, 5, 3, 6, 7]), (vec![2, 4], 2));
     }
 
     #[test]
