@@ -50,6 +50,8 @@ choice! {
     pub enum Qos: "quality of service" as QosConfig {
         /// Its packets carry a code point.
         "mark" => Mark(qos::mark::Config),
+        /// A rate reserved at every hop (RSVP, guaranteed service).
+        "intserv" => IntServ(qos::intserv::Config),
     }
 }
 
