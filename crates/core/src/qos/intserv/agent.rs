@@ -252,15 +252,16 @@ impl Agent {
         self.counts.granted += 1;
         self.wake = self.wake.min(resv.expires).min(resv.refresh_at);
         let old = session.resv.replace(resv);
+        let path = session.spec;
+        session.spec.number = path.number.max(header.number);
+        let renewed = session.spec;
+        self.ask_upstream(SignalHeader { rate, ..header });
         if let Some(old) = old.filter(|old| old.next.node != next.node) {
             // The old branch goes, the new one learns whence data come.
-            let path = session.spec;
-            session.spec.number = path.number.max(header.number);
-            self.tasks.push_back(Task::Send(next, session.spec));
+            self.tasks.push_back(Task::Send(next, renewed));
             self.tasks.push_back(Task::Send(old.next, SignalHeader { kind: Signal::PathTear, ..path }));
             self.release(old.via, old.next.node, header.flow);
         }
-        self.ask_upstream(SignalHeader { rate, ..header });
     }
 
     /// Asks the previous hop for what is reserved here, unless it was asked before.

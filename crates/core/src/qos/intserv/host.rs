@@ -4,9 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::engine::{BitRate, Duration, Instant, Stream};
-use crate::net::{
-    Action, Endpoint, Notice, Packet, Port, Probe, Seat, Signal, SignalHeader, Socket, Timed,
-};
+use crate::net::{Action, Endpoint, Notice, Packet, Port, Probe, Seat, Signal, SignalHeader, Socket, Timed};
 use crate::qos::bucket::TokenBucket;
 use crate::qos::dscp::Dscp;
 use crate::qos::signal;

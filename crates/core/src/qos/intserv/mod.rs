@@ -160,7 +160,11 @@ impl QosConfig for Config {
     fn check(&self) -> Result<(), Fault> {
         let fault = |field, message: String, expected: String| Err(Fault::new(field, message, expected));
         if self.bucket > MAX_BUCKET {
-            return fault("bucket", format!("a bucket of {} is too large", self.bucket), format!("the most is {MAX_BUCKET}"));
+            return fault(
+                "bucket",
+                format!("a bucket of {} is too large", self.bucket),
+                format!("the most is {MAX_BUCKET}"),
+            );
         }
         if self.bucket < self.max_packet {
             let message = format!("a bucket of {} never holds a packet of {}", self.bucket, self.max_packet);
