@@ -7,6 +7,7 @@ pub mod dscp;
 pub mod intserv;
 pub mod mark;
 pub mod signal;
+pub mod swan;
 
 use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};

@@ -2,7 +2,7 @@
 
 use crate::choice;
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::{codel, droptail, red};
+use crate::net::disciplines::{codel, droptail, red, swan};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::traffic::{self, SourceConfig};
@@ -17,6 +17,8 @@ choice! {
         "red" => Red(red::Config),
         /// Controlled delay (RFC 8289).
         "codel" => CoDel(codel::Config),
+        /// Best effort shaped by the delay of the medium, real time unhindered (SWAN).
+        "swan" => Swan(swan::Config),
     }
 }
 
@@ -52,6 +54,8 @@ choice! {
         "mark" => Mark(qos::mark::Config),
         /// A rate reserved at every hop (RSVP, guaranteed service).
         "intserv" => IntServ(qos::intserv::Config),
+        /// Real time, if a probe finds room for it (SWAN).
+        "swan" => Swan(qos::swan::Config),
     }
 }
 
