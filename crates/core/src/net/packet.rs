@@ -196,6 +196,14 @@ impl SackBlocks {
         self.len == 0
     }
 
+    /// Whether the first block reports a duplicate: it lies below `ack`, or in the second (RFC 2883 §4).
+    pub fn reports_duplicate(&self, ack: u64) -> bool {
+        let mut blocks = self.iter(ack);
+        blocks.next().is_some_and(|(start, end)| {
+            start < ack || blocks.next().is_some_and(|(from, to)| from <= start && end <= to)
+        })
+    }
+
     /// The blocks as full sequence numbers `[start, end)`, those nearest to `ack`.
     pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let near = move |n: u32| ack.wrapping_add_signed(i64::from(n.wrapping_sub(ack as u32) as i32));
