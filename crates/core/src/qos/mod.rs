@@ -2,8 +2,9 @@
 //! hosts and routers that ask, decide and police. What they decide is carried out by queue
 //! disciplines.
 
-pub mod dscp;
 pub mod mark;
+
+pub use crate::net::dscp;
 
 use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
