@@ -2,7 +2,7 @@
 
 use crate::choice;
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::{codel, droptail, red};
+use crate::net::disciplines::{codel, diffserv, droptail, drr, priority, red, rio, token_bucket, wfq};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::traffic::{self, SourceConfig};
@@ -17,6 +17,18 @@ choice! {
         "red" => Red(red::Config),
         /// Controlled delay (RFC 8289).
         "codel" => CoDel(codel::Config),
+        /// Random early detection that drops what is out of profile first.
+        "rio" => Rio(rio::Config),
+        /// Deficit round robin: equal shares for flows.
+        "drr" => Drr(drr::Config),
+        /// Strict priority by code point.
+        "priority" => Priority(priority::Config),
+        /// A shaper or policer around another queue.
+        "token_bucket" => TokenBucket(token_bucket::Config),
+        /// Weighted fair queueing between reservations and best effort.
+        "wfq" => Wfq(wfq::Config),
+        /// Differentiated services: an edge's conditioner and a queue for each class.
+        "diffserv" => DiffServ(diffserv::Config),
     }
 }
 
