@@ -131,6 +131,7 @@ fn tshark_counts_what_the_sender_counts() {
         ("ns2-sack", "transport.tcp = { profile = \"ns2\", variant = \"sack\", window = 1000 }"),
         ("ns2-newreno", "transport.tcp = { profile = \"ns2\", variant = \"newreno\" }"),
         ("file", "transport.tcp.variant = \"sack\"\nsource.file.size = \"300 kB\""),
+        ("data-on-syn", "transport.tcp = { variant = \"sack\", handshake = \"data_on_syn\" }"),
     ] {
         let run = Captured::new(name, flow, &["server"]);
         let fields = [&["tcp.len", "tcp.checksum.status", "ip.checksum.status"][..], &FLAGS].concat();
@@ -163,6 +164,7 @@ fn tshark_counts_what_the_sender_counts() {
 fn tcptrace_counts_what_the_sender_counts() {
     for (name, flow) in [
         ("trace-sack", "transport.tcp.variant = \"sack\""),
+        ("trace-data-on-syn", "transport.tcp = { variant = \"sack\", handshake = \"data_on_syn\" }"),
         ("trace-ns2", "transport.tcp = { profile = \"ns2\", variant = \"sack\", window = 1000 }"),
     ] {
         let run = Captured::new(name, flow, &["server"]);

@@ -183,7 +183,7 @@ impl EventQueue {
     }
 
     /// Moves the hole at the root down until the wake-up fits into it.
-    #[inline]
+    #[inline(always)]
     fn sift_down(&mut self, time: u64, rest: Rest) {
         let times = self.times.as_mut_slice();
         let rests = &mut self.rests.as_mut_slice()[..times.len()];

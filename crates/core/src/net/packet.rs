@@ -5,6 +5,8 @@
 
 use crate::engine::{BitRate, Duration, Instant};
 
+use super::observe::Place;
+
 /// A node of the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
@@ -196,6 +198,14 @@ impl SackBlocks {
         self.len == 0
     }
 
+    /// Whether the first block reports a duplicate: it lies below `ack`, or in the second (RFC 2883 §4).
+    pub fn reports_duplicate(&self, ack: u64) -> bool {
+        let mut blocks = self.iter(ack);
+        blocks.next().is_some_and(|(start, end)| {
+            start < ack || blocks.next().is_some_and(|(from, to)| from <= start && end <= to)
+        })
+    }
+
     /// The blocks as full sequence numbers `[start, end)`, those nearest to `ack`.
     pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let near = move |n: u32| ack.wrapping_add_signed(i64::from(n.wrapping_sub(ack as u32) as i32));
@@ -232,6 +242,10 @@ pub struct SignalHeader {
     pub sender: Socket,
     /// The receiving end of that flow.
     pub receiver: Socket,
+    /// A node that the message names, such as a bandwidth broker.
+    pub node: NodeId,
+    /// An interface, by the place at which it counts its drops.
+    pub place: Place,
     /// The number of the message, or of the request that it answers.
     pub number: u32,
     /// A bucket, in bytes.

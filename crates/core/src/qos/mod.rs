@@ -2,12 +2,12 @@
 //! hosts and routers that ask, decide and police. What they decide is carried out by queue
 //! disciplines.
 
-pub mod bucket;
-pub mod dscp;
 pub mod intserv;
 pub mod mark;
 pub mod signal;
 pub mod swan;
+
+pub use crate::net::dscp;
 
 use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};

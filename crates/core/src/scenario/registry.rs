@@ -2,7 +2,7 @@
 
 use crate::choice;
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::{codel, droptail, red, swan};
+use crate::net::disciplines::{codel, diffserv, droptail, drr, priority, red, rio, swan, token_bucket, wfq};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::traffic::{self, SourceConfig};
@@ -19,6 +19,18 @@ choice! {
         "codel" => CoDel(codel::Config),
         /// Best effort shaped by the delay of the medium, real time unhindered (SWAN).
         "swan" => Swan(swan::Config),
+        /// Random early detection that drops what is out of profile first.
+        "rio" => Rio(rio::Config),
+        /// Deficit round robin: equal shares for flows.
+        "drr" => Drr(drr::Config),
+        /// Strict priority by code point.
+        "priority" => Priority(priority::Config),
+        /// A shaper or policer around another queue.
+        "token_bucket" => TokenBucket(token_bucket::Config),
+        /// Weighted fair queueing between reservations and best effort.
+        "wfq" => Wfq(wfq::Config),
+        /// Differentiated services: an edge's conditioner and a queue for each class.
+        "diffserv" => DiffServ(diffserv::Config),
     }
 }
 

@@ -98,8 +98,7 @@ pub enum Variant {
     Sack,
     /// Forward acknowledgement (Mathis, Mahdavi 1996).
     Fack,
-    /// Vegas (Brakmo, Peterson 1995). Profile `rfc`: its window with NewReno's recovery, without
-    /// its fine-grained timer.
+    /// Vegas (Brakmo, Peterson 1995): its window, and its recovery with a fine-grained timeout.
     Vegas,
     /// SACK recovery with CUBIC's window (RFC 9438). Profile `rfc` only.
     Cubic,
@@ -119,6 +118,8 @@ pub enum Recovery {
     Sack,
     /// Forward-most acknowledged data (Mathis, Mahdavi 1996).
     Fack,
+    /// Send times of the segments, with a fine-grained timeout (Brakmo, Peterson 1995).
+    Vegas,
 }
 
 /// What decides how much may be in flight, and how fast.
@@ -141,9 +142,9 @@ pub enum Handshake {
     Full,
     /// The data sender's 40-byte SYN is acknowledged; no SYN comes back, no FIN at the end (ns-2).
     Partial,
-    /// The first data segment replaces the SYN; the initial window leaves at once.
+    /// The first data segment is the SYN too; the initial window leaves at once. No FIN at the end.
     DataOnSyn,
-    /// The connection is open from the start.
+    /// The connection is open from the start. No FIN at the end.
     None,
 }
 

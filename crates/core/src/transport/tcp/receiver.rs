@@ -100,8 +100,7 @@ impl Receiver {
             state.rcv_nxt = end;
             return (true, true);
         }
-        let edge = state.rcv_nxt + u64::from(self.settings.buffer);
-        if end > edge {
+        if end > state.edge(&self.settings) {
             return (false, false);
         }
         if end <= state.rcv_nxt {
@@ -110,9 +109,20 @@ impl Receiver {
         state.insert(start.max(state.rcv_nxt), end)
     }
 
+    /// A SYN has come. Says how it is to be answered, with whatever data it carries.
+    #[cold]
+    fn on_syn(&mut self, header: &TcpHeader) -> Reply {
+        let state = &mut self.state;
+        let duplicate = state.rcv_nxt > 0;
+        state.rcv_nxt = state.rcv_nxt.max(FIRST_BYTE);
+        state.ts_recent = state.ts_recent.max(header.ts_val);
+        Reply { syn: self.settings.handshake != Handshake::Partial, duplicate }
+    }
+
     fn on_data(&mut self, now: Instant, packet: &Packet, header: &TcpHeader) {
         let fin = header.flags.has(TcpFlags::FIN);
-        let (start, end) = (header.seq, header.seq + u64::from(header.payload) + u64::from(fin));
+        let start = header.seq + u64::from(header.flags.has(TcpFlags::SYN));
+        let end = start + u64::from(header.payload) + u64::from(fin);
         if header.payload > 0 {
             self.totals.packets += 1;
         }
@@ -134,7 +144,8 @@ impl Receiver {
             self.totals.bytes += payload;
             self.tell |= self.seat.hears.received && payload > 0;
         }
-        let duplicate = !new && end <= before + u64::from(self.settings.buffer);
+        // What is not new does not move the edge.
+        let duplicate = !new && end <= state.edge(&self.settings);
         if duplicate {
             self.totals.duplicates += u64::from(header.payload > 0);
             if self.settings.dsack && self.settings.sack && header.payload > 0 {
@@ -217,10 +228,16 @@ impl Receiver {
 impl State {
     fn new(handshake: Handshake) -> Self {
         let rcv_nxt = match handshake {
-            Handshake::Full | Handshake::Partial => 0,
-            Handshake::DataOnSyn | Handshake::None => FIRST_BYTE,
+            Handshake::Full | Handshake::Partial | Handshake::DataOnSyn => 0,
+            Handshake::None => FIRST_BYTE,
         };
-        Self { rcv_nxt, due: Instant::MAX, ..Self::default() }
+        Self { rcv_nxt, last_ack: rcv_nxt, due: Instant::MAX, ..Self::default() }
+    }
+
+    /// The right edge of the window. Before the SYN, which takes no room, it lies where it will lie
+    /// after it.
+    fn edge(&self, settings: &Settings) -> u64 {
+        self.rcv_nxt.max(FIRST_BYTE) + u64::from(settings.buffer)
     }
 
     /// Puts `[start, end)`, which ends beyond RCV.NXT, among the blocks, and moves RCV.NXT if it
@@ -305,13 +322,12 @@ impl Endpoint for Receiver {
             self.connection = packet.connection;
             self.state = State::new(self.settings.handshake);
         }
-        if header.flags.has(TcpFlags::SYN) {
-            let duplicate = self.state.rcv_nxt > 0;
-            self.state.rcv_nxt = self.state.rcv_nxt.max(FIRST_BYTE);
-            self.state.ts_recent = self.state.ts_recent.max(header.ts_val);
-            self.ack_now = Some(Reply { syn: self.settings.handshake == Handshake::Full, duplicate });
-        } else if header.payload > 0 || header.flags.has(TcpFlags::FIN) {
+        let syn = header.flags.has(TcpFlags::SYN).then(|| self.on_syn(header));
+        if header.payload > 0 || header.flags.has(TcpFlags::FIN) {
             self.on_data(now, packet, header);
+        }
+        if syn.is_some() {
+            self.ack_now = syn;
         }
     }
 

@@ -46,7 +46,7 @@ pub struct RtoEstimator {
     base: Duration,
     /// How often the timer has expired since the last sample: RTO = base · 2ⁿ.
     doublings: u32,
-    /// What a spurious timeout left for the next sample (RFC 4015 §3.1).
+    /// What a spurious timeout left for the first sample of new data (RFC 4015 §3, step (11)).
     floor: Option<Conservative>,
 }
 
@@ -66,12 +66,13 @@ impl RtoEstimator {
         Self { config, srtt: None, rttvar: Duration::ZERO, base, doublings: 0, floor: None }
     }
 
-    /// Takes a sample of a segment that was sent once.
-    pub fn on_sample(&mut self, r: Duration) {
+    /// Takes a sample of a segment that was sent once. After a spurious timeout `fresh` says that it
+    /// had not been sent before that.
+    pub fn on_sample(&mut self, r: Duration, fresh: bool) {
         let (r, ns) = (r.as_nanos(), Duration::from_nanos);
         self.doublings = 0;
-        let (srtt, rttvar) = match (self.srtt, self.floor.take()) {
-            // RFC 4015 §3.1, step (DET).
+        let (srtt, rttvar) = match (self.srtt, self.floor.take_if(|_| fresh)) {
+            // RFC 4015 §3, step (11).
             (_, Some(prev)) => (prev.srtt.as_nanos().max(r), prev.rttvar.as_nanos().max(r / 2)),
             // RFC 6298 §2.2.
             (None, None) => (r, r / 2),
@@ -124,10 +125,10 @@ impl RtoEstimator {
         self.rttvar
     }
 
-    /// Whether the timeout is backed off, and so waits for a sample.
+    /// Whether it waits for such a sample: backed off, or after a spurious timeout.
     #[inline]
-    pub fn is_backed_off(&self) -> bool {
-        self.doublings > 0
+    pub fn waits(&self, fresh: bool) -> bool {
+        self.doublings > 0 || (fresh && self.floor.is_some())
     }
 
     /// The factor of the back-off.
@@ -142,7 +143,8 @@ impl RtoEstimator {
         Some(Conservative { srtt, rttvar: self.rttvar })
     }
 
-    /// The timeout was spurious: the next sample counts at once (RFC 4015 §3, step (9)).
+    /// The timeout was spurious: the first sample of new data counts at once (RFC 4015 §3, step
+    /// (11)).
     pub fn undo(&mut self, saved: Option<Conservative>) {
         self.doublings = 0;
         self.floor = saved;
@@ -167,7 +169,7 @@ mod tests {
         ] {
             let mut rto = estimator(Rto { min: Some(Duration::from_secs_f64(min)), order, ..Rto::default() });
             for (sample, expected) in samples.into_iter().zip(expected) {
-                rto.on_sample(Duration::from_secs_f64(sample));
+                rto.on_sample(Duration::from_secs_f64(sample), true);
                 let got = rto.rto().as_secs_f64();
                 assert!((got - expected).abs() < 0.5e-4, "{order:?}, minimum {min}: {got} for {expected}");
             }
@@ -186,21 +188,24 @@ mod tests {
                 assert_eq!(rto.rto(), Duration::from_secs(expected));
                 rto.back_off();
             }
-            rto.on_sample(Duration::from_millis(100));
+            rto.on_sample(Duration::from_millis(100), true);
             assert_eq!(rto.rto(), Duration::from_secs(1), "a sample ends the back-off");
         }
     }
 
     #[test]
-    fn after_a_spurious_timeout_the_next_sample_counts_in_full() {
+    fn after_a_spurious_timeout_the_first_sample_of_new_data_counts_in_full() {
         let mut rto = estimator(Rto::default());
         for _ in 0..50 {
-            rto.on_sample(Duration::from_millis(100));
+            rto.on_sample(Duration::from_millis(100), true);
         }
         let saved = rto.save();
         rto.back_off();
         rto.undo(saved);
-        rto.on_sample(Duration::from_secs(2));
+        // Of data sent before: 7/8·100 + 2000/8, as ever.
+        rto.on_sample(Duration::from_secs(2), false);
+        assert_eq!(rto.srtt(), Some(Duration::from_nanos(337_500_000)));
+        rto.on_sample(Duration::from_secs(2), true);
         assert_eq!(rto.srtt(), Some(Duration::from_secs(2)));
         assert_eq!(rto.rttvar(), Duration::from_secs(1));
     }

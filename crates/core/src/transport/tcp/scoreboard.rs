@@ -12,20 +12,6 @@ use crate::net::SackBlocks;
 /// A segment's running number in its connection.
 pub type Id = u64;
 
-/// What was true when a segment was last sent, for samples of round-trip time and delivery rate
-/// (draft-ietf-ccwg-bbr §4.1.2: `P.sent_time`, `P.delivered`, `P.delivered_time`, …).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sent {
-    /// When it was sent.
-    pub at: Instant,
-    /// Bytes delivered by then.
-    pub delivered: u64,
-    /// When the last of these was acknowledged.
-    pub delivered_at: Instant,
-    /// When the first segment of that flight was sent.
-    pub first_at: Instant,
-}
-
 /// A segment in flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Segment {
@@ -35,10 +21,8 @@ pub struct Segment {
     pub len: u32,
     /// Of a SACKed segment: the low bits of the first number behind it not known to be SACKed.
     skip: u32,
-    /// Its last transmission.
-    pub sent: Sent,
-    /// Whether the sender had nothing more to send then.
-    app_limited: bool,
+    /// When it was last sent.
+    pub sent_at: Instant,
     marks: u8,
 }
 
@@ -58,8 +42,8 @@ const FIN: u8 = 16;
 
 impl Segment {
     /// A segment that is being sent for the first time.
-    pub fn new(start: u64, len: u32, fin: bool, sent: Sent, app_limited: bool) -> Self {
-        Self { start, len, skip: 0, sent, app_limited, marks: if fin { FIN } else { 0 } }
+    pub fn new(start: u64, len: u32, fin: bool, sent_at: Instant) -> Self {
+        Self { start, len, skip: 0, sent_at, marks: if fin { FIN } else { 0 } }
     }
 
     /// One past its last sequence number.
@@ -90,22 +74,21 @@ pub struct Acked {
     /// When the segment was sent from which a round-trip time can be taken: the latest sent of
     /// those newly delivered, provided that no retransmission makes it ambiguous.
     pub timed: Option<Instant>,
-    /// The last transmission of the latest sent segment among those newly delivered, and
-    /// whether it was limited by the application. Meaningless if none was delivered.
-    pub newest: Sent,
-    /// See [`Acked::newest`].
-    pub app_limited: bool,
+    /// The latest sent segment among those newly delivered, and when that was. Meaningless if none
+    /// was delivered.
+    pub newest: Id,
+    newest_at: Instant,
     /// The highest sequence number newly told of that was never resent; 0 if none.
     pub original_to: u64,
 }
 
 impl Acked {
-    /// A segment with this last transmission was newly delivered.
+    /// The segment `id`, last sent at `at`, was newly delivered.
     #[inline]
-    fn note(&mut self, sent: &Sent, app_limited: bool) {
-        if sent.at >= self.newest.at {
-            self.newest = *sent;
-            self.app_limited = app_limited;
+    fn note(&mut self, id: Id, at: Instant) {
+        if at >= self.newest_at {
+            self.newest = id;
+            self.newest_at = at;
         }
     }
 }
@@ -193,6 +176,18 @@ impl Scoreboard {
         self.first == self.next
     }
 
+    /// The first segment not acknowledged cumulatively, in flight or not sent yet.
+    #[inline]
+    pub fn una(&self) -> Id {
+        self.first
+    }
+
+    /// The segment that is sent next for the first time.
+    #[inline]
+    pub fn next(&self) -> Id {
+        self.next
+    }
+
     /// The first segment in flight.
     pub fn first(&self) -> Option<Id> {
         (!self.is_empty()).then_some(self.first)
@@ -201,6 +196,11 @@ impl Scoreboard {
     /// Whether the first segment in flight is lost.
     pub fn first_is_lost(&self) -> bool {
         !self.is_empty() && self.at(self.first).has(LOST)
+    }
+
+    /// Whether the first segment in flight was sent more than once.
+    pub fn first_was_resent(&self) -> bool {
+        !self.is_empty() && self.at(self.first).has(AMBIGUOUS)
     }
 
     /// The segment `id`, which is in flight.
@@ -276,8 +276,8 @@ impl Scoreboard {
                 out.original_to = segment.end();
             }
             out.acked += len;
-            out.timed = Some(segment.sent.at);
-            out.note(&segment.sent, segment.app_limited);
+            out.timed = Some(segment.sent_at);
+            out.note(self.first, segment.sent_at);
             self.first += 1;
         }
         if ambiguous {
@@ -312,7 +312,7 @@ impl Scoreboard {
                 id = skip(id, segment);
                 continue;
             }
-            let (marks, len, at) = (segment.marks, u64::from(segment.len), segment.sent.at);
+            let (marks, len, at) = (segment.marks, u64::from(segment.len), segment.sent_at);
             out.original_to = if marks & AMBIGUOUS == 0 { out.original_to.max(segment.end()) } else { out.original_to };
             segment.marks = (marks | SACKED) & !(LOST | RESENT);
             segment.skip = (id + 1) as u32;
@@ -324,8 +324,7 @@ impl Scoreboard {
             if marks & AMBIGUOUS == 0 {
                 out.timed = out.timed.max(Some(at));
             }
-            let segment = self.at(id);
-            out.note(&segment.sent, segment.app_limited);
+            out.note(id, at);
             id += 1;
         }
         if id > from {
@@ -461,12 +460,11 @@ impl Scoreboard {
     }
 
     /// The segment `id` is sent again. Resent in order, it moves HighRxt; out of order, not.
-    pub fn resend(&mut self, id: Id, sent: Sent, app_limited: bool) {
+    pub fn resend(&mut self, id: Id, now: Instant) {
         let segment = self.at_mut(id);
         let (marks, len) = (segment.marks, u64::from(segment.len));
         segment.marks = marks | RESENT | AMBIGUOUS;
-        segment.sent = sent;
-        segment.app_limited = app_limited;
+        segment.sent_at = now;
         self.resent += if marks & RESENT == 0 { len } else { 0 };
         if id == self.high_rxt.max(self.first) {
             self.high_rxt = id + 1;
@@ -490,8 +488,7 @@ mod tests {
     fn board(n: u64) -> Scoreboard {
         let mut board = Scoreboard::new(SMSS);
         for i in 0..n {
-            let sent = Sent { at: Instant::from_nanos(i), ..Sent::default() };
-            board.push(Segment::new(i * 1000, SMSS, false, sent, false));
+            board.push(Segment::new(i * 1000, SMSS, false, Instant::from_nanos(i)));
         }
         board
     }
@@ -515,7 +512,7 @@ mod tests {
         }
         assert_eq!(board.pipe(), 6000);
         assert_eq!(board.next_hole(), Some((0, true)));
-        board.resend(0, Sent::default(), false);
+        board.resend(0, Instant::ZERO);
         assert_eq!(board.pipe(), 7000);
         assert_eq!(board.next_hole(), None);
         // The hole is filled: what was SACKed goes with it, the rest is in flight.
@@ -529,7 +526,7 @@ mod tests {
     fn three_separate_short_sequences_mark_a_segment_lost() {
         let mut board = Scoreboard::new(SMSS);
         for i in 0..8 {
-            board.push(Segment::new(i * 100, 100, false, Sent::default(), false));
+            board.push(Segment::new(i * 100, 100, false, Instant::ZERO));
         }
         let mut out = Acked::default();
         for start in [100, 300, 500] {
@@ -565,7 +562,7 @@ mod tests {
         for step in 0..20_000 {
             match draw(8) {
                 0..=2 => {
-                    board.push(Segment::new(sent * 1000, SMSS, false, Sent::default(), false));
+                    board.push(Segment::new(sent * 1000, SMSS, false, Instant::ZERO));
                     sent += 1;
                 }
                 3 if sent > una => {
@@ -579,7 +576,7 @@ mod tests {
                 }
                 6 => {
                     if let Some((id, _)) = board.next_hole() {
-                        board.resend(id, Sent::default(), false);
+                        board.resend(id, Instant::ZERO);
                     }
                 }
                 _ if step % 50 == 0 => board.mark_all_lost(),

@@ -2,6 +2,7 @@
 //! read them from the same [`Config`], so what real ends negotiate on their SYNs is agreed.
 
 use crate::engine::Duration;
+use crate::net::TcpFlags;
 
 use super::config::{Config, Congestion, Fack, Handshake, IdleRestart, Recovery, Spurious, Variant};
 use super::rto::RtoConfig;
@@ -99,6 +100,12 @@ impl Settings {
             cubic: config.cubic,
         }
     }
+
+    /// The flags of a SYN; with ECN it is an ECN-setup SYN (RFC 3168 §6.1.1).
+    pub fn syn_flags(&self) -> TcpFlags {
+        let ecn = if self.ecn { TcpFlags::ECE.with(TcpFlags::CWR) } else { TcpFlags::NONE };
+        TcpFlags::SYN.with(ecn)
+    }
 }
 
 /// The loss recovery and the congestion control that `config` means.
@@ -109,7 +116,7 @@ pub fn parts(config: &Config) -> (Recovery, Congestion) {
         Variant::NewReno => (Recovery::NewReno, Congestion::Reno),
         Variant::Sack => (Recovery::Sack, Congestion::Reno),
         Variant::Fack => (Recovery::Fack, Congestion::Reno),
-        Variant::Vegas => (Recovery::NewReno, Congestion::Vegas),
+        Variant::Vegas => (Recovery::Vegas, Congestion::Vegas),
         Variant::Cubic => (Recovery::Sack, Congestion::Cubic),
     };
     (config.recovery.unwrap_or(recovery), config.congestion.unwrap_or(congestion))

@@ -16,6 +16,8 @@ pub struct Detector {
     saved: Option<Saved>,
     /// SND.NXT at the last timeout: the `recover` of RFC 5682, RecoveryPoint in its §3.
     recover: u64,
+    /// Whether the receiver has ever reported a duplicate (RFC 2883).
+    dsack_seen: bool,
 }
 
 /// What a timeout destroys.
@@ -24,6 +26,8 @@ pub struct Saved {
     pub congestion: Box<dyn CongestionControl>,
     /// FlightSize.
     pub flight: u64,
+    /// SND.NXT.
+    pub nxt: u64,
     /// The estimate of the round-trip time.
     pub estimate: Option<Conservative>,
 }
@@ -51,6 +55,8 @@ pub struct Evidence {
     pub original_to: u64,
     /// The echoed time stamp, if there is one.
     pub ts_echo: Option<Instant>,
+    /// Whether it reports a duplicate segment (RFC 2883).
+    pub dsack: bool,
     /// Whether new data could be sent now.
     pub new_data: bool,
 }
@@ -71,7 +77,7 @@ pub enum Judgement {
 impl Detector {
     /// A detector of this kind.
     pub fn new(kind: Kind, sack: bool) -> Self {
-        Self { kind, sack, state: State::Idle, saved: None, recover: 0 }
+        Self { kind, sack, state: State::Idle, saved: None, recover: 0, dsack_seen: false }
     }
 
     /// Whether a timeout is being judged.
@@ -100,14 +106,20 @@ impl Detector {
         }
     }
 
+    /// The receiver has reported a duplicate.
+    pub fn on_dsack(&mut self) {
+        self.dsack_seen = true;
+    }
+
     /// Whether the state before a timeout is wanted. Eifel's response restores what was true when
     /// loss recovery was initiated (RFC 4015 §3 step (0)), so a timeout during a recovery is not
-    /// judged by it.
+    /// judged by it. Nor is it by F-RTO with SACK: RecoveryPoint is the recovery's then, and not yet
+    /// acknowledged (RFC 5682 §3.1 step 1).
     pub fn wants(&self, recovering: bool) -> bool {
         match self.kind {
             Kind::None => false,
             Kind::Eifel => !recovering && !self.is_open(),
-            Kind::FRto => !self.is_open(),
+            Kind::FRto => !self.is_open() && (!self.sack || !recovering),
         }
     }
 
@@ -120,7 +132,8 @@ impl Detector {
             Kind::Eifel if self.is_open() => {}
             Kind::Eifel => self.state = if saved.is_some() { State::Stamped(now) } else { State::Idle },
             // RFC 5682 §2.1 step 1: a timeout in the recovery from a timeout is not judged.
-            Kind::FRto => self.state = if self.recover > una { State::Idle } else { State::Resent },
+            Kind::FRto if self.recover > una || saved.is_none() => self.state = State::Idle,
+            Kind::FRto => self.state = State::Resent,
         }
         self.recover = nxt;
         if saved.is_some() {
@@ -135,7 +148,13 @@ impl Detector {
             State::Idle => return Judgement::Open,
             // RFC 3522 §3.2 steps (4) and (5): the first acceptable acknowledgement.
             State::Stamped(_) if !advanced => return Judgement::Open,
-            State::Stamped(first) => Some(evidence.ts_echo.is_some_and(|echo| echo < first)),
+            State::Stamped(first) => {
+                let older = evidence.ts_echo.is_some_and(|echo| echo < first);
+                // If it covers everything, all acknowledgements before it may have been lost. Only
+                // a receiver that would have reported a duplicate, and has not, says otherwise.
+                let late = evidence.una < self.recover || self.dsack_seen;
+                Some(older && late && !evidence.dsack)
+            }
             // Step 2; RFC 5682 §3.1 step 2 waits for the cumulative acknowledgement.
             State::Resent if !advanced && self.sack => return Judgement::Open,
             State::Resent if !advanced || evidence.una >= self.recover || !evidence.new_data => None,
@@ -143,12 +162,10 @@ impl Detector {
                 self.state = State::Probing(2);
                 return Judgement::Open;
             }
-            // Step 3.
+            // Step 3; RFC 5682 §3.1 step 3 asks for data that were not acknowledged before.
             State::Probing(_) if !self.sack => Some(advanced),
             State::Probing(_) if evidence.original_to > self.recover => Some(false),
-            State::Probing(_) if evidence.original_to > 0 => Some(true),
-            State::Probing(_) if advanced => Some(false),
-            State::Probing(_) => return Judgement::Open,
+            State::Probing(_) => Some(evidence.original_to > 0),
         };
         let frto = self.kind == Kind::FRto;
         self.state = State::Idle;

@@ -220,7 +220,7 @@ mod tests {
 
     fn loss(segments: u64) -> CongestionEvent {
         let now = Instant::ZERO;
-        CongestionEvent { now, kind: CongestionKind::Loss, flight: segments * SMSS, lost: SMSS }
+        CongestionEvent { now, kind: CongestionKind::Loss, flight: segments * SMSS, lost: SMSS, resent: false }
     }
 
     fn sample(seconds: f64, acked: u64) -> AckSample {

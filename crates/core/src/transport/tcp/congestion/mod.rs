@@ -37,6 +37,11 @@ pub trait CongestionControl: Send {
         None
     }
 
+    /// Whether it wants samples of the delivery rate, which need a record of each segment in flight.
+    fn wants_rates(&self) -> bool {
+        false
+    }
+
     /// How fast segments may leave; `None` as fast as the window allows.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
@@ -58,7 +63,7 @@ pub trait CongestionControl: Send {
 
     /// The timeout since the snapshot, which this is, was spurious, and the window is about to be
     /// set. The slow-start threshold becomes at least `flight`, what was in flight at the timeout
-    /// (RFC 4015 §3, step (8)).
+    /// (RFC 4015 §3, step (9)).
     fn on_undo(&mut self, flight: u64);
 }
 
@@ -83,7 +88,7 @@ pub struct AckSample {
     pub srtt: Duration,
     /// Bytes delivered so far in this connection.
     pub delivered: u64,
-    /// How fast the path delivered them lately.
+    /// How fast the path delivered them lately, if [`CongestionControl::wants_rates`].
     pub rate: Option<RateSample>,
     /// How many congestion echoes came with it (RFC 3168: none or one).
     pub ece: u32,
@@ -118,6 +123,8 @@ pub struct CongestionEvent {
     pub flight: u64,
     /// Bytes taken for lost so far.
     pub lost: u64,
+    /// Whether the segment lost is one that had been sent again before.
+    pub resent: bool,
 }
 
 /// Kinds of signs.

@@ -1,8 +1,8 @@
 //! Vegas (Brakmo, Peterson 1995): the window follows how many segments the sender itself keeps
 //! queued in the network, judged once in a round trip from the delay.
 //!
-//! Only Vegas' window is here, with any loss recovery; its fine-grained timer, which resends on
-//! the first duplicate acknowledgement, belongs to ns-2's Vegas in the other profile.
+//! When a segment is lost, and which losses count, says [`super::super::recovery::vegas`], or any
+//! other recovery.
 
 use crate::engine::{Duration, Instant};
 
@@ -80,9 +80,9 @@ impl CongestionControl for Vegas {
         }
     }
 
-    fn on_congestion(&mut self, _event: &CongestionEvent) {
-        // A fast retransmit takes a quarter off the window.
-        self.lower(self.cwnd / 4);
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        // A loss takes a quarter off the window; half, if even the retransmission was lost.
+        self.lower(if event.resent { self.cwnd / 2 } else { self.cwnd / 4 });
         self.ssthresh = self.cwnd;
     }
 

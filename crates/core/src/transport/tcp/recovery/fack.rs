@@ -5,6 +5,8 @@
 //! a segment for each one delivered instead of at once; with `overdamping` a loss in slow start
 //! halves it twice (asked of the congestion control by the sender).
 
+use crate::engine::Instant;
+
 use super::super::config::CwndAtTrigger;
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
@@ -76,7 +78,7 @@ impl Recovery for Fack {
             self.recover = ack.nxt;
             self.trim = if self.rampdown { board.pipe() / 2 } else { 0 };
             board.begin();
-            verdict = Verdict::Enter { limit: self.limit };
+            verdict = Verdict::Enter { limit: self.limit, cut: true };
         }
         self.repairing = self.recovering || ack.una < self.recover;
         verdict
@@ -89,7 +91,7 @@ impl Recovery for Fack {
         }
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard, nxt: u64) {
+    fn on_timeout(&mut self, _now: Instant, board: &mut Scoreboard, nxt: u64) {
         self.duplicates = 0;
         self.recovering = false;
         self.recover = nxt;

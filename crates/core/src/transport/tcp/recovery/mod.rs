@@ -6,10 +6,14 @@
 //! in [`super::config::Recovery`], a line in [`new`].
 
 pub mod fack;
+mod fast;
 pub mod newreno;
 pub mod reno;
 pub mod sack;
 pub mod tahoe;
+pub mod vegas;
+
+use crate::engine::{Duration, Instant};
 
 use super::config::Recovery as Choice;
 use super::scoreboard::{Id, Scoreboard};
@@ -34,7 +38,7 @@ pub trait Recovery: Send {
 
     /// The retransmission timer has expired: everything not SACKed counts as lost, and `nxt` is
     /// SND.NXT.
-    fn on_timeout(&mut self, board: &mut Scoreboard, nxt: u64);
+    fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, nxt: u64);
 
     /// The last timeout was spurious, and `una` is SND.UNA: what it taught is void. Recoveries
     /// that count duplicates keep their guard, since the segment sent in vain makes one.
@@ -47,6 +51,8 @@ pub trait Recovery: Send {
 /// An acknowledgement, as a recovery sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct AckEvent {
+    /// When it came.
+    pub now: Instant,
     /// SND.UNA.
     pub una: u64,
     /// SND.NXT.
@@ -55,6 +61,8 @@ pub struct AckEvent {
     pub advance: u64,
     /// How many bytes it newly SACKed.
     pub sacked: u64,
+    /// The round-trip time that it gives, if it does.
+    pub rtt: Option<Duration>,
     /// Whether it is a duplicate: without payload, and with data outstanding, for the same
     /// SND.UNA (RFC 5681 §2). The advertised window is not compared: receivers here never change
     /// it, and network elements that do (EWA) are not to hide a loss.
@@ -66,11 +74,13 @@ pub struct AckEvent {
 pub enum Verdict {
     /// Nothing in particular.
     Usual,
-    /// A loss: the congestion control is to be told, the window then to be lowered to `limit`,
-    /// and the first segment to be sent again at once.
+    /// A loss: the window is to be lowered to `limit`, and the first segment to be sent again at
+    /// once.
     Enter {
         /// The most that the window may be, `u64::MAX` for what the congestion control says.
         limit: u64,
+        /// Whether the congestion control is to be told first: not of a second loss in a window.
+        cut: bool,
     },
     /// Some of what was outstanding at the loss has been repaired.
     Partial {
@@ -117,6 +127,7 @@ pub fn new(settings: &Settings) -> Box<dyn Recovery> {
         Choice::NewReno => Box::new(newreno::NewReno::new(settings)),
         Choice::Sack => Box::new(sack::Sack::new(settings)),
         Choice::Fack => Box::new(fack::Fack::new(settings)),
+        Choice::Vegas => Box::new(vegas::Vegas::new(settings)),
     }
 }
 
@@ -146,13 +157,18 @@ impl Duplicates {
     /// while the acknowledgement covers no more than was outstanding at the last loss.
     fn count(&mut self, ack: &AckEvent) -> bool {
         self.count += 1;
-        self.count == DUP_THRESH && (!self.guard || ack.una > self.recover)
+        self.count == DUP_THRESH && self.may_be_loss(ack.una)
     }
 
-    /// Before a recovery the first two duplicates let a new segment out each (RFC 3042), unless
-    /// they may come from segments sent twice.
+    /// Whether duplicates of an acknowledgement up to `una` may mean a loss. Others may come from
+    /// segments sent twice.
+    fn may_be_loss(&self, una: u64) -> bool {
+        !self.guard || una > self.recover
+    }
+
+    /// Before a recovery the first two duplicates let a new segment out each (RFC 3042).
     fn limited(&self, una: u64) -> i64 {
-        let some = self.limited_transmit && self.count < DUP_THRESH && (!self.guard || una > self.recover);
+        let some = self.limited_transmit && self.count < DUP_THRESH && self.may_be_loss(una);
         if some { i64::from(self.count) * self.smss as i64 } else { 0 }
     }
 }

@@ -2,80 +2,51 @@
 //! acknowledged, and repairs one hole a round trip. Of its two ways with the timer it takes the
 //! recommended *impatient* one (§4): restarted at the first partial acknowledgement only.
 
+use crate::engine::Instant;
+
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
-use super::{AckEvent, Duplicates, Recovery, Status, Verdict};
+use super::fast::FastRecovery;
+use super::{AckEvent, Recovery, Status, Verdict};
 
 /// The recovery.
 pub struct NewReno {
-    duplicates: Duplicates,
-    recovering: bool,
+    fast: FastRecovery,
     /// Whether a partial acknowledgement has come in this recovery.
     partial: bool,
-    credit: i64,
 }
 
 impl NewReno {
     /// At the start of a connection.
     pub fn new(settings: &Settings) -> Self {
-        Self { duplicates: Duplicates::new(settings), recovering: false, partial: false, credit: 0 }
+        Self { fast: FastRecovery::new(settings), partial: false }
     }
 }
 
 impl Recovery for NewReno {
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
-        let duplicates = &mut self.duplicates;
-        let smss = duplicates.smss;
-        if ack.advance > 0 {
-            duplicates.count = 0;
-            if !self.recovering {
-                self.credit = 0;
-                return Verdict::Usual;
-            }
-            if ack.una >= duplicates.recover {
-                self.recovering = false;
-                self.credit = 0;
-                // §3.2 step 3, full acknowledgements, (1).
-                return Verdict::Exit { limit: board.flight().max(smss) + smss };
-            }
-            // §3.2 step 3, partial acknowledgements: the window is deflated by what was
-            // acknowledged, and a segment added back if that was one at least.
-            let back = if ack.advance >= smss { smss as i64 } else { 0 };
-            self.credit = (self.credit - ack.advance as i64).max(0) + back;
-            board.begin();
-            board.mark_first_lost();
+        if ack.advance == 0 {
+            return if ack.duplicate { self.fast.on_duplicate(board, ack) } else { Verdict::Usual };
+        }
+        if self.fast.recovering && ack.una < self.fast.duplicates.recover {
+            self.fast.repair_next(board, ack.advance);
             return Verdict::Partial { resend: true, hold_timer: std::mem::replace(&mut self.partial, true) };
         }
-        if ack.duplicate {
-            if self.recovering {
-                duplicates.count += 1;
-                self.credit += smss as i64;
-            } else if duplicates.count(ack) {
-                duplicates.recover = ack.nxt;
-                self.recovering = true;
-                self.partial = false;
-                self.credit = 3 * smss as i64;
-                board.begin();
-                board.mark_first_lost();
-                return Verdict::Enter { limit: u64::MAX };
-            } else {
-                self.credit = duplicates.limited(ack.una);
-            }
+        self.partial = false;
+        if !self.fast.leave() {
+            return Verdict::Usual;
         }
-        Verdict::Usual
+        // §3.2 step 3, full acknowledgements, (1).
+        let smss = self.fast.duplicates.smss;
+        Verdict::Exit { limit: board.flight().max(smss) + smss }
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard, nxt: u64) {
-        self.duplicates.count = 0;
-        self.duplicates.recover = nxt;
-        self.recovering = false;
-        self.credit = 0;
-        board.mark_all_lost();
+    fn on_timeout(&mut self, _now: Instant, board: &mut Scoreboard, nxt: u64) {
+        self.partial = false;
+        self.fast.on_timeout(board, nxt);
     }
 
     fn status(&self) -> Status {
-        let duplicates = self.duplicates.count;
-        let alert = self.recovering || duplicates > 0;
-        Status { recovering: self.recovering, alert, credit: self.credit, duplicates }
+        self.fast.status()
     }
 }

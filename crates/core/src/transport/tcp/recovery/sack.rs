@@ -4,6 +4,8 @@
 //! One deviation: the rescue retransmission (NextSeg rule 4) is not spent on a segment that
 //! this recovery has already sent again.
 
+use crate::engine::Instant;
+
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
 use super::{AckEvent, DUP_THRESH, Next, Recovery, Status, Verdict};
@@ -60,7 +62,7 @@ impl Recovery for Sack {
             self.recovery_point = ack.nxt;
             self.rescued = false;
             board.begin();
-            verdict = Verdict::Enter { limit: u64::MAX };
+            verdict = Verdict::Enter { limit: u64::MAX, cut: true };
         }
         // Without limited transmit nothing leaves for what is SACKed until a loss is clear.
         let hold = !self.limited_transmit && !self.recovering && ack.una >= self.recovery_point;
@@ -87,7 +89,7 @@ impl Recovery for Sack {
         }
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard, nxt: u64) {
+    fn on_timeout(&mut self, _now: Instant, board: &mut Scoreboard, nxt: u64) {
         self.duplicates = 0;
         self.recovering = false;
         self.recovery_point = nxt;

@@ -2,6 +2,8 @@
 //! that is not acknowledged. The receiver keeps what arrived out of order, so resending ends
 //! where the cumulative acknowledgement jumps to.
 
+use crate::engine::Instant;
+
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
 use super::{AckEvent, Duplicates, Recovery, Status, Verdict};
@@ -29,14 +31,14 @@ impl Recovery for Tahoe {
                 self.credit = 0;
                 self.duplicates.recover = ack.nxt;
                 board.mark_all_lost();
-                return Verdict::Enter { limit: self.duplicates.smss };
+                return Verdict::Enter { limit: self.duplicates.smss, cut: true };
             }
             self.credit = self.duplicates.limited(ack.una);
         }
         Verdict::Usual
     }
 
-    fn on_timeout(&mut self, board: &mut Scoreboard, nxt: u64) {
+    fn on_timeout(&mut self, _now: Instant, board: &mut Scoreboard, nxt: u64) {
         self.duplicates.count = 0;
         self.credit = 0;
         self.duplicates.recover = nxt;

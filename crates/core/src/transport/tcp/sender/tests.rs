@@ -5,13 +5,16 @@ use std::collections::VecDeque;
 use super::super::config::*;
 use super::super::receiver::Receiver;
 use super::*;
-use crate::net::{Address, FlowId, Hears, NodeId, Socket};
+use crate::engine::Duration;
+use crate::net::{Address, Ecn, FlowId, Hears, NodeId, Socket, TcpHeader};
 
 mod chaos;
+mod data_on_syn;
 mod hystart;
 mod losses;
 mod ns3;
 mod scripts;
+mod vegas;
 
 /// A seat at one end.
 fn seat(node: u32, hears: Hears) -> Seat {

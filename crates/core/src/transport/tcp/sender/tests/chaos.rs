@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::{Bytes, Stream, Streams};
 
-const RECOVERIES: [super::super::super::config::Recovery; 5] = {
-    use super::super::super::config::Recovery::{Fack, NewReno, Reno, Sack, Tahoe};
-    [Tahoe, Reno, NewReno, Sack, Fack]
+const RECOVERIES: [super::super::super::config::Recovery; 6] = {
+    use super::super::super::config::Recovery::{Fack, NewReno, Reno, Sack, Tahoe, Vegas};
+    [Tahoe, Reno, NewReno, Sack, Fack, Vegas]
 };
 const CONGESTIONS: [Congestion; 3] = [Congestion::Reno, Congestion::Vegas, Congestion::Cubic];
 

@@ -19,7 +19,7 @@ fn config(variant: Variant) -> Config {
 
 /// Sends 200 segments, losing the first copies of those in `lost`. Gives the retransmissions as
 /// (milliseconds after the first of them was first sent, segment).
-fn resent(config: &Config, lost: &'static [u64]) -> (Path, Vec<(i64, u64)>) {
+pub(super) fn resent(config: &Config, lost: &'static [u64]) -> (Path, Vec<(i64, u64)>) {
     let mut path = Path::new(config);
     path.lose = lose(move |segment, before| before == 0 && lost.contains(&segment));
     path.transfer(200_000);

@@ -23,6 +23,7 @@
 
 use super::*;
 use crate::engine::Bytes;
+use crate::transport::tcp::congestion::{AckSample, CongestionControl, CongestionEvent};
 
 /// Rows of seconds and segments.
 type Trace = Vec<(f64, f64)>;

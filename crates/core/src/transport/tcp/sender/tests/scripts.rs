@@ -1,14 +1,15 @@
 //! Packets in and out with times.
 
+use super::super::super::congestion::{AckSample, CongestionControl, CongestionEvent};
 use super::*;
-use crate::engine::Bytes;
+use crate::engine::{BitRate, Bytes};
 use crate::net::SackBlocks;
 
 /// A sender by itself, whose acknowledgements are written by hand. Segments are of 1000 bytes
 /// and numbered from 0.
-struct Script {
+pub(super) struct Script {
     now: Instant,
-    sender: Sender,
+    pub(super) sender: Sender,
 }
 
 fn config() -> Config {
@@ -17,7 +18,7 @@ fn config() -> Config {
 
 impl Script {
     /// A connection without a handshake that has `segments` to send.
-    fn new(config: &Config, segments: u64) -> (Self, Vec<u64>) {
+    pub(super) fn new(config: &Config, segments: u64) -> (Self, Vec<u64>) {
         let mut script = Self { now: Instant::ZERO, sender: Sender::new(config, seat(0, Hears::default())) };
         script.sender.on_notice(script.now, Notice::Open);
         script.sender.on_notice(script.now, Notice::Write(segments * 1000));
@@ -60,7 +61,7 @@ impl Script {
     }
 
     /// At `ms`, an acknowledgement of all segments before `ack`, with SACK blocks of segments.
-    fn ack(&mut self, ms: u64, ack: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
+    pub(super) fn ack(&mut self, ms: u64, ack: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         let mut sack = SackBlocks::default();
         blocks.iter().for_each(|&(from, to)| sack.push(1 + from * 1000, 1 + to * 1000));
         let header =
@@ -70,7 +71,7 @@ impl Script {
     }
 
     /// The next timer expires: when, in milliseconds, and what leaves.
-    fn timeout(&mut self) -> (u64, Vec<u64>) {
+    pub(super) fn timeout(&mut self) -> (u64, Vec<u64>) {
         self.now = self.sender.next_timeout().expect("a timer runs");
         self.sender.on_timeout(self.now);
         (self.now.as_nanos() / 1_000_000, self.segments())
@@ -100,6 +101,16 @@ fn a_full_handshake_takes_a_round_trip() {
     assert!(last.tcp().unwrap().flags.has(TcpFlags::FIN) && last.size == 40);
     assert_eq!((path.told_received, path.told_acked), (20_000, 20_000));
     assert_eq!(path.sender.next_timeout(), None);
+}
+
+/// RFC 7323 §4.3: TS.Recent is that of the segment at Last.ACK.sent, also of the very first.
+#[test]
+fn without_a_handshake_the_first_time_stamp_is_echoed() {
+    let mut path = Path::new(&Config { timestamps: Some(true), ..config() });
+    path.run(5.0);
+    path.transfer(1_000);
+    path.run(6.0);
+    assert_eq!(path.sender.c.last_rtt, Duration::from_millis(101));
 }
 
 #[test]
@@ -253,6 +264,75 @@ fn eifel_sees_a_spurious_timeout_from_the_echo() {
         assert_eq!(script.sender.totals.detected_spurious, detected, "echo of {echo_ms} ms");
         assert_eq!(script.cwnd(), cwnd);
         assert_eq!(script.segments(), if detected == 1 { vec![10] } else { vec![1, 2] });
+    }
+}
+
+/// RFC 3522 §3.2 step (5): an acknowledgement of everything may be the first of many that was not
+/// lost, unless the receiver would have reported a duplicate.
+#[test]
+fn eifel_does_not_trust_an_acknowledgement_of_everything() {
+    // Whether a duplicate was reported before, and with this acknowledgement; segments covered.
+    for (before, now, covered, detected) in
+        [(false, false, 10, 0), (true, false, 10, 1), (true, true, 10, 0), (false, false, 9, 1), (false, true, 9, 0)]
+    {
+        let (mut script, _) =
+            Script::new(&Config { spurious: Spurious::Eifel, variant: Some(Variant::Sack), ..config() }, 100);
+        let duplicate = |reported: bool| {
+            let mut sack = SackBlocks::default();
+            if reported {
+                sack.push(1, 1001);
+            }
+            sack
+        };
+        let flags = TcpFlags::ACK.with(TcpFlags::TIMESTAMPS);
+        let header = TcpHeader { window: 1 << 27, flags, ..TcpHeader::default() };
+        let first = TcpHeader { ack: 1001, sack: duplicate(before), ts_echo: Instant::ZERO, ..header.clone() };
+        script.input(100, first);
+        script.sender.c.end = script.sender.c.nxt;
+        script.segments();
+        let (at, _) = script.timeout();
+        script.sender.on_notice(script.now, Notice::Write(50_000));
+        script.input(at + 50, TcpHeader { ack: covered * 1000 + 1, sack: duplicate(now), ..header });
+        assert_eq!(script.sender.totals.detected_spurious, detected, "{before} {now} {covered}");
+    }
+}
+
+/// RFC 5682 §3.1 step 1: RecoveryPoint is that of the recovery, and not acknowledged.
+#[test]
+fn f_rto_with_sack_does_not_judge_a_timeout_in_a_recovery() {
+    let config = Config { spurious: Spurious::FRto, variant: Some(Variant::Sack), ..config() };
+    let (mut script, _) = Script::new(&config, 100);
+    for to in 2..6 {
+        script.ack(100 + to, 0, &[(1, to)]);
+    }
+    assert!(script.sender.c.status.recovering);
+    let (at, _) = script.timeout();
+    assert!(script.ack(at + 10, 1, &[(1, 5)]).iter().all(|&segment| segment < 10), "holes, not new data");
+    script.ack(at + 20, 6, &[]);
+    assert_eq!(script.sender.totals.detected_spurious, 0);
+}
+
+/// RFC 5682 §3.1 step 3a: also when a duplicate tells of nothing new below RecoveryPoint.
+#[test]
+fn f_rto_with_sack_takes_a_duplicate_without_news_for_a_loss() {
+    let (mut script, at) = spurious(Spurious::FRto, Variant::Sack);
+    assert_eq!(script.ack(at + 10, 1, &[]), [10, 11]);
+    assert_eq!(script.ack(at + 20, 1, &[])[0], 1);
+    script.ack(at + 30, 3, &[]);
+    assert_eq!(script.sender.totals.detected_spurious, 0);
+}
+
+/// RFC 4015 §3 step (9): with a mark, the window stays as the timeout left it.
+#[test]
+fn a_mark_keeps_a_spurious_timeout_from_restoring_the_window() {
+    for (ece, cwnd) in [(false, 10), (true, 1)] {
+        let config = Config { spurious: Spurious::Eifel, ecn: true, ..config() };
+        let (mut script, _) = Script::new(&config, 100);
+        let (at, _) = script.timeout();
+        let flags = TcpFlags::ACK.with(TcpFlags::TIMESTAMPS);
+        let flags = if ece { flags.with(TcpFlags::ECE) } else { flags };
+        script.input(at + 50, TcpHeader { ack: 1001, window: 1 << 27, flags, ..TcpHeader::default() });
+        assert_eq!((script.sender.totals.detected_spurious, script.cwnd()), (1, cwnd));
     }
 }
 
