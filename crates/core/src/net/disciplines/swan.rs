@@ -419,8 +419,15 @@ mod tests {
     fn the_shaping_rate_follows_the_algorithm() {
         // By hand, T = 1 s, c = 32 kbit/s, r = 50 %, g = 10 %: (bits used, late packets) and the new rate in
         // kbit/s. Growth is bounded by 1.1 of what is used, and the rate is never below c.
-        let mut shaper =
-            Shaper { rate: f64::INFINITY, next: Instant::ZERO, ends: Instant::ZERO, bits: 0.0, late: 0, used: 0.0 };
+        let mut shaper = Shaper {
+            rate: f64::INFINITY,
+            next: Instant::ZERO,
+            ends: Instant::ZERO,
+            bits: 0.0,
+            passed: 0,
+            late: 0,
+            used: 0.0,
+        };
         for (kbit, late, expected) in [
             (1_000.0, 0, 1_100.0),
             (1_100.0, 0, 1_132.0),
