@@ -2,8 +2,12 @@
 //! hosts and routers that ask, decide and police. What they decide is carried out by queue
 //! disciplines.
 
-pub mod dscp;
+pub mod intserv;
 pub mod mark;
+pub mod signal;
+pub mod swan;
+
+pub use crate::net::dscp;
 
 use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
@@ -32,6 +36,11 @@ pub trait QosConfig {
     /// machine at each node.
     fn agent(&self) -> Option<Agent> {
         None
+    }
+
+    /// Whether a flow to a group can have it.
+    fn can_multicast(&self) -> bool {
+        true
     }
 
     /// Whether its parameters make sense together.

@@ -327,6 +327,10 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
         let message = format!("\"{transport_name}\" cannot send to a group");
         problems.add(format!("flow[{i}].to"), message, format!("{} is a group", shown(&flow.to)));
     }
+    if let Some(qos) = flow.qos.as_ref().filter(|qos| !qos.config().can_multicast()) {
+        let message = format!("\"{}\" cannot be had for a group", qos.name());
+        problems.add(format!("flow[{i}].qos"), message, format!("{} is a group", shown(&flow.to)));
+    }
     if scenario.group[group].members.contains(&flow.from) {
         let message = format!("{} sends to a group of which it is a member", shown(&flow.from));
         problems.add(format!("flow[{i}].from"), message, format!("take it out of group {}", shown(&flow.to)));
