@@ -2,7 +2,7 @@
 
 use crate::choice;
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::{codel, diffserv, droptail, drr, priority, red, rio, token_bucket, wfq};
+use crate::net::disciplines::{codel, diffserv, droptail, drr, priority, red, rio, swan, token_bucket, wfq};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::traffic::{self, SourceConfig};
@@ -29,6 +29,8 @@ choice! {
         "wfq" => Wfq(wfq::Config),
         /// Differentiated services: an edge's conditioner and a queue for each class.
         "diffserv" => DiffServ(diffserv::Config),
+        /// Best effort shaped by the delay of the medium, real time unhindered (SWAN).
+        "swan" => Swan(swan::Config),
     }
 }
 
@@ -62,6 +64,12 @@ choice! {
     pub enum Qos: "quality of service" as QosConfig {
         /// Its packets carry a code point.
         "mark" => Mark(qos::mark::Config),
+        /// A class of service at every edge (differentiated services).
+        "diffserv" => DiffServ(qos::diffserv::Config),
+        /// A rate reserved at every hop (RSVP, guaranteed service).
+        "intserv" => IntServ(qos::intserv::Config),
+        /// Real time, if a probe finds room for it (SWAN).
+        "swan" => Swan(qos::swan::Config),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod inner;
 pub mod priority;
 pub mod red;
 pub mod rio;
+pub mod swan;
 pub mod token_bucket;
 pub mod wfq;
 
