@@ -2,6 +2,7 @@
 //! hosts and routers that ask, decide and police. What they decide is carried out by queue
 //! disciplines.
 
+pub mod diffserv;
 pub mod intserv;
 pub mod mark;
 pub mod signal;
@@ -10,7 +11,7 @@ pub mod swan;
 pub use crate::net::dscp;
 
 use crate::engine::{Fault, Stream};
-use crate::net::{Endpoint, Seat};
+use crate::net::{Endpoint, NodeId, Seat};
 use crate::profile::Profile;
 
 /// A machine that serves its node.
@@ -26,6 +27,23 @@ pub struct Agent {
 pub trait QosConfig {
     /// Puts the sending end of a flow behind what asks, polices or marks for it; `stream` is that one's own.
     fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
+
+    /// The node that decides for it, if it names one: the parameter that does, and the name.
+    fn served_by(&self) -> Option<(&'static str, &str)> {
+        None
+    }
+
+    /// [`QosConfig::sender`] with that node, if there is one.
+    fn sender_served_by(
+        &self,
+        _node: Option<NodeId>,
+        inner: Box<dyn Endpoint>,
+        seat: Seat,
+        profile: Profile,
+        stream: Stream,
+    ) -> Box<dyn Endpoint> {
+        self.sender(inner, seat, profile, stream)
+    }
 
     /// Puts the receiving end of a flow behind what answers for it; `stream` is that one's own.
     fn receiver(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {

@@ -40,7 +40,6 @@ choice! {
 
 choice! {
     /// How a flow carries its data.
-    #[expect(clippy::large_enum_variant, reason = "there is one for each flow, not for each packet")]
     pub enum Transport: "transport" as TransportConfig {
         /// TCP.
         "tcp" => Tcp(tcp::Config),
@@ -76,6 +75,8 @@ choice! {
     pub enum Qos: "quality of service" as QosConfig {
         /// Its packets carry a code point.
         "mark" => Mark(qos::mark::Config),
+        /// A class of service at every edge (differentiated services).
+        "diffserv" => DiffServ(qos::diffserv::Config),
         /// A rate reserved at every hop (RSVP, guaranteed service).
         "intserv" => IntServ(qos::intserv::Config),
         /// Real time, if a probe finds room for it (SWAN).

@@ -81,13 +81,14 @@ impl LossIntervals {
         // Total and weight of the closed intervals, by the weights with and without the open one.
         let (mut total, mut weight) = (0.0, 0.0);
         let (mut shifted_total, mut shifted_weight) = (0.0, 0.0);
-        for i in 0..self.count {
-            let w = WEIGHTS[i] * self.factors[i];
-            total += w * self.closed[i];
+        let intervals = self.closed.iter().zip(&self.factors).take(self.count);
+        for (i, (closed, factor)) in intervals.enumerate() {
+            let w = WEIGHTS[i] * factor;
+            total += w * closed;
             weight += w;
             if let Some(shifted) = WEIGHTS.get(i + 1) {
-                let w = shifted * self.factors[i];
-                shifted_total += w * self.closed[i];
+                let w = shifted * factor;
+                shifted_total += w * closed;
                 shifted_weight += w;
             }
         }
