@@ -25,8 +25,10 @@ pub enum Family {
 pub struct Case {
     /// Its name.
     pub id: String,
-    /// The CSV file with its events.
+    /// The CSV file with its events, or with bytes received in bins of time.
     pub file: String,
+    /// Whether it is bins.
+    pub bins: bool,
     /// The network, flows and changes.
     pub network: Network,
 }
@@ -38,6 +40,8 @@ pub struct Network {
     pub bottleneck: Direction,
     /// Back.
     pub reverse: Direction,
+    /// What is known of the router of XCP in front of the bottleneck, if there is one.
+    pub xcp: Option<XcpRouter>,
     /// For each flow, its source's link and its sink's.
     pub access: Vec<[Direction; 2]>,
     /// Changes of the bottleneck, in both directions.
@@ -71,6 +75,15 @@ pub struct Direction {
     pub delay: f64,
     /// Packets that may wait.
     pub waiting: u64,
+}
+
+/// ns-2 draws when a router's timers expire first.
+#[derive(Clone, Copy, Debug)]
+pub struct XcpRouter {
+    /// Seconds.
+    pub first_control: f64,
+    /// Seconds.
+    pub first_queue: f64,
 }
 
 /// The parameters of TCP that flows have in common.
@@ -187,7 +200,7 @@ impl Family {
         let is = |name: &str| family.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
         if is("tcp-scripted") || is("tcp-droptail") {
             exact::<Dumbbell>(value)
-        } else if is("handover") {
+        } else if is("handover") || is("xcp") {
             exact::<Handover>(value)
         } else if is("tfrc") {
             let file: TfrcFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
@@ -231,7 +244,10 @@ trait Description: for<'de> Deserialize<'de> {
 
 fn exact<D: Description>(value: Value) -> Result<Family, String> {
     let file: ExactFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
-    Ok(Family::Exact(cases::<D>(file.scenarios)))
+    let exact = file.scenarios.into_iter().chain(file.exact_scenarios).collect();
+    let (mut all, bins) = (cases::<D>(exact), cases::<D>(file.dumbbells));
+    all.extend(bins.into_iter().map(|case| case.map(|case| Case { bins: true, ..case })));
+    Ok(Family::Exact(all))
 }
 
 fn cases<D: Description>(scenarios: Vec<Value>) -> Vec<Result<Case, (String, String)>> {
@@ -255,7 +271,12 @@ struct ExactFile {
     comparison: Option<IgnoredAny>,
     tfrc_sensitivity: Option<IgnoredAny>,
     choices: Option<IgnoredAny>,
+    #[serde(default)]
     scenarios: Vec<Value>,
+    #[serde(default)]
+    exact_scenarios: Vec<Value>,
+    #[serde(default)]
+    dumbbells: Vec<Value>,
 }
 
 /// The index of tfrc.
@@ -437,6 +458,7 @@ impl Description for Dumbbell {
         let network = Network {
             bottleneck: self.bottleneck.describe()?,
             reverse: self.reverse_bottleneck.describe()?,
+            xcp: None,
             access: self.access_links.iter().map(AccessFile::describe).collect(),
             changes: Vec::new(),
             reorder: true,
@@ -466,7 +488,7 @@ impl Description for Dumbbell {
             flows: flows(self.flows)?,
             stop: self.stop_s,
         };
-        Ok(Case { id: self.id, file: self.file, network })
+        Ok(Case { id: self.id, file: self.file, bins: false, network })
     }
 }
 
@@ -494,7 +516,7 @@ fn variables(file: BTreeMap<String, Value>) -> Result<Vec<(String, Value)>, Stri
     Ok(variables)
 }
 
-/// A scenario of handover.
+/// A scenario of handover or xcp.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "named so that other keys are refused")]
@@ -523,8 +545,8 @@ struct Handover {
     non_default_agent_variables: BTreeMap<String, Value>,
     stop_s: f64,
     rng_seed: IgnoredAny,
-    xcp_first_queue_timer_s: Option<IgnoredAny>,
-    xcp_first_control_timer_s: Option<IgnoredAny>,
+    xcp_first_queue_timer_s: Option<f64>,
+    xcp_first_control_timer_s: Option<f64>,
     /// Results, which the events contain.
     totals: Option<IgnoredAny>,
     summary: Option<IgnoredAny>,
@@ -602,9 +624,14 @@ impl Description for Handover {
         }
         let flows = flows(self.flows)?;
         let header = if self.use_headers { 40 } else { 0 };
+        let stamps = if self.use_headers { 10 } else { 0 };
         for (place, flow) in flows.iter().enumerate() {
-            let is_plain = matches!(flow.variant.as_str(), "Tahoe" | "Reno" | "Newreno" | "Sack1" | "Fack");
-            if is_plain && flow.data_bytes != self.packet_size + header {
+            let expected = match flow.variant.as_str() {
+                "Tahoe" | "Reno" | "Newreno" | "Sack1" | "Fack" => header,
+                "XCP" => header + stamps,
+                _ => continue,
+            };
+            if flow.data_bytes != self.packet_size + expected {
                 return Err(format!("flows[{place}].data_packet_bytes_on_wire does not fit useHeaders_"));
             }
         }
@@ -625,19 +652,24 @@ impl Description for Handover {
         expect("bottleneck.reverse.queue", reverse_queue, &["DropTail"])?;
         let mut others = self.non_default_agent_variables;
         let tfrc = others.remove_entry("tfrc").into_iter().collect();
-        let red: BTreeMap<_, _> = others.remove_entry("Queue/RED").into_iter().collect();
-        // A flow of another kind says more clearly what is not supported than its queue.
-        let red = match self.bottleneck.queue.as_str() {
-            "RED" => Some(variables(red)?),
-            "DropTail" => None,
-            queue if flows.iter().all(|f| crate::build::variant(&f.variant).is_some()) => {
-                return Err(format!("bottleneck.queue: \"{queue}\" is not known"));
+        let red_variables: BTreeMap<_, _> = others.remove_entry("Queue/RED").into_iter().collect();
+        let (mut red, mut xcp) = (None, None);
+        match self.bottleneck.queue.as_str() {
+            "DropTail" => {}
+            "RED" => red = Some(variables(red_variables)?),
+            "XCP" => {
+                let first = |timer: Option<f64>| timer.ok_or("bottleneck.queue: XCP without its timers");
+                xcp = Some(XcpRouter {
+                    first_control: first(self.xcp_first_control_timer_s)?,
+                    first_queue: first(self.xcp_first_queue_timer_s)?,
+                });
             }
-            _ => None,
-        };
+            queue => return Err(format!("bottleneck.queue: \"{queue}\" is not known")),
+        }
         let network = Network {
             bottleneck,
             reverse,
+            xcp,
             access,
             changes: self.changes_of_bottleneck_both_directions,
             reorder: !self.avoid_reordering,
@@ -667,7 +699,7 @@ impl Description for Handover {
             flows,
             stop: self.stop_s,
         };
-        Ok(Case { id: self.id, file: self.file, network })
+        Ok(Case { id: self.id, file: self.file, bins: false, network })
     }
 }
 

@@ -28,10 +28,15 @@ fn queue_overflow() {
     check("tcp-droptail", 28);
 }
 
-/// Those of TCP and TFRC; the others need XCP.
 #[test]
 fn handover() {
-    check("handover", 16);
+    check("handover", 20);
+}
+
+/// Six cases event for event, six by the bytes received in each tenth of a second.
+#[test]
+fn xcp() {
+    check("xcp", 12);
 }
 
 /// Those with scripted losses.

@@ -91,7 +91,7 @@ impl Timer {
             let at = at.max(core.now());
             if at < self.armed {
                 self.armed = at;
-                let order = self.float(at).map_or(self.since, |time| time.order_at(at));
+                let order = self.float(at).map_or(self.since, |time| time.order_at(at, self.since));
                 core.arm(target, at, order);
             }
         }

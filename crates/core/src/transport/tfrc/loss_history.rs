@@ -81,13 +81,15 @@ impl LossIntervals {
         // Total and weight of the closed intervals, by the weights with and without the open one.
         let (mut total, mut weight) = (0.0, 0.0);
         let (mut shifted_total, mut shifted_weight) = (0.0, 0.0);
-        for (i, (length, factor)) in self.closed.iter().zip(&self.factors).enumerate().take(self.count) {
+        let intervals = self.closed.iter().zip(&self.factors).take(self.count);
+        for (i, (closed, factor)) in intervals.enumerate() {
             let w = WEIGHTS[i] * factor;
-            total += w * length;
+            total += w * closed;
             weight += w;
             if let Some(shifted) = WEIGHTS.get(i + 1) {
-                shifted_total += shifted * factor * length;
-                shifted_weight += shifted * factor;
+                let w = shifted * factor;
+                shifted_total += w * closed;
+                shifted_weight += w;
             }
         }
         let closed_mean = total / weight;
