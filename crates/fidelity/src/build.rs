@@ -2,7 +2,7 @@
 
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Bytes, Duration, Probability};
-use lasthop_core::net::disciplines::{droptail, xcp};
+use lasthop_core::net::disciplines::{droptail, red, xcp};
 use lasthop_core::net::loss::{bernoulli, list, none, schedule};
 use lasthop_core::profile::Profile;
 use lasthop_core::scenario::registry::{LossModel, Queue, Source, Transport};
@@ -57,9 +57,10 @@ pub fn scenario(network: &Network) -> Result<Scenario, Obstacle> {
         }),
         loss: data_loss(network)?,
         reorder: network.reorder,
-        queue: match &network.xcp {
-            Some(router) => xcp_queue(&network.bottleneck, router),
-            None => queue(&network.bottleneck),
+        queue: match (&network.red, &network.xcp) {
+            (Some(variables), _) => red_queue(&network.bottleneck, variables)?,
+            (None, Some(router)) => xcp_queue(&network.bottleneck, router),
+            (None, None) => queue(&network.bottleneck),
         },
         ..link(BOTTLENECK, ["r1", "r2"], &network.bottleneck)
     }];
@@ -126,6 +127,26 @@ fn xcp_queue(direction: &Direction, router: &XcpRouter) -> Queue {
         first_queue: Some(Duration::from_secs_f64(router.first_queue)),
         ..xcp::Config::default()
     })
+}
+
+/// RED as ns-2.35 has it, with these variables.
+fn red_queue(direction: &Direction, variables: &[(String, Value)]) -> Result<Queue, Obstacle> {
+    let mut config = red::Config { limit: Amount::Packets(direction.waiting), ..red::Config::default() };
+    for (name, value) in variables {
+        let number = number(name, value)?;
+        let probability = || Probability::new(number).ok_or_else(|| Obstacle::Wrong(format!("{name}: {number}")));
+        match name.as_str() {
+            "bytes_" => config.by_size = Some(number != 0.0),
+            "queue_in_bytes_" if number == 0.0 => config.count = Some(red::Count::Packets),
+            "thresh_" => config.min = Some(number),
+            "maxthresh_" => config.max = Some(number),
+            "q_weight_" => config.weight = Some(probability()?),
+            "gentle_" => config.gentle = number != 0.0,
+            "linterm_" => config.max_p = Probability::new(1.0 / number).unwrap_or_default(),
+            _ => return Err(Obstacle::Wrong(format!("Queue/RED: {name} is not known"))),
+        }
+    }
+    Ok(Queue::Red(config))
 }
 
 fn list(drops: &[u64]) -> Option<LossModel> {

@@ -58,6 +58,8 @@ pub struct Network {
     pub tcp: Tcp,
     /// Variables of TFRC's agents that differ from ns-2's defaults, by name.
     pub tfrc: Vec<(String, Value)>,
+    /// Variables of the bottleneck's RED forward, if it is not DropTail.
+    pub red: Option<Vec<(String, Value)>>,
     /// The flows.
     pub flows: Vec<Flow>,
     /// Seconds.
@@ -220,6 +222,20 @@ fn ids(value: &Value) -> Vec<String> {
         ids.push(String::new());
     }
     ids
+}
+
+/// The network of a scenario that is part of a larger description.
+///
+/// # Errors
+/// What is not understood of it.
+pub fn part(scenario: &Value) -> Result<Network, String> {
+    let mut scenario = scenario.clone();
+    if let Some(scenario) = scenario.as_object_mut() {
+        scenario.insert("id".to_owned(), "scenario".into());
+        scenario.insert("file".to_owned(), "".into());
+    }
+    let scenario: Handover = serde_json::from_value(scenario).map_err(|e| format!("scenario: {e}"))?;
+    Ok(scenario.describe()?.network)
 }
 
 trait Description: for<'de> Deserialize<'de> {
@@ -468,6 +484,7 @@ impl Description for Dumbbell {
                 others: variables(self.non_default_agent_variables)?,
             },
             tfrc: Vec::new(),
+            red: None,
             flows: flows(self.flows)?,
             stop: self.stop_s,
         };
@@ -631,23 +648,24 @@ impl Description for Handover {
             .ok_or("access_links.source_side_prop_delay_s is empty")?;
         let bottleneck = self.bottleneck.describe()?;
         let reverse = self.bottleneck.reverse.as_deref().map_or(Ok(bottleneck), HandoverBottleneck::describe)?;
-        // A flow of another kind says more clearly what is not supported than its queue.
-        let queues = [Some(&self.bottleneck.queue), self.bottleneck.reverse.as_ref().map(|r| &r.queue)];
-        let mut xcp = None;
-        if flows.iter().all(|f| crate::build::variant(&f.variant).is_some()) {
-            if self.bottleneck.queue == "XCP" {
+        let reverse_queue = self.bottleneck.reverse.as_ref().map_or("DropTail", |r| &r.queue);
+        expect("bottleneck.reverse.queue", reverse_queue, &["DropTail"])?;
+        let mut others = self.non_default_agent_variables;
+        let tfrc = others.remove_entry("tfrc").into_iter().collect();
+        let red_variables: BTreeMap<_, _> = others.remove_entry("Queue/RED").into_iter().collect();
+        let (mut red, mut xcp) = (None, None);
+        match self.bottleneck.queue.as_str() {
+            "DropTail" => {}
+            "RED" => red = Some(variables(red_variables)?),
+            "XCP" => {
                 let first = |timer: Option<f64>| timer.ok_or("bottleneck.queue: XCP without its timers");
                 xcp = Some(XcpRouter {
                     first_control: first(self.xcp_first_control_timer_s)?,
                     first_queue: first(self.xcp_first_queue_timer_s)?,
                 });
             }
-            for queue in queues.into_iter().flatten().skip(usize::from(xcp.is_some())) {
-                expect("bottleneck.queue", queue, &["DropTail"])?;
-            }
+            queue => return Err(format!("bottleneck.queue: \"{queue}\" is not known")),
         }
-        let (tfrc, tcp): (BTreeMap<_, _>, _) =
-            self.non_default_agent_variables.into_iter().partition(|(agent, _)| agent == "tfrc");
         let network = Network {
             bottleneck,
             reverse,
@@ -674,9 +692,10 @@ impl Description for Handover {
                 singledup: true,
                 overhead: self.tcp.overhead_s,
                 ecn: false,
-                others: variables(tcp)?,
+                others: variables(others)?,
             },
             tfrc: variables(tfrc)?,
+            red,
             flows,
             stop: self.stop_s,
         };

@@ -12,9 +12,11 @@ pub mod bins;
 pub mod build;
 pub mod compare;
 pub mod index;
+pub mod means;
 pub mod mrg;
 pub mod random_loss;
 pub mod report;
+pub mod tfrc;
 pub mod watch;
 
 use std::path::Path;
@@ -43,8 +45,9 @@ pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
             let lines = compare::family(path, &events, jobs).into_iter().chain(bins::family(path, &bins, jobs));
             lines.map(|(scenario, outcome)| line(&scenario, outcome)).collect()
         }
-        Family::Tfrc(cases, _) => compare::family(path, &cases, jobs)
+        Family::Tfrc(cases, statistical) => compare::family(path, &cases, jobs)
             .into_iter()
+            .chain(tfrc::compare(path, &statistical, jobs))
             .map(|(scenario, outcome)| line(&scenario, outcome))
             .collect(),
         Family::RandomLoss(family) => random_loss::compare(&family, jobs)

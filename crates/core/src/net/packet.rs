@@ -5,6 +5,8 @@
 
 use crate::engine::{BitRate, Duration, FloatTime, Instant};
 
+use super::observe::Place;
+
 /// A node of the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
@@ -448,6 +450,10 @@ pub struct SignalHeader {
     pub sender: Socket,
     /// The receiving end of that flow.
     pub receiver: Socket,
+    /// A node that the message names, such as a bandwidth broker.
+    pub node: NodeId,
+    /// An interface, by the place at which it counts its drops.
+    pub place: Place,
     /// The number of the message, or of the request that it answers.
     pub number: u32,
     /// A bucket, in bytes.

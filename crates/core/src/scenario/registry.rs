@@ -2,7 +2,7 @@
 
 use crate::choice;
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::{codel, droptail, ewa, red, xcp};
+use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, red, rio, swan, token_bucket, wfq, xcp};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::traffic::{self, SourceConfig};
@@ -21,12 +21,25 @@ choice! {
         "ewa" => Ewa(ewa::Config),
         /// Tells the senders of XCP their change of throughput (Katabi, Handley, Rohrs 2002).
         "xcp" => Xcp(xcp::Config),
+        /// Best effort shaped by the delay of the medium, real time unhindered (SWAN).
+        "swan" => Swan(swan::Config),
+        /// Random early detection that drops what is out of profile first.
+        "rio" => Rio(rio::Config),
+        /// Deficit round robin: equal shares for flows.
+        "drr" => Drr(drr::Config),
+        /// Strict priority by code point.
+        "priority" => Priority(priority::Config),
+        /// A shaper or policer around another queue.
+        "token_bucket" => TokenBucket(token_bucket::Config),
+        /// Weighted fair queueing between reservations and best effort.
+        "wfq" => Wfq(wfq::Config),
+        /// Differentiated services: an edge's conditioner and a queue for each class.
+        "diffserv" => DiffServ(diffserv::Config),
     }
 }
 
 choice! {
     /// How a flow carries its data.
-    #[expect(clippy::large_enum_variant, reason = "there is one for each flow, not for each packet")]
     pub enum Transport: "transport" as TransportConfig {
         /// TCP.
         "tcp" => Tcp(tcp::Config),
@@ -62,6 +75,12 @@ choice! {
     pub enum Qos: "quality of service" as QosConfig {
         /// Its packets carry a code point.
         "mark" => Mark(qos::mark::Config),
+        /// A class of service at every edge (differentiated services).
+        "diffserv" => DiffServ(qos::diffserv::Config),
+        /// A rate reserved at every hop (RSVP, guaranteed service).
+        "intserv" => IntServ(qos::intserv::Config),
+        /// Real time, if a probe finds room for it (SWAN).
+        "swan" => Swan(qos::swan::Config),
     }
 }
 

@@ -102,7 +102,9 @@ mod tests {
     #[test]
     fn the_oldest_is_dropped() {
         let mut backlog = Backlog::new(1000, 2);
-        [1, 2, 3].map(|bytes| backlog.write(bytes));
+        for bytes in [1, 2, 3] {
+            backlog.write(bytes);
+        }
         assert_eq!((packets(&mut backlog), backlog.dropped()), (vec![2, 3], 1));
     }
 }

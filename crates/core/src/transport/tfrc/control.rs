@@ -149,9 +149,9 @@ impl Control {
         self.p
     }
 
-    /// The round-trip time in seconds, once there is a sample.
+    /// The round-trip time in seconds, once there is a sample of the present way.
     pub fn rtt(&self) -> Option<f64> {
-        self.rtt
+        self.rtt.filter(|_| self.reset_at.is_none())
     }
 
     /// The time from a packet of so many bytes of payload to the next (§4.5, §4.6).

@@ -63,8 +63,6 @@ pub struct Meter {
     /// What came within the last round trip: when, and how many bytes.
     recent: VecDeque<(Instant, u32)>,
     recent_bytes: u64,
-    /// When the first packet came, or measuring began anew.
-    began: Option<Instant>,
     /// The largest rate of reception reported.
     most: f64,
     /// The packet that came last: when it was sent, and when it came.
@@ -94,7 +92,6 @@ impl Meter {
             rtt: None,
             recent: VecDeque::new(),
             recent_bytes: 0,
-            began: None,
             most: 0.0,
             last: None,
             payload: 0,
@@ -127,12 +124,14 @@ impl Meter {
 
     /// The network has changed: what was lost and how fast data came counts no more. Losses
     /// before a packet that [`Meter::forgive_before`] names are no events. A report is due.
-    pub fn start_anew(&mut self, now: Instant) {
+    pub fn start_anew(&mut self) {
         self.intervals = LossIntervals::new(self.parameters.discount_threshold);
         self.detector.forgive_before(u64::MAX);
         self.recent.clear();
         self.recent_bytes = 0;
-        self.began = Some(now);
+        // Until the sender has a new estimate, each packet is reported.
+        self.rtt = None;
+        self.report_at = None;
         self.most = 0.0;
         self.new_loss = false;
         self.due = self.last.is_some();
@@ -149,7 +148,6 @@ impl Meter {
         self.rtt = arrival.rtt.or(self.rtt);
         let rtt = self.rtt.unwrap_or(Duration::ZERO);
         let is_first = self.last.is_none();
-        self.began.get_or_insert(now);
         self.payload = arrival.payload;
         let (mut events, mut first) = (0, None);
         let lossless = self.intervals.is_empty();

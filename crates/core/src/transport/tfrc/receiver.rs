@@ -46,7 +46,7 @@ impl Receiver {
     }
 
     /// The link of this node has changed: what was measured on the old one counts no more.
-    fn on_link(&mut self, now: Instant, notice: &LinkNotice) {
+    fn on_link(&mut self, notice: &LinkNotice) {
         let LinkNotice { before, after, .. } = *notice;
         if self.handover == Handover::Off || !after.up || before == after {
             return;
@@ -60,7 +60,7 @@ impl Receiver {
         self.hint = (self.handover == Handover::Hint).then_some(after.rate);
         self.epoch = self.epoch.wrapping_add(1);
         self.waits = true;
-        self.meter.start_anew(now);
+        self.meter.start_anew();
     }
 }
 
@@ -95,7 +95,8 @@ impl Endpoint for Receiver {
             sent_at: header.sent_at.instant(),
             payload: header.payload,
             marked: packet.ecn == Ecn::Ce,
-            rtt: (header.rtt > 0.0).then(|| Duration::from_secs_f64(header.rtt)),
+            // What was sent before the sender heard of it knows the old way only.
+            rtt: (header.rtt > 0.0 && !self.waits).then(|| Duration::from_secs_f64(header.rtt)),
         };
         self.meter.on_packet(now, &arrival);
         if header.end > self.end {
@@ -104,9 +105,9 @@ impl Endpoint for Receiver {
         }
     }
 
-    fn on_notice(&mut self, now: Instant, notice: Notice) {
+    fn on_notice(&mut self, _now: Instant, notice: Notice) {
         if let Notice::Link(notice) = notice {
-            self.on_link(now, &notice);
+            self.on_link(&notice);
         }
     }
 
