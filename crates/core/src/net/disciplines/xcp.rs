@@ -167,8 +167,8 @@ impl QueueDiscipline for Xcp {
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
         let others = !self.others.packets.is_empty() && (!self.others_left || self.own.packets.is_empty());
-        if !others {
-            self.control.see_queue(if self.own.packets.is_empty() { u64::MAX } else { self.own.bytes });
+        if !others && !self.own.packets.is_empty() {
+            self.control.see_queue(self.own.bytes);
         }
         let fifo = if others { &mut self.others } else { &mut self.own };
         let packet = fifo.packets.pop_front()?;
