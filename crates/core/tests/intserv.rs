@@ -67,6 +67,7 @@ impl QueueDiscipline for Admitting {
             Command::Release(flow) => {
                 self.reserved.remove(&flow);
             }
+            _ => return Answer::Unknown,
         }
         Answer::Done
     }
@@ -460,4 +461,92 @@ fn a_terminal_that_sends_makes_its_new_way_known() {
     assert_eq!(net.reserved(4, 3), 0.0);
     net.run(3_000);
     assert_eq!(net.reserved(4, 3), 400.0);
+}
+
+/// A scenario of three hops with weighted fair queueing, all full of best effort, and one reserving flow that sends
+/// as much as its buckets let through.
+fn guaranteed(reserve: u64, hops: u64) -> String {
+    let mut text = String::from("duration = \"30 s\"\nrecord.packets = true\nrecord.state = true\n");
+    for hop in 0..hops {
+        text += &format!(
+            "[[link]]\nname = \"l{hop}\"\nbetween = [\"n{hop}\", \"n{}\"]\nrate = \"400 kbit/s\"\ndelay = \"3 ms\"\n\
+             queue.wfq.clock = \"gps\"\n[[flow]]\nname = \"cross{hop}\"\nfrom = \"n{hop}\"\nto = \"n{}\"\ntransport = \"udp\"\n\
+             source.cbr = {{ rate = \"500 kbit/s\", size = \"1000 B\" }}\n",
+            hop + 1,
+            hop + 1
+        );
+    }
+    text + &format!(
+        "[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n{hops}\"\ntransport = \"udp\"\nstart = \"1 s\"\n\
+         source.onoff = {{ rate = \"128 kbit/s\", size = \"472 B\", on = \"300 ms\", off = \"400 ms\" }}\n\
+         qos.intserv = {{ rate = \"64 kbit/s\", bucket = \"2 kB\", peak = \"128 kbit/s\", max_packet = \"1 kB\", \
+         reserve = \"{reserve} bit/s\", on_reject = \"block\" }}\n"
+    )
+}
+
+#[test]
+fn no_conforming_packet_waits_longer_than_guaranteed_service_promises() {
+    use lasthop_core::qos::intserv::bound::{PathError, TrafficSpec, queueing_delay};
+    let hops = 3;
+    for reserve in [64_000u64, 96_000] {
+        let document = lasthop_core::scenario::read::toml(&guaranteed(reserve, hops), "wfq.toml").unwrap();
+        lasthop_core::scenario::check(&document).unwrap_or_else(|e| panic!("{e}"));
+        let mut run = lasthop_core::scenario::run::Run::new(&document.scenario, 3, None).unwrap();
+        run.complete().unwrap();
+        let results = run.finish();
+        let packets = results.table("packets").unwrap();
+        let mut sent = BTreeMap::new();
+        let mut waits = Vec::new();
+        for row in 0..packets.rows() {
+            if packets.text("flow", row) != Some("f") || packets.text("kind", row) != Some("data") {
+                continue;
+            }
+            let (at, number) = (packets.number("time_s", row).unwrap(), packets.number("number", row).unwrap() as u64);
+            match packets.text("event", row) {
+                Some("sent") => {
+                    sent.insert(number, at);
+                }
+                Some("received") => waits.push(at - sent[&number] - 0.003 * hops as f64),
+                event => panic!("a conforming packet was {event:?}"),
+            }
+        }
+        let spec =
+            TrafficSpec { rate: kbps(64), bucket: Bytes::new(2_000), peak: Some(kbps(128)), packet: Bytes::new(1_000) };
+        // The largest packet on a link is cross traffic with its header; one signalling message may come between.
+        let hop = |error: PathError| error.behind_fair_queue(spec.packet, Bytes::new(1_028 + 100), kbps(400));
+        let error = (0..hops).fold(PathError::default(), |error, _| hop(error));
+        let bound = queueing_delay(&spec, BitRate::from_bps(reserve), &error).as_secs_f64();
+        let longest = waits.iter().copied().fold(0.0, f64::max);
+        assert!(waits.len() > 200, "{} packets", waits.len());
+        // Best effort waits for a hundred packets: 2 s. The bound is below one.
+        assert!(longest <= bound && bound < 1.0, "{longest} s, promised {bound} s");
+        assert!(longest >= 0.1 * bound, "the path is loaded: {longest} s");
+    }
+}
+
+#[test]
+fn demoted_packets_go_with_best_effort() {
+    let text = guaranteed(64_000, 1)
+        .replace("\"500 kbit/s\", size = \"1000 B\"", "\"100 kbit/s\", size = \"1000 B\"")
+        .replace("on = \"300 ms\", off = \"400 ms\"", "on = \"2 s\", off = \"100 ms\"")
+        .replace("on_reject = \"block\"", "on_reject = \"block\", excess = \"demote\"");
+    let document = lasthop_core::scenario::read::toml(&text, "wfq.toml").unwrap();
+    let mut run = lasthop_core::scenario::run::Run::new(&document.scenario, 3, None).unwrap();
+    run.complete().unwrap();
+    let results = run.finish();
+    let state = results.table("state").unwrap();
+    let value = |kind: &str, quantity: &str| {
+        (0..state.rows())
+            .find(|&row| {
+                let is = |column: &str, text: &str| state.text(column, row) == Some(text);
+                is("kind", kind) && is("name", "f") && is("quantity", quantity)
+            })
+            .and_then(|row| state.number("value", row))
+            .unwrap()
+    };
+    // Twice the token rate is sent, and there is room for all of it beside the reservation.
+    assert!(value("sender", "policed_packets") > 300.0);
+    let missing =
+        value("sender", "sent_packets") - value("sender", "blocked_packets") - value("receiver", "received_packets");
+    assert!((0.0..=2.0).contains(&missing), "{missing} are under way");
 }

@@ -14,6 +14,8 @@ pub enum Family {
     Exact(Vec<Result<Case, (String, String)>>),
     /// One network, several variants and loss rates, many seeds.
     RandomLoss(Box<RandomLoss>),
+    /// Deterministic scenarios of TFRC, and statistical ones.
+    Tfrc(Vec<Result<Case, (String, String)>>, Vec<Value>),
     /// Another kind: the names of its scenarios.
     Unsupported(Vec<String>),
 }
@@ -50,6 +52,8 @@ pub struct Network {
     pub loss_schedule: Vec<(f64, f64)>,
     /// What they all have in common.
     pub tcp: Tcp,
+    /// Variables of TFRC's agents that differ from ns-2's defaults, by name.
+    pub tfrc: Vec<(String, Value)>,
     /// The flows.
     pub flows: Vec<Flow>,
     /// Seconds.
@@ -183,6 +187,9 @@ impl Family {
             exact::<Dumbbell>(value)
         } else if is("handover") {
             exact::<Handover>(value)
+        } else if is("tfrc") {
+            let file: TfrcFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
+            Ok(Self::Tfrc(cases::<Handover>(file.exact_scenarios), file.statistical))
         } else if is("tcp-random-loss") {
             let family: RandomLossFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
             family.describe(folder).map(|f| Self::RandomLoss(Box::new(f)))
@@ -208,12 +215,16 @@ trait Description: for<'de> Deserialize<'de> {
 
 fn exact<D: Description>(value: Value) -> Result<Family, String> {
     let file: ExactFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
-    let cases = file.scenarios.into_iter().map(|scenario| {
+    Ok(Family::Exact(cases::<D>(file.scenarios)))
+}
+
+fn cases<D: Description>(scenarios: Vec<Value>) -> Vec<Result<Case, (String, String)>> {
+    let cases = scenarios.into_iter().map(|scenario| {
         let id = scenario.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
         let read = serde_json::from_value::<D>(scenario).map_err(|e| e.to_string());
         read.and_then(D::describe).map_err(|e| (id, e))
     });
-    Ok(Family::Exact(cases.collect()))
+    cases.collect()
 }
 
 /// An index of deterministic scenarios. What is for readers is not looked at.
@@ -229,6 +240,19 @@ struct ExactFile {
     tfrc_sensitivity: Option<IgnoredAny>,
     choices: Option<IgnoredAny>,
     scenarios: Vec<Value>,
+}
+
+/// The index of tfrc.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct TfrcFile {
+    family: String,
+    simulator: IgnoredAny,
+    columns: IgnoredAny,
+    quirks: IgnoredAny,
+    exact_scenarios: Vec<Value>,
+    statistical: Vec<Value>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -421,6 +445,7 @@ impl Description for Dumbbell {
                 ecn: self.ecn,
                 others: variables(self.non_default_agent_variables)?,
             },
+            tfrc: Vec::new(),
             flows: flows(self.flows)?,
             stop: self.stop_s,
         };
@@ -468,7 +493,7 @@ struct Handover {
     a_change_applies_to: String,
     #[serde(rename = "avoidReordering_")]
     avoid_reordering: bool,
-    loss_probability_schedule: Vec<(f64, f64)>,
+    loss_probability_schedule: Vec<LossStep>,
     dropped_data_arrivals: Vec<u64>,
     dropped_ack_arrivals: Vec<u64>,
     flows: Vec<FlowFile>,
@@ -486,6 +511,13 @@ struct Handover {
     /// Results, which the events contain.
     totals: Option<IgnoredAny>,
     summary: Option<IgnoredAny>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LossStep {
+    t_s: f64,
+    p: f64,
 }
 
 #[derive(Deserialize)]
@@ -579,6 +611,8 @@ impl Description for Handover {
                 expect("bottleneck.queue", queue, &["DropTail"])?;
             }
         }
+        let (tfrc, tcp): (BTreeMap<_, _>, _) =
+            self.non_default_agent_variables.into_iter().partition(|(agent, _)| agent == "tfrc");
         let network = Network {
             bottleneck,
             reverse,
@@ -587,7 +621,7 @@ impl Description for Handover {
             reorder: !self.avoid_reordering,
             data_drops: self.dropped_data_arrivals,
             ack_drops: self.dropped_ack_arrivals,
-            loss_schedule: self.loss_probability_schedule,
+            loss_schedule: self.loss_probability_schedule.iter().map(|step| (step.t_s, step.p)).collect(),
             tcp: Tcp {
                 window: self.tcp.window_,
                 window_init: self.tcp.window_init,
@@ -604,8 +638,9 @@ impl Description for Handover {
                 singledup: true,
                 overhead: self.tcp.overhead_s,
                 ecn: false,
-                others: variables(self.non_default_agent_variables)?,
+                others: variables(tcp)?,
             },
+            tfrc: variables(tfrc)?,
             flows,
             stop: self.stop_s,
         };

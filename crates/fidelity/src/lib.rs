@@ -39,6 +39,10 @@ pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
             .into_iter()
             .map(|(scenario, outcome)| line(&scenario, outcome))
             .collect(),
+        Family::Tfrc(cases, _) => compare::family(path, &cases, jobs)
+            .into_iter()
+            .map(|(scenario, outcome)| line(&scenario, outcome))
+            .collect(),
         Family::RandomLoss(family) => random_loss::compare(&family, jobs)
             .into_iter()
             .map(|(scenario, outcome)| line(&scenario, outcome))

@@ -28,10 +28,16 @@ fn queue_overflow() {
     check("tcp-droptail", 28);
 }
 
-/// Those of TCP; the others need TFRC and XCP.
+/// Those of TCP and TFRC; the others need XCP.
 #[test]
 fn handover() {
-    check("handover", 8);
+    check("handover", 16);
+}
+
+/// Those with scripted losses.
+#[test]
+fn rates_by_equation() {
+    check("tfrc", 9);
 }
 
 #[test]

@@ -24,6 +24,19 @@ impl FloatTime {
         Self(self.0 + seconds)
     }
 
+    /// This time if it lies at `now`, or else the double nearest to `now`: for a machine that is
+    /// told ns-2's time only in runs that follow it.
+    #[inline]
+    pub fn or_nearest(self, now: Instant) -> Self {
+        if self.instant() == now { self } else { Self::new(now) }
+    }
+
+    /// Seconds from the start of the run.
+    #[inline]
+    pub fn as_secs(self) -> f64 {
+        self.0
+    }
+
     /// This time and `duration`.
     pub fn after_duration(self, duration: Duration) -> Self {
         self.after(duration.as_secs_f64())

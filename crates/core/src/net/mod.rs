@@ -33,8 +33,8 @@ pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, Place, Probe, Variable};
 pub use order::{Answer, Command, Order};
 pub use packet::{
-    Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Signal, SignalHeader, Socket, TcpFlags,
-    TcpHeader, UdpHeader,
+    Address, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks,
+    Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TfrcHeader, TfrcReport, UdpHeader,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

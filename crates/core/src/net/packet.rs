@@ -3,7 +3,7 @@
 //! Layouts live here because network elements and observers read some of their fields; what
 //! the fields mean is the business of the protocol in its own area.
 
-use crate::engine::{BitRate, Duration, Instant};
+use crate::engine::{BitRate, Duration, FloatTime, Instant};
 
 use super::observe::Place;
 
@@ -96,6 +96,12 @@ pub enum Header {
     Tcp(TcpHeader),
     /// UDP with the sequence number and time stamp of RTP.
     Udp(UdpHeader),
+    /// A data packet of TFRC.
+    Tfrc(TfrcHeader),
+    /// A feedback packet of TFRC.
+    TfrcReport(TfrcReport),
+    /// DCCP.
+    Dccp(DccpHeader),
     /// A message by which hosts and routers agree on a quality of service.
     Signal(SignalHeader),
 }
@@ -222,6 +228,115 @@ pub struct UdpHeader {
     pub sent_at: Instant,
 }
 
+/// What a data packet of TFRC carries (RFC 5348 §3.2.1). Times are seconds in doubles, as both
+/// profiles compute with them.
+#[derive(Clone, Debug, Default)]
+pub struct TfrcHeader {
+    /// The packet's number, from 0.
+    pub seq: u64,
+    /// When it was sent.
+    pub sent_at: FloatTime,
+    /// The sender's estimate of the round-trip time in seconds; 0 before there is one.
+    pub rtt: f64,
+    /// The sender's retransmission timeout, as the equation uses it, in seconds (ns-2).
+    pub rto: f64,
+    /// Payload bytes.
+    pub payload: u32,
+    /// Payload bytes of the connection so far, this packet's included.
+    pub end: u64,
+    /// How many reports and expiries of the no-feedback timer the sender has seen (ns-2).
+    pub round: u32,
+    /// How many times the receiver had told of a handover when it was sent.
+    pub epoch: u16,
+    /// Whether the sender wants a report at once (ns-2).
+    pub urgent: bool,
+}
+
+/// What a feedback packet of TFRC carries (RFC 5348 §3.2.2).
+#[derive(Clone, Debug, Default)]
+pub struct TfrcReport {
+    /// The highest number received.
+    pub seq: u64,
+    /// When the packet received last was sent.
+    pub echo: FloatTime,
+    /// How long ago it came, in seconds.
+    pub delay: f64,
+    /// The rate of reception: bytes per second, in profile `ns2` packets per second.
+    pub rate: f64,
+    /// The loss event rate.
+    pub p: f64,
+    /// Payload bytes of the connection up to the highest number received.
+    pub end: u64,
+    /// The capacity that a handover leads to, if the receiver knows it.
+    pub hint: Option<BitRate>,
+    /// How many times the receiver has told of a handover.
+    pub epoch: u16,
+    /// Whether that handover leads to a faster link, a slower one, or nobody knows.
+    pub direction: Direction,
+    /// Whether a loss event began since the last report.
+    pub new_loss: bool,
+}
+
+/// Where a handover leads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    /// To a faster link.
+    Up,
+    /// To a slower link.
+    Down,
+}
+
+/// A DCCP header (RFC 4340 §5.1) with the options that congestion controls exchange. Sequence
+/// numbers have 48 bits.
+#[derive(Clone, Debug, Default)]
+pub struct DccpHeader {
+    /// The packet's type.
+    pub kind: DccpType,
+    /// The congestion control's four bits (CCVal).
+    pub ccval: u8,
+    /// The sequence number; every packet has one.
+    pub seq: u64,
+    /// The acknowledgement number: the greatest sequence number received. DCCP-Data has none.
+    pub ack: u64,
+    /// Payload bytes.
+    pub payload: u32,
+    /// Truth: payload bytes of the connection so far, this packet's included. It costs no bytes.
+    pub end: u64,
+    /// Options.
+    pub options: DccpOptions,
+}
+
+/// Types of DCCP packets (RFC 4340 §5.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum DccpType {
+    /// Data without acknowledgement.
+    #[default]
+    Data = 2,
+    /// Acknowledgement without data.
+    Ack = 3,
+}
+
+/// Options of a DCCP packet, by the congestion control that they belong to.
+#[derive(Clone, Debug, Default)]
+pub enum DccpOptions {
+    /// None.
+    #[default]
+    None,
+    /// Feedback of CCID 3 (RFC 4342 §8), 20 bytes with padding.
+    Tfrc {
+        /// The loss event rate (§8.5).
+        p: f64,
+        /// The receive rate in bytes per second (§8.3).
+        rate: f64,
+        /// Time since the acknowledged packet came, in seconds (RFC 4340 §13.2).
+        elapsed: f64,
+    },
+}
+
 /// A message of a signalling protocol: what it wants, of whom, for which flow.
 ///
 /// One layout serves all of them; each says which fields its messages use. What a message does
@@ -344,7 +459,7 @@ impl Packet {
     pub fn tcp(&self) -> Option<&TcpHeader> {
         match &self.header {
             Header::Tcp(header) => Some(header),
-            Header::Udp(_) | Header::Signal(_) => None,
+            _ => None,
         }
     }
 
@@ -353,7 +468,7 @@ impl Packet {
     pub fn signal(&self) -> Option<&SignalHeader> {
         match &self.header {
             Header::Signal(header) => Some(header),
-            Header::Tcp(_) | Header::Udp(_) => None,
+            _ => None,
         }
     }
 

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Stream};
+use crate::net::token_bucket::TokenBucket;
 use crate::net::{Action, Ecn, Endpoint, Notice, Packet, Port, Probe, Seat, Signal, SignalHeader, Socket, Timed};
 use crate::profile::Profile;
 
@@ -16,7 +17,6 @@ use super::QosConfig;
 use super::dscp::Dscp;
 use super::intserv::OnReject;
 use super::signal;
-use crate::net::token_bucket::TokenBucket;
 
 /// Real-time service without state in the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -129,6 +129,7 @@ pub struct Sender {
     probes: u64,
     regulations: u64,
     rejections: u64,
+    metered: u64,
     policed: u64,
     unreserved: u64,
     blocked: u64,
@@ -153,6 +154,7 @@ impl Sender {
             probes: 0,
             regulations: 0,
             rejections: 0,
+            metered: 0,
             policed: 0,
             unreserved: 0,
             blocked: 0,
@@ -213,6 +215,7 @@ impl Sender {
             self.blocked += u64::from(!sends);
             return sends;
         }
+        self.metered += 1;
         let conforms = self.bucket.take(now, packet.size);
         self.policed += u64::from(!conforms);
         packet.dscp = Dscp::Ef.value();
@@ -283,9 +286,10 @@ impl Endpoint for Sender {
         probe.value("blocked_packets", self.blocked as f64);
         probe.value("signalling_packets", self.probes as f64);
         probe.value("state_bytes", size_of::<Self>() as f64);
-        // Of the bucket: time passed and tokens gained, tokens taken; rate times time.
-        probe.value("additions_out", 3.0);
-        probe.value("multiplications_out", 1.0);
+        let operations = TokenBucket::OPERATIONS.times(self.metered);
+        probe.value("metered_packets", self.metered as f64);
+        probe.value("additions_out", operations.additions as f64);
+        probe.value("multiplications_out", operations.multiplications as f64);
     }
 }
 

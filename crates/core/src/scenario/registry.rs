@@ -6,7 +6,7 @@ use crate::net::disciplines::{codel, diffserv, droptail, drr, priority, red, rio
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::traffic::{self, SourceConfig};
-use crate::transport::{TransportConfig, tcp, udp};
+use crate::transport::{TransportConfig, dccp, tcp, tfrc, udp};
 
 choice! {
     /// What a transmitter keeps, marks and drops.
@@ -42,6 +42,10 @@ choice! {
         "tcp" => Tcp(tcp::Config),
         /// UDP.
         "udp" => Udp(udp::Config),
+        /// TFRC: a rate that follows TCP's throughput equation (RFC 5348).
+        "tfrc" => Tfrc(tfrc::Config),
+        /// DCCP: datagrams under a congestion control of choice (RFC 4340).
+        "dccp" => Dccp(dccp::Config),
     }
 }
 
@@ -56,6 +60,10 @@ choice! {
         "cbr" => Cbr(traffic::cbr::Config),
         /// Bursts of writes.
         "onoff" => OnOff(traffic::onoff::Config),
+        /// Speech of the AMR coder at 12.2 kbit/s, in talk spurts and silences.
+        "voice" => Voice(traffic::voice::Config),
+        /// Video in frames of several slices, with Pareto-distributed sizes.
+        "video" => Video(traffic::video::Config),
     }
 }
 

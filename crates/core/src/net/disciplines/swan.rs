@@ -15,7 +15,9 @@ use crate::engine::units::{Amount, Probability};
 use crate::engine::{BitRate, Duration, Fault, Instant, Stream};
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
+use crate::net::dscp::Dscp;
 use crate::net::machine::Timed;
+use crate::net::meter::Operations;
 use crate::net::observe::{Cause, Place, Probe};
 use crate::net::packet::{Ecn, FlowId, Header, Signal};
 use crate::net::slab::Pkt;
@@ -126,6 +128,8 @@ struct Shaper {
     /// The end of the present period, and what passed in it.
     ends: Instant,
     bits: f64,
+    /// Packets that passed in all.
+    passed: u64,
     /// Packets of the period whose delay was too long, n.
     late: u64,
     /// The rate of the last period, a.
@@ -149,6 +153,7 @@ impl Swan {
             next: Instant::ZERO,
             ends: Instant::ZERO + config.period,
             bits: 0.0,
+            passed: 0,
             late: 0,
             used: 0.0,
         };
@@ -253,10 +258,14 @@ impl Line {
 }
 
 impl Shaper {
+    /// What a packet costs: bits and time summed up, bits over the rate.
+    const OPERATIONS: Operations = Operations { additions: 2, multiplications: 1 };
+
     /// A packet passes; the next one may after its time at the shaping rate.
     fn pass(&mut self, now: Instant, size: u32) {
         let bits = 8.0 * f64::from(size);
         self.bits += bits;
+        self.passed += 1;
         self.next = self.next.max(now) + Duration::from_secs_f64(bits / self.rate);
     }
 
@@ -282,7 +291,10 @@ impl Shaper {
 }
 
 impl RateEstimate {
-    /// A packet comes: one sum of times, one quotient, one product, two sums.
+    /// What a packet costs: the time gone by, bits and time summed up; a product and a quotient.
+    const OPERATIONS: Operations = Operations { additions: 3, multiplications: 2 };
+
+    /// A packet comes.
     fn add(&mut self, now: Instant, size: u32) {
         let gone = now.since(self.counted).as_secs_f64();
         self.rate = (self.rate * self.window + 8.0 * f64::from(size)) / (self.window + gone);
@@ -295,10 +307,10 @@ impl RateEstimate {
     }
 }
 
-/// Expedited forwarding (RFC 3246 §2.7): real time.
-const EF: u8 = 46;
-/// Class selector 6 (RFC 2474 §4.2.2): network control, which is not shaped either.
-const CS6: u8 = 48;
+/// Real time.
+const EF: u8 = Dscp::Ef.value();
+/// Network control, which is not shaped either.
+const CS6: u8 = Dscp::Cs6.value();
 
 impl QueueDiscipline for Swan {
     fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
@@ -336,6 +348,10 @@ impl QueueDiscipline for Swan {
         Some(packet)
     }
 
+    fn evict(&mut self, _core: &mut Core) -> Option<Pkt> {
+        self.medium.pop().or_else(|| self.shaped.pop()).map(|waiting| waiting.packet)
+    }
+
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
         let size = core.packet(&packet).size;
         self.medium.bytes += u64::from(size);
@@ -359,11 +375,11 @@ impl QueueDiscipline for Swan {
         probe.value("real_time_packets", self.real_time_packets as f64);
         probe.value("delayed_packets", self.delayed_packets as f64);
         probe.value("state_bytes", (size_of::<Shaper>() + size_of::<RateEstimate>()) as f64);
-        // Of a real-time packet, with which the estimate goes; of a best-effort packet at the shaper.
-        probe.value("additions_in", 3.0);
-        probe.value("multiplications_in", 2.0);
-        probe.value("additions_out", 2.0);
-        probe.value("multiplications_out", 1.0);
+        let estimate = RateEstimate::OPERATIONS.times(self.real_time_packets);
+        let shaper = Shaper::OPERATIONS.times(self.shaper.passed);
+        probe.value("packets_in", (self.real_time_packets + self.shaper.passed) as f64);
+        probe.value("additions_in", (estimate.additions + shaper.additions) as f64);
+        probe.value("multiplications_in", (estimate.multiplications + shaper.multiplications) as f64);
     }
 }
 
@@ -403,8 +419,15 @@ mod tests {
     fn the_shaping_rate_follows_the_algorithm() {
         // By hand, T = 1 s, c = 32 kbit/s, r = 50 %, g = 10 %: (bits used, late packets) and the new rate in
         // kbit/s. Growth is bounded by 1.1 of what is used, and the rate is never below c.
-        let mut shaper =
-            Shaper { rate: f64::INFINITY, next: Instant::ZERO, ends: Instant::ZERO, bits: 0.0, late: 0, used: 0.0 };
+        let mut shaper = Shaper {
+            rate: f64::INFINITY,
+            next: Instant::ZERO,
+            ends: Instant::ZERO,
+            bits: 0.0,
+            passed: 0,
+            late: 0,
+            used: 0.0,
+        };
         for (kbit, late, expected) in [
             (1_000.0, 0, 1_100.0),
             (1_100.0, 0, 1_132.0),

@@ -2,7 +2,9 @@
 //! the order in which a fluid system with the flows' weights would finish them.
 //!
 //! A flow gets a queue and a weight by [`Command::Reserve`]; the weight is the reserved rate. All
-//! other packets share the queue of best effort, whose weight is what no flow has reserved. A
+//! other packets share the queue of best effort, whose weight is what no flow has reserved. So do
+//! those that their flow's policer has demoted (code point CS1). Network control (CS6), which is what
+//! makes reservations, goes ahead of everything. A
 //! packet of length L gets the finish tag F = max(V, F of the one before it) + L / w. The virtual
 //! time V is that of the fluid system, or, much cheaper, the tag of the packet in service
 //! (self-clocked fair queueing, Golestani 1994).
@@ -17,11 +19,12 @@ use crate::engine::units::Amount;
 use crate::engine::{BitRate, Fault, Instant, Probability};
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
+use crate::net::dscp::Dscp;
 use crate::net::machine::Timed;
 use crate::net::meter::Operations;
 use crate::net::observe::{Cause, Place, Probe};
 use crate::net::order::{Answer, Command};
-use crate::net::packet::FlowId;
+use crate::net::packet::{FlowId, Packet};
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
@@ -79,6 +82,8 @@ pub struct Wfq {
     /// order of admission; and the queue of each.
     flows: Vec<FlowId>,
     queues: Vec<Share>,
+    /// Network control.
+    control: VecDeque<Pkt>,
     /// The first packet of each queue, by finish tag. An entry may be an old one, for a packet that
     /// is not, or no longer, the first.
     heads: BinaryHeap<Reverse<Head>>,
@@ -120,6 +125,9 @@ struct Head {
 
 const BEST_EFFORT: usize = 0;
 
+/// Messages that make reservations, few and small.
+const CONTROL: u8 = Dscp::Cs6.value();
+
 impl Wfq {
     /// What an arrival costs with a clock of its own: the length over the weight, and a sum. The
     /// exact clock adds an amount that grows with the flows that the fluid system serves.
@@ -134,6 +142,7 @@ impl Wfq {
             rate: rate.as_bps(),
             flows: vec![FlowId::NONE],
             queues: vec![share],
+            control: VecDeque::new(),
             heads: BinaryHeap::new(),
             arrived_number: 0,
             returned_number: 0,
@@ -156,6 +165,11 @@ impl Wfq {
 
     fn queue_of(&self, flow: FlowId) -> usize {
         self.flows[BEST_EFFORT + 1..].iter().position(|known| *known == flow).map_or(BEST_EFFORT, |n| n + 1)
+    }
+
+    /// The queue of a packet: of its flow, unless it was demoted.
+    fn queue_for(&self, packet: &Packet) -> usize {
+        if packet.dscp == Dscp::Cs1.value() { BEST_EFFORT } else { self.queue_of(packet.flow) }
     }
 
     /// What nobody has reserved is best effort's.
@@ -262,10 +276,15 @@ impl Share {
 
 impl QueueDiscipline for Wfq {
     fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
-        let (flow, size) = (core.packet(&packet).flow, core.packet(&packet).size);
+        let size = core.packet(&packet).size;
         self.follow(core.now());
         self.arrived += 1;
-        let queue = self.queue_of(flow);
+        if core.packet(&packet).dscp == CONTROL {
+            self.backlog.packets += 1;
+            self.backlog.bytes += u64::from(size);
+            return self.control.push_back(packet);
+        }
+        let queue = self.queue_for(core.packet(&packet));
         if self.is_full(queue, size) {
             return core.drop(packet, self.place, Cause::Overflow);
         }
@@ -280,6 +299,11 @@ impl QueueDiscipline for Wfq {
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
+        if let Some(packet) = self.control.pop_front() {
+            self.backlog.packets -= 1;
+            self.backlog.bytes -= u64::from(core.packet(&packet).size);
+            return Some(packet);
+        }
         loop {
             let Reverse(head) = self.heads.pop()?;
             let queue = head.queue as usize;
@@ -301,8 +325,13 @@ impl QueueDiscipline for Wfq {
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
-        let (flow, size) = (core.packet(&packet).flow, core.packet(&packet).size);
-        let queue = self.queue_of(flow);
+        let size = core.packet(&packet).size;
+        if core.packet(&packet).dscp == CONTROL {
+            self.backlog.packets += 1;
+            self.backlog.bytes += u64::from(size);
+            return self.control.push_front(packet);
+        }
+        let queue = self.queue_for(core.packet(&packet));
         // Its turn had come: it is ahead of whatever waits. Of several the last put back is first.
         self.returned_number -= 1;
         let waiting = Waiting { pkt: packet, size, number: self.returned_number, finish: 0.0 };
@@ -382,6 +411,22 @@ mod tests {
 
     fn best_effort(flow: u32, size: u32) -> crate::net::Packet {
         packet(flow, size, Dscp::Be)
+    }
+
+    #[test]
+    fn signalling_goes_first_and_what_is_demoted_with_best_effort() {
+        let mut bench = Bench::new();
+        let mut wfq = Wfq::new(Config::default(), BitRate::from_kbps(80), Place(0));
+        assert_eq!(reserve(&mut wfq, 1, 40_000), Answer::Done);
+        for (flow, size, dscp) in
+            [(2, 100, Dscp::Be), (1, 101, Dscp::Cs1), (1, 200, Dscp::Be), (3, 102, Dscp::Cs6), (4, 103, Dscp::Cs6)]
+        {
+            bench.enqueue(&mut wfq, packet(flow, size, dscp));
+        }
+        // Tags: best effort, of weight 40 kbit/s as well, 20 ms and 40.2 ms; the reservation 40 ms.
+        let sizes: Vec<u32> = bench.empty(&mut wfq).into_iter().map(|(_, size, _)| size).collect();
+        assert_eq!(sizes, [102, 103, 100, 200, 101]);
+        assert_eq!(wfq.backlog(), Backlog::default());
     }
 
     #[test]

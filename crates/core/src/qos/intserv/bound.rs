@@ -1,4 +1,4 @@
-//! The delay that guaranteed service promises (RFC 2212 §2.2).
+//! The delay that guaranteed service promises (RFC 2212, End-to-End Behavior).
 
 use crate::engine::{BitRate, Bytes, Duration};
 
@@ -15,7 +15,7 @@ pub struct TrafficSpec {
     pub packet: Bytes,
 }
 
-/// By how much the path's schedulers lag behind the fluid model, summed over the hops (RFC 2212 §2.1).
+/// By how much the path's schedulers lag behind the fluid model, summed over the hops (RFC 2212, Network Element Data Handling Requirements).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PathError {
     /// C_tot: the part that shrinks with the reserved rate.
@@ -26,7 +26,7 @@ pub struct PathError {
 
 impl PathError {
     /// With the error of one more hop that serves by weighted fair queueing: C = M, D = the time of the largest
-    /// packet of anybody at the rate of the link (RFC 2212 §2.1 on WFQ, Parekh and Gallager 1994).
+    /// packet of anybody at the rate of the link (RFC 2212, Guidelines for Implementors, Parekh and Gallager 1994).
     #[must_use]
     pub fn behind_fair_queue(self, packet: Bytes, largest: Bytes, link: BitRate) -> Self {
         let time = Duration::from_secs_f64(largest.get() as f64 / link.as_bytes_per_s());
@@ -41,7 +41,7 @@ pub fn queueing_delay(spec: &TrafficSpec, reserved: BitRate, error: &PathError) 
     let rate = reserved.as_bytes_per_s();
     let fixed = error.time.as_secs_f64();
     let seconds = match spec.peak.map(BitRate::as_bytes_per_s) {
-        // RFC 2212 §2.2, the case p > R ≥ r.
+        // RFC 2212, End-to-End Behavior, the case p > R ≥ r.
         Some(peak) if peak > rate => {
             let r = spec.rate.as_bytes_per_s();
             (b - m) / rate * (peak - rate) / (peak - r) + (m + c) / rate + fixed

@@ -65,6 +65,7 @@ pub struct Sender {
     /// Whether the source has closed, and whether anything was sent since the last refresh.
     closing: bool,
     busy: bool,
+    metered: u64,
     policed: u64,
     unreserved: u64,
     blocked: u64,
@@ -101,6 +102,7 @@ impl Sender {
             peak: config.peak.map(|peak| TokenBucket::new(peak, config.max_packet, Instant::ZERO)),
             closing: false,
             busy: false,
+            metered: 0,
             policed: 0,
             unreserved: 0,
             blocked: 0,
@@ -142,6 +144,7 @@ impl Sender {
             self.blocked += u64::from(!sends);
             return sends;
         }
+        self.metered += 1;
         let size = packet.size;
         let within_peak = self.peak.as_mut().is_none_or(|peak| peak.holds(now, size));
         if u64::from(size) <= self.config.max_packet.get() && within_peak && self.bucket.take(now, size) {
@@ -228,10 +231,12 @@ impl Endpoint for Sender {
         probe.value("blocked_packets", self.blocked as f64);
         probe.value("signalling_packets", self.messages.sent as f64);
         probe.value("state_bytes", size_of::<Self>() as f64);
-        // Of a bucket: time passed and tokens gained, tokens taken; rate times time.
-        let buckets = if self.peak.is_some() { 2.0 } else { 1.0 };
-        probe.value("additions_out", 3.0 * buckets);
-        probe.value("multiplications_out", buckets);
+        // With a peak rate there are two buckets.
+        let passes = self.metered * if self.peak.is_some() { 2 } else { 1 };
+        let operations = TokenBucket::OPERATIONS.times(passes);
+        probe.value("metered_packets", self.metered as f64);
+        probe.value("additions_out", operations.additions as f64);
+        probe.value("multiplications_out", operations.multiplications as f64);
     }
 }
 

@@ -29,10 +29,10 @@ pub struct Config {
     /// The peak rate p. No limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak: Option<BitRate>,
-    /// The largest packet M, headers included; a larger one is excess (RFC 2211 §3). 1500 B.
+    /// The largest packet M, headers included; a larger one is excess (RFC 2211, Policing). 1500 B.
     #[serde(default = "default_packet")]
     pub max_packet: Bytes,
-    /// The rate R that is reserved. A higher one shortens the delay bound (RFC 2212 §2.2). The token rate.
+    /// The rate R that is reserved. A higher one shortens the delay bound (RFC 2212, End-to-End Behavior). The token rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserve: Option<BitRate>,
     /// The least rate that will do where the whole is not free. The rate that is reserved.
@@ -172,7 +172,11 @@ impl QosConfig for Config {
         }
         if self.reserved() < self.rate {
             let message = format!("{} reserved for a flow of {}", self.reserved(), self.rate);
-            return fault("reserve", message, "expected at least the token rate (RFC 2212 §2.2)".to_owned());
+            return fault(
+                "reserve",
+                message,
+                "expected at least the token rate (RFC 2212, End-to-End Behavior)".to_owned(),
+            );
         }
         if let Some(peak) = self.peak.filter(|peak| *peak < self.rate) {
             let message = format!("a peak rate of {peak} below the token rate of {}", self.rate);
