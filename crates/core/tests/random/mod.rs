@@ -159,7 +159,21 @@ fn queue(dice: &mut Dice) -> String {
         1 => format!("{} packets", libm::round(dice.log(4.0, 1000.0))),
         _ => format!("{} B", libm::round(dice.log(100.0, 1e6))),
     };
-    match dice.below(6) {
+    match dice.below(12) {
+        6 => format!("rio = {{ limit = \"{limit}\", weight = {:.3} }}", dice.log(1e-3, 0.5)),
+        7 => format!("drr = {{ limit = \"{limit}\", quantum = \"{} B\" }}", libm::round(dice.log(1.0, 9000.0))),
+        8 => "priority = { classes = [{ dscp = [\"ef\", \"af11\"], queue = \"drr\" }, { queue = \"codel\" }] }"
+            .to_owned(),
+        9 => {
+            let (rate, burst) = (libm::round(dice.log(1e4, 1e7)), libm::round(dice.log(1.0, 1e5)));
+            let excess = dice.pick(&["wait", "drop", "demote"]);
+            let queue = dice.pick(&["droptail", "red", "codel", "rio", "drr"]);
+            format!(
+                "token_bucket = {{ rate = \"{rate} bit/s\", burst = \"{burst} B\", excess = \"{excess}\", queue = \"{queue}\" }}"
+            )
+        }
+        10 => format!("wfq = {{ limit = \"{limit}\", clock = \"{}\" }}", dice.pick(&["self-clocked", "gps"])),
+        11 => format!("diffserv = {{ limit = \"{limit}\", edge = {} }}", dice.one_in(2)),
         0 => format!("droptail = {{ limit = \"{limit}\", drop_front = true }}"),
         1 => format!("red = {{ limit = \"{limit}\", ecn = {} }}", dice.one_in(2)),
         2 => {
