@@ -18,7 +18,7 @@ pub enum Cause {
     Early,
     /// The loss model took it.
     Loss,
-    /// A handover emptied the queue.
+    /// A handover emptied the queue, or lost what was in flight.
     Handover,
     /// The link was down.
     LinkDown,
