@@ -14,6 +14,8 @@ pub enum Family {
     Exact(Vec<Result<Case, (String, String)>>),
     /// One network, several variants and loss rates, many seeds.
     RandomLoss(Box<RandomLoss>),
+    /// Deterministic scenarios of TFRC, and statistical ones.
+    Tfrc(Vec<Result<Case, (String, String)>>, Vec<Value>),
     /// Another kind: the names of its scenarios.
     Unsupported(Vec<String>),
 }
@@ -23,8 +25,10 @@ pub enum Family {
 pub struct Case {
     /// Its name.
     pub id: String,
-    /// The CSV file with its events.
+    /// The CSV file with its events, or with bytes received in bins of time.
     pub file: String,
+    /// Whether it is bins.
+    pub bins: bool,
     /// The network, flows and changes.
     pub network: Network,
 }
@@ -36,6 +40,8 @@ pub struct Network {
     pub bottleneck: Direction,
     /// Back.
     pub reverse: Direction,
+    /// What is known of the router of XCP in front of the bottleneck, if there is one.
+    pub xcp: Option<XcpRouter>,
     /// For each flow, its source's link and its sink's.
     pub access: Vec<[Direction; 2]>,
     /// Changes of the bottleneck, in both directions.
@@ -50,6 +56,10 @@ pub struct Network {
     pub loss_schedule: Vec<(f64, f64)>,
     /// What they all have in common.
     pub tcp: Tcp,
+    /// Variables of TFRC's agents that differ from ns-2's defaults, by name.
+    pub tfrc: Vec<(String, Value)>,
+    /// Variables of the bottleneck's RED forward, if it is not DropTail.
+    pub red: Option<Vec<(String, Value)>>,
     /// The flows.
     pub flows: Vec<Flow>,
     /// Seconds.
@@ -65,6 +75,15 @@ pub struct Direction {
     pub delay: f64,
     /// Packets that may wait.
     pub waiting: u64,
+}
+
+/// ns-2 draws when a router's timers expire first.
+#[derive(Clone, Copy, Debug)]
+pub struct XcpRouter {
+    /// Seconds.
+    pub first_control: f64,
+    /// Seconds.
+    pub first_queue: f64,
 }
 
 /// The parameters of TCP that flows have in common.
@@ -181,8 +200,11 @@ impl Family {
         let is = |name: &str| family.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
         if is("tcp-scripted") || is("tcp-droptail") {
             exact::<Dumbbell>(value)
-        } else if is("handover") {
+        } else if is("handover") || is("xcp") {
             exact::<Handover>(value)
+        } else if is("tfrc") {
+            let file: TfrcFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
+            Ok(Self::Tfrc(cases::<Handover>(file.exact_scenarios), file.statistical))
         } else if is("tcp-random-loss") {
             let family: RandomLossFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
             family.describe(folder).map(|f| Self::RandomLoss(Box::new(f)))
@@ -202,18 +224,39 @@ fn ids(value: &Value) -> Vec<String> {
     ids
 }
 
+/// The network of a scenario that is part of a larger description.
+///
+/// # Errors
+/// What is not understood of it.
+pub fn part(scenario: &Value) -> Result<Network, String> {
+    let mut scenario = scenario.clone();
+    if let Some(scenario) = scenario.as_object_mut() {
+        scenario.insert("id".to_owned(), "scenario".into());
+        scenario.insert("file".to_owned(), "".into());
+    }
+    let scenario: Handover = serde_json::from_value(scenario).map_err(|e| format!("scenario: {e}"))?;
+    Ok(scenario.describe()?.network)
+}
+
 trait Description: for<'de> Deserialize<'de> {
     fn describe(self) -> Result<Case, String>;
 }
 
 fn exact<D: Description>(value: Value) -> Result<Family, String> {
     let file: ExactFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
-    let cases = file.scenarios.into_iter().map(|scenario| {
+    let exact = file.scenarios.into_iter().chain(file.exact_scenarios).collect();
+    let (mut all, bins) = (cases::<D>(exact), cases::<D>(file.dumbbells));
+    all.extend(bins.into_iter().map(|case| case.map(|case| Case { bins: true, ..case })));
+    Ok(Family::Exact(all))
+}
+
+fn cases<D: Description>(scenarios: Vec<Value>) -> Vec<Result<Case, (String, String)>> {
+    let cases = scenarios.into_iter().map(|scenario| {
         let id = scenario.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
         let read = serde_json::from_value::<D>(scenario).map_err(|e| e.to_string());
         read.and_then(D::describe).map_err(|e| (id, e))
     });
-    Ok(Family::Exact(cases.collect()))
+    cases.collect()
 }
 
 /// An index of deterministic scenarios. What is for readers is not looked at.
@@ -228,7 +271,25 @@ struct ExactFile {
     comparison: Option<IgnoredAny>,
     tfrc_sensitivity: Option<IgnoredAny>,
     choices: Option<IgnoredAny>,
+    #[serde(default)]
     scenarios: Vec<Value>,
+    #[serde(default)]
+    exact_scenarios: Vec<Value>,
+    #[serde(default)]
+    dumbbells: Vec<Value>,
+}
+
+/// The index of tfrc.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct TfrcFile {
+    family: String,
+    simulator: IgnoredAny,
+    columns: IgnoredAny,
+    quirks: IgnoredAny,
+    exact_scenarios: Vec<Value>,
+    statistical: Vec<Value>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -397,6 +458,7 @@ impl Description for Dumbbell {
         let network = Network {
             bottleneck: self.bottleneck.describe()?,
             reverse: self.reverse_bottleneck.describe()?,
+            xcp: None,
             access: self.access_links.iter().map(AccessFile::describe).collect(),
             changes: Vec::new(),
             reorder: true,
@@ -421,10 +483,12 @@ impl Description for Dumbbell {
                 ecn: self.ecn,
                 others: variables(self.non_default_agent_variables)?,
             },
+            tfrc: Vec::new(),
+            red: None,
             flows: flows(self.flows)?,
             stop: self.stop_s,
         };
-        Ok(Case { id: self.id, file: self.file, network })
+        Ok(Case { id: self.id, file: self.file, bins: false, network })
     }
 }
 
@@ -452,7 +516,7 @@ fn variables(file: BTreeMap<String, Value>) -> Result<Vec<(String, Value)>, Stri
     Ok(variables)
 }
 
-/// A scenario of handover.
+/// A scenario of handover or xcp.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "named so that other keys are refused")]
@@ -468,7 +532,7 @@ struct Handover {
     a_change_applies_to: String,
     #[serde(rename = "avoidReordering_")]
     avoid_reordering: bool,
-    loss_probability_schedule: Vec<(f64, f64)>,
+    loss_probability_schedule: Vec<LossStep>,
     dropped_data_arrivals: Vec<u64>,
     dropped_ack_arrivals: Vec<u64>,
     flows: Vec<FlowFile>,
@@ -481,11 +545,18 @@ struct Handover {
     non_default_agent_variables: BTreeMap<String, Value>,
     stop_s: f64,
     rng_seed: IgnoredAny,
-    xcp_first_queue_timer_s: Option<IgnoredAny>,
-    xcp_first_control_timer_s: Option<IgnoredAny>,
+    xcp_first_queue_timer_s: Option<f64>,
+    xcp_first_control_timer_s: Option<f64>,
     /// Results, which the events contain.
     totals: Option<IgnoredAny>,
     summary: Option<IgnoredAny>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LossStep {
+    t_s: f64,
+    p: f64,
 }
 
 #[derive(Deserialize)]
@@ -553,9 +624,14 @@ impl Description for Handover {
         }
         let flows = flows(self.flows)?;
         let header = if self.use_headers { 40 } else { 0 };
+        let stamps = if self.use_headers { 10 } else { 0 };
         for (place, flow) in flows.iter().enumerate() {
-            let is_plain = matches!(flow.variant.as_str(), "Tahoe" | "Reno" | "Newreno" | "Sack1" | "Fack");
-            if is_plain && flow.data_bytes != self.packet_size + header {
+            let expected = match flow.variant.as_str() {
+                "Tahoe" | "Reno" | "Newreno" | "Sack1" | "Fack" => header,
+                "XCP" => header + stamps,
+                _ => continue,
+            };
+            if flow.data_bytes != self.packet_size + expected {
                 return Err(format!("flows[{place}].data_packet_bytes_on_wire does not fit useHeaders_"));
             }
         }
@@ -572,22 +648,34 @@ impl Description for Handover {
             .ok_or("access_links.source_side_prop_delay_s is empty")?;
         let bottleneck = self.bottleneck.describe()?;
         let reverse = self.bottleneck.reverse.as_deref().map_or(Ok(bottleneck), HandoverBottleneck::describe)?;
-        // A flow of another kind says more clearly what is not supported than its queue.
-        let queues = [Some(&self.bottleneck.queue), self.bottleneck.reverse.as_ref().map(|r| &r.queue)];
-        if flows.iter().all(|f| crate::build::variant(&f.variant).is_some()) {
-            for queue in queues.into_iter().flatten() {
-                expect("bottleneck.queue", queue, &["DropTail"])?;
+        let reverse_queue = self.bottleneck.reverse.as_ref().map_or("DropTail", |r| &r.queue);
+        expect("bottleneck.reverse.queue", reverse_queue, &["DropTail"])?;
+        let mut others = self.non_default_agent_variables;
+        let tfrc = others.remove_entry("tfrc").into_iter().collect();
+        let red_variables: BTreeMap<_, _> = others.remove_entry("Queue/RED").into_iter().collect();
+        let (mut red, mut xcp) = (None, None);
+        match self.bottleneck.queue.as_str() {
+            "DropTail" => {}
+            "RED" => red = Some(variables(red_variables)?),
+            "XCP" => {
+                let first = |timer: Option<f64>| timer.ok_or("bottleneck.queue: XCP without its timers");
+                xcp = Some(XcpRouter {
+                    first_control: first(self.xcp_first_control_timer_s)?,
+                    first_queue: first(self.xcp_first_queue_timer_s)?,
+                });
             }
+            queue => return Err(format!("bottleneck.queue: \"{queue}\" is not known")),
         }
         let network = Network {
             bottleneck,
             reverse,
+            xcp,
             access,
             changes: self.changes_of_bottleneck_both_directions,
             reorder: !self.avoid_reordering,
             data_drops: self.dropped_data_arrivals,
             ack_drops: self.dropped_ack_arrivals,
-            loss_schedule: self.loss_probability_schedule,
+            loss_schedule: self.loss_probability_schedule.iter().map(|step| (step.t_s, step.p)).collect(),
             tcp: Tcp {
                 window: self.tcp.window_,
                 window_init: self.tcp.window_init,
@@ -604,12 +692,14 @@ impl Description for Handover {
                 singledup: true,
                 overhead: self.tcp.overhead_s,
                 ecn: false,
-                others: variables(self.non_default_agent_variables)?,
+                others: variables(others)?,
             },
+            tfrc: variables(tfrc)?,
+            red,
             flows,
             stop: self.stop_s,
         };
-        Ok(Case { id: self.id, file: self.file, network })
+        Ok(Case { id: self.id, file: self.file, bins: false, network })
     }
 }
 

@@ -8,18 +8,22 @@ pub mod clock;
 pub mod core;
 pub mod discipline;
 pub mod disciplines;
+pub mod dscp;
 pub mod link;
 pub mod loss;
 pub mod machine;
 pub mod medium;
+pub mod meter;
 mod node;
 pub mod observe;
+pub mod operations;
 pub mod order;
 pub mod packet;
 mod routes;
 pub mod schedule;
 pub mod simulation;
 mod slab;
+pub mod token_bucket;
 pub mod transmitter;
 
 pub use self::core::{Core, Counters, DropCount, Port};
@@ -30,7 +34,9 @@ pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, Place, Probe, Variable};
 pub use order::{Answer, Command, Order};
 pub use packet::{
-    Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader, UdpHeader,
+    Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header, NodeId,
+    Packet, SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TcpOptions, TfrcHeader, TfrcReport,
+    UdpHeader, Words,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

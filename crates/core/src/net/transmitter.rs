@@ -676,7 +676,7 @@ impl<C: Clock> Transmitter<C> {
     fn take_queue(&mut self, core: &mut Core, waiting: &mut Flights) -> Vec<Pkt> {
         let mut taken: Vec<Pkt> = waiting.drain(..).map(|(pkt, _)| pkt).collect();
         if let Stage::Asked { discipline, .. } = &mut self.stage {
-            taken.extend(std::iter::from_fn(|| discipline.dequeue(core)));
+            taken.extend(std::iter::from_fn(|| discipline.evict(core)));
         }
         taken
     }

@@ -129,7 +129,7 @@ impl Video {
         self.slice += 1;
         if self.slice < self.config.slices {
             let gap = self.draw(self.config.min_gap.as_secs_f64(), self.config.max_gap.as_secs_f64());
-            self.next = self.next + Duration::from_secs_f64(gap);
+            self.next += Duration::from_secs_f64(gap);
         } else {
             self.slice = 0;
             self.frame += 1;
@@ -176,7 +176,7 @@ mod tests {
     /// Mean and standard deviation of a Pareto distribution cut off at `m`: with r = k/m,
     /// E = [αk − m·r^α]/(α − 1) and E² = [2m²·r^α − αk²]/(2 − α).
     fn cut_off(k: f64, m: f64, a: f64) -> (f64, f64) {
-        let tail = (k / m).powf(a);
+        let tail = libm::pow(k / m, a);
         let mean = (a * k - m * tail) / (a - 1.0);
         let square = (2.0 * m * m * tail - a * k * k) / (2.0 - a);
         (mean, (square - mean * mean).sqrt())
@@ -198,7 +198,7 @@ mod tests {
         assert!((got - mean).abs() < 5.0 * deviation / n.sqrt() + 0.05, "{got} B, expected {mean}");
         assert!((got * 8.0 * 8.0 * 10.0 / 1e3 - kbps).abs() < 0.02 * kbps, "{got} B are not {kbps} kbit/s");
         // A share (k/m)^α is cut off.
-        let tail = (k / (m - 0.5)).powf(1.2);
+        let tail = libm::pow(k / (m - 0.5), 1.2);
         let cut = sizes.iter().filter(|s| **s >= m).count() as f64 / n;
         assert!((cut - tail).abs() < 5.0 * (tail / n).sqrt(), "{cut} cut off, expected {tail}");
         let mut gaps = Vec::new();

@@ -131,7 +131,7 @@ impl Voice {
             while at >= self.ends {
                 self.talking = !self.talking;
                 let length = self.draw();
-                self.ends = self.ends + length;
+                self.ends += length;
             }
             if self.talking {
                 self.silent = 0;
@@ -236,10 +236,10 @@ mod tests {
         assert!((speech / frames - activity).abs() < 5.0 * error, "{}, expected {activity}", speech / frames);
         // What the coder sees every 20 ms is a Markov chain; r is the probability that the next
         // frame is silent too. A silence of the coder has descriptors in its frames 0, 3, 11, 19, …
-        let step = 1.0 - (-0.02 * (1.0 / talk + 1.0 / silence)).exp();
+        let step = 1.0 - libm::exp(-0.02 * (1.0 / talk + 1.0 / silence));
         let r: f64 = 1.0 - step * talk / cycle;
         let silences = frames * activity * step * silence / cycle;
-        let expected = silences * (1.0 + r.powi(3) / (1.0 - r.powi(8)));
+        let expected = silences * (1.0 + libm::pow(r, 3.0) / (1.0 - libm::pow(r, 8.0)));
         // The lengths of a cycle and the descriptors in it both vary by less than their mean.
         assert!(
             (sid / expected - 1.0).abs() < 5.0 * 2f64.sqrt() / silences.sqrt(),
