@@ -241,7 +241,7 @@ fn an_observer_does_not_change_the_trajectory() {
         }
         simulation.route();
         simulation.run_until(Instant::from_secs_f64(5.0), u64::MAX).unwrap();
-        simulation.change(link, Change { rate: Some(BitRate::from_kbps(300)), ..Change::default() });
+        simulation.change(link, Change { rate: Some([BitRate::from_kbps(300); 2]), ..Change::default() });
         simulation.run_until(Instant::from_secs_f64(10.0), u64::MAX).unwrap();
         drop(simulation);
         Arc::into_inner(got).unwrap().into_inner().unwrap()
@@ -324,7 +324,7 @@ fn machines_at_routers_pass_packets_from_neighbour_to_neighbour() {
     }
 
     let rate = Some(BitRate::from_mbps(1));
-    simulation.change(links[1], Change { rate, ..Change::default() });
+    simulation.change(links[1], Change { rate: rate.map(|rate| [rate; 2]), ..Change::default() });
     let ways = heard.map(|log| match log.lock().unwrap().last() {
         Some(Notice::Link(notice)) => Some((notice.before.rate, notice.after.rate)),
         _ => None,

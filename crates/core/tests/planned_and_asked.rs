@@ -37,6 +37,9 @@ struct Step {
     up: Option<bool>,
     in_flight: InFlight,
     queue: Queued,
+    forwarding: u64,
+    interruption: u64,
+    overlap: u64,
 }
 
 fn writes(gaps: &[(u64, u64)]) -> Vec<(Instant, u64)> {
@@ -74,12 +77,15 @@ fn run(case: &Case, planned: bool) -> (Vec<Event>, Vec<Sampled>) {
         simulation.change(
             link,
             Change {
-                rate: step.rate,
+                rate: step.rate.map(|rate| [rate; 2]),
                 delay: step.delay.map(|us| Duration::from_nanos(us * 1_000)),
                 up: step.up,
-                loss: None,
                 in_flight: step.in_flight,
                 queue: step.queue,
+                forwarding: Duration::from_nanos(step.forwarding * 1_000),
+                interruption: Duration::from_nanos(step.interruption * 1_000),
+                overlap: Duration::from_nanos(step.overlap * 1_000),
+                ..Change::default()
             },
         );
         simulation.check_conservation().unwrap();
@@ -141,12 +147,24 @@ prop_compose! {
         rate in prop::option::of(rate()),
         delay in prop::option::of(0u64..20),
         up in prop::option::weighted(0.3, any::<bool>()),
-        moves in any::<bool>(),
-        empties in prop::bool::weighted(0.3),
+        in_flight in in_flight(),
+        queue in prop_oneof![3 => Just(Queued::Keep), 1 => Just(Queued::Empty), 1 => Just(Queued::Forward)],
+        forwarding in 0u64..20,
+        interruption in prop_oneof![2 => Just(0u64), 1 => 0..40u64],
+        overlap in prop_oneof![2 => Just(0u64), 1 => 0..40u64],
     ) -> Step {
-        let in_flight = if moves { InFlight::Move } else { InFlight::Finish };
-        Step { rate, delay, up, in_flight, queue: if empties { Queued::Empty } else { Queued::Keep } }
+        Step { rate, delay, up, in_flight, queue, forwarding, interruption, overlap }
     }
+}
+
+fn in_flight() -> impl Strategy<Value = InFlight> {
+    prop_oneof![
+        3 => Just(InFlight::Finish),
+        2 => Just(InFlight::Move),
+        1 => Just(InFlight::Copy),
+        1 => Just(InFlight::Lose),
+        1 => Just(InFlight::Forward),
+    ]
 }
 
 prop_compose! {

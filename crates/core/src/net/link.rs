@@ -43,8 +43,9 @@ impl<C: Clock> Medium for Link<C> {
 
     fn change(&mut self, core: &mut Core, change: &mut Change) {
         // The first, forward, takes the loss model out of the change.
-        for direction in &mut self.directions {
-            direction.change(core, change);
+        for (n, direction) in self.directions.iter_mut().enumerate() {
+            let rate = change.rate.map(|rates| rates[n]);
+            direction.change(core, change, rate);
         }
     }
 

@@ -71,18 +71,26 @@ pub struct Access {
 /// What changes in a medium. `None` leaves a property as it is.
 #[derive(Default)]
 pub struct Change {
-    /// The new rate, in both directions.
-    pub rate: Option<BitRate>,
+    /// The new rates, forward and back.
+    pub rate: Option<[BitRate; 2]>,
     /// The new propagation delay, in both directions.
     pub delay: Option<Duration>,
     /// Whether the link is up.
     pub up: Option<bool>,
     /// A new loss model for the forward direction.
     pub loss: Option<Loss>,
+    /// How long the new loss model holds before the former goes on; `None`: for good.
+    pub loss_for: Option<Duration>,
     /// What becomes of packets in service or in flight.
     pub in_flight: InFlight,
     /// What becomes of waiting packets.
     pub queue: Queued,
+    /// How long it takes to forward packets from the old access to the new one.
+    pub forwarding: Duration,
+    /// For how long nothing is sent. What comes waits.
+    pub interruption: Duration,
+    /// For how long the old access goes on sending what waits, while the new one sends what comes.
+    pub overlap: Duration,
 }
 
 /// What becomes of packets in service or in flight when a link changes.
@@ -95,6 +103,13 @@ pub enum InFlight {
     /// They are sent again over the changed link, in order and ahead of its queue, and not
     /// over the old one. They are exempt from the queue's limit, but count for later arrivals.
     Move,
+    /// They arrive as if nothing had changed, and copies of them are sent as with `move`.
+    Copy,
+    /// They are dropped.
+    Lose,
+    /// They come to the queue of the changed link, in order and like all other packets, after
+    /// the time that forwarding takes.
+    Forward,
 }
 
 /// What becomes of waiting packets when a link changes.
@@ -106,4 +121,7 @@ pub enum Queued {
     Keep,
     /// They are dropped.
     Empty,
+    /// They come to the queue of the changed link, in order and like all other packets, after
+    /// the time that forwarding takes.
+    Forward,
 }

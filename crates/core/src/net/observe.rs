@@ -20,7 +20,7 @@ pub enum Cause {
     Policed,
     /// The loss model took it.
     Loss,
-    /// A handover emptied the queue.
+    /// A handover emptied the queue, or lost what was in flight.
     Handover,
     /// The link was down.
     LinkDown,

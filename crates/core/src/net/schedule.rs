@@ -74,6 +74,12 @@ impl<C: Clock> Service<C> {
         Self { start: Instant::ZERO, out: Instant::ZERO, arrival: Instant::ZERO, times: [zero; 2] }
     }
 
+    /// A service that does not end by itself.
+    pub fn endless() -> Self {
+        let (never, time) = (Instant::MAX, C::at(Instant::MAX));
+        Self { start: never, out: never, arrival: never, times: [time; 2] }
+    }
+
     /// Whether it occupies the serialiser on this occasion. Of coinciding events the one whose
     /// cause began earlier comes first; the end of a service is caused by its start.
     #[inline]

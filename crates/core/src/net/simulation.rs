@@ -562,7 +562,7 @@ impl Simulation {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn forward_arrivals(&mut self) {
         // A medium mostly hands over one packet at a time. Handing one on makes no arrival.
         if self.core.arrivals.len() > 1 {

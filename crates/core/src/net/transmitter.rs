@@ -23,6 +23,7 @@ use super::loss::Loss;
 use super::medium::{Access, Change, End, InFlight, Queued};
 use super::observe::{Cause, Histogram, Place, Probe};
 use super::order::{Answer, Command};
+use super::packet::FlowId;
 use super::schedule::{Occasion, Schedule, Service};
 use super::slab::{Flight, Flights, Line, NONE, Pkt, behind, flights_from};
 
@@ -74,6 +75,17 @@ pub struct Transmitter<C: Clock> {
     /// Waiting times of packets that waited.
     waits: Histogram,
     place: Place,
+    /// What a change has left to be done.
+    handover: Option<Box<Handover>>,
+}
+
+/// What a change leaves to be done.
+struct Handover {
+    /// Nothing starts before `held`, because of a change at `since`.
+    held: Instant,
+    since: Instant,
+    /// On their way from the old access; `arrival` is when they come to the queue.
+    forwarded: Line,
 }
 
 enum Stage {
@@ -122,9 +134,10 @@ impl Landing {
 const ARRIVAL: u32 = 0;
 const FREE: u32 = 1;
 const DISCIPLINE: u32 = 2;
+const FORWARDED: u32 = 3;
 
 /// How many keys of its component a transmitter uses.
-pub const KEYS: u32 = 3;
+pub const KEYS: u32 = 4;
 
 impl<C: Clock> Transmitter<C> {
     /// A transmitter to `to`. Its wake-ups come to `component` with keys from `first_key`.
@@ -153,6 +166,7 @@ impl<C: Clock> Transmitter<C> {
             busy: Duration::ZERO,
             waits: Histogram::default(),
             place: setup.place,
+            handover: None,
         }
     }
 
@@ -218,18 +232,43 @@ impl<C: Clock> Transmitter<C> {
                 self.arm_arrival(core);
             }
             FREE => self.wake_free(core),
-            _ => self.wake_discipline(core),
+            DISCIPLINE => self.wake_discipline(core),
+            _ => self.wake_forwarded(core),
         }
     }
 
     #[inline(never)]
     fn wake_free(&mut self, core: &mut Core) {
+        if self.is_held() {
+            return self.wake_after_interruption(core);
+        }
         let Service { start, out, times: [time, _], .. } = self.service;
         let free = Landing { at: out, since: C::order(start, out, time) };
         if free.is_now(core) {
             C::set_now(core, time, start);
             self.end_service(core, &Occasion { at: out, time, cause: Some(start) });
             self.arm_discipline(core);
+        }
+    }
+
+    /// The interruption is over: what waits is sent.
+    #[cold]
+    fn wake_after_interruption(&mut self, core: &mut Core) {
+        let Some(Handover { held, since, .. }) = self.handover.as_deref() else { return };
+        let (held, since, time) = (*held, *since, C::at(*held));
+        if !(Landing { at: held, since: C::order(since, held, time) }).is_now(core) {
+            return; // an old wake-up
+        }
+        C::set_now(core, time, since);
+        self.let_go();
+        self.schedule.resume_after(&self.service);
+        if let Stage::Asked { .. } = self.stage {
+            self.ask(core);
+            self.arm_discipline(core);
+        } else {
+            let (flight, waiting) = self.take_line(core);
+            self.restore(core, flight, waiting, &Occasion { at: held, time, cause: Some(since) });
+            self.arm_arrival(core);
         }
     }
 
@@ -249,6 +288,19 @@ impl<C: Clock> Transmitter<C> {
             self.ask(core);
         }
         self.arm_discipline(core);
+    }
+
+    /// Packets forwarded from the old access have come.
+    #[inline(never)]
+    fn wake_forwarded(&mut self, core: &mut Core) {
+        let now = core.now();
+        C::set_now(core, C::at(now), core.since());
+        while let Some(handover) = &mut self.handover
+            && handover.forwarded.front(core).is_some_and(|flight| flight.arrival <= now)
+            && let Some((pkt, _)) = handover.forwarded.pop(core)
+        {
+            self.accept(core, pkt);
+        }
     }
 
     /// A packet came in over the interface whose outgoing side this is.
@@ -273,11 +325,17 @@ impl<C: Clock> Transmitter<C> {
         Access { rate: BitRate::from_bps(self.schedule.rate), delay: self.schedule.delay, up: self.up }
     }
 
-    /// Changes rate, delay, state or loss, and does with the packets as the change says.
-    pub fn change(&mut self, core: &mut Core, change: &mut Change) {
+    /// Changes rate, delay, state or loss, and does with the packets as the change says. `rate`
+    /// is the one of this direction.
+    pub fn change(&mut self, core: &mut Core, change: &mut Change, rate: Option<BitRate>) {
         let before = Occasion { cause: None, ..Self::event(core) };
         self.start_what_is_due(core, &before);
-        if let Some(rate) = change.rate {
+        let (mut flight, mut waiting) = self.take_line(core);
+        if change.overlap > Duration::ZERO && self.up && !self.is_held() {
+            self.send_by_old_access(core, &mut flight, &mut waiting, &before, before.at + change.overlap);
+            self.let_go();
+        }
+        if let Some(rate) = rate {
             self.schedule.set_rate(rate);
             if let Stage::Asked { discipline, .. } = &mut self.stage {
                 discipline.on_capacity(core.now(), rate);
@@ -286,18 +344,43 @@ impl<C: Clock> Transmitter<C> {
         self.schedule.delay = change.delay.unwrap_or(self.schedule.delay);
         self.up = change.up.unwrap_or(self.up);
         if let Some(loss) = change.loss.take() {
-            self.loss = loss;
+            self.loss.replace(loss, change.loss_for.map(|time| before.at + time));
         }
-        let (mut flight, mut waiting) = self.take_line(core);
-        if change.queue == Queued::Empty {
-            self.empty_queue(core, &mut waiting);
+        let mut forwarded = match change.queue {
+            Queued::Keep => Vec::new(),
+            Queued::Empty => {
+                for pkt in self.take_queue(core, &mut waiting) {
+                    core.drop(pkt, self.place, Cause::Handover);
+                }
+                Vec::new()
+            }
+            Queued::Forward => self.take_queue(core, &mut waiting),
+        };
+        match change.in_flight {
+            InFlight::Finish => {}
+            InFlight::Move => {
+                let taken = self.take_flight(core, &mut flight);
+                self.put_ahead(core, taken, &mut waiting);
+            }
+            InFlight::Copy => {
+                let copies = self.copy_flight(core, &flight);
+                self.put_ahead(core, copies, &mut waiting);
+            }
+            InFlight::Lose => {
+                for (pkt, _) in self.take_flight(core, &mut flight) {
+                    core.drop(pkt, self.place, Cause::Handover);
+                }
+            }
+            InFlight::Forward => {
+                let taken = self.take_flight(core, &mut flight).into_iter().map(|(pkt, _)| pkt);
+                forwarded.splice(0..0, taken);
+            }
         }
-        if change.in_flight == InFlight::Move {
-            self.take_back(core, &mut flight, &mut waiting);
-        }
+        self.hold(core, before.at, change.interruption);
         // What is in service keeps its end.
         self.schedule.resume_after(&self.service);
         self.restore(core, flight, waiting, &before);
+        self.forward(core, forwarded, before.at + change.forwarding);
         if let Stage::Asked { sending: false, .. } = self.stage {
             self.ask(core);
             self.arm_discipline(core);
@@ -326,7 +409,8 @@ impl<C: Clock> Transmitter<C> {
             Stage::Planned { .. } => 0,
             Stage::Asked { discipline, .. } => discipline.backlog().packets,
         };
-        self.line.len() + self.overtaken.len() + queued
+        let forwarded = self.handover.as_ref().map_or(0, |handover| handover.forwarded.len());
+        self.line.len() + self.overtaken.len() + queued + forwarded
     }
 
     /// Shows its state and totals.
@@ -555,44 +639,153 @@ impl<C: Clock> Transmitter<C> {
         (flight, waiting)
     }
 
-    /// Drops what waits.
-    fn empty_queue(&mut self, core: &mut Core, waiting: &mut Flights) {
-        for (pkt, _) in waiting.drain(..) {
-            core.drop(pkt, self.place, Cause::Handover);
+    /// The old access sends by its own rate and delay what it can of what waits until `until`;
+    /// that is in flight from now on.
+    fn send_by_old_access(
+        &mut self,
+        core: &mut Core,
+        flight: &mut Flights,
+        waiting: &mut Flights,
+        before: &Occasion<C>,
+        until: Instant,
+    ) {
+        // Of planned packets it is known already.
+        let sent = waiting.iter().take_while(|(_, f)| f.out <= until).count();
+        flight.extend(waiting.drain(..sent));
+        while let Stage::Asked { discipline, .. } = &mut self.stage
+            && let Some(pkt) = discipline.dequeue(core)
+        {
+            let size = core.packet(&pkt).size;
+            let last = (self.schedule.last_arrival, self.schedule.last_arrival_time);
+            let service = C::serve(&mut self.schedule, (before.at, before.time), size);
+            if service.out > until {
+                (self.schedule.last_arrival, self.schedule.last_arrival_time) = last;
+                return discipline.put_back(core, pkt);
+            }
+            if flight.last().is_some_and(|(_, last)| last.arrival > service.arrival) {
+                let overtaken = std::mem::take(flight);
+                self.let_overtake(core, overtaken);
+            }
+            C::keep(core, &pkt, service.times);
+            let accepted = core.queued_at(&pkt);
+            flight.push((pkt, flown(&service, size, accepted)));
         }
+    }
+
+    /// Takes what waits.
+    fn take_queue(&mut self, core: &mut Core, waiting: &mut Flights) -> Vec<Pkt> {
+        let mut taken: Vec<Pkt> = waiting.drain(..).map(|(pkt, _)| pkt).collect();
         if let Stage::Asked { discipline, .. } = &mut self.stage {
-            while let Some(pkt) = discipline.evict(core) {
-                core.drop(pkt, self.place, Cause::Handover);
+            taken.extend(std::iter::from_fn(|| discipline.evict(core)));
+        }
+        taken
+    }
+
+    /// The serialiser is free of what keeps it busy.
+    fn let_go(&mut self) {
+        self.service = Service::none();
+        if let Stage::Asked { sending, .. } = &mut self.stage {
+            *sending = false;
+        }
+    }
+
+    /// Takes packets out of service and flight, in the order in which they were sent.
+    fn take_flight(&mut self, core: &mut Core, flight: &mut Flights) -> Flights {
+        self.let_go();
+        self.schedule.last_arrival = Instant::ZERO;
+        self.schedule.last_arrival_time = C::at(Instant::ZERO);
+        let mut taken = std::mem::take(flight);
+        taken.extend(self.overtaken.drain(core));
+        taken.sort_by_key(|sent| order_sent(core, sent));
+        taken
+    }
+
+    /// Copies packets in service and in flight, in the order in which they were sent.
+    fn copy_flight(&mut self, core: &mut Core, flight: &Flights) -> Flights {
+        let overtaken = self.overtaken.drain(core);
+        let mut all: Vec<&(Pkt, Flight)> = flight.iter().chain(&overtaken).collect();
+        all.sort_by_key(|sent| order_sent(core, sent));
+        let mut copy = |(pkt, f): &(Pkt, Flight)| {
+            let copy = core.copy(pkt);
+            core.note_queued(&copy);
+            (copy, Flight { accepted: core.now(), ..*f })
+        };
+        let copies = all.into_iter().map(&mut copy).collect();
+        for (pkt, kept) in overtaken {
+            self.overtaken.push(core, pkt, kept);
+        }
+        copies
+    }
+
+    /// Puts packets ahead of what waits.
+    fn put_ahead(&mut self, core: &mut Core, ahead: Flights, waiting: &mut Flights) {
+        match &mut self.stage {
+            Stage::Planned { .. } => {
+                waiting.splice(0..0, ahead);
+            }
+            Stage::Asked { discipline, .. } => {
+                for (pkt, _) in ahead.into_iter().rev() {
+                    discipline.put_back(core, pkt);
+                }
             }
         }
     }
 
-    /// Takes packets back from service and flight, to be sent again ahead of what waits.
-    fn take_back(&mut self, core: &mut Core, flight: &mut Flights, waiting: &mut Flights) {
-        self.service = Service::none();
-        self.schedule.last_arrival = Instant::ZERO;
-        self.schedule.last_arrival_time = C::at(Instant::ZERO);
-        flight.extend(self.overtaken.drain(core));
-        flight.sort_by_key(|(_, f)| f.start);
-        match &mut self.stage {
-            Stage::Planned { .. } => {
-                flight.append(waiting);
-                std::mem::swap(flight, waiting);
-            }
-            Stage::Asked { discipline, sending, .. } => {
-                for (pkt, _) in flight.drain(..).rev() {
-                    discipline.put_back(core, pkt);
-                }
-                *sending = false;
+    /// Keeps the serialiser busy with nothing as long as this or an earlier interruption lasts.
+    fn hold(&mut self, core: &mut Core, now: Instant, interruption: Duration) {
+        let mut longer = false;
+        if interruption > Duration::ZERO {
+            let handover = self.handover();
+            longer = now + interruption > handover.held;
+            if longer {
+                (handover.held, handover.since) = (now + interruption, now);
             }
         }
+        let Some(Handover { held, since, .. }) = self.handover.as_deref() else { return };
+        let (held, since) = (*held, *since);
+        if held > now && (if self.is_held() { longer } else { held > self.service.out }) {
+            self.service = Service::endless();
+            if let Stage::Asked { sending, .. } = &mut self.stage {
+                *sending = true;
+            }
+            core.arm(self.target(FREE), held, C::order(since, held, C::at(held)));
+        }
+    }
+
+    /// Whether an interruption keeps the serialiser busy.
+    #[inline]
+    fn is_held(&self) -> bool {
+        self.service.out == Instant::MAX
+    }
+
+    /// Packets are on their way from the old access, and come at `at`.
+    fn forward(&mut self, core: &mut Core, packets: Vec<Pkt>, at: Instant) {
+        if packets.is_empty() {
+            return;
+        }
+        let forwarded = &mut self.handover().forwarded;
+        let mut all = forwarded.drain(core);
+        all.extend(packets.into_iter().map(|pkt| (pkt, Flight { arrival: at, ..Flight::default() })));
+        all.sort_by_key(|(_, f)| f.arrival);
+        for (pkt, flight) in all {
+            forwarded.push(core, pkt, flight);
+        }
+        let now = core.now();
+        core.arm(self.target(FORWARDED), at, now);
+    }
+
+    fn handover(&mut self) -> &mut Handover {
+        let none = || Handover { held: Instant::ZERO, since: Instant::ZERO, forwarded: Line::EMPTY };
+        self.handover.get_or_insert_with(|| Box::new(none()))
     }
 
     /// Puts packets into the line again; what waits is planned anew, with the present rate and
     /// delay.
     fn restore(&mut self, core: &mut Core, flight: Flights, waiting: Flights, before: &Occasion<C>) {
         let last = flight.last().map(|(pkt, f)| (f.arrival, C::kept(core, pkt.0)[1]));
-        if let (Stage::Planned { .. }, Some((arrival, time))) = (&self.stage, last) {
+        if let Stage::Planned { .. } = self.stage {
+            // Later arrivals were plans.
+            let (arrival, time) = last.unwrap_or((Instant::ZERO, C::at(Instant::ZERO)));
             self.schedule.last_arrival = arrival;
             self.schedule.last_arrival_time = time;
         }
@@ -605,12 +798,8 @@ impl<C: Clock> Transmitter<C> {
             }
         }
         for (pkt, Flight { size, accepted, .. }) in waiting {
-            let service = if self.up {
-                C::serve(&mut self.schedule, (before.at, before.time), size)
-            } else {
-                let never = Instant::MAX;
-                Service { start: never, out: never, arrival: never, times: [C::at(never); 2] }
-            };
+            let service =
+                if self.up { C::serve(&mut self.schedule, (before.at, before.time), size) } else { Service::endless() };
             C::keep(core, &pkt, service.times);
             let place = self.line.push(core, pkt, flown(&service, size, accepted));
             if let Stage::Planned { first, waiting, .. } = &mut self.stage {
@@ -633,6 +822,13 @@ impl<C: Clock> Transmitter<C> {
             self.overtaken.push(core, pkt, kept);
         }
     }
+}
+
+/// The order in which packets were sent. Two accesses may start one each at the same instant; then
+/// the one that was accepted first comes first.
+fn order_sent(core: &Core, (pkt, flight): &(Pkt, Flight)) -> (Instant, Instant, FlowId, u64) {
+    let packet = core.packet(pkt);
+    (flight.start, flight.accepted, packet.flow, packet.number)
 }
 
 /// The flight of a packet with this service.

@@ -180,11 +180,12 @@ fn setups(core: &mut Core, link: &Link, scenario: &Scenario) -> [Setup; 2] {
 pub(super) fn change(core: &Core, change: &Change, number: usize) -> crate::net::Change {
     let stream = core.stream(&format!("change {number}"), "loss");
     crate::net::Change {
-        rate: change.rate,
+        rate: change.rate.map(|rate| [rate; 2]),
         delay: change.delay,
         up: change.up,
         loss: change.loss.as_ref().map(|model| model.config().build(stream)),
         in_flight: change.in_flight,
         queue: change.queue,
+        ..Default::default()
     }
 }

@@ -6,15 +6,21 @@ pub mod gilbert;
 pub mod list;
 pub mod none;
 pub mod schedule;
+mod temporary;
 
 use crate::engine::{Fault, Instant, Stream};
 
 use super::packet::Packet;
+use temporary::Temporary;
 
 /// Decides which packets are lost.
 pub trait LossModel: Send {
     /// Whether this packet is lost. Called once for each packet, in the order of arrival.
     fn loses(&mut self, now: Instant, packet: &Packet) -> bool;
+    /// Gives back the model in whose place it stands for a time.
+    fn former(&mut self) -> Option<Loss> {
+        None
+    }
 }
 
 /// The parameters of a loss model.
@@ -34,6 +40,20 @@ pub trait LossConfig {
 /// A loss model, ready for use; `None` loses nothing.
 #[derive(Default)]
 pub struct Loss(pub Option<Box<dyn LossModel>>);
+
+impl Loss {
+    /// Puts another model in its place; if `until` is given, only until then.
+    pub fn replace(&mut self, other: Self, until: Option<Instant>) {
+        *self = match until {
+            None => other,
+            Some(until) => {
+                let former = self.0.as_mut().and_then(|model| model.former());
+                let former = former.unwrap_or_else(|| std::mem::take(self));
+                Self(Some(Box::new(Temporary { model: other, until, former })))
+            }
+        };
+    }
+}
 
 #[cfg(test)]
 pub(in crate::net) mod tests {
@@ -78,6 +98,29 @@ pub(in crate::net) mod tests {
         }
         let twice: schedule::Config = toml::from_str("steps = [['2 s', 0], ['2 s', 1]]").unwrap();
         assert_eq!(lost(&twice, 4), [2, 3]);
+    }
+
+    #[test]
+    fn what_holds_for_a_time_gives_way_to_the_former() {
+        let listed = |drop: &[u64]| list::Config { drop: drop.to_vec() }.build(Streams::new(1).stream("link", "loss"));
+        let second = |n: u64| Instant::from_nanos(n * 1_000_000_000);
+        let mut loss = listed(&[1, 3, 4, 5]);
+        let mut lost = Vec::new();
+        for n in 0..10 {
+            match n {
+                2 => loss.replace(listed(&[0, 1, 2, 3, 4]), Some(second(6))),
+                // The one that holds until then ends at once, and the first one goes on later.
+                3 => loss.replace(listed(&[1]), Some(second(5))),
+                _ => {}
+            }
+            if loss.0.as_mut().is_some_and(|model| model.loses(second(n), &packet())) {
+                lost.push(n);
+            }
+        }
+        // The list counts 0 and 1 before, and goes on with 2 in second 5.
+        assert_eq!(lost, [1, 2, 4, 6, 7, 8]);
+        loss.replace(Loss(None), None);
+        assert!(loss.0.is_none());
     }
 
     #[test]
