@@ -2,7 +2,7 @@
 
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Bytes, Duration, Probability};
-use lasthop_core::net::disciplines::droptail;
+use lasthop_core::net::disciplines::{droptail, xcp};
 use lasthop_core::net::loss::{list, schedule};
 use lasthop_core::profile::Profile;
 use lasthop_core::scenario::registry::{LossModel, Queue, Source, Transport};
@@ -11,7 +11,7 @@ use lasthop_core::traffic::{file, greedy};
 use lasthop_core::transport::tcp::{self, config};
 use serde_json::Value;
 
-use crate::index::{Direction, Flow, Network, Tcp};
+use crate::index::{Direction, Flow, Network, Tcp, XcpRouter};
 
 /// Why there is no scenario.
 #[derive(Clone, Debug)]
@@ -34,6 +34,7 @@ pub fn variant(name: &str) -> Option<config::Variant> {
         "Sack1" => config::Variant::Sack,
         "Fack" => config::Variant::Fack,
         "Vegas" => config::Variant::Vegas,
+        "XCP" => config::Variant::Xcp,
         _ => return None,
     })
 }
@@ -55,6 +56,10 @@ pub fn scenario(network: &Network) -> Result<Scenario, Obstacle> {
         }),
         loss: data_loss(network)?,
         reorder: network.reorder,
+        queue: match &network.xcp {
+            Some(router) => xcp_queue(&network.bottleneck, router),
+            None => queue(&network.bottleneck),
+        },
         ..link(BOTTLENECK, ["r1", "r2"], &network.bottleneck)
     }];
     let mut flows = Vec::new();
@@ -113,6 +118,15 @@ fn queue(direction: &Direction) -> Queue {
     Queue::DropTail(droptail::Config { limit: Amount::Packets(direction.waiting), drop_front: false })
 }
 
+fn xcp_queue(direction: &Direction, router: &XcpRouter) -> Queue {
+    Queue::Xcp(xcp::Config {
+        limit: Amount::Packets(direction.waiting),
+        first_control: Some(Duration::from_secs_f64(router.first_control)),
+        first_queue: Some(Duration::from_secs_f64(router.first_queue)),
+        ..xcp::Config::default()
+    })
+}
+
 fn list(drops: &[u64]) -> Option<LossModel> {
     (!drops.is_empty()).then(|| LossModel::List(list::Config { drop: drops.to_vec() }))
 }
@@ -156,7 +170,9 @@ fn transport(tcp: &Tcp, flow: &Flow) -> Result<tcp::Config, Obstacle> {
     }
     check_agent(flow, &tcp)?;
     let is_vegas = variant == config::Variant::Vegas;
-    let header = match flow.data_bytes.checked_sub(tcp.packet_size) {
+    // XCP's packets have time stamps too, if packets have headers.
+    let stamps = if variant == config::Variant::Xcp && flow.data_bytes > tcp.packet_size { 10 } else { 0 };
+    let header = match flow.data_bytes.checked_sub(tcp.packet_size + stamps) {
         Some(header) if !(is_vegas && header > 0) => header,
         _ => return Err(Obstacle::Wrong(format!("data_packet_bytes_on_wire: {} is not known", flow.data_bytes))),
     };
@@ -201,11 +217,13 @@ fn transport(tcp: &Tcp, flow: &Flow) -> Result<tcp::Config, Obstacle> {
 fn check_agent(flow: &Flow, tcp: &Tcp) -> Result<(), Obstacle> {
     let agent = match flow.variant.as_str() {
         "Tahoe" => "Agent/TCP".to_owned(),
+        "XCP" => "Agent/TCP/Reno/XCP".to_owned(),
         name => format!("Agent/TCP/{name}"),
     };
     let sack = if matches!(flow.variant.as_str(), "Sack1" | "Fack") { "/Sack1" } else { "" };
     let delayed = if tcp.delayed_ack.is_some() { "/DelAck" } else { "" };
-    let sink = format!("Agent/TCPSink{sack}{delayed}");
+    let xcp = if flow.variant == "XCP" { "/XCPSink" } else { "" };
+    let sink = format!("Agent/TCPSink{xcp}{sack}{delayed}");
     for (stated, known) in [(&flow.agent, agent), (&flow.sink, sink)] {
         if let Some(stated) = stated
             && *stated != known

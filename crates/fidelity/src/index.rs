@@ -23,8 +23,10 @@ pub enum Family {
 pub struct Case {
     /// Its name.
     pub id: String,
-    /// The CSV file with its events.
+    /// The CSV file with its events, or with bytes received in bins of time.
     pub file: String,
+    /// Whether it is bins.
+    pub bins: bool,
     /// The network, flows and changes.
     pub network: Network,
 }
@@ -36,6 +38,8 @@ pub struct Network {
     pub bottleneck: Direction,
     /// Back.
     pub reverse: Direction,
+    /// What is known of the router of XCP in front of the bottleneck, if there is one.
+    pub xcp: Option<XcpRouter>,
     /// For each flow, its source's link and its sink's.
     pub access: Vec<[Direction; 2]>,
     /// Changes of the bottleneck, in both directions.
@@ -65,6 +69,15 @@ pub struct Direction {
     pub delay: f64,
     /// Packets that may wait.
     pub waiting: u64,
+}
+
+/// ns-2 draws when a router's timers expire first.
+#[derive(Clone, Copy, Debug)]
+pub struct XcpRouter {
+    /// Seconds.
+    pub first_control: f64,
+    /// Seconds.
+    pub first_queue: f64,
 }
 
 /// The parameters of TCP that flows have in common.
@@ -181,7 +194,7 @@ impl Family {
         let is = |name: &str| family.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
         if is("tcp-scripted") || is("tcp-droptail") {
             exact::<Dumbbell>(value)
-        } else if is("handover") {
+        } else if is("handover") || is("xcp") {
             exact::<Handover>(value)
         } else if is("tcp-random-loss") {
             let family: RandomLossFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
@@ -208,10 +221,12 @@ trait Description: for<'de> Deserialize<'de> {
 
 fn exact<D: Description>(value: Value) -> Result<Family, String> {
     let file: ExactFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
-    let cases = file.scenarios.into_iter().map(|scenario| {
+    let dumbbells = file.dumbbells.into_iter().map(|scenario| (scenario, true));
+    let exact = file.scenarios.into_iter().chain(file.exact_scenarios).map(|scenario| (scenario, false));
+    let cases = exact.chain(dumbbells).map(|(scenario, bins)| {
         let id = scenario.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
         let read = serde_json::from_value::<D>(scenario).map_err(|e| e.to_string());
-        read.and_then(D::describe).map_err(|e| (id, e))
+        read.and_then(D::describe).map(|case| Case { bins, ..case }).map_err(|e| (id, e))
     });
     Ok(Family::Exact(cases.collect()))
 }
@@ -228,7 +243,12 @@ struct ExactFile {
     comparison: Option<IgnoredAny>,
     tfrc_sensitivity: Option<IgnoredAny>,
     choices: Option<IgnoredAny>,
+    #[serde(default)]
     scenarios: Vec<Value>,
+    #[serde(default)]
+    exact_scenarios: Vec<Value>,
+    #[serde(default)]
+    dumbbells: Vec<Value>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -397,6 +417,7 @@ impl Description for Dumbbell {
         let network = Network {
             bottleneck: self.bottleneck.describe()?,
             reverse: self.reverse_bottleneck.describe()?,
+            xcp: None,
             access: self.access_links.iter().map(AccessFile::describe).collect(),
             changes: Vec::new(),
             reorder: true,
@@ -424,7 +445,7 @@ impl Description for Dumbbell {
             flows: flows(self.flows)?,
             stop: self.stop_s,
         };
-        Ok(Case { id: self.id, file: self.file, network })
+        Ok(Case { id: self.id, file: self.file, bins: false, network })
     }
 }
 
@@ -452,7 +473,7 @@ fn variables(file: BTreeMap<String, Value>) -> Result<Vec<(String, Value)>, Stri
     Ok(variables)
 }
 
-/// A scenario of handover.
+/// A scenario of handover or xcp.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "named so that other keys are refused")]
@@ -481,8 +502,8 @@ struct Handover {
     non_default_agent_variables: BTreeMap<String, Value>,
     stop_s: f64,
     rng_seed: IgnoredAny,
-    xcp_first_queue_timer_s: Option<IgnoredAny>,
-    xcp_first_control_timer_s: Option<IgnoredAny>,
+    xcp_first_queue_timer_s: Option<f64>,
+    xcp_first_control_timer_s: Option<f64>,
     /// Results, which the events contain.
     totals: Option<IgnoredAny>,
     summary: Option<IgnoredAny>,
@@ -553,9 +574,14 @@ impl Description for Handover {
         }
         let flows = flows(self.flows)?;
         let header = if self.use_headers { 40 } else { 0 };
+        let stamps = if self.use_headers { 10 } else { 0 };
         for (place, flow) in flows.iter().enumerate() {
-            let is_plain = matches!(flow.variant.as_str(), "Tahoe" | "Reno" | "Newreno" | "Sack1" | "Fack");
-            if is_plain && flow.data_bytes != self.packet_size + header {
+            let expected = match flow.variant.as_str() {
+                "Tahoe" | "Reno" | "Newreno" | "Sack1" | "Fack" => header,
+                "XCP" => header + stamps,
+                _ => continue,
+            };
+            if flow.data_bytes != self.packet_size + expected {
                 return Err(format!("flows[{place}].data_packet_bytes_on_wire does not fit useHeaders_"));
             }
         }
@@ -574,14 +600,23 @@ impl Description for Handover {
         let reverse = self.bottleneck.reverse.as_deref().map_or(Ok(bottleneck), HandoverBottleneck::describe)?;
         // A flow of another kind says more clearly what is not supported than its queue.
         let queues = [Some(&self.bottleneck.queue), self.bottleneck.reverse.as_ref().map(|r| &r.queue)];
+        let mut xcp = None;
         if flows.iter().all(|f| crate::build::variant(&f.variant).is_some()) {
-            for queue in queues.into_iter().flatten() {
+            if self.bottleneck.queue == "XCP" {
+                let first = |timer: Option<f64>| timer.ok_or("bottleneck.queue: XCP without its timers");
+                xcp = Some(XcpRouter {
+                    first_control: first(self.xcp_first_control_timer_s)?,
+                    first_queue: first(self.xcp_first_queue_timer_s)?,
+                });
+            }
+            for queue in queues.into_iter().flatten().skip(usize::from(xcp.is_some())) {
                 expect("bottleneck.queue", queue, &["DropTail"])?;
             }
         }
         let network = Network {
             bottleneck,
             reverse,
+            xcp,
             access,
             changes: self.changes_of_bottleneck_both_directions,
             reorder: !self.avoid_reordering,
@@ -609,7 +644,7 @@ impl Description for Handover {
             flows,
             stop: self.stop_s,
         };
-        Ok(Case { id: self.id, file: self.file, network })
+        Ok(Case { id: self.id, file: self.file, bins: false, network })
     }
 }
 

@@ -8,6 +8,7 @@
 //! Read [`index`] for the description, [`build`] for what is made of it, [`watch`] and
 //! [`compare`] for the comparison.
 
+pub mod bins;
 pub mod build;
 pub mod compare;
 pub mod index;
@@ -35,10 +36,13 @@ pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
         Family::Unsupported(scenarios) => {
             scenarios.iter().map(|id| line(id, Outcome::Unsupported("another kind of scenario".to_owned()))).collect()
         }
-        Family::Exact(cases) => compare::family(path, &cases, jobs)
-            .into_iter()
-            .map(|(scenario, outcome)| line(&scenario, outcome))
-            .collect(),
+        Family::Exact(cases) => {
+            let (bins, events): (Vec<_>, Vec<_>) =
+                cases.into_iter().partition(|case| case.as_ref().is_ok_and(|case| case.bins));
+            let bins: Vec<_> = bins.into_iter().filter_map(Result::ok).collect();
+            let lines = compare::family(path, &events, jobs).into_iter().chain(bins::family(path, &bins, jobs));
+            lines.map(|(scenario, outcome)| line(&scenario, outcome)).collect()
+        }
         Family::RandomLoss(family) => random_loss::compare(&family, jobs)
             .into_iter()
             .map(|(scenario, outcome)| line(&scenario, outcome))

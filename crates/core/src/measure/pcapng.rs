@@ -204,7 +204,10 @@ impl<W: Write> Capture<W> {
         if tcp.ack {
             tcp.acknowledgment_number = ack as u32;
         }
-        let window = if header.window == 0 { flow.window } else { u64::from(header.window) };
+        let window = match header.window {
+            0 | TcpHeader::ANY_WINDOW => flow.window,
+            bytes => u64::from(bytes),
+        };
         // RFC 7323 §2.2: the window of a SYN is not scaled.
         let shift = if is_syn { 0 } else { flow.shift() };
         tcp.window_size = (window >> shift).min(u64::from(u16::MAX)) as u16;
@@ -220,7 +223,7 @@ impl<W: Write> Capture<W> {
             options.push(TcpOptionElement::Timestamp(ticks(header.ts_val), ticks(header.ts_echo)));
         }
         let edge = |n: u64| if numbering == Numbering::Bytes { n as u32 } else { flow.byte(n) as u32 };
-        let mut blocks = header.sack.iter(header.ack).map(|(start, end)| (edge(start), edge(end)));
+        let mut blocks = header.sack().iter(header.ack).map(|(start, end)| (edge(start), edge(end)));
         if let Some(first) = blocks.next() {
             options.push(TcpOptionElement::SelectiveAcknowledgement(first, [blocks.next(), blocks.next(), None]));
         }

@@ -164,7 +164,7 @@ impl Recorder {
                 row.seq = tcp.seq;
                 row.ack = tcp.flags.has(TcpFlags::ACK).then_some(tcp.ack);
                 row.payload = tcp.payload;
-                row.sack_blocks = tcp.sack.len() as u8;
+                row.sack_blocks = tcp.sack().len() as u8;
                 row.kind = if tcp.flags.has(TcpFlags::SYN) {
                     "syn"
                 } else if tcp.flags.has(TcpFlags::FIN) {

@@ -14,6 +14,7 @@ pub mod machine;
 pub mod medium;
 mod node;
 pub mod observe;
+pub mod operations;
 pub mod order;
 pub mod packet;
 mod routes;
@@ -30,7 +31,8 @@ pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, Place, Probe, Variable};
 pub use order::{Answer, Command, Order};
 pub use packet::{
-    Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader, UdpHeader,
+    Address, CongestionHeader, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader,
+    TcpOptions, UdpHeader, Words,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

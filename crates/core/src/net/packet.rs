@@ -102,12 +102,13 @@ pub struct TcpHeader {
     pub ack: u64,
     /// Payload bytes.
     pub payload: u32,
-    /// The advertised window in bytes, scaling already applied.
+    /// The advertised window in bytes, scaling already applied; [`TcpHeader::ANY_WINDOW`] on
+    /// acknowledgements of receivers that advertise none.
     pub window: u32,
     /// SYN, ACK, FIN, ECE, CWR and whether time stamps are present.
     pub flags: TcpFlags,
-    /// SACK blocks.
-    pub sack: SackBlocks,
+    /// SACK blocks, or what XCP puts in their place.
+    pub options: TcpOptions,
     /// Time-stamp option, TSval (RFC 7323).
     pub ts_val: Instant,
     /// Time-stamp option, TSecr.
@@ -154,38 +155,130 @@ impl TcpFlags {
     }
 }
 
+impl TcpHeader {
+    /// The window of a receiver that advertises none.
+    pub const ANY_WINDOW: u32 = u32::MAX;
+
+    /// The SACK blocks.
+    #[inline]
+    pub fn sack(&self) -> &SackBlocks {
+        match &self.options {
+            TcpOptions::Sack(blocks) => blocks,
+            _ => const { &SackBlocks::NONE },
+        }
+    }
+}
+
+/// What a TCP header carries beside its fixed part: one of these.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TcpOptions {
+    /// SACK blocks, perhaps none.
+    Sack(SackBlocks),
+    /// XCP's congestion header, on a packet with data: what the sender asks, and what routers
+    /// grant.
+    Congestion(CongestionHeader),
+    /// XCP's answer on an acknowledgement: the sum of what was granted to the packets that it
+    /// acknowledges, bytes/s.
+    Feedback(Words),
+}
+
+impl Default for TcpOptions {
+    #[inline]
+    fn default() -> Self {
+        Self::Sack(SackBlocks::NONE)
+    }
+}
+
+/// XCP's congestion header (Katabi, Handley, Rohrs 2002 §3.2; in the form of ns-2.35 and
+/// draft-falk-xcp-spec).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CongestionHeader {
+    /// The sender's smoothed round-trip time, s; 0 before it knows one.
+    pub rtt: Words,
+    /// The time between two packets of the sender, s: its round-trip time over its window in
+    /// packets.
+    pub x: Words,
+    /// Change of the sender's throughput, bytes/s: what it asks for, and what is left of that
+    /// after the routers so far.
+    pub delta: Words,
+}
+
+impl CongestionHeader {
+    /// That of a sender that knows no round-trip time and asks for nothing.
+    pub const NONE: Self = Self { rtt: Words::new(0.0), x: Words::new(0.0), delta: Words::new(0.0) };
+}
+
+/// A double in two words of 32 bits, so that what holds it needs no alignment to 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Words([u32; 2]);
+
+impl Words {
+    /// The words of a number.
+    #[inline]
+    pub const fn new(value: f64) -> Self {
+        let bits = value.to_bits();
+        Self([bits as u32, (bits >> 32) as u32])
+    }
+
+    /// The number.
+    #[inline]
+    pub const fn get(self) -> f64 {
+        f64::from_bits(self.0[0] as u64 | (self.0[1] as u64) << 32)
+    }
+}
+
 /// Up to three SACK blocks (RFC 2018), most recent first.
 ///
 /// Numbers are modulo 2³², as on the wire; [`SackBlocks::iter`] gives full ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(u32, u32); 3],
-    len: u8,
+    len: Len,
+}
+
+/// How many SACK blocks there are. An enumeration, so that its unused values tell the kinds of
+/// [`TcpOptions`] apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+enum Len {
+    #[default]
+    None,
+    One,
+    Two,
+    Three,
 }
 
 impl SackBlocks {
     /// The most blocks that a header holds: three, as RFC 2018 §3 says for use with time stamps.
     pub const MAX: usize = 3;
 
+    /// No block.
+    pub const NONE: Self = Self { blocks: [(0, 0); 3], len: Len::None };
+
     /// Adds the block `[start, end)` unless three are there.
     #[inline]
     pub fn push(&mut self, start: u64, end: u64) {
-        if let Some(block) = self.blocks.get_mut(usize::from(self.len)) {
+        let place = self.len();
+        if let Some(block) = self.blocks.get_mut(place) {
             *block = (start as u32, end as u32);
-            self.len += 1;
+            self.len = match self.len {
+                Len::None => Len::One,
+                Len::One => Len::Two,
+                Len::Two | Len::Three => Len::Three,
+            };
         }
     }
 
     /// How many blocks there are.
     #[inline]
     pub fn len(&self) -> usize {
-        usize::from(self.len)
+        self.len as usize
     }
 
     /// Whether there is no block.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len == Len::None
     }
 
     /// Whether the first block reports a duplicate: it lies below `ack`, or in the second (RFC 2883 §4).
@@ -212,6 +305,7 @@ pub struct UdpHeader {
     pub sent_at: Instant,
 }
 
+const _: () = assert!(size_of::<TcpOptions>() == size_of::<SackBlocks>(), "other options cost no space");
 const _: () = assert!(size_of::<Packet>() <= 128, "a packet takes at most two cache lines");
 
 impl Packet {
@@ -252,6 +346,13 @@ impl Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_double_survives_its_words() {
+        for value in [0.0, -0.0, 1e24, 0.1, -1.0 / 3.0, f64::MIN_POSITIVE, f64::NAN] {
+            assert_eq!(Words::new(value).get().to_bits(), value.to_bits());
+        }
+    }
 
     #[test]
     fn sack_blocks_survive_the_wrap_of_32_bits() {

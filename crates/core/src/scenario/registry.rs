@@ -2,7 +2,7 @@
 
 use crate::choice;
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::{codel, droptail, red};
+use crate::net::disciplines::{codel, droptail, red, xcp};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::traffic::{self, SourceConfig};
@@ -17,6 +17,8 @@ choice! {
         "red" => Red(red::Config),
         /// Controlled delay (RFC 8289).
         "codel" => CoDel(codel::Config),
+        /// Tells the senders of XCP their change of throughput (Katabi, Handley, Rohrs 2002).
+        "xcp" => Xcp(xcp::Config),
     }
 }
 

@@ -3,3 +3,4 @@
 pub mod codel;
 pub mod droptail;
 pub mod red;
+pub mod xcp;

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{Bytes, Duration, Fault};
 use crate::profile::Profile;
 
+use super::settings::parts;
+
 /// TCP. What is left out is as the profile says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -56,6 +58,7 @@ pub struct Config {
     /// Explicit congestion notification (RFC 3168). Off.
     pub ecn: bool,
     /// Time stamps (RFC 7323), which cost 12 bytes in each packet. `rfc`: on with Eifel, else off.
+    /// `ns2`: on with XCP, else off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
     /// Whether a duplicate segment is reported in the first SACK block (RFC 2883). `rfc`: on.
@@ -75,6 +78,8 @@ pub struct Config {
     pub vegas: Vegas,
     /// CUBIC only.
     pub cubic: Cubic,
+    /// XCP only.
+    pub xcp: Xcp,
     /// Profile `ns2`: the phase of the sender's clock ticks, which ns-2 draws uniformly from one
     /// tick. Drawn likewise if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,6 +107,9 @@ pub enum Variant {
     Vegas,
     /// SACK recovery with CUBIC's window (RFC 9438). Profile `rfc` only.
     Cubic,
+    /// The window that XCP's routers grant (Katabi, Handley, Rohrs 2002). Recovery is NewReno's in
+    /// profile `rfc`, Reno's in profile `ns2`.
+    Xcp,
 }
 
 /// What decides which segments are lost and what is resent.
@@ -132,6 +140,8 @@ pub enum Congestion {
     Vegas,
     /// Cubic growth in time (RFC 9438).
     Cubic,
+    /// As routers say (Katabi, Handley, Rohrs 2002): the links need queues of this name.
+    Xcp,
 }
 
 /// How a connection opens.
@@ -277,6 +287,15 @@ impl Default for Cubic {
     }
 }
 
+/// XCP's sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Xcp {
+    /// Keep a rate instead of a window: feedback is added to it, and segments leave at it whatever
+    /// is in flight. Profile `rfc` only. Off.
+    pub rate_based: bool,
+}
+
 impl Config {
     /// What does not make sense under `profile`, the first of it.
     pub fn faults(&self, profile: Profile) -> Option<Fault> {
@@ -304,6 +323,12 @@ impl Config {
             if self.spurious != Spurious::None {
                 return bad("spurious", "ns-2's TCP does not detect spurious timeouts", standard);
             }
+            if self.variant == Some(Variant::Xcp) && self.timestamps == Some(false) {
+                return bad("timestamps", "ns-2's XCP measures round-trip times by time stamps", "leave them on");
+            }
+            if self.xcp.rate_based {
+                return bad("xcp.rate_based", "ns-2's XCP keeps a window", standard);
+            }
             if self.dsack == Some(true) {
                 return bad("dsack", "ns-2's receiver does not report duplicates", standard);
             }
@@ -317,6 +342,14 @@ impl Config {
             }
             if self.overhead.is_some() {
                 return bad("overhead", "the standards know no random delay before sending", simulator);
+            }
+            let (recovery, congestion) = parts(self);
+            if congestion == Congestion::Xcp && matches!(recovery, Recovery::Sack | Recovery::Fack) {
+                let message = "XCP's header takes the place of SACK blocks";
+                return bad("recovery", message, "choose newreno, reno or tahoe");
+            }
+            if congestion != Congestion::Xcp && self.xcp != Xcp::default() {
+                return bad("xcp", "the congestion control is another", "choose congestion = \"xcp\"");
             }
         }
         let segment = self.segment.map_or(1, Bytes::get);

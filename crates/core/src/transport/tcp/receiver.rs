@@ -9,11 +9,12 @@ use std::collections::VecDeque;
 
 use crate::engine::Instant;
 use crate::net::{
-    Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, SackBlocks, Seat, TcpFlags, TcpHeader, Timed,
+    Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, SackBlocks, Seat, TcpFlags, TcpHeader, TcpOptions,
+    Timed, Words,
 };
 
-use super::config::{Config, Handshake};
-use super::settings::{FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES};
+use super::config::{Config, Congestion, Handshake};
+use super::settings::{FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES, XCP_BYTES};
 
 /// How many blocks are remembered in the order of their reports. RFC 2018 §4 asks for the most
 /// recently reported first; those beyond are filled in by sequence number.
@@ -56,6 +57,8 @@ struct State {
     last_ack: u64,
     /// Whether congestion is echoed (RFC 3168 §6.1.3).
     echo: bool,
+    /// XCP: what routers granted to the segments that the next acknowledgement answers, bytes/s.
+    granted: f64,
     /// The sequence number of the FIN, when it is known.
     fin: Option<u64>,
 }
@@ -183,7 +186,6 @@ impl Receiver {
         self.number += 1;
         let mut flags = TcpFlags::ACK;
         let mut size = HEADER_BYTES;
-        let mut sack = SackBlocks::default();
         if reply.syn {
             flags = flags.with(TcpFlags::SYN);
         }
@@ -202,13 +204,18 @@ impl Receiver {
             header.ts_echo = state.ts_recent;
         }
         if state.dsack.is_some() || (self.settings.sack && !state.blocks.is_empty()) {
+            let mut sack = SackBlocks::default();
             state.report(&mut sack);
             // Kind and length, then eight bytes a block, padded to a multiple of four.
             size += (2 + 8 * sack.len() as u32).next_multiple_of(4);
+            header.options = TcpOptions::Sack(sack);
+        }
+        if self.settings.congestion == Congestion::Xcp {
+            size += XCP_BYTES;
+            header.options = TcpOptions::Feedback(Words::new(std::mem::take(&mut state.granted)));
         }
         header.seq = u64::from(!reply.syn);
         header.flags = flags;
-        header.sack = sack;
         header.arrived = self.arrived;
         *packet = Packet {
             from: self.seat.local,
@@ -321,6 +328,9 @@ impl Endpoint for Receiver {
             }
             self.connection = packet.connection;
             self.state = State::new(self.settings.handshake);
+        }
+        if let TcpOptions::Congestion(granted) = &header.options {
+            self.state.granted += granted.delta.get();
         }
         let syn = header.flags.has(TcpFlags::SYN).then(|| self.on_syn(header));
         if header.payload > 0 || header.flags.has(TcpFlags::FIN) {

@@ -17,7 +17,7 @@ mod sending;
 mod timers;
 
 use crate::engine::Instant;
-use crate::net::{Action, Endpoint, Header, Histogram, Notice, Packet, Port, Probe, Seat, TcpFlags, Timed};
+use crate::net::{Action, Endpoint, Header, Histogram, Notice, Packet, Port, Probe, Seat, TcpFlags, TcpOptions, Timed};
 
 use super::config::{Config, Handshake};
 use super::settings::Settings;
@@ -111,6 +111,10 @@ impl Endpoint for Sender {
             return;
         }
         self.burst = self.settings.max_burst;
+        if let TcpOptions::Feedback(change) = header.options {
+            self.c.congestion.on_feedback(change.get());
+            self.c.refresh();
+        }
         if self.c.phase == Phase::Open {
             if header.flags.has(TcpFlags::SYN) && self.settings.handshake == Handshake::Full {
                 // The handshake's last acknowledgement has not arrived.

@@ -14,6 +14,10 @@ pub const HEADER_BYTES: u32 = 40;
 /// What the time-stamp option adds to every segment (RFC 7323 §3, padded as in its Appendix A).
 pub const TIMESTAMP_BYTES: u32 = 12;
 
+/// What XCP's congestion header adds to every packet, between IP and TCP (draft-falk-xcp-spec; ns-2's
+/// `XCP_HDR_LEN`).
+pub const XCP_BYTES: u32 = 20;
+
 /// The first data byte's sequence number; 0 is the SYN's.
 pub const FIRST_BYTE: u64 = 1;
 
@@ -66,6 +70,8 @@ pub struct Settings {
     pub vegas: super::config::Vegas,
     /// CUBIC's own.
     pub cubic: super::config::Cubic,
+    /// XCP's own.
+    pub xcp: super::config::Xcp,
 }
 
 impl Settings {
@@ -98,6 +104,7 @@ impl Settings {
             fack: config.fack,
             vegas: config.vegas,
             cubic: config.cubic,
+            xcp: config.xcp,
         }
     }
 
@@ -118,6 +125,7 @@ pub fn parts(config: &Config) -> (Recovery, Congestion) {
         Variant::Fack => (Recovery::Fack, Congestion::Reno),
         Variant::Vegas => (Recovery::Vegas, Congestion::Vegas),
         Variant::Cubic => (Recovery::Sack, Congestion::Cubic),
+        Variant::Xcp => (Recovery::NewReno, Congestion::Xcp),
     };
     (config.recovery.unwrap_or(recovery), config.congestion.unwrap_or(congestion))
 }

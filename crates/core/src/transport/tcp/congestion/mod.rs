@@ -8,8 +8,10 @@ pub mod cubic;
 pub mod hystart;
 pub mod reno;
 pub mod vegas;
+pub mod xcp;
 
 use crate::engine::{BitRate, Duration, Instant};
+use crate::net::CongestionHeader;
 
 use super::config::Congestion;
 use super::settings::Settings;
@@ -57,6 +59,14 @@ pub trait CongestionControl: Send {
             self.set_window(bytes);
         }
     }
+
+    /// XCP: the congestion header of a segment that is about to leave. `more` data wait behind it.
+    fn congestion_header(&mut self, _srtt: Duration, _more: bool) -> CongestionHeader {
+        CongestionHeader::NONE
+    }
+
+    /// XCP: routers grant this change of throughput, bytes/s.
+    fn on_feedback(&mut self, _change: f64) {}
 
     /// Itself as it is, to be put back if a timeout proves spurious.
     fn snapshot(&self) -> Box<dyn CongestionControl>;
@@ -142,6 +152,7 @@ pub fn new(settings: &Settings) -> Box<dyn CongestionControl> {
     match settings.congestion {
         Congestion::Reno => Box::new(reno::Reno::new(smss, window, ssthresh)),
         Congestion::Cubic => Box::new(cubic::Cubic::new(settings.cubic, smss, window, ssthresh)),
+        Congestion::Xcp => Box::new(xcp::Xcp::new(settings)),
         Congestion::Vegas => Box::new(vegas::Vegas::new(settings.vegas, smss, window, ssthresh)),
     }
 }

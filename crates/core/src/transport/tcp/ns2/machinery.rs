@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::engine::{Duration, Instant, Stream};
-use crate::net::{Hears, Histogram, Notice, SackBlocks, Seat, Variable};
+use crate::net::{Hears, Histogram, Notice, SackBlocks, Seat, TcpHeader, Variable};
 use crate::transport::tcp::truth::Truth;
 
 use super::rtt::Estimator;
@@ -23,6 +23,8 @@ pub struct Ack {
     pub seq: i64,
     /// SACK blocks, [start, end).
     pub sack: SackBlocks,
+    /// XCP: what the routers granted, bytes/s.
+    pub feedback: Option<f64>,
     /// The time stamp that comes back.
     pub ts_echo: Instant,
     /// ECN echo.
@@ -66,7 +68,8 @@ pub enum Resume {
 /// What is to be done, in order.
 #[derive(Clone, Copy, Debug)]
 pub enum Out {
-    Send { seq: i64, number: u64, cwr: bool },
+    /// A packet, with the window at which it leaves.
+    Send { seq: i64, number: u64, cwr: bool, window: i64 },
     Observe(Variable, f64),
 }
 
@@ -116,7 +119,7 @@ pub struct Machinery {
     pub inflation: i64,
     cwnd: f64,
     ssthresh: i64,
-    /// `window_`.
+    /// `window_`, or less if an acknowledgement says so.
     pub window: i64,
     initial_window: f64,
     pub last_action: LastAction,
@@ -218,6 +221,7 @@ impl Machinery {
         self.recover = 0;
         self.dupacks = 0;
         self.inflation = 0;
+        self.window = self.settings.window;
         self.initial_window = self.settings.initial_window;
         self.set_cwnd(starting_window(&self.settings));
         self.set_ssthresh(self.settings.initial_ssthresh);
@@ -278,6 +282,17 @@ impl Machinery {
     /// The window (`windowd()`).
     fn usable_exact(&self) -> f64 {
         (self.cwnd + self.inflation as f64).min(self.window as f64)
+    }
+
+    /// An acknowledgement advertises this window. ns-2's receivers advertise none, but a network
+    /// element may have written one.
+    #[inline]
+    pub fn obey_window(&mut self, bytes: u32) {
+        let most = self.settings.window;
+        self.window = match bytes {
+            TcpHeader::ANY_WINDOW => most,
+            bytes => most.min(i64::from(bytes / self.settings.segment).max(1)),
+        };
     }
 
     /// Whether everything sent has been acknowledged.
@@ -374,7 +389,7 @@ impl Machinery {
     pub fn emit(&mut self, seq: i64) {
         let cwr = std::mem::take(&mut self.ecn.reduced) && self.settings.ecn;
         self.number += 1;
-        self.out.push_back(Out::Send { seq, number: self.number, cwr });
+        self.out.push_back(Out::Send { seq, number: self.number, cwr, window: self.usable() });
         let bytes = if self.short.is_empty() && seq > 0 { u64::from(self.settings.segment) } else { self.payload(seq) };
         if seq > self.max_seq {
             self.counts.sent += 1;
@@ -508,6 +523,18 @@ impl Machinery {
         if !self.ecn.agreed || !ack.ece {
             self.grow();
         }
+        self.note_ecn(ack);
+    }
+
+    /// New data are acknowledged, and the window is another's business.
+    pub fn new_ack_without_growth(&mut self, ack: &Ack) {
+        self.new_ack(ack);
+        self.note_ecn(ack);
+    }
+
+    /// Takes note of an echo, or of its end.
+    #[inline]
+    fn note_ecn(&mut self, ack: &Ack) {
         if self.ecn.agreed {
             self.ecn.backoff &= ack.ece;
             self.ecn.burst = ack.ece;

@@ -1,5 +1,5 @@
 //! TCP as ns-2.35 has it (`Agent/TCP` and its children, one-way): Tahoe, Reno, Newreno, Sack1,
-//! Fack and Vegas, with the sinks `TCPSink`, `DelAck`, `Sack1` and `Sack1/DelAck`.
+//! Fack, Vegas and Reno/XCP, with the sinks `TCPSink`, `DelAck`, `Sack1` and `Sack1/DelAck`.
 //!
 //! Everything is counted in packets. Packet 0 is the SYN, or the first data packet where there
 //! is no SYN; an acknowledgement carries the highest packet received in order, and −1 (all bits
@@ -24,6 +24,7 @@ mod settings;
 mod sink;
 mod tahoe;
 mod vegas;
+mod xcp;
 
 use crate::engine::Stream;
 use crate::net::{Endpoint, Seat};
@@ -42,6 +43,7 @@ pub fn sender(config: &Config, seat: Seat, stream: Stream) -> Box<dyn Endpoint> 
         Variant::Sack => Box::new(Sender::new(sack::Sack::default(), settings, seat, stream)),
         Variant::Fack => Box::new(Sender::new(fack::Fack::new(&settings), settings, seat, stream)),
         Variant::Vegas => Box::new(Sender::new(vegas::Vegas::new(&settings), settings, seat, stream)),
+        Variant::Xcp => Box::new(Sender::new(xcp::Xcp::default(), settings, seat, stream)),
         Variant::Cubic => unreachable!("ns-2.35 has no CUBIC: `check` refuses it"),
     }
 }

@@ -9,28 +9,7 @@ pub struct Reno;
 
 impl Variant for Reno {
     fn on_ack(&mut self, m: &mut Machinery, ack: &Ack) {
-        if ack.seq > m.last_ack {
-            if m.last_action == LastAction::DupAck {
-                m.last_action = LastAction::Exited;
-            }
-            m.inflation = 0;
-            m.new_ack_and_grow(ack);
-            m.open_after_syn();
-        } else if ack.seq == m.last_ack {
-            m.dupacks += 1;
-            if m.dupacks == DUPLICATES {
-                self.third_duplicate(m);
-            } else if m.dupacks > DUPLICATES {
-                if m.last_action == LastAction::DupAck {
-                    m.inflation += 1;
-                }
-            } else if m.settings.limited_transmit {
-                self.send_one(m);
-            }
-        }
-        if m.dupacks == 0 || m.dupacks >= DUPLICATES {
-            self.send_much(m, false, m.settings.max_burst);
-        }
+        on_ack(self, m, ack, |_, m| m.new_ack_and_grow(ack));
     }
 
     fn on_timeout(&mut self, m: &mut Machinery) {
@@ -39,20 +18,50 @@ impl Variant for Reno {
     }
 }
 
-impl Reno {
-    fn third_duplicate(&mut self, m: &mut Machinery) {
-        // A second fast retransmit in one window is allowed while no new data are acknowledged.
-        if m.may_retransmit_fast() || m.last_action == LastAction::DupAck {
-            m.recover = m.max_seq;
-            m.last_action = LastAction::DupAck;
-            m.cut(CutTo::Half, true);
-            m.reset_timer(Resume::Stay, false);
-            resend_first(m);
-        } else if m.cut_by_ecn() {
-            m.last_action = LastAction::DupAck;
-            m.reset_timer(Resume::Stay, false);
-            resend_first(m);
+/// An acknowledgement has come; `new_ack` takes one of new data.
+#[inline]
+pub fn on_ack<V: Variant>(
+    variant: &mut V,
+    m: &mut Machinery,
+    ack: &Ack,
+    new_ack: impl FnOnce(&mut V, &mut Machinery),
+) {
+    if ack.seq > m.last_ack {
+        if m.last_action == LastAction::DupAck {
+            m.last_action = LastAction::Exited;
         }
+        m.inflation = 0;
+        new_ack(variant, m);
+        m.open_after_syn();
+    } else if ack.seq == m.last_ack {
+        m.dupacks += 1;
+        if m.dupacks == DUPLICATES {
+            third_duplicate(m);
+        } else if m.dupacks > DUPLICATES {
+            if m.last_action == LastAction::DupAck {
+                m.inflation += 1;
+            }
+        } else if m.settings.limited_transmit {
+            variant.send_one(m);
+        }
+    }
+    if m.dupacks == 0 || m.dupacks >= DUPLICATES {
+        variant.send_much(m, false, m.settings.max_burst);
+    }
+}
+
+fn third_duplicate(m: &mut Machinery) {
+    // A second fast retransmit in one window is allowed while no new data are acknowledged.
+    if m.may_retransmit_fast() || m.last_action == LastAction::DupAck {
+        m.recover = m.max_seq;
+        m.last_action = LastAction::DupAck;
+        m.cut(CutTo::Half, true);
+        m.reset_timer(Resume::Stay, false);
+        resend_first(m);
+    } else if m.cut_by_ecn() {
+        m.last_action = LastAction::DupAck;
+        m.reset_timer(Resume::Stay, false);
+        resend_first(m);
     }
 }
 

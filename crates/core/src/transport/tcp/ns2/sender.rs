@@ -1,7 +1,7 @@
 //! The sending end: a variant over the shared machinery, as an [`Endpoint`].
 
 use crate::engine::{Instant, Stream};
-use crate::net::{Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, TcpFlags, TcpHeader, Timed};
+use crate::net::{Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, TcpFlags, TcpHeader, TcpOptions, Timed};
 
 use super::machinery::{Ack, Machinery, Out};
 use super::settings::Settings;
@@ -16,6 +16,12 @@ pub trait Variant: Send {
 
     /// The connection is forgotten.
     fn reset(&mut self) {}
+
+    /// What the header of a packet carries that left at this window.
+    #[inline]
+    fn options(&self, _settings: &Settings, _window: i64) -> TcpOptions {
+        TcpOptions::default()
+    }
 
     /// Sends one packet.
     #[inline]
@@ -85,7 +91,7 @@ impl<V: Variant> Sender<V> {
         Self { seat, connection: 0, variant, m }
     }
 
-    fn packet(&self, now: Instant, seq: i64, number: u64, cwr: bool) -> Packet {
+    fn packet(&self, now: Instant, seq: i64, number: u64, cwr: bool, window: i64) -> Packet {
         let settings = &self.m.settings;
         let is_syn = seq == 0 && self.m.has_syn();
         let mut flags = TcpFlags::NONE;
@@ -106,7 +112,8 @@ impl<V: Variant> Sender<V> {
         let mut size = self.variant.wire_size(settings, seq);
         if settings.timestamps {
             flags = flags.with(TcpFlags::TIMESTAMPS);
-            size += if seq > 0 { TIMESTAMP_BYTES } else { 0 };
+            // Without `useHeaders_` time stamps take no bytes either.
+            size += if seq > 0 && settings.header > 0 { TIMESTAMP_BYTES } else { 0 };
         }
         Packet {
             from: self.seat.local,
@@ -123,6 +130,7 @@ impl<V: Variant> Sender<V> {
                 payload: self.m.payload(seq) as u32,
                 window: 0,
                 flags,
+                options: self.variant.options(settings, window),
                 ts_val: now,
                 ..TcpHeader::default()
             }),
@@ -167,7 +175,11 @@ impl<V: Variant> Endpoint for Sender<V> {
         m.now = now;
         let ack = Ack {
             seq: header.ack as i64,
-            sack: header.sack,
+            sack: *header.sack(),
+            feedback: match header.options {
+                TcpOptions::Feedback(feedback) => Some(feedback.get()),
+                _ => None,
+            },
             ts_echo: header.ts_echo,
             ece: header.flags.has(TcpFlags::ECE),
         };
@@ -176,6 +188,7 @@ impl<V: Variant> Endpoint for Sender<V> {
         if ack.ece && m.settings.ecn {
             m.on_ecn_echo(&ack);
         }
+        m.obey_window(header.window);
         let before = m.highest_ack;
         self.variant.on_ack(m, &ack);
         m.note_acked(before);
@@ -200,8 +213,8 @@ impl<V: Variant> Endpoint for Sender<V> {
 
     fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
         match self.m.out.pop_front() {
-            Some(Out::Send { seq, number, cwr }) => {
-                *packet = self.packet(now, seq, number, cwr);
+            Some(Out::Send { seq, number, cwr, window }) => {
+                *packet = self.packet(now, seq, number, cwr, window);
                 Some(Action::Send)
             }
             Some(Out::Observe(variable, value)) => Some(Action::Observe(variable, value)),

@@ -32,7 +32,7 @@ pub struct Settings {
     pub idle_restart: bool,
     /// `ecn_`.
     pub ecn: bool,
-    /// `timestamps_`.
+    /// `timestamps_`; on by default with XCP only.
     pub timestamps: bool,
     /// `bugFix_`.
     pub guard: bool,
@@ -83,7 +83,7 @@ impl Settings {
             max_burst: config.max_burst,
             idle_restart: config.idle_restart != Some(IdleRestart::Off),
             ecn: config.ecn,
-            timestamps: config.timestamps.unwrap_or(false),
+            timestamps: config.timestamps.unwrap_or(config.variant == Some(Variant::Xcp)),
             guard: config.guard.unwrap_or(true),
             tick: seconds(granularity, 0.01),
             min_rto: seconds(min, 0.2),

@@ -6,8 +6,10 @@
 
 use crate::engine::{Duration, Instant};
 use crate::net::{
-    Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, SackBlocks, Seat, TcpFlags, TcpHeader, Timed,
+    Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, SackBlocks, Seat, TcpFlags, TcpHeader, TcpOptions,
+    Timed, Words,
 };
+use crate::transport::tcp::config::Variant;
 
 use super::sack_stack::SackStack;
 use super::settings::Settings;
@@ -17,6 +19,8 @@ pub struct Sink {
     seat: Seat,
     delay: Option<Duration>,
     sack: bool,
+    /// XCP: what routers granted to packets that are not yet acknowledged (`xcp_rev_fb_`).
+    feedback: Option<f64>,
     segment: u64,
     connection: u32,
     arrivals: Arrivals,
@@ -68,6 +72,7 @@ impl Sink {
             seat,
             delay: settings.ack_delay,
             sack: settings.sack(),
+            feedback: (settings.variant == Variant::Xcp).then_some(0.0),
             segment: u64::from(settings.segment),
             connection: 0,
             arrivals: Arrivals::default(),
@@ -95,6 +100,7 @@ impl Sink {
         self.arrivals = Arrivals::default();
         self.stack.clear();
         self.ts_to_echo = Instant::ZERO;
+        self.feedback = self.feedback.map(|_| 0.0);
         self.last_ack = 0;
         self.marked = false;
         self.delayed = None;
@@ -177,6 +183,9 @@ impl Endpoint for Sink {
         let seq = header.seq as i64;
         let is_syn = header.flags.has(TcpFlags::SYN);
         self.highest_number = self.highest_number.max(packet.number);
+        if let (Some(sum), TcpOptions::Congestion(granted)) = (&mut self.feedback, &header.options) {
+            *sum += granted.delta.get();
+        }
         if header.ts_val >= self.ts_to_echo && seq <= self.last_ack + 1 {
             self.ts_to_echo = header.ts_val;
         }
@@ -217,20 +226,26 @@ impl Endpoint for Sink {
         if duplicate {
             flags = flags.with(TcpFlags::DUPLICATE);
         }
+        let size = ACK_BYTES + BLOCK_BYTES * sack.len() as u32;
+        let options = match &mut self.feedback {
+            Some(sum) => TcpOptions::Feedback(Words::new(std::mem::take(sum))),
+            None => TcpOptions::Sack(sack),
+        };
         *packet = Packet {
             from: self.seat.local,
             to: self.seat.remote,
             to_port: self.seat.remote_port,
             dscp: 0,
             ecn: Ecn::NotEct,
-            size: ACK_BYTES + BLOCK_BYTES * sack.len() as u32,
+            size,
             flow: self.seat.flow,
             connection: self.connection,
             number: self.acks_sent,
             header: Header::Tcp(TcpHeader {
                 ack: self.last_ack as u64,
+                window: TcpHeader::ANY_WINDOW,
                 flags,
-                sack,
+                options,
                 ts_val: now,
                 ts_echo: self.ts_to_echo,
                 arrived: self.highest_number,

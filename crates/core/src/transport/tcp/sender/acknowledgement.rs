@@ -36,9 +36,9 @@ impl Sender {
             c.board.on_ack(ack, &mut acked);
             self.truth.on_ack(ack, header.arrived, header.flags.has(TcpFlags::DUPLICATE));
         }
-        if self.settings.sack && !header.sack.is_empty() {
-            c.board.on_sack(ack, &header.sack, &mut acked);
-            if self.settings.spurious == Spurious::Eifel && header.sack.reports_duplicate(ack) {
+        if self.settings.sack && !header.sack().is_empty() {
+            c.board.on_sack(ack, header.sack(), &mut acked);
+            if self.settings.spurious == Spurious::Eifel && header.sack().reports_duplicate(ack) {
                 c.detector.on_dsack();
             }
         }
@@ -161,7 +161,7 @@ impl Sender {
             advanced: advance > 0,
             original_to: acked.original_to,
             ts_echo: header.flags.has(TcpFlags::TIMESTAMPS).then_some(header.ts_echo),
-            dsack: header.sack.reports_duplicate(c.una),
+            dsack: header.sack().reports_duplicate(c.una),
             new_data,
         };
         match c.detector.on_ack(&evidence) {

@@ -1,12 +1,12 @@
 //! Which segment leaves next, and its way into a packet.
 
 use crate::engine::{Duration, Instant};
-use crate::net::{Ecn, Header, Packet, TcpFlags, TcpHeader};
+use crate::net::{CongestionHeader, Ecn, Header, Packet, TcpFlags, TcpHeader, TcpOptions};
 
-use super::super::config::Handshake;
+use super::super::config::{Congestion, Handshake};
 use super::super::recovery::Next;
 use super::super::scoreboard::{Id, Segment};
-use super::super::settings::{FIRST_BYTE, HEADER_BYTES, TIMESTAMP_BYTES};
+use super::super::settings::{FIRST_BYTE, HEADER_BYTES, TIMESTAMP_BYTES, XCP_BYTES};
 use super::Sender;
 use super::handshake::Phase;
 
@@ -158,8 +158,22 @@ impl Sender {
             c.release = c.release.max(now) + Duration::from_nanos(ns as u64);
         }
         self.packet(now, start, payload, header, flags, ecn, packet);
+        if self.settings.congestion == Congestion::Xcp {
+            self.ask_routers(packet);
+        }
         if start == FIRST_BYTE && self.settings.handshake == Handshake::DataOnSyn {
             self.make_syn(packet);
+        }
+    }
+
+    /// Fills in XCP's congestion header.
+    #[cold]
+    fn ask_routers(&mut self, packet: &mut Packet) {
+        let c = &mut self.c;
+        let more = c.end > c.nxt;
+        let ask = c.congestion.congestion_header(c.rto.srtt().unwrap_or(Duration::ZERO), more);
+        if let Header::Tcp(header) = &mut packet.header {
+            header.options = TcpOptions::Congestion(ask);
         }
     }
 
@@ -183,9 +197,14 @@ impl Sender {
             size += TIMESTAMP_BYTES;
             ts_val = now;
         }
+        let mut options = TcpOptions::default();
+        if self.settings.congestion == Congestion::Xcp {
+            options = TcpOptions::Congestion(CongestionHeader::NONE);
+            size += XCP_BYTES;
+        }
         let window = self.settings.buffer;
         // The receiving end sends no data: its SYN is all there is to acknowledge.
-        let header = TcpHeader { seq, ack: 1, payload, window, flags, ts_val, ..TcpHeader::default() };
+        let header = TcpHeader { seq, ack: 1, payload, window, flags, options, ts_val, ..TcpHeader::default() };
         *packet = Packet {
             from: self.seat.local,
             to: self.seat.remote,

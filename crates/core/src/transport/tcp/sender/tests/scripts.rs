@@ -537,7 +537,7 @@ impl Receiving {
         self.packet(ms, n).map(|p| {
             let header = p.tcp().unwrap();
             let units = |n: u64| (n - 1) / 500;
-            (units(header.ack), header.sack.iter(header.ack).map(|(a, b)| (units(a), units(b))).collect())
+            (units(header.ack), header.sack().iter(header.ack).map(|(a, b)| (units(a), units(b))).collect())
         })
     }
 

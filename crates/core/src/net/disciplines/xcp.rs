@@ -1,0 +1,264 @@
+//! XCP's router: a FIFO whose packets learn, as they leave, by how much their senders are to
+//! change their throughput (Katabi, Handley, Rohrs 2002; ns-2.35 `xcp/xcpq.cc`).
+//!
+//! [`control`] is the control law, [`capacity`] what the router knows of its link. This file has
+//! the queue and the two timers: the control interval is a mean round-trip time, and the queue
+//! interval half of one, less what the queue takes to drain. Both run by themselves, the first
+//! time at a random instant, so that routers do not march in step.
+
+pub mod capacity;
+pub mod control;
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::units::Amount;
+use crate::engine::{BitRate, Duration, Instant, Stream};
+use crate::net::core::Core;
+use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
+use crate::net::machine::Timed;
+use crate::net::observe::{Cause, Place, Probe};
+use crate::net::packet::{Header, Packet, TcpOptions};
+use crate::net::slab::Pkt;
+use crate::net::transmitter::Queue;
+
+use capacity::{Capacity, Knowledge};
+use control::{Control, INITIAL};
+
+/// XCP's router.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// How much may wait, without the packet in service; what arrives then is dropped. 100
+    /// packets, as DropTail.
+    pub limit: Amount,
+    /// How it learns of the link's rate: `oracle`, at once; `stale`, never; `{ delayed = "1 s" }`;
+    /// `measured`, from how fast packets leave. `oracle`.
+    pub capacity: Capacity,
+    /// Keep what is not XCP's in a FIFO of its own, of the same limit. While both have something
+    /// the two take turns packet by packet, and XCP is told half of the link's rate (ns-2's
+    /// `tcp_xcp_on_`). Off: all wait together, and what is not XCP's counts as input.
+    pub share: bool,
+    /// When the control timer expires first. Left out: drawn from a normal distribution of mean
+    /// 50 ms and deviation 10 ms, but at least 4 ms (ns-2.35).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_control: Option<Duration>,
+    /// When the queue timer expires first. Likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_queue: Option<Duration>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            limit: Amount::Packets(100),
+            capacity: Capacity::Oracle,
+            share: false,
+            first_control: None,
+            first_queue: None,
+        }
+    }
+}
+
+impl QueueConfig for Config {
+    fn build(&self, site: &Site<'_>) -> Queue {
+        Queue::Asked(Box::new(Xcp::new(self, site.place, site.streams.stream(site.name, "xcp"))))
+    }
+}
+
+/// The router's queue.
+pub struct Xcp {
+    limit: Amount,
+    share: bool,
+    place: Place,
+    knowledge: Knowledge,
+    control: Control,
+    /// When the timers expire next, s. They are sums of doubles, which do not drift.
+    control_at: f64,
+    queue_at: f64,
+    /// XCP's packets; without `share`, all.
+    own: Fifo,
+    /// With `share`, the others.
+    others: Fifo,
+    /// With `share`, whether the last packet to leave was one of the others.
+    others_left: bool,
+    /// Packets whose change of throughput this router decided.
+    decided: u64,
+}
+
+impl Xcp {
+    /// An empty queue whose drops are counted at `place`. Its timers are drawn from `stream`.
+    pub fn new(config: &Config, place: Place, mut stream: Stream) -> Self {
+        let mut first = |stated: Option<Duration>| {
+            let drawn = (INITIAL * (1.0 + 0.2 * normal(&mut stream))).max(0.004);
+            stated.map_or(drawn, Duration::as_secs_f64)
+        };
+        Self {
+            limit: config.limit,
+            share: config.share,
+            place,
+            knowledge: Knowledge::new(config.capacity),
+            control: Control::new(0.0),
+            queue_at: first(config.first_queue),
+            control_at: first(config.first_control),
+            own: Fifo::default(),
+            others: Fifo::default(),
+            others_left: false,
+            decided: 0,
+        }
+    }
+
+    /// The rate that XCP may fill.
+    fn capacity(&mut self, now: Instant) -> f64 {
+        let rate = self.knowledge.rate(now);
+        if self.share { rate / 2.0 } else { rate }
+    }
+
+    /// Does what the timers ask for that have expired, in their order.
+    fn expire(&mut self, now: Instant) {
+        loop {
+            let at = Instant::from_secs_f64(self.control_at.min(self.queue_at));
+            if at > now {
+                return;
+            }
+            self.control.capacity = self.capacity(at);
+            if self.queue_at <= self.control_at {
+                self.control.end_queue_interval(self.own.bytes);
+                self.queue_at += self.control.queue_interval;
+            } else {
+                self.control.end_interval();
+                self.control_at += self.control.interval;
+            }
+        }
+    }
+
+    /// The FIFO of a packet, which is XCP's or not.
+    fn fifo(&mut self, is_xcp: bool) -> &mut Fifo {
+        if self.share && !is_xcp { &mut self.others } else { &mut self.own }
+    }
+}
+
+impl QueueDiscipline for Xcp {
+    fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
+        // Nobody wakes it before the first packet.
+        self.expire(core.now());
+        let arriving = core.packet(&packet);
+        let (size, options) = (arriving.size, options(arriving));
+        if let Some(TcpOptions::Congestion(header)) = options {
+            self.control.on_arrival(size, header);
+        } else if options.is_some() || !self.share {
+            self.control.on_other(size);
+        }
+        let (limit, place) = (self.limit, self.place);
+        let is_xcp = options.is_some();
+        let fifo = self.fifo(is_xcp);
+        let full = match limit {
+            Amount::Packets(most) => fifo.packets.len() as u64 >= most,
+            Amount::Bytes(most) => fifo.bytes + u64::from(size) > most.get(),
+        };
+        if full {
+            return core.drop(packet, place, Cause::Overflow);
+        }
+        fifo.bytes += u64::from(size);
+        fifo.packets.push_back(packet);
+    }
+
+    fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
+        let others = !self.others.packets.is_empty() && (!self.others_left || self.own.packets.is_empty());
+        if !others {
+            self.control.see_queue(if self.own.packets.is_empty() { u64::MAX } else { self.own.bytes });
+        }
+        let fifo = if others { &mut self.others } else { &mut self.own };
+        let packet = fifo.packets.pop_front()?;
+        let leaving = core.packet_mut(&packet);
+        let size = leaving.size;
+        fifo.bytes -= u64::from(size);
+        self.others_left = others;
+        if let Header::Tcp(tcp) = &mut leaving.header
+            && let TcpOptions::Congestion(header) = &mut tcp.options
+        {
+            self.decided += u64::from(self.control.on_departure(size, header));
+        }
+        let waits = !(self.own.packets.is_empty() && self.others.packets.is_empty());
+        self.knowledge.on_departure(core.now(), size, waits);
+        Some(packet)
+    }
+
+    fn put_back(&mut self, core: &mut Core, packet: Pkt) {
+        self.knowledge.forget_service();
+        let back = core.packet(&packet);
+        let (size, is_xcp) = (back.size, options(back).is_some());
+        let fifo = self.fifo(is_xcp);
+        fifo.bytes += u64::from(size);
+        fifo.packets.push_front(packet);
+    }
+
+    fn on_capacity(&mut self, now: Instant, rate: BitRate) {
+        self.expire(now);
+        self.knowledge.on_rate(now, rate);
+    }
+
+    fn backlog(&self) -> Backlog {
+        let packets = self.own.packets.len() + self.others.packets.len();
+        Backlog { packets: packets as u64, bytes: self.own.bytes + self.others.bytes }
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        let Control { capacity, interval, mean_rtt, queue, residue, xi, last, work, counted, .. } = &self.control;
+        probe.value("capacity_bytes_per_s", *capacity);
+        probe.value("input_bytes_per_s", last.input);
+        probe.value("phi_bytes_per_s", last.phi);
+        probe.value("shuffled_bytes_per_s", last.shuffled);
+        probe.value("persistent_queue_bytes", *queue);
+        probe.value("mean_rtt_s", *mean_rtt);
+        probe.value("control_interval_s", *interval);
+        probe.value("residue_positive_bytes_per_s", residue[0]);
+        probe.value("residue_negative_bytes_per_s", residue[1]);
+        probe.value("xi_positive", xi[0]);
+        probe.value("xi_negative", xi[1]);
+        probe.value("decided_packets", self.decided as f64);
+        for (packets, work, [additions, multiplications]) in [
+            (counted[0], work[0], ["additions_in", "multiplications_in"]),
+            (counted[1], work[1], ["additions_out", "multiplications_out"]),
+        ] {
+            if packets > 0 {
+                probe.value(additions, work.additions as f64 / packets as f64);
+                probe.value(multiplications, work.multiplications as f64 / packets as f64);
+            }
+        }
+        probe.value("state_bytes", size_of::<Control>() as f64);
+    }
+}
+
+impl Timed for Xcp {
+    fn on_timeout(&mut self, now: Instant) {
+        self.expire(now);
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        Some(Instant::from_secs_f64(self.control_at.min(self.queue_at)))
+    }
+}
+
+/// Packets that wait, and their bytes.
+#[derive(Default)]
+struct Fifo {
+    packets: VecDeque<Pkt>,
+    bytes: u64,
+}
+
+/// The options of a packet that is XCP's: with a congestion header, or the answer to one.
+fn options(packet: &Packet) -> Option<&TcpOptions> {
+    packet.tcp().map(|tcp| &tcp.options).filter(|options| !matches!(options, TcpOptions::Sack(_)))
+}
+
+/// A number from the standard normal distribution (Box, Muller 1958).
+fn normal(stream: &mut Stream) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.unit()));
+    radius * libm::cos(std::f64::consts::TAU * stream.unit())
+}
+
+#[cfg(test)]
+mod tests;
