@@ -177,7 +177,7 @@ def test_grades_of_dynamic_behaviour(rtts, dropped, below, grade):
 @pytest.mark.parametrize(
     ("mechanism", "parts"),
     [
-        ("tcp", grades.Parts(hosts=False, bottleneck=False, elsewhere=False, per_flow=False)),
+        ("reno", grades.Parts(hosts=False, bottleneck=False, elsewhere=False, per_flow=False)),
         ("tfrc", grades.Parts(hosts=True, bottleneck=False, elsewhere=False, per_flow=False)),
         ("ewa", grades.Parts(hosts=False, bottleneck=True, elsewhere=False, per_flow=False)),
         ("xcp", grades.Parts(hosts=True, bottleneck=True, elsewhere=True, per_flow=False)),

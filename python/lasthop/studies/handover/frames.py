@@ -42,13 +42,13 @@ def frames(start_s: float, seed: int) -> Mapping[str, Frames]:
     links = [{**link, "rate": "100 Mbit/s"} for link in crowd["link"]]
     alone = crowd.with_(
         link=links,
-        flow=[{**flow, "start": f"{round(start_s * 1e9)} ns"} for flow in flows],
+        flow=[{**flow, "start": f"{round(start_s * 1e9)} ns", "transport": {"udp": {"header": "0 B"}}} for flow in flows],
         change=[],
         record={"packets": True},
     )
     packets = Packets(run(alone, seed=seed).packets)
     sent = packets.where("event", "sent")
-    sizes = packets.column("payload_bytes")
+    sizes = packets.column("size_bytes")
     made = {}
     for name, each in PACKETS.items():
         mine = sent & packets.where("flow", name)

@@ -36,7 +36,7 @@ PAPER: dict[str, tuple[str, str, str]] = {
     "xcp": ("very high", "low", "very high"),
     "ewa": ("medium", "medium", "high"),
     "tfrc": ("high", "medium", "low"),
-    "tcp": ("low", "high", "high"),
+    "reno": ("low", "high", "high"),
 }
 
 #: Grade, median jitter over median interval at most, P95 over P5 of intervals at most. Very high:

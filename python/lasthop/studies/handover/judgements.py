@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lasthop.stats import Estimate, number
+from lasthop.stats import Estimate, estimate, number
 from lasthop.studies.claims import NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, Claim, Judgement
 from lasthop.studies.handover.grades import GRADES, PAPER, steps
 from lasthop.studies.handover.measured import Adapted, Measured
 from lasthop.studies.handover.scenario import END, HANDOVERS
-from lasthop.studies.handover.tableone import MECHANISMS, grades_of
+from lasthop.studies.handover.tableone import MECHANISMS, RESERVED
 
 __all__ = ["CLAIMS"]
 
@@ -20,8 +20,6 @@ QUICK, FEW = 15.0, 6.0
 
 #: A tenth of the queue in front of the radio link, in bytes.
 SMALL_QUEUE = 6400.0
-
-RESERVED = ("intserv", "diffserv", "swan")
 
 
 def _verdict(outside: list[str], ours: str, values: Mapping[str, Estimate]) -> Judgement:
@@ -163,8 +161,6 @@ def _peaks(data: Measured) -> Judgement:
 
 def _alike(data: Measured) -> Judgement:
     pairs = list(zip(data.runs["reno"], data.runs["newreno"], strict=True))
-    from lasthop.stats import estimate
-
     received = estimate(100 * (b.received(0, END) / a.received(0, END) - 1) for a, b in pairs)
     drops = data.paired("newreno", "reno", lambda trace: trace.dropped(0, END))
     outside = []
@@ -184,7 +180,7 @@ def _small_queue(data: Measured) -> Judgement:
 
 
 def _operations(data: Measured) -> Judgement:
-    counted = data.counters["xcp"].operations()
+    counted = data.counters["xcp"].operations
     paper = {"additions_in": 3.0, "multiplications_in": 3.0, "multiplications_out": 3.0, "additions_out": 1.0}
     values = {name: Estimate(counted[name], 0.0, 1) for name in paper}
     ours = (
@@ -235,14 +231,11 @@ def _notified(data: Measured) -> Judgement:
     return _verdict(outside, ours, values)
 
 
-NAMES = {**MECHANISMS}
-
-
 def _cost(data: Measured) -> Judgement:
-    signals = {key: data.signalling(key) for key in RESERVED}
+    signals = {key: data.signals(key) for key in RESERVED}
     gaps = {key: data.gap_ms(key) for key in RESERVED}
-    ours = "; ".join(f"{NAMES[key]} {signals[key]} packets, gap {gaps[key]} ms" for key in RESERVED)
-    outside = [f"{NAMES[key]} sends no packet" for key in RESERVED if not signals[key].mean > 0]
+    ours = "; ".join(f"{MECHANISMS[key]} {signals[key]} packets, gap {gaps[key]} ms" for key in RESERVED)
+    outside = [f"{MECHANISMS[key]} sends no packet" for key in RESERVED if not signals[key].mean > 0]
     if not gaps["intserv"].mean >= gaps["diffserv"].mean:
         outside.append("IntServ's gap is shorter than DiffServ's")
     if not gaps["diffserv"].mean > gaps["swan"].mean:
@@ -253,10 +246,10 @@ def _cost(data: Measured) -> Judgement:
 
 
 def _table(data: Measured) -> Judgement:
-    ours = grades_of(data)
+    ours = data.grades()
     differ = []
     for key, name in MECHANISMS.items():
-        for column, mine, theirs in zip(("media", "scalability", "dynamic"), ours[key], PAPER[_paper(key)], strict=True):
+        for column, mine, theirs in zip(("media", "scalability", "dynamic"), ours[key], PAPER[key], strict=True):
             if off := steps(mine, theirs):
                 differ.append((abs(off), f"{name} {column}: {mine}, paper {theirs}"))
     equal, near = 21 - len(differ), sum(off == 1 for off, _ in differ)
@@ -265,20 +258,19 @@ def _table(data: Measured) -> Judgement:
 
 
 def _scalability(data: Measured) -> Judgement:
-    ours = {key: grades[1] for key, grades in grades_of(data).items()}
+    ours = {key: grades[1] for key, grades in data.grades().items()}
     outside = [
-        f"{NAMES[key]} {ours[key]}, paper {PAPER[_paper(key)][1]}" for key in MECHANISMS if ours[key] != PAPER[_paper(key)][1]
+        f"{MECHANISMS[one]} {ours[one]} is not above {MECHANISMS[other]} {ours[other]}"
+        for one in MECHANISMS
+        for other in MECHANISMS
+        if steps(PAPER[one][1], PAPER[other][1]) > 0 and steps(ours[one], ours[other]) <= 0
     ]
     ranked = [
-        f"{', '.join(NAMES[key] for key in MECHANISMS if ours[key] == grade)} {grade}"
+        f"{', '.join(MECHANISMS[key] for key in MECHANISMS if ours[key] == grade)} {grade}"
         for grade in reversed(GRADES)
         if grade in ours.values()
     ]
     return _verdict(outside, "; ".join(ranked), {})
-
-
-def _paper(key: str) -> str:
-    return "tcp" if key == "reno" else key
 
 
 def _inexact(data: Measured) -> Judgement:
@@ -378,7 +370,7 @@ CLAIMS: list[Claim[Measured]] = [
         "grades come from measures by thresholds fixed in advance", _table, see="figure-grades",
     ),
     Claim(
-        "A19", "Table I", "The order of scalability", "TCP > TFRC, EWA > … > IntServ", "grades as the paper's",
+        "A19", "Table I", "The order of scalability", "TCP > TFRC, EWA > XCP, DiffServ, SWAN > IntServ", "the paper's order",
         "from counters of state and operations", _scalability,
     ),
     Claim(

@@ -9,12 +9,13 @@ import numpy as np
 
 from lasthop.stats import Estimate, estimate
 from lasthop.studies.handover.crowd import Crowd
+from lasthop.studies.handover.grades import scalability
 from lasthop.studies.handover.measures import Trace
 from lasthop.studies.handover.scalability import Counters
 from lasthop.studies.handover.scenario import FAST, HANDOVERS, SLOW, Variant
-from lasthop.studies.handover.tableone import Row, rows, summary
+from lasthop.studies.handover.tableone import MECHANISMS, RESERVED, Row, rows, summary
 
-__all__ = ["Adapted", "Measured"]
+__all__ = ["Adapted", "Measured", "crowd_row"]
 
 DOWN, UP = HANDOVERS
 
@@ -88,10 +89,30 @@ class Measured:
         return lambda trace: trace.received(begin, end) / (rate * (end - begin))
 
     def single(self, mechanism: str) -> Row:
-        """The mechanism's row of Table I in the paper's setting."""
+        """The mechanism's measures for Table I in the paper's setting."""
         return summary(rows(self.variant, ([trace] for trace in self.runs[mechanism])))
 
     def crowd(self, mechanism: str) -> Row:
         """The same among others: the worse of voice and video."""
-        crowds = self.crowds[mechanism]
-        return summary(rows(self.variant, ([crowd.voice, crowd.video] for crowd in crowds)))
+        return crowd_row(self.variant, self.crowds[mechanism])
+
+    def grades(self) -> dict[str, tuple[str, str, str]]:
+        """Table I: media friendliness, scalability and dynamic behaviour of each mechanism."""
+        made = {}
+        for key in MECHANISMS:
+            row = self.crowd(key) if key in RESERVED else self.single(key)
+            made[key] = (row.media, scalability(self.counters[key].parts), row.dynamic)
+        return made
+
+    def signals(self, mechanism: str) -> Estimate:
+        """Packets of signalling within two seconds after each of the two handovers."""
+        return estimate(sum(crowd.signals) for crowd in self.crowds[mechanism])
+
+    def gap_ms(self, mechanism: str) -> Estimate:
+        """The longest time without the service asked for, after a handover."""
+        return estimate(1e3 * crowd.gap_s for crowd in self.crowds[mechanism])
+
+
+def crowd_row(variant: Variant, crowds: Sequence[Crowd]) -> Row:
+    """A row of Table I of runs of the crowd: the worse of voice and video."""
+    return summary(rows(variant, ([crowd.voice, crowd.video] for crowd in crowds)))

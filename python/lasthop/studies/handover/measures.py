@@ -239,6 +239,8 @@ class Trace:
     in_slow_start: Flags = field(default_factory=lambda: np.empty(0, dtype=bool))
     #: What arrived of what an inelastic source made.
     units: Units | None = None
+    #: The packets per second that the flow asks for, if it does not take what it gets.
+    asks: float | None = None
 
     def received(self, begin: float, end: float) -> int:
         """Data packets received in [begin, end)."""
@@ -299,7 +301,7 @@ class Trace:
         rtt = variant.rtt_s(fast=fast)
         if self.units:
             return self.units.adaptation(handover, rtt, variant.delay_s(fast=fast), tolerance)
-        return adaptation(self.received_s, handover, rtt, FAST if fast else SLOW, tolerance)
+        return adaptation(self.received_s, handover, rtt, self._due(fast=fast), tolerance)
 
     def lost_volume(self, variant: Variant, handover: float) -> float:
         """See :func:`lost_volume`."""
@@ -307,7 +309,11 @@ class Trace:
         rtt = variant.rtt_s(fast=fast)
         if self.units:
             return self.units.lost_volume(handover, rtt, variant.delay_s(fast=fast))
-        return lost_volume(self.received_s, handover, rtt, FAST if fast else SLOW)
+        return lost_volume(self.received_s, handover, rtt, self._due(fast=fast))
+
+    def _due(self, *, fast: bool) -> float:
+        """Packets per second: the link's, alone on it, or what the flow asks for."""
+        return self.asks or (FAST if fast else SLOW)
 
     def shortfall(self, variant: Variant, handover: float) -> float:
         """Seconds after a handover in which an inelastic source is served below its request."""
@@ -350,8 +356,12 @@ class Packets:
         return same
 
 
-def trace(result: Result, flow: str = "flow", *, slow_start: bool = False) -> Trace:
-    """Reduces a run to one of its flows."""
+def trace(result: Result, flow: str = "flow", *, asks: float | None = None) -> Trace:
+    """Reduces a run to one of its flows, which may ask for so many packets per second.
+
+    Where changes of variables were recorded, it is known what was lost of what was sent in slow start.
+    """
+    slow_start = "changes" in result.tables
     packets = Packets(result.packets)
     data = packets.where("flow", flow) & packets.where("kind", "data")
     sent = data & packets.where("event", "sent")
@@ -365,6 +375,7 @@ def trace(result: Result, flow: str = "flow", *, slow_start: bool = False) -> Tr
         transit_s=packets.time_s[received] - _sent_at(packets, sent, received),
         dropped_s=packets.time_s[dropped],
         in_slow_start=_slow_start(result, left) if slow_start else np.empty(0, dtype=bool),
+        asks=asks,
     )
 
 

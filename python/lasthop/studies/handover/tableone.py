@@ -11,7 +11,7 @@ from lasthop.studies.handover.grades import dynamic_behaviour, media_friendlines
 from lasthop.studies.handover.measures import Trace, excess_drops
 from lasthop.studies.handover.scenario import HANDOVERS, Variant
 
-__all__ = ["MECHANISMS", "Row", "row", "rows", "summary"]
+__all__ = ["MECHANISMS", "RESERVED", "Row", "row", "rows", "summary"]
 
 #: The mechanisms in the order of the paper's Table I, with their names.
 MECHANISMS = {
@@ -23,6 +23,9 @@ MECHANISMS = {
     "tfrc": "TFRC",
     "reno": "TCP",
 }
+
+#: Those that reserve: alone on a path they do nothing, so their grades are those of the crowd.
+RESERVED = ("intserv", "diffserv", "swan")
 
 DOWN, UP = HANDOVERS
 
