@@ -18,6 +18,9 @@ __all__ = ["Crowd", "longest_delay", "reduced"]
 #: Seconds after a handover in which what signals does so because of it.
 SIGNALS_WITHIN = 2.0
 
+#: What schemes call the longest time for which a flow was without service.
+INTERRUPTIONS = ("longest_interruption_ms", "diffserv_interruption_ms")
+
 GREEDY = ("tcp1", "tcp2", "tcp3", "tcp4")
 
 #: The kinds of packets that are not signalling.
@@ -32,7 +35,7 @@ class Crowd:
     video: Trace
     #: Packets of signalling sent within two seconds after each handover.
     signals: Sequence[int]
-    #: Seconds for which the real-time flows were without what they had asked for, after a handover; the longest.
+    #: Seconds for which a real-time flow was without what it had asked for, at most.
     gap_s: float
     #: Packets per second that all greedy TCP flows together get, on UMTS without the guard.
     greedy: float
@@ -92,7 +95,5 @@ def _is_stream(result: Result, flow: str) -> bool:
 
 
 def gap_s(state: Table) -> float:
-    """The longest time for which a flow was without the service that it has."""
-    longest = [row["value"] for row in state.rows() if row["quantity"] == "longest_interruption_ms"]
-    return max(longest, default=0.0) / 1e3
-
+    """The longest time for which a flow was without the service that it had."""
+    return max((row["value"] for row in state.rows() if row["quantity"] in INTERRUPTIONS), default=0.0) / 1e3

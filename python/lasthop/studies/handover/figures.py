@@ -161,8 +161,8 @@ def _intervals(data: Measured, id: str, mechanism: str) -> Picture:
         id=id,
         caption=f"Interval between consecutive packets at the mobile with {name}, started at {one.start_s:.3f} s; "
         f"logarithmic, so that both links are seen. Over {_runs(data, mechanism)}, the 95th percentile is {fast} times "
-        f"the 5th on WLAN and {slow} times on UMTS; the median jitter is {calm[0]} of the median interval on WLAN and "
-        f"{calm[1]} on UMTS; two seconds after the start and each handover left out.",
+        f"the 5th on WLAN and {slow} times on UMTS; the median jitter is {calm[0].mean:.3f} of the median interval on WLAN "
+        f"and {calm[1].mean:.3f} on UMTS; two seconds after the start and each handover left out.",
         alt=f"Dots of inter-packet intervals over time with {name}: median "
         f"{_median(one, fast=True)} ms on WLAN before 10 s and after 20 s, {_median(one, fast=False)} ms on UMTS between; "
         f"the longest is {number(float(interval.max()), 0)} ms.",
@@ -201,7 +201,7 @@ def _frames(data: Measured) -> Picture:
         axes.plot(at, positive, ".", color=plot.look(key)["color"], markersize=2, markeredgewidth=0, rasterized=True)
         axes.set_xlim(0, END)
         _handovers(axes, words=False)
-        axes.set_title(NAMES[key] if key != "reno" else "TCP", loc="left")
+        axes.set_title(NAMES[key] if key != "reno" else "TCP", loc="left", fontsize=8)
         columns["time_s"] += at.tolist()
         columns["mechanism"] += [key] * len(at)
         columns["interval_ms"] += interval.tolist()
@@ -299,7 +299,7 @@ def _grades(data: Measured) -> Picture:
                           textcoords="offset points", ha="center", va="bottom", fontsize=6, color=SOFT)  # fmt: skip
         axes.tick_params(axis="y", length=0)
     left.set_xlabel("median jitter / median interval")
-    left.set_xticks([0.001, 0.01, 0.1, 1, 10], ["≤ 0.001", "0.01", "0.1", "1", "10"])
+    left.set_xticks([LEAST_JITTER, 0.1, 1, 10], ["≤ 0.01", "0.1", "1", "10"])
     right.set_xlabel("round trips of the new path to adapt")
     right.set_xticks([1, 10, 100, MOST_RTTS], ["≤ 1", "10", "100", "never"])
     return Picture(
@@ -316,7 +316,7 @@ def _grades(data: Measured) -> Picture:
 
 
 #: The ends of the axes of the figure of grades.
-LEAST_JITTER, LEAST_RTTS, MOST_RTTS = 0.001, 1.0, 1000.0
+LEAST_JITTER, LEAST_RTTS, MOST_RTTS = 0.01, 1.0, 1000.0
 
 
 def _state(data: Measured) -> Picture:

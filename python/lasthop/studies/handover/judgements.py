@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from lasthop.stats import Estimate, estimate, number
 from lasthop.studies.claims import NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, Claim, Judgement
 from lasthop.studies.handover.grades import GRADES, PAPER, steps
 from lasthop.studies.handover.measured import Adapted, Measured
-from lasthop.studies.handover.scenario import END, HANDOVERS
+from lasthop.studies.handover.scenario import END, FAST, HANDOVERS
 from lasthop.studies.handover.tableone import MECHANISMS, RESERVED
 
 __all__ = ["CLAIMS"]
@@ -89,20 +91,45 @@ def _median(name: str, one: Adapted) -> str:
     return f"{name} takes {one.median:.1f} R in the median run"
 
 
+def _why_tcp_down(data: Measured) -> str:
+    """What happens to TCP after the first handover."""
+    runs = data.runs["reno"]
+    timed_out = sum(bool(((t.timeouts_s >= DOWN) & (t.timeouts_s < UP)).any()) for t in runs)
+    lost = data.drops("reno", DOWN, UP)
+    window = estimate(t.windows[0] for t in runs)
+    return (
+        f" (it loses {lost.mean:.0f} packets of a window of {window.mean:.0f}, and the timer expires in "
+        f"{timed_out} of {len(runs)} runs)"
+    )
+
+
+def _why_tcp_up(data: Measured) -> str:
+    """What holds TCP back after the second handover."""
+    window = estimate(t.windows[1] for t in data.runs["reno"])
+    path = data.variant.rtt_s(fast=True) * FAST
+    return f" (its window is {window.mean:.0f} packets when it comes back to a path of {path:.0f}, and grows by one a round trip)"
+
+
 def _adapts_down(data: Measured) -> Judgement:
     adapted = _adaptation(data, DOWN)
     ours, values = _took(adapted)
-    outside = [_median(name, adapted[name]) for name in ("TCP", "XCP") if not adapted[name].median <= QUICK]
+    why = {"TCP": _why_tcp_down(data), "XCP": ""}
+    outside = [_median(name, adapted[name]) + why[name] for name in why if not adapted[name].median <= QUICK]
     slowest = max(adapted["TCP"].median, adapted["XCP"].median)
     if not adapted["TFRC"].median > slowest:
-        outside.append(f"{_median('TFRC', adapted['TFRC'])}, no longer than the slower of TCP and XCP")
+        lost = data.drops("tfrc", DOWN, UP)
+        outside.append(
+            f"{_median('TFRC', adapted['TFRC'])}, no longer than the slower of TCP and XCP: sending too much fills the "
+            f"slow link at once, at the price of {lost.mean:.0f} packets"
+        )
     return _verdict(outside, ours, values)
 
 
 def _adapts_up(data: Measured) -> Judgement:
     adapted = _adaptation(data, UP)
     ours, values = _took(adapted)
-    outside = [_median(name, adapted[name]) for name in ("TCP", "XCP") if not adapted[name].median <= FEW]
+    why = {"TCP": _why_tcp_up(data), "XCP": " (the rate is taken over 5 R, so an ideal sender reads 4 to 5 R)"}
+    outside = [_median(name, adapted[name]) + why[name] for name in why if not adapted[name].median <= FEW]
     if not adapted["TFRC"].median > QUICK:
         outside.append(_median("TFRC", adapted["TFRC"]))
     return _verdict(outside, ours, values)
@@ -139,7 +166,7 @@ def _steady(data: Measured) -> Judgement:
     for name, key in (("TFRC", "tfrc"), ("XCP", "xcp")):
         links = {link: data.over(key, lambda trace, fast=fast: trace.jitter(fast=fast))
                  for link, fast in (("WLAN", True), ("UMTS", False))}  # fmt: skip
-        parts.append(f"{name} " + ", ".join(f"{one} on {link}" for link, one in links.items()))
+        parts.append(f"{name} " + ", ".join(f"{one.mean:.3f} on {link}" for link, one in links.items()))
         for link, one in links.items():
             values[f"{name.lower()}_{link.lower()}_jitter"] = one
             if not one.mean <= 0.05:
@@ -219,14 +246,21 @@ def _inert(data: Measured) -> Judgement:
 
 def _notified(data: Measured) -> Judgement:
     without, with_ = data.adapted("tfrc-rfc", UP), data.adapted("tfrc-notified", UP)
-    drops = data.drops("tfrc-notified", DOWN, UP)
-    before = data.drops("tfrc-rfc", DOWN, UP)
-    ours = f"at 20 s {without} without notice, {with_} with; drops {before} and {drops}"
+    drops, later = (data.drops("tfrc-notified", *part) for part in ((DOWN, UP), (UP, END)))
+    before, hinted = data.drops("tfrc-rfc", DOWN, UP), data.drops("tfrc-hint", DOWN, UP)
+    ours = f"at 20 s {without} without notice, {with_} with; drops from 10 to 20 s {before} and {drops}"
     outside = []
-    if not with_.median <= without.median / 3:
-        outside.append(f"at 20 s {_median('TFRC', without)} without notice, {with_.median:.1f} R with")
+    # If neither ever adapts there is nothing to compare.
+    if not (with_.median <= without.median / 3 and np.isfinite(with_.median)):
+        outside.append(
+            f"at 20 s {_median('TFRC', without)} without notice; with it {_median('TFRC', with_)}, "
+            f"and {later.mean:.0f} packets are lost after 20 s as it starts anew"
+        )
     if not drops.mean <= 10:
-        outside.append(f"{drops.mean:.1f} drops from 10 to 20 s with notice, {before.mean:.1f} without")
+        outside.append(
+            f"{drops.mean:.1f} drops from 10 to 20 s with notice, {before.mean:.1f} without; "
+            f"{hinted.mean:.1f} if the notice also tells the new link's rate"
+        )
     values = {"rtts_without": without.mean, "rtts_with": with_.mean, "drops_without": before, "drops_with": drops}
     return _verdict(outside, ours, values)
 
@@ -235,7 +269,7 @@ def _cost(data: Measured) -> Judgement:
     signals = {key: data.signals(key) for key in RESERVED}
     gaps = {key: data.gap_ms(key) for key in RESERVED}
     ours = "; ".join(f"{MECHANISMS[key]} {signals[key]} packets, gap {gaps[key]} ms" for key in RESERVED)
-    outside = [f"{MECHANISMS[key]} sends no packet" for key in RESERVED if not signals[key].mean > 0]
+    outside = [f"{MECHANISMS[key]} signals nothing at a handover" for key in RESERVED if not signals[key].mean > 0]
     if not gaps["intserv"].mean >= gaps["diffserv"].mean:
         outside.append("IntServ's gap is shorter than DiffServ's")
     if not gaps["diffserv"].mean > gaps["swan"].mean:

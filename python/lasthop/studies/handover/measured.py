@@ -109,7 +109,7 @@ class Measured:
         return estimate(sum(crowd.signals) for crowd in self.crowds[mechanism])
 
     def gap_ms(self, mechanism: str) -> Estimate:
-        """The longest time without the service asked for, after a handover."""
+        """The longest time for which a flow is without the service that it had."""
         return estimate(1e3 * crowd.gap_s for crowd in self.crowds[mechanism])
 
 

@@ -237,6 +237,10 @@ class Trace:
     dropped_s: Array = field(default_factory=lambda: _NONE)
     #: Of each dropped packet, whether the sender was in slow start when it sent it.
     in_slow_start: Flags = field(default_factory=lambda: np.empty(0, dtype=bool))
+    #: When the retransmission timer expired.
+    timeouts_s: Array = field(default_factory=lambda: _NONE)
+    #: The window in packets at the handovers, where changes of it were recorded.
+    windows: tuple[float, ...] = ()
     #: What arrived of what an inelastic source made.
     units: Units | None = None
     #: The packets per second that the flow asks for, if it does not take what it gets.
@@ -375,6 +379,8 @@ def trace(result: Result, flow: str = "flow", *, asks: float | None = None) -> T
         transit_s=packets.time_s[received] - _sent_at(packets, sent, received),
         dropped_s=packets.time_s[dropped],
         in_slow_start=_slow_start(result, left) if slow_start else np.empty(0, dtype=bool),
+        timeouts_s=_changed(result, "timeouts") if slow_start else _NONE,
+        windows=tuple(_value_at(result, "cwnd", np.array(HANDOVERS)).tolist()) if slow_start else (),
         asks=asks,
     )
 
@@ -393,6 +399,13 @@ def _slow_start(result: Result, at_s: Array) -> Flags:
     ssthresh = _value_at(result, "ssthresh", at_s)
     below: Flags = cwnd < ssthresh
     return below
+
+
+def _changed(result: Result, variable: str) -> Array:
+    """When a variable changed."""
+    changes: Any = result.changes
+    times: Array = changes["time_s"][changes["variable"] == variable]
+    return times
 
 
 def _value_at(result: Result, variable: str, at_s: Array) -> Array:

@@ -38,6 +38,8 @@ class Mechanism:
     radio: Mapping[str, Any] | None = None
     #: The queue of the wire, likewise.
     wire: Mapping[str, Any] | None = None
+    #: The queue of a slow link that is not at an edge of the network, if it is another than there.
+    core: Mapping[str, Any] | None = None
     #: The variant of TCP that carries data, if TCP does.
     tcp: str = ""
     #: The parameters of TFRC, if that does.
@@ -61,8 +63,13 @@ def _xcp(capacity: Any) -> Mechanism:
 
 
 _WFQ = {"wfq": {"limit": LIMIT}}
-#: The share of expedited forwarding is SWAN's; assured forwarding, which nobody uses, has little.
-_DIFFSERV = {"limit": LIMIT, "ef": 0.6, "af": [0.05] * 4}
+
+
+def _diffserv(*, edge: bool) -> Mapping[str, Any]:
+    """The share of expedited forwarding is that of SWAN's real time; assured forwarding, which nobody uses, has little."""
+    return {"diffserv": {"edge": edge, "limit": LIMIT, "ef": 0.6, "af": [0.05] * 4}}
+
+
 _SWAN = {"swan": {"limit": LIMIT}}
 
 
@@ -77,14 +84,15 @@ def _reserves_more(rate: str, bucket: str, packet: str) -> Mapping[str, Any]:
 
 
 def _profiled(rate: str, bucket: str, _packet: str) -> Mapping[str, Any]:
-    return {"diffserv": {"class": "ef", "rate": rate, "burst": bucket}}
+    # The broker sits a millisecond behind the edge, on the other end of the wire.
+    return {"diffserv": {"class": "ef", "rate": rate, "burst": bucket, "broker": "server"}}
 
 
 def _probes(rate: str, bucket: str, _packet: str) -> Mapping[str, Any]:
     return {"swan": {"rate": rate, "bucket": bucket}}
 
 
-_EWA = {"ewa": {"limit": LIMIT}}
+_EWA = {"ewa": {"limit": LIMIT, "segment": "1000 B"}}
 
 ALL: dict[str, Mechanism] = {
     "reno": Mechanism(tcp="reno"),
@@ -95,6 +103,9 @@ ALL: dict[str, Mechanism] = {
     "intserv": Mechanism(radio=_WFQ, wire=_WFQ, asks=_reserves),
     # With more reserved than the mean needs, as far as nine tenths of UMTS go (RFC 2212 §2.2: R above r).
     "intserv-more": Mechanism(radio=_WFQ, wire=_WFQ, asks=_reserves_more),
+    "diffserv": Mechanism(
+        radio=_diffserv(edge=True), wire=_diffserv(edge=False), core=_diffserv(edge=False), asks=_profiled
+    ),
     "swan": Mechanism(radio=_SWAN, wire=_SWAN, asks=_probes),
     "swan-3-hops": Mechanism(radio=_SWAN, wire=_SWAN, asks=_probes, hops=3),
     # Best effort: real-time flows as they are among the others.

@@ -33,6 +33,10 @@ PLAIN = {True: "none", False: "reno"}
 #: Each flow sends 100 B on the wire ten times a second and asks for a little more.
 RATE, SIZE, ASKED = 8000, 100, ("9 kbit/s", "500 B", "200 B")
 
+#: What parts call their state of flows and of aggregates, and the packets of signalling that they send.
+STATE = ("state_bytes", "diffserv_state_bytes", "ledger_bytes")
+SIGNALLING = ("signalling_packets", "diffserv_setup_packets", "diffserv_handover_packets")
+
 OPERATIONS = ("additions_in", "multiplications_in", "additions_out", "multiplications_out")
 
 
@@ -40,12 +44,15 @@ def path(key: str, flows: int) -> Scenario:
     """A run of a mechanism with so many flows."""
     mechanism = ALL[key]
     every = mechanism.wire or {"droptail": {"limit": "10 MB"}}
-    last = mechanism.radio or {"droptail": {"limit": LIMIT}}
+    last = mechanism.core or mechanism.radio or {"droptail": {"limit": LIMIT}}
+    # Where there is a difference between edge and core, flows enter the network at the first router.
+    entry = mechanism.radio if mechanism.core else every
+    queues = (every, entry, every, last)
     nodes = ["server", *ROUTERS, "mobile"]
     links = [
         {"name": name, "between": [a, b], "rate": "100 Mbit/s" if b != "mobile" else "20 Mbit/s", "delay": "5 ms",
-         "queue": every if b != "mobile" else last}
-        for name, a, b in zip(("first", "second", "third", "last"), nodes, nodes[1:], strict=False)
+         "queue": queue}
+        for name, a, b, queue in zip(("first", "second", "third", "last"), nodes, nodes[1:], queues, strict=False)
     ]  # fmt: skip
     flow: dict[str, Any] = {"from": "server", "to": "mobile", "source": {"cbr": {"rate": f"{RATE} bit/s", "size": f"{SIZE} B"}}}
     if mechanism.reserves:
@@ -77,8 +84,9 @@ class Counted:
     hosts: frozenset[str]
     bottleneck: frozenset[str]
     elsewhere: frozenset[str]
-    #: Bytes of state in routers.
+    #: Bytes of state in all routers, and in the one in the middle, which sees what comes from all edges.
     state_bytes: float
+    core_bytes: float
     #: Arithmetic for each packet in front of the slow link.
     operations: Mapping[str, float]
     #: Packets of signalling, sent by anybody.
@@ -88,7 +96,7 @@ class Counted:
 def reduced(result: Result) -> Counted:
     """Reduces a run."""
     hosts, bottleneck, elsewhere = set(), set(), set()
-    state_bytes = signalling = 0.0
+    state_bytes = core_bytes = signalling = 0.0
     last: dict[str, float] = {}
     for row in result.state.rows():
         where = row["node"] or str(row["name"]).partition(" ")[2].partition(">")[0]
@@ -100,13 +108,14 @@ def reduced(result: Result) -> Counted:
             last[quantity] = row["value"]
         else:
             elsewhere.add(quantity)
-        if where in ROUTERS and quantity == "state_bytes":
+        if where in ROUTERS and quantity in STATE:
             state_bytes += row["value"]
-        if quantity == "signalling_packets":
+            core_bytes += row["value"] if where == "core" else 0.0
+        if quantity in SIGNALLING:
             signalling += row["value"]
     hosts |= {str(label) for label in set(result.flows["transport"].tolist())}
     operations = {name: last.get(name, 0.0) / last.get(_counted(name), 1.0) for name in OPERATIONS}
-    return Counted(frozenset(hosts), frozenset(bottleneck), frozenset(elsewhere), state_bytes, operations, signalling)
+    return Counted(frozenset(hosts), frozenset(bottleneck), frozenset(elsewhere), state_bytes, core_bytes, operations, signalling)
 
 
 def _counted(operations: str) -> str:
@@ -119,8 +128,9 @@ class Counters:
     """What a mechanism puts where, and how much it costs."""
 
     flows: Sequence[int]
-    #: Bytes of state in routers, by the number of flows.
+    #: Bytes of state in routers, by the number of flows; and of these in the core.
     state_bytes: Sequence[float]
+    core_bytes: Sequence[float]
     parts: Parts
     #: Arithmetic for each packet in front of the slow link.
     operations: Mapping[str, float]
@@ -131,8 +141,18 @@ class Counters:
 
     @property
     def slope(self) -> float:
-        """Bytes of state in routers for each further flow: a least-squares line."""
-        return float(np.polyfit(self.flows, self.state_bytes, 1)[0])
+        """Bytes of state in routers for each further flow."""
+        return slope(self.flows, self.state_bytes)
+
+    @property
+    def core_slope(self) -> float:
+        """The same in the core alone."""
+        return slope(self.flows, self.core_bytes)
+
+
+def slope(flows: Sequence[int], state: Sequence[float]) -> float:
+    """Bytes for each further flow: a least-squares line."""
+    return float(np.polyfit(flows, state, 1)[0])
 
 
 def counters(runs: Sequence[Counted], plain: Sequence[Counted]) -> Counters:
@@ -141,13 +161,14 @@ def counters(runs: Sequence[Counted], plain: Sequence[Counted]) -> Counters:
     bottleneck = sorted(runs[0].bottleneck - plain[0].bottleneck)
     elsewhere = sorted(runs[0].elsewhere - plain[0].elsewhere)
     flows = FLOWS[: len(runs)]
-    state = [run.state_bytes for run in runs]
-    slope = float(np.polyfit(flows, state, 1)[0])
+    core = [run.core_bytes for run in runs]
     return Counters(
         flows=flows,
-        state_bytes=state,
-        # A byte for each flow is state of each flow; what is less is not even a bit for some.
-        parts=Parts(bool(hosts), bool(bottleneck), bool(elsewhere), slope >= 1),
+        state_bytes=[run.state_bytes for run in runs],
+        core_bytes=core,
+        # In the core, where the flows of all edges meet; an edge sees those of its own hosts. A byte is the least
+        # that a flow's state could be.
+        parts=Parts(bool(hosts), bool(bottleneck), bool(elsewhere), slope(flows, core) >= 1),
         operations=runs[-1].operations,
         signalling_per_flow=runs[-1].signalling / flows[-1],
         shown=(hosts, bottleneck, elsewhere),

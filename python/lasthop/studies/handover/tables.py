@@ -106,11 +106,14 @@ def counters(data: Measured) -> Table:
                 "hosts change": _yes(parts.hosts),
                 "bottleneck router changes": _yes(parts.bottleneck),
                 "other routers change": _yes(parts.elsewhere),
-                "state of each flow in routers": _yes(parts.per_flow),
+                "state of each flow in the core": _yes(parts.per_flow),
                 "scalability": scalability(parts),
                 **{f"router state, {n} flow{'s' if n > 1 else ''} (B)": value for n, value in zip(one.flows, one.state_bytes, strict=True)},
                 "more for each flow (B)": one.slope,
+                "of it in the core (B)": one.core_slope,
                 **{f"{operation.replace('_', ' ')} per packet": value for operation, value in one.operations.items()},
+                "signalling packets at both handovers": data.signals(key).mean,
+                "longest gap in service (ms)": data.gap_ms(key).mean,
                 "signalling packets per set-up": one.signalling_per_flow,
                 "values that only its hosts show": ", ".join(one.shown[0]) or "none",
                 "… its bottleneck": ", ".join(one.shown[1]) or "none",
@@ -159,7 +162,7 @@ def frames(data: Measured) -> Table:
                         "delay_ms_p99": 1e3 * float(np.mean([np.percentile(d, 99) for d in some])),
                         "distortion_ms": 1e3 * float(np.mean([np.mean(np.abs(i - u.every_s)) for i, u in zip(intervals, units, strict=True)])),
                         "greedy_tcp_kbps_umts": 8 * float(np.mean([c.greedy for c in data.crowds[key]])),
-                        "lost_pct": 100 * float(np.mean([u.lost(begin, end) for u in units])),
+                        "lost_pct": 100 * float(np.mean([u.lost(begin, min(end, END - 1)) for u in units])),
                     }
                 )
     return _table(rows)
