@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lasthop.results import Result, Table
-from lasthop.studies.handover.frames import EVERY, frames, from_datagrams, from_stream
+from lasthop.studies.handover.frames import EVERY, frames, from_datagrams, from_stream, sent_places
 from lasthop.studies.handover.measures import GUARD, Packets, Trace, trace
 from lasthop.studies.handover.mechanisms import OBSERVED
 from lasthop.studies.handover.scenario import HANDOVERS
@@ -20,6 +20,9 @@ SIGNALS_WITHIN = 2.0
 
 #: What schemes call the longest time for which a flow was without service.
 INTERRUPTIONS = ("longest_interruption_ms", "diffserv_interruption_ms")
+
+#: How many datagrams wait in TFRC's sender at most.
+TFRC_BUFFER = 50
 
 GREEDY = ("tcp1", "tcp2", "tcp3", "tcp4")
 
@@ -80,18 +83,25 @@ def _observed(result: Result, packets: Packets, name: str) -> Trace:
     here = packets.where("flow", name) & packets.where("kind", "data")
     here &= packets.where("event", "received") & packets.where("place", "mobile")
     seq = packets.column("seq")[here]
-    if _is_stream(result, name):
+    transport = _transport(result, name)
+    if transport.startswith("tcp"):
         # The first number is the SYN's.
         size = packets.column("payload_bytes")[here]
         units = from_stream(made, seq - 1, size, one.received_s, EVERY[name])
+    elif transport.startswith("tfrc"):
+        # What has waited too long is not sent; what is sent is numbered.
+        sent = packets.where("flow", name) & packets.where("kind", "data") & packets.where("event", "sent")
+        place = sent_places(made.made_s, packets.time_s[sent], TFRC_BUFFER)
+        assert (made.sizes[place] == packets.column("payload_bytes")[sent]).all(), "what is sent is what was made"
+        units = from_datagrams(made, place[seq], one.received_s, EVERY[name])
     else:
         units = from_datagrams(made, seq, one.received_s, EVERY[name])
     return replace(one, units=units)
 
 
-def _is_stream(result: Result, flow: str) -> bool:
+def _transport(result: Result, flow: str) -> str:
     names = result.flows["flow"].tolist()
-    return str(result.flows["transport"][names.index(flow)]).startswith("tcp")
+    return str(result.flows["transport"][names.index(flow)])
 
 
 def gap_s(state: Table) -> float:

@@ -255,7 +255,7 @@ def _rates(data: Measured, id: str, lines: Mapping[str, str], about: str) -> Pic
     axes.set_xlim(0, END)
     axes.set_ylim(0, 1.6)
     _handovers(axes)
-    axes.legend(ncols=len(lines), loc="lower center", bbox_to_anchor=(0.5, 1.06))
+    axes.legend(ncols=len(lines), loc="lower center", bbox_to_anchor=(0.5, 1.06), fontsize=8, frameon=False)
     return Picture(
         id=id,
         caption=f"{about}. Receive rate over the last {width} s as a share of the link's present rate; mean of "
@@ -328,7 +328,7 @@ def _state(data: Measured) -> Picture:
     flows: Sequence[int] = data.counters["reno"].flows
     for keys in _groups(curves, 0.5):
         style, mine = plot.look(keys[0]), curves[keys[0]]
-        axes.plot(flows, np.maximum(mine, 1), marker="o", **style)
+        axes.plot(flows, np.maximum(mine, 1), marker="o", markersize=3, **style)
         ends.append((flows[-1], float(max(mine[-1], 1)), ", ".join(MECHANISMS[key] for key in keys), style["color"]))
     for key, curve in curves.items():
         columns["mechanism"] += [key] * len(flows)
@@ -336,6 +336,7 @@ def _state(data: Measured) -> Picture:
         columns["router_state_bytes"] += curve.tolist()
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.set_xticks(flows, [number(n) for n in flows])
     axes.set_xlabel("flows")
     axes.set_ylabel("state in routers (B)")
     for x, y, text, colour in ends:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +14,7 @@ from lasthop.runs import run
 from lasthop.studies.handover.measures import Array, Packets, Units
 from lasthop.studies.handover.scenario import base
 
-__all__ = ["EVERY", "Frames", "frames", "from_datagrams", "from_stream", "in_order"]
+__all__ = ["EVERY", "Frames", "frames", "from_datagrams", "from_stream", "in_order", "sent_places"]
 
 #: Seconds between frames of the inelastic sources, and the packets of each frame.
 EVERY = {"voice": 0.02, "video": 0.1, "other": 1 / 12}
@@ -24,6 +25,9 @@ PACKETS = {"voice": 1, "video": 8, "other": 1}
 class Frames:
     """What a source made."""
 
+    #: When each packet was made, and its payload.
+    made_s: Array
+    sizes: NDArray[np.int64]
     #: When the last packet of each frame was made.
     created_s: Array
     #: How many packets, and bytes of payload, had been made by then.
@@ -54,7 +58,8 @@ def frames(start_s: float, seed: int) -> Mapping[str, Frames]:
         mine = sent & packets.where("flow", name)
         whole = mine.sum() // each * each
         times, total = packets.time_s[mine][:whole], np.cumsum(sizes[mine][:whole])
-        made[name] = Frames(times[each - 1 :: each], np.arange(each, whole + 1, each), total[each - 1 :: each])
+        every = packets.time_s[mine], sizes[mine]
+        made[name] = Frames(*every, times[each - 1 :: each], np.arange(each, whole + 1, each), total[each - 1 :: each])
     return made
 
 
@@ -95,3 +100,18 @@ def in_order(seq: NDArray[np.int64], size: NDArray[np.int64], arrived_s: Array) 
             times.append(at)
             totals.append(frontier)
     return np.array(times), np.array(totals, dtype=np.int64)
+
+
+def sent_places(made_s: Array, sent_s: Array, most: int) -> NDArray[np.int64]:
+    """Which of the source's packets each sending took, where so many wait and the oldest makes room for a new one."""
+    waiting: deque[int] = deque()
+    places = []
+    written = 0
+    for at in sent_s.tolist():
+        while written < len(made_s) and made_s[written] <= at:
+            waiting.append(written)
+            written += 1
+            if len(waiting) > most:
+                waiting.popleft()
+        places.append(waiting.popleft())
+    return np.array(places, dtype=np.int64)

@@ -10,7 +10,7 @@ from lasthop.stats import Estimate, estimate, number
 from lasthop.studies.claims import NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, Claim, Judgement
 from lasthop.studies.handover.grades import GRADES, PAPER, steps
 from lasthop.studies.handover.measured import Adapted, Measured
-from lasthop.studies.handover.scenario import END, FAST, HANDOVERS
+from lasthop.studies.handover.scenario import END, FAST, HANDOVERS, SLOW
 from lasthop.studies.handover.tableone import MECHANISMS, RESERVED
 
 __all__ = ["CLAIMS"]
@@ -288,6 +288,10 @@ def _table(data: Measured) -> Judgement:
                 differ.append((abs(off), f"{name} {column}: {mine}, paper {theirs}"))
     equal, near = 21 - len(differ), sum(off == 1 for off, _ in differ)
     text = f"{equal} equal, {near} one step off, {len(differ) - near} further"
+    if any("media" in said for _, said in differ if any(name in said for name in ("IntServ", "DiffServ", "SWAN"))):
+        wait = 1e3 / SLOW
+        because = f"in (b) a voice frame, one every 20 ms, waits up to {wait:.1f} ms on UMTS for one packet of 1000 B in service"
+        return _verdict([*(said for _, said in differ), because], text, {})
     return _verdict([said for _, said in differ], text, {})
 
 

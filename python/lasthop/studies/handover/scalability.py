@@ -102,7 +102,9 @@ def reduced(result: Result) -> Counted:
         where = row["node"] or str(row["name"]).partition(" ")[2].partition(">")[0]
         quantity = str(row["quantity"])
         if where not in ROUTERS:
-            hosts.add(f"{row['kind']} {quantity}" if row["kind"] != "link" else f"interface {quantity}")
+            # A host's interface has the queue of its link; what hosts have to run themselves is at the ends of flows.
+            if row["kind"] != "link":
+                hosts.add(f"{row['kind']} {quantity}")
         elif row["name"] == BOTTLENECK:
             bottleneck.add(quantity)
             last[quantity] = row["value"]
