@@ -196,7 +196,8 @@ def handover_choice() -> str | None:
         _table(head, rows, right_from=1)
         + "\nVoice, video and what is left: in the crowd, on UMTS from 12 s to 20 s. The empty path takes 140 ms. "
         + "Round trips to adapt: the paper's single flow, median of the runs.\n\n"
-        + f"Without any of them, for voice to stay within the {bound:.0f} ms that a reservation promises it on UMTS, {grown}.\n"
+        + f"Without any of them, for voice to stay within the {bound:.0f} ms that a reservation promises it on "
+        f"UMTS, {grown}.\n"
     )
 
 
@@ -218,7 +219,7 @@ def _cell(text: str, places: int, missing: str = "–") -> str:
 
 
 def with_claims(readme: str, claims: str) -> str:
-    """The README with the table of `claims`, a page of `handover_claims`, without the papers' figures and the reasons."""
+    """The README with the table of `claims`, a page of `handover_claims`, without the papers' figures and reasons."""
     rows = [re.split(r" (?<!\\)\| ", line[2:-2]) for line in claims.splitlines() if line.startswith("| ")]
     for cells in rows[1:]:
         cells[-1] = cells[-1].partition(":")[0]

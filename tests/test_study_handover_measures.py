@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from lasthop.studies.handover import grades, measures
+from lasthop.studies.handover import grades, measures, overprovision
+from lasthop.studies.handover.frames import Frames, from_datagrams, from_stream, in_order, sent_places
 from lasthop.studies.handover.measures import Trace, Units
+from lasthop.studies.handover.scalability import FLOWS, Counted, counters
 from lasthop.studies.handover.scenario import DELAYS, END, FAST, SLOW
 
 
@@ -133,6 +135,62 @@ def test_service_below_the_request():
     units = _voice(lambda t: np.where((t >= 9.9) & (t < 13), np.inf, t + 0.1))
     assert units.adaptation(10.0, 0.1, 0.1) == pytest.approx(3.5, abs=0.15)
     assert units.lost_volume(10.0, 0.1, 0.1) == pytest.approx(0.31, abs=0.02)
+
+
+def test_a_frame_arrives_with_the_last_of_its_packets():
+    # Two frames of two packets; the second packet comes twice, the fourth never.
+    made = Frames(np.arange(4) * 0.1, np.full(4, 10), np.array([0.1, 0.3]), np.array([2, 4]), np.array([20, 40]))
+    units = from_datagrams(made, np.array([1, 0, 1, 2]), np.array([1.0, 1.5, 1.2, 1.6]), 0.2)
+    assert units.arrived_s.tolist() == [1.5, math.inf]
+
+
+def test_a_frame_of_a_stream_arrives_when_nothing_before_it_is_missing():
+    # Bytes 10 to 20 come late, in a segment that repeats some of the first.
+    seq, size = np.array([0, 20, 30, 5]), np.array([10, 10, 10, 15])
+    times, total = in_order(seq, size, np.array([1.0, 2.0, 3.0, 4.0]))
+    assert (times.tolist(), total.tolist()) == ([1.0, 4.0], [10, 40])
+    made = Frames(
+        np.arange(4) * 0.1, np.full(4, 10), np.array([0.1, 0.3, 0.5]), np.array([1, 3, 5]), np.array([10, 30, 50])
+    )
+    assert from_stream(made, seq, size, np.array([1.0, 2.0, 3.0, 4.0]), 0.2).arrived_s.tolist() == [1.0, 4.0, math.inf]
+
+
+def test_the_oldest_makes_room_where_two_may_wait():
+    # Made at 0, 1, 2, 3; nothing is sent before 2.5, when 1 and 2 wait; then 3 comes, and 2 and 3 are sent.
+    assert sent_places(np.array([0.0, 1, 2, 3]), np.array([2.5, 3.5, 3.6]), 2).tolist() == [1, 2, 3]
+    assert sent_places(np.array([0.0, 1, 2, 3]), np.array([3.5, 3.6]), 2).tolist() == [2, 3]
+
+
+# Over-provisioning and scalability
+
+
+def test_the_search_finds_the_factor_of_a_known_delay():
+    # A queue of 64 000 B takes 64 000/48 000 s at factor 1.
+    growth = overprovision.search(0.1, lambda factor: 64 / 48 / factor)
+    assert growth.factor == pytest.approx(64 / 4.8, rel=0.03)
+    assert growth.factor >= 64 / 4.8
+    assert overprovision.search(2.0, lambda factor: 64 / 48 / factor).factor == 1
+    assert math.isinf(overprovision.search(0.1, lambda _: 1.0).factor)
+
+
+def test_the_delay_bound_of_voice_is_that_of_rfc_2212():
+    # 144 B of tokens, packets of 72 B and 30 kbit/s: 19.2 ms of burst, 57.6 ms of packets at two hops and the
+    # sender's own, 20.8 and 0.08 ms of the longest packet; the empty way takes 140 ms, 1.5 ms and 6 µs.
+    expected = 0.0192 + 0.0576 + 1 / 48 + 0.00008 + 0.14 + 0.0015 + 72 * 8 / 100e6
+    assert overprovision.delay_bound_s(DELAYS[2]) == pytest.approx(expected, rel=1e-6)
+
+
+def _counted(core_bytes, hosts=(), bottleneck=()):
+    return Counted(frozenset(hosts), frozenset(bottleneck), frozenset(), 2 * core_bytes, core_bytes, {}, 0.0)
+
+
+def test_state_of_each_flow_is_the_slope_in_the_core():
+    plain = [_counted(0.0)] * 4
+    grows = counters([_counted(50.0 + 8 * n, ["x"], ["y"]) for n in FLOWS], plain)
+    assert grows.core_slope == pytest.approx(8)
+    assert grows.slope == pytest.approx(16)
+    assert grows.parts == grades.Parts(hosts=True, bottleneck=True, elsewhere=False, per_flow=True)
+    assert not counters([_counted(800.0)] * 4, plain).parts.per_flow
 
 
 # Grades

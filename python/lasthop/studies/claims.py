@@ -149,8 +149,12 @@ def summary(judged: Sequence[Judged], variants: Sequence[str], what: str) -> lis
     elif best:
         said.append(f"All that hold anywhere hold at {', '.join(best)}.")
     else:
-        apart = [id for id in (one.claim.id for one in judged) if 0 < sum(id in ids for ids in held.values()) < len(held)]
-        said.append(f"No {what} satisfies all of the others at once: {', '.join(apart)} hold at some and not at others.")
+        apart = [
+            id for id in (one.claim.id for one in judged) if 0 < sum(id in ids for ids in held.values()) < len(held)
+        ]
+        said.append(
+            f"No {what} satisfies all of the others at once: {', '.join(apart)} hold at some and not at others."
+        )
     return said
 
 

@@ -57,7 +57,7 @@ def reduced(result: Result) -> Crowd:
 
 
 def longest_delay(result: Result, begin: float) -> float:
-    """The longest delay of a voice frame that was made from ``begin`` on and has arrived; infinite if one was dropped."""
+    """The longest delay of a voice frame that was made from ``begin`` on; infinite if one was dropped."""
     voice = _observed(result, Packets(result.packets), "voice")
     assert voice.units is not None
     if voice.dropped(begin, result.simulated_s):

@@ -13,7 +13,7 @@ from lasthop import plot
 from lasthop.results import Table
 from lasthop.stats import estimate, number
 from lasthop.studies import Picture
-from lasthop.studies.handover.measured import Measured
+from lasthop.studies.handover.measured import Measured, jitter_on, spread_on
 from lasthop.studies.handover.measures import Trace, window_counts
 from lasthop.studies.handover.scenario import END, FAST, HANDOVERS, SLOW
 from lasthop.studies.handover.tableone import MECHANISMS, Row
@@ -55,7 +55,8 @@ def pictures(data: Measured) -> list[Picture]:
         _frames(data),
         _grades(data),
         _rates(data, "figure-notification", NOTIFIED, "TFRC (RFC 5348) with and without notice of the handover"),
-        _rates(data, "figure-capacity", CAPACITIES, "XCP whose routers know the capacity at once, late, never, or measure it"),
+        _rates(data, "figure-capacity", CAPACITIES, "XCP whose routers know the capacity at once, late, never, "
+        "or measure it"),
         _state(data),
     ]  # fmt: skip
 
@@ -155,16 +156,18 @@ def _intervals(data: Measured, id: str, mechanism: str) -> Picture:
     _intervals_axis(axes, interval)
     axes.set_xlim(0, END)
     _handovers(axes)
-    fast, slow = (data.over(mechanism, lambda trace, fast=fast: trace.spread(fast=fast)) for fast in (True, False))
-    calm = [data.over(mechanism, lambda trace, fast=fast: trace.jitter(fast=fast)) for fast in (True, False)]
+    fast, slow = (data.over(mechanism, spread_on(fast)) for fast in (True, False))
+    calm = [data.over(mechanism, jitter_on(fast)) for fast in (True, False)]
     return Picture(
         id=id,
         caption=f"Interval between consecutive packets at the mobile with {name}, started at {one.start_s:.3f} s; "
         f"logarithmic, so that both links are seen. Over {_runs(data, mechanism)}, the 95th percentile is {fast} times "
-        f"the 5th on WLAN and {slow} times on UMTS; the median jitter is {calm[0].mean:.3f} of the median interval on WLAN "
+        f"the 5th on WLAN and {slow} times on UMTS; the median jitter is {calm[0].mean:.3f} of the median "
+        "interval on WLAN "
         f"and {calm[1].mean:.3f} on UMTS; two seconds after the start and each handover left out.",
         alt=f"Dots of inter-packet intervals over time with {name}: median "
-        f"{_median(one, fast=True)} ms on WLAN before 10 s and after 20 s, {_median(one, fast=False)} ms on UMTS between; "
+        f"{_median(one, fast=True)} ms on WLAN before 10 s and after 20 s, {_median(one, fast=False)} ms on UMTS "
+        "between; "
         f"the longest is {number(float(interval.max()), 0)} ms.",
         figure=figure,
         data=Table(pa.table({"time_s": at, "interval_ms": interval})),
@@ -214,7 +217,8 @@ def _frames(data: Measured) -> Picture:
     return Picture(
         id="figure-4e",
         caption="Interval between consecutive voice frames at the mobile, among a video, four greedy TCP flows and a "
-        "second flow that asks for service; one run of each. The source's own interval is taken off and 20 ms put in its "
+        "second flow that asks for service; one run of each. The source's own interval is taken off and 20 ms "
+        "put in its "
         "place, so silences do not count; what arrives at one time with its predecessor is drawn at 0.1 ms. "
         f"Frames that never arrive: {', '.join(said)}.",
         alt="Six panels of dots of intervals between voice frames over time: around 20 ms, spread more widely on UMTS "
@@ -236,7 +240,7 @@ def _rates(data: Measured, id: str, lines: Mapping[str, str], about: str) -> Pic
     figure, axes = plot.figure(plot.TWO_COLUMNS, 70)
     width = 0.5
     columns: dict[str, list[Any]] = {"time_s": [], "mechanism": [], "mean_share": [], "low": [], "high": []}
-    capacity = np.where((GRID >= HANDOVERS[0]) & (GRID < HANDOVERS[1]), SLOW, FAST)
+    capacity = np.where((HANDOVERS[0] <= GRID) & (HANDOVERS[1] > GRID), SLOW, FAST)
     drops = []
     for (key, name), (colour, dashes) in zip(lines.items(), _LINES, strict=False):
         counts = np.array([window_counts(t.received_s, GRID, width) for t in data.runs[key]]) / width / capacity
@@ -259,7 +263,8 @@ def _rates(data: Measured, id: str, lines: Mapping[str, str], about: str) -> Pic
     return Picture(
         id=id,
         caption=f"{about}. Receive rate over the last {width} s as a share of the link's present rate; mean of "
-        f"{_runs(data, next(iter(lines)))}, with the 95 % interval. Right after 10 s what was under way on WLAN may still arrive. "
+        f"{_runs(data, next(iter(lines)))}, with the 95 % interval. Right after 10 s what was under way on WLAN "
+        "may still arrive. "
         f"Packets dropped from 10 to 20 s: {', '.join(drops)}.",
         alt=f"{len(lines)} lines of the receive rate as a share of the link's over 30 s: {', '.join(lines.values())}.",
         figure=figure,
@@ -275,8 +280,9 @@ def _grades(data: Measured) -> Picture:
     for place, (key, both) in enumerate(rows.items()):
         for shift, (setting, row) in zip((-0.15, 0.15), zip(("a", "b"), both, strict=True), strict=True):
             jitter, rtts = max(row.wlan_jitter, row.umts_jitter), max(row.down_rtts, row.up_rtts)
-            style = {"color": plot.look(key)["color"], "marker": "o" if setting == "a" else "s", "markersize": 5,
-                     "markerfacecolor": "white" if setting == "a" else plot.look(key)["color"], "linestyle": ""}  # fmt: skip
+            colour = plot.look(key)["color"]
+            style = {"color": colour, "marker": "o" if setting == "a" else "s", "markersize": 5, "linestyle": "",
+                     "markerfacecolor": "white" if setting == "a" else colour}  # fmt: skip
             left.plot(max(jitter, LEAST_JITTER), place + shift, **style)
             right.plot(min(max(rtts, LEAST_RTTS), MOST_RTTS), place + shift, **style)
             columns["mechanism"].append(key)
@@ -304,8 +310,10 @@ def _grades(data: Measured) -> Picture:
     right.set_xticks([1, 10, 100, MOST_RTTS], ["≤ 1", "10", "100", "never"])
     return Picture(
         id="figure-grades",
-        caption="Two of the measures behind Table I: on the left the worse of both links, on the right the worse of both "
-        "handovers; medians over the runs. Circles: the paper's single flow. Squares: voice and video, the worse of both, "
+        caption="Two of the measures behind Table I: on the left the worse of both links, on the right the worse "
+            "of both "
+        "handovers; medians over the runs. Circles: the paper's single flow. Squares: voice and video, the worse "
+        "of both, "
         "among four greedy TCP flows. Shades are the bounds of the grades; spread, drops and service below the request "
         "also count.",
         alt="; ".join(f"{MECHANISMS[key]}: {a.media} and {a.dynamic} alone, {b.media} and {b.dynamic} in the crowd"
@@ -344,7 +352,8 @@ def _state(data: Measured) -> Picture:
                       annotation_clip=False, fontsize=8)  # fmt: skip
     return Picture(
         id="figure-state",
-        caption="State that the mechanism keeps in the routers of a path of three, beyond their queues of packets, over the "
+        caption="State that the mechanism keeps in the routers of a path of three, beyond their queues of "
+            "packets, over the "
         "number of flows. None is drawn at 1 B.",
         alt="State in routers at the largest number of flows: "
         + ", ".join(f"{MECHANISMS[key]} {number(float(curve[-1]), 0)} B" for key, curve in curves.items()) + ".",

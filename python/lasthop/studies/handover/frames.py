@@ -46,7 +46,9 @@ def frames(start_s: float, seed: int) -> Mapping[str, Frames]:
     links = [{**link, "rate": "100 Mbit/s"} for link in crowd["link"]]
     alone = crowd.with_(
         link=links,
-        flow=[{**flow, "start": f"{round(start_s * 1e9)} ns", "transport": {"udp": {"header": "0 B"}}} for flow in flows],
+        flow=[
+            {**flow, "start": f"{round(start_s * 1e9)} ns", "transport": {"udp": {"header": "0 B"}}} for flow in flows
+        ],
         change=[],
         record={"packets": True},
     )
@@ -74,7 +76,9 @@ def from_datagrams(made: Frames, place: NDArray[np.int64], arrived_s: Array, eve
     return Units(made.created_s, first.reshape(-1, each).max(axis=1), every_s)
 
 
-def from_stream(made: Frames, seq: NDArray[np.int64], size: NDArray[np.int64], arrived_s: Array, every_s: float) -> Units:
+def from_stream(
+    made: Frames, seq: NDArray[np.int64], size: NDArray[np.int64], arrived_s: Array, every_s: float
+) -> Units:
     """Frames carried by a stream of bytes: each arrives when all bytes up to its end have."""
     times, total = in_order(seq, size, arrived_s)
     place = np.searchsorted(total, made.bytes)

@@ -9,7 +9,14 @@ import numpy as np
 from lasthop.stats import Estimate, estimate, number
 from lasthop.studies.claims import NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, Claim, Judgement
 from lasthop.studies.handover.grades import GRADES, PAPER, steps
-from lasthop.studies.handover.measured import Adapted, Measured
+from lasthop.studies.handover.measured import (
+    Adapted,
+    Measured,
+    jitter_on,
+    peak_at,
+    spread_on,
+    unevenness_on,
+)
 from lasthop.studies.handover.scenario import END, FAST, HANDOVERS, SLOW
 from lasthop.studies.handover.tableone import MECHANISMS, RESERVED
 
@@ -58,7 +65,8 @@ def _xcp_drops(data: Measured) -> Judgement:
         within = sum(trace.dropped(DOWN, UP) for trace in lossy)
         after = sum(trace.dropped(UP, END) for trace in lossy)
         outside.append(
-            f"{len(lossy)} of {len(data.runs['xcp'])} runs lose packets: {before} before 10 s, {within} from 10 to 20 s, "
+            f"{len(lossy)} of {len(data.runs['xcp'])} runs lose packets: {before} before 10 s, {within} from 10 "
+            "to 20 s, "
             f"{after} after"
         )
     return _verdict(outside, f"{drops}", {"xcp_drops": drops})
@@ -107,7 +115,10 @@ def _why_tcp_up(data: Measured) -> str:
     """What holds TCP back after the second handover."""
     window = estimate(t.windows[1] for t in data.runs["reno"])
     path = data.variant.rtt_s(fast=True) * FAST
-    return f" (its window is {window.mean:.0f} packets when it comes back to a path of {path:.0f}, and grows by one a round trip)"
+    return (
+        f" (its window is {window.mean:.0f} packets when it comes back to a path of {path:.0f}, and grows by "
+        "one a round trip)"
+    )
 
 
 def _adapts_down(data: Measured) -> Judgement:
@@ -148,7 +159,7 @@ def _after_return(data: Measured) -> Judgement:
 
 
 def _spread(data: Measured) -> Judgement:
-    fast, slow = (data.over("reno", lambda trace, fast=fast: trace.spread(fast=fast)) for fast in (True, False))
+    fast, slow = (data.over("reno", spread_on(fast)) for fast in (True, False))
     ours = f"{fast} on WLAN, {slow} on UMTS"
     values = {"wlan_p95_over_p5": fast, "umts_p95_over_p5": slow}
     outside = []
@@ -156,7 +167,8 @@ def _spread(data: Measured) -> Judgement:
         if not 3 <= one.mean <= 8:
             gapless = data.gapless("reno", fast=quick)
             outside.append(
-                f"on {name} packets arrive without a gap, at the link's rate, in {gapless} of {len(data.runs['reno'])} runs"
+                f"on {name} packets arrive without a gap, at the link's rate, in {gapless} of "
+                f"{len(data.runs['reno'])} runs"
             )
     return _verdict(outside, ours, values)
 
@@ -164,7 +176,7 @@ def _spread(data: Measured) -> Judgement:
 def _steady(data: Measured) -> Judgement:
     outside, parts, values = [], [], {}
     for name, key in (("TFRC", "tfrc"), ("XCP", "xcp")):
-        links = {link: data.over(key, lambda trace, fast=fast: trace.jitter(fast=fast))
+        links = {link: data.over(key, jitter_on(fast))
                  for link, fast in (("WLAN", True), ("UMTS", False))}  # fmt: skip
         parts.append(f"{name} " + ", ".join(f"{one.mean:.3f} on {link}" for link, one in links.items()))
         for link, one in links.items():
@@ -177,7 +189,7 @@ def _steady(data: Measured) -> Judgement:
 def _peaks(data: Measured) -> Judgement:
     outside, parts, values = [], [], {}
     for name, key in (("TFRC", "tfrc"), ("XCP", "xcp")):
-        at = {handover: data.over(key, lambda trace, handover=handover: trace.peak(handover)) for handover in HANDOVERS}
+        at = {handover: data.over(key, peak_at(handover)) for handover in HANDOVERS}
         parts.append(f"{name} " + ", ".join(f"{one} × at {handover:.0f} s" for handover, one in at.items()))
         for handover, one in at.items():
             values[f"{name.lower()}_peak_at_{handover:.0f}_s"] = one
@@ -228,7 +240,7 @@ def _ewa(data: Measured) -> Judgement:
     values, differences, parts = {"ewa_drops": ewa, "tcp_drops": tcp}, {"drops TCP − EWA": fewer}, []
     for link, fast in (("WLAN", True), ("UMTS", False)):
         width = data.variant.rtt_s(fast=fast)
-        measure = lambda trace, fast=fast, width=width: trace.unevenness(width, fast=fast)  # noqa: E731
+        measure = unevenness_on(fast, width)
         parts.append(f"{data.over('ewa', measure)} and {data.over('reno', measure)} on {link}")
         differences[f"variation {link} TCP − EWA"] = data.paired("reno", "ewa", measure)
     ours = f"drops {ewa} and {tcp}; variation of the rate {', '.join(parts)} (EWA and TCP)"
@@ -237,9 +249,7 @@ def _ewa(data: Measured) -> Judgement:
 
 def _inert(data: Measured) -> Judgement:
     pairs = list(zip(data.runs["ewa-asymmetric"], data.runs["reno-asymmetric"], strict=True))
-    same = sum(
-        len(a.received_s) == len(b.received_s) and bool((a.received_s == b.received_s).all()) for a, b in pairs
-    )
+    same = sum(len(a.received_s) == len(b.received_s) and bool((a.received_s == b.received_s).all()) for a, b in pairs)
     outside = [] if same == len(pairs) else [f"{len(pairs) - same} of {len(pairs)} runs differ"]
     return _verdict(outside, f"the same arrivals in {same} of {len(pairs)} runs", {})
 
@@ -288,11 +298,13 @@ def _table(data: Measured) -> Judgement:
                 differ.append((abs(off), f"{name} {column}: {mine}, paper {theirs}"))
     equal, near = 21 - len(differ), sum(off == 1 for off, _ in differ)
     text = f"{equal} equal, {near} one step off, {len(differ) - near} further"
-    if any("media" in said for _, said in differ if any(name in said for name in ("IntServ", "DiffServ", "SWAN"))):
-        wait = 1e3 / SLOW
-        because = f"in (b) a voice frame, one every 20 ms, waits up to {wait:.1f} ms on UMTS for one packet of 1000 B in service"
-        return _verdict([*(said for _, said in differ), because], text, {})
-    return _verdict([said for _, said in differ], text, {})
+    said = [text for _, text in differ]
+    if any(f"{MECHANISMS[key]} media" in one for one in said for key in RESERVED):
+        said.append(
+            f"(in the crowd a voice frame, one every 20 ms, waits for up to {1e3 / SLOW:.1f} ms on UMTS while one packet "
+            "of 1000 B is sent)"
+        )
+    return _verdict(said, text, {})
 
 
 def _scalability(data: Measured) -> Judgement:
@@ -316,9 +328,7 @@ def _inexact(data: Measured) -> Judgement:
     modes = {"stale": "xcp-stale", "late": "xcp-late", "measured": "xcp-measured"}
     graded = {name: data.single(key).dynamic for name, key in modes.items()}
     ours = f"known {known}; " + ", ".join(f"{name} {grade}" for name, grade in graded.items())
-    outside = [
-        f"{name} capacity: still very high" for name in ("stale", "measured") if graded[name] == "very high"
-    ]
+    outside = [f"{name} capacity: still very high" for name in ("stale", "measured") if graded[name] == "very high"]
     return _verdict(outside, ours, {})
 
 
@@ -346,7 +356,8 @@ CLAIMS: list[Claim[Measured]] = [
     ),
     Claim(
         "A5", "V-A", "At 10 s TCP and XCP adapt their rate quickly, TFRC does not", "TCP, XCP quick",
-        "median run ≤ 15 R of the new path; TFRC longer than both", "the grade “high” of dynamic behaviour ends at 15 R",
+        "median run ≤ 15 R of the new path; TFRC longer than both", "the grade “high” of dynamic behaviour ends "
+        "at 15 R",
         _adapts_down, see="figure-3a",
     ),
     Claim(
@@ -408,7 +419,8 @@ CLAIMS: list[Claim[Measured]] = [
         "grades come from measures by thresholds fixed in advance", _table, see="figure-grades",
     ),
     Claim(
-        "A19", "Table I", "The order of scalability", "TCP > TFRC, EWA > XCP, DiffServ, SWAN > IntServ", "the paper's order",
+        "A19", "Table I", "The order of scalability", "TCP > TFRC, EWA > XCP, DiffServ, SWAN > "
+        "IntServ", "the paper's order",
         "from counters of state and operations", _scalability,
     ),
     Claim(

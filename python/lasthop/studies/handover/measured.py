@@ -15,7 +15,7 @@ from lasthop.studies.handover.scalability import Counters
 from lasthop.studies.handover.scenario import FAST, HANDOVERS, SLOW, Variant
 from lasthop.studies.handover.tableone import MECHANISMS, RESERVED, Row, rows, summary
 
-__all__ = ["Adapted", "Measured", "crowd_row"]
+__all__ = ["Adapted", "Measured", "crowd_row", "jitter_on", "peak_at", "spread_on", "unevenness_on"]
 
 DOWN, UP = HANDOVERS
 
@@ -116,3 +116,26 @@ class Measured:
 def crowd_row(variant: Variant, crowds: Sequence[Crowd]) -> Row:
     """A row of Table I of runs of the crowd: the worse of voice and video."""
     return summary(rows(variant, ([crowd.voice, crowd.video] for crowd in crowds)))
+
+
+# Measures of a trace, as functions of it
+
+
+def jitter_on(fast: bool) -> Callable[[Trace], float]:
+    """Median jitter over median interval, on WLAN (``fast``) or on UMTS."""
+    return lambda trace: trace.jitter(fast=fast)
+
+
+def spread_on(fast: bool) -> Callable[[Trace], float]:
+    """P95 over P5 of intervals."""
+    return lambda trace: trace.spread(fast=fast)
+
+
+def peak_at(handover: float) -> Callable[[Trace], float]:
+    """The largest interval within a second after a handover, over the median."""
+    return lambda trace: trace.peak(handover)
+
+
+def unevenness_on(fast: bool, width: float) -> Callable[[Trace], float]:
+    """Coefficient of variation of the receive rate over bins of ``width`` seconds."""
+    return lambda trace: trace.unevenness(width, fast=fast)

@@ -198,7 +198,7 @@ class Units:
         return times, window_counts(arrived, times, width), due
 
     def adaptation(self, handover: float, rtt: float, delay: float, tolerance: float = 0.2) -> float:
-        """As :func:`adaptation`; the rate due is the source's, one empty path earlier. A frame more or less is allowed."""
+        """As :func:`adaptation`; due is what the source made, one empty path earlier, a frame more or less."""
         _, got, due = self._served(handover, max(5 * rtt, SHORTEST), delay)
         good = np.abs(got - due) <= np.maximum(tolerance * due, 1)
         found = held(good, int(np.ceil(10 * rtt / STEP)))
@@ -390,7 +390,8 @@ def _sent_at(packets: Packets, sent: Flags, those: Flags) -> Array:
     order = np.argsort(packets.number[sent], kind="stable")
     numbers = packets.number[sent][order]
     times: Array = packets.time_s[sent][order]
-    return times[np.searchsorted(numbers, packets.number[those])]
+    left: Array = times[np.searchsorted(numbers, packets.number[those])]
+    return left
 
 
 def _slow_start(result: Result, at_s: Array) -> Flags:

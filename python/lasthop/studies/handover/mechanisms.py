@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from lasthop.scenario import Scenario
@@ -66,7 +67,7 @@ _WFQ = {"wfq": {"limit": LIMIT}}
 
 
 def _diffserv(*, edge: bool) -> Mapping[str, Any]:
-    """The share of expedited forwarding is that of SWAN's real time; assured forwarding, which nobody uses, has little."""
+    """Expedited forwarding has the share of SWAN's real time; assured forwarding, which nobody uses, little."""
     return {"diffserv": {"edge": edge, "limit": LIMIT, "ef": 0.6, "af": [0.05] * 4}}
 
 
@@ -134,7 +135,13 @@ def _transport(variant: Variant, mechanism: Mechanism) -> dict[str, Any]:
         if mechanism.tfrc.get("profile", variant.profile) == "ns2":
             return {"tfrc": {"segment": "1000 B", "header": "0 B", "heavy_rounds": 1, **mechanism.tfrc}}
         return {"tfrc": {"segment": "960 B", **mechanism.tfrc}}
-    tcp = {"variant": mechanism.tcp, "segment": "1000 B", "header": "0 B", "window": 2000, "rto": {"min": variant.min_rto}}
+    tcp = {
+        "variant": mechanism.tcp,
+        "segment": "1000 B",
+        "header": "0 B",
+        "window": 2000,
+        "rto": {"min": variant.min_rto},
+    }
     return {"tcp": tcp}
 
 
@@ -210,7 +217,7 @@ def _chain(variant: Variant, mechanism: Mechanism) -> tuple[list[dict[str, Any]]
     nodes = [radio["between"][0], *(f"hop{i}" for i in range(1, mechanism.hops)), radio["between"][1]]
     last = len(nodes) - 2
     links = [{**wire, "queue": mechanism.wire}]
-    for i, between in enumerate(zip(nodes, nodes[1:], strict=False)):
+    for i, between in enumerate(pairwise(nodes)):
         name = radio["name"] if i == last else f"{radio['name']}{i + 1}"
         links.append({**radio, "name": name, "between": list(between), "delay": f"{each} us", "queue": mechanism.radio})
     return links, (f"{(umts - 1) * 1000 - last * each} us", f"{each} us")

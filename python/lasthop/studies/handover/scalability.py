@@ -54,7 +54,11 @@ def path(key: str, flows: int) -> Scenario:
          "queue": queue}
         for name, a, b, queue in zip(("first", "second", "third", "last"), nodes, nodes[1:], queues, strict=False)
     ]  # fmt: skip
-    flow: dict[str, Any] = {"from": "server", "to": "mobile", "source": {"cbr": {"rate": f"{RATE} bit/s", "size": f"{SIZE} B"}}}
+    flow: dict[str, Any] = {
+        "from": "server",
+        "to": "mobile",
+        "source": {"cbr": {"rate": f"{RATE} bit/s", "size": f"{SIZE} B"}},
+    }
     if mechanism.reserves:
         flow["transport"] = {"udp": {"header": "0 B"}}
         if mechanism.asks:
@@ -117,7 +121,9 @@ def reduced(result: Result) -> Counted:
             signalling += row["value"]
     hosts |= {str(label) for label in set(result.flows["transport"].tolist())}
     operations = {name: last.get(name, 0.0) / last.get(_counted(name), 1.0) for name in OPERATIONS}
-    return Counted(frozenset(hosts), frozenset(bottleneck), frozenset(elsewhere), state_bytes, core_bytes, operations, signalling)
+    return Counted(
+        frozenset(hosts), frozenset(bottleneck), frozenset(elsewhere), state_bytes, core_bytes, operations, signalling
+    )
 
 
 def _counted(operations: str) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from lasthop.studies import Assumption, Campaign, Study
 from lasthop.studies.handover.judgements import CLAIMS
-from lasthop.studies.handover.scenario import DELAYS, HANDOVERS, SEED, SENSITIVITY, Variant, text
+from lasthop.studies.handover.scenario import DELAYS, SEED, SENSITIVITY, Variant, text
 
 if TYPE_CHECKING:
     from lasthop.results import Result, Table
@@ -57,7 +57,9 @@ class Bench:
         self._total, self._threads, self._progress = total, threads, progress
         self._done = 0
 
-    def run(self, work: Sequence[tuple[Scenario, int]], reduce: Callable[[Result], T], *, counts: bool = True) -> list[T]:
+    def run(
+        self, work: Sequence[tuple[Scenario, int]], reduce: Callable[[Result], T], *, counts: bool = True
+    ) -> list[T]:
         """What ``reduce`` makes of each run."""
         from lasthop.runs import run_each
 
@@ -113,7 +115,7 @@ def _measured(bench: Bench, variant: Variant, counted: Mapping[str, Counters]) -
     for asks in (None, ALONE):
         keys = [key for key in single_keys if ALL[key].reserves == (asks is not None)]
         work = [(single(variant, key, start), SEED) for key in keys for start, _ in _starts()]
-        traces += bench.run(work, lambda result, asks=asks: trace(result, asks=asks))
+        traces += bench.run(work, partial(trace, asks=asks))
     crowds = _crowds(bench, [(crowd(variant, key, start), seed) for key in crowd_keys for start, seed in _starts()])
     elastic_first = sorted(single_keys, key=lambda key: ALL[key].reserves)
     return Measured(variant, _parted(elastic_first, traces), _parted(crowd_keys, crowds), counted)
@@ -161,9 +163,7 @@ def _growth(bench: Bench, variant: Variant) -> tuple[Growth, Sequence[Crowd]]:
 # Tables
 
 
-def _tables(
-    measured: Mapping[str, Measured], growth: Growth, grown: Sequence[Crowd]
-) -> dict[str, tuple[str, Table]]:
+def _tables(measured: Mapping[str, Measured], growth: Growth, grown: Sequence[Crowd]) -> dict[str, tuple[str, Table]]:
     from lasthop.studies.handover import tables
 
     default = measured[DEFAULT]
@@ -179,7 +179,8 @@ def _tables(
         ),
         "counters": ("What each mechanism puts where, and what it costs there.", tables.counters(default)),
         "over-provisioning": (
-            "The search for the factor by which a best-effort link must grow: the longest delay of a voice frame at each "
+            "The search for the factor by which a best-effort link must grow: the longest delay of a voice frame "
+            "at each "
             "factor tried.",
             tables.growth(growth),
         ),
@@ -231,7 +232,8 @@ STUDY = Study(
         ),
         Assumption(
             "TFRC", "ns-2's, with one heavy round, and loss after one later packet",
-            "ns-2's defaults until 2007; the paper is of 2005", "RFC 5348 beside it, with and without notice of the handover",
+            "ns-2's defaults until 2007; the paper is of 2005", "RFC 5348 beside it, with and without notice of "
+            "the handover",
         ),
         Assumption(
             "What XCP's routers know of the link", "its rate, at once", "the paper's results imply it",
@@ -246,29 +248,36 @@ STUDY = Study(
             "a greedy source has nothing to ask for",
         ),
         Assumption(
-            "The crowd", "voice (AMR 12.2), video (65 kbit/s) and a flow of 96 kbit/s, all asking for service where there is "
+            "The crowd", "voice (AMR 12.2), video (65 kbit/s) and a flow of 96 kbit/s, all asking for service "
+            "where there is "
             "any, among four greedy TCP flows; all as the standards have it; 20 seeds",
-            "the paper has none; on an empty path a reservation does nothing. The three fit into 60 % of UMTS, the smallest "
+            "the paper has none; on an empty path a reservation does nothing. The three fit into 60 % of UMTS, "
+            "the smallest "
             "share that a scheme gives away",
         ),
         Assumption(
             "Time to adapt",
             "from the handover until the receive rate over the last max(5 R, 0.2 s) stays within 20 % of "
-            "the new capacity for 10 R, with R the round trip of the empty new path. In the crowd: of what voice and video "
+            "the new capacity for 10 R, with R the round trip of the empty new path. In the crowd: of what voice "
+            "and video "
             "made, or a frame more or less",
             "the paper gives no measure; a sender that adapts at once would read 4 to 5 R",
         ),
         Assumption(
-            "Media friendliness", "median jitter over median interval, and P95 over P5 of the intervals, on each link; jitter is "
-            "the difference of consecutive intervals. In the crowd intervals are between frames, the source's own taken off",
+            "Media friendliness", "median jitter over median interval, and P95 over P5 of the intervals, on each "
+            "link; jitter is "
+            "the difference of consecutive intervals. In the crowd intervals are between frames, the source's "
+            "own taken off",
             "the paper's definition of jitter; it gives no measure for its grades",
         ),
         Assumption(
-            "Grades", "thresholds on the measures, fixed before the first run; the grade is the worse of both links, or of both "
+            "Grades", "thresholds on the measures, fixed before the first run; the grade is the worse of both "
+            "links, or of both "
             "handovers, and that of the median run", "the paper's grades are judgements",
         ),
         Assumption(
-            "Scalability", "four steps, one off if hosts need more than TCP or UDP, if the router at the bottleneck changes, if "
+            "Scalability", "four steps, one off if hosts need more than TCP or UDP, if the router at the "
+            "bottleneck changes, if "
             "others do, and if routers keep state for each flow; read off the values that parts show in a run",
             "the paper: “the cost of deploying the new solution at a large scale”",
         ),

@@ -57,7 +57,9 @@ class Row:
 
 def row(variant: Variant, trace: Trace) -> Row:
     """Measures and grades of one flow in one run: each grade is the worse of both links, or of both handovers."""
-    wlan, umts = ((trace.jitter(fast=fast, start=False), trace.spread(fast=fast, start=False)) for fast in (True, False))
+    wlan, umts = (
+        (trace.jitter(fast=fast, start=False), trace.spread(fast=fast, start=False)) for fast in (True, False)
+    )
     rtts, near, drops, below, dynamic = [], [], [], [], []
     for handover in HANDOVERS:
         rtt = variant.rtt_s(fast=handover == UP)

@@ -23,7 +23,11 @@ __all__ = ["counters", "frames", "grades", "growth", "measures", "runs"]
 NOTHING = Parts(hosts=False, bottleneck=False, elsewhere=False, per_flow=False)
 
 #: Rows beyond the paper's seven.
-MORE = {"intserv-more": "IntServ that reserves half as much again", "swan-3-hops": "SWAN over three hops of radio", "none": "best effort"}
+MORE = {
+    "intserv-more": "IntServ that reserves half as much again",
+    "swan-3-hops": "SWAN over three hops of radio",
+    "none": "best effort",
+}
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -108,7 +112,10 @@ def counters(data: Measured) -> Table:
                 "other routers change": _yes(parts.elsewhere),
                 "state of each flow in the core": _yes(parts.per_flow),
                 "scalability": scalability(parts),
-                **{f"router state, {n} flow{'s' if n > 1 else ''} (B)": value for n, value in zip(one.flows, one.state_bytes, strict=True)},
+                **{
+                    f"router state, {n} flow{'s' if n > 1 else ''} (B)": value
+                    for n, value in zip(one.flows, one.state_bytes, strict=True)
+                },
                 "more for each flow (B)": one.slope,
                 "of it in the core (B)": one.core_slope,
                 **{f"{operation.replace('_', ' ')} per packet": value for operation, value in one.operations.items()},
@@ -160,7 +167,10 @@ def frames(data: Measured) -> Table:
                         "link": link,
                         "delay_ms_p50": 1e3 * float(np.mean([np.median(d) for d in some])),
                         "delay_ms_p99": 1e3 * float(np.mean([np.percentile(d, 99) for d in some])),
-                        "distortion_ms": 1e3 * float(np.mean([np.mean(np.abs(i - u.every_s)) for i, u in zip(intervals, units, strict=True)])),
+                        "distortion_ms": 1e3
+                        * float(
+                            np.mean([np.mean(np.abs(i - u.every_s)) for i, u in zip(intervals, units, strict=True)])
+                        ),
                         "greedy_tcp_kbps_umts": 8 * float(np.mean([c.greedy for c in data.crowds[key]])),
                         "lost_pct": 100 * float(np.mean([u.lost(begin, min(end, END - 1)) for u in units])),
                     }
