@@ -301,8 +301,8 @@ def _table(data: Measured) -> Judgement:
     said = [text for _, text in differ]
     if any(f"{MECHANISMS[key]} media" in one for one in said for key in RESERVED):
         said.append(
-            f"(in the crowd a voice frame, one every 20 ms, waits for up to {1e3 / SLOW:.1f} ms on UMTS while one packet "
-            "of 1000 B is sent)"
+            f"(in the crowd a voice frame, one every 20 ms, waits up to {1e3 / SLOW:.1f} ms on UMTS while one "
+            "packet of 1000 B is sent)"
         )
     return _verdict(said, text, {})
 
@@ -329,6 +329,8 @@ def _inexact(data: Measured) -> Judgement:
     graded = {name: data.single(key).dynamic for name, key in modes.items()}
     ours = f"known {known}; " + ", ".join(f"{name} {grade}" for name, grade in graded.items())
     outside = [f"{name} capacity: still very high" for name in ("stale", "measured") if graded[name] == "very high"]
+    if not outside and (same := [name for name, grade in graded.items() if grade == known]):
+        return Judgement(REPRODUCED, ours, {}, f"{' and '.join(same)} capacity costs no grade")
     return _verdict(outside, ours, {})
 
 
