@@ -48,7 +48,7 @@ fidelity:
 # The families that are compared event for event.
 .PHONY: fidelity-quick
 fidelity-quick:
-	cargo run --quiet --profile fast -p lasthop-fidelity -- $(addprefix $(REF)/,tcp-scripted tcp-droptail handover)
+	cargo run --quiet --profile fast -p lasthop-fidelity -- $(addprefix $(REF)/,tcp-scripted tcp-droptail handover xcp)
 
 ## The documentation, as a site in docs/_build/html.
 docs: .venv/core .venv/docs

@@ -59,7 +59,7 @@ error: unknown queue discipline "droptial"
 14 | queue.droptial.limit = "64 kB"
    |       ^^^^^^^^ did you mean "droptail"?
    |
-   = known: droptail, red, codel   (lasthop schema queue)
+   = known: droptail, red, codel, swan, rio, drr, priority, token_bucket, wfq, diffserv   (lasthop schema queue)
 "#,
     ),
     (

@@ -1,7 +1,7 @@
 //! Compares the bytes that each sink received in each bin of time, exactly.
 //!
-//! The files have the use of the bottleneck and the length of its queue too; what is received says
-//! both, since nothing else determines when a packet leaves.
+//! The files have the use of the bottleneck and the length of its queue too, which are not compared:
+//! both follow from which packets leave it when.
 
 use std::any::Any;
 use std::path::Path;
@@ -44,8 +44,7 @@ fn compare(file: &Path, network: &Network) -> Result<Outcome, Outcome> {
             ours[*flow as usize] += bytes;
         }
         if let Some(flow) = (0..ours.len()).find(|&flow| ours[flow] != theirs[flow]) {
-            let words =
-                format!("flow {flow} until {end} s: ns-2 {} B, lasthop {} B", theirs[flow], ours[flow]);
+            let words = format!("flow {flow} until {end} s: ns-2 {} B, lasthop {} B", theirs[flow], ours[flow]);
             return Ok(Outcome::Differs(bins.len() * theirs.len(), words));
         }
     }

@@ -2,13 +2,14 @@
 
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Bytes, Duration, Probability};
-use lasthop_core::net::disciplines::{droptail, xcp};
-use lasthop_core::net::loss::{list, schedule};
+use lasthop_core::net::disciplines::{droptail, red, xcp};
+use lasthop_core::net::loss::{bernoulli, list, none, schedule};
 use lasthop_core::profile::Profile;
 use lasthop_core::scenario::registry::{LossModel, Queue, Source, Transport};
 use lasthop_core::scenario::types::{self, Scenario};
 use lasthop_core::traffic::{file, greedy};
 use lasthop_core::transport::tcp::{self, config};
+use lasthop_core::transport::tfrc;
 use serde_json::Value;
 
 use crate::index::{Direction, Flow, Network, Tcp, XcpRouter};
@@ -56,9 +57,10 @@ pub fn scenario(network: &Network) -> Result<Scenario, Obstacle> {
         }),
         loss: data_loss(network)?,
         reorder: network.reorder,
-        queue: match &network.xcp {
-            Some(router) => xcp_queue(&network.bottleneck, router),
-            None => queue(&network.bottleneck),
+        queue: match (&network.red, &network.xcp) {
+            (Some(variables), _) => red_queue(&network.bottleneck, variables)?,
+            (None, Some(router)) => xcp_queue(&network.bottleneck, router),
+            (None, None) => queue(&network.bottleneck),
         },
         ..link(BOTTLENECK, ["r1", "r2"], &network.bottleneck)
     }];
@@ -72,7 +74,10 @@ pub fn scenario(network: &Network) -> Result<Scenario, Obstacle> {
             name: i.to_string(),
             from: source,
             to: sink,
-            transport: Transport::Tcp(transport(&network.tcp, flow)?),
+            transport: match flow.variant.as_str() {
+                "TFRC" => Transport::Tfrc(tfrc(network, flow)?),
+                _ => Transport::Tcp(transport(&network.tcp, flow)?),
+            },
             source: match flow.packets {
                 None => Source::Greedy(greedy::Config::default()),
                 Some(packets) => Source::File(file::Config { size: size(packets) }),
@@ -82,21 +87,18 @@ pub fn scenario(network: &Network) -> Result<Scenario, Obstacle> {
         });
     }
     let changes = network.changes.iter().map(|change| types::Change {
-        at: Duration::from_secs_f64(change.at),
-        link: BOTTLENECK.to_owned(),
         rate: Some(BitRate::from_bps(change.rate)),
         delay: Some(Duration::from_secs_f64(change.delay)),
-        up: None,
-        loss: None,
-        in_flight: Default::default(),
-        queue: Default::default(),
+        ..quiet(change.at)
     });
+    let mut changes: Vec<types::Change> = changes.collect();
+    changes.extend(blackouts(network)?);
     Ok(Scenario {
         profile: Profile::Ns2,
         duration: Duration::from_secs_f64(network.stop),
         link: links,
         flow: flows,
-        change: changes.collect(),
+        change: changes,
         ..Scenario::default()
     })
 }
@@ -127,6 +129,26 @@ fn xcp_queue(direction: &Direction, router: &XcpRouter) -> Queue {
     })
 }
 
+/// RED as ns-2.35 has it, with these variables.
+fn red_queue(direction: &Direction, variables: &[(String, Value)]) -> Result<Queue, Obstacle> {
+    let mut config = red::Config { limit: Amount::Packets(direction.waiting), ..red::Config::default() };
+    for (name, value) in variables {
+        let number = number(name, value)?;
+        let probability = || Probability::new(number).ok_or_else(|| Obstacle::Wrong(format!("{name}: {number}")));
+        match name.as_str() {
+            "bytes_" => config.by_size = Some(number != 0.0),
+            "queue_in_bytes_" if number == 0.0 => config.count = Some(red::Count::Packets),
+            "thresh_" => config.min = Some(number),
+            "maxthresh_" => config.max = Some(number),
+            "q_weight_" => config.weight = Some(probability()?),
+            "gentle_" => config.gentle = number != 0.0,
+            "linterm_" => config.max_p = Probability::new(1.0 / number).unwrap_or_default(),
+            _ => return Err(Obstacle::Wrong(format!("Queue/RED: {name} is not known"))),
+        }
+    }
+    Ok(Queue::Red(config))
+}
+
 fn list(drops: &[u64]) -> Option<LossModel> {
     (!drops.is_empty()).then(|| LossModel::List(list::Config { drop: drops.to_vec() }))
 }
@@ -138,11 +160,42 @@ fn data_loss(network: &Network) -> Result<Option<LossModel>, Obstacle> {
         return Ok(list(&network.data_drops));
     }
     if !network.data_drops.is_empty() {
-        return Err(Obstacle::Unsupported("scripted and random losses on one link".to_owned()));
+        // Scripted losses come first; see `blackouts`.
+        return Ok(list(&network.data_drops));
     }
     let step = |&(at, p): &(f64, f64)| Ok(schedule::Step { at: Duration::from_secs_f64(at), p: probability(p)? });
     let steps = network.loss_schedule.iter().map(step).collect::<Result<_, Obstacle>>()?;
     Ok(Some(LossModel::Schedule(schedule::Config { steps })))
+}
+
+/// Times in which everything is lost, on a link that has scripted losses before them.
+fn blackouts(network: &Network) -> Result<Vec<types::Change>, Obstacle> {
+    if network.data_drops.is_empty() {
+        return Ok(Vec::new());
+    }
+    let change = |&(at, p): &(f64, f64)| {
+        let loss = match p {
+            0.0 => LossModel::None(none::Config::default()),
+            1.0 => LossModel::Bernoulli(bernoulli::Config { p: Probability::new(p).unwrap_or_default() }),
+            _ => return Err(Obstacle::Unsupported("scripted and random losses on one link".to_owned())),
+        };
+        Ok(types::Change { loss: Some(loss), ..quiet(at) })
+    };
+    network.loss_schedule.iter().map(change).collect()
+}
+
+/// A change of the bottleneck that changes nothing.
+fn quiet(at: f64) -> types::Change {
+    types::Change {
+        at: Duration::from_secs_f64(at),
+        link: BOTTLENECK.to_owned(),
+        rate: None,
+        delay: None,
+        up: None,
+        loss: None,
+        in_flight: Default::default(),
+        queue: Default::default(),
+    }
 }
 
 /// TCP's parameters for a flow.
@@ -213,6 +266,47 @@ fn transport(tcp: &Tcp, flow: &Flow) -> Result<tcp::Config, Obstacle> {
     })
 }
 
+/// TFRC's parameters for a flow.
+fn tfrc(network: &Network, flow: &Flow) -> Result<tfrc::Config, Obstacle> {
+    for (stated, known) in [(&flow.agent, "Agent/TFRC"), (&flow.sink, "Agent/TFRCSink")] {
+        if stated.as_deref() != Some(known) {
+            return Err(Obstacle::Wrong(format!("flows: {stated:?} where {known} is expected")));
+        }
+    }
+    let segment = network.tcp.packet_size;
+    let Some(header) = flow.data_bytes.checked_sub(segment) else {
+        return Err(Obstacle::Wrong("data_packet_bytes_on_wire is less than packetSize_".to_owned()));
+    };
+    let mut config = tfrc::Config {
+        segment: Some(Bytes::new(segment.into())),
+        header: Some(Bytes::new(header.into())),
+        ..tfrc::Config::default()
+    };
+    for (name, value) in &network.tfrc {
+        let number = number(name, value)?;
+        match name.as_str() {
+            "ca_" => config.damping = Some(number != 0.0),
+            "maxHeavyRounds_" => config.heavy_rounds = Some(number as u32),
+            "numPkts_" => config.loss_trigger = Some(number as u32),
+            _ => return Err(Obstacle::Wrong(format!("non_default_agent_variables: {name} is not known"))),
+        }
+    }
+    Ok(config)
+}
+
+/// The value of a variable.
+fn number(name: &str, value: &Value) -> Result<f64, Obstacle> {
+    let number = match value {
+        Value::Bool(b) => Some(f64::from(u8::from(*b))),
+        Value::Number(n) => n.as_f64(),
+        Value::String(text) if text == "true" => Some(1.0),
+        Value::String(text) if text == "false" => Some(0.0),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    number.ok_or_else(|| Obstacle::Wrong(format!("non_default_agent_variables: {name} is not a number")))
+}
+
 /// The agents named must be those of the variant.
 fn check_agent(flow: &Flow, tcp: &Tcp) -> Result<(), Obstacle> {
     let agent = match flow.variant.as_str() {
@@ -246,17 +340,7 @@ struct Settled {
 
 impl Settled {
     fn set(&mut self, name: &str, value: &Value) -> Result<(), Obstacle> {
-        let number = match value {
-            Value::Bool(b) => Some(f64::from(u8::from(*b))),
-            Value::Number(n) => n.as_f64(),
-            Value::String(text) if text == "true" => Some(1.0),
-            Value::String(text) if text == "false" => Some(0.0),
-            Value::String(text) => text.parse().ok(),
-            _ => None,
-        };
-        let Some(number) = number else {
-            return Err(Obstacle::Wrong(format!("non_default_agent_variables: {name} is not a number")));
-        };
+        let number = number(name, value)?;
         let on = number != 0.0;
         let tcp = &mut self.tcp;
         match name {

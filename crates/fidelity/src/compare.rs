@@ -140,7 +140,10 @@ fn run(
     for (place, flow, letter, event) in &watcher.drops {
         // ns-2's traces show drops at the bottleneck only.
         if places.get(&place.0).is_some_and(|name| name.starts_with(BOTTLENECK)) {
-            events.entry((*flow, *letter)).or_default().push(*event);
+            // Only scripted losses are marked as such; these come before a schedule begins.
+            let scripted = network.loss_schedule.first().is_none_or(|(at, _)| event.at.as_secs_f64() < *at);
+            let event = Event { b: event.b.filter(|_| scripted || *letter != 'D').or(Some(0.0)), ..*event };
+            events.entry((*flow, *letter)).or_default().push(event);
         }
     }
     if samples {
@@ -169,7 +172,7 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 /// How far times may be apart.
 const TOLERANCE: Duration = Duration::from_nanos(1000);
 
-/// `X`: the window, and the bytes that the sink has in order. The script that samples adds up
+/// `X`: the window or TFRC's rate in bytes per second, and the bytes that the sink has. The script that samples adds up
 /// its interval in doubles; that decides whether it sees an arrival of the same instant.
 fn take_samples(network: &Network, results: &Results, watcher: &Watcher, events: &mut Events) {
     let Some(series) = results.table("series") else { return };
@@ -178,12 +181,15 @@ fn take_samples(network: &Network, results: &Results, watcher: &Watcher, events:
         let (Some(name), Some(quantity)) = (series.text("name", row), series.text("quantity", row)) else { continue };
         let (Some(time), Some(value)) = (series.number("time_s", row), series.number("value", row)) else { continue };
         let flow = name.parse::<u32>().ok().filter(|&f| (f as usize) < network.flows.len());
-        if let (Some(flow), "cwnd_packets") = (flow, quantity)
+        let value = if quantity == "rate_bps" { value / 8.0 } else { value };
+        if let (Some(flow), "cwnd_packets" | "rate_bps") = (flow, quantity)
             && time > 0.0
-            && time < network.stop
         {
             let clock = clock.entry(flow).or_insert(0.0);
             *clock += SAMPLE_INTERVAL.as_secs_f64();
+            if *clock >= network.stop {
+                continue;
+            }
             let bytes = watcher.bytes_before(flow, *clock);
             let at = Instant::from_secs_f64(time);
             events.entry((flow, 'X')).or_default().push(Event { at, a: value, b: Some(bytes as f64) });

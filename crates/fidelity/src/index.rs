@@ -14,6 +14,8 @@ pub enum Family {
     Exact(Vec<Result<Case, (String, String)>>),
     /// One network, several variants and loss rates, many seeds.
     RandomLoss(Box<RandomLoss>),
+    /// Deterministic scenarios of TFRC, and statistical ones.
+    Tfrc(Vec<Result<Case, (String, String)>>, Vec<Value>),
     /// Another kind: the names of its scenarios.
     Unsupported(Vec<String>),
 }
@@ -54,6 +56,10 @@ pub struct Network {
     pub loss_schedule: Vec<(f64, f64)>,
     /// What they all have in common.
     pub tcp: Tcp,
+    /// Variables of TFRC's agents that differ from ns-2's defaults, by name.
+    pub tfrc: Vec<(String, Value)>,
+    /// Variables of the bottleneck's RED forward, if it is not DropTail.
+    pub red: Option<Vec<(String, Value)>>,
     /// The flows.
     pub flows: Vec<Flow>,
     /// Seconds.
@@ -196,6 +202,9 @@ impl Family {
             exact::<Dumbbell>(value)
         } else if is("handover") || is("xcp") {
             exact::<Handover>(value)
+        } else if is("tfrc") {
+            let file: TfrcFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
+            Ok(Self::Tfrc(cases::<Handover>(file.exact_scenarios), file.statistical))
         } else if is("tcp-random-loss") {
             let family: RandomLossFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
             family.describe(folder).map(|f| Self::RandomLoss(Box::new(f)))
@@ -215,20 +224,39 @@ fn ids(value: &Value) -> Vec<String> {
     ids
 }
 
+/// The network of a scenario that is part of a larger description.
+///
+/// # Errors
+/// What is not understood of it.
+pub fn part(scenario: &Value) -> Result<Network, String> {
+    let mut scenario = scenario.clone();
+    if let Some(scenario) = scenario.as_object_mut() {
+        scenario.insert("id".to_owned(), "scenario".into());
+        scenario.insert("file".to_owned(), "".into());
+    }
+    let scenario: Handover = serde_json::from_value(scenario).map_err(|e| format!("scenario: {e}"))?;
+    Ok(scenario.describe()?.network)
+}
+
 trait Description: for<'de> Deserialize<'de> {
     fn describe(self) -> Result<Case, String>;
 }
 
 fn exact<D: Description>(value: Value) -> Result<Family, String> {
     let file: ExactFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
-    let dumbbells = file.dumbbells.into_iter().map(|scenario| (scenario, true));
-    let exact = file.scenarios.into_iter().chain(file.exact_scenarios).map(|scenario| (scenario, false));
-    let cases = exact.chain(dumbbells).map(|(scenario, bins)| {
+    let exact = file.scenarios.into_iter().chain(file.exact_scenarios).collect();
+    let (mut all, bins) = (cases::<D>(exact), cases::<D>(file.dumbbells));
+    all.extend(bins.into_iter().map(|case| case.map(|case| Case { bins: true, ..case })));
+    Ok(Family::Exact(all))
+}
+
+fn cases<D: Description>(scenarios: Vec<Value>) -> Vec<Result<Case, (String, String)>> {
+    let cases = scenarios.into_iter().map(|scenario| {
         let id = scenario.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
         let read = serde_json::from_value::<D>(scenario).map_err(|e| e.to_string());
-        read.and_then(D::describe).map(|case| Case { bins, ..case }).map_err(|e| (id, e))
+        read.and_then(D::describe).map_err(|e| (id, e))
     });
-    Ok(Family::Exact(cases.collect()))
+    cases.collect()
 }
 
 /// An index of deterministic scenarios. What is for readers is not looked at.
@@ -249,6 +277,19 @@ struct ExactFile {
     exact_scenarios: Vec<Value>,
     #[serde(default)]
     dumbbells: Vec<Value>,
+}
+
+/// The index of tfrc.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct TfrcFile {
+    family: String,
+    simulator: IgnoredAny,
+    columns: IgnoredAny,
+    quirks: IgnoredAny,
+    exact_scenarios: Vec<Value>,
+    statistical: Vec<Value>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -442,6 +483,8 @@ impl Description for Dumbbell {
                 ecn: self.ecn,
                 others: variables(self.non_default_agent_variables)?,
             },
+            tfrc: Vec::new(),
+            red: None,
             flows: flows(self.flows)?,
             stop: self.stop_s,
         };
@@ -489,7 +532,7 @@ struct Handover {
     a_change_applies_to: String,
     #[serde(rename = "avoidReordering_")]
     avoid_reordering: bool,
-    loss_probability_schedule: Vec<(f64, f64)>,
+    loss_probability_schedule: Vec<LossStep>,
     dropped_data_arrivals: Vec<u64>,
     dropped_ack_arrivals: Vec<u64>,
     flows: Vec<FlowFile>,
@@ -507,6 +550,13 @@ struct Handover {
     /// Results, which the events contain.
     totals: Option<IgnoredAny>,
     summary: Option<IgnoredAny>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LossStep {
+    t_s: f64,
+    p: f64,
 }
 
 #[derive(Deserialize)]
@@ -598,20 +648,23 @@ impl Description for Handover {
             .ok_or("access_links.source_side_prop_delay_s is empty")?;
         let bottleneck = self.bottleneck.describe()?;
         let reverse = self.bottleneck.reverse.as_deref().map_or(Ok(bottleneck), HandoverBottleneck::describe)?;
-        // A flow of another kind says more clearly what is not supported than its queue.
-        let queues = [Some(&self.bottleneck.queue), self.bottleneck.reverse.as_ref().map(|r| &r.queue)];
-        let mut xcp = None;
-        if flows.iter().all(|f| crate::build::variant(&f.variant).is_some()) {
-            if self.bottleneck.queue == "XCP" {
+        let reverse_queue = self.bottleneck.reverse.as_ref().map_or("DropTail", |r| &r.queue);
+        expect("bottleneck.reverse.queue", reverse_queue, &["DropTail"])?;
+        let mut others = self.non_default_agent_variables;
+        let tfrc = others.remove_entry("tfrc").into_iter().collect();
+        let red_variables: BTreeMap<_, _> = others.remove_entry("Queue/RED").into_iter().collect();
+        let (mut red, mut xcp) = (None, None);
+        match self.bottleneck.queue.as_str() {
+            "DropTail" => {}
+            "RED" => red = Some(variables(red_variables)?),
+            "XCP" => {
                 let first = |timer: Option<f64>| timer.ok_or("bottleneck.queue: XCP without its timers");
                 xcp = Some(XcpRouter {
                     first_control: first(self.xcp_first_control_timer_s)?,
                     first_queue: first(self.xcp_first_queue_timer_s)?,
                 });
             }
-            for queue in queues.into_iter().flatten().skip(usize::from(xcp.is_some())) {
-                expect("bottleneck.queue", queue, &["DropTail"])?;
-            }
+            queue => return Err(format!("bottleneck.queue: \"{queue}\" is not known")),
         }
         let network = Network {
             bottleneck,
@@ -622,7 +675,7 @@ impl Description for Handover {
             reorder: !self.avoid_reordering,
             data_drops: self.dropped_data_arrivals,
             ack_drops: self.dropped_ack_arrivals,
-            loss_schedule: self.loss_probability_schedule,
+            loss_schedule: self.loss_probability_schedule.iter().map(|step| (step.t_s, step.p)).collect(),
             tcp: Tcp {
                 window: self.tcp.window_,
                 window_init: self.tcp.window_init,
@@ -639,8 +692,10 @@ impl Description for Handover {
                 singledup: true,
                 overhead: self.tcp.overhead_s,
                 ecn: false,
-                others: variables(self.non_default_agent_variables)?,
+                others: variables(others)?,
             },
+            tfrc: variables(tfrc)?,
+            red,
             flows,
             stop: self.stop_s,
         };

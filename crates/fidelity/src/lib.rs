@@ -12,9 +12,11 @@ pub mod bins;
 pub mod build;
 pub mod compare;
 pub mod index;
+pub mod means;
 pub mod mrg;
 pub mod random_loss;
 pub mod report;
+pub mod tfrc;
 pub mod watch;
 
 use std::path::Path;
@@ -43,6 +45,11 @@ pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
             let lines = compare::family(path, &events, jobs).into_iter().chain(bins::family(path, &bins, jobs));
             lines.map(|(scenario, outcome)| line(&scenario, outcome)).collect()
         }
+        Family::Tfrc(cases, statistical) => compare::family(path, &cases, jobs)
+            .into_iter()
+            .chain(tfrc::compare(path, &statistical, jobs))
+            .map(|(scenario, outcome)| line(&scenario, outcome))
+            .collect(),
         Family::RandomLoss(family) => random_loss::compare(&family, jobs)
             .into_iter()
             .map(|(scenario, outcome)| line(&scenario, outcome))

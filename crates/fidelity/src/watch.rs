@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 
 use lasthop_core::engine::Instant;
-use lasthop_core::net::{Cause, Observation, Observer, Packet, Place, TcpFlags, Variable};
+use lasthop_core::net::{Cause, Header, Observation, Observer, Packet, Place, TcpFlags, Variable};
 
 /// An event of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +45,7 @@ struct FlowState {
 }
 
 impl Watcher {
-    /// Wire bytes that the flow's sink had in order just before `seconds`.
+    /// Wire bytes that the flow's sink had (TCP's in order) just before `seconds`.
     pub fn bytes_before(&self, flow: u32, seconds: f64) -> u64 {
         let Some(state) = self.flows.get(&flow) else { return 0 };
         let count = state.in_order.partition_point(|(time, _)| time.as_secs_f64() < seconds);
@@ -58,6 +58,12 @@ impl Watcher {
 
     fn arrive(&mut self, at: Instant, packet: &Packet, seq: u64) {
         let state = self.flows.entry(packet.flow.0).or_default();
+        if matches!(packet.header, Header::Tfrc(_)) {
+            // TFRC's sink counts whatever comes.
+            state.bytes += u64::from(packet.size);
+            state.in_order.push((at, state.bytes));
+            return;
+        }
         if seq < state.next || state.beyond.contains_key(&seq) {
             return;
         }
@@ -130,7 +136,11 @@ pub const SAMPLE: char = 'r';
 
 /// The number of a packet or of an acknowledgement, and which of the two it is.
 fn numbered(packet: &Packet) -> Option<(u64, bool)> {
-    let tcp = packet.tcp()?;
-    let is_ack = tcp.flags.has(TcpFlags::ACK);
-    Some((if is_ack { tcp.ack } else { tcp.seq }, is_ack))
+    match &packet.header {
+        Header::Tcp(tcp) if tcp.flags.has(TcpFlags::ACK) => Some((tcp.ack, true)),
+        Header::Tcp(tcp) => Some((tcp.seq, false)),
+        Header::Tfrc(tfrc) => Some((tfrc.seq, false)),
+        Header::TfrcReport(report) => Some((report.seq, true)),
+        _ => None,
+    }
 }

@@ -28,10 +28,21 @@ fn queue_overflow() {
     check("tcp-droptail", 28);
 }
 
-/// Those of TCP; the others need TFRC and XCP.
 #[test]
 fn handover() {
-    check("handover", 8);
+    check("handover", 20);
+}
+
+/// Six cases event for event, six by the bytes received in each tenth of a second.
+#[test]
+fn xcp() {
+    check("xcp", 12);
+}
+
+/// Those with scripted losses.
+#[test]
+fn rates_by_equation() {
+    check("tfrc", 9);
 }
 
 #[test]

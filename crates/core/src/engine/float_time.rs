@@ -24,6 +24,19 @@ impl FloatTime {
         Self(self.0 + seconds)
     }
 
+    /// This time if it lies at `now`, or else the double nearest to `now`: for a machine that is
+    /// told ns-2's time only in runs that follow it.
+    #[inline]
+    pub fn or_nearest(self, now: Instant) -> Self {
+        if self.instant() == now { self } else { Self::new(now) }
+    }
+
+    /// Seconds from the start of the run.
+    #[inline]
+    pub fn as_secs(self) -> f64 {
+        self.0
+    }
+
     /// This time and `duration`.
     pub fn after_duration(self, duration: Duration) -> Self {
         self.after(duration.as_secs_f64())
@@ -42,21 +55,33 @@ impl FloatTime {
     }
 
     /// A value for the place of `since` in the order of wake-ups at `at`: it is earlier for an
-    /// earlier time. It resolves 1.5 · 10⁻¹⁷ s within a nanosecond of `at`; before the first
-    /// 134 ms of a run it does not.
+    /// earlier time, and at equal times for an earlier cause, as ns-2's scheduler has it. What a
+    /// run that long can remember is shared out: every double within a nanosecond of `at` has a
+    /// value of its own after the first 134 ms of a run, and what is left tells causes apart that
+    /// lie a fraction of [`SPAN`] from each other: at 1 s a 32nd, at 10 s a 4096th.
     #[inline]
-    pub fn order_at(self, at: Instant) -> Instant {
-        // Both halves of the double times 10⁹, which has 21 significant bits, are exact.
-        let high = f64::from_bits(self.0.to_bits() & !((1 << 21) - 1));
-        let beyond = (high * 1e9 - at.as_nanos() as f64) + (self.0 - high) * 1e9;
-        let fraction = ((beyond + 1.0) * 0.5).clamp(0.0, 1.0);
-        let age = RESOLUTION - (fraction * RESOLUTION as f64) as u64;
-        Instant::from_nanos(at.as_nanos().saturating_sub(age))
+    pub fn order_at(self, at: Instant, since: Instant) -> Instant {
+        let nanos = at.as_nanos();
+        let bits = |nanos: u64| (nanos as f64 * 1e-9).to_bits();
+        let (first, last) = (bits(nanos.saturating_sub(1)), bits(nanos + 1));
+        let place = self.0.to_bits().clamp(first, last) - first;
+        // Between these two lie as many doubles as `width` bits count.
+        let width = u64::BITS - (last - first).leading_zeros();
+        let memory = u64::BITS - 1 - nanos.leading_zeros().min(u64::BITS - 1);
+        let since = at.since(since).as_nanos().min(SPAN - 1);
+        let age = match memory.checked_sub(width) {
+            Some(left) => {
+                let cause = if left < SPAN.ilog2() { since >> (SPAN.ilog2() - left) } else { since };
+                (1 << memory) - (place << left) + cause
+            }
+            None => (1 << memory) - (place >> (width - memory)),
+        };
+        Instant::from_nanos(nanos.saturating_sub(age))
     }
 }
 
-/// Into how many parts two nanoseconds are divided.
-const RESOLUTION: u64 = 1 << 27;
+/// Causes that lie longer ago than this, 268 ms, are not told apart at equal times.
+const SPAN: u64 = 1 << 28;
 
 #[cfg(test)]
 mod tests {
@@ -69,8 +94,19 @@ mod tests {
             let next = FloatTime(f64::from_bits(seconds.to_bits() + 1));
             let at = time.instant();
             assert_eq!(next.instant(), at);
-            assert!(time.order_at(at) < next.order_at(at), "at {seconds}");
-            assert!(next.order_at(at) < at);
+            assert!(time.order_at(at, at) < next.order_at(at, Instant::ZERO), "at {seconds}");
+            assert!(next.order_at(at, at) < at);
+        }
+    }
+
+    #[test]
+    fn of_equal_times_the_earlier_cause_comes_first() {
+        for (seconds, apart) in [(1.1279224, 8_400_000), (11.25, 70_000), (59.9821, 5_000)] {
+            let time = FloatTime(seconds);
+            let at = time.instant();
+            let cause = |ns: u64| Instant::from_nanos(at.as_nanos() - ns);
+            let orders = [2 * apart, apart, 0].map(|ns| time.order_at(at, cause(ns)));
+            assert!(orders.is_sorted_by(|a, b| a < b), "at {seconds}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use crate::engine::Instant;
-use crate::net::{FlowId, Header, NodeId, Observation, Observer, Packet, Place, TcpFlags};
+use crate::net::{DccpType, FlowId, Header, NodeId, Observation, Observer, Packet, Place, TcpFlags};
 
 use super::table::{Column, Names, Table};
 
@@ -176,6 +176,27 @@ impl Recorder {
                 };
             }
             Header::Udp(udp) => row.seq = udp.seq,
+            Header::Tfrc(tfrc) => {
+                row.seq = tfrc.seq;
+                row.payload = tfrc.payload;
+            }
+            Header::TfrcReport(report) => {
+                row.kind = "report";
+                row.ack = Some(report.seq);
+            }
+            Header::Dccp(dccp) => {
+                row.seq = dccp.seq;
+                row.payload = dccp.payload;
+                if dccp.kind == DccpType::Ack {
+                    row.kind = "ack";
+                    row.ack = Some(dccp.ack);
+                }
+            }
+            Header::Signal(signal) => {
+                row.flow = signal.flow;
+                row.kind = signal.kind.name();
+                row.seq = signal.number.into();
+            }
         }
         self.packets.push(row);
     }

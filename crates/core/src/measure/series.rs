@@ -9,7 +9,8 @@ use super::totals::FlowInfo;
 /// The state of links that is sampled.
 const LINK_STATE: [&str; 4] = ["rate_bps", "delay_s", "queue_packets", "queue_bytes"];
 /// The state of senders that is sampled.
-const SENDER_STATE: [&str; 5] = ["cwnd_packets", "ssthresh_packets", "in_flight_packets", "srtt_ms", "rto_ms"];
+const SENDER_STATE: [&str; 7] =
+    ["cwnd_packets", "ssthresh_packets", "in_flight_packets", "srtt_ms", "rto_ms", "rate_bps", "loss_event_rate"];
 
 /// Collects samples.
 #[derive(Debug, Default)]

@@ -24,7 +24,7 @@ pub struct FlowInfo {
 }
 
 /// The sender's values that stand in the table `flows` as they are.
-const SENDER_COUNTS: [&str; 13] = [
+const SENDER_COUNTS: [&str; 14] = [
     "sent_packets",
     "sent_bytes",
     "retransmitted_packets",
@@ -38,6 +38,7 @@ const SENDER_COUNTS: [&str; 13] = [
     "fast_retransmits",
     "spurious_fast_retransmits",
     "window_cuts",
+    "nofeedback_expiries",
 ];
 
 /// The table `flows`: a row for each flow and receiver.

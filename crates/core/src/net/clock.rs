@@ -101,8 +101,8 @@ impl Clock for Ns2 {
         a.1.partial_cmp(&b.1).unwrap_or(Ordering::Equal)
     }
 
-    fn order(_since: Instant, at: Instant, time: FloatTime) -> Instant {
-        time.order_at(at)
+    fn order(since: Instant, at: Instant, time: FloatTime) -> Instant {
+        time.order_at(at, since)
     }
 
     fn serve(schedule: &mut Schedule<Self>, from: (Instant, FloatTime), size: u32) -> Service<Self> {

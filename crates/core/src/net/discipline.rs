@@ -19,6 +19,10 @@ pub trait QueueDiscipline: Timed {
     /// The packet that leaves next. `None` with a backlog means: not yet; then
     /// [`Timed::next_timeout`] says when to ask again.
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt>;
+    /// Gives up a packet, whether or not its time has come: the queue is being emptied.
+    fn evict(&mut self, core: &mut Core) -> Option<Pkt> {
+        self.dequeue(core)
+    }
     /// Takes back, at its head, a packet that had left: it is exempt from the limit but counts
     /// for later arrivals. Several come last one first.
     fn put_back(&mut self, core: &mut Core, packet: Pkt);

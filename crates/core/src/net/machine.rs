@@ -3,7 +3,7 @@
 //! A machine never schedules, sleeps or asks the time. After every input its `poll` is drained,
 //! then `next_timeout` is read; when that instant comes, `on_timeout` is called.
 
-use crate::engine::Instant;
+use crate::engine::{FloatTime, Instant};
 
 use super::core::Port;
 use super::medium::Access;
@@ -17,6 +17,13 @@ pub trait Timed: Send {
     fn on_timeout(&mut self, now: Instant);
     /// When it wants to be woken next. Read after every input.
     fn next_timeout(&self) -> Option<Instant>;
+    /// The present by ns-2's clock. Said before every input of an endpoint in a run that follows
+    /// that clock; for machines that repeat ns-2's sums of times.
+    fn set_float(&mut self, _now: FloatTime) {}
+    /// [`Timed::next_timeout`] by ns-2's clock, if the machine keeps it.
+    fn next_float(&self) -> Option<FloatTime> {
+        None
+    }
 }
 
 /// One end of a transport connection: packet in, timer in; packets and notices out.

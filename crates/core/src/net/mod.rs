@@ -8,10 +8,12 @@ pub mod clock;
 pub mod core;
 pub mod discipline;
 pub mod disciplines;
+pub mod dscp;
 pub mod link;
 pub mod loss;
 pub mod machine;
 pub mod medium;
+pub mod meter;
 mod node;
 pub mod observe;
 pub mod operations;
@@ -21,6 +23,7 @@ mod routes;
 pub mod schedule;
 pub mod simulation;
 mod slab;
+pub mod token_bucket;
 pub mod transmitter;
 
 pub use self::core::{Core, Counters, DropCount, Port};
@@ -31,8 +34,9 @@ pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, Place, Probe, Variable};
 pub use order::{Answer, Command, Order};
 pub use packet::{
-    Address, CongestionHeader, Ecn, FlowId, GroupId, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader,
-    TcpOptions, UdpHeader, Words,
+    Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header, NodeId,
+    Packet, SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TcpOptions, TfrcHeader, TfrcReport,
+    UdpHeader, Words,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

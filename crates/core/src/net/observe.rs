@@ -6,7 +6,7 @@ use crate::engine::Instant;
 use super::packet::{FlowId, NodeId, Packet};
 
 /// A place where packets wait, fly or end, for counting and for naming drops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place(pub u32);
 
 /// Why a packet was dropped.
@@ -16,6 +16,8 @@ pub enum Cause {
     Overflow,
     /// Active queue management dropped it early.
     Early,
+    /// It exceeded what its flow or its class was promised.
+    Policed,
     /// The loss model took it.
     Loss,
     /// A handover emptied the queue.
@@ -32,9 +34,10 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Overflow,
         Self::Early,
+        Self::Policed,
         Self::Loss,
         Self::Handover,
         Self::LinkDown,
@@ -48,6 +51,7 @@ impl Cause {
         match self {
             Self::Overflow => "overflow",
             Self::Early => "early",
+            Self::Policed => "policed",
             Self::Loss => "loss",
             Self::Handover => "handover",
             Self::LinkDown => "link_down",

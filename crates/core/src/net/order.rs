@@ -4,6 +4,9 @@
 
 use crate::engine::BitRate;
 
+use super::dscp::Class;
+use super::meter::Promise;
+use super::observe::Place;
 use super::packet::{FlowId, NodeId};
 
 /// An order to the interface of the own node over which packets to a node leave.
@@ -20,8 +23,12 @@ pub struct Order {
 pub enum Command {
     /// Reserve this rate for a flow, or change what is reserved for it.
     Reserve(FlowId, BitRate),
-    /// Give back what is reserved for a flow.
+    /// Give back what is reserved for a flow, or forget its profile.
     Release(FlowId),
+    /// Say what a class may have here, if this is where flows are conditioned.
+    Offer(Class),
+    /// Condition a flow: mark what keeps to the promise for the class.
+    Condition(FlowId, Class, Promise),
 }
 
 /// The answer to an order.
@@ -29,6 +36,8 @@ pub enum Command {
 pub enum Answer {
     /// It is done.
     Done,
+    /// This much a class may have at this place.
+    Offered(Place, BitRate),
     /// It cannot be done: this much could be reserved in place of what was asked.
     Refused(BitRate),
     /// The interface knows no such order, or there is no interface on the way to that node.

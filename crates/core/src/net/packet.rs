@@ -3,10 +3,12 @@
 //! Layouts live here because network elements and observers read some of their fields; what
 //! the fields mean is the business of the protocol in its own area.
 
-use crate::engine::Instant;
+use crate::engine::{BitRate, Duration, FloatTime, Instant};
+
+use super::observe::Place;
 
 /// A node of the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
 /// A multicast group.
@@ -22,6 +24,12 @@ impl FlowId {
     pub const NONE: Self = Self(u32::MAX);
 }
 
+impl Default for FlowId {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 /// Where a packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
@@ -32,7 +40,7 @@ pub enum Address {
 }
 
 /// One end of a flow: its node and its port there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Socket {
     /// The node.
     pub node: NodeId,
@@ -88,6 +96,14 @@ pub enum Header {
     Tcp(TcpHeader),
     /// UDP with the sequence number and time stamp of RTP.
     Udp(UdpHeader),
+    /// A data packet of TFRC.
+    Tfrc(TfrcHeader),
+    /// A feedback packet of TFRC.
+    TfrcReport(TfrcReport),
+    /// DCCP.
+    Dccp(DccpHeader),
+    /// A message by which hosts and routers agree on a quality of service.
+    Signal(SignalHeader),
 }
 
 /// A TCP header (RFC 9293 §3.1) with its options.
@@ -305,6 +321,212 @@ pub struct UdpHeader {
     pub sent_at: Instant,
 }
 
+/// What a data packet of TFRC carries (RFC 5348 §3.2.1). Times are seconds in doubles, as both
+/// profiles compute with them.
+#[derive(Clone, Debug, Default)]
+pub struct TfrcHeader {
+    /// The packet's number, from 0.
+    pub seq: u64,
+    /// When it was sent.
+    pub sent_at: FloatTime,
+    /// The sender's estimate of the round-trip time in seconds; 0 before there is one.
+    pub rtt: f64,
+    /// The sender's retransmission timeout, as the equation uses it, in seconds (ns-2).
+    pub rto: f64,
+    /// Payload bytes.
+    pub payload: u32,
+    /// Payload bytes of the connection so far, this packet's included.
+    pub end: u64,
+    /// How many reports and expiries of the no-feedback timer the sender has seen (ns-2).
+    pub round: u32,
+    /// How many times the receiver had told of a handover when it was sent.
+    pub epoch: u16,
+    /// Whether the sender wants a report at once (ns-2).
+    pub urgent: bool,
+}
+
+/// What a feedback packet of TFRC carries (RFC 5348 §3.2.2).
+#[derive(Clone, Debug, Default)]
+pub struct TfrcReport {
+    /// The highest number received.
+    pub seq: u64,
+    /// When the packet received last was sent.
+    pub echo: FloatTime,
+    /// How long ago it came, in seconds.
+    pub delay: f64,
+    /// The rate of reception: bytes per second, in profile `ns2` packets per second.
+    pub rate: f64,
+    /// The loss event rate.
+    pub p: f64,
+    /// Payload bytes of the connection up to the highest number received.
+    pub end: u64,
+    /// The capacity that a handover leads to, if the receiver knows it.
+    pub hint: Option<BitRate>,
+    /// How many times the receiver has told of a handover.
+    pub epoch: u16,
+    /// Whether that handover leads to a faster link, a slower one, or nobody knows.
+    pub direction: Direction,
+    /// Whether a loss event began since the last report.
+    pub new_loss: bool,
+}
+
+/// Where a handover leads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    /// To a faster link.
+    Up,
+    /// To a slower link.
+    Down,
+}
+
+/// A DCCP header (RFC 4340 §5.1) with the options that congestion controls exchange. Sequence
+/// numbers have 48 bits.
+#[derive(Clone, Debug, Default)]
+pub struct DccpHeader {
+    /// The packet's type.
+    pub kind: DccpType,
+    /// The congestion control's four bits (CCVal).
+    pub ccval: u8,
+    /// The sequence number; every packet has one.
+    pub seq: u64,
+    /// The acknowledgement number: the greatest sequence number received. DCCP-Data has none.
+    pub ack: u64,
+    /// Payload bytes.
+    pub payload: u32,
+    /// Truth: payload bytes of the connection so far, this packet's included. It costs no bytes.
+    pub end: u64,
+    /// Options.
+    pub options: DccpOptions,
+}
+
+/// Types of DCCP packets (RFC 4340 §5.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum DccpType {
+    /// Data without acknowledgement.
+    #[default]
+    Data = 2,
+    /// Acknowledgement without data.
+    Ack = 3,
+}
+
+/// Options of a DCCP packet, by the congestion control that they belong to.
+#[derive(Clone, Debug, Default)]
+pub enum DccpOptions {
+    /// None.
+    #[default]
+    None,
+    /// Feedback of CCID 3 (RFC 4342 §8), 20 bytes with padding.
+    Tfrc {
+        /// The loss event rate (§8.5).
+        p: f64,
+        /// The receive rate in bytes per second (§8.3).
+        rate: f64,
+        /// Time since the acknowledged packet came, in seconds (RFC 4340 §13.2).
+        elapsed: f64,
+    },
+}
+
+/// A message of a signalling protocol: what it wants, of whom, for which flow.
+///
+/// One layout serves all of them; each says which fields its messages use. What a message does
+/// not use is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SignalHeader {
+    /// What it wants.
+    pub kind: Signal,
+    /// A code point, such as the class asked for.
+    pub dscp: u8,
+    /// Properties of the message; each protocol has its own.
+    pub flags: u8,
+    /// Hops, as the protocol counts them.
+    pub hops: u8,
+    /// The flow that it is about, whatever flow the packet itself belongs to.
+    pub flow: FlowId,
+    /// The sending end of that flow.
+    pub sender: Socket,
+    /// The receiving end of that flow.
+    pub receiver: Socket,
+    /// A node that the message names, such as a bandwidth broker.
+    pub node: NodeId,
+    /// An interface, by the place at which it counts its drops.
+    pub place: Place,
+    /// The number of the message, or of the request that it answers.
+    pub number: u32,
+    /// A bucket, in bytes.
+    pub bucket: u32,
+    /// The rate asked for, offered or granted.
+    pub rate: BitRate,
+    /// The least rate that will do.
+    pub floor: BitRate,
+    /// A peak rate.
+    pub peak: BitRate,
+    /// How often the message is repeated.
+    pub refresh: Duration,
+    /// How long each node works at the message.
+    pub processing: Duration,
+}
+
+/// The kinds of signalling messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Signal {
+    /// RSVP: here go the data of a flow (RFC 2205 §3.1.3).
+    #[default]
+    Path,
+    /// RSVP: reserve for a flow (RFC 2205 §3.1.4).
+    Resv,
+    /// RSVP: a reservation was refused (RFC 2205 §3.1.8).
+    ResvErr,
+    /// RSVP: a reservation is in place (RFC 2205 §3.1.9).
+    ResvConf,
+    /// RSVP: forget a flow (RFC 2205 §3.1.5).
+    PathTear,
+    /// RSVP: give back what is reserved for a flow (RFC 2205 §3.1.6).
+    ResvTear,
+    /// The context of a flow moves to where its data go from now on (after RFC 4067).
+    Context,
+    /// SWAN: how much is free on the way?
+    Probe,
+    /// SWAN: so much is free on the way.
+    ProbeReply,
+    /// SWAN: the way carries too much.
+    Regulate,
+    /// Bandwidth broker: a request.
+    Request,
+    /// Bandwidth broker: granted.
+    Grant,
+    /// Bandwidth broker: refused.
+    Refuse,
+    /// Bandwidth broker: given back.
+    Release,
+}
+
+impl Signal {
+    /// The kind as it stands in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Resv => "resv",
+            Self::ResvErr => "resv_err",
+            Self::ResvConf => "resv_conf",
+            Self::PathTear => "path_tear",
+            Self::ResvTear => "resv_tear",
+            Self::Context => "context",
+            Self::Probe => "probe",
+            Self::ProbeReply => "probe_reply",
+            Self::Regulate => "regulate",
+            Self::Request => "request",
+            Self::Grant => "grant",
+            Self::Refuse => "refuse",
+            Self::Release => "release",
+        }
+    }
+}
+
 const _: () = assert!(size_of::<TcpOptions>() == size_of::<SackBlocks>(), "other options cost no space");
 const _: () = assert!(size_of::<Packet>() <= 128, "a packet takes at most two cache lines");
 
@@ -331,7 +553,16 @@ impl Packet {
     pub fn tcp(&self) -> Option<&TcpHeader> {
         match &self.header {
             Header::Tcp(header) => Some(header),
-            Header::Udp(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The signalling message, if it is one.
+    #[inline]
+    pub fn signal(&self) -> Option<&SignalHeader> {
+        match &self.header {
+            Header::Signal(header) => Some(header),
+            _ => None,
         }
     }
 

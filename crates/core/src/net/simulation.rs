@@ -61,27 +61,37 @@ struct Timer {
     since: Instant,
     /// The same by ns-2's clock, if that is followed.
     since_float: Option<FloatTime>,
+    /// The deadline by ns-2's clock, if the machine keeps it.
+    deadline_float: Option<FloatTime>,
     /// When the valid wake-up in the queue comes; `Instant::MAX` if none is pending.
     armed: Instant,
 }
 
 impl Timer {
-    const IDLE: Self = Self { deadline: None, since: Instant::ZERO, since_float: None, armed: Instant::MAX };
+    const IDLE: Self =
+        Self { deadline: None, since: Instant::ZERO, since_float: None, deadline_float: None, armed: Instant::MAX };
 
     /// Takes the machine's wish. A later one adds nothing to the queue: the pending wake-up
     /// finds nothing due and arms the next.
     #[inline]
     fn set(&mut self, core: &mut Core, target: Target, wish: Option<Instant>) {
+        self.set_float(core, target, wish, None);
+    }
+
+    /// The same, with the wish by ns-2's clock.
+    #[inline]
+    fn set_float(&mut self, core: &mut Core, target: Target, wish: Option<Instant>, float: Option<FloatTime>) {
         if wish != self.deadline {
             self.deadline = wish;
             self.since = core.now();
             self.since_float = core.float();
         }
+        self.deadline_float = float;
         if let Some(at) = wish {
             let at = at.max(core.now());
             if at < self.armed {
                 self.armed = at;
-                let order = self.float(at).map_or(self.since, |time| time.order_at(at));
+                let order = self.float(at).map_or(self.since, |time| time.order_at(at, self.since));
                 core.arm(target, at, order);
             }
         }
@@ -91,7 +101,8 @@ impl Timer {
     /// how long it wants to wait.
     #[inline]
     fn float(&self, at: Instant) -> Option<FloatTime> {
-        self.since_float.map(|since| since.after_duration(at.since(self.since)))
+        let known = self.deadline_float.filter(|_| self.deadline == Some(at));
+        known.or_else(|| self.since_float.map(|since| since.after_duration(at.since(self.since))))
     }
 
     /// The wake-up at `now` has come: the clock shows what the machine waited for.
@@ -618,8 +629,13 @@ impl Simulation {
             let packet = self.core.packet(&pkt).clone();
             self.core.observe(&Observation::Received { node, packet: &packet });
         }
+        let float = self.core.float();
         let packet = self.core.deliver(pkt);
-        self.endpoints[endpoint as usize].endpoint.on_packet(now, packet, via);
+        let seated = &mut self.endpoints[endpoint as usize];
+        if let Some(float) = float {
+            seated.endpoint.set_float(float);
+        }
+        seated.endpoint.on_packet(now, packet, via);
         self.settle(endpoint);
     }
 
@@ -634,6 +650,9 @@ impl Simulation {
         if seated.timer.deadline.is_some_and(|at| at <= now) {
             // The same deadline, wished for again, would be a new one.
             seated.timer.deadline = None;
+            if let Some(float) = self.core.float() {
+                seated.endpoint.set_float(float);
+            }
             seated.endpoint.on_timeout(now);
         }
         self.settle(index);
@@ -662,7 +681,11 @@ impl Simulation {
         let flow = &mut self.flows[index as usize];
         let mut asked = false;
         while let Some(notice) = flow.source.poll(now) {
-            self.endpoints[sender as usize].endpoint.on_notice(now, notice);
+            let endpoint = &mut self.endpoints[sender as usize].endpoint;
+            if let Some(float) = self.core.float() {
+                endpoint.set_float(float);
+            }
+            endpoint.on_notice(now, notice);
             asked = true;
         }
         let wish = flow.source.next_timeout();
@@ -747,7 +770,8 @@ impl Simulation {
         }
         let seated = &mut self.endpoints[index as usize];
         let wish = seated.endpoint.next_timeout();
-        seated.timer.set(&mut self.core, Target { component: (ENDPOINT << KIND) | index, key: 0 }, wish);
+        let float = self.core.float().and_then(|_| seated.endpoint.next_float());
+        seated.timer.set_float(&mut self.core, Target { component: (ENDPOINT << KIND) | index, key: 0 }, wish, float);
         told
     }
 }

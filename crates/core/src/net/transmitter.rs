@@ -561,7 +561,7 @@ impl<C: Clock> Transmitter<C> {
             core.drop(pkt, self.place, Cause::Handover);
         }
         if let Stage::Asked { discipline, .. } = &mut self.stage {
-            while let Some(pkt) = discipline.dequeue(core) {
+            while let Some(pkt) = discipline.evict(core) {
                 core.drop(pkt, self.place, Cause::Handover);
             }
         }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Instant;
+use crate::engine::{Instant, Stream};
 use crate::net::{Action, Endpoint, Notice, Packet, Port, Probe, Seat, Timed};
 use crate::profile::Profile;
 
@@ -19,7 +19,7 @@ pub struct Config {
 }
 
 impl QosConfig for Config {
-    fn sender(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile) -> Box<dyn Endpoint> {
+    fn sender(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         Box::new(Marked { inner, dscp: self.dscp.value() })
     }
 }

@@ -2,11 +2,16 @@
 //! hosts and routers that ask, decide and police. What they decide is carried out by queue
 //! disciplines.
 
-pub mod dscp;
+pub mod diffserv;
+pub mod intserv;
 pub mod mark;
+pub mod signal;
+pub mod swan;
 
-use crate::engine::Fault;
-use crate::net::{Endpoint, Seat};
+pub use crate::net::dscp;
+
+use crate::engine::{Fault, Stream};
+use crate::net::{Endpoint, NodeId, Seat};
 use crate::profile::Profile;
 
 /// A machine that serves its node.
@@ -14,17 +19,34 @@ use crate::profile::Profile;
 pub struct Agent {
     /// Its port, below [`FIRST_FREE_PORT`](crate::net::FIRST_FREE_PORT).
     pub port: u16,
-    /// Makes it.
-    pub make: fn(Seat) -> Box<dyn Endpoint>,
+    /// Makes it; the stream is its own.
+    pub make: fn(Seat, Stream) -> Box<dyn Endpoint>,
 }
 
 /// What a flow asks of the network.
 pub trait QosConfig {
-    /// Puts the sending end of a flow behind what asks, polices or marks for it.
-    fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, profile: Profile) -> Box<dyn Endpoint>;
+    /// Puts the sending end of a flow behind what asks, polices or marks for it; `stream` is that one's own.
+    fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
 
-    /// Puts the receiving end of a flow behind what answers for it.
-    fn receiver(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile) -> Box<dyn Endpoint> {
+    /// The node that decides for it, if it names one: the parameter that does, and the name.
+    fn served_by(&self) -> Option<(&'static str, &str)> {
+        None
+    }
+
+    /// [`QosConfig::sender`] with that node, if there is one.
+    fn sender_served_by(
+        &self,
+        _node: Option<NodeId>,
+        inner: Box<dyn Endpoint>,
+        seat: Seat,
+        profile: Profile,
+        stream: Stream,
+    ) -> Box<dyn Endpoint> {
+        self.sender(inner, seat, profile, stream)
+    }
+
+    /// Puts the receiving end of a flow behind what answers for it; `stream` is that one's own.
+    fn receiver(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         inner
     }
 
@@ -32,6 +54,11 @@ pub trait QosConfig {
     /// machine at each node.
     fn agent(&self) -> Option<Agent> {
         None
+    }
+
+    /// Whether a flow to a group can have it.
+    fn can_multicast(&self) -> bool {
+        true
     }
 
     /// Whether its parameters make sense together.

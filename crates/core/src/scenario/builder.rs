@@ -79,7 +79,8 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     }
     for agent in agents(scenario) {
         for &node in &nodes {
-            simulation.add_agent(node, agent.port, agent.make);
+            let stream = simulation.core().stream(&format!("agent {}", agent.port), simulation.node_name(node));
+            simulation.add_agent(node, agent.port, |seat| (agent.make)(seat, stream));
         }
     }
     let mut flows = Vec::new();
@@ -89,7 +90,11 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             Some((_, group)) => Address::Group(*group),
             None => Address::Node(node(&flow.to, &|| format!("flow[{i}].to"))?),
         };
-        flows.push(add_flow(&mut simulation, scenario, flow, from, to));
+        let served_by = match flow.qos.as_ref().and_then(|qos| Some((qos, qos.config().served_by()?))) {
+            Some((qos, (field, name))) => Some(node(name, &|| format!("flow[{i}].qos.{}.{field}", qos.name()))?),
+            None => None,
+        };
+        flows.push(add_flow(&mut simulation, scenario, flow, from, to, served_by));
     }
     simulation.route();
     Ok(Built { simulation, flows, links })
@@ -110,7 +115,14 @@ fn add_link<C: Clock>(simulation: &mut Simulation, scenario: &Scenario, link: &L
     })
 }
 
-fn add_flow(simulation: &mut Simulation, scenario: &Scenario, flow: &Flow, from: NodeId, to: Address) -> FlowInfo {
+fn add_flow(
+    simulation: &mut Simulation,
+    scenario: &Scenario,
+    flow: &Flow,
+    from: NodeId,
+    to: Address,
+    served_by: Option<NodeId>,
+) -> FlowInfo {
     let name = flow.label();
     let start = Instant::ZERO + flow.start;
     let streams = simulation.core().streams().clone();
@@ -126,14 +138,15 @@ fn add_flow(simulation: &mut Simulation, scenario: &Scenario, flow: &Flow, from:
         |seat| {
             let sender = transport.sender(seat, profile, stream("sender"));
             match qos {
-                Some(qos) => qos.sender(sender, seat, profile),
+                Some(qos) => qos.sender_served_by(served_by, sender, seat, profile, stream("qos sender")),
                 None => sender,
             }
         },
         |seat| {
-            let receiver = transport.receiver(seat, profile, stream(&format!("receiver {}", seat.local.node.0)));
+            let node = seat.local.node.0;
+            let receiver = transport.receiver(seat, profile, stream(&format!("receiver {node}")));
             match qos {
-                Some(qos) => qos.receiver(receiver, seat, profile),
+                Some(qos) => qos.receiver(receiver, seat, profile, stream(&format!("qos receiver {node}"))),
                 None => receiver,
             }
         },

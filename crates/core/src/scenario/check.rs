@@ -316,6 +316,11 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
     problems.fault(format!("flow[{i}].source.{source_name}"), source.check());
     if let Some(qos) = &flow.qos {
         problems.fault(format!("flow[{i}].qos.{}", qos.name()), qos.config().check());
+        if let Some((field, node)) = qos.config().served_by().filter(|(_, node)| names.node(node).is_none()) {
+            let (label, note) = names.unknown(node, false);
+            let path = format!("flow[{i}].qos.{}.{field}", qos.name());
+            problems.note(path, format!("there is no node {}", shown(node)), label, note);
+        }
     }
     if transport.sends_datagrams() && !source.suits_datagrams() {
         let message =
@@ -326,6 +331,10 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
     if !transport.can_multicast() {
         let message = format!("\"{transport_name}\" cannot send to a group");
         problems.add(format!("flow[{i}].to"), message, format!("{} is a group", shown(&flow.to)));
+    }
+    if let Some(qos) = flow.qos.as_ref().filter(|qos| !qos.config().can_multicast()) {
+        let message = format!("\"{}\" cannot be had for a group", qos.name());
+        problems.add(format!("flow[{i}].qos"), message, format!("{} is a group", shown(&flow.to)));
     }
     if scenario.group[group].members.contains(&flow.from) {
         let message = format!("{} sends to a group of which it is a member", shown(&flow.from));

@@ -2,11 +2,11 @@
 
 use crate::choice;
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::{codel, droptail, red, xcp};
+use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, red, rio, swan, token_bucket, wfq, xcp};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::traffic::{self, SourceConfig};
-use crate::transport::{TransportConfig, tcp, udp};
+use crate::transport::{TransportConfig, dccp, tcp, tfrc, udp};
 
 choice! {
     /// What a transmitter keeps, marks and drops.
@@ -17,19 +17,38 @@ choice! {
         "red" => Red(red::Config),
         /// Controlled delay (RFC 8289).
         "codel" => CoDel(codel::Config),
+        /// Writes windows into returning acknowledgements (Kalampoukas, Varma, Ramakrishnan 2002).
+        "ewa" => Ewa(ewa::Config),
         /// Tells the senders of XCP their change of throughput (Katabi, Handley, Rohrs 2002).
         "xcp" => Xcp(xcp::Config),
+        /// Best effort shaped by the delay of the medium, real time unhindered (SWAN).
+        "swan" => Swan(swan::Config),
+        /// Random early detection that drops what is out of profile first.
+        "rio" => Rio(rio::Config),
+        /// Deficit round robin: equal shares for flows.
+        "drr" => Drr(drr::Config),
+        /// Strict priority by code point.
+        "priority" => Priority(priority::Config),
+        /// A shaper or policer around another queue.
+        "token_bucket" => TokenBucket(token_bucket::Config),
+        /// Weighted fair queueing between reservations and best effort.
+        "wfq" => Wfq(wfq::Config),
+        /// Differentiated services: an edge's conditioner and a queue for each class.
+        "diffserv" => DiffServ(diffserv::Config),
     }
 }
 
 choice! {
     /// How a flow carries its data.
-    #[expect(clippy::large_enum_variant, reason = "there is one for each flow, not for each packet")]
     pub enum Transport: "transport" as TransportConfig {
         /// TCP.
         "tcp" => Tcp(tcp::Config),
         /// UDP.
         "udp" => Udp(udp::Config),
+        /// TFRC: a rate that follows TCP's throughput equation (RFC 5348).
+        "tfrc" => Tfrc(tfrc::Config),
+        /// DCCP: datagrams under a congestion control of choice (RFC 4340).
+        "dccp" => Dccp(dccp::Config),
     }
 }
 
@@ -44,6 +63,10 @@ choice! {
         "cbr" => Cbr(traffic::cbr::Config),
         /// Bursts of writes.
         "onoff" => OnOff(traffic::onoff::Config),
+        /// Speech of the AMR coder at 12.2 kbit/s, in talk spurts and silences.
+        "voice" => Voice(traffic::voice::Config),
+        /// Video in frames of several slices, with Pareto-distributed sizes.
+        "video" => Video(traffic::video::Config),
     }
 }
 
@@ -52,6 +75,12 @@ choice! {
     pub enum Qos: "quality of service" as QosConfig {
         /// Its packets carry a code point.
         "mark" => Mark(qos::mark::Config),
+        /// A class of service at every edge (differentiated services).
+        "diffserv" => DiffServ(qos::diffserv::Config),
+        /// A rate reserved at every hop (RSVP, guaranteed service).
+        "intserv" => IntServ(qos::intserv::Config),
+        /// Real time, if a probe finds room for it (SWAN).
+        "swan" => Swan(qos::swan::Config),
     }
 }
 

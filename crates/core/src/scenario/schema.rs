@@ -290,7 +290,8 @@ fn name_configurations(schema: &mut Value) {
     for (choice, node) in schema["$defs"].as_object().into_iter().flatten() {
         for (name, alternative) in alternatives(node).unwrap_or_default() {
             let target = alternative["properties"][name]["$ref"].as_str().unwrap_or_default();
-            names.insert(target.to_owned(), format!("#/$defs/{choice}.{name}"));
+            // What two choices offer is named for the first.
+            names.entry(target.to_owned()).or_insert_with(|| format!("#/$defs/{choice}.{name}"));
         }
     }
     rename_references(schema, &names);

@@ -4,6 +4,8 @@ pub mod cbr;
 pub mod file;
 pub mod greedy;
 pub mod onoff;
+pub mod video;
+pub mod voice;
 
 use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Stream};
 use crate::net::Source;
@@ -27,6 +29,9 @@ pub trait SourceConfig {
 
 /// The largest payload of a UDP datagram over IPv4, whose total length has 16 bits (RFC 768, RFC 791).
 const LARGEST_DATAGRAM: u64 = 65_507;
+
+/// The header of RTP without contributing sources (RFC 3550 §5.1), which the application writes.
+const RTP_HEADER: u64 = 12;
 
 /// `size`, if a datagram can have it.
 fn datagram_size(size: Bytes) -> Result<Bytes, String> {

@@ -189,7 +189,9 @@ fn datagrams(dice: &mut Dice, ms: usize, packets: f64) -> String {
     let size = libm::round(dice.log(1.0, 9000.0));
     let most = (packets * size * 8.0 / (ms as f64 / 1000.0)).max(2.0);
     let rate = libm::ceil(dice.log(1.0, most.min(2e7)));
-    match dice.below(3) {
+    match dice.below(5) {
+        3 => format!("voice = {{ silence = \"{} ms\" }}", dice.below(2_000)),
+        4 => format!("video.interval = \"{} ms\"", 88 + dice.below(100)),
         0 => format!("cbr = {{ interval = \"{} us\", size = \"{size} B\" }}", libm::ceil(ms as f64 * 1000.0 / packets)),
         1 => {
             let distribution = dice.pick(&["exponential", "pareto", "constant"]);

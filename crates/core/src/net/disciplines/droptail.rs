@@ -35,6 +35,13 @@ impl Default for Config {
     }
 }
 
+impl From<Amount> for Config {
+    /// The FIFO with this limit that drops at its tail.
+    fn from(limit: Amount) -> Self {
+        Self { limit, drop_front: false }
+    }
+}
+
 impl QueueConfig for Config {
     fn build(&self, site: &Site<'_>) -> Queue {
         if self.drop_front {

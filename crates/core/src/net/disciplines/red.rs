@@ -309,7 +309,7 @@ impl Red {
 
 /// Floyd and Jacobson's method 2: intervals between drops are uniform in 1 … 1/p_b packets, or,
 /// with `wait`, in 1/p_b … 2/p_b.
-fn spaced(p_b: f64, count: f64, wait: bool) -> f64 {
+pub(super) fn spaced(p_b: f64, count: f64, wait: bool) -> f64 {
     let progress = count * p_b;
     let (from, to) = if wait { (1.0, 2.0) } else { (0.0, 1.0) };
     if progress < from {
@@ -338,16 +338,16 @@ struct Spacing {
 
 /// The probability of dropping by the average length.
 #[derive(Clone, Copy)]
-struct Curve {
-    min: f64,
-    max: f64,
-    gentle: bool,
+pub(super) struct Curve {
+    pub min: f64,
+    pub max: f64,
+    pub gentle: bool,
 }
 
 impl Curve {
     /// p_b at this average. (ns-2.35 keeps the gentle part's slope at the first `max_p` when that
     /// adapts; here the slope follows, so that the curve has no step.)
-    fn probability(&self, average: f64, max_p: f64) -> f64 {
+    pub fn probability(&self, average: f64, max_p: f64) -> f64 {
         let p = if average < self.max {
             max_p * (average - self.min) / (self.max - self.min)
         } else if self.gentle {
@@ -360,16 +360,16 @@ impl Curve {
 }
 
 /// The average length of the queue.
-struct Average {
-    value: f64,
+pub(super) struct Average {
+    pub value: f64,
     /// Since when the queue has been empty and the link free.
-    idle_since: Option<Instant>,
+    pub idle_since: Option<Instant>,
 }
 
 impl Average {
     /// An arrival meets this length. An idle time counts as if packets of the mean size, of which
     /// the link sends `capacity` in a second, had met an empty queue.
-    fn update(&mut self, now: Instant, length: u64, weight: f64, capacity: f64) {
+    pub fn update(&mut self, now: Instant, length: u64, weight: f64, capacity: f64) {
         if let Some(since) = self.idle_since.take() {
             let missed = libm::trunc(capacity * now.since(since).as_secs_f64());
             self.value *= libm::pow(1.0 - weight, missed);

@@ -117,7 +117,7 @@ mod tests {
         for (packet, others) in [(0, true), (1, true), (2, false), (7, true)] {
             knowledge.on_departure(at(10 * packet), 1000, others);
         }
-        let expected = 100_000.0 + 900_000.0 * (1.0 - GAIN).powi(2);
+        let expected = 100_000.0 + 900_000.0 * (1.0 - GAIN) * (1.0 - GAIN);
         assert!((knowledge.rate(at(80)) - expected).abs() < 1e-6);
     }
 }

@@ -132,10 +132,8 @@ impl Control {
             negative = work.add(negative, refused).min(left_negative);
             positive = work.add(asked, negative);
         }
-        self.residue = [
-            work.subtract(left_positive, positive).max(0.0),
-            work.subtract(left_negative, negative).max(0.0),
-        ];
+        self.residue =
+            [work.subtract(left_positive, positive).max(0.0), work.subtract(left_negative, negative).max(0.0)];
         for (residue, xi) in self.residue.iter().zip(&mut self.xi) {
             if *residue == 0.0 {
                 *xi = 0.0;
@@ -211,6 +209,8 @@ mod tests {
             ("half used", (480_000.0, 0.1, 240_000.0, 0.0), (96_000.0, 0.0)),
             ("full", (480_000.0, 0.1, 480_000.0, 0.0), (0.0, 48_000.0)),
             ("a tenth of the rate", (48_000.0, 0.2, 480_000.0, 0.0), (-172_800.0, 0.0)),
+            // Where a router that still believes in 480 kB/s comes to rest: beyond any queue of 64 kB.
+            ("a stale capacity", (480_000.0, 0.25, 48_000.0, 0.4 * 432_000.0 * 0.25 / 0.226), (0.0, 4800.0)),
             ("the same with a queue", (48_000.0, 0.2, 480_000.0, 64_000.0), (-245_120.0, 0.0)),
         ] {
             let control = interval(c, d, y, q, 24.0);
@@ -257,9 +257,10 @@ mod tests {
         let mut modest = header(0.1, 24.0, -500.0);
         assert!(!control.on_departure(1000, &mut modest), "it decides by itself");
         assert_eq!(modest.delta.get(), -500.0);
-        // ξ_p·x = 48000/4800·… is 2000 and ξ_n·s is 1000: of 1000 it refuses 1500 by giving up more.
-        assert!((before[1] - control.residue[1] - 2500.0).abs() < 1e-6);
+        // 48 packets of flows with windows of 48 share 48 000 both ways: for a window of 24 that is
+        // 2000 to be given and 1000 to be taken. It wants 1500 less than the 1000 more.
         assert!((before[0] - control.residue[0] - 2000.0).abs() < 1e-6);
+        assert!((before[1] - control.residue[1] - 2500.0).abs() < 1e-6);
     }
 
     #[test]

@@ -69,7 +69,12 @@ pub enum Resume {
 #[derive(Clone, Copy, Debug)]
 pub enum Out {
     /// A packet, with the window at which it leaves.
-    Send { seq: i64, number: u64, cwr: bool, window: i64 },
+    Send {
+        seq: i64,
+        number: u64,
+        cwr: bool,
+        window: i64,
+    },
     Observe(Variable, f64),
 }
 

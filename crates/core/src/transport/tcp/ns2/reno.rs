@@ -20,12 +20,7 @@ impl Variant for Reno {
 
 /// An acknowledgement has come; `new_ack` takes one of new data.
 #[inline]
-pub fn on_ack<V: Variant>(
-    variant: &mut V,
-    m: &mut Machinery,
-    ack: &Ack,
-    new_ack: impl FnOnce(&mut V, &mut Machinery),
-) {
+pub fn on_ack<V: Variant>(variant: &mut V, m: &mut Machinery, ack: &Ack, new_ack: impl FnOnce(&mut V, &mut Machinery)) {
     if ack.seq > m.last_ack {
         if m.last_action == LastAction::DupAck {
             m.last_action = LastAction::Exited;

@@ -1,7 +1,9 @@
 //! The sending end: a variant over the shared machinery, as an [`Endpoint`].
 
-use crate::engine::{Instant, Stream};
-use crate::net::{Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, TcpFlags, TcpHeader, TcpOptions, Timed};
+use crate::engine::{FloatTime, Instant, Stream};
+use crate::net::{
+    Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, TcpFlags, TcpHeader, TcpOptions, Timed,
+};
 
 use super::machinery::{Ack, Machinery, Out};
 use super::settings::Settings;
@@ -17,9 +19,12 @@ pub trait Variant: Send {
     /// The connection is forgotten.
     fn reset(&mut self) {}
 
-    /// What the header of a packet carries that left at this window.
+    /// The present by ns-2's clock ([`Timed::set_float`]).
+    fn set_float(&mut self, _now: FloatTime) {}
+
+    /// What the header of a packet carries that leaves now, and left the machinery at this window.
     #[inline]
-    fn options(&self, _settings: &Settings, _window: i64) -> TcpOptions {
+    fn options(&mut self, _m: &Machinery, _window: i64) -> TcpOptions {
         TcpOptions::default()
     }
 
@@ -91,7 +96,8 @@ impl<V: Variant> Sender<V> {
         Self { seat, connection: 0, variant, m }
     }
 
-    fn packet(&self, now: Instant, seq: i64, number: u64, cwr: bool, window: i64) -> Packet {
+    fn packet(&mut self, now: Instant, seq: i64, number: u64, cwr: bool, window: i64) -> Packet {
+        let options = self.variant.options(&self.m, window);
         let settings = &self.m.settings;
         let is_syn = seq == 0 && self.m.has_syn();
         let mut flags = TcpFlags::NONE;
@@ -130,7 +136,7 @@ impl<V: Variant> Sender<V> {
                 payload: self.m.payload(seq) as u32,
                 window: 0,
                 flags,
-                options: self.variant.options(settings, window),
+                options,
                 ts_val: now,
                 ..TcpHeader::default()
             }),
@@ -161,6 +167,10 @@ impl<V: Variant> Timed for Sender<V> {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }
+    }
+
+    fn set_float(&mut self, now: FloatTime) {
+        self.variant.set_float(now);
     }
 }
 

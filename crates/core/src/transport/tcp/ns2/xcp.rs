@@ -3,14 +3,17 @@
 //! To losses it reacts as Reno does. What a duplicate acknowledgement brings is lost.
 //!
 //! Its round-trip time is an estimate of its own, in whole clock ticks like TCP's but with eight
-//! bits behind the point.
+//! bits behind the point. Where an event coincides with a tick, the sums of ns-2's clock decide on
+//! which side it lies; it is asked if the network follows it.
 
+use std::collections::VecDeque;
+
+use crate::engine::{FloatTime, Instant};
 use crate::net::{CongestionHeader, TcpOptions, Words};
 
 use super::machinery::{Ack, Machinery};
 use super::reno;
 use super::sender::Variant;
-use super::settings::Settings;
 
 /// What XCP knows beyond Reno.
 #[derive(Default)]
@@ -19,6 +22,10 @@ pub struct Xcp {
     srtt: i64,
     /// The same in seconds; 0 before the first sample of a connection (`srtt_estimate_`).
     estimate: f64,
+    /// The present by ns-2's clock, if that is followed.
+    clock: FloatTime,
+    /// Times of sending by both clocks, of packets not yet acknowledged, each once.
+    sent: VecDeque<(Instant, FloatTime)>,
 }
 
 impl Xcp {
@@ -36,9 +43,13 @@ impl Xcp {
     /// (`XcpEndsys::rtt_update`).
     fn sample(&mut self, m: &Machinery, ack: &Ack) {
         let tick = m.settings.tick;
-        let now = m.now.as_secs_f64();
+        let now = self.clock.or_nearest(m.now).as_secs();
+        while self.sent.front().is_some_and(|(at, _)| *at < ack.ts_echo) {
+            self.sent.pop_front();
+        }
+        let sent = self.sent.front().map_or(FloatTime::new(ack.ts_echo), |(_, time)| time.or_nearest(ack.ts_echo));
         // The sender computes the time of sending back from the round-trip time.
-        let sent = now - (now - ack.ts_echo.as_secs_f64());
+        let sent = now - (now - sent.as_secs());
         let ticks = (now / tick) as i64 - (sent / tick) as i64;
         self.srtt = match self.srtt {
             0 => ticks << SRTT_BITS,
@@ -63,12 +74,19 @@ impl Variant for Xcp {
         self.estimate = 0.0;
     }
 
-    fn options(&self, settings: &Settings, window: i64) -> TcpOptions {
+    fn set_float(&mut self, now: FloatTime) {
+        self.clock = now;
+    }
+
+    fn options(&mut self, m: &Machinery, window: i64) -> TcpOptions {
+        if self.sent.back().is_none_or(|(at, _)| *at < m.now) {
+            self.sent.push_back((m.now, self.clock.or_nearest(m.now)));
+        }
         let (rtt, mut x, mut delta) = (self.estimate, 0.0, 0.0);
         if rtt != 0.0 {
             let window = window as f64;
             x = rtt / window;
-            delta = MOST - window * f64::from(settings.segment) / rtt;
+            delta = MOST - window * f64::from(m.settings.segment) / rtt;
         }
         TcpOptions::Congestion(CongestionHeader { rtt: Words::new(rtt), x: Words::new(x), delta: Words::new(delta) })
     }

@@ -3,7 +3,7 @@
 use super::super::super::congestion::{AckSample, CongestionControl, CongestionEvent};
 use super::*;
 use crate::engine::{BitRate, Bytes};
-use crate::net::SackBlocks;
+use crate::net::{SackBlocks, TcpOptions};
 
 /// A sender by itself, whose acknowledgements are written by hand. Segments are of 1000 bytes
 /// and numbered from 0.
@@ -64,8 +64,13 @@ impl Script {
     pub(super) fn ack(&mut self, ms: u64, ack: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         let mut sack = SackBlocks::default();
         blocks.iter().for_each(|&(from, to)| sack.push(1 + from * 1000, 1 + to * 1000));
-        let header =
-            TcpHeader { ack: 1 + ack * 1000, window: 1 << 27, flags: TcpFlags::ACK, sack, ..TcpHeader::default() };
+        let header = TcpHeader {
+            ack: 1 + ack * 1000,
+            window: 1 << 27,
+            flags: TcpFlags::ACK,
+            options: TcpOptions::Sack(sack),
+            ..TcpHeader::default()
+        };
         self.input(ms, header);
         self.segments()
     }
@@ -286,13 +291,19 @@ fn eifel_does_not_trust_an_acknowledgement_of_everything() {
         };
         let flags = TcpFlags::ACK.with(TcpFlags::TIMESTAMPS);
         let header = TcpHeader { window: 1 << 27, flags, ..TcpHeader::default() };
-        let first = TcpHeader { ack: 1001, sack: duplicate(before), ts_echo: Instant::ZERO, ..header.clone() };
+        let first = TcpHeader {
+            ack: 1001,
+            options: TcpOptions::Sack(duplicate(before)),
+            ts_echo: Instant::ZERO,
+            ..header.clone()
+        };
         script.input(100, first);
         script.sender.c.end = script.sender.c.nxt;
         script.segments();
         let (at, _) = script.timeout();
         script.sender.on_notice(script.now, Notice::Write(50_000));
-        script.input(at + 50, TcpHeader { ack: covered * 1000 + 1, sack: duplicate(now), ..header });
+        script
+            .input(at + 50, TcpHeader { ack: covered * 1000 + 1, options: TcpOptions::Sack(duplicate(now)), ..header });
         assert_eq!(script.sender.totals.detected_spurious, detected, "{before} {now} {covered}");
     }
 }

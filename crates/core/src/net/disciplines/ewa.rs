@@ -1,0 +1,306 @@
+//! EWA: explicit window adaptation (Kalampoukas, Varma, Ramakrishnan 2002).
+//!
+//! A DropTail FIFO that tells the senders what its buffer can take: it writes a window into the
+//! acknowledgements that come back over its link, if theirs is larger. The window is α·log₂(B − q)
+//! segments, with B − q the free buffer. α adapts periodically: additively up while the average
+//! queue is short, multiplicatively down while it is long.
+//!
+//! It keeps no state of flows. It is without effect if acknowledgements come back another way.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::units::Amount;
+use crate::engine::{BitRate, Bytes, Duration, Fault, Instant};
+use crate::net::core::Core;
+use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
+use crate::net::machine::Timed;
+use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
+use crate::net::packet::{Header, Packet};
+use crate::net::slab::Pkt;
+use crate::net::transmitter::Queue;
+
+/// Explicit window adaptation. The constants are those of the later literature on EWA; the paper
+/// itself could not be consulted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// B: how much may wait, without the packet in service; what arrives then is dropped. 100
+    /// packets, as DropTail.
+    pub limit: Amount,
+    /// The segment in which windows are counted, and by which a limit in bytes becomes packets:
+    /// the payload of the flows' segments. 1460 B.
+    pub segment: Bytes,
+    /// T: the time between two computations of α and the average queue. 10 ms.
+    pub interval: Duration,
+    /// g: the weight of the present queue in the average. 1/32.
+    pub gain: f64,
+    /// θ: the part of the buffer up to which the average queue counts as short. 0.2.
+    pub threshold: f64,
+    /// What a computation adds to α while the average queue is short. 1/8.
+    pub increase: f64,
+    /// By what it multiplies α while it is long. 31/32.
+    pub decrease: f64,
+    /// α at the start. 1.
+    pub alpha: f64,
+    /// Keep α when the rate of the link changes, instead of beginning anew. Off.
+    pub keep_alpha: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            limit: Amount::Packets(100),
+            segment: Bytes::new(1460),
+            interval: Duration::from_millis(10),
+            gain: 1.0 / 32.0,
+            threshold: 0.2,
+            increase: 0.125,
+            decrease: 31.0 / 32.0,
+            alpha: 1.0,
+            keep_alpha: false,
+        }
+    }
+}
+
+impl QueueConfig for Config {
+    fn build(&self, site: &Site<'_>) -> Queue {
+        Queue::Asked(Box::new(Ewa::new(self.clone(), site.place)))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let fault = |field, message: String, expected: &str| Err(Fault::new(field, message, expected));
+        if !(1..=65_495).contains(&self.segment.get()) {
+            return fault("segment", format!("a segment of {}", self.segment), "expected from 1 B to 65495 B");
+        }
+        if self.interval == Duration::ZERO {
+            return fault("interval", "computations without time between them".to_owned(), "expected more than 0 s");
+        }
+        for (field, value) in [("gain", self.gain), ("decrease", self.decrease)] {
+            if !(value > 0.0 && value <= 1.0) {
+                return fault(field, format!("{field} is {value}"), "expected a number above 0, at most 1");
+            }
+        }
+        if !(0.0..=1.0).contains(&self.threshold) {
+            return fault(
+                "threshold",
+                format!("threshold is {}", self.threshold),
+                "expected a part of the buffer, 0 to 1",
+            );
+        }
+        for (field, value, least) in [("increase", self.increase, 0.0), ("alpha", self.alpha, f64::MIN_POSITIVE)] {
+            if !(least..=1e6).contains(&value) {
+                return fault(field, format!("{field} is {value}"), "expected a positive number");
+            }
+        }
+        if buffer(&self.limit, self.segment) < 2.0 {
+            return fault("limit", "a buffer of less than two segments".to_owned(), "expected room for two at least");
+        }
+        Ok(())
+    }
+}
+
+/// B in segments.
+fn buffer(limit: &Amount, segment: Bytes) -> f64 {
+    match limit {
+        Amount::Packets(most) => *most as f64,
+        Amount::Bytes(most) => most.get() as f64 / segment.get() as f64,
+    }
+}
+
+/// The queue.
+pub struct Ewa {
+    config: Config,
+    place: Place,
+    feedback: Feedback,
+    fifo: VecDeque<Pkt>,
+    bytes: u64,
+    /// When α is computed next: so many intervals after the start.
+    computed: u64,
+    /// The rate of the link; `None` before the first word.
+    rate: Option<BitRate>,
+    /// Acknowledgements that came back, those among them that were rewritten, and what each cost.
+    seen: u64,
+    rewritten: u64,
+    work: Operations,
+    /// What the window was that was written last, bytes.
+    window: Option<u32>,
+}
+
+impl Ewa {
+    /// An empty queue whose drops are counted at `place`.
+    pub fn new(config: Config, place: Place) -> Self {
+        Self {
+            feedback: Feedback::new(&config),
+            config,
+            place,
+            fifo: VecDeque::new(),
+            bytes: 0,
+            computed: 0,
+            rate: None,
+            seen: 0,
+            rewritten: 0,
+            work: Operations::default(),
+            window: None,
+        }
+    }
+
+    /// q, in segments.
+    fn length(&self) -> f64 {
+        match self.config.limit {
+            Amount::Packets(_) => self.fifo.len() as f64,
+            Amount::Bytes(_) => self.bytes as f64 / self.config.segment.get() as f64,
+        }
+    }
+
+    fn next_computation(&self) -> Instant {
+        Instant::ZERO + self.config.interval * (self.computed + 1)
+    }
+
+    /// Computes what is due. Nobody wakes the queue before its first packet.
+    fn compute(&mut self, now: Instant) {
+        while self.next_computation() <= now {
+            self.computed += 1;
+            let length = self.length();
+            self.feedback.compute(length);
+        }
+    }
+}
+
+impl QueueDiscipline for Ewa {
+    fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
+        self.compute(core.now());
+        let size = u64::from(core.packet(&packet).size);
+        let full = match self.config.limit {
+            Amount::Packets(most) => self.fifo.len() as u64 >= most,
+            Amount::Bytes(most) => self.bytes + size > most.get(),
+        };
+        if full {
+            return core.drop(packet, self.place, Cause::Overflow);
+        }
+        self.bytes += size;
+        self.fifo.push_back(packet);
+    }
+
+    fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
+        let packet = self.fifo.pop_front()?;
+        self.bytes -= u64::from(core.packet(&packet).size);
+        Some(packet)
+    }
+
+    fn put_back(&mut self, core: &mut Core, packet: Pkt) {
+        self.bytes += u64::from(core.packet(&packet).size);
+        self.fifo.push_front(packet);
+    }
+
+    fn on_return(&mut self, now: Instant, packet: &mut Packet) {
+        if !packet.is_pure_ack() {
+            return;
+        }
+        let Header::Tcp(header) = &mut packet.header else { return };
+        self.compute(now);
+        self.seen += 1;
+        let length = self.length();
+        let window = self.feedback.window(length, &mut self.work);
+        let bytes = self.work.multiply(window, self.config.segment.get() as f64) as u32;
+        self.window = Some(bytes);
+        if bytes < header.window {
+            header.window = bytes;
+            self.rewritten += 1;
+        }
+    }
+
+    fn on_capacity(&mut self, now: Instant, rate: BitRate) {
+        self.compute(now);
+        if self.rate.replace(rate).is_some_and(|before| before != rate) && !self.config.keep_alpha {
+            self.feedback.begin(self.config.alpha);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.fifo.len() as u64, bytes: self.bytes }
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        probe.value("alpha", self.feedback.alpha);
+        probe.value("average_queue_packets", self.feedback.average);
+        if let Some(window) = self.window {
+            probe.value("window_bytes", f64::from(window));
+        }
+        probe.value("acks_seen", self.seen as f64);
+        probe.value("acks_rewritten", self.rewritten as f64);
+        if self.seen > 0 {
+            // Packets forward cost nothing; an acknowledgement also costs a logarithm.
+            probe.value("additions_back", self.work.additions as f64 / self.seen as f64);
+            probe.value("multiplications_back", self.work.multiplications as f64 / self.seen as f64);
+        }
+        probe.value("state_bytes", size_of::<Feedback>() as f64);
+    }
+}
+
+impl Timed for Ewa {
+    fn on_timeout(&mut self, now: Instant) {
+        self.compute(now);
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        Some(self.next_computation())
+    }
+}
+
+/// The computation of windows. Lengths and windows are in segments.
+struct Feedback {
+    /// B.
+    buffer: f64,
+    /// θB.
+    threshold: f64,
+    gain: f64,
+    increase: f64,
+    decrease: f64,
+    /// α, between what gives one segment with an empty queue and B.
+    alpha: f64,
+    /// q̄.
+    average: f64,
+}
+
+impl Feedback {
+    fn new(config: &Config) -> Self {
+        let buffer = buffer(&config.limit, config.segment);
+        let mut feedback = Self {
+            buffer,
+            threshold: config.threshold * buffer,
+            gain: config.gain,
+            increase: config.increase,
+            decrease: config.decrease,
+            alpha: 0.0,
+            average: 0.0,
+        };
+        feedback.begin(config.alpha);
+        feedback
+    }
+
+    /// α begins anew.
+    fn begin(&mut self, alpha: f64) {
+        self.alpha = alpha.clamp(1.0 / libm::log2(self.buffer), self.buffer);
+    }
+
+    /// An interval is over, with this much waiting.
+    fn compute(&mut self, length: f64) {
+        self.average += self.gain * (length - self.average);
+        let alpha =
+            if self.average <= self.threshold { self.alpha + self.increase } else { self.alpha * self.decrease };
+        self.begin(alpha);
+    }
+
+    /// The window that goes back, at least one segment.
+    fn window(&self, length: f64, work: &mut Operations) -> f64 {
+        let free = work.subtract(self.buffer, length);
+        if free < 2.0 { 1.0 } else { work.multiply(self.alpha, libm::log2(free)).max(1.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! The queues that can stand inside another one: those that hold none themselves.
+
+use crate::net::discipline::{QueueConfig, QueueDiscipline, Site};
+use crate::net::transmitter::Queue;
+
+use super::{codel, droptail, drr, red, rio};
+
+crate::choice! {
+    /// A queue inside another.
+    pub enum Inner: "queue inside another" as QueueConfig {
+        /// A FIFO that drops what arrives when it is full.
+        "droptail" => DropTail(droptail::Config),
+        /// Random early detection, also adaptive.
+        "red" => Red(red::Config),
+        /// Random early detection that drops what is out of profile first.
+        "rio" => Rio(rio::Config),
+        /// Controlled delay (RFC 8289).
+        "codel" => CoDel(codel::Config),
+        /// Deficit round robin: equal shares for flows.
+        "drr" => Drr(drr::Config),
+    }
+}
+
+impl Default for Inner {
+    fn default() -> Self {
+        Self::DropTail(droptail::Config::default())
+    }
+}
+
+impl Inner {
+    /// The queue at `site`, as a discipline that is asked.
+    pub fn asked(&self, site: &Site<'_>) -> Box<dyn QueueDiscipline> {
+        match self.config().build(site) {
+            Queue::Asked(discipline) => discipline,
+            Queue::Planned(limit) => Box::new(droptail::DropTail::new(limit.into(), site.place)),
+        }
+    }
+}

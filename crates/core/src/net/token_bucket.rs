@@ -1,0 +1,134 @@
+//! The token bucket (RFC 2215 §3.6): tokens come at a rate, and at most a bucket full of them is kept.
+//!
+//! Its arithmetic is exact: tokens are counted in billionths of a bit, of which a rate in bit/s
+//! makes a whole number in each nanosecond.
+
+use crate::engine::{BitRate, Bytes, Duration, Instant};
+
+use super::meter::Operations;
+
+/// A token bucket.
+#[derive(Clone, Debug)]
+pub struct TokenBucket {
+    rate: BitRate,
+    depth: u128,
+    tokens: u128,
+    /// When the tokens were counted last.
+    counted: Instant,
+}
+
+/// Billionths of a bit in a byte.
+const PER_BYTE: u128 = 8_000_000_000;
+
+impl TokenBucket {
+    /// What bringing it up to date and taking from it costs: the time gone by, the tokens it
+    /// brought, their sum; and the difference of what is taken.
+    pub const OPERATIONS: Operations = Operations { additions: 3, multiplications: 1 };
+
+    /// A bucket that holds `depth` and fills at `rate`; it is full at `now`.
+    pub fn new(rate: BitRate, depth: Bytes, now: Instant) -> Self {
+        let depth = u128::from(depth.get()) * PER_BYTE;
+        Self { rate, depth, tokens: depth, counted: now }
+    }
+
+    /// From now on it fills at this rate.
+    pub fn set_rate(&mut self, now: Instant, rate: BitRate) {
+        self.fill(now);
+        self.rate = rate;
+    }
+
+    /// Takes so many bytes of tokens if they are there.
+    pub fn take(&mut self, now: Instant, bytes: u32) -> bool {
+        let enough = self.holds(now, bytes);
+        if enough {
+            self.tokens -= u128::from(bytes) * PER_BYTE;
+        }
+        enough
+    }
+
+    /// Whether so many bytes of tokens are there.
+    pub fn holds(&mut self, now: Instant, bytes: u32) -> bool {
+        self.fill(now);
+        self.tokens >= u128::from(bytes) * PER_BYTE
+    }
+
+    /// When so many bytes of tokens, or a bucket full if that is less, will be there.
+    pub fn ready_at(&mut self, now: Instant, bytes: u32) -> Instant {
+        self.fill(now);
+        let wanted = (u128::from(bytes) * PER_BYTE).min(self.depth);
+        let missing = wanted.saturating_sub(self.tokens);
+        let rate = u128::from(self.rate.as_bps()).max(1);
+        now + Duration::from_nanos(missing.div_ceil(rate).min(u128::from(u64::MAX / 2)) as u64)
+    }
+
+    /// Takes so many bytes of tokens, or all that are there.
+    pub fn drain(&mut self, now: Instant, bytes: u32) {
+        self.fill(now);
+        self.tokens = self.tokens.saturating_sub(u128::from(bytes) * PER_BYTE);
+    }
+
+    /// Brings the tokens up to date, and gives those that found no room, in billionths of a bit.
+    pub(super) fn fill(&mut self, now: Instant) -> u128 {
+        let gained = u128::from(self.rate.as_bps()) * u128::from(now.since(self.counted).as_nanos());
+        let tokens = self.tokens + gained;
+        self.counted = now;
+        self.tokens = tokens.min(self.depth);
+        tokens - self.tokens
+    }
+
+    /// Takes tokens that another bucket had no room for.
+    pub(super) fn add(&mut self, spilt: u128) {
+        self.tokens = (self.tokens + spilt).min(self.depth);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_exceeds_rate_and_bucket_is_out() {
+        // By hand: 8000 B/s and 2000 B. Two packets of 1000 B empty it; it holds 800 B at 0.1 s,
+        // 1000 B at 0.125 s, and 1000 B again 0.125 s later.
+        let mut bucket = TokenBucket::new(BitRate::from_kbps(64), Bytes::new(2_000), Instant::ZERO);
+        for (at, expected) in [(0.0, true), (0.0, true), (0.0, false), (0.1, false), (0.125, true), (0.25, true)] {
+            assert_eq!(bucket.take(Instant::from_secs_f64(at), 1_000), expected, "at {at} s");
+        }
+    }
+
+    #[test]
+    fn in_any_interval_at_most_rate_and_bucket_passes() {
+        // RFC 2215 §3.6: over any time T no more than rT + b. A greedy source gets just that.
+        let mut bucket = TokenBucket::new(BitRate::from_bps(999_983), Bytes::new(3_000), Instant::ZERO);
+        let mut passed = 0u64;
+        for us in 0..1_000_000 {
+            passed += 100 * u64::from(bucket.take(Instant::from_nanos(us * 1_000), 100));
+        }
+        let most = 999_983.0 / 8.0 + 3_000.0;
+        assert!((most - 101.0..=most).contains(&(passed as f64)), "{passed}");
+    }
+
+    #[test]
+    fn it_says_when_it_will_have_enough() {
+        // 64 kbit/s: a byte comes in 125 us.
+        let mut bucket = TokenBucket::new(BitRate::from_kbps(64), Bytes::new(1_000), Instant::ZERO);
+        assert_eq!(bucket.ready_at(Instant::ZERO, 1_000), Instant::ZERO);
+        assert!(bucket.take(Instant::ZERO, 1_000));
+        assert_eq!(bucket.ready_at(Instant::ZERO, 600), Instant::from_nanos(75_000_000));
+        // More than it ever holds: when it is full.
+        assert_eq!(bucket.ready_at(Instant::ZERO, 1_500), Instant::from_nanos(125_000_000));
+        assert!(!bucket.holds(Instant::from_nanos(74_999_999), 600));
+        assert!(bucket.holds(Instant::from_nanos(75_000_000), 600));
+    }
+
+    #[test]
+    fn a_full_bucket_stays_full_and_a_new_rate_holds_from_now_on() {
+        let mut bucket = TokenBucket::new(BitRate::from_mbps(1), Bytes::new(500), Instant::ZERO);
+        let late = Instant::from_secs_f64(100.0);
+        assert!(bucket.holds(late, 500) && !bucket.holds(late, 501));
+        bucket.set_rate(late, BitRate::from_kbps(8));
+        assert!(bucket.take(late, 500));
+        assert!(!bucket.take(Instant::from_secs_f64(100.099), 100));
+        assert!(bucket.take(Instant::from_secs_f64(100.1), 100));
+    }
+}

@@ -1,0 +1,366 @@
+//! SWAN's part at the ends of a real-time flow (Ahn, Campbell, Veres, Sun 2002): the source probes the way and
+//! admits itself if there is room; the receiver says when the way carries too much, and the source probes again.
+//!
+//! Routers keep nothing of it. What they do is in the queue discipline `swan`.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Stream};
+use crate::net::token_bucket::TokenBucket;
+use crate::net::{Action, Ecn, Endpoint, Notice, Packet, Port, Probe, Seat, Signal, SignalHeader, Socket, Timed};
+use crate::profile::Profile;
+
+use super::QosConfig;
+use super::dscp::Dscp;
+use super::intserv::OnReject;
+use super::signal;
+
+/// Real-time service without state in the network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The rate that the flow wants, headers included.
+    pub rate: BitRate,
+    /// The least rate that will do where the whole is not free. The rate that it wants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<BitRate>,
+    /// How much may come at once above the admitted rate; more is not sent. 10 kB.
+    #[serde(default = "default_bucket")]
+    pub bucket: Bytes,
+    /// What becomes of data while the flow is not admitted.
+    #[serde(default)]
+    pub on_reject: OnReject,
+    /// How long a source waits at most before it probes again when the way carries too much, W; it draws a time
+    /// from 0 to this. Also the least time between two complaints of the receiver. 1 s, SWAN's period.
+    #[serde(default = "default_wait")]
+    pub wait: Duration,
+    /// How long a source waits for the answer to a probe. 1 s.
+    #[serde(default = "default_wait")]
+    pub timeout: Duration,
+    /// After what time a source that did not get all that it wants probes again: 0.5 to 1.5 of this. 5 s.
+    #[serde(default = "default_retry")]
+    pub retry: Duration,
+}
+
+fn default_bucket() -> Bytes {
+    Bytes::new(10_000)
+}
+
+fn default_wait() -> Duration {
+    Duration::from_secs(1)
+}
+
+fn default_retry() -> Duration {
+    Duration::from_secs(5)
+}
+
+impl Config {
+    /// A flow of this rate; the rest as by default.
+    pub fn with_rate(rate: BitRate) -> Self {
+        Self {
+            rate,
+            floor: None,
+            bucket: default_bucket(),
+            on_reject: OnReject::default(),
+            wait: default_wait(),
+            timeout: default_wait(),
+            retry: default_retry(),
+        }
+    }
+
+    fn floor(&self) -> BitRate {
+        self.floor.unwrap_or(self.rate)
+    }
+}
+
+impl QosConfig for Config {
+    fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+        Box::new(Sender::new(inner, seat, stream, self.clone()))
+    }
+
+    fn receiver(&self, inner: Box<dyn Endpoint>, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+        Box::new(Receiver::new(inner, seat, self.wait))
+    }
+
+    fn can_multicast(&self) -> bool {
+        false
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.floor() > self.rate {
+            let message = format!("a floor of {} above the rate of {}", self.floor(), self.rate);
+            return Err(Fault::new("floor", message, "expected at most the rate"));
+        }
+        for (field, time) in [("wait", self.wait), ("timeout", self.timeout), ("retry", self.retry)] {
+            if time < SHORTEST {
+                let expected = format!("expected at least {SHORTEST}");
+                return Err(Fault::new(field, format!("a {field} of {time}"), expected));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Below this, messages would be the load.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+/// The sending end.
+pub struct Sender {
+    inner: Box<dyn Endpoint>,
+    seat: Seat,
+    stream: Stream,
+    config: Config,
+    started: bool,
+    /// The rate at which it sends real time.
+    admitted: Option<BitRate>,
+    bucket: TokenBucket,
+    /// The number of the last probe, and whether its answer is outstanding.
+    number: u32,
+    probing: bool,
+    /// When it probes next.
+    probe_at: Instant,
+    waiting: VecDeque<SignalHeader>,
+    /// When it first probed, and how long it took to be admitted.
+    asked_at: Instant,
+    setup: Option<Duration>,
+    probes: u64,
+    regulations: u64,
+    rejections: u64,
+    metered: u64,
+    policed: u64,
+    unreserved: u64,
+    blocked: u64,
+}
+
+impl Sender {
+    /// A sender before `inner`.
+    pub fn new(inner: Box<dyn Endpoint>, seat: Seat, stream: Stream, config: Config) -> Self {
+        Self {
+            inner,
+            seat,
+            stream,
+            started: false,
+            admitted: None,
+            bucket: TokenBucket::new(config.rate, config.bucket, Instant::ZERO),
+            number: 0,
+            probing: false,
+            probe_at: Instant::MAX,
+            waiting: VecDeque::new(),
+            asked_at: Instant::ZERO,
+            setup: None,
+            probes: 0,
+            regulations: 0,
+            rejections: 0,
+            metered: 0,
+            policed: 0,
+            unreserved: 0,
+            blocked: 0,
+            config,
+        }
+    }
+
+    /// Asks the way how much is left. It says how much of the traffic is its own.
+    fn probe(&mut self, now: Instant) {
+        self.number += 1;
+        self.probes += 1;
+        self.probing = true;
+        self.probe_at = now + self.config.timeout;
+        self.waiting.push_back(SignalHeader {
+            kind: Signal::Probe,
+            flow: self.seat.flow,
+            sender: self.seat.local,
+            number: self.number,
+            rate: self.config.rate,
+            floor: self.admitted.unwrap_or_default(),
+            ..SignalHeader::default()
+        });
+    }
+
+    /// The way has so much left for this flow.
+    fn on_reply(&mut self, now: Instant, header: &SignalHeader) {
+        if !self.probing || header.number != self.number {
+            return; // of an earlier probe
+        }
+        self.probing = false;
+        self.admitted = (header.rate >= self.config.floor()).then_some(header.rate);
+        match self.admitted {
+            Some(rate) => {
+                self.setup.get_or_insert(now.since(self.asked_at));
+                self.bucket.set_rate(now, rate);
+            }
+            None => self.rejections += 1,
+        }
+        let whole = self.admitted == Some(self.config.rate);
+        let later = self.config.retry.mul_f64(self.stream.uniform(0.5, 1.5));
+        self.probe_at = if whole { Instant::MAX } else { now + later };
+    }
+
+    /// The way carries too much.
+    fn on_regulate(&mut self, now: Instant) {
+        self.regulations += 1;
+        if self.admitted.is_some() && !self.probing {
+            let wait = self.config.wait.mul_f64(self.stream.unit());
+            self.probe_at = self.probe_at.min(now + wait);
+        }
+    }
+
+    /// Whether the flow may send this packet, and how.
+    fn police(&mut self, now: Instant, packet: &mut Packet) -> bool {
+        if self.admitted.is_none() {
+            let sends = self.config.on_reject == OnReject::BestEffort;
+            self.unreserved += u64::from(sends);
+            self.blocked += u64::from(!sends);
+            return sends;
+        }
+        self.metered += 1;
+        let conforms = self.bucket.take(now, packet.size);
+        self.policed += u64::from(!conforms);
+        packet.dscp = Dscp::Ef.value();
+        packet.ecn = Ecn::Ect0;
+        conforms
+    }
+}
+
+impl Timed for Sender {
+    fn on_timeout(&mut self, now: Instant) {
+        if self.inner.next_timeout().is_some_and(|at| at <= now) {
+            self.inner.on_timeout(now);
+        }
+        if self.probe_at <= now {
+            self.probe(now);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        let at = self.inner.next_timeout().map_or(self.probe_at, |at| at.min(self.probe_at));
+        (at < Instant::MAX).then_some(at)
+    }
+}
+
+impl Endpoint for Sender {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port) {
+        match packet.signal() {
+            Some(header) if header.kind == Signal::ProbeReply => self.on_reply(now, header),
+            Some(header) if header.kind == Signal::Regulate => self.on_regulate(now),
+            Some(_) => {}
+            None => self.inner.on_packet(now, packet, via),
+        }
+    }
+
+    fn on_notice(&mut self, now: Instant, notice: Notice) {
+        if matches!(notice, Notice::Open | Notice::Write(_)) && !std::mem::replace(&mut self.started, true) {
+            self.asked_at = now;
+            self.probe(now);
+        }
+        self.inner.on_notice(now, notice);
+    }
+
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
+        if let Some(header) = self.waiting.pop_front() {
+            let node = signal::node(self.seat.remote).unwrap_or(self.seat.local.node);
+            let to = Socket { node, port: self.seat.remote_port };
+            signal::write(packet, self.seat.local, to, self.probes, header);
+            return Some(Action::Send);
+        }
+        loop {
+            let action = self.inner.poll(now, packet)?;
+            if action != Action::Send || self.police(now, packet) {
+                return Some(action);
+            }
+        }
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        self.inner.sample(probe);
+        probe.value("admitted_bps", self.admitted.map_or(0.0, |rate| rate.as_bps() as f64));
+        if let Some(setup) = self.setup {
+            probe.value("setup_ms", setup.as_secs_f64() * 1e3);
+        }
+        probe.value("rejections", self.rejections as f64);
+        probe.value("regulations", self.regulations as f64);
+        probe.value("policed_packets", self.policed as f64);
+        probe.value("unreserved_packets", self.unreserved as f64);
+        probe.value("blocked_packets", self.blocked as f64);
+        probe.value("signalling_packets", self.probes as f64);
+        probe.value("state_bytes", size_of::<Self>() as f64);
+        let operations = TokenBucket::OPERATIONS.times(self.metered);
+        probe.value("metered_packets", self.metered as f64);
+        probe.value("additions_out", operations.additions as f64);
+        probe.value("multiplications_out", operations.multiplications as f64);
+    }
+}
+
+/// The receiving end.
+pub struct Receiver {
+    inner: Box<dyn Endpoint>,
+    seat: Seat,
+    /// The least time between two complaints.
+    wait: Duration,
+    complained: Option<Instant>,
+    marks: u64,
+    waiting: VecDeque<SignalHeader>,
+    sent: u64,
+}
+
+impl Receiver {
+    /// A receiver before `inner`.
+    pub fn new(inner: Box<dyn Endpoint>, seat: Seat, wait: Duration) -> Self {
+        Self { inner, seat, wait, complained: None, marks: 0, waiting: VecDeque::new(), sent: 0 }
+    }
+
+    fn on_mark(&mut self, now: Instant) {
+        self.marks += 1;
+        if self.complained.is_none_or(|at| now >= at + self.wait) {
+            self.complained = Some(now);
+            let header = SignalHeader { kind: Signal::Regulate, flow: self.seat.flow, ..SignalHeader::default() };
+            self.waiting.push_back(header);
+        }
+    }
+}
+
+impl Timed for Receiver {
+    fn on_timeout(&mut self, now: Instant) {
+        self.inner.on_timeout(now);
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.inner.next_timeout()
+    }
+}
+
+impl Endpoint for Receiver {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port) {
+        if let Some(header) = packet.signal() {
+            if header.kind == Signal::Probe {
+                self.waiting.push_back(SignalHeader { kind: Signal::ProbeReply, ..*header });
+            }
+            return;
+        }
+        if packet.ecn == Ecn::Ce {
+            self.on_mark(now);
+        }
+        self.inner.on_packet(now, packet, via);
+    }
+
+    fn on_notice(&mut self, now: Instant, notice: Notice) {
+        self.inner.on_notice(now, notice);
+    }
+
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
+        let Some(header) = self.waiting.pop_front() else { return self.inner.poll(now, packet) };
+        let node = signal::node(self.seat.remote).unwrap_or(self.seat.local.node);
+        self.sent += 1;
+        signal::write(packet, self.seat.local, Socket { node, port: self.seat.remote_port }, self.sent, header);
+        Some(Action::Send)
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        self.inner.sample(probe);
+        probe.value("marked_packets", self.marks as f64);
+        probe.value("signalling_packets", self.sent as f64);
+        probe.value("state_bytes", size_of::<Self>() as f64);
+    }
+}

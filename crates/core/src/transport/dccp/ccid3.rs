@@ -1,0 +1,318 @@
+//! CCID 3: TFRC over DCCP (RFC 4342, with RFC 5348's rules where that updates it).
+//!
+//! The rate and the loss history are TFRC's own. What differs is on the wire: a window counter
+//! that advances each quarter of a round trip stands in the place of the round-trip time, and the
+//! acknowledgement number in the place of a time stamp.
+
+use std::collections::VecDeque;
+
+use crate::engine::{Duration, Instant};
+use crate::net::{
+    Action, DccpHeader, DccpOptions, DccpType, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, Timed,
+};
+use crate::transport::tfrc::control::Report;
+use crate::transport::tfrc::meter::{Arrival, Meter};
+use crate::transport::tfrc::pacer::Pacer;
+use crate::transport::tfrc::settings::Rfc;
+
+use super::{ACK_HEADER_BYTES, DATA_HEADER_BYTES, IP_BYTES};
+
+/// Bytes of the options Loss Event Rate, Receive Rate and Elapsed Time, 6 each, with padding.
+const OPTION_BYTES: u32 = 20;
+/// The round-trip time that a receiver assumes before the window counter tells (RFC 4340 §3.4).
+const DEFAULT_RTT: Duration = Duration::from_millis(200);
+
+/// The sending end.
+pub struct Sender {
+    seat: Seat,
+    connection: u32,
+    pacer: Pacer,
+    /// The window counter, and when it advanced last (RFC 4342 §8.1).
+    counter: u8,
+    counted_at: Instant,
+    next: u64,
+    /// When the packets from `first` on were sent, and the payload bytes up to each.
+    first: u64,
+    sent: VecDeque<(Instant, u64)>,
+    number: u64,
+    tell_acked: bool,
+    tell_over: bool,
+    old: u64,
+}
+
+impl Sender {
+    /// A sender at `seat`.
+    pub fn new(settings: &Rfc, seat: Seat) -> Self {
+        Self {
+            seat,
+            connection: 0,
+            pacer: Pacer::new(settings.control, settings.buffer),
+            counter: 0,
+            counted_at: Instant::ZERO,
+            next: 0,
+            first: 0,
+            sent: VecDeque::new(),
+            number: 0,
+            tell_acked: false,
+            tell_over: false,
+            old: 0,
+        }
+    }
+
+    /// Advances the window counter by the quarters of a round trip that have passed, at most 5.
+    fn count(&mut self, now: Instant) {
+        let Some(rtt) = self.pacer.rtt() else { return };
+        let quarter = (rtt.as_nanos() / 4).max(1);
+        let passed = now.since(self.counted_at).as_nanos() / quarter;
+        if passed > 0 {
+            self.counter = (self.counter + passed.min(5) as u8) % 16;
+            self.counted_at = now;
+        }
+    }
+}
+
+impl Timed for Sender {
+    fn on_timeout(&mut self, now: Instant) {
+        self.pacer.on_timeout(now);
+        if self.pacer.gave_up() {
+            self.tell_over = self.seat.hears.received;
+            self.tell_acked = self.seat.hears.acked;
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.pacer.next_timeout()
+    }
+}
+
+impl Endpoint for Sender {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, _via: Port) {
+        let Header::Dccp(header) = &packet.header else { return };
+        let DccpOptions::Tfrc { p, rate, elapsed } = header.options else { return };
+        if packet.connection != self.connection {
+            self.old += 1;
+            return;
+        }
+        // An acknowledgement that was overtaken by a newer one names a packet that is forgotten.
+        let Some(ahead) = header.ack.checked_sub(self.first) else { return };
+        let Some(&(echo, end)) = self.sent.get(ahead as usize) else { return };
+        self.sent.drain(..ahead as usize);
+        self.first = header.ack;
+        let delay = Duration::from_secs_f64(elapsed);
+        // Without Loss Intervals a new event shows as a higher rate of them.
+        self.pacer.on_report(now, &Report { echo, delay, rate, p, new_loss: false }, end);
+        self.tell_acked = self.seat.hears.acked;
+    }
+
+    fn on_notice(&mut self, _now: Instant, notice: Notice) {
+        match notice {
+            Notice::Write(bytes) => self.pacer.write(bytes),
+            Notice::Close => self.pacer.close(),
+            Notice::Reset => {
+                self.pacer.reset();
+                self.connection += 1;
+                (self.next, self.first) = (0, 0);
+                self.sent.clear();
+                (self.counter, self.counted_at) = (0, Instant::ZERO);
+            }
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
+        let Some(payload) = self.pacer.take(now) else {
+            if std::mem::take(&mut self.tell_over) {
+                return Some(Action::Tell(Notice::Received(self.pacer.sent_bytes)));
+            }
+            let acked = std::mem::take(&mut self.tell_acked);
+            return acked.then_some(Action::Tell(Notice::Acked(self.pacer.acked_bytes)));
+        };
+        self.count(now);
+        self.number += 1;
+        self.sent.push_back((now, self.pacer.sent_bytes));
+        *packet = Packet {
+            from: self.seat.local,
+            to: self.seat.remote,
+            to_port: self.seat.remote_port,
+            dscp: 0,
+            ecn: Ecn::Ect0,
+            size: IP_BYTES + DATA_HEADER_BYTES + payload,
+            flow: self.seat.flow,
+            connection: self.connection,
+            number: self.number,
+            header: Header::Dccp(DccpHeader {
+                kind: DccpType::Data,
+                ccval: self.counter,
+                seq: self.next,
+                payload,
+                end: self.pacer.sent_bytes,
+                ..DccpHeader::default()
+            }),
+        };
+        self.next += 1;
+        Some(Action::Send)
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        self.pacer.sample(probe);
+        probe.value("old_connection_packets", self.old as f64);
+    }
+}
+
+/// The receiving end.
+pub struct Receiver {
+    seat: Seat,
+    meter: Meter,
+    connection: u32,
+    clock: WindowClock,
+    next: u64,
+    end: u64,
+    tell: bool,
+    old: u64,
+}
+
+/// The round-trip time as window counters tell it (RFC 4342 §8.1): packets whose counters are four
+/// apart were sent a round trip apart.
+#[derive(Debug, Default)]
+struct WindowClock {
+    /// A counter, and when the first packet with it came.
+    from: Option<(u8, Instant)>,
+    rtt: Option<Duration>,
+}
+
+impl WindowClock {
+    fn on_packet(&mut self, now: Instant, counter: u8) {
+        let Some((from, at)) = self.from else {
+            self.from = Some((counter, now));
+            return;
+        };
+        match (counter + 16 - from) % 16 {
+            0..=3 => {}
+            4 => {
+                let sample = now.since(at);
+                self.rtt = Some(self.rtt.map_or(sample, |old| old.mul_f64(0.9) + sample.mul_f64(0.1)));
+                self.from = Some((counter, now));
+            }
+            // Five quarters or more: how many, the counter does not say.
+            _ => self.from = Some((counter, now)),
+        }
+    }
+
+    fn rtt(&self) -> Duration {
+        self.rtt.unwrap_or(DEFAULT_RTT)
+    }
+}
+
+impl Receiver {
+    /// A receiver at `seat`.
+    pub fn new(settings: &Rfc, seat: Seat) -> Self {
+        Self {
+            seat,
+            meter: Meter::new(settings.meter),
+            connection: 0,
+            clock: WindowClock::default(),
+            next: 0,
+            end: 0,
+            tell: false,
+            old: 0,
+        }
+    }
+}
+
+impl Timed for Receiver {
+    fn on_timeout(&mut self, now: Instant) {
+        self.meter.on_timeout(now);
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.meter.next_timeout()
+    }
+}
+
+impl Endpoint for Receiver {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, _via: Port) {
+        let Header::Dccp(header) = &packet.header else { return };
+        if packet.connection != self.connection {
+            if packet.connection < self.connection {
+                self.old += 1;
+                return;
+            }
+            self.connection = packet.connection;
+            self.meter.reset();
+            self.clock = WindowClock::default();
+            (self.next, self.end) = (0, 0);
+        }
+        self.clock.on_packet(now, header.ccval);
+        let arrival = Arrival {
+            seq: header.seq,
+            // Its own number says when it was sent; the sender looks it up.
+            sent_at: now,
+            payload: header.payload,
+            marked: packet.ecn == Ecn::Ce,
+            rtt: Some(self.clock.rtt()),
+        };
+        self.meter.on_packet(now, &arrival);
+        if header.end > self.end {
+            self.end = header.end;
+            self.tell = self.seat.hears.received;
+        }
+    }
+
+    fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
+
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
+        let Some(measured) = self.meter.take(now) else {
+            return std::mem::take(&mut self.tell).then_some(Action::Tell(Notice::Received(self.end)));
+        };
+        *packet = Packet {
+            from: self.seat.local,
+            to: self.seat.remote,
+            to_port: self.seat.remote_port,
+            dscp: 0,
+            ecn: Ecn::NotEct,
+            size: IP_BYTES + ACK_HEADER_BYTES + OPTION_BYTES,
+            flow: self.seat.flow,
+            connection: self.connection,
+            number: self.meter.reports(),
+            header: Header::Dccp(DccpHeader {
+                kind: DccpType::Ack,
+                seq: self.next,
+                ack: measured.highest,
+                options: DccpOptions::Tfrc {
+                    p: measured.p,
+                    rate: measured.rate,
+                    elapsed: measured.delay.as_secs_f64(),
+                },
+                ..DccpHeader::default()
+            }),
+        };
+        self.next += 1;
+        Some(Action::Send)
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        self.meter.sample(probe);
+        probe.value("old_connection_packets", self.old as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_counts_are_a_round_trip() {
+        let mut clock = WindowClock::default();
+        assert_eq!(clock.rtt(), DEFAULT_RTT);
+        // One packet each 10 ms; the counter advances each 25 ms, a quarter of 100 ms.
+        for n in 0..200u64 {
+            clock.on_packet(Instant::from_nanos(n * 10_000_000), (n * 10 / 25 % 16) as u8);
+        }
+        let ms = clock.rtt().as_secs_f64() * 1e3;
+        assert!((ms - 100.0).abs() < 1.0, "{ms} ms");
+        // After a pause the counter has advanced by five, and says nothing.
+        let before = clock.rtt();
+        clock.on_packet(Instant::from_nanos(9_000_000_000), (1990 / 25 + 5) as u8 % 16);
+        assert_eq!(clock.rtt(), before);
+    }
+}

@@ -1,0 +1,89 @@
+//! DCCP (RFC 4340): datagrams without retransmission, under a congestion control that is chosen
+//! by its identifier (CCID). Connections are open from the start; features are not negotiated.
+
+pub mod ccid3;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{Bytes, Fault, Stream};
+use crate::net::{Endpoint, Seat};
+use crate::profile::Profile;
+
+use super::{TransportConfig, tfrc};
+
+/// DCCP: congestion control without retransmission (RFC 4340).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The congestion control: 3 is TFRC (RFC 4342). 3.
+    pub ccid: u8,
+    /// Payload of a full data packet. 1464 B: with IPv4's header (20 B) and DCCP's (16 B) 1500 B.
+    pub segment: Bytes,
+    /// How many datagrams of a source with a rate of its own may wait; the oldest is dropped when
+    /// one more comes. 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<u32>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { ccid: 3, segment: Bytes::new(1464), buffer: None }
+    }
+}
+
+/// The IPv4 header.
+pub(crate) const IP_BYTES: u32 = 20;
+/// A DCCP header without acknowledgement number and options, with long sequence numbers (§5.1).
+pub(crate) const DATA_HEADER_BYTES: u32 = 16;
+/// The same with an acknowledgement number (§5.6).
+pub(crate) const ACK_HEADER_BYTES: u32 = 24;
+
+impl Config {
+    /// The parameters of TFRC in CCID 3.
+    fn tfrc(&self) -> tfrc::settings::Rfc {
+        tfrc::settings::Rfc::new(&tfrc::Config {
+            segment: Some(self.segment),
+            header: Some(Bytes::new(u64::from(IP_BYTES + DATA_HEADER_BYTES))),
+            buffer: self.buffer,
+            ..tfrc::Config::default()
+        })
+    }
+}
+
+impl TransportConfig for Config {
+    fn sender(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+        Box::new(ccid3::Sender::new(&self.tfrc(), seat))
+    }
+
+    fn receiver(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+        Box::new(ccid3::Receiver::new(&self.tfrc(), seat))
+    }
+
+    fn label(&self, _profile: Profile) -> String {
+        format!("dccp ccid{}", self.ccid)
+    }
+
+    fn sends_datagrams(&self) -> bool {
+        false
+    }
+
+    fn can_multicast(&self) -> bool {
+        false
+    }
+
+    fn check(&self, _profile: Profile) -> Result<(), Fault> {
+        let segment = self.segment.get();
+        if !(1..=65_000).contains(&segment) {
+            let message = format!("packets of {} cannot be sent", self.segment);
+            return Err(Fault::new("segment", message, "expected 1 B to 65000 B"));
+        }
+        if self.ccid != 3 {
+            return Err(Fault::new("ccid", format!("there is no CCID {}", self.ccid), "choose 3"));
+        }
+        if self.buffer == Some(0) {
+            return Err(Fault::new("buffer", "without a buffer nothing could be sent", "at least 1"));
+        }
+        Ok(())
+    }
+}

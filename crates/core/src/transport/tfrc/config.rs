@@ -1,0 +1,151 @@
+//! The parameters of TFRC as a scenario states them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{BitRate, Bytes, Duration, Fault};
+use crate::profile::Profile;
+
+/// TFRC: a rate that follows TCP's throughput equation. Nothing is sent again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The profile, if not the scenario's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// Profile `rfc`: which of the two standards. `rfc5348`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<Version>,
+    /// Payload of a full packet, `s` in the equation. `rfc`: 1460 B. `ns2`: 1000 B
+    /// (`packetSize_`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
+    /// Header bytes on the wire of each data packet, IP included. `rfc`: 40 B, 20 of IPv4, 8 of
+    /// UDP, and 12 for sequence number, time stamp and round-trip time (RFC 5348 §3.2.1). `ns2`:
+    /// 32 B (`headersize_`); 0 B is `useHeaders_` off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<Bytes>,
+    /// After how many later packets a missing one is lost. `rfc`: 3 (RFC 5348 §5.1, NDUPACK).
+    /// `ns2`: 1 (`numPkts_`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_trigger: Option<u32>,
+    /// Whether a long time without loss discounts what was before it (RFC 5348 §5.5). On.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discounting: Option<bool>,
+    /// The least discount factor. `rfc`: 0.25 (RFC 5348 §5.5, THRESHOLD). `ns2`: 0.5
+    /// (`minDiscountRatio_`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discount_threshold: Option<f64>,
+    /// Whether the time between packets follows the last round-trip time, against oscillation
+    /// (RFC 5348 §4.5; ns-2: `ca_`). On.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damping: Option<bool>,
+    /// The weight of the old mean when a round-trip time is averaged. `rfc`: 0.9 (RFC 5348 §4.3).
+    /// `ns2`: 0.95 (`df_`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_weight: Option<f64>,
+    /// Explicit congestion notification: a mark counts as a loss. Off.
+    pub ecn: bool,
+    /// How many datagrams of a source with a rate of its own may wait; the oldest is dropped when
+    /// one more comes, since old media are worth least. 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<u32>,
+    /// What is done when the receiver's link changes. `off`.
+    pub handover: Handover,
+    /// Profile `ns2`: for how many rounds the rate may exceed twice the rate of reception
+    /// (`maxHeavyRounds_`). 0; it was 1 before March 2007.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heavy_rounds: Option<u32>,
+    /// Profile `ns2`: the rate before the first report (`InitRate_`, there in bytes per second).
+    /// 2400 bit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_rate: Option<BitRate>,
+    /// Profile `ns2`: the clock tick of the retransmission timeout (`tcp_tick_`). 100 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick: Option<Duration>,
+}
+
+/// The standards of TFRC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Version {
+    /// RFC 5348 (2008): the rate of reception counts over two round trips, and a sender without
+    /// data is not held to what it sent.
+    #[default]
+    Rfc5348,
+    /// RFC 3448 (2003): at most twice the rate of reception in the last report.
+    Rfc3448,
+}
+
+/// What is done when the receiver's link changes (handover notification, "TFRC-HN"): a
+/// receiver that hears of it forgets its losses, and tells the sender at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Handover {
+    /// Nothing.
+    #[default]
+    Off,
+    /// The sender starts anew; on a way to a slower link with the initial window.
+    Restart,
+    /// The same, but on a way to a slower link with the rate of that link, which the receiver
+    /// knows and tells.
+    Hint,
+}
+
+impl Config {
+    /// What does not make sense under `profile`, the first of it.
+    pub fn faults(&self, profile: Profile) -> Option<Fault> {
+        let bad = |field, message: String, expected: &str| Some(Fault::new(field, message, expected));
+        if let Some(segment) = self.segment
+            && !(1..=65_000).contains(&segment.get())
+        {
+            return bad("segment", format!("packets of {segment} cannot be sent"), "expected 1 B to 65000 B");
+        }
+        if let Some(header) = self.header
+            && header.get() > 500
+        {
+            return bad("header", format!("a header of {header} is too large"), "expected at most 500 B");
+        }
+        if self.loss_trigger == Some(0) {
+            return bad("loss_trigger", "a packet cannot be lost before a later one comes".to_owned(), "at least 1");
+        }
+        if let Some(threshold) = self.discount_threshold
+            && !(threshold > 0.0 && threshold <= 1.0)
+        {
+            return bad("discount_threshold", format!("{threshold} is no such factor"), "expected above 0, at most 1");
+        }
+        if let Some(weight) = self.rtt_weight
+            && !(0.0..1.0).contains(&weight)
+        {
+            return bad("rtt_weight", format!("{weight} is no weight of an old mean"), "expected from 0 to below 1");
+        }
+        if self.buffer == Some(0) {
+            return bad("buffer", "without a buffer nothing could be sent".to_owned(), "at least 1");
+        }
+        let names = |fields: [(&'static str, bool); 3]| fields.into_iter().find(|(_, stated)| *stated);
+        if profile.is_ns2() {
+            let standard = "it exists in profile \"rfc\" only";
+            let fields = [
+                ("version", self.version.is_some()),
+                ("handover", self.handover != Handover::Off),
+                ("buffer", self.buffer.is_some()),
+            ];
+            if let Some((field, _)) = names(fields) {
+                return bad(field, format!("ns-2's TFRC knows no {field}"), standard);
+            }
+            if self.tick == Some(Duration::ZERO) {
+                return bad("tick", "a clock without ticks".to_owned(), "longer than 0 s");
+            }
+        } else {
+            let fields = [
+                ("heavy_rounds", self.heavy_rounds.is_some()),
+                ("initial_rate", self.initial_rate.is_some()),
+                ("tick", self.tick.is_some()),
+            ];
+            if let Some((field, _)) = names(fields) {
+                return bad(field, format!("the standard knows no {field}"), "it exists in profile \"ns2\" only");
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,103 @@
+//! The parameters of TFRC, complete: what a scenario states, and the profile's values for what it
+//! leaves out.
+
+use super::config::{Config, Handover};
+use super::{control, meter};
+
+/// Profile `ns2`, with the defaults of ns-2.35 (`tcl/lib/ns-default.tcl`).
+#[derive(Clone, Debug)]
+pub struct Ns2 {
+    /// `packetSize_`, bytes.
+    pub segment: u32,
+    /// `headersize_`, bytes; 0 if `useHeaders_` is off.
+    pub header: u32,
+    /// `numPkts_`.
+    pub loss_trigger: u32,
+    /// `discount_`.
+    pub discounting: bool,
+    /// `minDiscountRatio_`.
+    pub discount_threshold: f64,
+    /// `ca_`.
+    pub damping: bool,
+    /// `df_`.
+    pub rtt_weight: f64,
+    /// `ecn_`.
+    pub ecn: bool,
+    /// `maxHeavyRounds_`.
+    pub heavy_rounds: u32,
+    /// `InitRate_`, bytes per second.
+    pub initial_rate: f64,
+    /// `tcp_tick_`, seconds.
+    pub tick: f64,
+}
+
+impl Ns2 {
+    /// The parameters that `config` states, completed.
+    pub fn new(config: &Config) -> Self {
+        Self {
+            segment: config.segment.map_or(1000, |b| b.get() as u32),
+            header: config.header.map_or(32, |b| b.get() as u32),
+            loss_trigger: config.loss_trigger.unwrap_or(1),
+            discounting: config.discounting.unwrap_or(true),
+            discount_threshold: config.discount_threshold.unwrap_or(0.5),
+            damping: config.damping.unwrap_or(true),
+            rtt_weight: config.rtt_weight.unwrap_or(0.95),
+            ecn: config.ecn,
+            heavy_rounds: config.heavy_rounds.unwrap_or(0),
+            initial_rate: config.initial_rate.map_or(300.0, |rate| rate.as_bytes_per_s()),
+            tick: config.tick.map_or(0.1, |tick| tick.as_secs_f64()),
+        }
+    }
+}
+
+/// Profile `rfc`.
+#[derive(Clone, Copy, Debug)]
+pub struct Rfc {
+    /// Of the rate.
+    pub control: control::Parameters,
+    /// Of the receiver.
+    pub meter: meter::Parameters,
+    /// Header bytes of a data packet.
+    pub header: u32,
+    /// Whether packets may be marked.
+    pub ecn: bool,
+    /// How many writes may wait.
+    pub buffer: usize,
+    /// What is done about handovers.
+    pub handover: Handover,
+}
+
+/// Bytes on the wire of a report: IPv4 (20 B), UDP (8 B), and 16 B for the time stamp, the delay,
+/// the rate of reception and the loss event rate (RFC 5348 §3.2.2).
+pub const REPORT_BYTES: u32 = 44;
+
+/// How many writes may wait.
+pub const BUFFER: u32 = 50;
+
+impl Rfc {
+    /// The parameters that `config` states, completed.
+    pub fn new(config: &Config) -> Self {
+        let version = config.version.unwrap_or_default();
+        let segment = config.segment.map_or(1460, |b| b.get() as u32);
+        let header = config.header.map_or(40, |b| b.get() as u32);
+        let threshold = config.discount_threshold.unwrap_or(0.25);
+        Self {
+            control: control::Parameters {
+                segment: segment.into(),
+                header: header.into(),
+                version,
+                rtt_weight: config.rtt_weight.unwrap_or(0.9),
+                damping: config.damping.unwrap_or(true),
+            },
+            meter: meter::Parameters {
+                version,
+                loss_trigger: config.loss_trigger.unwrap_or(3),
+                discount_threshold: if config.discounting.unwrap_or(true) { threshold } else { 1.0 },
+            },
+            header,
+            ecn: config.ecn,
+            buffer: config.buffer.unwrap_or(BUFFER) as usize,
+            handover: config.handover,
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The statistical scenarios of TFRC.
+//!
+//! Those with random losses are repeated run by run: ns-2's sender draws a number for each packet
+//! (for `overhead_`, which is 0), and the bottleneck one for each arrival, both from the one
+//! generator that the seed sets. With the same draws in the same order the runs are the same.
+//!
+//! In those with TCP the times at which flows start are not known, so means over seeds are
+//! compared: Welch's test for each cell, with Holm's correction over all.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use lasthop_core::engine::{Instant, Streams};
+use lasthop_core::net::loss::{Loss, LossModel};
+use lasthop_core::net::{Change, Header, Observation, Observer, Packet, Probe};
+use lasthop_core::scenario::builder;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+
+use crate::build::{self, Obstacle};
+use crate::in_parallel;
+use crate::index::{self, Network};
+use crate::means::{Mean, Test, rejected, welch};
+use crate::mrg::Mrg32k3a;
+use crate::report::Outcome;
+
+/// Compares the scenarios of an index's list `statistical`.
+pub fn compare(folder: &Path, items: &[Value], jobs: usize) -> Vec<(String, Outcome)> {
+    let mut lines = Vec::new();
+    for item in items {
+        let id = item.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
+        let outcome = match id.as_str() {
+            "loss-delay" => read(item).and_then(|item| loss_delay(folder, &item, jobs)),
+            "loss-step" => read(item).and_then(|item| loss_step(folder, &item, jobs)),
+            "sharing" => read(item).and_then(|item| sharing(&item, jobs)),
+            _ => Err(Outcome::Unsupported("another kind of scenario".to_owned())),
+        };
+        lines.push((id, outcome.unwrap_or_else(|outcome| outcome)));
+    }
+    lines
+}
+
+fn read<T: DeserializeOwned>(item: &Value) -> Result<T, Outcome> {
+    serde_json::from_value(item.clone()).map_err(|e| Outcome::Failed(e.to_string()))
+}
+
+/// A scenario with random losses. Its summary follows from the rows.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct Item {
+    id: String,
+    files: [String; 1],
+    note: String,
+    summary: Option<IgnoredAny>,
+    scenario: Value,
+}
+
+impl Item {
+    fn network(&self, note: &str) -> Result<Network, Outcome> {
+        if self.note != note {
+            return Err(Outcome::Failed(format!("note: \"{}\" is not known", self.note)));
+        }
+        index::part(&self.scenario).map_err(Outcome::Failed)
+    }
+
+    fn rows<T: DeserializeOwned>(&self, folder: &Path) -> Result<Vec<T>, Outcome> {
+        let file = folder.join(&self.files[0]);
+        let wrong = |e: csv::Error| Outcome::Failed(format!("{}: {e}", file.display()));
+        let mut reader = csv::Reader::from_path(&file).map_err(wrong)?;
+        reader.deserialize().map(|row| row.map_err(wrong)).collect()
+    }
+}
+
+fn loss_delay(folder: &Path, item: &Item, jobs: usize) -> Result<Outcome, Outcome> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "named so that other columns are refused")]
+    struct Row {
+        rtt_s: f64,
+        loss: f64,
+        seed: u32,
+        received_packets_per_s: f64,
+        true_loss_rate: f64,
+    }
+    let network = item.network(
+        "one TFRC flow on an unsaturated path (transmission times of 41 us and 8 us, so the RTT is about rtt_s), independent loss of data packets; packets of 1032 bytes received per second between 30 s and 150 s",
+    )?;
+    let rows: Vec<Row> = item.rows(folder)?;
+    let ours = in_parallel(jobs, &rows, |row| {
+        let mut network = network.clone();
+        let ends = network.access[0][0].delay + network.access[0][1].delay;
+        network.bottleneck.delay = row.rtt_s / 2.0 - ends;
+        network.reverse.delay = network.bottleneck.delay;
+        network.loss_schedule = vec![(0.0, row.loss)];
+        lossy(&network, row.seed, 30.0).map(|run| run.received as f64 / (network.stop - 30.0))
+    });
+    for (row, ours) in rows.iter().zip(ours) {
+        let (theirs, ours) = (row.received_packets_per_s, ours?);
+        // Printed with three decimals.
+        if (ours - theirs).abs() > 0.000_6 {
+            let words = format!(
+                "rtt {}, loss {}, seed {}: ns-2 {theirs} packets/s, lasthop {ours:.3}",
+                row.rtt_s, row.loss, row.seed
+            );
+            return Ok(Outcome::Differs(rows.len(), words));
+        }
+    }
+    Ok(Outcome::Same(rows.len()))
+}
+
+fn loss_step(folder: &Path, item: &Item, jobs: usize) -> Result<Outcome, Outcome> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "named so that other columns are refused")]
+    struct Row {
+        t_us: u64,
+        rate_bytes_per_s_mean: f64,
+        stderr: f64,
+    }
+    let network = item.network(
+        "loss probability 0.005 until 60 s, 0.03 until 120 s, then 0.005; mean over 24 seeds of the sender's rate_, sampled every 0.5 s",
+    )?;
+    let rows: Vec<Row> = item.rows(folder)?;
+    let seeds: Vec<u32> = (1..=24).collect();
+    let runs = in_parallel(jobs, &seeds, |&seed| lossy(&network, seed, 0.0));
+    let runs = runs.into_iter().collect::<Result<Vec<_>, _>>()?;
+    for row in &rows {
+        let theirs = row.rate_bytes_per_s_mean;
+        let at = (row.t_us / 500_000) as usize;
+        let ours = runs.iter().map(|run| run.rates[at - 1]).sum::<f64>() / runs.len() as f64;
+        // ns-2 prints rates with six digits.
+        if (ours / theirs - 1.0).abs() > 1e-5 {
+            let words = format!("rate at {} us: ns-2 {theirs} B/s, lasthop {ours:.3} B/s", row.t_us);
+            return Ok(Outcome::Differs(rows.len(), words));
+        }
+    }
+    Ok(Outcome::Same(rows.len()))
+}
+
+/// What comes of a run with random losses.
+struct LossyRun {
+    /// Packets received from some time on.
+    received: u64,
+    /// The sender's rate each half second, from 0.5 s on, bytes per second.
+    rates: Vec<f64>,
+}
+
+/// A run of one flow that loses what ns-2's generator loses.
+fn lossy(network: &Network, seed: u32, from: f64) -> Result<LossyRun, Outcome> {
+    let draws = Arc::new(Mutex::new(Mrg32k3a::new(seed)));
+    let plain = Network { loss_schedule: Vec::new(), ..network.clone() };
+    let scenario = build::scenario(&plain).map_err(outcome)?;
+    let counter = Counter { draws: Arc::clone(&draws), from: Instant::from_secs_f64(from), received: 0 };
+    let failed = |e: &dyn std::fmt::Display| Outcome::Failed(e.to_string());
+    let mut built = builder::build(&scenario, 1, Some(Box::new(counter))).map_err(|e| failed(&e))?;
+    let schedule = network.loss_schedule.iter().map(|&(at, p)| (Instant::from_secs_f64(at), p)).collect();
+    let model = Loss(Some(Box::new(DrawnLoss { draws, schedule })));
+    // The bottleneck is the first link.
+    built.simulation.change(0, Change { loss: Some(model), ..Change::default() });
+    let mut rates = Vec::new();
+    for half in 1..=(network.stop * 2.0) as u64 {
+        built.simulation.run_until(Instant::from_nanos(half * 500_000_000), u64::MAX).map_err(|e| failed(&e))?;
+        let mut rate = Rate(f64::NAN);
+        built.simulation.sample_sender(built.flows[0].id, &mut rate);
+        rates.push(rate.0);
+    }
+    let counter = built.simulation.take_observer().and_then(|o| o.into_any().downcast::<Counter>().ok());
+    let received = counter.ok_or_else(|| failed(&"the observer is lost"))?.received;
+    Ok(LossyRun { received, rates })
+}
+
+fn outcome(obstacle: Obstacle) -> Outcome {
+    match obstacle {
+        Obstacle::Unsupported(why) => Outcome::Unsupported(why),
+        Obstacle::Wrong(why) => Outcome::Failed(why),
+    }
+}
+
+/// Draws the sender's numbers, and counts what is received.
+struct Counter {
+    draws: Arc<Mutex<Mrg32k3a>>,
+    from: Instant,
+    received: u64,
+}
+
+impl Observer for Counter {
+    fn see(&mut self, now: Instant, observation: &Observation<'_>) {
+        match observation {
+            // The first packet is sent at the start, outside the function that draws.
+            Observation::Sent { packet, .. } if matches!(&packet.header, Header::Tfrc(h) if h.seq > 0) => {
+                self.draws.lock().expect("no thread panics while it draws").uniform();
+            }
+            Observation::Received { packet, .. } if matches!(packet.header, Header::Tfrc(_)) && now >= self.from => {
+                self.received += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// Independent losses by ns-2's generator.
+struct DrawnLoss {
+    draws: Arc<Mutex<Mrg32k3a>>,
+    schedule: Vec<(Instant, f64)>,
+}
+
+impl LossModel for DrawnLoss {
+    fn loses(&mut self, now: Instant, _packet: &Packet) -> bool {
+        let p = self.schedule.iter().rev().find(|(at, _)| *at <= now).map_or(0.0, |(_, p)| *p);
+        self.draws.lock().expect("no thread panics while it draws").uniform() < p
+    }
+}
+
+/// The sender's rate, bytes per second.
+struct Rate(f64);
+
+impl Probe for Rate {
+    fn part(&mut self, _name: &str) {}
+    fn value(&mut self, name: &'static str, value: f64) {
+        if name == "rate_bps" {
+            self.0 = value / 8.0;
+        }
+    }
+    fn distribution(&mut self, _name: &'static str, _scale: f64, _histogram: &lasthop_core::net::Histogram) {}
+}
+
+/// Flows of TFRC and TCP in equal numbers.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct Sharing {
+    id: String,
+    /// The runs, whose means the summary has.
+    files: IgnoredAny,
+    note: String,
+    summary: Vec<Cell>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct Cell {
+    queue: String,
+    flows_of_each_kind: usize,
+    tcp: String,
+    rate_bps: u64,
+    queue_limit_setting: u64,
+    n: u64,
+    tfrc_goodput_bps_mean: f64,
+    tfrc_stderr: f64,
+    tcp_goodput_bps_mean: f64,
+    tcp_stderr: f64,
+    /// They follow from the goodputs.
+    ratio_tfrc_to_tcp_mean: IgnoredAny,
+    ratio_stderr: IgnoredAny,
+    scenario: Value,
+}
+
+/// Our runs for each of ns-2's.
+const REPETITIONS: u64 = 4;
+/// From when on goodput counts, seconds.
+const WARM: f64 = 40.0;
+
+fn sharing(item: &Sharing, jobs: usize) -> Result<Outcome, Outcome> {
+    let known = "payload goodput per flow between 40 s and 160 s; starts uniform in 0..5 s, a new draw for every seed (the scenario shows the last); RED counts packets: thresholds limit/8 and limit/2, weight 0.002, max_p 0.1, gentle, wait";
+    if item.note != known {
+        return Err(Outcome::Failed(format!("note: \"{}\" is not known", item.note)));
+    }
+    let mut tests = Vec::new();
+    for (place, cell) in item.summary.iter().enumerate() {
+        let network = index::part(&cell.scenario).map_err(Outcome::Failed)?;
+        let seeds: Vec<u64> = (1..=cell.n * REPETITIONS).collect();
+        let runs = in_parallel(jobs, &seeds, |&seed| shared(&network, cell.flows_of_each_kind, seed));
+        let runs = runs.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let references = [
+            ("TFRC", cell.tfrc_goodput_bps_mean, cell.tfrc_stderr),
+            (cell.tcp.as_str(), cell.tcp_goodput_bps_mean, cell.tcp_stderr),
+        ];
+        for (kind, (name, mean, error)) in references.into_iter().enumerate() {
+            let theirs = Mean { mean, error, n: cell.n as f64 };
+            let ours = Mean::of(runs.iter().map(|run| run[kind]));
+            let words = format!(
+                "{} {}+{} {} at {}: goodput of {name}: ns-2 {mean:.0} ± {error:.0} bit/s, lasthop {:.0} ± {:.0}",
+                cell.queue,
+                cell.flows_of_each_kind,
+                cell.flows_of_each_kind,
+                cell.tcp,
+                cell.rate_bps,
+                ours.mean,
+                ours.error
+            );
+            tests.push((place, Test { words, p: welch(ours, theirs) }));
+        }
+    }
+    let count = tests.len();
+    let rejected = rejected(tests);
+    if rejected.is_empty() {
+        return Ok(Outcome::Same(count));
+    }
+    Ok(Outcome::Differs(count, rejected.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ")))
+}
+
+/// The mean goodput of TFRC's and of TCP's flows, bits per second of payload.
+fn shared(network: &Network, of_each: usize, seed: u64) -> Result<[f64; 2], Outcome> {
+    let mut network = network.clone();
+    let mut starts = Streams::new(seed).stream("fidelity", "starts");
+    for flow in &mut network.flows {
+        flow.start = starts.uniform(0.0, 5.0);
+    }
+    let scenario = build::scenario(&network).map_err(outcome)?;
+    let failed = |e: &dyn std::fmt::Display| Outcome::Failed(e.to_string());
+    let goodput = Goodput { from: Instant::from_secs_f64(WARM), bytes: [0; 2], of_each, seen: BTreeMap::new() };
+    let mut built = builder::build(&scenario, seed, Some(Box::new(goodput))).map_err(|e| failed(&e))?;
+    built.simulation.run_until(Instant::from_secs_f64(network.stop), u64::MAX).map_err(|e| failed(&e))?;
+    let goodput = built.simulation.take_observer().and_then(|o| o.into_any().downcast::<Goodput>().ok());
+    let bytes = goodput.ok_or_else(|| failed(&"the observer is lost"))?.bytes;
+    Ok(bytes.map(|b| b as f64 * 8.0 / (network.stop - WARM) / of_each as f64))
+}
+
+/// Counts the payload that sinks receive, TCP's in order.
+struct Goodput {
+    from: Instant,
+    bytes: [u64; 2],
+    /// The first flows are TFRC's.
+    of_each: usize,
+    /// For each flow of TCP the next packet in order and those beyond.
+    seen: BTreeMap<u32, (u64, std::collections::BTreeSet<u64>)>,
+}
+
+impl Observer for Goodput {
+    fn see(&mut self, now: Instant, observation: &Observation<'_>) {
+        let Observation::Received { packet, .. } = observation else { return };
+        match &packet.header {
+            Header::Tfrc(header) if now >= self.from => self.bytes[0] += u64::from(header.payload),
+            Header::Tcp(header) if packet.flow.0 as usize >= self.of_each && !packet.is_pure_ack() => {
+                let (next, beyond) = self.seen.entry(packet.flow.0).or_default();
+                if header.seq >= *next {
+                    beyond.insert(header.seq);
+                }
+                while beyond.remove(next) {
+                    *next += 1;
+                    if now >= self.from {
+                        self.bytes[1] += SEGMENT;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// `packetSize_` of these scenarios.
+const SEGMENT: u64 = 1000;
