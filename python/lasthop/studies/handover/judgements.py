@@ -231,6 +231,12 @@ def _operations(data: Measured) -> Judgement:
         for name, stated in paper.items()
         if abs(counted[name] - stated) > 1e-9
     ]
+    if outside:
+        outside.append(
+            "(the header of ns-2 and of the draft holds rtt/cwnd ready for use; on its way out a packet is also "
+            "taken off what "
+            "is left to give and to take, with more sums where another router has granted less)"
+        )
     return _verdict(outside, ours, values)
 
 

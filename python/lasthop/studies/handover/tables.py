@@ -93,8 +93,7 @@ def measures(data: Measured, growth: Growth, grown: Sequence[Crowd]) -> Table:
     settings.append((_grown(growth), "b", crowd_row(data.variant, grown)))
     for name, setting, row in settings:
         values = {field.name: getattr(row, field.name) for field in fields(row)}
-        finite = {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in values.items()}
-        rows.append({"mechanism": name, "setting": setting, **finite})
+        rows.append({"mechanism": name, "setting": setting, **{k: _plain(v) for k, v in values.items()}})
     return _table(rows)
 
 
@@ -116,8 +115,8 @@ def counters(data: Measured) -> Table:
                     f"router state, {n} flow{'s' if n > 1 else ''} (B)": value
                     for n, value in zip(one.flows, one.state_bytes, strict=True)
                 },
-                "more for each flow (B)": one.slope,
-                "of it in the core (B)": one.core_slope,
+                "more for each flow (B)": round(one.slope, 6),
+                "of it in the core (B)": round(one.core_slope, 6),
                 **{f"{operation.replace('_', ' ')} per packet": value for operation, value in one.operations.items()},
                 "signalling packets at both handovers": data.signals(key).mean,
                 "longest gap in service (ms)": data.gap_ms(key).mean,
@@ -204,6 +203,11 @@ def runs(measured: Mapping[str, Measured]) -> Table:
                     }
                 )
     return _table(rows)
+
+
+def _plain(value: float | str) -> float | str | None:
+    """A number without the last digits of its sums; none if it is infinite."""
+    return value if isinstance(value, str) else round(value, 6) if np.isfinite(value) else None
 
 
 def _or_none(value: float) -> float | None:
