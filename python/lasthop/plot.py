@@ -57,6 +57,10 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "sack": (_PURPLE, "-"),
     "tfrc": (_RED, "-"),
     "xcp": (_GREEN, "-"),
+    "ewa": (_ORANGE, "--"),
+    "intserv": (_BLACK, "-."),
+    "diffserv": (_PURPLE, ":"),
+    "swan": (_GREY, "--"),
     "udp": (_BLACK, ":"),
 }
 _OTHERS = [_BLUE, _ORANGE, _GREEN, _RED, _PURPLE, _SKY, _BLACK, _GREY]

@@ -26,6 +26,8 @@ def write_report(outcome: Outcome, campaign: Campaign, started: datetime) -> Pat
     """Writes the report of a study into its folder."""
     import jinja2
 
+    from lasthop.studies import claims
+
     template = (resources.files(__package__) / "template.html.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number
@@ -35,7 +37,11 @@ def write_report(outcome: Outcome, campaign: Campaign, started: datetime) -> Pat
         mode=outcome.mode,
         counts=_counts(outcome),
         judged=outcome.judged,
-        variants=[name for name in campaign.variants if name != campaign.default],
+        variants=[name for name in campaign.variants if name != campaign.default and name not in campaign.across],
+        across=campaign.across,
+        across_what=campaign.across_what,
+        across_said=claims.summary(outcome.judged, campaign.across, campaign.across_what) if campaign.across else [],
+        at=claims.at,
         default=campaign.default,
         pictures=[_picture(outcome, picture) for picture in campaign.pictures],
         tables=[_table(outcome, name, about, table) for name, (about, table) in campaign.tables.items()],
@@ -81,6 +87,7 @@ def _table(outcome: Outcome, name: str, about: str, table: Table) -> dict[str, A
     return {
         "name": name,
         "about": about,
+        "open": name.startswith("table-"),
         "columns": table.columns,
         "rows": [list(row.values()) for row in rows[:MOST_ROWS]],
         "more": max(0, len(rows) - MOST_ROWS),

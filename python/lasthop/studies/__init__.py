@@ -76,6 +76,10 @@ class Campaign:
     tables: Mapping[str, tuple[str, Table]]
     #: Seeds and the like, for the report's last part.
     facts: Mapping[str, str]
+    #: The variants of the report's first table, where the paper leaves open a parameter that matters most.
+    across: Sequence[str] = ()
+    #: What that parameter is, in a word or two.
+    across_what: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ accepts is reasoned before the runs and written beside it; it is never fitted to
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from lasthop.stats import Estimate
 
-__all__ = ["VERDICTS", "Claim", "Judged", "Judgement", "count", "judge"]
+__all__ = ["VERDICTS", "Claim", "Judged", "Judgement", "at", "count", "holds", "judge", "summary"]
 
 Data = TypeVar("Data")
 
@@ -123,6 +123,39 @@ def _held(claim: Claim[Any], judgement: Judgement) -> Judgement:
     if claim.fitted and judgement.verdict == REPRODUCED:
         return Judgement(CONSISTENT, judgement.ours, judgement.values, judgement.reason)
     return judgement
+
+
+def at(judged: Judged, variant: str) -> Judgement:
+    """The judgement at a variant; the one at the default parameters has no other place."""
+    return judged.by_variant.get(variant, judged.judgement)
+
+
+def holds(judgement: Judgement) -> bool:
+    """Whether the claim holds, fitted or not."""
+    return judgement.verdict in (REPRODUCED, CONSISTENT)
+
+
+def summary(judged: Sequence[Judged], variants: Sequence[str], what: str) -> list[str]:
+    """Sentences: how many claims hold at each variant, and whether one satisfies all that can be satisfied."""
+    held = {name: [one.claim.id for one in judged if holds(at(one, name))] for name in variants}
+    said = ["Claims that hold: " + ", ".join(f"{len(ids)} at {name}" for name, ids in held.items()) + "."]
+    nowhere = [one.claim.id for one in judged if not any(one.claim.id in ids for ids in held.values())]
+    if nowhere:
+        said.append(f"No {what} satisfies {', '.join(nowhere)}.")
+    somewhere = {id for ids in held.values() for id in ids}
+    best = [name for name, ids in held.items() if set(ids) == somewhere]
+    if best and not nowhere:
+        said.append(f"All hold at {', '.join(best)}.")
+    elif best:
+        said.append(f"All that hold anywhere hold at {', '.join(best)}.")
+    else:
+        apart = [
+            id for id in (one.claim.id for one in judged) if 0 < sum(id in ids for ids in held.values()) < len(held)
+        ]
+        said.append(
+            f"No {what} satisfies all of the others at once: {', '.join(apart)} hold at some and not at others."
+        )
+    return said
 
 
 def count(judged: Iterable[Judged]) -> dict[str, int]:

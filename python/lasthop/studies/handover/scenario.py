@@ -1,17 +1,28 @@
-"""The scenario, and the parameters that the study varies."""
+"""The scenarios, and the parameters that the study varies."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from lasthop.scenario import Scenario, load
 
-__all__ = ["DELAYS", "FAST", "HANDOVERS", "SENSITIVITY", "SLOW", "Variant", "scenario", "start_times", "text"]
+__all__ = [
+    "DELAYS",
+    "END",
+    "FAST",
+    "HANDOVERS",
+    "SENSITIVITY",
+    "SLOW",
+    "Variant",
+    "base",
+    "start_times",
+    "text",
+]
 
 #: When the mobile moves to UMTS, and back to WLAN, in seconds; and the end of the run.
 HANDOVERS = (10.0, 20.0)
@@ -31,58 +42,57 @@ class Variant:
     name: str
     #: End-to-end one-way delays on WLAN and on UMTS, in milliseconds.
     delays_ms: tuple[int, int] = (70, 140)
-    #: What else differs from the scenario file.
-    changes: dict[str, Any] = field(default_factory=dict)
+    #: The profile of everything.
+    profile: str = "ns2"
+    min_rto: str = "200 ms"
+    #: What becomes of packets in flight and waiting at a handover.
+    in_flight: str = "move"
+    queue: str = "keep"
+
+    def delay_s(self, *, fast: bool) -> float:
+        """The one-way delay of a packet of 1000 B on the empty path."""
+        return self.delays_ms[0 if fast else 1] / 1e3 + 1 / (FAST if fast else SLOW)
 
     def rtt_s(self, *, fast: bool) -> float:
-        """The round trip of a packet on the empty path."""
-        rate = FAST if fast else SLOW
-        return 2 * self.delays_ms[0 if fast else 1] / 1e3 + 1 / rate
+        """The round trip of such a packet."""
+        return self.delay_s(fast=fast) + self.delays_ms[0 if fast else 1] / 1e3
 
 
 #: The paper gives no delays. All claims are judged at each of these.
 DELAYS = [Variant(f"{wlan}/{umts} ms", (wlan, umts)) for wlan, umts in ((20, 40), (50, 100), (70, 140), (90, 180))]
 
-
-def _handover(in_flight: str, queue: str) -> dict[str, Any]:
-    return {f"change.{i}.{key}": value for i in (0, 1) for key, value in (("in_flight", in_flight), ("queue", queue))}
-
-
-#: Other choices that the paper leaves open, and the standards' TCP.
+#: Other choices that the paper leaves open, and the standards' protocols.
 SENSITIVITY = [
-    Variant("in flight: finish", changes=_handover("finish", "keep")),
-    Variant("queue: empty", changes=_handover("move", "empty")),
-    Variant("in flight: finish, queue: empty", changes=_handover("finish", "empty")),
-    Variant("minimum RTO 1 s", changes={"flow.tcp.transport.tcp.rto.min": "1 s"}),
-    Variant("profile rfc", changes={"profile": "rfc", "flow.tcp.transport.tcp.rto.min": "1 s"}),
+    Variant("in flight: finish", in_flight="finish"),
+    Variant("queue: empty", queue="empty"),
+    Variant("in flight: finish, queue: empty", in_flight="finish", queue="empty"),
+    Variant("minimum RTO 1 s", min_rto="1 s"),
+    Variant("profile rfc", profile="rfc", min_rto="1 s"),
 ]
 
 
 @cache
-def text() -> str:
-    """The scenario file."""
-    return (resources.files(__package__) / "scenario.toml").read_text(encoding="utf-8")
+def text(name: str = "scenario") -> str:
+    """A scenario file: the paper's (``scenario``), or that with voice and video in a crowd (``crowd``)."""
+    return (resources.files(__package__) / f"{name}.toml").read_text(encoding="utf-8")
 
 
 @cache
-def _base() -> Scenario:
-    return load(text())
+def base(name: str = "scenario") -> Scenario:
+    """The scenario of a file."""
+    return load(text(name))
 
 
-def scenario(variant: Variant, tcp: str, start_s: float) -> Scenario:
-    """One run's scenario."""
+def changes(variant: Variant) -> dict[str, Any]:
+    """What a variant changes in either file."""
     # A millisecond of the way is the wire's.
     wlan, umts = (f"{delay - 1} ms" for delay in variant.delays_ms)
-    return _base().with_(
-        {
-            "link.radio.delay": wlan,
-            "change.0.delay": umts,
-            "change.1.delay": wlan,
-            "flow.tcp.transport.tcp.variant": tcp,
-            "flow.tcp.start": f"{round(start_s * 1e9)} ns",
-            **variant.changes,
-        }
-    )
+    made: dict[str, Any] = {"profile": variant.profile, "link.radio.delay": wlan}
+    for i, delay in enumerate((umts, wlan)):
+        made[f"change.{i}.delay"] = delay
+        made[f"change.{i}.in_flight"] = variant.in_flight
+        made[f"change.{i}.queue"] = variant.queue
+    return made
 
 
 def start_times(n: int) -> Sequence[float]:

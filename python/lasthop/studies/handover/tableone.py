@@ -1,0 +1,108 @@
+"""Table I of the paper from measures: each run's, and the median run's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from lasthop.studies.handover.grades import dynamic_behaviour, media_friendliness, median_grade, worse
+from lasthop.studies.handover.measures import Trace, excess_drops
+from lasthop.studies.handover.scenario import HANDOVERS, Variant
+
+__all__ = ["MECHANISMS", "RESERVED", "Row", "row", "rows", "summary"]
+
+#: The mechanisms in the order of the paper's Table I, with their names.
+MECHANISMS = {
+    "intserv": "IntServ",
+    "diffserv": "DiffServ",
+    "swan": "SWAN",
+    "xcp": "XCP",
+    "ewa": "EWA",
+    "tfrc": "TFRC",
+    "reno": "TCP",
+}
+
+#: Those that reserve: alone on a path they do nothing, so their grades are those of the crowd.
+RESERVED = ("intserv", "diffserv", "swan")
+
+DOWN, UP = HANDOVERS
+
+#: Bytes of a packet, for drops weighed against the queue.
+PACKET = 1000.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """The measures of a run, of one flow or of the worse of several; or their medians over runs."""
+
+    wlan_jitter: float
+    umts_jitter: float
+    wlan_spread: float
+    umts_spread: float
+    down_rtts: float
+    up_rtts: float
+    down_rtts_10_pct: float
+    up_rtts_10_pct: float
+    down_drops: float
+    up_drops: float
+    down_lost_volume: float
+    up_lost_volume: float
+    down_below_request_s: float
+    up_below_request_s: float
+    media: str
+    dynamic: str
+
+
+def row(variant: Variant, trace: Trace) -> Row:
+    """Measures and grades of one flow in one run: each grade is the worse of both links, or of both handovers."""
+    wlan, umts = (
+        (trace.jitter(fast=fast, start=False), trace.spread(fast=fast, start=False)) for fast in (True, False)
+    )
+    rtts, near, drops, below, dynamic = [], [], [], [], []
+    for handover in HANDOVERS:
+        rtt = variant.rtt_s(fast=handover == UP)
+        adapted = trace.adaptation(variant, handover)
+        rtts.append(adapted / rtt)
+        near.append(trace.adaptation(variant, handover, 0.1) / rtt)
+        drops.append(float(excess_drops(trace.dropped_s, handover, adapted)))
+        below.append(trace.shortfall(variant, handover))
+        dynamic.append(dynamic_behaviour(rtts[-1], drops[-1] * PACKET, below[-1]))
+    return Row(
+        wlan_jitter=wlan[0],
+        umts_jitter=umts[0],
+        wlan_spread=wlan[1],
+        umts_spread=umts[1],
+        down_rtts=rtts[0],
+        up_rtts=rtts[1],
+        down_rtts_10_pct=near[0],
+        up_rtts_10_pct=near[1],
+        down_drops=drops[0],
+        up_drops=drops[1],
+        down_lost_volume=trace.lost_volume(variant, DOWN),
+        up_lost_volume=trace.lost_volume(variant, UP),
+        down_below_request_s=below[0],
+        up_below_request_s=below[1],
+        media=worse(media_friendliness(*link) for link in (wlan, umts)),
+        dynamic=worse(dynamic),
+    )
+
+
+def rows(variant: Variant, runs: Iterable[Sequence[Trace]]) -> list[Row]:
+    """A row for each run: of its flows, measure by measure, the worst."""
+    return [_combined([row(variant, trace) for trace in flows], max, worse) for flows in runs]
+
+
+def summary(of: Sequence[Row]) -> Row:
+    """The median over runs, measure by measure, and the grade of the median run."""
+    return _combined(of, lambda values: float(np.median(values)), median_grade)
+
+
+def _combined(of: Sequence[Row], measure: object, grade: object) -> Row:
+    assert callable(measure) and callable(grade)
+    made = {}
+    for column in fields(Row):
+        values = [getattr(one, column.name) for one in of]
+        made[column.name] = (grade if isinstance(values[0], str) else measure)(values)
+    return Row(**made)
