@@ -339,7 +339,7 @@ fn a_lost_message_is_made_good_by_the_next_refresh() {
 }
 
 fn handover(rate: BitRate) -> Change {
-    Change { rate: Some(rate), delay: Some(Duration::from_millis(40)), ..Change::default() }
+    Change { rate: Some([rate; 2]), delay: Some(Duration::from_millis(40)), ..Change::default() }
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn at_a_handover_a_reservation_may_shrink_to_its_floor_and_grow_again() {
     let expected = 2.0 * (40.0 + 4.0) + 2.0 * HOP_MS + 2.0 * WORK_MS + WORK_MS - WORK_MS;
     let got = net.receiver(flow, "interruption_ms");
     assert!(near(got, expected), "{got:?} against {expected}");
-    net.change(1, Change { rate: Some(RATE), delay: Some(DELAY), ..Change::default() });
+    net.change(1, Change { rate: Some([RATE; 2]), delay: Some(DELAY), ..Change::default() });
     net.run(3_000);
     assert_eq!((net.reserved(0, 1), net.reserved(1, 2)), (400.0, 400.0));
     assert_eq!(net.receiver(flow, "handovers"), Some(2.0));
