@@ -163,13 +163,13 @@ impl Control {
     /// A packet is sent; `waited` says whether the rate held it back.
     #[inline]
     pub fn on_sent(&mut self, now: Instant, waited: bool) {
-        self.idle = false;
         if waited {
             self.coverage.sent_all(now);
         }
         if self.no_feedback_at.is_none() {
             self.set_timer(now, self.rtt.unwrap_or(0.0));
         }
+        self.idle = false;
     }
 
     /// A report has come (§4.3). Gives the sample of the round-trip time.
