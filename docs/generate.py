@@ -140,6 +140,8 @@ def handover_table() -> str | None:
         "multiplications in per packet",
         "additions out per packet",
         "multiplications out per packet",
+        "additions back per packet",
+        "multiplications back per packet",
         "signalling packets per set-up",
     ]
     costs = [[_cell(row[name], 1) for name in counted] for row in counters]

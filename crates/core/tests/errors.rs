@@ -59,7 +59,7 @@ error: unknown queue discipline "droptial"
 14 | queue.droptial.limit = "64 kB"
    |       ^^^^^^^^ did you mean "droptail"?
    |
-   = known: droptail, red, codel, swan, rio, drr, priority, token_bucket, wfq, diffserv   (lasthop schema queue)
+   = known: droptail, red, codel, ewa, xcp, swan, rio, drr, priority, token_bucket, wfq, diffserv   (lasthop schema queue)
 "#,
     ),
     (
@@ -146,7 +146,7 @@ error: unknown variant "new-reno"
 24 | transport.tcp.variant = "new-reno"
    |                         ^^^^^^^^^^ did you mean "newreno"?
    |
-   = known: tahoe, reno, newreno, sack, fack, vegas, cubic   (lasthop schema tcp)
+   = known: tahoe, reno, newreno, sack, fack, vegas, cubic, xcp   (lasthop schema tcp)
 "#,
     ),
     (

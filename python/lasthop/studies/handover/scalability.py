@@ -37,7 +37,15 @@ RATE, SIZE, ASKED = 8000, 100, ("9 kbit/s", "500 B", "200 B")
 STATE = ("state_bytes", "diffserv_state_bytes", "ledger_bytes")
 SIGNALLING = ("signalling_packets", "diffserv_setup_packets", "diffserv_handover_packets")
 
-OPERATIONS = ("additions_in", "multiplications_in", "additions_out", "multiplications_out")
+#: Arithmetic for each packet that comes, that goes, and that comes back over the link.
+OPERATIONS = (
+    "additions_in",
+    "multiplications_in",
+    "additions_out",
+    "multiplications_out",
+    "additions_back",
+    "multiplications_back",
+)
 
 
 def path(key: str, flows: int) -> Scenario:
