@@ -169,10 +169,14 @@ def same(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed.strip("\n") + "\n") is not None or (expected.strip() == printed.strip())
 
 
+def _listed(tables: Any) -> list[dict[str, Any]]:
+    """The tables of a list, or the one table that a fragment such as ``link.queue.red.min = 5`` shows."""
+    return tables if isinstance(tables, list) else [tables]
+
+
 def completed(fragment: dict[str, Any]) -> dict[str, Any]:
     """A scenario of which `fragment` shows a part."""
-    links = fragment.pop("link", [{}])
-    flows = fragment.pop("flow", [{}])
+    links, flows = (_listed(fragment.pop(key, {})) for key in ("link", "flow"))
     for number, link in enumerate(links):
         link.setdefault("name", "radio" if number == 0 else f"link{number}")
         link.setdefault("between", ["server", "mobile"] if number == 0 else ["server", f"node{number}"])
