@@ -1,0 +1,103 @@
+//! The messages of signalling protocols.
+
+use crate::engine::{BitRate, Duration};
+
+use super::super::observe::Place;
+use super::{FlowId, NodeId, Socket};
+
+/// A message of a signalling protocol: what it wants, of whom, for which flow.
+///
+/// One layout serves all of them; each says which fields its messages use. What a message does
+/// not use is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SignalHeader {
+    /// What it wants.
+    pub kind: Signal,
+    /// A code point, such as the class asked for.
+    pub dscp: u8,
+    /// Properties of the message; each protocol has its own.
+    pub flags: u8,
+    /// Hops, as the protocol counts them.
+    pub hops: u8,
+    /// The flow that it is about, whatever flow the packet itself belongs to.
+    pub flow: FlowId,
+    /// The sending end of that flow.
+    pub sender: Socket,
+    /// The receiving end of that flow.
+    pub receiver: Socket,
+    /// A node that the message names, such as a bandwidth broker.
+    pub node: NodeId,
+    /// An interface, by the place at which it counts its drops.
+    pub place: Place,
+    /// The number of the message, or of the request that it answers.
+    pub number: u32,
+    /// A bucket, in bytes.
+    pub bucket: u32,
+    /// The rate asked for, offered or granted.
+    pub rate: BitRate,
+    /// The least rate that will do.
+    pub floor: BitRate,
+    /// A peak rate.
+    pub peak: BitRate,
+    /// How often the message is repeated.
+    pub refresh: Duration,
+    /// How long each node works at the message.
+    pub processing: Duration,
+}
+
+/// The kinds of signalling messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Signal {
+    /// RSVP: here go the data of a flow (RFC 2205 §3.1.3).
+    #[default]
+    Path,
+    /// RSVP: reserve for a flow (RFC 2205 §3.1.4).
+    Resv,
+    /// RSVP: a reservation was refused (RFC 2205 §3.1.8).
+    ResvErr,
+    /// RSVP: a reservation is in place (RFC 2205 §3.1.9).
+    ResvConf,
+    /// RSVP: forget a flow (RFC 2205 §3.1.5).
+    PathTear,
+    /// RSVP: give back what is reserved for a flow (RFC 2205 §3.1.6).
+    ResvTear,
+    /// The context of a flow moves to where its data go from now on (after RFC 4067).
+    Context,
+    /// SWAN: how much is free on the way?
+    Probe,
+    /// SWAN: so much is free on the way.
+    ProbeReply,
+    /// SWAN: the way carries too much.
+    Regulate,
+    /// Bandwidth broker: a request.
+    Request,
+    /// Bandwidth broker: granted.
+    Grant,
+    /// Bandwidth broker: refused.
+    Refuse,
+    /// Bandwidth broker: given back.
+    Release,
+}
+
+impl Signal {
+    /// The kind as it stands in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Resv => "resv",
+            Self::ResvErr => "resv_err",
+            Self::ResvConf => "resv_conf",
+            Self::PathTear => "path_tear",
+            Self::ResvTear => "resv_tear",
+            Self::Context => "context",
+            Self::Probe => "probe",
+            Self::ProbeReply => "probe_reply",
+            Self::Regulate => "regulate",
+            Self::Request => "request",
+            Self::Grant => "grant",
+            Self::Refuse => "refuse",
+            Self::Release => "release",
+        }
+    }
+}
