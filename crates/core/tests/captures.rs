@@ -37,7 +37,7 @@ struct Captured {
 struct Counts(BTreeMap<&'static str, f64>);
 
 impl Probe for Counts {
-    fn part(&mut self, _name: &str) {}
+    fn part(&mut self, _what: lasthop_core::net::What, _name: &str) {}
     fn value(&mut self, name: &'static str, value: f64) {
         self.0.insert(name, value);
     }

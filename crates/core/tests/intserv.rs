@@ -87,7 +87,7 @@ struct Values {
 }
 
 impl Probe for Values {
-    fn part(&mut self, name: &str) {
+    fn part(&mut self, _what: lasthop_core::net::What, name: &str) {
         self.part = name.to_owned();
     }
     fn value(&mut self, name: &'static str, value: f64) {

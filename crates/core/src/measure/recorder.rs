@@ -216,6 +216,7 @@ impl Observer for Recorder {
                     self.changes.push(ChangeRow { at: now, node, flow, variable: variable.name(), value });
                 }
             }
+            Observation::Served { .. } | Observation::Pdu { .. } => {}
         }
         if let Some(next) = &mut self.next {
             next.see(now, observation);

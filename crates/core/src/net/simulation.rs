@@ -11,7 +11,7 @@ use super::core::{Arrival, Core, Port};
 use super::machine::{Action, Endpoint, LinkNotice, Notice, Seat, Source, Transfer};
 use super::medium::{Access, Change, End, Medium, Peer};
 use super::node::{NextHop, Node, OutList, Routes};
-use super::observe::{Cause, Observation, Observer, Place, Probe};
+use super::observe::{Cause, Observation, Observer, Place, Probe, What};
 use super::order::{Answer, Order};
 use super::packet::{Address, FlowId, GroupId, NodeId, Socket};
 use super::routes::{Graph, Way};
@@ -518,7 +518,7 @@ impl Simulation {
     pub fn sample_receivers(&self, flow: FlowId, probe: &mut dyn Probe) {
         for &receiver in &self.flows[flow.0 as usize].receivers {
             let seated = &self.endpoints[receiver as usize];
-            probe.part(self.node_name(seated.node));
+            probe.part(What::Machine, self.node_name(seated.node));
             seated.endpoint.sample(probe);
         }
     }
@@ -527,7 +527,7 @@ impl Simulation {
     pub fn sample_agents(&self, probe: &mut dyn Probe) {
         for &agent in &self.agents {
             let seated = &self.endpoints[agent as usize];
-            probe.part(self.node_name(seated.node));
+            probe.part(What::Machine, self.node_name(seated.node));
             seated.endpoint.sample(probe);
         }
     }

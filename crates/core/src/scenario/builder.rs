@@ -12,8 +12,14 @@ use crate::net::link::Link as LinkMedium;
 use crate::net::loss::Loss;
 use crate::net::transmitter::Setup;
 use crate::net::{Address, Core, NodeId, Observer, Simulation};
+use crate::profile::Profile;
 use crate::qos::Agent;
+use crate::radio::Direction;
+use crate::radio::umts::iub::Iub;
+use crate::radio::umts::medium::Terminal;
+use crate::radio::umts::{self, Umts, attachment};
 
+use super::cell::Cell;
 use super::registry::{LossModel, Qos, Queue};
 use super::types::{Change, Flow, Link, Scenario};
 
@@ -44,7 +50,9 @@ pub struct Built {
 /// A name that stands for nothing, and the like.
 pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Built, BuildError> {
     let mut simulation = Simulation::new(seed);
-    if scenario.profile.is_ns2() {
+    // Cells keep no clock of ns-2's.
+    let ns2_clock = scenario.profile.is_ns2() && scenario.cell.is_empty();
+    if ns2_clock {
         simulation.core_mut().follow_ns2_clock();
     }
     if let Some(observer) = observer {
@@ -53,7 +61,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     let names = scenario.node_names();
     let nodes: Vec<NodeId> = names.iter().map(|name| simulation.add_node(name)).collect();
     let node = |name: &str, path: &dyn Fn() -> String| {
-        let place = names.binary_search_by(|n| (*n).cmp(name)).ok();
+        let place = names.binary_search_by(|n| n.as_str().cmp(name)).ok();
         place
             .map(|i| nodes[i])
             .ok_or_else(|| BuildError { path: path(), message: format!("there is no node \"{name}\"") })
@@ -62,7 +70,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     for (i, link) in scenario.link.iter().enumerate() {
         let end = |n: usize| node(&link.between[n], &|| format!("link[{i}].between[{n}]"));
         let ends = [end(0)?, end(1)?];
-        let medium = if scenario.profile.is_ns2() {
+        let medium = if ns2_clock {
             add_link::<Ns2>(&mut simulation, scenario, link, ends)
         } else {
             add_link::<Exact>(&mut simulation, scenario, link, ends)
@@ -70,6 +78,13 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         if scenario.change.iter().any(|change| change.link == link.name) {
             links.insert(link.name.clone(), medium);
         }
+    }
+    for (i, cell) in scenario.cell.iter().enumerate() {
+        let mut ends = vec![node(&cell.rnc, &|| format!("cell[{i}].rnc"))?];
+        for terminal in cell.terminals() {
+            ends.push(node(&terminal, &|| format!("cell[{i}].ues"))?);
+        }
+        add_cell(&mut simulation, scenario, cell, &ends);
     }
     let mut groups = Vec::new();
     for (i, group) in scenario.group.iter().enumerate() {
@@ -84,17 +99,19 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         }
     }
     let mut flows = Vec::new();
-    for (i, flow) in scenario.flow.iter().enumerate() {
-        let from = node(&flow.from, &|| format!("flow[{i}].from"))?;
-        let to = match groups.iter().find(|(name, _)| *name == flow.to) {
-            Some((_, group)) => Address::Group(*group),
-            None => Address::Node(node(&flow.to, &|| format!("flow[{i}].to"))?),
-        };
-        let served_by = match flow.qos.as_ref().and_then(|qos| Some((qos, qos.config().served_by()?))) {
-            Some((qos, (field, name))) => Some(node(name, &|| format!("flow[{i}].qos.{}.{field}", qos.name()))?),
-            None => None,
-        };
-        flows.push(add_flow(&mut simulation, scenario, flow, from, to, served_by));
+    for (i, written) in scenario.flow.iter().enumerate() {
+        for flow in written.each(scenario) {
+            let from = node(&flow.from, &|| format!("flow[{i}].from"))?;
+            let to = match groups.iter().find(|(name, _)| *name == flow.to) {
+                Some((_, group)) => Address::Group(*group),
+                None => Address::Node(node(&flow.to, &|| format!("flow[{i}].to"))?),
+            };
+            let served_by = match flow.qos.as_ref().and_then(|qos| Some((qos, qos.config().served_by()?))) {
+                Some((qos, (field, name))) => Some(node(name, &|| format!("flow[{i}].qos.{}.{field}", qos.name()))?),
+                None => None,
+            };
+            flows.push(add_flow(&mut simulation, scenario, &flow, from, to, served_by));
+        }
     }
     simulation.route();
     Ok(Built { simulation, flows, links })
@@ -113,6 +130,49 @@ fn add_link<C: Clock>(simulation: &mut Simulation, scenario: &Scenario, link: &L
         let [forward, backward] = setups(core, link, scenario);
         LinkMedium::<C>::new(core, component, [ends[0], ends[1]], forward, backward)
     })
+}
+
+fn add_cell(simulation: &mut Simulation, scenario: &Scenario, cell: &Cell, ends: &[NodeId]) {
+    simulation.add_medium(ends, |core, component, ends| {
+        let setup = cell_setup(core, cell, scenario.profile);
+        let mut medium = Umts::new(core, component, ends, setup);
+        medium.start(core);
+        medium
+    });
+}
+
+/// A cell of UMTS and its terminals.
+fn cell_setup(core: &mut Core, cell: &Cell, profile: Profile) -> umts::Setup {
+    let rlc = cell.rlc.config();
+    let iub = || Iub::new(cell.iub.rate, cell.iub.delay);
+    let mut terminal = |name: String| {
+        let places = Direction::BOTH.map(|direction| core.place(format!("{name} {}", direction.name())));
+        let loss = |model: &Option<LossModel>, direction: Direction| {
+            let stream = core.stream(&format!("{name} {}", direction.name()), "loss");
+            model.as_ref().map_or_else(Loss::default, |model| model.config().build(stream))
+        };
+        Terminal {
+            arq: [rlc.build(profile), rlc.build(profile)],
+            loss: [loss(&cell.loss, Direction::Down), loss(&cell.uplink_loss, Direction::Up)],
+            places,
+        }
+    };
+    let terminals = cell.terminals().map(&mut terminal).collect();
+    let site = attachment::Cell { terminals: cell.ues, fach: cell.fach, dch_down: cell.dch.down };
+    umts::Setup {
+        name: cell.name.clone(),
+        fach: cell.fach,
+        rach: cell.rach,
+        rach_access: cell.rach_access,
+        dch: [cell.dch.down, cell.dch.up],
+        limit: cell.queue(profile),
+        order: cell.fach_order,
+        iub: [iub(), iub()],
+        spacing: cell.spacing,
+        pdu_bits: rlc.pdu_bits(),
+        attachment: cell.attachment.config().build(&site),
+        terminals,
+    }
 }
 
 fn add_flow(

@@ -6,7 +6,8 @@ use super::types::Scenario;
 /// The scenario with its nodes listed and its flows named.
 pub fn resolved(scenario: &Scenario) -> Scenario {
     let mut resolved = scenario.clone();
-    resolved.nodes = scenario.node_names().into_iter().map(str::to_owned).collect();
+    resolved.nodes = scenario.node_names();
+    resolved.flow = scenario.flow.iter().flat_map(|flow| flow.each(scenario)).collect();
     for flow in &mut resolved.flow {
         flow.name = flow.label();
     }

@@ -3,6 +3,7 @@
 
 pub mod builder;
 pub mod capture;
+pub mod cell;
 pub mod check;
 pub mod diagnostic;
 pub mod expand;

@@ -5,6 +5,9 @@ use crate::net::discipline::QueueConfig;
 use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, red, rio, swan, token_bucket, wfq, xcp};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
+use crate::radio::arq::ArqConfig;
+use crate::radio::rlc;
+use crate::radio::umts::attachment::{AttachmentConfig, eurane, fixed, rrc};
 use crate::traffic::{self, SourceConfig};
 use crate::transport::{TransportConfig, dccp, tcp, tfrc, udp};
 
@@ -97,5 +100,27 @@ choice! {
         "schedule" => Schedule(schedule::Config),
         /// Nothing is lost.
         "none" => None(none::Config),
+    }
+}
+
+choice! {
+    /// How RLC carries packets over a radio (3GPP TS 25.322).
+    pub enum Rlc: "RLC mode" as ArqConfig {
+        /// Transparent mode: nothing is added.
+        "tm" => Tm(rlc::tm::Config),
+    }
+}
+
+choice! {
+    /// What serves the terminals of a cell.
+    pub enum Attachment: "attachment" as AttachmentConfig {
+        /// Dedicated channels on demand, and the states of RRC.
+        "rrc" => Rrc(rrc::Config),
+        /// The common channels, always.
+        "common" => Common(fixed::Common),
+        /// Dedicated channels, always.
+        "dedicated" => Dedicated(fixed::Dedicated),
+        /// Switching as in EURANE.
+        "eurane" => Eurane(eurane::Config),
     }
 }

@@ -9,7 +9,7 @@ use crate::measure::series::Series;
 use crate::measure::table::Table;
 use crate::measure::totals;
 use crate::net::simulation::Progress;
-use crate::net::{Observer, RunError, Simulation};
+use crate::net::{Observer, RunError, Simulation, What};
 
 use super::builder::{self, BuildError, Built};
 use super::types::{Change, Scenario};
@@ -139,6 +139,9 @@ impl Run {
             ("links", totals::links(simulation)),
             ("drops", totals::drops(simulation, flows)),
         ];
+        for (name, what) in [("cells", What::Cell), ("bearers", What::Bearer)] {
+            tables.extend(totals::parts(simulation, what).map(|table| (name, table)));
+        }
         if self.state {
             tables.push(("state", totals::state(simulation, flows)));
         }

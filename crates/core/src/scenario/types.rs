@@ -7,6 +7,7 @@ use crate::engine::{BitRate, Duration};
 use crate::net::{InFlight, Queued};
 use crate::profile::Profile;
 
+use super::cell::Cell;
 use super::registry::{LossModel, Qos, Queue, Source, Transport};
 
 /// A network, what it carries, what changes, and what to record.
@@ -31,6 +32,9 @@ pub struct Scenario {
     /// Point-to-point links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<Link>,
+    /// Cells of UMTS.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cell: Vec<Cell>,
     /// Multicast groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub group: Vec<Group>,
@@ -54,6 +58,7 @@ impl Default for Scenario {
             seed: 1,
             nodes: Vec::new(),
             link: Vec::new(),
+            cell: Vec::new(),
             group: Vec::new(),
             flow: Vec::new(),
             change: Vec::new(),
@@ -63,13 +68,13 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// The names of all nodes, sorted: those that are declared, or else those that links name.
-    pub fn node_names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = if self.nodes.is_empty() {
-            self.link.iter().flat_map(|link| &link.between).map(String::as_str).collect()
-        } else {
-            self.nodes.iter().map(String::as_str).collect()
-        };
+    /// The names of all nodes, sorted: those that are declared, or else those that links and cells
+    /// name, and the terminals of cells.
+    pub fn node_names(&self) -> Vec<String> {
+        let named = || self.link.iter().flat_map(|link| &link.between).chain(self.cell.iter().map(|cell| &cell.rnc));
+        let mut names: Vec<String> =
+            if self.nodes.is_empty() { named().cloned().collect() } else { self.nodes.clone() };
+        names.extend(self.cell.iter().flat_map(Cell::terminals));
         names.sort_unstable();
         names.dedup();
         names

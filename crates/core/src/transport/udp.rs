@@ -249,7 +249,7 @@ mod tests {
     struct Values(Vec<(&'static str, f64)>);
 
     impl Probe for Values {
-        fn part(&mut self, _name: &str) {}
+        fn part(&mut self, _what: crate::net::What, _name: &str) {}
         fn value(&mut self, name: &'static str, value: f64) {
             self.0.push((name, value));
         }

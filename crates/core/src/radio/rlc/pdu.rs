@@ -3,6 +3,8 @@
 //! A PDU says which SDUs its bytes belong to by their numbers, as the real one does by carrying
 //! them; its length indicators are counted, since they cost space.
 
+use crate::net::SeenPdu;
+
 /// A protocol data unit.
 #[derive(Clone, Debug, Default)]
 pub struct Pdu {
@@ -45,6 +47,39 @@ pub enum Reason {
     Poll,
     /// It carries no data.
     Control,
+}
+
+impl Pdu {
+    /// What others may see of it.
+    pub fn seen(&self) -> SeenPdu<'_> {
+        let report = match self.control.as_deref() {
+            Some(Control::Status(status)) => Some((status.first, &status.received[..], status.bytes)),
+            _ => None,
+        };
+        SeenPdu {
+            sn: (self.data > 0).then_some(self.sn),
+            ends: self.ends,
+            poll: self.poll,
+            indicators: self.indicators,
+            data: self.data,
+            first: self.first,
+            padding: self.padding,
+            reason: self.reason.name(),
+            report,
+        }
+    }
+}
+
+impl Reason {
+    /// The reason as it stands in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Retransmission => "retransmission",
+            Self::Poll => "poll",
+            Self::Control => "control",
+        }
+    }
 }
 
 /// What RLC entities tell and ask each other (TS 25.322 §9.2.1.4 to §9.2.1.6).
