@@ -105,6 +105,9 @@ pub struct Status {
     /// SDUs given up: for each the sequence number of the PDU after which the window goes on
     /// (SN_MRW of an MRW), in order.
     pub give_up: Vec<u32>,
+    /// The number of the first SDU after those given up. The real one need not say so: its SDUs have no
+    /// numbers.
+    pub resume: u64,
     /// Answer to that: where the window goes on now (SN_ACK of an MRW_ACK).
     pub gave_up: Option<u32>,
     /// How many bytes it takes.
