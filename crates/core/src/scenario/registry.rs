@@ -106,6 +106,8 @@ choice! {
 choice! {
     /// How RLC carries packets over a radio (3GPP TS 25.322).
     pub enum Rlc: "RLC mode" as ArqConfig {
+        /// Acknowledged mode as EURANE, the UMTS extension of ns-2, does it.
+        "eurane" => Eurane(rlc::eurane::Config),
         /// Transparent mode: nothing is added.
         "tm" => Tm(rlc::tm::Config),
     }
