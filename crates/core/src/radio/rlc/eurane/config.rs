@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Duration, Fault};
-use crate::profile::Profile;
 use crate::radio::arq::{ArqConfig, LinkArq};
 
 use super::Entity;
@@ -53,7 +52,7 @@ impl Default for Config {
 }
 
 impl ArqConfig for Config {
-    fn build(&self, _profile: Profile) -> Box<dyn LinkArq> {
+    fn build(&self) -> Box<dyn LinkArq> {
         Box::new(Entity::new(self))
     }
 

@@ -87,7 +87,7 @@ impl Entity {
             first,
             received,
             give_up: mrw.iter().map(|mrw| mrw.sn).collect(),
-            resume: mrw.map_or(0, |mrw| mrw.resume),
+            kept: mrw.map_or(0, |mrw| mrw.resume),
             bytes: u16::from(bytes),
             ..Status::default()
         })))
@@ -134,7 +134,7 @@ impl LinkArq for Entity {
                 self.sender.on_report(status);
             }
             for sn in &status.give_up {
-                self.receiver.give_up(*sn, status.resume, outcomes);
+                self.receiver.give_up(*sn, status.kept, outcomes);
                 asked = true;
             }
         }

@@ -259,5 +259,6 @@ fn pdu(sn: u32, content: &Content, poll: bool, reason: Reason, rides: Option<u8>
         padding: u16::from(content.padding - rider),
         bits: u32::from(size) * 8,
         control: None,
+        ..Pdu::default()
     }
 }
