@@ -68,6 +68,9 @@ pub enum Notice {
     Close,
     /// Source: forget the connection and everything learnt in it; what follows belongs to a new one.
     Reset,
+    /// Source, before it opens a connection: full packets carry so many bytes of payload from now
+    /// on, or fewer if the transport's own configuration says so.
+    Segment(u32),
     /// Sender: bytes sent for the first time so far.
     Sent(u64),
     /// Sender: bytes acknowledged so far.
