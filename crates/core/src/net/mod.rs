@@ -21,6 +21,7 @@ pub mod order;
 pub mod packet;
 mod routes;
 pub mod schedule;
+pub mod sequence;
 pub mod simulation;
 mod slab;
 pub mod token_bucket;
