@@ -127,6 +127,7 @@ fn valid(text: &str, dice: &mut Dice) {
         let mut other = document.scenario.clone();
         other.record.packets = !other.record.packets;
         other.record.variables = !other.record.variables;
+        other.record.handovers = !other.record.handovers;
         let other = run(&other);
         for table in ["flows", "transfers", "links", "drops"] {
             assert_eq!(results.table(table), other.table(table), "{table} with other records:\n{text}");

@@ -246,7 +246,11 @@ impl<W: Write + Send + 'static> Observer for Capture<W> {
         match *observation {
             Observation::Sent { node, packet } => self.record(now, node, packet, Direction::Outbound),
             Observation::Received { node, packet } => self.record(now, node, packet, Direction::Inbound),
-            Observation::Dropped { .. } | Observation::Marked { .. } | Observation::Changed { .. } => {}
+            Observation::Dropped { .. }
+            | Observation::Marked { .. }
+            | Observation::Changed { .. }
+            | Observation::Arrived { .. }
+            | Observation::Handover { .. } => {}
         }
     }
 

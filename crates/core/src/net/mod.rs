@@ -26,6 +26,7 @@ pub mod simulation;
 mod slab;
 pub mod token_bucket;
 pub mod transmitter;
+pub mod watched;
 
 pub use self::core::{Core, Counters, DropCount, Port};
 pub use discipline::{Backlog, QueueDiscipline};
