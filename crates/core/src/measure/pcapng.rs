@@ -249,6 +249,8 @@ impl<W: Write + Send + 'static> Observer for Capture<W> {
             Observation::Dropped { .. }
             | Observation::Marked { .. }
             | Observation::Changed { .. }
+            | Observation::Arrived { .. }
+            | Observation::Handover { .. }
             | Observation::Served { .. }
             | Observation::Pdu { .. } => {}
         }

@@ -21,10 +21,12 @@ pub mod order;
 pub mod packet;
 mod routes;
 pub mod schedule;
+pub mod sequence;
 pub mod simulation;
 mod slab;
 pub mod token_bucket;
 pub mod transmitter;
+pub mod watched;
 
 pub use self::core::{Core, Counters, DropCount, Port};
 pub use discipline::{Backlog, QueueDiscipline};

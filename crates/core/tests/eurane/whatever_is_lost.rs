@@ -135,7 +135,7 @@ fn a_long_run_holds_no_more_than_a_window() {
 fn values(entity: &Entity) -> BTreeMap<&'static str, f64> {
     struct Values(BTreeMap<&'static str, f64>);
     impl Probe for Values {
-        fn part(&mut self, _name: &str) {}
+        fn part(&mut self, _what: lasthop_core::net::What, _name: &str) {}
         fn value(&mut self, name: &'static str, value: f64) {
             self.0.insert(name, value);
         }
