@@ -10,7 +10,7 @@ use crate::engine::{Bytes, Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
 
-use super::{TransportConfig, tfrc};
+use super::{TransportConfig, half_connection, limits, tfrc};
 
 /// DCCP: congestion control without retransmission (RFC 4340).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,11 +53,11 @@ impl Config {
 
 impl TransportConfig for Config {
     fn sender(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
-        Box::new(ccid3::Sender::new(&self.tfrc(), seat))
+        Box::new(half_connection::Sender::new(ccid3::Sender::new(&self.tfrc()), seat))
     }
 
     fn receiver(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
-        Box::new(ccid3::Receiver::new(&self.tfrc(), seat))
+        Box::new(half_connection::Receiver::new(ccid3::Receiver::new(&self.tfrc()), seat))
     }
 
     fn label(&self, _profile: Profile) -> String {
@@ -73,16 +73,11 @@ impl TransportConfig for Config {
     }
 
     fn check(&self, _profile: Profile) -> Result<(), Fault> {
-        let segment = self.segment.get();
-        if !(1..=65_000).contains(&segment) {
-            let message = format!("packets of {} cannot be sent", self.segment);
-            return Err(Fault::new("segment", message, "expected 1 B to 65000 B"));
+        if let Some(fault) = limits::segment(Some(self.segment)).or_else(|| limits::buffer(self.buffer)) {
+            return Err(fault);
         }
         if self.ccid != 3 {
             return Err(Fault::new("ccid", format!("there is no CCID {}", self.ccid), "choose 3"));
-        }
-        if self.buffer == Some(0) {
-            return Err(Fault::new("buffer", "without a buffer nothing could be sent", "at least 1"));
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! The receiving machine without its headers (RFC 5348 §6): losses, the rate of reception, and
-//! when a report is due. TFRC's receiver and DCCP's with CCID 3 put packets around it.
+//! when a report is due. TFRC's receiver and DCCP's with CCID 3 write the headers.
 
 use std::collections::VecDeque;
 
@@ -260,11 +260,6 @@ impl Meter {
             p: self.intervals.loss_rate(),
             new_loss: std::mem::take(&mut self.new_loss),
         })
-    }
-
-    /// Reports so far.
-    pub fn reports(&self) -> u64 {
-        self.reports
     }
 
     fn lost(&self) -> u64 {
