@@ -4,26 +4,34 @@
 //! that advances each quarter of a round trip stands in the place of the round-trip time, and the
 //! acknowledgement number in the place of a time stamp.
 
+mod loss_view;
+
 use std::collections::VecDeque;
 
 use crate::engine::{Duration, Instant};
-use crate::net::{DccpHeader, DccpOptions, DccpType, Ecn, Header, Packet, Probe, Timed};
+use crate::net::{
+    DccpHeader, DccpOptions, DccpType, Ecn, Header, ListedInterval, ListedIntervals, Packet, Probe, Timed,
+};
 use crate::transport::half_connection::{Outbox, Receiving, Sending};
 use crate::transport::tfrc::control::Report;
 use crate::transport::tfrc::meter::{Arrival, Meter};
 use crate::transport::tfrc::pacer::Pacer;
 use crate::transport::tfrc::settings::Rfc;
 
-use super::{ACK_HEADER_BYTES, DATA_HEADER_BYTES, IP_BYTES};
+use super::IP_BYTES;
+use loss_view::LossView;
 
-/// Bytes of the options Loss Event Rate, Receive Rate and Elapsed Time, 6 each, with padding.
-const OPTION_BYTES: u32 = 20;
+/// How many packets at most are in no loss interval (RFC 4342 §8.6.1, NDUPACK).
+const MOST_SKIPPED: u64 = 3;
+/// The unit of the option Elapsed Time (RFC 4340 §13.2).
+const TICK: Duration = Duration::from_nanos(10_000);
 /// The round-trip time that a receiver assumes before the window counter tells (RFC 4340 §3.4).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
 
 /// The sending machine.
 pub struct Sender {
     pacer: Pacer,
+    losses: LossView,
     /// The window counter, and when it advanced last (RFC 4342 §8.1).
     counter: u8,
     counted_at: Instant,
@@ -38,6 +46,7 @@ impl Sender {
     pub fn new(settings: &Rfc) -> Self {
         Self {
             pacer: Pacer::new(settings.control, settings.buffer),
+            losses: LossView::new(settings.meter.discount_threshold),
             counter: 0,
             counted_at: Instant::ZERO,
             next: 0,
@@ -75,15 +84,16 @@ impl Sending for Sender {
 
     fn on_answer(&mut self, now: Instant, packet: &Packet) -> bool {
         let Header::Dccp(header) = &packet.header else { return false };
-        let DccpOptions::Tfrc { p, rate, elapsed } = header.options else { return false };
+        let DccpOptions::Tfrc { rate, elapsed, intervals } = &header.options else { return false };
         // An acknowledgement that was overtaken by a newer one names a packet that is forgotten.
         let Some(ahead) = header.ack.checked_sub(self.first) else { return false };
         let Some(&(echo, end)) = self.sent.get(ahead as usize) else { return false };
         self.sent.drain(..ahead as usize);
         self.first = header.ack;
-        let delay = Duration::from_secs_f64(elapsed);
-        // Without Loss Intervals a new event shows as a higher rate of them.
-        self.pacer.on_report(now, &Report { echo, delay, rate, p, new_loss: false }, end);
+        let new_loss = self.losses.on_report(header.ack, intervals);
+        let p = self.losses.rate();
+        let report = Report { echo, delay: TICK * u64::from(*elapsed), rate: (*rate).into(), p, new_loss };
+        self.pacer.on_report(now, &report, end);
         true
     }
 
@@ -92,16 +102,17 @@ impl Sending for Sender {
         self.count(now);
         let end = self.pacer.sent_bytes();
         self.sent.push_back((now, end));
-        packet.ecn = Ecn::Ect0;
-        packet.size = IP_BYTES + DATA_HEADER_BYTES + payload;
-        packet.header = Header::Dccp(DccpHeader {
+        let header = DccpHeader {
             kind: DccpType::Data,
             ccval: self.counter,
             seq: self.next,
             payload,
             end,
             ..DccpHeader::default()
-        });
+        };
+        packet.ecn = Ecn::Ect0;
+        packet.size = IP_BYTES + header.bytes() + payload;
+        packet.header = Header::Dccp(header);
         self.next += 1;
         true
     }
@@ -110,6 +121,7 @@ impl Sending for Sender {
         self.pacer.reset();
         (self.next, self.first) = (0, 0);
         self.sent.clear();
+        self.losses.reset();
         (self.counter, self.counted_at) = (0, Instant::ZERO);
     }
 
@@ -162,6 +174,19 @@ impl Receiver {
     pub fn new(settings: &Rfc) -> Self {
         Self { meter: Meter::new(settings.meter), clock: WindowClock::default(), next: 0 }
     }
+
+    /// The loss intervals up to the highest packet received (RFC 4342 §8.6).
+    fn listed(&self) -> ListedIntervals {
+        let skip = self.meter.unsettled().min(MOST_SKIPPED);
+        let mut listed = ListedIntervals::new(skip as u8);
+        let mut skipped = skip as f64;
+        for (length, lossy) in self.meter.intervals().iter() {
+            let length = libm::round((length - skipped).max(0.0)) as u32;
+            listed.push(ListedInterval { length, lossy: lossy.min(u16::MAX.into()) as u16 });
+            skipped = 0.0;
+        }
+        listed
+    }
 }
 
 impl Timed for Receiver {
@@ -192,15 +217,17 @@ impl Receiving for Receiver {
 
     fn take(&mut self, now: Instant, _end: u64, packet: &mut Packet) -> bool {
         let Some(measured) = self.meter.take(now) else { return false };
+        let options = DccpOptions::Tfrc {
+            // Casts from float saturate.
+            rate: measured.rate as u32,
+            elapsed: (measured.delay.as_nanos() / TICK.as_nanos()).min(u32::MAX.into()) as u32,
+            intervals: self.listed(),
+        };
+        let header =
+            DccpHeader { kind: DccpType::Ack, seq: self.next, ack: measured.highest, options, ..DccpHeader::default() };
         packet.ecn = Ecn::NotEct;
-        packet.size = IP_BYTES + ACK_HEADER_BYTES + OPTION_BYTES;
-        packet.header = Header::Dccp(DccpHeader {
-            kind: DccpType::Ack,
-            seq: self.next,
-            ack: measured.highest,
-            options: DccpOptions::Tfrc { p: measured.p, rate: measured.rate, elapsed: measured.delay.as_secs_f64() },
-            ..DccpHeader::default()
-        });
+        packet.size = IP_BYTES + header.bytes();
+        packet.header = Header::Dccp(header);
         self.next += 1;
         true
     }

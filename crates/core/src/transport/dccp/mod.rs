@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Fault, Stream};
-use crate::net::{Endpoint, Seat};
+use crate::net::{DccpHeader, Endpoint, Seat};
 use crate::profile::Profile;
 
 use super::{TransportConfig, half_connection, limits, tfrc};
@@ -33,18 +33,14 @@ impl Default for Config {
 }
 
 /// The IPv4 header.
-pub(crate) const IP_BYTES: u32 = 20;
-/// A DCCP header without acknowledgement number and options, with long sequence numbers (§5.1).
-pub(crate) const DATA_HEADER_BYTES: u32 = 16;
-/// The same with an acknowledgement number (§5.6).
-pub(crate) const ACK_HEADER_BYTES: u32 = 24;
+const IP_BYTES: u32 = 20;
 
 impl Config {
     /// The parameters of TFRC in CCID 3.
     fn tfrc(&self) -> tfrc::settings::Rfc {
         tfrc::settings::Rfc::new(&tfrc::Config {
             segment: Some(self.segment),
-            header: Some(Bytes::new(u64::from(IP_BYTES + DATA_HEADER_BYTES))),
+            header: Some(Bytes::new(u64::from(IP_BYTES + DccpHeader::DATA_BYTES))),
             buffer: self.buffer,
             ..tfrc::Config::default()
         })

@@ -149,10 +149,15 @@ impl Meter {
         let rtt = self.rtt.unwrap_or(Duration::ZERO);
         let is_first = self.last.is_none();
         self.payload = arrival.payload;
-        let (mut events, mut first) = (0, None);
+        let (mut events, mut first, mut last) = (0, None, 0);
         let lossless = self.intervals.is_empty();
         let intervals = &mut self.intervals;
-        let duplicate = self.detector.on_packet(now, arrival.seq, arrival.marked, rtt, |seq| {
+        let duplicate = self.detector.on_packet(now, arrival.seq, arrival.marked, rtt, |seq, begins| {
+            last = seq;
+            if !begins {
+                intervals.on_loss(seq);
+                return;
+            }
             events += 1;
             if !lossless || first.is_some() {
                 intervals.event(seq);
@@ -179,6 +184,7 @@ impl Meter {
             if let Some(seq) = first {
                 let length = self.first_interval(now);
                 self.intervals.begin(seq, length);
+                self.intervals.on_loss(last);
             }
         }
         if let Some(highest) = self.detector.highest() {
@@ -260,6 +266,17 @@ impl Meter {
             p: self.intervals.loss_rate(),
             new_loss: std::mem::take(&mut self.new_loss),
         })
+    }
+
+    /// The loss intervals.
+    pub fn intervals(&self) -> &LossIntervals {
+        &self.intervals
+    }
+
+    /// How many packets up to the highest received belong to no loss interval yet, because one
+    /// that is missing may still come.
+    pub fn unsettled(&self) -> u64 {
+        self.detector.unsettled()
     }
 
     fn lost(&self) -> u64 {
