@@ -1,7 +1,7 @@
 //! The sending end of a half-connection.
 
 use crate::engine::Instant;
-use crate::net::{Action, Endpoint, Notice, Packet, Port, Probe, Seat, Timed};
+use crate::net::{Action, Endpoint, Notice, Packet, Port, Probe, Seat, Timed, Variable};
 
 use super::{Outbox, address};
 
@@ -15,6 +15,11 @@ pub trait Sending: Timed {
 
     /// Writes size, ECN field and header of a packet that leaves now. Says whether one does.
     fn take(&mut self, now: Instant, packet: &mut Packet) -> bool;
+
+    /// The next variable that has changed. Asked only if somebody looks.
+    fn show(&mut self) -> Option<(Variable, f64)> {
+        None
+    }
 
     /// Forgets the connection, but for the outbox; totals stay.
     fn reset(&mut self);
@@ -79,6 +84,11 @@ impl<S: Sending> Endpoint for Sender<S> {
     }
 
     fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
+        if self.seat.observed
+            && let Some((variable, value)) = self.machine.show()
+        {
+            return Some(Action::Observe(variable, value));
+        }
         if self.machine.take(now, packet) {
             self.number += 1;
             address(packet, &self.seat, self.connection, self.number);
