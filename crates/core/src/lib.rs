@@ -8,6 +8,7 @@ pub mod measure;
 pub mod net;
 pub mod profile;
 pub mod qos;
+pub mod radio;
 pub mod scenario;
 pub mod traffic;
 pub mod transport;

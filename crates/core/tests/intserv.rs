@@ -314,7 +314,7 @@ fn lose(net: &mut Net, link: usize, from_ms: u64, to_ms: u64) {
 struct Everything;
 
 impl lasthop_core::net::loss::LossModel for Everything {
-    fn loses(&mut self, _now: Instant, _packet: &lasthop_core::net::Packet) -> bool {
+    fn loses(&mut self, _now: Instant) -> bool {
         true
     }
 }

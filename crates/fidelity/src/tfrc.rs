@@ -13,7 +13,7 @@ use std::path::Path;
 
 use lasthop_core::engine::{Instant, Streams};
 use lasthop_core::net::loss::{Loss, LossModel};
-use lasthop_core::net::{Change, Header, Observation, Observer, Packet, Probe};
+use lasthop_core::net::{Change, Header, Observation, Observer, Probe};
 use lasthop_core::scenario::builder;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -206,7 +206,7 @@ struct DrawnLoss {
 }
 
 impl LossModel for DrawnLoss {
-    fn loses(&mut self, now: Instant, _packet: &Packet) -> bool {
+    fn loses(&mut self, now: Instant) -> bool {
         let p = self.schedule.iter().rev().find(|(at, _)| *at <= now).map_or(0.0, |(_, p)| *p);
         self.draws.uniform() < p
     }

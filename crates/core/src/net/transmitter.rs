@@ -198,7 +198,7 @@ impl<C: Clock> Transmitter<C> {
             return core.drop(pkt, self.place, Cause::LinkDown);
         }
         if let Some(model) = &mut self.loss.0
-            && model.loses(core.now(), core.packet(&pkt))
+            && model.loses(core.now())
         {
             return core.drop(pkt, self.place, Cause::Loss);
         }

@@ -241,7 +241,7 @@ impl Timed for CoDel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::loss::tests::packet;
+    use crate::net::packet::tests::packet;
     use crate::net::{NodeId, Packet, Port};
 
     fn at(ms: f64) -> Instant {

@@ -447,7 +447,7 @@ impl Timed for Red {
 mod tests {
     use super::*;
     use crate::engine::Streams;
-    use crate::net::loss::tests::packet;
+    use crate::net::packet::tests::packet;
 
     /// RED(5, 15, 0.1, gentle) with w = 0.002, counted in packets.
     fn classic() -> Config {

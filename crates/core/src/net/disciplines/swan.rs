@@ -398,7 +398,7 @@ impl Timed for Swan {
 mod tests {
     use super::*;
     use crate::engine::Streams;
-    use crate::net::loss::tests::packet;
+    use crate::net::packet::tests::packet;
     use crate::net::{NodeId, Packet, Port, SignalHeader};
 
     fn swan(config: Config) -> (Core, Swan) {

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Instant, Probability, Stream};
-use crate::net::packet::Packet;
 
 use super::{Loss, LossConfig, LossModel};
 
@@ -36,7 +35,7 @@ impl Bernoulli {
 }
 
 impl LossModel for Bernoulli {
-    fn loses(&mut self, _now: Instant, _packet: &Packet) -> bool {
+    fn loses(&mut self, _now: Instant) -> bool {
         self.stream.chance(self.p)
     }
 }

@@ -9,7 +9,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Instant, Probability, Stream};
-use crate::net::packet::Packet;
 
 use super::{Loss, LossConfig, LossModel};
 
@@ -63,7 +62,7 @@ impl Gilbert {
 }
 
 impl LossModel for Gilbert {
-    fn loses(&mut self, _now: Instant, _packet: &Packet) -> bool {
+    fn loses(&mut self, _now: Instant) -> bool {
         let [p, r] = self.leave;
         // With p = r = 0 the chain stays where it starts, and it starts good.
         let state = match self.state {
@@ -81,7 +80,6 @@ impl LossModel for Gilbert {
 mod tests {
     use super::*;
     use crate::engine::Streams;
-    use crate::net::loss::tests::packet;
 
     fn probability(p: f64) -> Probability {
         Probability::new(p).unwrap()
@@ -92,7 +90,7 @@ mod tests {
         let mut model = Gilbert::new(config, Streams::new(3).stream("link", "loss"));
         let (mut lost, mut bursts, mut before) = (0u32, 0u32, false);
         for _ in 0..n {
-            let now = model.loses(Instant::ZERO, &packet());
+            let now = model.loses(Instant::ZERO);
             lost += u32::from(now);
             bursts += u32::from(now && !before);
             before = now;

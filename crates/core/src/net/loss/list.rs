@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Instant, Stream};
-use crate::net::packet::Packet;
 
 use super::{Loss, LossConfig, LossModel};
 
@@ -42,7 +41,7 @@ impl List {
 }
 
 impl LossModel for List {
-    fn loses(&mut self, _now: Instant, _packet: &Packet) -> bool {
+    fn loses(&mut self, _now: Instant) -> bool {
         let number = self.next;
         self.next += 1;
         self.remaining.pop_if(|lost| *lost == number).is_some()

@@ -10,13 +10,12 @@ mod temporary;
 
 use crate::engine::{Fault, Instant, Stream};
 
-use super::packet::Packet;
 use temporary::Temporary;
 
 /// Decides which packets are lost.
 pub trait LossModel: Send {
     /// Whether this packet is lost. Called once for each packet, in the order of arrival.
-    fn loses(&mut self, now: Instant, packet: &Packet) -> bool;
+    fn loses(&mut self, now: Instant) -> bool;
     /// Gives back the model in whose place it stands for a time.
     fn former(&mut self) -> Option<Loss> {
         None
@@ -56,32 +55,15 @@ impl Loss {
 }
 
 #[cfg(test)]
-pub(in crate::net) mod tests {
+mod tests {
     use super::*;
     use crate::engine::Streams;
-    use crate::net::packet::{Address, Ecn, FlowId, Header, NodeId, Socket, UdpHeader};
-
-    /// Some packet.
-    pub fn packet() -> Packet {
-        Packet {
-            from: Socket { node: NodeId(0), port: 1 },
-            to: Address::Node(NodeId(1)),
-            to_port: 1,
-            dscp: 0,
-            ecn: Ecn::NotEct,
-            size: 1000,
-            flow: FlowId(0),
-            connection: 0,
-            number: 1,
-            header: Header::Udp(UdpHeader::default()),
-        }
-    }
 
     /// Which of the packets that arrive one each second are lost.
     fn lost(config: &dyn LossConfig, packets: u64) -> Vec<u64> {
         let mut model = config.build(Streams::new(1).stream("link", "loss"));
         let second = |n: u64| Instant::from_nanos(n * 1_000_000_000);
-        (0..packets).filter(|&n| model.0.as_mut().is_some_and(|m| m.loses(second(n), &packet()))).collect()
+        (0..packets).filter(|&n| model.0.as_mut().is_some_and(|m| m.loses(second(n)))).collect()
     }
 
     #[test]
@@ -113,7 +95,7 @@ pub(in crate::net) mod tests {
                 3 => loss.replace(listed(&[1]), Some(second(5))),
                 _ => {}
             }
-            if loss.0.as_mut().is_some_and(|model| model.loses(second(n), &packet())) {
+            if loss.0.as_mut().is_some_and(|model| model.loses(second(n))) {
                 lost.push(n);
             }
         }

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Duration, Instant, Probability, Stream};
-use crate::net::packet::Packet;
 
 use super::{Loss, LossConfig, LossModel};
 
@@ -64,7 +63,7 @@ impl Schedule {
 }
 
 impl LossModel for Schedule {
-    fn loses(&mut self, now: Instant, _packet: &Packet) -> bool {
+    fn loses(&mut self, now: Instant) -> bool {
         while let Some(step) = self.to_come.pop_if(|step| Instant::ZERO + step.at <= now) {
             self.p = step.p.get();
         }

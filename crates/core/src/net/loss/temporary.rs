@@ -1,7 +1,6 @@
 //! A loss model that holds for a time, in place of another.
 
 use crate::engine::Instant;
-use crate::net::packet::Packet;
 
 use super::{Loss, LossModel};
 
@@ -13,9 +12,9 @@ pub struct Temporary {
 }
 
 impl LossModel for Temporary {
-    fn loses(&mut self, now: Instant, packet: &Packet) -> bool {
+    fn loses(&mut self, now: Instant) -> bool {
         let asked = if now < self.until { &mut self.model } else { &mut self.former };
-        asked.0.as_mut().is_some_and(|model| model.loses(now, packet))
+        asked.0.as_mut().is_some_and(|model| model.loses(now))
     }
 
     fn former(&mut self) -> Option<Loss> {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::engine::Streams;
-use crate::net::loss::tests::packet;
+use crate::net::packet::tests::packet;
 use crate::net::{CongestionHeader, NodeId, Port, TcpHeader, Words};
 
 fn queue(config: &Config) -> Xcp {
