@@ -202,9 +202,9 @@ impl Recorder {
             Header::Dccp(dccp) => {
                 row.seq = dccp.seq;
                 row.payload = dccp.payload;
+                row.ack = (dccp.kind != DccpType::Data).then_some(dccp.ack);
                 if dccp.kind == DccpType::Ack {
                     row.kind = "ack";
-                    row.ack = Some(dccp.ack);
                 }
             }
             Header::Signal(signal) => {

@@ -36,9 +36,9 @@ pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe, SeenPdu, Variable, What};
 pub use order::{Answer, Command, Order};
 pub use packet::{
-    Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header, NodeId,
-    Packet, SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TcpOptions, TfrcHeader, TfrcReport,
-    UdpHeader, Words,
+    AckVector, Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header,
+    ListedInterval, ListedIntervals, NodeId, Packet, PacketState, SackBlocks, Signal, SignalHeader, Socket, TcpFlags,
+    TcpHeader, TcpOptions, TfrcHeader, TfrcReport, UdpHeader, Words,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

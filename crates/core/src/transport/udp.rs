@@ -12,7 +12,7 @@ use crate::net::sequence::{Came, Sequence};
 use crate::net::{Action, Ecn, Endpoint, Header, Histogram, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader};
 use crate::profile::Profile;
 
-use super::TransportConfig;
+use super::{TransportConfig, limits};
 
 /// UDP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,13 +46,7 @@ impl TransportConfig for Config {
     }
 
     fn check(&self, _profile: Profile) -> Result<(), Fault> {
-        match self.header {
-            Some(header) if header.get() > MAX_HEADER => {
-                let expected = format!("expected at most {MAX_HEADER} B");
-                Err(Fault::new("header", format!("a header of {header} is too large"), expected))
-            }
-            _ => Ok(()),
-        }
+        limits::header(self.header).map_or(Ok(()), Err)
     }
 }
 
@@ -66,9 +60,6 @@ impl Config {
 
 /// Header bytes of a datagram: IPv4 without options, UDP.
 const HEADER_BYTES: u32 = 28;
-
-/// The largest header that a scenario may ask for, tunnels and all.
-const MAX_HEADER: u64 = 1_000;
 
 /// The largest payload of a datagram (RFC 768 over IPv4 with a 16-bit total length).
 pub const MAX_PAYLOAD: u64 = 65_507;

@@ -108,8 +108,13 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
             let _ = writeln!(out, "to = \"n{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
         } else {
             let _ = writeln!(out, "to = \"n{to}\"");
-            tcp(dice, &mut out);
-            match dice.below(6) {
+            let reliable = !dice.one_in(3);
+            if reliable {
+                tcp(dice, &mut out);
+            } else {
+                unreliable(dice, &mut out);
+            }
+            match dice.below(if reliable { 6 } else { 4 }) {
                 0 => {
                     let _ = writeln!(out, "source.file.size = \"{} B\"", libm::round(dice.log(1.0, packets * 1000.0)));
                 }
@@ -310,6 +315,25 @@ fn tcp(dice: &mut Dice, out: &mut String) {
         12 if !ns2 => writeln!(out, "transport.tcp.idle_restart = \"{}\"", dice.pick(&["rfc5681", "off"])),
         _ => Ok(()),
     };
+}
+
+/// TFRC, or DCCP with one of its congestion controls.
+fn unreliable(dice: &mut Dice, out: &mut String) {
+    let name = *dice.pick(&["tfrc", "dccp"]);
+    let _ = if name == "dccp" {
+        writeln!(out, "transport.dccp.ccid = {}", 2 + dice.below(2))
+    } else {
+        writeln!(out, "transport.tfrc.profile = \"{}\"", dice.pick(&["rfc", "ns2"]))
+    };
+    match dice.below(6) {
+        0 => {
+            let _ = writeln!(out, "transport.{name}.segment = \"{} B\"", libm::round(dice.log(1.0, 65_495.0)));
+        }
+        1 if name == "dccp" => {
+            let _ = writeln!(out, "transport.dccp.buffer = {}", 1 + dice.below(100));
+        }
+        _ => {}
+    }
 }
 
 /// A scenario with one field spoiled: the text, the field, and its line.
