@@ -14,6 +14,7 @@ pub mod compare;
 pub mod index;
 pub mod means;
 pub mod mrg;
+pub mod queue_length;
 pub mod random_loss;
 pub mod report;
 pub mod tfrc;
