@@ -9,6 +9,7 @@
 //! which hosts and routers agree on all this, leaves before everything.
 
 use std::collections::BTreeMap;
+use std::ops::Add;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -346,7 +347,7 @@ impl QueueDiscipline for DiffServ {
 
     fn backlog(&self) -> Backlog {
         let all = self.queues().map(QueueDiscipline::backlog);
-        all.fold(Backlog::default(), |sum, b| Backlog { packets: sum.packets + b.packets, bytes: sum.bytes + b.bytes })
+        all.fold(Backlog::default(), Add::add)
     }
 
     fn sample(&self, probe: &mut dyn Probe) {

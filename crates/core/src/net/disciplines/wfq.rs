@@ -253,10 +253,8 @@ impl Wfq {
 
     fn is_full(&self, queue: usize, size: u32) -> bool {
         let share = &self.queues[queue];
-        match self.config.limit {
-            Amount::Packets(most) => share.fifo.len() as u64 >= most,
-            Amount::Bytes(most) => share.bytes + u64::from(size) > most.get(),
-        }
+        let waiting = Backlog { packets: share.fifo.len() as u64, bytes: share.bytes };
+        waiting.is_full(self.config.limit, size)
     }
 }
 
