@@ -34,12 +34,7 @@ impl Admitting {
     }
 }
 
-impl Timed for Admitting {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Admitting {}
 
 impl QueueDiscipline for Admitting {
     fn enqueue(&mut self, _core: &mut Core, packet: Pkt) {

@@ -222,12 +222,7 @@ impl QueueDiscipline for CoDel {
     }
 }
 
-impl Timed for CoDel {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for CoDel {}
 
 #[cfg(test)]
 mod tests {

@@ -100,9 +100,7 @@ impl QueueConfig for Config {
             let message = "a class of assured forwarding has no share";
             return Err(Fault::new("af", message, "expected four numbers above 0"));
         }
-        self.rio
-            .check()
-            .map_err(|fault| Fault::new("rio", format!("{}: {}", fault.field, fault.message), fault.expected))?;
+        self.rio.check().map_err(|fault| fault.inside("rio"))?;
         self.meter.check()
     }
 }
@@ -381,12 +379,7 @@ impl DiffServ {
     }
 }
 
-impl Timed for DiffServ {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for DiffServ {}
 
 /// Start-time fair queueing between a few queues (Goyal, Vin, Cheng 1997): the queue whose first
 /// packet has the lowest start tag is next, and the virtual time is that tag. It needs no packet's

@@ -6,7 +6,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Instant;
 use crate::engine::units::Amount;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
@@ -92,9 +91,4 @@ impl QueueDiscipline for DropTail {
     }
 }
 
-impl Timed for DropTail {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for DropTail {}

@@ -153,13 +153,8 @@ impl QueueDiscipline for Priority {
     }
 }
 
-impl Timed for Priority {
-    // None of the queues that can stand inside waits for a time.
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+// None of the queues that can stand inside waits for a time.
+impl Timed for Priority {}
 
 #[cfg(test)]
 mod tests {

@@ -428,12 +428,7 @@ impl QueueDiscipline for Red {
     }
 }
 
-impl Timed for Red {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Red {}
 
 #[cfg(test)]
 mod tests {

@@ -222,12 +222,7 @@ impl QueueDiscipline for Rio {
     }
 }
 
-impl Timed for Rio {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Rio {}
 
 #[cfg(test)]
 mod tests {

@@ -383,12 +383,7 @@ impl QueueDiscipline for Wfq {
     }
 }
 
-impl Timed for Wfq {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Wfq {}
 
 #[cfg(test)]
 mod tests {
