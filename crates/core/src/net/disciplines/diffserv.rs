@@ -20,8 +20,9 @@ use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::{Class, Dscp, assured};
 use crate::net::machine::Timed;
-use crate::net::meter::{Colour, Gauge, Meter, Operations, Promise, srtcm};
+use crate::net::meter::{Colour, Gauge, Meter, Promise, srtcm};
 use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
 use crate::net::order::{Answer, Command};
 use crate::net::packet::FlowId;
 use crate::net::slab::Pkt;
@@ -360,8 +361,7 @@ impl QueueDiscipline for DiffServ {
         probe.value("state_bytes", (self.profiles.len() * size_of::<(FlowId, Profile)>()) as f64);
         probe.value("class_state_bytes", size_of::<Self>() as f64);
         probe.value("packets_in", packets as f64);
-        probe.value("additions_in", operations.additions as f64);
-        probe.value("multiplications_in", operations.multiplications as f64);
+        operations.show(probe, Operations::IN);
     }
 }
 

@@ -216,11 +216,8 @@ impl QueueDiscipline for Ewa {
         }
         probe.value("acks_seen", self.seen as f64);
         probe.value("acks_rewritten", self.rewritten as f64);
-        if self.seen > 0 {
-            // Packets forward cost nothing; an acknowledgement also costs a logarithm.
-            probe.value("additions_back", self.work.additions as f64 / self.seen as f64);
-            probe.value("multiplications_back", self.work.multiplications as f64 / self.seen as f64);
-        }
+        // Packets forward cost nothing; an acknowledgement also costs a logarithm.
+        self.work.show_mean(probe, Operations::BACK, self.seen);
         probe.value("state_bytes", size_of::<Feedback>() as f64);
     }
 }

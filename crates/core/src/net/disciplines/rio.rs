@@ -15,8 +15,8 @@ use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::{Class, precedence};
 use crate::net::machine::Timed;
-use crate::net::meter::Operations;
 use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 

@@ -17,8 +17,8 @@ use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::Dscp;
 use crate::net::machine::Timed;
-use crate::net::meter::Operations;
 use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
 use crate::net::packet::{Ecn, FlowId, Header, Signal};
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
@@ -375,8 +375,7 @@ impl QueueDiscipline for Swan {
         let estimate = RateEstimate::OPERATIONS.times(self.real_time_packets);
         let shaper = Shaper::OPERATIONS.times(self.shaper.passed);
         probe.value("packets_in", (self.real_time_packets + self.shaper.passed) as f64);
-        probe.value("additions_in", (estimate.additions + shaper.additions) as f64);
-        probe.value("multiplications_in", (estimate.multiplications + shaper.multiplications) as f64);
+        estimate.and(shaper).show(probe, Operations::IN);
     }
 }
 

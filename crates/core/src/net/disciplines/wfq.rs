@@ -21,8 +21,8 @@ use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::Dscp;
 use crate::net::machine::Timed;
-use crate::net::meter::Operations;
 use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
 use crate::net::order::{Answer, Command};
 use crate::net::packet::{FlowId, Packet};
 use crate::net::slab::Pkt;
@@ -392,10 +392,8 @@ impl QueueDiscipline for Wfq {
         probe.value("reserved_bps", self.reserved());
         let each = size_of::<FlowId>() + size_of::<u32>() + size_of::<Share>() + size_of::<Head>();
         probe.value("state_bytes", (flows * each) as f64);
-        let operations = Self::OPERATIONS.times(self.arrived);
         probe.value("packets_in", self.arrived as f64);
-        probe.value("additions_in", operations.additions as f64);
-        probe.value("multiplications_in", operations.multiplications as f64);
+        Self::OPERATIONS.times(self.arrived).show(probe, Operations::IN);
     }
 }
 

@@ -18,11 +18,13 @@ use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
 use crate::net::packet::{Header, Packet, TcpOptions};
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
 use super::fifo::Fifo;
+
 use capacity::{Capacity, Knowledge};
 use control::{Control, INITIAL};
 
@@ -205,15 +207,8 @@ impl QueueDiscipline for Xcp {
         probe.value("xi_positive", xi[0]);
         probe.value("xi_negative", xi[1]);
         probe.value("decided_packets", self.decided as f64);
-        for (packets, work, [additions, multiplications]) in [
-            (counted[0], work[0], ["additions_in", "multiplications_in"]),
-            (counted[1], work[1], ["additions_out", "multiplications_out"]),
-        ] {
-            if packets > 0 {
-                probe.value(additions, work.additions as f64 / packets as f64);
-                probe.value(multiplications, work.multiplications as f64 / packets as f64);
-            }
-        }
+        work[0].show_mean(probe, Operations::IN, counted[0]);
+        work[1].show_mean(probe, Operations::OUT, counted[1]);
         probe.value("state_bytes", size_of::<Control>() as f64);
     }
 }
