@@ -17,7 +17,8 @@ use lasthop_core::net::{
 };
 use lasthop_core::profile::Profile;
 use lasthop_core::qos::QosConfig;
-use lasthop_core::qos::intserv::{AtHandover, Config, OnReject};
+use lasthop_core::qos::intserv::{AtHandover, Config};
+use lasthop_core::qos::rejection::OnReject;
 use lasthop_core::transport::udp;
 
 /// Admits reservations as long as they fit into its share of the rate.
