@@ -2,13 +2,15 @@
 //!
 //! Each tool is used if it is installed; a test that lacks it says that it is skipped.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
 use lasthop_core::measure::pcapng::Capture;
 use lasthop_core::net::{FlowId, Histogram, Probe};
-use lasthop_core::scenario::{capture, check, read, run::Run};
+use lasthop_core::scenario::{capture, run::Run};
 
 const NETWORK: &str = r#"
 duration = "20 s"
@@ -47,8 +49,7 @@ impl Probe for Counts {
 impl Captured {
     fn new(name: &str, flow: &str, node: &[&str]) -> Self {
         let text = format!("{NETWORK}[[flow]]\nfrom = \"server\"\nto = \"mobile\"\n{flow}\n");
-        let document = read::toml(&text, name).and_then(|d| check(&d).map(|()| d)).unwrap_or_else(|e| panic!("{e}"));
-        let scenario = document.scenario;
+        let scenario = common::scenario::scenario(&text);
         let names: Vec<String> = node.iter().map(|n| (*n).to_owned()).collect();
         let nodes = capture::nodes(&scenario, &names).unwrap();
         let file = std::env::temp_dir().join(format!("lasthop-{}-{name}.pcapng", std::process::id()));

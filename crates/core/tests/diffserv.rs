@@ -1,11 +1,14 @@
 //! Does DiffServ keep a voice flow's delay beside greedy TCP, admit up to a class's share, and find its
 //! way over a handover?
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use common::scenario::rows;
 use lasthop_core::measure::table::Table;
-use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::run::Results;
 use lasthop_core::scenario::{check, read};
 
 /// Two hosts s and t, an edge e, a mobile m behind 2 Mbit/s, and a broker b beside the edge.
@@ -41,30 +44,19 @@ fn four_greedy() -> String {
 }
 
 fn run(text: &str) -> Results {
-    let document = read::toml(text, "network.toml").unwrap_or_else(|e| panic!("{e}\n{text}"));
-    check(&document).unwrap_or_else(|e| panic!("{e}"));
-    let mut run = Run::new(&document.scenario, 1, None).unwrap();
-    run.complete().unwrap();
-    run.finish()
+    common::scenario::run(text, 1)
 }
 
 /// A value of the table `state`; `name` is a flow, a direction of a link, or an agent's node.
 fn state(results: &Results, kind: &str, name: &str, quantity: &str) -> f64 {
-    let table = results.table("state").unwrap();
-    let is = |row: usize, column: &str, text: &str| table.text(column, row) == Some(text);
     let named = if kind == "agent" { "node" } else { "name" };
-    (0..table.rows())
-        .find(|&row| is(row, "kind", kind) && is(row, named, name) && is(row, "quantity", quantity))
-        .and_then(|row| table.number("value", row))
-        .unwrap_or_else(|| panic!("no {quantity} of {kind} {name}"))
+    common::scenario::state(results, &[("kind", kind), (named, name)], quantity)
 }
 
 /// The times of a flow's packets by number.
 fn times(table: &Table, flow: &str, event: &str) -> BTreeMap<u64, f64> {
-    let is = |row: usize, column: &str, text: &str| table.text(column, row) == Some(text);
     let row = |row| Some((table.number("number", row)? as u64, table.number("time_s", row)?));
-    let rows = (0..table.rows()).filter(|&n| is(n, "flow", flow) && is(n, "event", event) && is(n, "kind", "data"));
-    rows.filter_map(row).collect()
+    rows(table, &[("flow", flow), ("event", event), ("kind", "data")]).into_iter().filter_map(row).collect()
 }
 
 /// The longest delay of a flow's packets that were sent in this time, and how many of them were lost. What

@@ -3,55 +3,38 @@
 
 mod common;
 
+use common::scenario::{column, series, watched};
 use common::{Event, Log};
-use lasthop_core::scenario::check::check;
-use lasthop_core::scenario::read;
-use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::run::Results;
+
+const BOTTLENECK: &str = "bottleneck left>right";
 
 /// Runs a scenario; gives its tables, and every packet that arrived or was dropped.
 fn run(text: &str) -> (Results, Vec<Event>) {
-    let document = read::toml(text, "test").and_then(|d| check(&d).map(|()| d)).unwrap_or_else(|e| panic!("{e}"));
-    let mut run = Run::new(&document.scenario, 1, Some(Box::new(Log::default()))).unwrap();
-    run.complete().unwrap();
-    let mut results = run.finish();
-    let log = results.observer.take().and_then(|o| o.downcast::<Log>().ok()).expect("it is observed");
+    let (results, log) = watched(text, Log::default());
     (results, log.0)
 }
 
 /// A value of the table `state` of the bottleneck's forward direction.
 fn state(results: &Results, quantity: &str) -> f64 {
-    let table = results.table("state").unwrap();
-    let mut rows = (0..table.rows()).filter(|&row| {
-        table.text("name", row) == Some("bottleneck left>right") && table.text("quantity", row) == Some(quantity)
-    });
-    let row = rows.next().unwrap_or_else(|| panic!("no {quantity}"));
-    table.number("value", row).unwrap()
+    common::scenario::state(results, &[("name", BOTTLENECK)], quantity)
 }
 
 /// A column of the table `flows`.
-fn flows(results: &Results, column: &str) -> Vec<f64> {
-    let table = results.table("flows").unwrap();
-    (0..table.rows()).map(|row| table.number(column, row).unwrap()).collect()
+fn flows(results: &Results, name: &str) -> Vec<f64> {
+    column(results, "flows", name)
 }
 
 /// The mean and the largest of the samples of the bottleneck's queue after so many seconds, in
 /// packets.
 fn queue(results: &Results, from: f64) -> (f64, f64) {
-    let table = results.table("series").unwrap();
-    let values: Vec<f64> = (0..table.rows())
-        .filter(|&row| {
-            table.text("name", row) == Some("bottleneck left>right")
-                && table.text("quantity", row) == Some("queue_packets")
-                && table.number("time_s", row).is_some_and(|t| t >= from)
-        })
-        .map(|row| table.number("value", row).unwrap())
-        .collect();
+    let samples = series(results, BOTTLENECK, "queue_packets").into_iter();
+    let values: Vec<f64> = samples.filter(|(at, _)| *at >= from).map(|(_, value)| value).collect();
     (values.iter().sum::<f64>() / values.len() as f64, values.iter().copied().fold(0.0, f64::max))
 }
 
 fn drops(results: &Results) -> f64 {
-    let table = results.table("drops").unwrap();
-    (0..table.rows()).map(|row| table.number("packets", row).unwrap()).sum()
+    column(results, "drops", "packets").into_iter().sum()
 }
 
 /// Two flows, the second 5 s later and over a path twice as long, share 4 Mbit/s.
@@ -93,16 +76,9 @@ fn dumbbell(queue: &str, tcp: &str, change: &str) -> String {
 
 /// The payload received by each flow between two times, from the series.
 fn received(results: &Results, from: f64, to: f64) -> Vec<f64> {
-    let table = results.table("series").unwrap();
     let sum = |name: &str| {
-        (0..table.rows())
-            .filter(|&row| {
-                table.text("name", row) == Some(name)
-                    && table.text("quantity", row) == Some("goodput_kbps")
-                    && table.number("time_s", row).is_some_and(|t| t > from && t <= to)
-            })
-            .map(|row| table.number("value", row).unwrap() * 1e3 * 0.01 / 8.0)
-            .sum::<f64>()
+        let samples = series(results, name, "goodput_kbps").into_iter();
+        samples.filter(|(at, _)| *at > from && *at <= to).map(|(_, kbps)| kbps * 1e3 * 0.01 / 8.0).sum::<f64>()
     };
     ["one>right", "two>right"].map(sum).to_vec()
 }

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use common::{Script, us};
+use common::{Script, scenario, us};
 use lasthop_core::engine::{BitRate, Bytes, Duration, Instant, Streams};
 use lasthop_core::net::clock::Exact;
 use lasthop_core::net::link::Link;
@@ -17,7 +17,8 @@ use lasthop_core::net::{
 };
 use lasthop_core::profile::Profile;
 use lasthop_core::qos::QosConfig;
-use lasthop_core::qos::intserv::{AtHandover, Config, OnReject};
+use lasthop_core::qos::intserv::{AtHandover, Config};
+use lasthop_core::qos::rejection::OnReject;
 use lasthop_core::transport::udp;
 
 /// Admits reservations as long as they fit into its share of the rate.
@@ -34,12 +35,7 @@ impl Admitting {
     }
 }
 
-impl Timed for Admitting {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Admitting {}
 
 impl QueueDiscipline for Admitting {
     fn enqueue(&mut self, _core: &mut Core, packet: Pkt) {
@@ -529,18 +525,11 @@ fn no_conforming_packet_waits_longer_than_guaranteed_service_promises() {
     use lasthop_core::qos::intserv::bound::{PathError, TrafficSpec, queueing_delay};
     let hops = 3;
     for reserve in [64_000u64, 96_000] {
-        let document = lasthop_core::scenario::read::toml(&guaranteed(reserve, hops), "wfq.toml").unwrap();
-        lasthop_core::scenario::check(&document).unwrap_or_else(|e| panic!("{e}"));
-        let mut run = lasthop_core::scenario::run::Run::new(&document.scenario, 3, None).unwrap();
-        run.complete().unwrap();
-        let results = run.finish();
+        let results = scenario::run(&guaranteed(reserve, hops), 3);
         let packets = results.table("packets").unwrap();
         let mut sent = BTreeMap::new();
         let mut waits = Vec::new();
-        for row in 0..packets.rows() {
-            if packets.text("flow", row) != Some("f") || packets.text("kind", row) != Some("data") {
-                continue;
-            }
+        for row in scenario::rows(packets, &[("flow", "f"), ("kind", "data")]) {
             let (at, number) = (packets.number("time_s", row).unwrap(), packets.number("number", row).unwrap() as u64);
             match packets.text("event", row) {
                 Some("sent") => {
@@ -570,20 +559,8 @@ fn demoted_packets_go_with_best_effort() {
         .replace("\"500 kbit/s\", size = \"1000 B\"", "\"100 kbit/s\", size = \"1000 B\"")
         .replace("on = \"300 ms\", off = \"400 ms\"", "on = \"2 s\", off = \"100 ms\"")
         .replace("on_reject = \"block\"", "on_reject = \"block\", excess = \"demote\"");
-    let document = lasthop_core::scenario::read::toml(&text, "wfq.toml").unwrap();
-    let mut run = lasthop_core::scenario::run::Run::new(&document.scenario, 3, None).unwrap();
-    run.complete().unwrap();
-    let results = run.finish();
-    let state = results.table("state").unwrap();
-    let value = |kind: &str, quantity: &str| {
-        (0..state.rows())
-            .find(|&row| {
-                let is = |column: &str, text: &str| state.text(column, row) == Some(text);
-                is("kind", kind) && is("name", "f") && is("quantity", quantity)
-            })
-            .and_then(|row| state.number("value", row))
-            .unwrap()
-    };
+    let results = scenario::run(&text, 3);
+    let value = |kind: &str, quantity: &str| scenario::state(&results, &[("kind", kind), ("name", "f")], quantity);
     // Twice the token rate is sent, and there is room for all of it beside the reservation.
     assert!(value("sender", "policed_packets") > 300.0);
     let missing =

@@ -264,12 +264,7 @@ struct Repeater {
     template: Option<Packet>,
 }
 
-impl Timed for Repeater {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Repeater {}
 
 impl Endpoint for Repeater {
     fn on_packet(&mut self, _now: Instant, packet: &Packet, _via: Port) {

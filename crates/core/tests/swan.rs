@@ -1,11 +1,12 @@
 //! Does SWAN admit, refuse and regulate over several hops as its paper says, and does shaping best effort keep the
 //! delay of real-time traffic short?
 
+mod common;
+
 use std::fmt::Write;
 
-use lasthop_core::measure::table::Table;
-use lasthop_core::scenario::run::{Results, Run};
-use lasthop_core::scenario::{check, read};
+use common::scenario::rows;
+use lasthop_core::scenario::run::Results;
 
 /// A chain of three radio hops, n0 to n3, of 2 Mbit/s and 2 ms each.
 fn chain(queue: &str, duration: u32, rest: &str) -> String {
@@ -30,20 +31,12 @@ fn real_time(name: &str, start: &str, qos: &str) -> String {
 }
 
 fn run(text: &str) -> Results {
-    let document = read::toml(text, "chain.toml").unwrap_or_else(|e| panic!("{e}"));
-    check(&document).unwrap_or_else(|e| panic!("{e}"));
-    let mut run = Run::new(&document.scenario, 1, None).unwrap();
-    run.complete().unwrap();
-    run.finish()
+    common::scenario::run(text, 1)
 }
 
 /// A value of the table `state`.
-fn state(table: &Table, kind: &str, name: &str, quantity: &str) -> f64 {
-    let is = |row: usize, column: &str, text: &str| table.text(column, row) == Some(text);
-    (0..table.rows())
-        .find(|&row| is(row, "kind", kind) && is(row, "name", name) && is(row, "quantity", quantity))
-        .and_then(|row| table.number("value", row))
-        .unwrap_or_else(|| panic!("no {quantity} of {kind} {name}"))
+fn state(results: &Results, kind: &str, name: &str, quantity: &str) -> f64 {
+    common::scenario::state(results, &[("kind", kind), ("name", name)], quantity)
 }
 
 #[test]
@@ -56,22 +49,21 @@ fn a_source_is_admitted_while_there_is_room_on_all_hops() {
         flows += &real_time(&format!("f{n}"), &format!("{} s", 10 * n), &qos(rate)).replace("20 ms", interval);
     }
     let results = run(&chain("\"swan\"", 34, &flows));
-    let table = results.table("state").unwrap();
     for (flow, admitted, probes) in [("f0", 400e3, 1.0), ("f1", 400e3, 1.0), ("f2", 385e3, 1.0)] {
-        assert_eq!(state(table, "sender", flow, "admitted_bps"), admitted, "{flow}");
-        assert_eq!(state(table, "sender", flow, "signalling_packets"), probes, "{flow}");
-        assert_eq!(state(table, "receiver", flow, "signalling_packets"), 1.0, "one reply");
-        assert_eq!(state(table, "sender", flow, "regulations"), 0.0, "{flow}");
+        assert_eq!(state(&results, "sender", flow, "admitted_bps"), admitted, "{flow}");
+        assert_eq!(state(&results, "sender", flow, "signalling_packets"), probes, "{flow}");
+        assert_eq!(state(&results, "receiver", flow, "signalling_packets"), 1.0, "one reply");
+        assert_eq!(state(&results, "sender", flow, "regulations"), 0.0, "{flow}");
     }
-    assert_eq!(state(table, "sender", "f3", "admitted_bps"), 0.0);
-    assert!(state(table, "sender", "f3", "rejections") >= 1.0);
-    assert_eq!(state(table, "receiver", "f3", "received_packets"), 0.0);
+    assert_eq!(state(&results, "sender", "f3", "admitted_bps"), 0.0);
+    assert!(state(&results, "sender", "f3", "rejections") >= 1.0);
+    assert_eq!(state(&results, "receiver", "f3", "received_packets"), 0.0);
     // The first one's probe meets nobody, and no node works at it: 0.4 ms and 2 ms a hop, there and back.
-    assert!((state(table, "sender", "f0", "setup_ms") - 6.0 * 2.4).abs() < 1e-6);
+    assert!((state(&results, "sender", "f0", "setup_ms") - 6.0 * 2.4).abs() < 1e-6);
     // State at an interface does not grow with flows.
     let one = run(&chain("\"swan\"", 5, &real_time("f0", "0 s", &qos(400))));
-    let size = |table: &Table| state(table, "link", "hop1 n1>n2", "state_bytes");
-    assert_eq!(size(table), size(one.table("state").unwrap()));
+    let size = |results: &Results| state(results, "link", "hop1 n1>n2", "state_bytes");
+    assert_eq!(size(&results), size(&one));
 }
 
 #[test]
@@ -87,17 +79,16 @@ fn sources_are_regulated_until_the_rest_fits_a_slower_hop() {
     }
     flows += "[[change]]\nat = \"20 s\"\nlink = \"hop2\"\nrate = \"1 Mbit/s\"\n";
     let results = run(&chain("\"swan\"", 40, &flows));
-    let table = results.table("state").unwrap();
-    let of = |quantity| [0, 1, 2].map(|n| state(table, "sender", &format!("f{n}"), quantity));
+    let of = |quantity| [0, 1, 2].map(|n| state(&results, "sender", &format!("f{n}"), quantity));
     let admitted = of("admitted_bps").iter().filter(|rate| **rate > 0.0).count();
     // 348 kbit/s is what one sends: one fits under 600, two do not.
     assert_eq!(admitted, 1, "{:?}", of("admitted_bps"));
     assert!(of("regulations").iter().sum::<f64>() >= 2.0, "{:?}", of("regulations"));
-    let rate = state(table, "link", "hop2 n2>n3", "real_time_bps");
-    let threshold = state(table, "link", "hop2 n2>n3", "threshold_bps");
+    let rate = state(&results, "link", "hop2 n2>n3", "real_time_bps");
+    let threshold = state(&results, "link", "hop2 n2>n3", "threshold_bps");
     assert!(rate <= threshold && threshold == 600e3, "{rate} of {threshold}");
     // No node was told anything: there are no signalling machines.
-    assert!((0..table.rows()).all(|row| table.text("kind", row) != Some("agent")));
+    assert!(rows(results.table("state").unwrap(), &[("kind", "agent")]).is_empty());
 }
 
 #[test]
@@ -105,13 +96,12 @@ fn a_source_may_lower_its_rate_to_its_floor() {
     let qos = "qos.swan = { rate = \"400 kbit/s\", floor = \"100 kbit/s\", wait = \"500 ms\" }";
     let change = "[[change]]\nat = \"5 s\"\nlink = \"hop1\"\nrate = \"500 kbit/s\"\n";
     let results = run(&chain("\"swan\"", 25, &(real_time("f", "0 s", qos) + change)));
-    let table = results.table("state").unwrap();
     // It sends 400; 0.6 · 500 = 300 fit. The bucket holds it to that, so marks end with the estimate.
-    let admitted = state(table, "sender", "f", "admitted_bps");
+    let admitted = state(&results, "sender", "f", "admitted_bps");
     assert!((290e3..=300e3).contains(&admitted), "{admitted}");
-    let rate = state(table, "link", "hop1 n1>n2", "real_time_bps");
+    let rate = state(&results, "link", "hop1 n1>n2", "real_time_bps");
     assert!(rate <= 301e3, "{rate}");
-    assert!(state(table, "sender", "f", "policed_packets") > 0.0);
+    assert!(state(&results, "sender", "f", "policed_packets") > 0.0);
 }
 
 #[test]

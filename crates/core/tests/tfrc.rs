@@ -1,38 +1,19 @@
 //! TFRC and CCID 3 over networks: closed forms of what they reach, and what a notified handover
 //! does to the queue of the new link.
 
-use lasthop_core::scenario::run::{Results, Run};
-use lasthop_core::scenario::{check::check, read};
+mod common;
+
+use common::scenario::{column, run, series};
+use lasthop_core::scenario::run::Results;
 use lasthop_core::transport::tfrc::equation;
 
-fn run(text: &str, seed: u64) -> Results {
-    let document = read::toml(text, "test").unwrap_or_else(|e| panic!("{e}"));
-    check(&document).unwrap_or_else(|e| panic!("{e}"));
-    let mut run = Run::new(&document.scenario, seed, None).unwrap();
-    run.complete().unwrap();
-    run.finish()
-}
-
-fn flow(results: &Results, column: &str) -> f64 {
-    results.table("flows").unwrap().number(column, 0).unwrap()
+fn flow(results: &Results, name: &str) -> f64 {
+    column(results, "flows", name)[0]
 }
 
 /// A value that an end of the flow shows at the end of the run.
 fn state(results: &Results, kind: &str, quantity: &str) -> f64 {
-    let table = results.table("state").unwrap();
-    (0..table.rows())
-        .find(|&row| table.text("kind", row) == Some(kind) && table.text("quantity", row) == Some(quantity))
-        .and_then(|row| table.number("value", row))
-        .unwrap()
-}
-
-/// Samples of a quantity of a link or flow: time and value.
-fn series(results: &Results, name: &str, quantity: &str) -> Vec<(f64, f64)> {
-    let table = results.table("series").unwrap();
-    (0..table.rows())
-        .filter(|&row| table.text("name", row) == Some(name) && table.text("quantity", row) == Some(quantity))
-        .map(|row| (table.number("time_s", row).unwrap(), table.number("value", row).unwrap()))
-        .collect()
+    common::scenario::state(results, &[("kind", kind)], quantity)
 }
 
 /// With independent losses TFRC keeps to the equation. One event takes all losses of a round

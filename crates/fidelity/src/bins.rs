@@ -1,73 +1,137 @@
-//! Compares the bytes that each sink received in each bin of time, exactly.
+//! Compares what each sink received in each bin of time, the use of the bottleneck and the length
+//! of its queue, as they are printed; and how many packets the bottleneck dropped.
 //!
-//! The files have the use of the bottleneck and the length of its queue too, which are not compared:
-//! both follow from which packets leave it when.
+//! The use of the bottleneck is the bytes received by its rate, so it holds the changes of rate to
+//! the description. For the length of the queue see [`crate::queue_length`].
 
 use std::any::Any;
 use std::path::Path;
 
 use lasthop_core::engine::Instant;
+use lasthop_core::net::simulation::Progress;
 use lasthop_core::net::{Observation, Observer, TcpFlags};
 use lasthop_core::scenario::run::Run;
 
-use crate::build::{self, Obstacle};
+use crate::build::{self, FORWARD, Obstacle};
 use crate::in_parallel;
 use crate::index::{Case, Network};
+use crate::queue_length::{self, QueueLength};
 use crate::report::Outcome;
 
 /// Compares the scenarios of one family that have bins.
 pub fn family(folder: &Path, cases: &[Case], jobs: usize) -> Vec<(String, Outcome)> {
     in_parallel(jobs, cases, |case| {
-        let outcome = compare(&folder.join(&case.file), &case.network).unwrap_or_else(|outcome| outcome);
+        let outcome = compare(&folder.join(&case.file), case).unwrap_or_else(|outcome| outcome);
         (case.id.clone(), outcome)
     })
 }
 
-fn compare(file: &Path, network: &Network) -> Result<Outcome, Outcome> {
-    let bins = read(file, network.flows.len()).map_err(Outcome::Failed)?;
+fn compare(file: &Path, case: &Case) -> Result<Outcome, Outcome> {
+    let columns = columns(case.network.flows.len());
+    let theirs = read(file, &columns).map_err(Outcome::Failed)?;
+    let ours = run(&case.network, theirs.len())?;
+    // The ends of bins are no result; the number of drops stands in the description.
+    let compared = theirs.len() * (columns.len() - 1) + usize::from(case.drops.is_some());
+    for (their, our) in theirs.iter().zip(&ours.rows) {
+        let mut cells = columns.iter().zip(their).zip(our);
+        if let Some(((column, their_cell), our_cell)) = cells.find(|((column, their), our)| !agree(column, their, our))
+        {
+            let words = format!("{column} until {} s: ns-2 {their_cell}, lasthop {our_cell}", their[0]);
+            return Ok(Outcome::Differs(compared, words));
+        }
+    }
+    match case.drops {
+        Some(drops) if drops != ours.drops => {
+            Ok(Outcome::Differs(compared, format!("drops: ns-2 {drops}, lasthop {}", ours.drops)))
+        }
+        _ => Ok(Outcome::Same(compared)),
+    }
+}
+
+/// Whether a cell is as printed. The mean length is a sum of whole packet-microseconds by a whole
+/// number of them, so it can lie halfway between two prints. Then either will do: which one it is
+/// depends on the order in which the script added its doubles.
+fn agree(column: &str, their: &str, our: &str) -> bool {
+    if column != MEAN {
+        return their == our;
+    }
+    let distance = their.parse::<f64>().ok().zip(our.parse::<f64>().ok()).map(|(their, our)| (their - our).abs());
+    distance.is_some_and(|distance| distance < HALF_A_DIGIT + 1e-9)
+}
+
+/// Half of the last digit with which mean lengths are printed, packets. Ours have all their digits.
+const HALF_A_DIGIT: f64 = 0.0005;
+const MEAN: &str = "queue_mean_packets";
+
+/// A row for each bin, as it is printed.
+type Rows = Vec<Vec<String>>;
+
+fn columns(flows: usize) -> Vec<String> {
+    let known = ["t_end_s", "utilisation", MEAN, "queue_max_packets"].map(str::to_owned);
+    known.into_iter().chain((0..flows).map(|f| format!("rx_bytes_flow{f}"))).collect()
+}
+
+fn read(file: &Path, columns: &[String]) -> Result<Rows, String> {
+    let wrong = |e: &dyn std::fmt::Display| format!("{}: {e}", file.display());
+    let mut reader = csv::Reader::from_path(file).map_err(|e| wrong(&e))?;
+    if reader.headers().map_err(|e| wrong(&e))? != columns {
+        return Err(wrong(&format!("its columns are not {}", columns.join(", "))));
+    }
+    reader.deserialize().map(|row| row.map_err(|e| wrong(&e))).collect()
+}
+
+/// What a run gives.
+struct Results {
+    rows: Rows,
+    /// Packets that the bottleneck dropped on the way forward.
+    drops: u64,
+}
+
+fn run(network: &Network, bins: usize) -> Result<Results, Outcome> {
     let scenario = build::scenario(network).map_err(|obstacle| match obstacle {
         Obstacle::Unsupported(why) => Outcome::Unsupported(why),
         Obstacle::Wrong(why) => Outcome::Failed(why),
     })?;
     let failed = |e: &dyn std::fmt::Display| Outcome::Failed(e.to_string());
     let mut run = Run::new(&scenario, 1, Some(Box::new(Arrivals::default()))).map_err(|e| failed(&e))?;
-    run.complete().map_err(|e| failed(&e))?;
-    let observer = run.finish().observer.take().and_then(|o| o.downcast::<Arrivals>().ok());
-    let arrivals = observer.ok_or_else(|| Outcome::Failed("the observer is lost".to_owned()))?;
-    let mut received = arrivals.0.iter().peekable();
-    // The script that samples adds up its interval in doubles.
-    let mut clock = 0.0;
-    for (end, theirs) in &bins {
-        clock += INTERVAL;
-        let mut ours = vec![0; theirs.len()];
-        while let Some((_, flow, bytes)) = received.next_if(|(at, ..)| at.as_secs_f64() < clock) {
-            ours[*flow as usize] += bytes;
-        }
-        if let Some(flow) = (0..ours.len()).find(|&flow| ours[flow] != theirs[flow]) {
-            let words = format!("flow {flow} until {end} s: ns-2 {} B, lasthop {} B", theirs[flow], ours[flow]);
-            return Ok(Outcome::Differs(bins.len() * theirs.len(), words));
-        }
+    let mut queue = QueueLength::default();
+    while run.advance(1).map_err(|e| failed(&e))? == Progress::Paused {
+        queue.look(run.simulation());
     }
-    Ok(Outcome::Same(bins.len() * network.flows.len()))
+    let core = run.simulation().core();
+    let drops = core.counters().drops.iter().filter(|((place, ..), _)| core.place_name(*place) == FORWARD);
+    let drops = drops.map(|(_, count)| count.packets).sum();
+    let lengths = queue.finish(run.end());
+    let arrivals = run.finish().observer.take().and_then(|o| o.downcast::<Arrivals>().ok());
+    let arrivals = arrivals.ok_or_else(|| Outcome::Failed("the observer is lost".to_owned()))?;
+    Ok(Results { rows: rows(network, &arrivals, &lengths, bins), drops })
 }
 
-/// The end of each bin as it is written, and the bytes that each flow received in it.
-type Bins = Vec<(String, Vec<u64>)>;
-
-fn read(file: &Path, flows: usize) -> Result<Bins, String> {
-    let wrong = |e: &dyn std::fmt::Display| format!("{}: {e}", file.display());
-    let mut reader = csv::Reader::from_path(file).map_err(|e| wrong(&e))?;
-    let known = ["t_end_s", "utilisation", "queue_mean_packets", "queue_max_packets"].map(str::to_owned);
-    let expected: Vec<String> = known.into_iter().chain((0..flows).map(|f| format!("rx_bytes_flow{f}"))).collect();
-    if reader.headers().map_err(|e| wrong(&e))? != expected {
-        return Err(wrong(&format!("its columns are not {}", expected.join(", "))));
-    }
-    let bins = reader.records().map(|record| {
-        let record = record.map_err(|e| wrong(&e))?;
-        let bytes = record.iter().skip(4).map(|text| text.parse().map_err(|e| wrong(&e))).collect::<Result<_, _>>()?;
-        Ok((record[0].to_owned(), bytes))
-    });
-    bins.collect()
+fn rows(network: &Network, arrivals: &Arrivals, lengths: &[queue_length::Bin], bins: usize) -> Rows {
+    let mut arrivals = arrivals.0.iter().peekable();
+    // The script that samples adds up its interval in doubles.
+    let mut clock = 0.0;
+    let row = |bin: usize| {
+        let start = clock;
+        clock += INTERVAL;
+        let mut received = vec![0; network.flows.len()];
+        while let Some((_, flow, bytes)) = arrivals.next_if(|(at, ..)| at.as_secs_f64() < clock) {
+            received[*flow as usize] += bytes;
+        }
+        let bits = 8 * received.iter().sum::<u64>();
+        let change = network.changes.iter().rfind(|change| change.at < start + INTERVAL / 2.0);
+        let rate = change.map_or(network.bottleneck.rate, |change| change.rate);
+        let length = lengths.get(bin).copied().unwrap_or_default();
+        let mut row = vec![
+            format!("{:.1}", (bin + 1) as f64 * INTERVAL),
+            format!("{:.4}", bits as f64 / (rate as f64 * INTERVAL)),
+            format!("{:.5}", length.mean()),
+            length.most.to_string(),
+        ];
+        row.extend(received.iter().map(u64::to_string));
+        row
+    };
+    (0..bins).map(row).collect()
 }
 
 /// Seconds of a bin.

@@ -26,6 +26,9 @@ pub enum Obstacle {
 /// The name of the bottleneck.
 pub const BOTTLENECK: &str = "bottleneck";
 
+/// The name of its direction forward, in results.
+pub const FORWARD: &str = "bottleneck r1>r2";
+
 /// The variant of this name in ns-2.
 pub fn variant(name: &str) -> Option<config::Variant> {
     Some(match name {

@@ -29,6 +29,8 @@ pub struct Case {
     pub file: String,
     /// Whether it is bins.
     pub bins: bool,
+    /// Packets that the bottleneck dropped, if the description says so.
+    pub drops: Option<u64>,
     /// The network, flows and changes.
     pub network: Network,
 }
@@ -488,7 +490,7 @@ impl Description for Dumbbell {
             flows: flows(self.flows)?,
             stop: self.stop_s,
         };
-        Ok(Case { id: self.id, file: self.file, bins: false, network })
+        Ok(Case { id: self.id, file: self.file, bins: false, drops: None, network })
     }
 }
 
@@ -547,9 +549,9 @@ struct Handover {
     rng_seed: IgnoredAny,
     xcp_first_queue_timer_s: Option<f64>,
     xcp_first_control_timer_s: Option<f64>,
-    /// Results, which the events contain.
+    /// Results, which the events or bins contain, all but the number of drops in `summary`.
     totals: Option<IgnoredAny>,
-    summary: Option<IgnoredAny>,
+    summary: Option<Value>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -699,7 +701,8 @@ impl Description for Handover {
             flows,
             stop: self.stop_s,
         };
-        Ok(Case { id: self.id, file: self.file, bins: false, network })
+        let drops = self.summary.and_then(|summary| summary.get("drops")?.as_u64());
+        Ok(Case { id: self.id, file: self.file, bins: false, drops, network })
     }
 }
 

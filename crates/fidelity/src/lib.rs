@@ -15,6 +15,7 @@ mod eurane;
 pub mod index;
 pub mod means;
 pub mod mrg;
+pub mod queue_length;
 pub mod random_loss;
 pub mod report;
 pub mod tfrc;

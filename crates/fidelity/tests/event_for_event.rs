@@ -33,7 +33,7 @@ fn handover() {
     check("handover", 20);
 }
 
-/// Six cases event for event, six by the bytes received in each tenth of a second.
+/// Six cases event for event, six by bytes received and the queue in each tenth of a second.
 #[test]
 fn xcp() {
     check("xcp", 12);

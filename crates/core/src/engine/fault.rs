@@ -16,4 +16,10 @@ impl Fault {
     pub fn new(field: &'static str, message: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { field, message: message.into(), expected: expected.into() }
     }
+
+    /// The same fault, found in the configuration that is the parameter `field`.
+    #[must_use]
+    pub fn inside(self, field: &'static str) -> Self {
+        Self { message: format!("{}: {}", self.field, self.message), field, ..self }
+    }
 }

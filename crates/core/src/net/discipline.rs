@@ -1,6 +1,9 @@
 //! What a queue discipline is: it belongs to one transmitter of a medium, and decides what is
 //! kept, marked or dropped and what leaves next.
 
+use std::ops::Add;
+
+use crate::engine::units::Amount;
 use crate::engine::{BitRate, Duration, Fault, Instant, Streams};
 use crate::profile::Profile;
 
@@ -78,4 +81,22 @@ pub struct Backlog {
     pub packets: u64,
     /// Bytes.
     pub bytes: u64,
+}
+
+impl Backlog {
+    /// Whether one more packet, of this size, would exceed `limit`.
+    #[inline]
+    pub fn is_full(self, limit: Amount, size: u32) -> bool {
+        match limit {
+            Amount::Packets(most) => self.packets >= most,
+            Amount::Bytes(most) => self.bytes + u64::from(size) > most.get(),
+        }
+    }
+}
+
+impl Add for Backlog {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
 }

@@ -11,12 +11,14 @@ use super::observe::{Probe, Variable};
 use super::order::{Answer, Order};
 use super::packet::{Address, FlowId, NodeId, Packet, Socket};
 
-/// A machine with one timer: the earliest of all those that it keeps.
+/// A machine with one timer, the earliest of all those that it keeps; or with none.
 pub trait Timed: Send {
     /// The instant that [`Timed::next_timeout`] named has come.
-    fn on_timeout(&mut self, now: Instant);
+    fn on_timeout(&mut self, _now: Instant) {}
     /// When it wants to be woken next. Read after every input.
-    fn next_timeout(&self) -> Option<Instant>;
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
     /// The present by ns-2's clock. Said before every input of an endpoint in a run that follows
     /// that clock; for machines that repeat ns-2's sums of times.
     fn set_float(&mut self, _now: FloatTime) {}

@@ -5,7 +5,7 @@
 
 use crate::engine::{BitRate, Bytes, Duration, Instant};
 
-use super::meter::Operations;
+use super::operations::Operations;
 
 /// A token bucket.
 #[derive(Clone, Debug)]

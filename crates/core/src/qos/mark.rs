@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{FloatTime, Instant, Stream};
-use crate::net::{Action, Endpoint, Notice, Packet, Port, Probe, Seat, Timed};
+use crate::engine::{Instant, Stream};
+use crate::net::{Endpoint, Packet, Seat, Timed};
 use crate::profile::Profile;
 
 use super::QosConfig;
 use super::dscp::Dscp;
+use super::guard::{Guard, Guarded};
 
 /// What is sent carries a code point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,52 +21,20 @@ pub struct Config {
 
 impl QosConfig for Config {
     fn sender(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
-        Box::new(Marked { inner, dscp: self.dscp.value() })
+        Box::new(Guarded::new(Marker { dscp: self.dscp.value() }, inner))
     }
 }
 
-/// A sending end whose packets are marked.
-struct Marked {
-    inner: Box<dyn Endpoint>,
+/// Marks what the sending end writes.
+struct Marker {
     dscp: u8,
 }
 
-impl Timed for Marked {
-    fn on_timeout(&mut self, now: Instant) {
-        self.inner.on_timeout(now);
-    }
+impl Timed for Marker {}
 
-    fn next_timeout(&self) -> Option<Instant> {
-        self.inner.next_timeout()
-    }
-
-    fn set_float(&mut self, now: FloatTime) {
-        self.inner.set_float(now);
-    }
-
-    fn next_float(&self) -> Option<FloatTime> {
-        self.inner.next_float()
-    }
-}
-
-impl Endpoint for Marked {
-    fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port) {
-        self.inner.on_packet(now, packet, via);
-    }
-
-    fn on_notice(&mut self, now: Instant, notice: Notice) {
-        self.inner.on_notice(now, notice);
-    }
-
-    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
-        let action = self.inner.poll(now, packet)?;
-        if matches!(action, Action::Send | Action::SendToward(_)) {
-            packet.dscp = self.dscp;
-        }
-        Some(action)
-    }
-
-    fn sample(&self, probe: &mut dyn Probe) {
-        self.inner.sample(probe);
+impl Guard for Marker {
+    fn lets_pass(&mut self, _now: Instant, packet: &mut Packet) -> bool {
+        packet.dscp = self.dscp;
+        true
     }
 }

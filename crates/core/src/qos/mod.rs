@@ -3,8 +3,10 @@
 //! disciplines.
 
 pub mod diffserv;
+pub mod guard;
 pub mod intserv;
 pub mod mark;
+pub mod rejection;
 pub mod signal;
 pub mod swan;
 

@@ -3,20 +3,20 @@
 //!
 //! Routers keep nothing of it. What they do is in the queue discipline `swan`.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Stream};
+use crate::net::operations::Operations;
 use crate::net::token_bucket::TokenBucket;
-use crate::net::{Action, Ecn, Endpoint, Notice, Packet, Port, Probe, Seat, Signal, SignalHeader, Socket, Timed};
+use crate::net::{Action, Ecn, Endpoint, FlowId, Notice, Packet, Probe, Seat, Signal, SignalHeader, Socket, Timed};
 use crate::profile::Profile;
 
 use super::QosConfig;
 use super::dscp::Dscp;
-use super::intserv::OnReject;
-use super::signal;
+use super::guard::{Guard, Guarded};
+use super::rejection::{OnReject, Unadmitted};
+use super::signal::{self, Outbox};
 
 /// Real-time service without state in the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,11 +78,11 @@ impl Config {
 
 impl QosConfig for Config {
     fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
-        Box::new(Sender::new(inner, seat, stream, self.clone()))
+        Box::new(Guarded::new(Sender::new(seat, stream, self.clone()), inner))
     }
 
     fn receiver(&self, inner: Box<dyn Endpoint>, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
-        Box::new(Receiver::new(inner, seat, self.wait))
+        Box::new(Guarded::new(Receiver::new(seat, self.wait), inner))
     }
 
     fn can_multicast(&self) -> bool {
@@ -109,7 +109,6 @@ const SHORTEST: Duration = Duration::from_millis(10);
 
 /// The sending end.
 pub struct Sender {
-    inner: Box<dyn Endpoint>,
     seat: Seat,
     stream: Stream,
     config: Config,
@@ -122,24 +121,23 @@ pub struct Sender {
     probing: bool,
     /// When it probes next.
     probe_at: Instant,
-    waiting: VecDeque<SignalHeader>,
+    /// The other end, and messages to it.
+    other: Socket,
+    outbox: Outbox,
     /// When it first probed, and how long it took to be admitted.
     asked_at: Instant,
     setup: Option<Duration>,
-    probes: u64,
     regulations: u64,
     rejections: u64,
     metered: u64,
     policed: u64,
-    unreserved: u64,
-    blocked: u64,
+    unadmitted: Unadmitted,
 }
 
 impl Sender {
-    /// A sender before `inner`.
-    pub fn new(inner: Box<dyn Endpoint>, seat: Seat, stream: Stream, config: Config) -> Self {
+    /// What stands before the sending end at `seat`.
+    pub fn new(seat: Seat, stream: Stream, config: Config) -> Self {
         Self {
-            inner,
             seat,
             stream,
             started: false,
@@ -148,16 +146,15 @@ impl Sender {
             number: 0,
             probing: false,
             probe_at: Instant::MAX,
-            waiting: VecDeque::new(),
+            other: signal::other_end(&seat),
+            outbox: Outbox::new(seat.local),
             asked_at: Instant::ZERO,
             setup: None,
-            probes: 0,
             regulations: 0,
             rejections: 0,
             metered: 0,
             policed: 0,
-            unreserved: 0,
-            blocked: 0,
+            unadmitted: Unadmitted::new(config.on_reject),
             config,
         }
     }
@@ -165,10 +162,9 @@ impl Sender {
     /// Asks the way how much is left. It says how much of the traffic is its own.
     fn probe(&mut self, now: Instant) {
         self.number += 1;
-        self.probes += 1;
         self.probing = true;
         self.probe_at = now + self.config.timeout;
-        self.waiting.push_back(SignalHeader {
+        let header = SignalHeader {
             kind: Signal::Probe,
             flow: self.seat.flow,
             sender: self.seat.local,
@@ -176,7 +172,8 @@ impl Sender {
             rate: self.config.rate,
             floor: self.admitted.unwrap_or_default(),
             ..SignalHeader::default()
-        });
+        };
+        self.outbox.push(self.other, header);
     }
 
     /// The way has so much left for this flow.
@@ -206,14 +203,44 @@ impl Sender {
             self.probe_at = self.probe_at.min(now + wait);
         }
     }
+}
 
-    /// Whether the flow may send this packet, and how.
-    fn police(&mut self, now: Instant, packet: &mut Packet) -> bool {
+impl Timed for Sender {
+    fn on_timeout(&mut self, now: Instant) {
+        if self.probe_at <= now {
+            self.probe(now);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        (self.probe_at < Instant::MAX).then_some(self.probe_at)
+    }
+}
+
+impl Guard for Sender {
+    fn on_signal(&mut self, now: Instant, header: &SignalHeader) {
+        match header.kind {
+            Signal::ProbeReply => self.on_reply(now, header),
+            Signal::Regulate => self.on_regulate(now),
+            _ => {}
+        }
+    }
+
+    fn on_notice(&mut self, now: Instant, notice: &Notice) {
+        if matches!(notice, Notice::Open | Notice::Write(_)) && !std::mem::replace(&mut self.started, true) {
+            self.asked_at = now;
+            self.probe(now);
+        }
+    }
+
+    fn poll(&mut self, packet: &mut Packet) -> Option<Action> {
+        self.outbox.poll(packet)
+    }
+
+    /// Polices what is admitted.
+    fn lets_pass(&mut self, now: Instant, packet: &mut Packet) -> bool {
         if self.admitted.is_none() {
-            let sends = self.config.on_reject == OnReject::BestEffort;
-            self.unreserved += u64::from(sends);
-            self.blocked += u64::from(!sends);
-            return sends;
+            return self.unadmitted.lets_pass();
         }
         self.metered += 1;
         let conforms = self.bucket.take(now, packet.size);
@@ -222,59 +249,8 @@ impl Sender {
         packet.ecn = Ecn::Ect0;
         conforms
     }
-}
-
-impl Timed for Sender {
-    fn on_timeout(&mut self, now: Instant) {
-        if self.inner.next_timeout().is_some_and(|at| at <= now) {
-            self.inner.on_timeout(now);
-        }
-        if self.probe_at <= now {
-            self.probe(now);
-        }
-    }
-
-    fn next_timeout(&self) -> Option<Instant> {
-        let at = self.inner.next_timeout().map_or(self.probe_at, |at| at.min(self.probe_at));
-        (at < Instant::MAX).then_some(at)
-    }
-}
-
-impl Endpoint for Sender {
-    fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port) {
-        match packet.signal() {
-            Some(header) if header.kind == Signal::ProbeReply => self.on_reply(now, header),
-            Some(header) if header.kind == Signal::Regulate => self.on_regulate(now),
-            Some(_) => {}
-            None => self.inner.on_packet(now, packet, via),
-        }
-    }
-
-    fn on_notice(&mut self, now: Instant, notice: Notice) {
-        if matches!(notice, Notice::Open | Notice::Write(_)) && !std::mem::replace(&mut self.started, true) {
-            self.asked_at = now;
-            self.probe(now);
-        }
-        self.inner.on_notice(now, notice);
-    }
-
-    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
-        if let Some(header) = self.waiting.pop_front() {
-            let node = signal::node(self.seat.remote).unwrap_or(self.seat.local.node);
-            let to = Socket { node, port: self.seat.remote_port };
-            signal::write(packet, self.seat.local, to, self.probes, header);
-            return Some(Action::Send);
-        }
-        loop {
-            let action = self.inner.poll(now, packet)?;
-            if action != Action::Send || self.police(now, packet) {
-                return Some(action);
-            }
-        }
-    }
 
     fn sample(&self, probe: &mut dyn Probe) {
-        self.inner.sample(probe);
         probe.value("admitted_bps", self.admitted.map_or(0.0, |rate| rate.as_bps() as f64));
         if let Some(setup) = self.setup {
             probe.value("setup_ms", setup.as_secs_f64() * 1e3);
@@ -282,85 +258,63 @@ impl Endpoint for Sender {
         probe.value("rejections", self.rejections as f64);
         probe.value("regulations", self.regulations as f64);
         probe.value("policed_packets", self.policed as f64);
-        probe.value("unreserved_packets", self.unreserved as f64);
-        probe.value("blocked_packets", self.blocked as f64);
-        probe.value("signalling_packets", self.probes as f64);
-        probe.value("state_bytes", size_of::<Self>() as f64);
-        let operations = TokenBucket::OPERATIONS.times(self.metered);
+        self.unadmitted.sample(probe);
+        probe.value("signalling_packets", self.outbox.sent() as f64);
+        probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
         probe.value("metered_packets", self.metered as f64);
-        probe.value("additions_out", operations.additions as f64);
-        probe.value("multiplications_out", operations.multiplications as f64);
+        TokenBucket::OPERATIONS.times(self.metered).show(probe, Operations::OUT);
     }
 }
 
 /// The receiving end.
 pub struct Receiver {
-    inner: Box<dyn Endpoint>,
-    seat: Seat,
+    flow: FlowId,
     /// The least time between two complaints.
     wait: Duration,
     complained: Option<Instant>,
     marks: u64,
-    waiting: VecDeque<SignalHeader>,
-    sent: u64,
+    /// The other end, and messages to it.
+    other: Socket,
+    outbox: Outbox,
 }
 
 impl Receiver {
-    /// A receiver before `inner`.
-    pub fn new(inner: Box<dyn Endpoint>, seat: Seat, wait: Duration) -> Self {
-        Self { inner, seat, wait, complained: None, marks: 0, waiting: VecDeque::new(), sent: 0 }
+    /// What stands before the receiving end at `seat`.
+    pub fn new(seat: Seat, wait: Duration) -> Self {
+        let (other, outbox) = (signal::other_end(&seat), Outbox::new(seat.local));
+        Self { flow: seat.flow, wait, complained: None, marks: 0, other, outbox }
+    }
+}
+
+impl Timed for Receiver {}
+
+impl Guard for Receiver {
+    fn on_signal(&mut self, _now: Instant, header: &SignalHeader) {
+        if header.kind == Signal::Probe {
+            self.outbox.push(self.other, SignalHeader { kind: Signal::ProbeReply, ..*header });
+        }
     }
 
-    fn on_mark(&mut self, now: Instant) {
+    /// Complains of marks, but not too often.
+    fn on_packet(&mut self, now: Instant, packet: &Packet) {
+        if packet.ecn != Ecn::Ce {
+            return;
+        }
         self.marks += 1;
         if self.complained.is_none_or(|at| now >= at + self.wait) {
             self.complained = Some(now);
-            let header = SignalHeader { kind: Signal::Regulate, flow: self.seat.flow, ..SignalHeader::default() };
-            self.waiting.push_back(header);
+            let header = SignalHeader { kind: Signal::Regulate, flow: self.flow, ..SignalHeader::default() };
+            self.outbox.push(self.other, header);
         }
     }
-}
 
-impl Timed for Receiver {
-    fn on_timeout(&mut self, now: Instant) {
-        self.inner.on_timeout(now);
-    }
-
-    fn next_timeout(&self) -> Option<Instant> {
-        self.inner.next_timeout()
-    }
-}
-
-impl Endpoint for Receiver {
-    fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port) {
-        if let Some(header) = packet.signal() {
-            if header.kind == Signal::Probe {
-                self.waiting.push_back(SignalHeader { kind: Signal::ProbeReply, ..*header });
-            }
-            return;
-        }
-        if packet.ecn == Ecn::Ce {
-            self.on_mark(now);
-        }
-        self.inner.on_packet(now, packet, via);
-    }
-
-    fn on_notice(&mut self, now: Instant, notice: Notice) {
-        self.inner.on_notice(now, notice);
-    }
-
-    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
-        let Some(header) = self.waiting.pop_front() else { return self.inner.poll(now, packet) };
-        let node = signal::node(self.seat.remote).unwrap_or(self.seat.local.node);
-        self.sent += 1;
-        signal::write(packet, self.seat.local, Socket { node, port: self.seat.remote_port }, self.sent, header);
-        Some(Action::Send)
+    fn poll(&mut self, packet: &mut Packet) -> Option<Action> {
+        self.outbox.poll(packet)
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
-        self.inner.sample(probe);
         probe.value("marked_packets", self.marks as f64);
-        probe.value("signalling_packets", self.sent as f64);
-        probe.value("state_bytes", size_of::<Self>() as f64);
+        probe.value("signalling_packets", self.outbox.sent() as f64);
+        probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
     }
 }

@@ -83,12 +83,7 @@ impl Sender {
     }
 }
 
-impl Timed for Sender {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Sender {}
 
 impl Endpoint for Sender {
     fn on_packet(&mut self, _now: Instant, _packet: &Packet, _via: Port) {}
@@ -185,12 +180,7 @@ impl Jitter {
     }
 }
 
-impl Timed for Receiver {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Receiver {}
 
 impl Endpoint for Receiver {
     fn on_packet(&mut self, now: Instant, packet: &Packet, _via: Port) {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod scenario;
+
 use std::any::Any;
 
 use lasthop_core::engine::units::Amount;

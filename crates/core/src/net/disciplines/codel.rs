@@ -4,8 +4,6 @@
 //! none waited less than `target`, it drops one, and goes on dropping at times that come closer
 //! with the square root of their number until one has waited less.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +16,8 @@ use crate::net::observe::{Cause, Place, Probe};
 use crate::net::packet::Ecn;
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
+
+use super::fifo::Fifo;
 
 /// Controlled delay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,8 +85,7 @@ impl QueueConfig for Config {
 pub struct CoDel {
     config: Config,
     place: Place,
-    fifo: VecDeque<Pkt>,
-    bytes: u64,
+    fifo: Fifo,
     /// The largest packet seen: dropping never leaves less than one in the queue.
     maxpacket: u64,
     /// When the waiting time will have been above the target for an interval.
@@ -109,10 +108,9 @@ impl CoDel {
     /// An empty queue whose drops are counted at `place`.
     pub fn new(config: Config, place: Place) -> Self {
         Self {
+            fifo: Fifo::new(config.limit),
             config,
             place,
-            fifo: VecDeque::new(),
-            bytes: 0,
             maxpacket: 0,
             first_above_time: None,
             dropping: false,
@@ -124,14 +122,13 @@ impl CoDel {
 
     /// Takes the head of the queue (RFC 8289 §5.6, `dodequeue`).
     fn take(&mut self, core: &Core) -> Option<Head> {
-        let Some(packet) = self.fifo.pop_front() else {
+        let Some(packet) = self.fifo.pop(core) else {
             self.first_above_time = None;
             return None;
         };
         let now = core.now();
-        self.bytes -= u64::from(core.packet(&packet).size);
         let sojourn = now.since(core.queued_at(&packet));
-        if sojourn < self.config.target || self.bytes <= self.maxpacket {
+        if sojourn < self.config.target || self.fifo.backlog().bytes <= self.maxpacket {
             self.first_above_time = None;
             return Some(Head { packet, ok_to_drop: false });
         }
@@ -167,17 +164,12 @@ impl CoDel {
 
 impl QueueDiscipline for CoDel {
     fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
-        let size = u64::from(core.packet(&packet).size);
-        let full = match self.config.limit {
-            Amount::Packets(most) => self.fifo.len() as u64 >= most,
-            Amount::Bytes(most) => self.bytes + size > most.get(),
-        };
-        if full {
+        let size = core.packet(&packet).size;
+        if self.fifo.is_full(size) {
             return core.drop(packet, self.place, Cause::Overflow);
         }
-        self.maxpacket = self.maxpacket.max(size);
-        self.bytes += size;
-        self.fifo.push_back(packet);
+        self.maxpacket = self.maxpacket.max(u64::from(size));
+        self.fifo.push(core, packet);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
@@ -218,12 +210,11 @@ impl QueueDiscipline for CoDel {
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
-        self.bytes += u64::from(core.packet(&packet).size);
-        self.fifo.push_front(packet);
+        self.fifo.put_back(core, packet);
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.fifo.len() as u64, bytes: self.bytes }
+        self.fifo.backlog()
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -231,12 +222,7 @@ impl QueueDiscipline for CoDel {
     }
 }
 
-impl Timed for CoDel {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for CoDel {}
 
 #[cfg(test)]
 mod tests {
@@ -273,10 +259,9 @@ mod tests {
                 core.arrive(NodeId(0), Port(0), served);
                 times.extend((before..signalled(&core)).map(|_| f64::from(tenth) / 10.0));
             }
-            while let Some(rest) = codel.fifo.pop_front() {
+            while let Some(rest) = codel.fifo.pop(&core) {
                 core.drop(rest, Place(0), Cause::Handover);
             }
-            codel.bytes = 0;
             assert!(codel.dequeue(&mut core).is_none());
         }
         times

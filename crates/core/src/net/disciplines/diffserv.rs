@@ -9,6 +9,7 @@
 //! which hosts and routers agree on all this, leaves before everything.
 
 use std::collections::BTreeMap;
+use std::ops::Add;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +20,9 @@ use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::{Class, Dscp, assured};
 use crate::net::machine::Timed;
-use crate::net::meter::{Colour, Gauge, Meter, Operations, Promise, srtcm};
+use crate::net::meter::{Colour, Gauge, Meter, Promise, srtcm};
 use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
 use crate::net::order::{Answer, Command};
 use crate::net::packet::FlowId;
 use crate::net::slab::Pkt;
@@ -99,9 +101,7 @@ impl QueueConfig for Config {
             let message = "a class of assured forwarding has no share";
             return Err(Fault::new("af", message, "expected four numbers above 0"));
         }
-        self.rio
-            .check()
-            .map_err(|fault| Fault::new("rio", format!("{}: {}", fault.field, fault.message), fault.expected))?;
+        self.rio.check().map_err(|fault| fault.inside("rio"))?;
         self.meter.check()
     }
 }
@@ -346,7 +346,7 @@ impl QueueDiscipline for DiffServ {
 
     fn backlog(&self) -> Backlog {
         let all = self.queues().map(QueueDiscipline::backlog);
-        all.fold(Backlog::default(), |sum, b| Backlog { packets: sum.packets + b.packets, bytes: sum.bytes + b.bytes })
+        all.fold(Backlog::default(), Add::add)
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -361,8 +361,7 @@ impl QueueDiscipline for DiffServ {
         probe.value("state_bytes", (self.profiles.len() * size_of::<(FlowId, Profile)>()) as f64);
         probe.value("class_state_bytes", size_of::<Self>() as f64);
         probe.value("packets_in", packets as f64);
-        probe.value("additions_in", operations.additions as f64);
-        probe.value("multiplications_in", operations.multiplications as f64);
+        operations.show(probe, Operations::IN);
     }
 }
 
@@ -380,12 +379,7 @@ impl DiffServ {
     }
 }
 
-impl Timed for DiffServ {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for DiffServ {}
 
 /// Start-time fair queueing between a few queues (Goyal, Vin, Cheng 1997): the queue whose first
 /// packet has the lowest start tag is next, and the virtual time is that tag. It needs no packet's

@@ -3,12 +3,9 @@
 //! What arrives at a full queue is dropped, or, with `drop_front`, what has waited longest.
 //! The packet in service does not count.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Instant;
 use crate::engine::units::Amount;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
@@ -16,6 +13,8 @@ use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place};
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
+
+use super::fifo::Fifo;
 
 /// A FIFO that drops at its tail (or at its head) when it is full.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,59 +53,42 @@ impl QueueConfig for Config {
 
 /// The queue, as a discipline that is asked. Without `drop_front` a transmitter plans instead.
 pub struct DropTail {
-    config: Config,
+    drop_front: bool,
     place: Place,
-    fifo: VecDeque<Pkt>,
-    bytes: u64,
+    fifo: Fifo,
 }
 
 impl DropTail {
     /// An empty queue whose drops are counted at `place`.
     pub fn new(config: Config, place: Place) -> Self {
-        Self { config, place, fifo: VecDeque::new(), bytes: 0 }
-    }
-
-    fn is_over(&self, size: u64) -> bool {
-        match self.config.limit {
-            Amount::Packets(most) => self.fifo.len() as u64 >= most,
-            Amount::Bytes(most) => self.bytes + size > most.get(),
-        }
+        Self { drop_front: config.drop_front, place, fifo: Fifo::new(config.limit) }
     }
 }
 
 impl QueueDiscipline for DropTail {
     fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
-        let size = u64::from(core.packet(&packet).size);
-        while self.is_over(size) {
-            let oldest = if self.config.drop_front { self.dequeue(core) } else { None };
+        let size = core.packet(&packet).size;
+        while self.fifo.is_full(size) {
+            let oldest = if self.drop_front { self.fifo.pop(core) } else { None };
             match oldest {
                 Some(oldest) => core.drop(oldest, self.place, Cause::Overflow),
                 None => return core.drop(packet, self.place, Cause::Overflow),
             }
         }
-        self.bytes += size;
-        self.fifo.push_back(packet);
+        self.fifo.push(core, packet);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
-        let packet = self.fifo.pop_front()?;
-        self.bytes -= u64::from(core.packet(&packet).size);
-        Some(packet)
+        self.fifo.pop(core)
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
-        self.bytes += u64::from(core.packet(&packet).size);
-        self.fifo.push_front(packet);
+        self.fifo.put_back(core, packet);
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.fifo.len() as u64, bytes: self.bytes }
+        self.fifo.backlog()
     }
 }
 
-impl Timed for DropTail {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for DropTail {}

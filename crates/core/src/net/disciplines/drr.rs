@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
-use crate::engine::{Bytes, Fault, Instant};
+use crate::engine::{Bytes, Fault};
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
@@ -189,12 +189,7 @@ impl QueueDiscipline for Drr {
     }
 }
 
-impl Timed for Drr {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Drr {}
 
 #[cfg(test)]
 mod tests {

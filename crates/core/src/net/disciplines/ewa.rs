@@ -7,8 +7,6 @@
 //!
 //! It keeps no state of flows. It is without effect if acknowledgements come back another way.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,11 +15,13 @@ use crate::engine::{BitRate, Bytes, Duration, Fault, Instant};
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
-use crate::net::observe::{Cause, Place, Probe};
+use crate::net::observe::{Place, Probe};
 use crate::net::operations::Operations;
 use crate::net::packet::{Header, Packet};
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
+
+use super::droptail::DropTail;
 
 /// Explicit window adaptation. The constants are those of the later literature on EWA; the paper
 /// itself could not be consulted.
@@ -114,10 +114,8 @@ fn buffer(limit: &Amount, segment: Bytes) -> f64 {
 /// The queue.
 pub struct Ewa {
     config: Config,
-    place: Place,
     feedback: Feedback,
-    fifo: VecDeque<Pkt>,
-    bytes: u64,
+    queue: DropTail,
     /// When α is computed next: so many intervals after the start.
     computed: u64,
     /// The rate of the link; `None` before the first word.
@@ -135,10 +133,8 @@ impl Ewa {
     pub fn new(config: Config, place: Place) -> Self {
         Self {
             feedback: Feedback::new(&config),
+            queue: DropTail::new(config.limit.into(), place),
             config,
-            place,
-            fifo: VecDeque::new(),
-            bytes: 0,
             computed: 0,
             rate: None,
             seen: 0,
@@ -151,8 +147,8 @@ impl Ewa {
     /// q, in segments.
     fn length(&self) -> f64 {
         match self.config.limit {
-            Amount::Packets(_) => self.fifo.len() as f64,
-            Amount::Bytes(_) => self.bytes as f64 / self.config.segment.get() as f64,
+            Amount::Packets(_) => self.queue.backlog().packets as f64,
+            Amount::Bytes(_) => self.queue.backlog().bytes as f64 / self.config.segment.get() as f64,
         }
     }
 
@@ -173,27 +169,15 @@ impl Ewa {
 impl QueueDiscipline for Ewa {
     fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
         self.compute(core.now());
-        let size = u64::from(core.packet(&packet).size);
-        let full = match self.config.limit {
-            Amount::Packets(most) => self.fifo.len() as u64 >= most,
-            Amount::Bytes(most) => self.bytes + size > most.get(),
-        };
-        if full {
-            return core.drop(packet, self.place, Cause::Overflow);
-        }
-        self.bytes += size;
-        self.fifo.push_back(packet);
+        self.queue.enqueue(core, packet);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
-        let packet = self.fifo.pop_front()?;
-        self.bytes -= u64::from(core.packet(&packet).size);
-        Some(packet)
+        self.queue.dequeue(core)
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
-        self.bytes += u64::from(core.packet(&packet).size);
-        self.fifo.push_front(packet);
+        self.queue.put_back(core, packet);
     }
 
     fn on_return(&mut self, now: Instant, packet: &mut Packet) {
@@ -221,7 +205,7 @@ impl QueueDiscipline for Ewa {
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.fifo.len() as u64, bytes: self.bytes }
+        self.queue.backlog()
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -232,11 +216,8 @@ impl QueueDiscipline for Ewa {
         }
         probe.value("acks_seen", self.seen as f64);
         probe.value("acks_rewritten", self.rewritten as f64);
-        if self.seen > 0 {
-            // Packets forward cost nothing; an acknowledgement also costs a logarithm.
-            probe.value("additions_back", self.work.additions as f64 / self.seen as f64);
-            probe.value("multiplications_back", self.work.multiplications as f64 / self.seen as f64);
-        }
+        // Packets forward cost nothing; an acknowledgement also costs a logarithm.
+        self.work.show_mean(probe, Operations::BACK, self.seen);
         probe.value("state_bytes", size_of::<Feedback>() as f64);
     }
 }

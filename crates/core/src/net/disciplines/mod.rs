@@ -5,6 +5,7 @@ pub mod diffserv;
 pub mod droptail;
 pub mod drr;
 pub mod ewa;
+pub mod fifo;
 pub mod inner;
 pub mod priority;
 pub mod red;

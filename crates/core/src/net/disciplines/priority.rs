@@ -1,6 +1,8 @@
 //! Strict priority: classes by code point, each with a queue of its own. What waits in a class
 //! leaves before anything of the classes behind it; the packet in service is not interrupted.
 
+use std::ops::Add;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -141,7 +143,7 @@ impl QueueDiscipline for Priority {
 
     fn backlog(&self) -> Backlog {
         let all = self.classes.iter().map(|class| class.queue.backlog());
-        all.fold(Backlog::default(), |sum, b| Backlog { packets: sum.packets + b.packets, bytes: sum.bytes + b.bytes })
+        all.fold(Backlog::default(), Add::add)
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -151,13 +153,8 @@ impl QueueDiscipline for Priority {
     }
 }
 
-impl Timed for Priority {
-    // None of the queues that can stand inside waits for a time.
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+// None of the queues that can stand inside waits for a time.
+impl Timed for Priority {}
 
 #[cfg(test)]
 mod tests {

@@ -7,8 +7,6 @@
 //! since the last drop. Parameters left out are chosen from the link's rate and delay, as ns-2.35
 //! does.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +19,8 @@ use crate::net::observe::{Cause, Place, Probe};
 use crate::net::packet::Ecn;
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
+
+use super::fifo::Fifo;
 
 /// Random early detection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -192,8 +192,7 @@ pub struct Red {
     spacing: Spacing,
     /// The average was above `min` at the last arrival.
     above_min: bool,
-    fifo: VecDeque<Pkt>,
-    bytes: u64,
+    fifo: Fifo,
 }
 
 impl Red {
@@ -212,8 +211,7 @@ impl Red {
             average: Average { value: 0.0, idle_since: Some(Instant::ZERO) },
             spacing: Spacing::default(),
             above_min: false,
-            fifo: VecDeque::new(),
-            bytes: 0,
+            fifo: Fifo::new(config.limit),
             config,
         };
         red.choose_parameters(rate);
@@ -250,7 +248,8 @@ impl Red {
 
     /// What waits, in the unit of the average.
     fn length(&self) -> u64 {
-        if self.counts_bytes() { self.bytes } else { self.fifo.len() as u64 }
+        let Backlog { packets, bytes } = self.fifo.backlog();
+        if self.counts_bytes() { bytes } else { packets }
     }
 
     /// Adaptive RED: keeps the average between 0.4 and 0.6 of the way from `min` to `max`.
@@ -290,11 +289,7 @@ impl Red {
         } else {
             self.above_min = false;
         }
-        let full = match self.config.limit {
-            Amount::Packets(most) => self.fifo.len() as u64 >= most,
-            Amount::Bytes(most) => self.bytes + u64::from(size) > most.get(),
-        };
-        if full { Verdict::Drop(Cause::Overflow) } else { verdict }
+        if self.fifo.is_full(size) { Verdict::Drop(Cause::Overflow) } else { verdict }
     }
 
     /// p_a: the probability that spaces drops evenly, given how long the last one is ago.
@@ -400,23 +395,20 @@ impl QueueDiscipline for Red {
             self.spacing = Spacing::default();
             return core.drop(packet, self.place, cause);
         }
-        self.bytes += u64::from(size);
-        self.fifo.push_back(packet);
+        self.fifo.push(core, packet);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
-        let Some(packet) = self.fifo.pop_front() else {
+        let Some(packet) = self.fifo.pop(core) else {
             self.average.idle_since.get_or_insert(core.now());
             return None;
         };
         self.average.idle_since = None;
-        self.bytes -= u64::from(core.packet(&packet).size);
         Some(packet)
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
-        self.bytes += u64::from(core.packet(&packet).size);
-        self.fifo.push_front(packet);
+        self.fifo.put_back(core, packet);
     }
 
     fn on_capacity(&mut self, _now: Instant, rate: BitRate) {
@@ -426,7 +418,7 @@ impl QueueDiscipline for Red {
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.fifo.len() as u64, bytes: self.bytes }
+        self.fifo.backlog()
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -436,12 +428,7 @@ impl QueueDiscipline for Red {
     }
 }
 
-impl Timed for Red {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Red {}
 
 #[cfg(test)]
 mod tests {

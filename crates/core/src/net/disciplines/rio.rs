@@ -6,8 +6,6 @@
 //! of it are precedences 2 and 3 (RFC 2597 §2: with two levels of loss, AFx1 gets the lower and
 //! AFx2 and AFx3 the higher) and best effort.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,11 +15,12 @@ use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::{Class, precedence};
 use crate::net::machine::Timed;
-use crate::net::meter::Operations;
 use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
+use super::fifo::Fifo;
 use super::red::{Average, Curve, spaced};
 
 /// Random early detection with two levels.
@@ -89,7 +88,6 @@ impl QueueConfig for Config {
 
 /// The queue.
 pub struct Rio {
-    limit: Amount,
     weight: f64,
     mean_packet: f64,
     place: Place,
@@ -97,8 +95,7 @@ pub struct Rio {
     /// Packets of the mean size that the link sends in a second.
     capacity: f64,
     levels: [Level; 2],
-    fifo: VecDeque<Pkt>,
-    bytes: u64,
+    fifo: Fifo,
     /// How many of those that wait are in profile.
     inside: u64,
 }
@@ -128,7 +125,6 @@ impl Rio {
             since_drop: 0,
         };
         let mut rio = Self {
-            limit: config.limit,
             weight: config.weight.get(),
             mean_packet: config.mean_packet.get() as f64,
             place: site.place,
@@ -138,8 +134,7 @@ impl Rio {
                 level(config.in_min, config.in_max, config.in_max_p),
                 level(config.out_min, config.out_max, config.out_max_p),
             ],
-            fifo: VecDeque::new(),
-            bytes: 0,
+            fifo: Fifo::new(config.limit),
             inside: 0,
         };
         rio.on_capacity(Instant::ZERO, site.rate);
@@ -176,8 +171,8 @@ fn level(dscp: u8) -> usize {
 impl QueueDiscipline for Rio {
     fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
         let now = core.now();
-        let (size, level) = (u64::from(core.packet(&packet).size), level(core.packet(&packet).dscp));
-        let all = self.fifo.len() as u64;
+        let (size, level) = (core.packet(&packet).size, level(core.packet(&packet).dscp));
+        let all = self.fifo.backlog().packets;
         self.levels[OUT].average.update(now, all, self.weight, self.capacity);
         if level == IN {
             self.levels[IN].average.update(now, self.inside, self.weight, self.capacity);
@@ -185,26 +180,20 @@ impl QueueDiscipline for Rio {
         if self.drops(level) {
             return core.drop(packet, self.place, Cause::Early);
         }
-        let full = match self.limit {
-            Amount::Packets(most) => all >= most,
-            Amount::Bytes(most) => self.bytes + size > most.get(),
-        };
-        if full {
+        if self.fifo.is_full(size) {
             return core.drop(packet, self.place, Cause::Overflow);
         }
-        self.bytes += size;
         self.inside += u64::from(level == IN);
-        self.fifo.push_back(packet);
+        self.fifo.push(core, packet);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
-        let Some(packet) = self.fifo.pop_front() else {
+        let Some(packet) = self.fifo.pop(core) else {
             for level in &mut self.levels {
                 level.average.idle_since.get_or_insert(core.now());
             }
             return None;
         };
-        self.bytes -= u64::from(core.packet(&packet).size);
         self.levels[OUT].average.idle_since = None;
         if level(core.packet(&packet).dscp) == IN {
             self.inside -= 1;
@@ -215,9 +204,8 @@ impl QueueDiscipline for Rio {
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
-        self.bytes += u64::from(core.packet(&packet).size);
         self.inside += u64::from(level(core.packet(&packet).dscp) == IN);
-        self.fifo.push_front(packet);
+        self.fifo.put_back(core, packet);
     }
 
     fn on_capacity(&mut self, _now: Instant, rate: BitRate) {
@@ -225,7 +213,7 @@ impl QueueDiscipline for Rio {
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.fifo.len() as u64, bytes: self.bytes }
+        self.fifo.backlog()
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -234,12 +222,7 @@ impl QueueDiscipline for Rio {
     }
 }
 
-impl Timed for Rio {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Rio {}
 
 #[cfg(test)]
 mod tests {

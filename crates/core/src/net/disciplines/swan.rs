@@ -17,8 +17,8 @@ use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::Dscp;
 use crate::net::machine::Timed;
-use crate::net::meter::Operations;
 use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
 use crate::net::packet::{Ecn, FlowId, Header, Signal};
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
@@ -235,16 +235,13 @@ impl Swan {
             header.rate = header.rate.min(left);
         }
     }
-
-    fn is_full(&self, line: &Line, size: u32) -> bool {
-        match self.config.limit {
-            Amount::Packets(most) => line.packets.len() as u64 >= most,
-            Amount::Bytes(most) => line.bytes + u64::from(size) > most.get(),
-        }
-    }
 }
 
 impl Line {
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+
     fn push(&mut self, waiting: Waiting) {
         self.bytes += u64::from(waiting.size);
         self.packets.push_back(waiting);
@@ -317,7 +314,8 @@ impl QueueDiscipline for Swan {
         let now = core.now();
         let (size, dscp) = (core.packet(&packet).size, core.packet(&packet).dscp);
         let direct = dscp == EF || dscp == CS6;
-        if self.is_full(if direct { &self.medium } else { &self.shaped }, size) {
+        let line = if direct { &self.medium } else { &self.shaped };
+        if line.backlog().is_full(self.config.limit, size) {
             return core.drop(packet, self.place, Cause::Overflow);
         }
         match dscp {
@@ -363,8 +361,7 @@ impl QueueDiscipline for Swan {
     }
 
     fn backlog(&self) -> Backlog {
-        let packets = self.shaped.packets.len() + self.medium.packets.len();
-        Backlog { packets: packets as u64, bytes: self.shaped.bytes + self.medium.bytes }
+        self.shaped.backlog() + self.medium.backlog()
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -378,8 +375,7 @@ impl QueueDiscipline for Swan {
         let estimate = RateEstimate::OPERATIONS.times(self.real_time_packets);
         let shaper = Shaper::OPERATIONS.times(self.shaper.passed);
         probe.value("packets_in", (self.real_time_packets + self.shaper.passed) as f64);
-        probe.value("additions_in", (estimate.additions + shaper.additions) as f64);
-        probe.value("multiplications_in", (estimate.multiplications + shaper.multiplications) as f64);
+        estimate.and(shaper).show(probe, Operations::IN);
     }
 }
 

@@ -70,10 +70,7 @@ impl QueueConfig for Config {
         if self.burst.get() == 0 {
             return Err(Fault::new("burst", "a bucket that holds nothing", "expected a size, such as \"15 kB\""));
         }
-        self.queue
-            .config()
-            .check()
-            .map_err(|fault| Fault::new("queue", format!("{}: {}", fault.field, fault.message), fault.expected))
+        self.queue.config().check().map_err(|fault| fault.inside("queue"))
     }
 }
 

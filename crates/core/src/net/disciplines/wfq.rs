@@ -21,8 +21,8 @@ use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::Dscp;
 use crate::net::machine::Timed;
-use crate::net::meter::Operations;
 use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
 use crate::net::order::{Answer, Command};
 use crate::net::packet::{FlowId, Packet};
 use crate::net::slab::Pkt;
@@ -82,6 +82,9 @@ pub struct Wfq {
     /// order of admission; and the queue of each.
     flows: Vec<FlowId>,
     queues: Vec<Share>,
+    /// The queue of each flow, by its number. Flows are numbered from 0, and those behind the last
+    /// that has ever had a reservation are left out.
+    places: Vec<u32>,
     /// Network control.
     control: VecDeque<Pkt>,
     /// The first packet of each queue, by finish tag. An entry may be an old one, for a packet that
@@ -142,6 +145,7 @@ impl Wfq {
             rate: rate.as_bps(),
             flows: vec![FlowId::NONE],
             queues: vec![share],
+            places: Vec::new(),
             control: VecDeque::new(),
             heads: BinaryHeap::new(),
             arrived_number: 0,
@@ -164,7 +168,7 @@ impl Wfq {
     }
 
     fn queue_of(&self, flow: FlowId) -> usize {
-        self.flows[BEST_EFFORT + 1..].iter().position(|known| *known == flow).map_or(BEST_EFFORT, |n| n + 1)
+        self.places.get(flow.0 as usize).map_or(BEST_EFFORT, |&queue| queue as usize)
     }
 
     /// The queue of a packet: of its flow, unless it was demoted.
@@ -177,7 +181,9 @@ impl Wfq {
         self.queues[BEST_EFFORT].weight = (self.rate as f64 - self.reserved()).max(1.0);
     }
 
-    /// RFC 2212 §4 and ns-2's parameter-based control: what is reserved may reach the reservable share.
+    /// What is reserved may reach the reservable share of the rate (ns-2.35, `param-adc.cc`). A flow
+    /// is sure of its rate as long as the rates of all are no more than the link's (Parekh, Gallager
+    /// 1993).
     fn reserve(&mut self, now: Instant, flow: FlowId, rate: BitRate) -> Answer {
         self.follow(now);
         let queue = self.queue_of(flow);
@@ -190,6 +196,11 @@ impl Wfq {
         }
         if queue == BEST_EFFORT {
             // What waits of it as best effort stays there, and may be overtaken.
+            let number = flow.0 as usize;
+            if self.places.len() <= number {
+                self.places.resize(number + 1, BEST_EFFORT as u32);
+            }
+            self.places[number] = self.queues.len() as u32;
             self.flows.push(flow);
             self.queues.push(Share::new(wanted));
         } else {
@@ -201,7 +212,11 @@ impl Wfq {
 
     /// Ends a reservation, and gives what waits of it.
     fn end(&mut self, queue: usize) -> VecDeque<Waiting> {
-        self.flows.remove(queue);
+        let flow = self.flows.remove(queue);
+        self.places[flow.0 as usize] = BEST_EFFORT as u32;
+        for (place, flow) in self.flows.iter().enumerate().skip(queue) {
+            self.places[flow.0 as usize] = place as u32;
+        }
         self.queues.remove(queue).fifo
     }
 
@@ -253,10 +268,8 @@ impl Wfq {
 
     fn is_full(&self, queue: usize, size: u32) -> bool {
         let share = &self.queues[queue];
-        match self.config.limit {
-            Amount::Packets(most) => share.fifo.len() as u64 >= most,
-            Amount::Bytes(most) => share.bytes + u64::from(size) > most.get(),
-        }
+        let waiting = Backlog { packets: share.fifo.len() as u64, bytes: share.bytes };
+        waiting.is_full(self.config.limit, size)
     }
 }
 
@@ -355,7 +368,7 @@ impl QueueDiscipline for Wfq {
 
     fn on_order(&mut self, now: Instant, command: &Command) -> Answer {
         match *command {
-            Command::Reserve(flow, rate) => self.reserve(now, flow, rate),
+            Command::Reserve(flow, rate) if flow != FlowId::NONE => self.reserve(now, flow, rate),
             Command::Release(flow) => {
                 let queue = self.queue_of(flow);
                 if queue != BEST_EFFORT {
@@ -365,7 +378,7 @@ impl QueueDiscipline for Wfq {
                 }
                 Answer::Done
             }
-            Command::Offer(_) | Command::Condition(..) => Answer::Unknown,
+            Command::Reserve(..) | Command::Offer(_) | Command::Condition(..) => Answer::Unknown,
         }
     }
 
@@ -377,20 +390,14 @@ impl QueueDiscipline for Wfq {
         let flows = self.queues.len() - 1;
         probe.value("flows", flows as f64);
         probe.value("reserved_bps", self.reserved());
-        probe.value("state_bytes", (flows * (size_of::<FlowId>() + size_of::<Share>() + size_of::<Head>())) as f64);
-        let operations = Self::OPERATIONS.times(self.arrived);
+        let each = size_of::<FlowId>() + size_of::<u32>() + size_of::<Share>() + size_of::<Head>();
+        probe.value("state_bytes", (flows * each) as f64);
         probe.value("packets_in", self.arrived as f64);
-        probe.value("additions_in", operations.additions as f64);
-        probe.value("multiplications_in", operations.multiplications as f64);
+        Self::OPERATIONS.times(self.arrived).show(probe, Operations::IN);
     }
 }
 
-impl Timed for Wfq {
-    fn on_timeout(&mut self, _now: Instant) {}
-    fn next_timeout(&self) -> Option<Instant> {
-        None
-    }
-}
+impl Timed for Wfq {}
 
 #[cfg(test)]
 mod tests {
@@ -575,6 +582,23 @@ mod tests {
         let order: Vec<u32> = bench.empty(&mut wfq).into_iter().map(|(flow, ..)| flow).collect();
         // Equal weights: in turn, and each flow in order.
         assert_eq!(order, [1, 3, 1, 3, 2, 2]);
+    }
+
+    #[test]
+    fn the_others_keep_their_queues_when_a_reservation_ends() {
+        let mut bench = Bench::new();
+        let mut wfq = wfq(1_000 * KBPS, Clock::SelfClocked);
+        for (flow, kbps) in [(7, 100), (2, 200), (3, 400)] {
+            assert_eq!(reserve(&mut wfq, flow, kbps * KBPS), Answer::Done);
+        }
+        assert_eq!(wfq.on_order(Instant::ZERO, &Command::Release(FlowId(7))), Answer::Done);
+        for flow in [3, 3, 3, 2, 2, 2] {
+            bench.enqueue(&mut wfq, best_effort(flow, 1_000));
+        }
+        // 8000 bit each. Tags: 20, 40 and 60 ms at 400 kbit/s; 40, 80 and 120 ms at 200 kbit/s.
+        let order: Vec<u32> = bench.empty(&mut wfq).into_iter().map(|(flow, ..)| flow).collect();
+        assert_eq!(order, [3, 3, 2, 3, 2, 2]);
+        assert_eq!(reserve(&mut wfq, FlowId::NONE.0, 1), Answer::Unknown);
     }
 
     #[test]

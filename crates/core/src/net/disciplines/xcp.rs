@@ -9,8 +9,6 @@
 pub mod capacity;
 pub mod control;
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +18,12 @@ use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place, Probe};
+use crate::net::operations::Operations;
 use crate::net::packet::{Header, Packet, TcpOptions};
 use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
+
+use super::fifo::Fifo;
 
 use capacity::{Capacity, Knowledge};
 use control::{Control, INITIAL};
@@ -70,7 +71,6 @@ impl QueueConfig for Config {
 
 /// The router's queue.
 pub struct Xcp {
-    limit: Amount,
     share: bool,
     place: Place,
     knowledge: Knowledge,
@@ -96,15 +96,14 @@ impl Xcp {
             stated.map_or(drawn, Duration::as_secs_f64)
         };
         Self {
-            limit: config.limit,
             share: config.share,
             place,
             knowledge: Knowledge::new(config.capacity),
             control: Control::new(0.0),
             queue_at: first(config.first_queue),
             control_at: first(config.first_control),
-            own: Fifo::default(),
-            others: Fifo::default(),
+            own: Fifo::new(config.limit),
+            others: Fifo::new(config.limit),
             others_left: false,
             decided: 0,
         }
@@ -125,7 +124,7 @@ impl Xcp {
             }
             self.control.capacity = self.capacity(at);
             if self.queue_at <= self.control_at {
-                self.control.end_queue_interval(self.own.bytes);
+                self.control.end_queue_interval(self.own.backlog().bytes);
                 self.queue_at += self.control.queue_interval;
             } else {
                 self.control.end_interval();
@@ -151,48 +150,38 @@ impl QueueDiscipline for Xcp {
         } else if options.is_some() || !self.share {
             self.control.on_other(size);
         }
-        let (limit, place) = (self.limit, self.place);
         let is_xcp = options.is_some();
         let fifo = self.fifo(is_xcp);
-        let full = match limit {
-            Amount::Packets(most) => fifo.packets.len() as u64 >= most,
-            Amount::Bytes(most) => fifo.bytes + u64::from(size) > most.get(),
-        };
-        if full {
-            return core.drop(packet, place, Cause::Overflow);
+        if fifo.is_full(size) {
+            return core.drop(packet, self.place, Cause::Overflow);
         }
-        fifo.bytes += u64::from(size);
-        fifo.packets.push_back(packet);
+        fifo.push(core, packet);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
-        let others = !self.others.packets.is_empty() && (!self.others_left || self.own.packets.is_empty());
-        if !others && !self.own.packets.is_empty() {
-            self.control.see_queue(self.own.bytes);
+        let others = !self.others.is_empty() && (!self.others_left || self.own.is_empty());
+        if !others && !self.own.is_empty() {
+            self.control.see_queue(self.own.backlog().bytes);
         }
         let fifo = if others { &mut self.others } else { &mut self.own };
-        let packet = fifo.packets.pop_front()?;
+        let packet = fifo.pop(core)?;
         let leaving = core.packet_mut(&packet);
         let size = leaving.size;
-        fifo.bytes -= u64::from(size);
         self.others_left = others;
         if let Header::Tcp(tcp) = &mut leaving.header
             && let TcpOptions::Congestion(header) = &mut tcp.options
         {
             self.decided += u64::from(self.control.on_departure(size, header));
         }
-        let waits = !(self.own.packets.is_empty() && self.others.packets.is_empty());
+        let waits = !(self.own.is_empty() && self.others.is_empty());
         self.knowledge.on_departure(core.now(), size, waits);
         Some(packet)
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
         self.knowledge.forget_service();
-        let back = core.packet(&packet);
-        let (size, is_xcp) = (back.size, options(back).is_some());
-        let fifo = self.fifo(is_xcp);
-        fifo.bytes += u64::from(size);
-        fifo.packets.push_front(packet);
+        let is_xcp = options(core.packet(&packet)).is_some();
+        self.fifo(is_xcp).put_back(core, packet);
     }
 
     fn on_capacity(&mut self, now: Instant, rate: BitRate) {
@@ -201,8 +190,7 @@ impl QueueDiscipline for Xcp {
     }
 
     fn backlog(&self) -> Backlog {
-        let packets = self.own.packets.len() + self.others.packets.len();
-        Backlog { packets: packets as u64, bytes: self.own.bytes + self.others.bytes }
+        self.own.backlog() + self.others.backlog()
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -219,15 +207,8 @@ impl QueueDiscipline for Xcp {
         probe.value("xi_positive", xi[0]);
         probe.value("xi_negative", xi[1]);
         probe.value("decided_packets", self.decided as f64);
-        for (packets, work, [additions, multiplications]) in [
-            (counted[0], work[0], ["additions_in", "multiplications_in"]),
-            (counted[1], work[1], ["additions_out", "multiplications_out"]),
-        ] {
-            if packets > 0 {
-                probe.value(additions, work.additions as f64 / packets as f64);
-                probe.value(multiplications, work.multiplications as f64 / packets as f64);
-            }
-        }
+        work[0].show_mean(probe, Operations::IN, counted[0]);
+        work[1].show_mean(probe, Operations::OUT, counted[1]);
         probe.value("state_bytes", size_of::<Control>() as f64);
     }
 }
@@ -240,13 +221,6 @@ impl Timed for Xcp {
     fn next_timeout(&self) -> Option<Instant> {
         Some(Instant::from_secs_f64(self.control_at.min(self.queue_at)))
     }
-}
-
-/// Packets that wait, and their bytes.
-#[derive(Default)]
-struct Fifo {
-    packets: VecDeque<Pkt>,
-    bytes: u64,
 }
 
 /// The options of a packet that is XCP's: with a congestion header, or the answer to one.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Bytes, Fault, Instant, Stream};
 
+use super::operations::Operations;
 use super::token_bucket::TokenBucket;
 
 /// How well a packet keeps to the profile.
@@ -30,32 +31,6 @@ pub struct Promise {
     pub rate: BitRate,
     /// The burst (the CBS of RFC 2697 and 2698).
     pub burst: Bytes,
-}
-
-/// Arithmetic that a decision takes, for comparing mechanisms. Comparisons do not count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Operations {
-    /// Additions and subtractions.
-    pub additions: u64,
-    /// Multiplications and divisions.
-    pub multiplications: u64,
-}
-
-impl Operations {
-    /// Both together.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self {
-            additions: self.additions + other.additions,
-            multiplications: self.multiplications + other.multiplications,
-        }
-    }
-
-    /// So many times as much.
-    #[must_use]
-    pub const fn times(self, n: u64) -> Self {
-        Self { additions: n * self.additions, multiplications: n * self.multiplications }
-    }
 }
 
 crate::choice! {

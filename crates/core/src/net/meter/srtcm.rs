@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Bytes, Instant};
+use crate::net::operations::Operations;
 use crate::net::token_bucket::TokenBucket;
 
-use super::{Colour, Operations, Promise};
+use super::{Colour, Promise};
 
 /// The single-rate three-colour marker. CIR and CBS are what the flow was promised.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

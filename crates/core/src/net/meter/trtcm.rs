@@ -5,9 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Bytes, Fault, Instant};
+use crate::net::operations::Operations;
 use crate::net::token_bucket::TokenBucket;
 
-use super::{Colour, Operations, Promise};
+use super::{Colour, Promise};
 
 /// The two-rate three-colour marker. CIR and CBS are what the flow was promised.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Duration, Fault, Instant, Stream};
+use crate::net::operations::Operations;
 
 use super::trtcm::{check_peak, peak_rate};
-use super::{Colour, Operations, Promise};
+use super::{Colour, Promise};
 
 /// The time sliding window with two colours. The target rate is what the flow was promised.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

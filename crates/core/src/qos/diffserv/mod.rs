@@ -15,7 +15,8 @@ use crate::net::dscp::Class;
 use crate::net::{Endpoint, NodeId, Seat};
 use crate::profile::Profile;
 
-use super::intserv::OnReject;
+use super::guard::Guarded;
+use super::rejection::OnReject;
 use super::{Agent, QosConfig};
 
 /// The flow asks for a class of service at each edge on its way.
@@ -88,7 +89,7 @@ impl QosConfig for Config {
         _profile: Profile,
         _stream: Stream,
     ) -> Box<dyn Endpoint> {
-        Box::new(host::Sender::new(inner, seat, self, broker))
+        Box::new(Guarded::new(host::Sender::new(seat, self, broker), inner))
     }
 
     fn agent(&self) -> Option<Agent> {

@@ -1,35 +1,37 @@
 //! The ends of a flow that reserves: the sender says what it sends and polices itself, the receiver asks for the
 //! reservation. Both talk to the RSVP process of their own node.
 
-use std::collections::VecDeque;
-
 use crate::engine::{BitRate, Duration, Instant, Stream};
+use crate::net::operations::Operations;
 use crate::net::token_bucket::TokenBucket;
-use crate::net::{Action, Endpoint, Notice, Packet, Port, Probe, Seat, Signal, SignalHeader, Socket, Timed};
+use crate::net::{Action, Notice, Packet, Probe, Seat, Signal, SignalHeader, Timed};
 use crate::qos::dscp::Dscp;
-use crate::qos::signal;
+use crate::qos::guard::{Guard, Guarded};
+use crate::qos::rejection::Unadmitted;
+use crate::qos::signal::{self, Outbox};
 
 use super::agent::{PORT, flag, lifetime, next_refresh};
-use super::{Config, Excess, OnReject};
+use super::{Config, Excess};
 
-/// What both ends have: messages to their node's process.
-struct Messages {
-    seat: Seat,
+/// What both ends have: messages to their node's process, and state that ends when it is not refreshed.
+struct SoftState {
+    outbox: Outbox,
     stream: Stream,
-    waiting: VecDeque<(Socket, SignalHeader)>,
-    sent: u64,
     refresh: Duration,
+    /// When the own message is repeated.
     refresh_at: Instant,
+    /// When what the other end said is forgotten.
+    expires: Instant,
 }
 
-impl Messages {
+impl SoftState {
     fn new(seat: Seat, stream: Stream, refresh: Duration) -> Self {
-        Self { seat, stream, waiting: VecDeque::new(), sent: 0, refresh, refresh_at: Instant::MAX }
+        Self { outbox: Outbox::new(seat.local), stream, refresh, refresh_at: Instant::MAX, expires: Instant::MAX }
     }
 
     /// Says this to the node's process.
     fn tell(&mut self, header: SignalHeader) {
-        self.waiting.push_back((Socket { node: self.seat.local.node, port: PORT }, header));
+        self.outbox.push_here(PORT, header);
     }
 
     /// The next refresh is due one period from now, more or less.
@@ -37,20 +39,16 @@ impl Messages {
         self.refresh_at = next_refresh(now, self.refresh, &mut self.stream);
     }
 
-    /// Writes the next message.
-    fn poll(&mut self, packet: &mut Packet) -> Option<Action> {
-        let (to, header) = self.waiting.pop_front()?;
-        self.sent += u64::from(to.node != self.seat.local.node);
-        signal::write(packet, self.seat.local, to, self.sent, header);
-        Some(Action::Send)
+    fn next_timeout(&self) -> Option<Instant> {
+        let at = self.refresh_at.min(self.expires);
+        (at < Instant::MAX).then_some(at)
     }
 }
 
 /// The sending end.
 pub struct Sender {
-    inner: Box<dyn Endpoint>,
     config: Config,
-    messages: Messages,
+    soft: SoftState,
     spec: SignalHeader,
     /// When PATH was first sent.
     asked_at: Option<Instant>,
@@ -58,7 +56,6 @@ pub struct Sender {
     admitted: Option<BitRate>,
     /// Hops of the way that can reserve nothing.
     gaps: u8,
-    expires: Instant,
     setup: Option<Duration>,
     bucket: TokenBucket,
     peak: Option<TokenBucket>,
@@ -67,20 +64,18 @@ pub struct Sender {
     busy: bool,
     metered: u64,
     policed: u64,
-    unreserved: u64,
-    blocked: u64,
+    unadmitted: Unadmitted,
 }
 
 impl Sender {
-    /// A sender before `inner`.
-    pub fn new(inner: Box<dyn Endpoint>, seat: Seat, stream: Stream, config: Config) -> Self {
-        let receiver = signal::node(seat.remote).map_or(seat.local, |node| Socket { node, port: seat.remote_port });
+    /// What stands before the sending end at `seat`.
+    pub fn new(seat: Seat, stream: Stream, config: Config) -> Self {
         let spec = SignalHeader {
             kind: Signal::Path,
             flags: config.handover_flag(),
             flow: seat.flow,
             sender: seat.local,
-            receiver,
+            receiver: signal::other_end(&seat),
             bucket: config.bucket.get() as u32,
             rate: config.reserved(),
             floor: config.floor(),
@@ -90,13 +85,11 @@ impl Sender {
             ..SignalHeader::default()
         };
         Self {
-            inner,
-            messages: Messages::new(seat, stream, config.refresh),
+            soft: SoftState::new(seat, stream, config.refresh),
             spec,
             asked_at: None,
             admitted: None,
             gaps: 0,
-            expires: Instant::MAX,
             setup: None,
             bucket: TokenBucket::new(config.rate, config.bucket, Instant::ZERO),
             peak: config.peak.map(|peak| TokenBucket::new(peak, config.max_packet, Instant::ZERO)),
@@ -104,25 +97,54 @@ impl Sender {
             busy: false,
             metered: 0,
             policed: 0,
-            unreserved: 0,
-            blocked: 0,
+            unadmitted: Unadmitted::new(config.on_reject),
             config,
         }
     }
 
+    fn lose_reservation(&mut self) {
+        self.admitted = None;
+        self.soft.expires = Instant::MAX;
+    }
+}
+
+impl Timed for Sender {
+    fn on_timeout(&mut self, now: Instant) {
+        if self.soft.expires <= now {
+            self.lose_reservation();
+        }
+        if self.soft.refresh_at <= now {
+            if self.closing && !self.busy {
+                self.soft.tell(SignalHeader { kind: Signal::PathTear, number: u32::MAX, ..self.spec });
+                self.soft.refresh_at = Instant::MAX;
+                self.lose_reservation();
+            } else {
+                self.soft.tell(self.spec);
+                self.soft.refresh_later(now);
+            }
+            self.busy = false;
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.soft.next_timeout()
+    }
+}
+
+impl Guard for Sender {
     fn on_signal(&mut self, now: Instant, header: &SignalHeader) {
         match header.kind {
             Signal::Resv => {
                 self.admitted = Some(header.rate);
                 self.gaps = header.hops;
-                self.expires = now + lifetime(header.refresh);
+                self.soft.expires = now + lifetime(header.refresh);
                 self.bucket.set_rate(now, signal::lower(header.rate, self.config.rate));
                 if let Some(asked_at) = self.asked_at {
                     self.setup.get_or_insert(now.since(asked_at));
                 }
                 if header.flags & flag::CONFIRM != 0 {
                     let confirmation = SignalHeader { kind: Signal::ResvConf, ..*header };
-                    self.messages.waiting.push_back((header.receiver, confirmation));
+                    self.soft.outbox.push(header.receiver, confirmation);
                 }
             }
             Signal::ResvTear => self.lose_reservation(),
@@ -130,19 +152,30 @@ impl Sender {
         }
     }
 
-    fn lose_reservation(&mut self) {
-        self.admitted = None;
-        self.expires = Instant::MAX;
+    fn on_notice(&mut self, now: Instant, notice: &Notice) {
+        match notice {
+            Notice::Open | Notice::Write(_) => {
+                self.closing = false;
+                if self.soft.refresh_at == Instant::MAX {
+                    self.asked_at.get_or_insert(now);
+                    self.soft.tell(self.spec);
+                    self.soft.refresh_later(now);
+                }
+            }
+            Notice::Close => self.closing = true,
+            _ => {}
+        }
     }
 
-    /// Whether the flow may send this packet, and how.
-    fn police(&mut self, now: Instant, packet: &mut Packet) -> bool {
+    fn poll(&mut self, packet: &mut Packet) -> Option<Action> {
+        self.soft.outbox.poll(packet)
+    }
+
+    /// Polices what is admitted.
+    fn lets_pass(&mut self, now: Instant, packet: &mut Packet) -> bool {
         self.busy = true;
         if self.admitted.is_none() {
-            let sends = self.config.on_reject == OnReject::BestEffort;
-            self.unreserved += u64::from(sends);
-            self.blocked += u64::from(!sends);
-            return sends;
+            return self.unadmitted.lets_pass();
         }
         self.metered += 1;
         let size = packet.size;
@@ -155,100 +188,29 @@ impl Sender {
         packet.dscp = Dscp::Cs1.value();
         self.config.excess == Excess::Demote
     }
-}
-
-impl Timed for Sender {
-    fn on_timeout(&mut self, now: Instant) {
-        if self.inner.next_timeout().is_some_and(|at| at <= now) {
-            self.inner.on_timeout(now);
-        }
-        if self.expires <= now {
-            self.lose_reservation();
-        }
-        if self.messages.refresh_at <= now {
-            if self.closing && !self.busy {
-                self.messages.tell(SignalHeader { kind: Signal::PathTear, number: u32::MAX, ..self.spec });
-                self.messages.refresh_at = Instant::MAX;
-                self.lose_reservation();
-            } else {
-                self.messages.tell(self.spec);
-                self.messages.refresh_later(now);
-            }
-            self.busy = false;
-        }
-    }
-
-    fn next_timeout(&self) -> Option<Instant> {
-        let own = self.messages.refresh_at.min(self.expires);
-        let at = self.inner.next_timeout().map_or(own, |at| at.min(own));
-        (at < Instant::MAX).then_some(at)
-    }
-}
-
-impl Endpoint for Sender {
-    fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port) {
-        match packet.signal() {
-            Some(header) => self.on_signal(now, header),
-            None => self.inner.on_packet(now, packet, via),
-        }
-    }
-
-    fn on_notice(&mut self, now: Instant, notice: Notice) {
-        match notice {
-            Notice::Open | Notice::Write(_) => {
-                self.closing = false;
-                if self.messages.refresh_at == Instant::MAX {
-                    self.asked_at.get_or_insert(now);
-                    self.messages.tell(self.spec);
-                    self.messages.refresh_later(now);
-                }
-            }
-            Notice::Close => self.closing = true,
-            _ => {}
-        }
-        self.inner.on_notice(now, notice);
-    }
-
-    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
-        if let Some(action) = self.messages.poll(packet) {
-            return Some(action);
-        }
-        loop {
-            let action = self.inner.poll(now, packet)?;
-            if action != Action::Send || self.police(now, packet) {
-                return Some(action);
-            }
-        }
-    }
 
     fn sample(&self, probe: &mut dyn Probe) {
-        self.inner.sample(probe);
         probe.value("reserved_bps", self.admitted.map_or(0.0, |rate| rate.as_bps() as f64));
         probe.value("hops_without_reservation", f64::from(self.gaps));
         if let Some(setup) = self.setup {
             probe.value("setup_ms", setup.as_secs_f64() * 1e3);
         }
         probe.value("policed_packets", self.policed as f64);
-        probe.value("unreserved_packets", self.unreserved as f64);
-        probe.value("blocked_packets", self.blocked as f64);
-        probe.value("signalling_packets", self.messages.sent as f64);
-        probe.value("state_bytes", size_of::<Self>() as f64);
+        self.unadmitted.sample(probe);
+        probe.value("signalling_packets", self.soft.outbox.sent() as f64);
+        probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
         // With a peak rate there are two buckets.
         let passes = self.metered * if self.peak.is_some() { 2 } else { 1 };
-        let operations = TokenBucket::OPERATIONS.times(passes);
         probe.value("metered_packets", self.metered as f64);
-        probe.value("additions_out", operations.additions as f64);
-        probe.value("multiplications_out", operations.multiplications as f64);
+        TokenBucket::OPERATIONS.times(passes).show(probe, Operations::OUT);
     }
 }
 
 /// The receiving end.
 pub struct Receiver {
-    inner: Box<dyn Endpoint>,
-    messages: Messages,
+    soft: SoftState,
     /// What the sender says, while it does.
     path: Option<SignalHeader>,
-    expires: Instant,
     /// The rate that it asks for.
     rate: BitRate,
     confirmed: Option<BitRate>,
@@ -263,13 +225,11 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver before `inner`.
-    pub fn new(inner: Box<dyn Endpoint>, seat: Seat, stream: Stream, config: &Config) -> Self {
+    /// What stands before the receiving end at `seat`.
+    pub fn new(seat: Seat, stream: Stream, config: &Config) -> Self {
         Self {
-            inner,
-            messages: Messages::new(seat, stream, config.refresh),
+            soft: SoftState::new(seat, stream, config.refresh),
             path: None,
-            expires: Instant::MAX,
             rate: config.reserved(),
             confirmed: None,
             refusals: 0,
@@ -285,42 +245,7 @@ impl Receiver {
     fn ask(&mut self, flags: u8) {
         if let Some(path) = self.path {
             let flags = flags | (path.flags & flag::TRANSFER);
-            self.messages.tell(SignalHeader { kind: Signal::Resv, flags, rate: self.rate, hops: 0, ..path });
-        }
-    }
-
-    fn on_signal(&mut self, now: Instant, header: &SignalHeader) {
-        match header.kind {
-            Signal::Path => {
-                let is_new = self.path.replace(*header).is_none();
-                self.expires = now + lifetime(header.refresh);
-                if is_new {
-                    self.rate = header.rate;
-                    self.ask(flag::CONFIRM);
-                    self.messages.refresh_later(now);
-                }
-            }
-            Signal::ResvErr => {
-                self.refusals += 1;
-                self.confirmed = None;
-                if let Some(path) = self.path {
-                    self.rate = path.rate;
-                    self.messages.tell(SignalHeader { kind: Signal::ResvTear, ..path });
-                }
-            }
-            Signal::ResvConf => {
-                if header.number > self.handover {
-                    self.handover = header.number;
-                    self.note_interruption(now.since(self.link_changed));
-                }
-                self.confirm(header.rate);
-            }
-            Signal::Context => {
-                self.note_interruption(Duration::ZERO);
-                self.confirm(header.rate);
-            }
-            Signal::PathTear => self.forget(),
-            _ => {}
+            self.soft.tell(SignalHeader { kind: Signal::Resv, flags, rate: self.rate, hops: 0, ..path });
         }
     }
 
@@ -342,60 +267,81 @@ impl Receiver {
     fn forget(&mut self) {
         self.path = None;
         self.confirmed = None;
-        self.expires = Instant::MAX;
-        self.messages.refresh_at = Instant::MAX;
+        self.soft.expires = Instant::MAX;
+        self.soft.refresh_at = Instant::MAX;
     }
 }
 
 impl Timed for Receiver {
     fn on_timeout(&mut self, now: Instant) {
-        if self.inner.next_timeout().is_some_and(|at| at <= now) {
-            self.inner.on_timeout(now);
-        }
-        if self.expires <= now {
+        if self.soft.expires <= now {
             self.forget();
         }
-        if self.messages.refresh_at <= now {
+        if self.soft.refresh_at <= now {
             // A refused receiver tries again.
             self.ask(if self.confirmed.is_none() { flag::CONFIRM } else { 0 });
-            self.messages.refresh_later(now);
+            self.soft.refresh_later(now);
         }
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        let own = self.messages.refresh_at.min(self.expires);
-        let at = self.inner.next_timeout().map_or(own, |at| at.min(own));
-        (at < Instant::MAX).then_some(at)
+        self.soft.next_timeout()
     }
 }
 
-impl Endpoint for Receiver {
-    fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port) {
-        match packet.signal() {
-            Some(header) => self.on_signal(now, header),
-            None => self.inner.on_packet(now, packet, via),
+impl Guard for Receiver {
+    fn on_signal(&mut self, now: Instant, header: &SignalHeader) {
+        match header.kind {
+            Signal::Path => {
+                let is_new = self.path.replace(*header).is_none();
+                self.soft.expires = now + lifetime(header.refresh);
+                if is_new {
+                    self.rate = header.rate;
+                    self.ask(flag::CONFIRM);
+                    self.soft.refresh_later(now);
+                }
+            }
+            Signal::ResvErr => {
+                self.refusals += 1;
+                self.confirmed = None;
+                if let Some(path) = self.path {
+                    self.rate = path.rate;
+                    self.soft.tell(SignalHeader { kind: Signal::ResvTear, ..path });
+                }
+            }
+            Signal::ResvConf => {
+                if header.number > self.handover {
+                    self.handover = header.number;
+                    self.note_interruption(now.since(self.link_changed));
+                }
+                self.confirm(header.rate);
+            }
+            Signal::Context => {
+                self.note_interruption(Duration::ZERO);
+                self.confirm(header.rate);
+            }
+            Signal::PathTear => self.forget(),
+            _ => {}
         }
     }
 
-    fn on_notice(&mut self, now: Instant, notice: Notice) {
+    fn on_notice(&mut self, now: Instant, notice: &Notice) {
         if let Notice::Link(_) = notice {
             self.link_changed = now;
         }
-        self.inner.on_notice(now, notice);
     }
 
-    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
-        self.messages.poll(packet).or_else(|| self.inner.poll(now, packet))
+    fn poll(&mut self, packet: &mut Packet) -> Option<Action> {
+        self.soft.outbox.poll(packet)
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
-        self.inner.sample(probe);
         probe.value("confirmed_bps", self.confirmed.map_or(0.0, |rate| rate.as_bps() as f64));
         probe.value("refusals", self.refusals as f64);
         probe.value("handovers", self.handovers as f64);
         probe.value("interruption_ms", self.interruption.as_secs_f64() * 1e3);
         probe.value("longest_interruption_ms", self.longest.as_secs_f64() * 1e3);
-        probe.value("signalling_packets", self.messages.sent as f64);
-        probe.value("state_bytes", size_of::<Self>() as f64);
+        probe.value("signalling_packets", self.soft.outbox.sent() as f64);
+        probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
     }
 }

@@ -15,6 +15,8 @@ use crate::engine::{BitRate, Bytes, Duration, Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
 
+use super::guard::Guarded;
+use super::rejection::OnReject;
 use super::{Agent, QosConfig};
 
 /// A rate is reserved for the flow at every hop.
@@ -54,17 +56,6 @@ pub struct Config {
     /// How long each node works at a message. 5 ms.
     #[serde(default = "default_processing")]
     pub processing: Duration,
-}
-
-/// What becomes of data while nothing is reserved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum OnReject {
-    /// They go as best effort.
-    #[default]
-    BestEffort,
-    /// They are not sent.
-    Block,
 }
 
 /// What becomes of excess.
@@ -142,11 +133,11 @@ impl Config {
 
 impl QosConfig for Config {
     fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
-        Box::new(host::Sender::new(inner, seat, stream, self.clone()))
+        Box::new(Guarded::new(host::Sender::new(seat, stream, self.clone()), inner))
     }
 
     fn receiver(&self, inner: Box<dyn Endpoint>, seat: Seat, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
-        Box::new(host::Receiver::new(inner, seat, stream, self))
+        Box::new(Guarded::new(host::Receiver::new(seat, stream, self), inner))
     }
 
     fn agent(&self) -> Option<Agent> {

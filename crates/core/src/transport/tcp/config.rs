@@ -301,100 +301,115 @@ pub struct Xcp {
 impl Config {
     /// What does not make sense under `profile`, the first of it.
     pub fn faults(&self, profile: Profile) -> Option<Fault> {
-        let bad = |field, message: &str, expected: &str| Some(Fault::new(field, message, expected));
-        if profile.is_ns2() {
-            let standard = "it exists in profile \"rfc\" only";
-            if self.variant == Some(Variant::Cubic) {
-                return bad("variant", "ns-2's TCP has no CUBIC", standard);
-            }
-            if self.recovery.is_some() {
-                return bad("recovery", "profile \"ns2\" knows only the usual pairs: choose a variant", standard);
-            }
-            if self.congestion.is_some() {
-                return bad("congestion", "profile \"ns2\" knows only the usual pairs: choose a variant", standard);
-            }
-            if self.cubic != Cubic::default() {
-                return bad("cubic", "ns-2's TCP has no CUBIC", standard);
-            }
-            if self.handshake == Some(Handshake::Full) {
-                return bad("handshake", "ns-2's connections open halfway", "choose partial, data_on_syn or none");
-            }
-            if self.idle_restart == Some(IdleRestart::Rfc5681) {
-                return bad("idle_restart", "ns-2's TCP knows no RFC 5681 after an idle time", "choose ns2 or off");
-            }
-            if self.spurious != Spurious::None {
-                return bad("spurious", "ns-2's TCP does not detect spurious timeouts", standard);
-            }
-            if self.variant == Some(Variant::Xcp) && self.timestamps == Some(false) {
-                return bad("timestamps", "ns-2's XCP measures round-trip times by time stamps", "leave them on");
-            }
-            if self.xcp.rate_based {
-                return bad("xcp.rate_based", "ns-2's XCP keeps a window", standard);
-            }
-            if self.dsack == Some(true) {
-                return bad("dsack", "ns-2's receiver does not report duplicates", standard);
-            }
-            if self.ack.every.is_some_and(|every| every > 2) {
-                return bad("ack.every", "ns-2's receiver acknowledges each segment, or each second", "choose 1 or 2");
-            }
-        } else {
-            let simulator = "it exists in profile \"ns2\" only";
-            if self.boot_time.is_some() {
-                return bad("boot_time", "the standards' clocks have no phase", simulator);
-            }
-            if self.overhead.is_some() {
-                return bad("overhead", "the standards know no random delay before sending", simulator);
-            }
-            let (recovery, congestion) = parts(self);
-            if congestion == Congestion::Xcp && matches!(recovery, Recovery::Sack | Recovery::Fack) {
-                let message = "XCP's header takes the place of SACK blocks";
-                return bad("recovery", message, "choose newreno, reno or tahoe");
-            }
-            if congestion != Congestion::Xcp && self.xcp != Xcp::default() {
-                return bad("xcp", "the congestion control is another", "choose congestion = \"xcp\"");
-            }
-        }
-        if let Some(fault) = limits::segment(self.segment).or_else(|| limits::header(self.header)) {
-            return Some(fault);
-        }
+        let unknown = if profile.is_ns2() { self.unknown_to_ns2() } else { self.unknown_to_the_standards() };
+        unknown
+            .or_else(|| self.out_of_range(profile))
+            .or_else(|| self.rto.faults())
+            .or_else(|| self.vegas.faults())
+            .or_else(|| self.cubic.faults())
+    }
+
+    fn unknown_to_ns2(&self) -> Option<Fault> {
+        const STANDARD: &str = "it exists in profile \"rfc\" only";
+        const PAIRS: &str = "profile \"ns2\" knows only the usual pairs: choose a variant";
+        let xcp = self.variant == Some(Variant::Xcp);
+        let halfway = "choose partial, data_on_syn or none";
+        first([
+            (self.variant == Some(Variant::Cubic), "variant", "ns-2's TCP has no CUBIC", STANDARD),
+            (self.recovery.is_some(), "recovery", PAIRS, STANDARD),
+            (self.congestion.is_some(), "congestion", PAIRS, STANDARD),
+            (self.cubic != Cubic::default(), "cubic", "ns-2's TCP has no CUBIC", STANDARD),
+            (self.handshake == Some(Handshake::Full), "handshake", "ns-2's connections open halfway", halfway),
+            (
+                self.idle_restart == Some(IdleRestart::Rfc5681),
+                "idle_restart",
+                "ns-2's TCP knows no RFC 5681 after an idle time",
+                "choose ns2 or off",
+            ),
+            (self.spurious != Spurious::None, "spurious", "ns-2's TCP does not detect spurious timeouts", STANDARD),
+            (
+                xcp && self.timestamps == Some(false),
+                "timestamps",
+                "ns-2's XCP measures round-trip times by time stamps",
+                "leave them on",
+            ),
+            (self.xcp.rate_based, "xcp.rate_based", "ns-2's XCP keeps a window", STANDARD),
+            (self.dsack == Some(true), "dsack", "ns-2's receiver does not report duplicates", STANDARD),
+            (
+                self.ack.every.is_some_and(|every| every > 2),
+                "ack.every",
+                "ns-2's receiver acknowledges each segment, or each second",
+                "choose 1 or 2",
+            ),
+        ])
+    }
+
+    fn unknown_to_the_standards(&self) -> Option<Fault> {
+        const SIMULATOR: &str = "it exists in profile \"ns2\" only";
+        let (recovery, congestion) = parts(self);
+        let xcp = congestion == Congestion::Xcp;
+        first([
+            (self.boot_time.is_some(), "boot_time", "the standards' clocks have no phase", SIMULATOR),
+            (self.overhead.is_some(), "overhead", "the standards know no random delay before sending", SIMULATOR),
+            (
+                xcp && matches!(recovery, Recovery::Sack | Recovery::Fack),
+                "recovery",
+                "XCP's header takes the place of SACK blocks",
+                "choose newreno, reno or tahoe",
+            ),
+            (
+                !xcp && self.xcp != Xcp::default(),
+                "xcp",
+                "the congestion control is another",
+                "choose congestion = \"xcp\"",
+            ),
+        ])
+    }
+
+    fn out_of_range(&self, profile: Profile) -> Option<Fault> {
         let segment = self.segment.map_or(1, Bytes::get);
-        for (field, count) in [
+        let sizes = limits::segment(self.segment).or_else(|| limits::header(self.header));
+        let counts = [
             ("initial_window", self.initial_window),
             ("initial_ssthresh", self.initial_ssthresh),
             ("window", self.window),
             ("ack.every", self.ack.every),
-        ] {
-            if count == Some(0) {
-                return Some(Fault::new(field, format!("{field} is zero: nothing would move"), "expected at least 1"));
-            }
-        }
-        if !profile.is_ns2() && self.window.is_some_and(|w| u64::from(w) * segment > MAX_WINDOW) {
-            return bad("window", "a window has at most 1 GiB (RFC 7323 §2.3)", "counted in segments");
-        }
-        if self.boot_time.is_some_and(|t| !(0.0..=1e6).contains(&t)) {
-            return bad("boot_time", "the phase of the clock lies between 0 and 1e6 seconds", "");
-        }
-        self.rto.faults().or_else(|| self.vegas.faults()).or_else(|| self.cubic.faults())
+        ];
+        let zero = counts.into_iter().find(|(_, count)| *count == Some(0));
+        let zero = zero
+            .map(|(field, _)| Fault::new(field, format!("{field} is zero: nothing would move"), "expected at least 1"));
+        let too_large = !profile.is_ns2() && self.window.is_some_and(|w| u64::from(w) * segment > MAX_WINDOW);
+        let phase = self.boot_time.is_some_and(|t| !(0.0..=1e6).contains(&t));
+        let rest = || {
+            first([
+                (too_large, "window", "a window has at most 1 GiB (RFC 7323 §2.3)", "counted in segments"),
+                (phase, "boot_time", "the phase of the clock lies between 0 and 1e6 seconds", ""),
+            ])
+        };
+        sizes.or(zero).or_else(rest)
     }
+}
+
+/// What may be wrong: whether it is; the parameter, what is wrong with it, and what was expected.
+type Row = (bool, &'static str, &'static str, &'static str);
+
+/// The first that is wrong.
+fn first<const N: usize>(rows: [Row; N]) -> Option<Fault> {
+    let wrong = rows.into_iter().find(|(wrong, ..)| *wrong);
+    wrong.map(|(_, field, message, expected)| Fault::new(field, message, expected))
 }
 
 impl Rto {
     fn faults(&self) -> Option<Fault> {
-        let bad = |field, message: &str| Some(Fault::new(field, message, ""));
+        const ENDLESS: &str = "a retransmission timer of zero would never stop";
+        let zero = |time: Option<Duration>| time == Some(Duration::ZERO);
         let least = self.min.unwrap_or(Duration::ZERO);
-        if self.max == Some(Duration::ZERO) {
-            return bad("rto.max", "a retransmission timer of zero would never stop");
-        }
-        if self.initial == Some(Duration::ZERO) {
-            return bad("rto.initial", "a retransmission timer of zero would never stop");
-        }
-        if self.granularity == Some(Duration::ZERO) {
-            return bad("rto.granularity", "a clock's granularity is more than zero");
-        }
-        if self.max.is_some_and(|most| most < least) {
-            return bad("rto.max", "rto.max is less than rto.min");
-        }
-        None
+        first([
+            (zero(self.max), "rto.max", ENDLESS, ""),
+            (zero(self.initial), "rto.initial", ENDLESS, ""),
+            (zero(self.granularity), "rto.granularity", "a clock's granularity is more than zero", ""),
+            (self.max.is_some_and(|most| most < least), "rto.max", "rto.max is less than rto.min", ""),
+        ])
     }
 }
 

@@ -335,9 +335,9 @@ impl Machinery {
             return 0;
         }
         let segment = u64::from(self.settings.segment);
-        match self.short.iter().find(|(short, _)| *short == seq) {
-            Some((_, lacking)) => segment - lacking,
-            None => segment,
+        match self.short.binary_search_by_key(&seq, |(short, _)| *short) {
+            Ok(place) => segment - self.short[place].1,
+            Err(_) => segment,
         }
     }
 

@@ -35,16 +35,7 @@ impl Variant for NewReno {
                 self.partial_ack(m, ack);
             }
         } else if ack.seq == m.last_ack {
-            m.dupacks += 1;
-            if m.dupacks == DUPLICATES {
-                third_duplicate(m);
-            } else if m.dupacks > DUPLICATES {
-                if m.last_action == LastAction::DupAck {
-                    m.inflation += 1;
-                }
-            } else if m.settings.limited_transmit {
-                self.send_one(m);
-            }
+            reno::on_duplicate(self, m, third_duplicate);
         }
         if m.dupacks == 0 {
             self.send_much(m, false, m.settings.max_burst);
@@ -98,9 +89,7 @@ fn third_duplicate(m: &mut Machinery) {
         m.last_action = LastAction::DupAck;
         m.cut(CutTo::Half, true);
         reno::resend_first(m);
-    } else if m.cut_by_ecn() {
-        m.last_action = LastAction::DupAck;
-        m.reset_timer(Resume::Stay, false);
-        reno::resend_first(m);
+    } else {
+        reno::recover_after_ecn(m);
     }
 }

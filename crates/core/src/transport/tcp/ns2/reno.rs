@@ -29,19 +29,25 @@ pub fn on_ack<V: Variant>(variant: &mut V, m: &mut Machinery, ack: &Ack, new_ack
         new_ack(variant, m);
         m.open_after_syn();
     } else if ack.seq == m.last_ack {
-        m.dupacks += 1;
-        if m.dupacks == DUPLICATES {
-            third_duplicate(m);
-        } else if m.dupacks > DUPLICATES {
-            if m.last_action == LastAction::DupAck {
-                m.inflation += 1;
-            }
-        } else if m.settings.limited_transmit {
-            variant.send_one(m);
-        }
+        on_duplicate(variant, m, third_duplicate);
     }
     if m.dupacks == 0 || m.dupacks >= DUPLICATES {
         variant.send_much(m, false, m.settings.max_burst);
+    }
+}
+
+/// A duplicate has come; `third` answers the third one.
+#[inline]
+pub fn on_duplicate<V: Variant>(variant: &mut V, m: &mut Machinery, third: impl FnOnce(&mut Machinery)) {
+    m.dupacks += 1;
+    if m.dupacks == DUPLICATES {
+        third(m);
+    } else if m.dupacks > DUPLICATES {
+        if m.last_action == LastAction::DupAck {
+            m.inflation += 1;
+        }
+    } else if m.settings.limited_transmit {
+        variant.send_one(m);
     }
 }
 
@@ -53,7 +59,14 @@ fn third_duplicate(m: &mut Machinery) {
         m.cut(CutTo::Half, true);
         m.reset_timer(Resume::Stay, false);
         resend_first(m);
-    } else if m.cut_by_ecn() {
+    } else {
+        recover_after_ecn(m);
+    }
+}
+
+/// Recovery without another cut, if an echo of congestion has cut the window already.
+pub fn recover_after_ecn(m: &mut Machinery) {
+    if m.cut_by_ecn() {
         m.last_action = LastAction::DupAck;
         m.reset_timer(Resume::Stay, false);
         resend_first(m);

@@ -1,0 +1,60 @@
+//! Packets one behind the other, and how much of them may wait: what most disciplines hold.
+
+use std::collections::VecDeque;
+
+use crate::engine::units::Amount;
+use crate::net::core::Core;
+use crate::net::discipline::Backlog;
+use crate::net::slab::Pkt;
+
+/// A line of packets with a limit. Who holds it looks at the limit, and drops.
+pub struct Fifo {
+    limit: Amount,
+    packets: VecDeque<Pkt>,
+    bytes: u64,
+}
+
+impl Fifo {
+    /// An empty line.
+    pub fn new(limit: Amount) -> Self {
+        Self { limit, packets: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Whether a packet of this size would exceed the limit.
+    #[inline]
+    pub fn is_full(&self, size: u32) -> bool {
+        self.backlog().is_full(self.limit, size)
+    }
+
+    /// Takes a packet at the end.
+    #[inline]
+    pub fn push(&mut self, core: &Core, packet: Pkt) {
+        self.bytes += u64::from(core.packet(&packet).size);
+        self.packets.push_back(packet);
+    }
+
+    /// Takes back, at the head, a packet that had left. It is exempt from the limit.
+    pub fn put_back(&mut self, core: &Core, packet: Pkt) {
+        self.bytes += u64::from(core.packet(&packet).size);
+        self.packets.push_front(packet);
+    }
+
+    /// Gives the packet at the head.
+    #[inline]
+    pub fn pop(&mut self, core: &Core) -> Option<Pkt> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(core.packet(&packet).size);
+        Some(packet)
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// What waits.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+}
