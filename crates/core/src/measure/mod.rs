@@ -3,6 +3,7 @@
 mod part;
 pub mod pcapng;
 pub mod recorder;
+pub mod segments;
 pub mod series;
 pub mod table;
 pub mod totals;
