@@ -105,7 +105,7 @@ fn sample(simulation: &Simulation) -> Sampled {
         values: Sampled,
     }
     impl lasthop_core::net::Probe for Tested {
-        fn part(&mut self, name: &str) {
+        fn part(&mut self, _what: lasthop_core::net::What, name: &str) {
             self.in_part = name == "tested";
         }
         fn value(&mut self, name: &'static str, value: f64) {

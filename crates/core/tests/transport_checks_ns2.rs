@@ -123,7 +123,7 @@ impl Path {
     fn value(&self, name: &str) -> f64 {
         struct Find<'a>(&'a str, Option<f64>);
         impl Probe for Find<'_> {
-            fn part(&mut self, _name: &str) {}
+            fn part(&mut self, _what: lasthop_core::net::What, _name: &str) {}
             fn value(&mut self, name: &'static str, value: f64) {
                 if name == self.0 {
                     self.1 = Some(value);

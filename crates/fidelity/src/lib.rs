@@ -1,4 +1,4 @@
-//! Holds lasthop's runs in profile `ns2` against traces of ns-2.35.
+//! Holds lasthop's runs in profile `ns2` against traces of ns-2.35, and of EURANE.
 //!
 //! A family is a folder with an `index.json`, which describes scenarios, and CSV files with what
 //! happened in them. Each scenario is built from its description alone, run, and compared: event
@@ -11,6 +11,7 @@
 pub mod bins;
 pub mod build;
 pub mod compare;
+mod eurane;
 pub mod index;
 pub mod means;
 pub mod mrg;
@@ -30,6 +31,9 @@ use report::{Line, Outcome};
 pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
     let line = |scenario: &str, outcome| Line { family: name.clone(), scenario: scenario.to_owned(), outcome };
+    if let Some(outcomes) = eurane::folder(path, jobs) {
+        return outcomes.into_iter().map(|(scenario, outcome)| line(&scenario, outcome)).collect();
+    }
     let family = match Family::read(path) {
         Ok(family) => family,
         Err(message) => return vec![line("", Outcome::Failed(message))],

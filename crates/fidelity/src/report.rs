@@ -20,6 +20,8 @@ pub enum Outcome {
     Same(usize),
     /// Of so many events at least one differs; the first one in words.
     Differs(usize, String),
+    /// It is not compared, for this reason.
+    LeftOut(String),
     /// lasthop does not have what it needs.
     Unsupported(String),
     /// It cannot be read or built.
@@ -36,6 +38,7 @@ impl Outcome {
         match self {
             Self::Same(events) => (events.to_string(), String::new()),
             Self::Differs(events, first) => (events.to_string(), first.clone()),
+            Self::LeftOut(why) => (String::new(), format!("left out: {why}")),
             Self::Unsupported(why) => (String::new(), format!("not supported: {why}")),
             Self::Failed(why) => (String::new(), format!("failed: {why}")),
         }
@@ -90,10 +93,11 @@ fn row(line: &Line) -> [String; 4] {
 fn summary(lines: &[Line]) -> String {
     let count = |test: &dyn Fn(&Outcome) -> bool| lines.iter().filter(|l| test(&l.outcome)).count();
     format!(
-        "{} scenarios agree, {} differ, {} failed, {} are not supported\n",
+        "{} scenarios agree, {} differ, {} failed, {} are left out, {} are not supported\n",
         count(&|o| matches!(o, Outcome::Same(_))),
         count(&|o| matches!(o, Outcome::Differs(..))),
         count(&|o| matches!(o, Outcome::Failed(_))),
+        count(&|o| matches!(o, Outcome::LeftOut(_))),
         count(&|o| matches!(o, Outcome::Unsupported(_))),
     )
 }

@@ -216,7 +216,7 @@ impl LossModel for DrawnLoss {
 struct Rate(f64);
 
 impl Probe for Rate {
-    fn part(&mut self, _name: &str) {}
+    fn part(&mut self, _what: lasthop_core::net::What, _name: &str) {}
     fn value(&mut self, name: &'static str, value: f64) {
         if name == "rate_bps" {
             self.0 = value / 8.0;

@@ -64,6 +64,11 @@ impl Duration {
         if ns > Self::MAX.0 { Self::MAX } else { Self(ns) }
     }
 
+    /// `us` microseconds.
+    pub const fn from_micros(us: u64) -> Self {
+        Self::from_nanos(us.saturating_mul(1_000))
+    }
+
     /// `ms` milliseconds.
     pub const fn from_millis(ms: u64) -> Self {
         Self::from_nanos(ms.saturating_mul(1_000_000))
@@ -102,6 +107,13 @@ impl Duration {
     #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl AddAssign for Duration {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
     }
 }
 

@@ -1,10 +1,12 @@
 //! What one part of the network shows of itself: a direction of a link, an end of a flow.
 
-use crate::net::{FlowId, Histogram, Probe, Simulation};
+use crate::net::{FlowId, Histogram, Probe, Simulation, What};
 
 /// The values of one part, by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Part {
+    /// What it is; not known of a flow's sender, which is all that is shown.
+    pub what: Option<What>,
     pub name: String,
     values: Vec<(&'static str, f64)>,
     /// Median and 95th percentile of distributions.
@@ -20,6 +22,11 @@ impl Part {
     /// Median and 95th percentile of the distribution of this name.
     pub fn quantiles(&self, name: &str) -> [Option<f64>; 2] {
         self.quantiles.iter().find(|(n, _)| *n == name).map_or([None; 2], |(_, both)| *both)
+    }
+
+    /// Values with their names, without distributions.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        self.values.iter().copied()
     }
 
     /// All values with their names, and the medians and 95th percentiles of distributions.
@@ -65,9 +72,10 @@ impl<F: FnMut(&Part)> Parts<F> {
 }
 
 impl<F: FnMut(&Part)> Probe for Parts<F> {
-    fn part(&mut self, name: &str) {
+    fn part(&mut self, what: What, name: &str) {
         self.end();
         self.any = true;
+        self.current.what = Some(what);
         self.current.name.clear();
         self.current.name.push_str(name);
     }

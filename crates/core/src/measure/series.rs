@@ -1,13 +1,14 @@
 //! The table `series`: links and flows sampled at a fixed interval.
 
-use crate::net::Simulation;
+use crate::net::{Simulation, What};
 
 use super::part::{self, Part};
 use super::table::{Column, Names, Table};
 use super::totals::FlowInfo;
 
-/// The state of links that is sampled.
-const LINK_STATE: [&str; 4] = ["rate_bps", "delay_s", "queue_packets", "queue_bytes"];
+/// The state of links, cells and bearers that is sampled.
+const MEDIUM_STATE: [&str; 7] =
+    ["rate_bps", "delay_s", "queue_packets", "queue_bytes", "unacknowledged_bytes", "dedicated", "service"];
 /// The state of senders that is sampled.
 const SENDER_STATE: [&str; 7] =
     ["cwnd_packets", "ssthresh_packets", "in_flight_packets", "srtt_ms", "rto_ms", "rate_bps", "loss_event_rate"];
@@ -30,9 +31,12 @@ impl Series {
     pub fn sample(&mut self, simulation: &Simulation, flows: &[FlowInfo]) {
         let now = simulation.now().as_secs_f64();
         let mut carried = Vec::new();
-        let see = |link: &Part| {
-            self.state(now, "link", &link.name, link, &LINK_STATE);
-            self.rate(now, ("link", &link.name, "throughput_kbps"), link.value("bytes"), &mut carried);
+        let see = |part: &Part| {
+            let kind = part.what.map_or("", What::name);
+            self.state(now, kind, &part.name, part, &MEDIUM_STATE);
+            if part.value("bytes").is_some() {
+                self.rate(now, (kind, &part.name, "throughput_kbps"), part.value("bytes"), &mut carried);
+            }
         };
         part::each(|probe| simulation.sample_media(probe), see);
         for flow in flows {

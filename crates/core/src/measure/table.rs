@@ -1,5 +1,7 @@
 //! Tidy tables: one row for each thing, units in the names of columns.
 
+use std::collections::BTreeMap;
+
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
@@ -72,16 +74,19 @@ impl Table {
 pub struct Names {
     codes: Vec<u32>,
     names: Vec<String>,
+    places: BTreeMap<String, u32>,
 }
 
 impl Names {
-    /// Adds a row. Names are few, so they are found by looking through them.
+    /// Adds a row.
     pub fn push(&mut self, name: &str) {
-        let code = self.names.iter().position(|n| n == name).unwrap_or_else(|| {
+        let code = self.places.get(name).copied().unwrap_or_else(|| {
+            let code = self.names.len() as u32;
             self.names.push(name.to_owned());
-            self.names.len() - 1
+            self.places.insert(name.to_owned(), code);
+            code
         });
-        self.codes.push(code as u32);
+        self.codes.push(code);
     }
 
     /// The column.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::Instant;
-use crate::net::{FlowId, Simulation};
+use crate::net::{FlowId, Simulation, What};
 
 use super::part::{self, Part};
 use super::table::{Column, Names, Table};
@@ -116,8 +116,9 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
 /// The table `transfers`: a row for each transfer of a finite amount of data.
 pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let mut name = Names::default();
-    let (mut number, mut bytes) = (Vec::new(), Vec::new());
-    let (mut start, mut received, mut acked) = (Vec::new(), Vec::new(), Vec::new());
+    let mut number = Vec::new();
+    let (mut bytes, mut objects, mut packet) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut start, mut sent, mut received, mut acked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut duration, mut goodput) = (Vec::new(), Vec::new());
     for flow in flows {
         for (n, transfer) in (0..).zip(simulation.transfers(flow.id)) {
@@ -125,7 +126,10 @@ pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             name.push(&flow.name);
             number.push(Some(n));
             bytes.push(Some(transfer.bytes as i64));
+            objects.push(Some(i64::from(transfer.objects)));
+            packet.push(transfer.packet.map(i64::from));
             start.push(Some(transfer.start.as_secs_f64()));
+            sent.push(transfer.sent.map(Instant::as_secs_f64));
             received.push(transfer.received.map(Instant::as_secs_f64));
             acked.push(transfer.acked.map(Instant::as_secs_f64));
             duration.push(seconds);
@@ -137,7 +141,10 @@ pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             ("flow", name.column()),
             ("transfer", Column::Int(number)),
             ("bytes", Column::Int(bytes)),
+            ("objects", Column::Int(objects)),
+            ("packet_bytes", Column::Int(packet)),
             ("start_s", Column::Float(start)),
+            ("sent_s", Column::Float(sent)),
             ("received_s", Column::Float(received)),
             ("acked_s", Column::Float(acked)),
             ("duration_s", Column::Float(duration)),
@@ -163,6 +170,9 @@ pub fn links(simulation: &Simulation) -> Table {
     let mut ints: [Vec<Option<i64>>; 6] = Default::default();
     let mut queue: [Vec<Option<f64>>; 2] = Default::default();
     let see = |link: &Part| {
+        if link.what != Some(What::Link) {
+            return;
+        }
         let int = |name: &str| link.value(name).map(|v| v as i64);
         let count = |of: &BTreeMap<&str, i64>| Some(of.get(link.name.as_str()).copied().unwrap_or(0));
         names.push(link.name.clone());
@@ -195,6 +205,38 @@ pub fn links(simulation: &Simulation) -> Table {
     }
 }
 
+/// The tables `cells` and `bearers`: a row for each part of this kind that media show, with a column for
+/// each value that any of them shows. `None` if there is no such part.
+pub fn parts(simulation: &Simulation, what: What) -> Option<Table> {
+    let mut names = Vec::new();
+    let mut columns: Vec<(&'static str, Vec<Option<f64>>)> = Vec::new();
+    let see = |part: &Part| {
+        if part.what != Some(what) {
+            return;
+        }
+        for (name, value) in part.values() {
+            let place = columns.iter().position(|(other, _)| *other == name).unwrap_or_else(|| {
+                columns.push((name, Vec::new()));
+                columns.len() - 1
+            });
+            // Parts before this one may not have shown it.
+            columns[place].1.resize(names.len(), None);
+            columns[place].1.push(Some(value));
+        }
+        names.push(part.name.clone());
+    };
+    part::each(|probe| simulation.sample_media(probe), see);
+    let rows = names.len();
+    let column = |(name, mut values): (&'static str, Vec<Option<f64>>)| {
+        values.resize(rows, None);
+        let is_count = !["_s", "_kbps", "_pct", "_db"].iter().any(|unit| name.ends_with(unit));
+        let whole = |values: Vec<Option<f64>>| values.into_iter().map(|v| v.map(|v| v as i64)).collect();
+        (name, if is_count { Column::Int(whole(values)) } else { Column::Float(values) })
+    };
+    let first = std::iter::once((what.name(), Column::Text(names)));
+    (rows > 0).then(|| Table { columns: first.chain(columns.into_iter().map(column)).collect() })
+}
+
 /// The table `drops`: a row for each place, cause and flow.
 pub fn drops(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let counters = simulation.core().counters();
@@ -221,7 +263,8 @@ pub fn drops(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
 /// The table `state`: a row for each value that links, endpoints and signalling machines keep.
 pub fn state(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let mut rows = State::default();
-    part::each(|probe| simulation.sample_media(probe), |link| rows.add("link", &link.name, "", link));
+    let see = |part: &Part| rows.add(part.what.map_or("", What::name), &part.name, "", part);
+    part::each(|probe| simulation.sample_media(probe), see);
     for flow in flows {
         let sender = Part::of_sender(simulation, flow.id);
         rows.add("sender", &flow.name, &flow.from, &sender);

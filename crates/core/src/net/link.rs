@@ -5,7 +5,7 @@ use crate::engine::Instant;
 use super::clock::Clock;
 use super::core::Core;
 use super::medium::{Access, Change, Edge, End, Medium, Peer};
-use super::observe::Probe;
+use super::observe::{Probe, What};
 use super::order::{Answer, Command};
 use super::slab::Pkt;
 use super::transmitter::{KEYS, Setup, Transmitter};
@@ -69,7 +69,7 @@ impl<C: Clock> Medium for Link<C> {
 
     fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         for direction in &self.directions {
-            probe.part(core.place_name(direction.place()));
+            probe.part(What::Link, core.place_name(direction.place()));
             direction.sample(core, probe);
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::engine::Instant;
 
+use super::medium::Access;
 use super::packet::{FlowId, NodeId, Packet};
 
 /// A place where packets wait, fly or end, for counting and for naming drops.
@@ -30,11 +31,13 @@ pub enum Cause {
     NoEndpoint,
     /// It belonged to an earlier connection.
     OldConnection,
+    /// A part of it did not come over the radio, or its link ARQ gave it up.
+    Radio,
 }
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Overflow,
         Self::Early,
         Self::Policed,
@@ -44,6 +47,7 @@ impl Cause {
         Self::NoRoute,
         Self::NoEndpoint,
         Self::OldConnection,
+        Self::Radio,
     ];
 
     /// The cause as it stands in results.
@@ -58,6 +62,7 @@ impl Cause {
             Self::NoRoute => "no_route",
             Self::NoEndpoint => "no_endpoint",
             Self::OldConnection => "old_connection",
+            Self::Radio => "radio",
         }
     }
 }
@@ -149,6 +154,83 @@ pub enum Observation<'a> {
         /// Its new value.
         value: f64,
     },
+    /// A terminal is served by something else from now on.
+    Served {
+        /// The terminal's bearer down.
+        place: Place,
+        /// What serves it.
+        service: &'static str,
+    },
+    /// Something happened to a PDU of a radio's link ARQ.
+    Pdu {
+        /// When: not always the present, since a medium may look at several instants in one event.
+        at: Instant,
+        /// The bearer and direction.
+        place: Place,
+        /// What happened.
+        step: PduStep,
+        /// To what.
+        pdu: &'a SeenPdu<'a>,
+        /// Bytes that wait now in the queue concerned.
+        queued: Option<u32>,
+    },
+    /// A packet arrived at the far side of a link that is watched ([`Watched`](super::watched::Watched)).
+    Arrived {
+        /// The direction of the link.
+        place: Place,
+        /// When its transmission began.
+        start: Instant,
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A direction of a link changes now, at once or from now on in steps.
+    Handover {
+        /// The direction of the link.
+        place: Place,
+        /// What it offers until now.
+        before: Access,
+        /// What it will offer when the change is complete.
+        after: Access,
+    },
+}
+
+/// What happens to a PDU of a radio's link ARQ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PduStep {
+    /// Its sending entity handed it down.
+    Sent,
+    /// The queue in front of the air was full.
+    Dropped,
+    /// The transmission time interval that carries it begins.
+    Aired,
+    /// It would have come now, but the air lost it.
+    Lost,
+    /// It came to the receiving entity.
+    Received,
+}
+
+/// A PDU as it is seen.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenPdu<'a> {
+    /// Its sequence number, if it carries data.
+    pub sn: Option<u32>,
+    /// How many SDUs end in it.
+    pub ends: u16,
+    /// The polling bit.
+    pub poll: bool,
+    /// Length indicators.
+    pub indicators: u8,
+    /// Bytes of SDUs.
+    pub data: u16,
+    /// Bytes of these that belong to its first SDU.
+    pub first: u16,
+    /// Bytes of padding.
+    pub padding: u16,
+    /// Why it is sent.
+    pub reason: &'static str,
+    /// The status report that it carries: its first sequence number, which have come from there on, and
+    /// its size in bytes.
+    pub report: Option<(u32, &'a [bool], u16)>,
 }
 
 /// Somebody who looks at a run.
@@ -160,10 +242,35 @@ pub trait Observer: Send {
     fn into_any(self: Box<Self>) -> Box<dyn std::any::Any>;
 }
 
+/// What a part is that shows its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A direction of a link.
+    Link,
+    /// A radio cell.
+    Cell,
+    /// A direction of a terminal's radio bearer.
+    Bearer,
+    /// An endpoint or another machine of a node.
+    Machine,
+}
+
+impl What {
+    /// The part as it stands in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Link => "link",
+            Self::Cell => "cell",
+            Self::Bearer => "bearer",
+            Self::Machine => "machine",
+        }
+    }
+}
+
 /// Takes the present values of a component, by name. Names carry their unit (`queue_bytes`).
 pub trait Probe {
-    /// What follows belongs to this part: a direction of a link, an endpoint.
-    fn part(&mut self, name: &str);
+    /// What follows belongs to this part.
+    fn part(&mut self, what: What, name: &str);
     /// A value.
     fn value(&mut self, name: &'static str, value: f64);
     /// A distribution: `name` carries the unit that remains after multiplying by `scale`.

@@ -11,7 +11,7 @@ use super::core::{Arrival, Core, Port};
 use super::machine::{Action, Endpoint, LinkNotice, Notice, Seat, Source, Transfer};
 use super::medium::{Access, Change, End, Medium, Peer};
 use super::node::{NextHop, Node, OutList, Routes};
-use super::observe::{Cause, Observation, Observer, Place, Probe};
+use super::observe::{Cause, Observation, Observer, Place, Probe, What};
 use super::order::{Answer, Order};
 use super::packet::{Address, FlowId, GroupId, NodeId, Socket};
 use super::routes::{Graph, Way};
@@ -461,10 +461,15 @@ impl Simulation {
         self.tell_of_change(medium, &before);
     }
 
+    /// The way to a peer of a medium at present.
+    pub fn access(&self, medium: u32, peer: Peer) -> Access {
+        self.media[medium as usize].access(peer)
+    }
+
     /// The ways to the nodes of a medium.
     fn accesses(&self, medium: u32) -> Vec<Access> {
         let peers = 0..self.ends[medium as usize].len() as u32;
-        peers.map(|peer| self.media[medium as usize].access(Peer(peer))).collect()
+        peers.map(|peer| self.access(medium, Peer(peer))).collect()
     }
 
     /// Tells the machines at a medium's nodes what has become of the ways to them.
@@ -518,7 +523,7 @@ impl Simulation {
     pub fn sample_receivers(&self, flow: FlowId, probe: &mut dyn Probe) {
         for &receiver in &self.flows[flow.0 as usize].receivers {
             let seated = &self.endpoints[receiver as usize];
-            probe.part(self.node_name(seated.node));
+            probe.part(What::Machine, self.node_name(seated.node));
             seated.endpoint.sample(probe);
         }
     }
@@ -527,7 +532,7 @@ impl Simulation {
     pub fn sample_agents(&self, probe: &mut dyn Probe) {
         for &agent in &self.agents {
             let seated = &self.endpoints[agent as usize];
-            probe.part(self.node_name(seated.node));
+            probe.part(What::Machine, self.node_name(seated.node));
             seated.endpoint.sample(probe);
         }
     }

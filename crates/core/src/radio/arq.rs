@@ -7,7 +7,7 @@
 //! An entity sends in one direction and receives in the other, since what it says of what it
 //! received may ride on what it sends.
 
-use crate::engine::{Duration, Instant};
+use crate::engine::{Duration, Fault, Instant};
 use crate::net::Probe;
 
 use super::rlc::Pdu;
@@ -41,6 +41,23 @@ pub trait LinkArq: Send {
 
     /// Its present state and totals.
     fn sample(&self, probe: &mut dyn Probe);
+}
+
+/// The parameters of a link ARQ.
+pub trait ArqConfig {
+    /// One end of a bearer. Both its ends are built from the same parameters.
+    fn build(&self) -> Box<dyn LinkArq>;
+
+    /// What a PDU takes of a transmission time interval, in bits.
+    fn pdu_bits(&self) -> u32;
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 /// What became of an SDU of the far end.

@@ -4,11 +4,41 @@
 //!
 //! | part | question | here |
 //! | --- | --- | --- |
-//! | attachment | which point serves this terminal, when does that change, what becomes of packets? | `umts::rrc` |
-//! | channel | how good is it now? | `channel` |
-//! | rate map | what does that buy? | `umts::channels` |
-//! | scheduler | who gets this slot? | `scheduler` |
+//! | attachment | what serves this terminal, when does that change? | [`attachment`], `umts/attachment/` |
+//! | channel | how good is it now? | the loss models of `net`, one for each terminal and direction |
+//! | rate map | what does that buy? | [`umts::channel`]: a fixed rate in intervals |
+//! | scheduler | who gets this slot? | [`umts::channel`]: who comes first, or in turn |
 //! | link ARQ | segmentation, retransmission, order | [`arq`], [`rlc`] |
 
 pub mod arq;
+pub mod attachment;
 pub mod rlc;
+pub mod umts;
+
+/// A direction between a radio network and a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// To the terminal.
+    Down,
+    /// From the terminal.
+    Up,
+}
+
+impl Direction {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Down, Self::Up];
+
+    /// The place of what sends in this direction among the two ends of a bearer.
+    #[inline]
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The direction as it stands in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::Up => "up",
+        }
+    }
+}

@@ -1,19 +1,26 @@
 //! From a scenario to a network that is ready to run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
-use crate::engine::Instant;
+use crate::engine::{Duration, Instant};
 use crate::measure::totals::FlowInfo;
 use crate::net::clock::{Clock, Exact, Ns2};
 use crate::net::discipline::Site;
 use crate::net::link::Link as LinkMedium;
 use crate::net::loss::Loss;
 use crate::net::transmitter::Setup;
-use crate::net::{Address, Core, NodeId, Observer, Simulation};
+use crate::net::watched::Watched;
+use crate::net::{Address, Core, End, NodeId, Observer, Place, Simulation};
+use crate::profile::Profile;
 use crate::qos::Agent;
+use crate::radio::Direction;
+use crate::radio::umts::iub::Iub;
+use crate::radio::umts::medium::Terminal;
+use crate::radio::umts::{self, Umts, attachment};
 
+use super::cell::Cell;
 use super::registry::{LossModel, Qos, Queue};
 use super::types::{Change, Flow, Link, Scenario};
 
@@ -33,8 +40,17 @@ pub struct Built {
     pub simulation: Simulation,
     /// Its flows.
     pub flows: Vec<FlowInfo>,
-    /// The media of those links that change, by name.
-    pub links: BTreeMap<String, u32>,
+    /// Those links that change, by name.
+    pub links: BTreeMap<String, Changing>,
+}
+
+/// A link that changes during the run.
+#[derive(Clone, Copy, Debug)]
+pub struct Changing {
+    /// Its medium.
+    pub medium: u32,
+    /// Its directions, forward and back.
+    pub places: [Place; 2],
 }
 
 /// Builds the network of `scenario` with the random streams of `seed`; `observer` looks at it
@@ -44,7 +60,9 @@ pub struct Built {
 /// A name that stands for nothing, and the like.
 pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Built, BuildError> {
     let mut simulation = Simulation::new(seed);
-    if scenario.profile.is_ns2() {
+    // Cells keep no clock of ns-2's.
+    let ns2_clock = scenario.profile.is_ns2() && scenario.cell.is_empty();
+    if ns2_clock {
         simulation.core_mut().follow_ns2_clock();
     }
     if let Some(observer) = observer {
@@ -53,23 +71,32 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     let names = scenario.node_names();
     let nodes: Vec<NodeId> = names.iter().map(|name| simulation.add_node(name)).collect();
     let node = |name: &str, path: &dyn Fn() -> String| {
-        let place = names.binary_search_by(|n| (*n).cmp(name)).ok();
+        let place = names.binary_search_by(|n| n.as_str().cmp(name)).ok();
         place
             .map(|i| nodes[i])
             .ok_or_else(|| BuildError { path: path(), message: format!("there is no node \"{name}\"") })
     };
+    let changing: BTreeSet<&str> = scenario.change.iter().map(|change| change.link.as_str()).collect();
     let mut links = BTreeMap::new();
     for (i, link) in scenario.link.iter().enumerate() {
         let end = |n: usize| node(&link.between[n], &|| format!("link[{i}].between[{n}]"));
         let ends = [end(0)?, end(1)?];
-        let medium = if scenario.profile.is_ns2() {
-            add_link::<Ns2>(&mut simulation, scenario, link, ends)
+        let changes = changing.contains(link.name.as_str());
+        let added = if ns2_clock {
+            add_link::<Ns2>(&mut simulation, scenario, link, ends, changes)
         } else {
-            add_link::<Exact>(&mut simulation, scenario, link, ends)
+            add_link::<Exact>(&mut simulation, scenario, link, ends, changes)
         };
-        if scenario.change.iter().any(|change| change.link == link.name) {
-            links.insert(link.name.clone(), medium);
+        if changes {
+            links.insert(link.name.clone(), added);
         }
+    }
+    for (i, cell) in scenario.cell.iter().enumerate() {
+        let mut ends = vec![node(&cell.rnc, &|| format!("cell[{i}].rnc"))?];
+        for terminal in cell.terminals() {
+            ends.push(node(&terminal, &|| format!("cell[{i}].ues"))?);
+        }
+        add_cell(&mut simulation, scenario, cell, &ends);
     }
     let mut groups = Vec::new();
     for (i, group) in scenario.group.iter().enumerate() {
@@ -84,17 +111,19 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         }
     }
     let mut flows = Vec::new();
-    for (i, flow) in scenario.flow.iter().enumerate() {
-        let from = node(&flow.from, &|| format!("flow[{i}].from"))?;
-        let to = match groups.iter().find(|(name, _)| *name == flow.to) {
-            Some((_, group)) => Address::Group(*group),
-            None => Address::Node(node(&flow.to, &|| format!("flow[{i}].to"))?),
-        };
-        let served_by = match flow.qos.as_ref().and_then(|qos| Some((qos, qos.config().served_by()?))) {
-            Some((qos, (field, name))) => Some(node(name, &|| format!("flow[{i}].qos.{}.{field}", qos.name()))?),
-            None => None,
-        };
-        flows.push(add_flow(&mut simulation, scenario, flow, from, to, served_by));
+    for (i, written) in scenario.flow.iter().enumerate() {
+        for flow in written.each(scenario) {
+            let from = node(&flow.from, &|| format!("flow[{i}].from"))?;
+            let to = match groups.iter().find(|(name, _)| *name == flow.to) {
+                Some((_, group)) => Address::Group(*group),
+                None => Address::Node(node(&flow.to, &|| format!("flow[{i}].to"))?),
+            };
+            let served_by = match flow.qos.as_ref().and_then(|qos| Some((qos, qos.config().served_by()?))) {
+                Some((qos, (field, name))) => Some(node(name, &|| format!("flow[{i}].qos.{}.{field}", qos.name()))?),
+                None => None,
+            };
+            flows.push(add_flow(&mut simulation, scenario, &flow, from, to, served_by));
+        }
     }
     simulation.route();
     Ok(Built { simulation, flows, links })
@@ -108,11 +137,71 @@ fn agents(scenario: &Scenario) -> Vec<Agent> {
     agents
 }
 
-fn add_link<C: Clock>(simulation: &mut Simulation, scenario: &Scenario, link: &Link, ends: [NodeId; 2]) -> u32 {
-    simulation.add_medium(&ends, |core, component, ends| {
-        let [forward, backward] = setups(core, link, scenario);
+fn add_link<C: Clock>(
+    simulation: &mut Simulation,
+    scenario: &Scenario,
+    link: &Link,
+    ends: [NodeId; 2],
+    changes: bool,
+) -> Changing {
+    let [forward, backward] = setups(simulation.core_mut(), link, scenario);
+    let places = [forward.place, backward.place];
+    let new = |core: &mut Core, component: u32, ends: &[End]| {
         LinkMedium::<C>::new(core, component, [ends[0], ends[1]], forward, backward)
-    })
+    };
+    let medium = if changes && scenario.record.handovers {
+        simulation.add_medium(&ends, |core, component, ends| {
+            let ways = vec![(ends[1], places[0]), (ends[0], places[1])];
+            Watched::new(new(core, component, ends), ways)
+        })
+    } else {
+        simulation.add_medium(&ends, new)
+    };
+    Changing { medium, places }
+}
+
+fn add_cell(simulation: &mut Simulation, scenario: &Scenario, cell: &Cell, ends: &[NodeId]) {
+    simulation.add_medium(ends, |core, component, ends| {
+        let setup = cell_setup(core, cell, scenario.profile);
+        let mut medium = Umts::new(core, component, ends, setup);
+        medium.start(core);
+        medium
+    });
+}
+
+/// A cell of UMTS and its terminals.
+fn cell_setup(core: &mut Core, cell: &Cell, profile: Profile) -> umts::Setup {
+    let rlc = cell.rlc(profile);
+    let rlc = rlc.config();
+    let iub = || Iub::new(cell.iub.rate, cell.iub.delay);
+    let mut terminal = |name: String| {
+        let places = Direction::BOTH.map(|direction| core.place(format!("{name} {}", direction.name())));
+        let loss = |model: &Option<LossModel>, direction: Direction| {
+            let stream = core.stream(&format!("{name} {}", direction.name()), "loss");
+            model.as_ref().map_or_else(Loss::default, |model| model.config().build(stream))
+        };
+        Terminal {
+            arq: [rlc.build(), rlc.build()],
+            loss: [loss(&cell.loss, Direction::Down), loss(&cell.uplink_loss, Direction::Up)],
+            places,
+        }
+    };
+    let terminals = cell.terminals().map(&mut terminal).collect();
+    let site = attachment::Cell { terminals: cell.ues, fach: cell.fach, dch_down: cell.dch.down };
+    umts::Setup {
+        name: cell.name.clone(),
+        fach: cell.fach,
+        rach: cell.rach,
+        rach_access: cell.rach_access,
+        dch: [cell.dch.down, cell.dch.up],
+        limit: cell.queue(profile),
+        order: cell.fach_order,
+        iub: [iub(), iub()],
+        spacing: cell.spacing,
+        pdu_bits: rlc.pdu_bits(),
+        attachment: cell.attachment.config().build(&site),
+        terminals,
+    }
 }
 
 fn add_flow(
@@ -130,11 +219,15 @@ fn add_flow(
     let transport = flow.transport.config();
     let profile = scenario.profile;
     let qos = flow.qos.as_ref().map(Qos::config);
+    let mut source = flow.source.config().build(start, stream("source"));
+    if !scenario.record.transfers {
+        source.forget_transfers();
+    }
     let id = simulation.add_flow(
         from,
         to,
         start,
-        flow.source.config().build(start, stream("source")),
+        source,
         |seat| {
             let sender = transport.sender(seat, profile, stream("sender"));
             match qos {
@@ -176,16 +269,19 @@ fn setups(core: &mut Core, link: &Link, scenario: &Scenario) -> [Setup; 2] {
     [setup(a, b, forward), setup(b, a, backward)]
 }
 
-/// What a change of the scenario means for its medium.
+/// What a change of the scenario means for its medium, now. A ramp leaves the rate for later.
 pub(super) fn change(core: &Core, change: &Change, number: usize) -> crate::net::Change {
     let stream = core.stream(&format!("change {number}"), "loss");
     crate::net::Change {
-        rate: change.rate.map(|rate| [rate; 2]),
+        rate: change.rate.filter(|_| change.ramp == Duration::ZERO).map(|rate| [rate; 2]),
         delay: change.delay,
         up: change.up,
         loss: change.loss.as_ref().map(|model| model.config().build(stream)),
+        loss_for: change.loss_for,
         in_flight: change.in_flight,
         queue: change.queue,
-        ..Default::default()
+        forwarding: change.forwarding,
+        interruption: change.interruption,
+        overlap: change.overlap,
     }
 }

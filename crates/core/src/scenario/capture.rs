@@ -20,22 +20,22 @@ pub fn nodes(scenario: &Scenario, names: &[String]) -> Result<Vec<(NodeId, Strin
     let known = scenario.node_names();
     let ends = scenario.flow.iter().flat_map(|flow| {
         let group = scenario.group.iter().find(|group| group.name == flow.to);
-        let members = group.map_or(std::slice::from_ref(&flow.to), |group| &group.members);
-        std::iter::once(&flow.from).chain(members)
+        let members = group.map_or_else(|| scenario.nodes_called(&flow.to), |group| group.members.clone());
+        scenario.nodes_called(&flow.from).into_iter().chain(members)
     });
-    let mut wanted: Vec<&str> = if names.is_empty() { ends.map(String::as_str).collect() } else { Vec::new() };
-    wanted.extend(names.iter().map(String::as_str));
+    let mut wanted: Vec<String> = if names.is_empty() { ends.collect() } else { names.to_vec() };
     wanted.sort_unstable();
     wanted.dedup();
-    let find = |name: &str| {
+    let find = |name: String| {
         let place = known.binary_search(&name).map_err(|_| {
-            let mut diagnostic = Diagnostic::new(format!("there is no node {} to capture at", shown(name)), "capture");
-            diagnostic.label = nearest(name, known.iter().copied())
+            let known = || known.iter().map(String::as_str);
+            let mut diagnostic = Diagnostic::new(format!("there is no node {} to capture at", shown(&name)), "capture");
+            diagnostic.label = nearest(&name, known())
                 .map_or_else(|| "not known".to_owned(), |near| format!("did you mean \"{near}\"?"));
-            diagnostic.note = format!("known: {}", listed(known.iter().copied()));
+            diagnostic.note = format!("known: {}", listed(known()));
             diagnostic
         })?;
-        Ok((NodeId(place as u32), name.to_owned()))
+        Ok((NodeId(place as u32), name))
     };
     wanted.into_iter().map(find).collect()
 }
@@ -45,7 +45,16 @@ pub fn nodes(scenario: &Scenario, names: &[String]) -> Result<Vec<(NodeId, Strin
 /// # Errors
 /// If the head of the file cannot be written.
 pub fn capture<W: Write>(scenario: &Scenario, nodes: &[(NodeId, String)], out: W) -> io::Result<Capture<W>> {
-    Capture::new(out, nodes, scenario.flow.iter().map(|flow| tcp_flow(flow, scenario.profile)).collect())
+    Capture::new(
+        out,
+        nodes,
+        scenario
+            .flow
+            .iter()
+            .flat_map(|flow| flow.each(scenario))
+            .map(|flow| tcp_flow(&flow, scenario.profile))
+            .collect(),
+    )
 }
 
 /// What a capture has to know of a flow.

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::{Duration, Fault, Instant};
-use crate::net::Queued;
 
 use super::diagnostic::{Diagnostic, listed, nearest, shown};
 use super::read::{Document, Part};
@@ -19,6 +18,10 @@ const MOST: usize = 1_000_000;
 const MAX_SEED: u64 = (1 << 53) - 1;
 /// The most samples of `record.series`, links and flows together.
 const MAX_SAMPLES: u64 = 10_000_000;
+/// The most terminals of a cell.
+const MOST_TERMINALS: u32 = 100_000;
+/// The shortest and the longest transmission time interval.
+const TTI: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(80)];
 /// The longest name.
 const NAME_CHARS: usize = 200;
 /// Ports at a node.
@@ -35,6 +38,7 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     let names = Names::of(scenario);
     nodes(scenario, &mut problems);
     links(scenario, &names, &mut problems);
+    cells(scenario, &names, &mut problems);
     groups(scenario, &names, &mut problems);
     flows(scenario, &names, &mut problems);
     changes(scenario, &mut problems);
@@ -92,7 +96,7 @@ impl Problems {
 /// What names stand for.
 struct Names<'s> {
     /// Nodes, sorted.
-    nodes: Vec<&'s str>,
+    nodes: Vec<String>,
     /// Groups, with their places.
     groups: BTreeMap<&'s str, usize>,
 }
@@ -104,21 +108,21 @@ impl<'s> Names<'s> {
     }
 
     fn node(&self, name: &str) -> Option<usize> {
-        self.nodes.binary_search(&name).ok()
+        self.nodes.binary_search_by(|node| node.as_str().cmp(name)).ok()
     }
 
     /// The places of the nodes that a flow reaches.
     fn ends(&self, scenario: &Scenario, to: &str) -> Vec<usize> {
         match self.groups.get(to) {
             Some(&group) => scenario.group[group].members.iter().filter_map(|m| self.node(m)).collect(),
-            None => self.node(to).into_iter().collect(),
+            None => scenario.nodes_called(to).iter().filter_map(|name| self.node(name)).collect(),
         }
     }
 
     /// The label and the note for a name that no node, and perhaps no group, has.
     fn unknown(&self, name: &str, groups: bool) -> (String, String) {
         let groups = || self.groups.keys().copied().filter(move |_| groups);
-        let names = || self.nodes.iter().copied().chain(groups());
+        let names = || self.nodes.iter().map(String::as_str).chain(groups());
         let label = nearest(name, names()).map_or_else(|| "not known".to_owned(), |n| format!("did you mean \"{n}\"?"));
         let note = if self.nodes.is_empty() {
             "there are no nodes: links name them with between = [\"a\", \"b\"]".to_owned()
@@ -163,9 +167,10 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
     for (path, what, count) in [
         ("nodes", "nodes", scenario.nodes.len()),
         ("link", "links", scenario.link.len()),
+        ("cell", "cells", scenario.cell.len()),
         ("group", "groups", scenario.group.len()),
         ("flow", "flows", scenario.flow.len()),
-        ("change", "changes", scenario.change.len()),
+        ("change", "changes", single_changes(scenario)),
     ] {
         if count > MOST {
             problems.add(path, format!("{count} {what} are too many"), format!("the most is {MOST}"));
@@ -180,12 +185,20 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         );
         return;
     }
-    let things = (scenario.flow.len() + 2 * scenario.link.len()).max(1) as u64;
+    let terminals: usize = scenario.cell.iter().map(|cell| cell.ues as usize).sum();
+    let things = (scenario.flow.len() + 2 * (scenario.link.len() + terminals)).max(1) as u64;
     let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
     if samples > MAX_SAMPLES {
         let message = format!("record.series would take {samples} samples of links and flows");
         problems.add("record.series", message, format!("expected a longer interval: the most is {MAX_SAMPLES}"));
     }
+}
+
+/// How many changes there are, each repetition counted. Of one with too many of them [`changes`]
+/// speaks.
+fn single_changes(scenario: &Scenario) -> usize {
+    let times = scenario.change.iter().map(|change| change.times() as usize);
+    times.filter(|times| *times <= MOST).sum()
 }
 
 fn nodes(scenario: &Scenario, problems: &mut Problems) {
@@ -215,6 +228,40 @@ fn links(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             problems.add(format!("link[{i}].between"), message, "expected two nodes");
         }
         directions(i, link, problems);
+    }
+}
+
+fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let mut seen = BTreeSet::new();
+    for (i, cell) in scenario.cell.iter().enumerate() {
+        name(|| format!("cell[{i}].name"), &cell.name, problems);
+        unique(&mut seen, "cells", format!("cell[{i}].name"), &cell.name, problems);
+        if names.node(&cell.rnc).is_none() {
+            let (label, note) = names.unknown(&cell.rnc, false);
+            problems.note(format!("cell[{i}].rnc"), format!("there is no node {}", shown(&cell.rnc)), label, note);
+        }
+        if !(1..=MOST_TERMINALS).contains(&cell.ues) {
+            let message = format!("a cell of {} terminals", cell.ues);
+            problems.add(format!("cell[{i}].ues"), message, format!("expected 1 to {MOST_TERMINALS}"));
+        }
+        for (path, loss) in [("loss", &cell.loss), ("uplink_loss", &cell.uplink_loss)] {
+            loss_faults(format!("cell[{i}].{path}"), loss.as_ref(), problems);
+        }
+        let rlc = cell.rlc(scenario.profile);
+        problems.fault(format!("cell[{i}].rlc.{}", rlc.name()), rlc.config().check());
+        problems.fault(format!("cell[{i}].attachment.{}", cell.attachment.name()), cell.attachment.config().check());
+        let pdu = rlc.config().pdu_bits();
+        let rates = [("fach", cell.fach), ("rach", cell.rach), ("dch.down", cell.dch.down), ("dch.up", cell.dch.up)];
+        for (path, rate) in rates {
+            let (path, tti) = (format!("cell[{i}].{path}"), rate.tti);
+            if !(TTI[0]..=TTI[1]).contains(&tti) {
+                let message = format!("a transmission time interval of {tti}");
+                problems.add(format!("{path}.tti"), message, format!("expected {} to {}", TTI[0], TTI[1]));
+            } else if rate.bits() < pdu {
+                let message = format!("an interval of {} bits carries no PDU of {pdu} bits", rate.bits());
+                problems.add(format!("{path}.rate"), message, "expected a higher rate, or a longer interval");
+            }
+        }
     }
 }
 
@@ -283,7 +330,8 @@ fn flows(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
         }
         for (field, end, groups) in [("from", &flow.from, false), ("to", &flow.to, true)] {
             let is_group = names.groups.contains_key(end.as_str());
-            if names.node(end).is_some() || (groups && is_group) {
+            let known = scenario.nodes_called(end).iter().any(|name| names.node(name).is_some());
+            if known || (groups && is_group) {
                 continue;
             }
             let (label, note) = names.unknown(end, groups);
@@ -322,7 +370,12 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
             problems.note(path, format!("there is no node {}", shown(node)), label, note);
         }
     }
-    if transport.sends_datagrams() && !source.suits_datagrams() {
+    if source.reconnects() && !transport.can_reconnect() {
+        let message = format!(
+            "the source \"{source_name}\" opens one connection after another, which \"{transport_name}\" cannot"
+        );
+        problems.add(format!("flow[{i}].source"), message, "expected the transport \"tcp\"");
+    } else if transport.sends_datagrams() && !source.suits_datagrams() {
         let message =
             format!("the source \"{source_name}\" does not write datagrams, which \"{transport_name}\" sends");
         problems.add(format!("flow[{i}].source"), message, "expected a source of packets");
@@ -360,10 +413,19 @@ fn changes(scenario: &Scenario, problems: &mut Problems) {
             let message = format!("a change at {}, when the run has ended", change.at);
             problems.add(format!("change[{i}].at"), message, format!("the run lasts {}", scenario.duration));
         }
-        let nothing = change.rate.is_none() && change.delay.is_none() && change.up.is_none() && change.loss.is_none();
-        if nothing && change.queue == Queued::Keep {
+        if change.is_nothing() {
             let message = format!("the change of link {} changes nothing", shown(&change.link));
-            problems.add(format!("change[{i}]"), message, "expected rate, delay, up, loss or queue = \"empty\"");
+            let expected = "expected rate, delay, up, loss, in_flight, queue, interruption or overlap";
+            problems.add(format!("change[{i}]"), message, expected);
+        }
+        problems.fault(format!("change[{i}]"), change.check());
+        let last = change.instant(change.times().saturating_sub(1));
+        if change.times() > MOST as u64 {
+            let message = format!("{} changes are too many", change.times());
+            problems.add(format!("change[{i}].repeat.times"), message, format!("the most is {MOST}"));
+        } else if change.at < scenario.duration && last >= scenario.duration {
+            let message = format!("the last of {} changes comes at {last}, when the run has ended", change.times());
+            problems.add(format!("change[{i}].repeat"), message, format!("the run lasts {}", scenario.duration));
         }
         loss_faults(format!("change[{i}].loss"), change.loss.as_ref(), problems);
     }
@@ -386,12 +448,20 @@ fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             part[a.max(b)] = a.min(b);
         }
     }
+    for cell in &scenario.cell {
+        let Some(rnc) = names.node(&cell.rnc) else { continue };
+        for terminal in cell.terminals().filter_map(|name| names.node(&name)) {
+            let (a, b) = (root(&mut part, rnc), root(&mut part, terminal));
+            part[a.max(b)] = a.min(b);
+        }
+    }
     for (i, flow) in scenario.flow.iter().enumerate() {
-        let Some(from) = names.node(&flow.from) else { continue };
+        let senders = scenario.nodes_called(&flow.from);
+        let Some(from) = senders.first().and_then(|name| names.node(name)) else { continue };
         let from = root(&mut part, from);
         for to in names.ends(scenario, &flow.to) {
             if root(&mut part, to) != from {
-                let message = format!("no links lead from {} to {}", shown(&flow.from), shown(names.nodes[to]));
+                let message = format!("no links lead from {} to {}", shown(&flow.from), shown(&names.nodes[to]));
                 problems.add(format!("flow[{i}].to"), message, "it cannot be reached");
                 break;
             }
@@ -405,12 +475,13 @@ fn ports(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     let mut used = vec![1; names.nodes.len()];
     for (i, flow) in scenario.flow.iter().enumerate() {
         let ends = names.ends(scenario, &flow.to);
+        let senders = scenario.nodes_called(&flow.from);
         let port = ends.iter().map(|&n| used[n]).max().unwrap_or(0);
         ends.iter().for_each(|&n| used[n] = port + 1);
-        let sender = names.node(&flow.from);
-        sender.into_iter().for_each(|n| used[n] += 1);
-        if let Some(&node) = ends.iter().chain(&sender).find(|&&n| used[n] > PORTS) {
-            let message = format!("too many flows at node {}", shown(names.nodes[node]));
+        let senders: Vec<usize> = senders.iter().filter_map(|name| names.node(name)).collect();
+        senders.iter().for_each(|&n| used[n] += ends.len());
+        if let Some(&node) = ends.iter().chain(&senders).find(|&&n| used[n] > PORTS) {
+            let message = format!("too many flows at node {}", shown(&names.nodes[node]));
             problems.add(format!("flow[{i}]"), message, format!("the most is {}", PORTS - 1));
             return;
         }

@@ -5,6 +5,9 @@ use crate::net::discipline::QueueConfig;
 use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, red, rio, swan, token_bucket, wfq, xcp};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
+use crate::radio::arq::ArqConfig;
+use crate::radio::rlc;
+use crate::radio::umts::attachment::{AttachmentConfig, eurane, fixed, rrc};
 use crate::traffic::{self, SourceConfig};
 use crate::transport::{TransportConfig, dccp, tcp, tfrc, udp};
 
@@ -67,6 +70,10 @@ choice! {
         "voice" => Voice(traffic::voice::Config),
         /// Video in frames of several slices, with Pareto-distributed sizes.
         "video" => Video(traffic::video::Config),
+        /// Web pages, one after another (3GPP TR 25.876).
+        "web" => Web(traffic::web::Config),
+        /// Files, one after another (3GPP TR 25.876).
+        "ftp" => Ftp(traffic::ftp::Config),
     }
 }
 
@@ -97,5 +104,33 @@ choice! {
         "schedule" => Schedule(schedule::Config),
         /// Nothing is lost.
         "none" => None(none::Config),
+    }
+}
+
+choice! {
+    /// How RLC carries packets over a radio (3GPP TS 25.322).
+    pub enum Rlc: "RLC mode" as ArqConfig {
+        /// Acknowledged mode: what is lost is sent again.
+        "am" => Am(rlc::am::Config),
+        /// Unacknowledged mode: what is lost is lost, and nothing is out of order.
+        "um" => Um(rlc::um::Config),
+        /// Acknowledged mode as EURANE, the UMTS extension of ns-2, does it.
+        "eurane" => Eurane(rlc::eurane::Config),
+        /// Transparent mode: nothing is added.
+        "tm" => Tm(rlc::tm::Config),
+    }
+}
+
+choice! {
+    /// What serves the terminals of a cell.
+    pub enum Attachment: "attachment" as AttachmentConfig {
+        /// Dedicated channels on demand, and the states of RRC.
+        "rrc" => Rrc(rrc::Config),
+        /// The common channels, always.
+        "common" => Common(fixed::Common),
+        /// Dedicated channels, always.
+        "dedicated" => Dedicated(fixed::Dedicated),
+        /// Switching as in EURANE.
+        "eurane" => Eurane(eurane::Config),
     }
 }

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Duration};
-use crate::net::{InFlight, Queued};
 use crate::profile::Profile;
 
+use super::cell::Cell;
+pub use super::change::{Change, Repeat};
 use super::registry::{LossModel, Qos, Queue, Source, Transport};
 
 /// A network, what it carries, what changes, and what to record.
@@ -31,6 +32,9 @@ pub struct Scenario {
     /// Point-to-point links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<Link>,
+    /// Cells of UMTS.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cell: Vec<Cell>,
     /// Multicast groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub group: Vec<Group>,
@@ -54,6 +58,7 @@ impl Default for Scenario {
             seed: 1,
             nodes: Vec::new(),
             link: Vec::new(),
+            cell: Vec::new(),
             group: Vec::new(),
             flow: Vec::new(),
             change: Vec::new(),
@@ -63,13 +68,13 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// The names of all nodes, sorted: those that are declared, or else those that links name.
-    pub fn node_names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = if self.nodes.is_empty() {
-            self.link.iter().flat_map(|link| &link.between).map(String::as_str).collect()
-        } else {
-            self.nodes.iter().map(String::as_str).collect()
-        };
+    /// The names of all nodes, sorted: those that are declared, or else those that links and cells
+    /// name, and the terminals of cells.
+    pub fn node_names(&self) -> Vec<String> {
+        let named = || self.link.iter().flat_map(|link| &link.between).chain(self.cell.iter().map(|cell| &cell.rnc));
+        let mut names: Vec<String> =
+            if self.nodes.is_empty() { named().cloned().collect() } else { self.nodes.clone() };
+        names.extend(self.cell.iter().flat_map(Cell::terminals));
         names.sort_unstable();
         names.dedup();
         names
@@ -164,39 +169,13 @@ pub struct Flow {
     pub qos: Option<Qos>,
 }
 
-/// A change of a link during the run. What is left out stays as it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Change {
-    /// When.
-    pub at: Duration,
-    /// The link.
-    pub link: String,
-    /// The new rate, in both directions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<BitRate>,
-    /// The new propagation delay, in both directions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Duration>,
-    /// Whether the link is up. A link that is down drops what comes and keeps what waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub up: Option<bool>,
-    /// A new loss model, forward.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss: Option<LossModel>,
-    /// What becomes of packets in service and in flight: they `finish`, or `move` to the
-    /// changed link.
-    #[serde(default)]
-    pub in_flight: InFlight,
-    /// What becomes of waiting packets: `keep` or `empty`.
-    #[serde(default)]
-    pub queue: Queued,
-}
-
 /// What is recorded beyond totals. Recording does not alter a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
+    /// Keep every transfer that a source has begun, for the table `transfers`. Yes. In a long run
+    /// with many sources of pages, memory does not grow without it.
+    pub transfers: bool,
     /// Sample links and flows at this interval, into the table `series`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Duration>,
@@ -205,8 +184,16 @@ pub struct Record {
     /// Show every value that links, endpoints and signalling machines keep at the end, into the
     /// table `state`.
     pub state: bool,
+    /// Record what each change of a link did, into the table `handovers`.
+    pub handovers: bool,
     /// Record every change of `cwnd`, `ssthresh`, `srtt` and the like, into the table `changes`.
     pub variables: bool,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self { transfers: true, series: None, packets: false, state: false, variables: false, handovers: false }
+    }
 }
 
 fn default_delay() -> Duration {

@@ -1,0 +1,75 @@
+//! Attachment: what serves each terminal, and when that changes.
+//!
+//! It is one machine for all terminals of a medium, since they compete for what it hands out. It
+//! sees what waits and what is sent, and says what changes; the medium does it.
+
+use crate::engine::Instant;
+use crate::net::Probe;
+
+use super::Direction;
+use super::arq::Unsent;
+
+/// Decides what serves each terminal.
+pub trait Attachment: Send {
+    /// What serves a terminal at the start.
+    fn service(&self, terminal: u32) -> Service;
+
+    /// Something was added to what waits for or at a terminal.
+    fn on_backlog(&mut self, now: Instant, terminal: u32, direction: Direction, waiting: &dyn Waiting);
+
+    /// A PDU of so many bits came to the queue of its channel.
+    fn on_sent(&mut self, now: Instant, terminal: u32, direction: Direction, bits: u32);
+
+    /// The instant that [`Attachment::next_timeout`] named has come.
+    fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting);
+
+    /// When it wants to be woken next. Read after every input, and once for all that is sent at one instant.
+    fn next_timeout(&self) -> Option<Instant>;
+
+    /// What it has decided; asked then, too, until there is no more.
+    fn poll(&mut self) -> Option<Move>;
+
+    /// What it knows of the whole.
+    fn sample(&self, now: Instant, probe: &mut dyn Probe);
+
+    /// What it knows of a terminal.
+    fn sample_terminal(&self, now: Instant, terminal: u32, probe: &mut dyn Probe);
+}
+
+/// What waits at both ends of the terminals' bearers.
+pub trait Waiting {
+    /// What waits to be sent in a direction.
+    fn unsent(&self, terminal: u32, direction: Direction) -> Unsent;
+}
+
+/// What serves a terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Service {
+    /// Nothing: what is to be sent waits.
+    #[default]
+    Nothing,
+    /// The common channels of its cell.
+    Common,
+    /// Channels of its own.
+    Dedicated,
+}
+
+impl Service {
+    /// The service as it stands in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Common => "common",
+            Self::Dedicated => "dedicated",
+        }
+    }
+}
+
+/// From now on something else serves a terminal. What was handed down before goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The terminal.
+    pub terminal: u32,
+    /// What serves it.
+    pub service: Service,
+}

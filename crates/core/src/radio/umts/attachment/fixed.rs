@@ -1,0 +1,60 @@
+//! Channels that never change: all terminals on the common ones, or each on its own.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Instant;
+use crate::net::Probe;
+use crate::radio::Direction;
+use crate::radio::attachment::{Attachment, Move, Service, Waiting};
+
+use super::{AttachmentConfig, Cell};
+
+/// All terminals stay on the common channels.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Common {}
+
+/// Each terminal has dedicated channels, whatever that takes of the cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dedicated {}
+
+impl AttachmentConfig for Common {
+    fn build(&self, _cell: &Cell) -> Box<dyn Attachment> {
+        Box::new(Fixed(Service::Common))
+    }
+}
+
+impl AttachmentConfig for Dedicated {
+    fn build(&self, _cell: &Cell) -> Box<dyn Attachment> {
+        Box::new(Fixed(Service::Dedicated))
+    }
+}
+
+/// The attachment.
+struct Fixed(Service);
+
+impl Attachment for Fixed {
+    fn service(&self, _terminal: u32) -> Service {
+        self.0
+    }
+
+    fn on_backlog(&mut self, _now: Instant, _terminal: u32, _direction: Direction, _waiting: &dyn Waiting) {}
+
+    fn on_sent(&mut self, _now: Instant, _terminal: u32, _direction: Direction, _bits: u32) {}
+
+    fn on_timeout(&mut self, _now: Instant, _waiting: &dyn Waiting) {}
+
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn poll(&mut self) -> Option<Move> {
+        None
+    }
+
+    fn sample(&self, _now: Instant, _probe: &mut dyn Probe) {}
+
+    fn sample_terminal(&self, _now: Instant, _terminal: u32, _probe: &mut dyn Probe) {}
+}

@@ -1,0 +1,35 @@
+//! What can decide how the terminals of a UMTS cell are served, one file each.
+
+pub mod eurane;
+pub mod fixed;
+pub mod rrc;
+
+use crate::engine::Fault;
+use crate::radio::attachment::Attachment;
+
+use super::channel::Rate;
+
+/// The parameters of an attachment.
+pub trait AttachmentConfig {
+    /// The attachment of a cell with these channels and so many terminals.
+    fn build(&self, cell: &Cell) -> Box<dyn Attachment>;
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// What an attachment knows of its cell.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// How many terminals there are.
+    pub terminals: u32,
+    /// The forward access channel.
+    pub fach: Rate,
+    /// Dedicated channels, down.
+    pub dch_down: Rate,
+}

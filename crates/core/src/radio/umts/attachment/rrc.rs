@@ -1,0 +1,510 @@
+//! Radio resource control: the states of terminals, and dedicated channels on demand.
+//!
+//! A terminal is in one of the states of 3GPP TS 25.331 §7: Idle, CELL_FACH, CELL_DCH, CELL_PCH or
+//! URA_PCH. On CELL_FACH more waiting data than a threshold ask for dedicated channels (DCH); the cell
+//! grants them while its budget lasts. A terminal on CELL_DCH that is silent keeps them for the
+//! time `keep`; for the time `preemptible` after that another may take them; then it goes back to
+//! CELL_FACH. Nothing is sent during a transition, unless `serve_during_switch` says so.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{BitRate, Bytes, Duration, Fault, Instant};
+use crate::net::Probe;
+use crate::radio::Direction;
+use crate::radio::attachment::{Attachment, Move, Service, Waiting};
+
+use super::{AttachmentConfig, Cell};
+
+/// Dedicated channels on demand, and the states of RRC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The state at the start: `cell_fach`, or `idle`.
+    pub initial: Initial,
+    /// A terminal on CELL_FACH asks for dedicated channels when more than this waits for it in its RLC
+    /// at the RNC: SDUs, and PDUs that are not acknowledged. 1000 B.
+    pub threshold: Bytes,
+    /// The same of what waits at the terminal to be sent up. Left out: it does not ask for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uplink_threshold: Option<Bytes>,
+    /// What the cell may give away downlink, the forward access channel included. 800 kbit/s.
+    pub budget: BitRate,
+    /// How long it takes to set up dedicated channels. 0.9 s.
+    pub setup: Duration,
+    /// How long it takes if another terminal has to be released first. 1 s.
+    pub setup_after_release: Duration,
+    /// How long a silent terminal keeps dedicated channels to itself. 5 s.
+    pub keep: Duration,
+    /// How long after that it has them until another asks for them. 0 s.
+    pub preemptible: Duration,
+    /// Whether the common channels serve a terminal while its dedicated ones are set up. No.
+    pub serve_during_switch: bool,
+    /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paging_after: Option<Duration>,
+    /// From CELL_PCH or URA_PCH to CELL_FACH. 0.5 s.
+    pub from_paging: Duration,
+    /// From Idle to CELL_FACH. 2 s.
+    pub from_idle: Duration,
+    /// A terminal that is silent for so long is released, to Idle. 30 min.
+    pub idle_after: Duration,
+}
+
+/// The state of terminals at the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Initial {
+    /// Connected, on the common channels.
+    #[default]
+    CellFach,
+    /// Not connected.
+    Idle,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            initial: Initial::CellFach,
+            threshold: Bytes::new(1000),
+            uplink_threshold: None,
+            budget: BitRate::from_bps(800_000),
+            setup: Duration::from_millis(900),
+            setup_after_release: Duration::from_secs(1),
+            keep: Duration::from_secs(5),
+            preemptible: Duration::ZERO,
+            serve_during_switch: false,
+            paging_after: None,
+            from_paging: Duration::from_millis(500),
+            from_idle: Duration::from_secs(2),
+            idle_after: Duration::from_secs(1800),
+        }
+    }
+}
+
+impl AttachmentConfig for Config {
+    fn build(&self, cell: &Cell) -> Box<dyn Attachment> {
+        Box::new(Rrc::new(self, cell))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.setup_after_release < self.setup {
+            return Err(Fault {
+                field: "setup_after_release",
+                message: "a release cannot make the set-up shorter".to_owned(),
+                expected: "expected at least `setup`".to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The state of a terminal (TS 25.331 §7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    CellFach,
+    CellDch,
+    CellPch,
+    UraPch,
+}
+
+impl State {
+    const ALL: [Self; 5] = [Self::Idle, Self::CellFach, Self::CellDch, Self::CellPch, Self::UraPch];
+    /// The time in it, as it stands in results.
+    const NAMES: [&'static str; 5] = ["idle_s", "cell_fach_s", "cell_dch_s", "cell_pch_s", "ura_pch_s"];
+}
+
+/// The attachment.
+struct Rrc {
+    config: Config,
+    terminals: Vec<Terminal>,
+    fach_rate: BitRate,
+    dch_rate: BitRate,
+    /// A terminal is silent when it has sent and got nothing for so long: an interval.
+    moment: Duration,
+    /// How many have dedicated channels, or are about to.
+    granted: u64,
+    /// How many of them another may take.
+    preemptible: u64,
+    /// How many the budget allows.
+    most: u64,
+    /// Who asked in vain, in that order.
+    waiting: VecDeque<u32>,
+    /// When to look at which terminal; entries may be old.
+    timers: BinaryHeap<Reverse<(Instant, u32)>>,
+    moves: VecDeque<Move>,
+    /// What has been added up, and until when.
+    until: Instant,
+    granted_time: f64,
+    full_time: Duration,
+}
+
+/// What is known of a terminal.
+struct Terminal {
+    state: State,
+    /// Since when, as far as times have been added up.
+    since: Instant,
+    /// The transition under way: where to, and when it is done.
+    transition: Option<(State, Instant)>,
+    /// When it last sent or got something.
+    active: Instant,
+    /// Another may take its dedicated channels.
+    preemptible: bool,
+    /// Whether it waits for dedicated channels.
+    waits: bool,
+    /// The earliest entry for it among the timers.
+    armed: Instant,
+    /// Seconds in each state.
+    times: [Duration; 5],
+    transitions: u64,
+    transition_time: Duration,
+    allocations: u64,
+    refusals: u64,
+    preemptions: u64,
+}
+
+impl Rrc {
+    fn new(config: &Config, cell: &Cell) -> Self {
+        let state = match config.initial {
+            Initial::CellFach => State::CellFach,
+            Initial::Idle => State::Idle,
+        };
+        let terminal = |_| Terminal {
+            state,
+            since: Instant::ZERO,
+            transition: None,
+            active: Instant::ZERO,
+            preemptible: false,
+            waits: false,
+            armed: Instant::MAX,
+            times: [Duration::ZERO; 5],
+            transitions: 0,
+            transition_time: Duration::ZERO,
+            allocations: 0,
+            refusals: 0,
+            preemptions: 0,
+        };
+        let (fach_rate, dch_rate) = (cell.fach.rate, cell.dch_down.rate);
+        let free = config.budget.as_bps().saturating_sub(fach_rate.as_bps());
+        let mut rrc = Self {
+            config: config.clone(),
+            terminals: (0..cell.terminals).map(terminal).collect(),
+            fach_rate,
+            dch_rate,
+            moment: cell.dch_down.tti,
+            granted: 0,
+            preemptible: 0,
+            most: free / dch_rate.as_bps(),
+            waiting: VecDeque::new(),
+            timers: BinaryHeap::new(),
+            moves: VecDeque::new(),
+            until: Instant::ZERO,
+            granted_time: 0.0,
+            full_time: Duration::ZERO,
+        };
+        for n in 0..cell.terminals {
+            rrc.set_timer(n);
+        }
+        rrc
+    }
+
+    fn terminal(&mut self, n: u32) -> &mut Terminal {
+        &mut self.terminals[n as usize]
+    }
+
+    /// Adds up what holds for the whole cell, before it changes.
+    fn add_up(&mut self, now: Instant) {
+        let time = now.since(self.until);
+        self.granted_time += self.granted as f64 * time.as_secs_f64();
+        if self.is_full() {
+            self.full_time += time;
+        }
+        self.until = now;
+    }
+
+    /// No further dedicated channels fit, and nobody can be made to give up his.
+    fn is_full(&self) -> bool {
+        self.granted >= self.most && self.preemptible == 0
+    }
+
+    fn enter(&mut self, now: Instant, n: u32, state: State) {
+        let terminal = self.terminal(n);
+        terminal.times[terminal.state as usize] += now.since(terminal.since);
+        terminal.since = now;
+        terminal.state = state;
+        terminal.transition = None;
+        terminal.active = now;
+        self.serve(n);
+    }
+
+    /// Begins a transition, during which nothing is sent.
+    fn begin(&mut self, now: Instant, n: u32, to: State, takes: Duration) {
+        let terminal = self.terminal(n);
+        terminal.transition = Some((to, now + takes));
+        terminal.transitions += 1;
+        terminal.transition_time += takes;
+        if takes == Duration::ZERO {
+            self.enter(now, n, to);
+        } else if !(to == State::CellDch && self.config.serve_during_switch) {
+            self.serve(n);
+        }
+        self.set_timer(n);
+    }
+
+    /// Says what serves a terminal from now on.
+    fn serve(&mut self, n: u32) {
+        let terminal = &self.terminals[n as usize];
+        let service = match terminal.state {
+            _ if terminal.transition.is_some() => Service::Nothing,
+            State::CellFach => Service::Common,
+            State::CellDch => Service::Dedicated,
+            State::Idle | State::CellPch | State::UraPch => Service::Nothing,
+        };
+        self.moves.push_back(Move { terminal: n, service });
+    }
+
+    /// A terminal gives its dedicated channels back.
+    fn release(&mut self, now: Instant, n: u32) {
+        self.add_up(now);
+        self.granted -= 1;
+        let terminal = self.terminal(n);
+        if std::mem::take(&mut terminal.preemptible) {
+            self.preemptible -= 1;
+        }
+        self.begin(now, n, State::CellFach, Duration::ZERO);
+    }
+
+    /// A terminal asks for dedicated channels.
+    fn ask(&mut self, now: Instant, n: u32) {
+        if self.granted < self.most {
+            return self.grant(now, n, self.config.setup);
+        }
+        match self.victim() {
+            Some(victim) => {
+                self.terminal(victim).preemptions += 1;
+                self.release(now, victim);
+                self.grant(now, n, self.config.setup_after_release);
+            }
+            None if !self.terminal(n).waits => {
+                let terminal = self.terminal(n);
+                terminal.waits = true;
+                terminal.refusals += 1;
+                self.waiting.push_back(n);
+            }
+            None => {}
+        }
+    }
+
+    fn grant(&mut self, now: Instant, n: u32, takes: Duration) {
+        self.add_up(now);
+        self.granted += 1;
+        let terminal = self.terminal(n);
+        terminal.allocations += 1;
+        if std::mem::take(&mut terminal.waits) {
+            self.waiting.retain(|other| *other != n);
+        }
+        self.begin(now, n, State::CellDch, takes);
+    }
+
+    /// Who is to give up his dedicated channels: of those that may be made to, the one that has been
+    /// silent for longest, since it is the least likely to come back.
+    fn victim(&self) -> Option<u32> {
+        let preemptible = (0..).zip(&self.terminals).filter(|(_, terminal)| terminal.preemptible);
+        preemptible.min_by_key(|(_, terminal)| terminal.active).map(|(n, _)| n)
+    }
+
+    /// Whether more waits for a terminal than the common channels should carry.
+    fn is_above_threshold(&self, n: u32, waiting: &dyn Waiting) -> bool {
+        let exceeds = |direction, threshold: Bytes| {
+            let unsent = waiting.unsent(n, direction);
+            unsent.sdus + unsent.unacknowledged > threshold.get()
+        };
+        exceeds(Direction::Down, self.config.threshold)
+            || self.config.uplink_threshold.is_some_and(|threshold| exceeds(Direction::Up, threshold))
+    }
+
+    /// Those that wait get what has become free, first come first served; who has sent all that
+    /// it asked for waits no more.
+    fn serve_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
+        while self.granted < self.most
+            && let Some(n) = self.waiting.pop_front()
+        {
+            self.terminal(n).waits = false;
+            if self.terminals[n as usize].state == State::CellFach && self.is_above_threshold(n, waiting) {
+                self.grant(now, n, self.config.setup);
+            }
+        }
+    }
+
+    /// When something is due at a terminal.
+    fn due(&self, n: u32) -> Instant {
+        let terminal = &self.terminals[n as usize];
+        if let Some((_, done)) = terminal.transition {
+            return done;
+        }
+        let idle = terminal.active + self.config.idle_after;
+        match terminal.state {
+            State::CellDch if terminal.preemptible => terminal.active + self.config.keep + self.config.preemptible,
+            State::CellDch => terminal.active + self.config.keep.max(self.moment),
+            State::CellFach => self.config.paging_after.map_or(idle, |after| terminal.active + after),
+            State::CellPch | State::UraPch => idle,
+            State::Idle => Instant::MAX,
+        }
+    }
+
+    /// Has a terminal looked at when something is due there. A wish that moves later is found out
+    /// when the former comes.
+    fn set_timer(&mut self, n: u32) {
+        let due = self.due(n);
+        let terminal = &mut self.terminals[n as usize];
+        if due < terminal.armed {
+            terminal.armed = due;
+            self.timers.push(Reverse((due, n)));
+        }
+    }
+
+    /// Something is due at a terminal.
+    fn look_at(&mut self, now: Instant, n: u32, waiting: &dyn Waiting) {
+        let terminal = &self.terminals[n as usize];
+        if let Some((to, _)) = terminal.transition {
+            return self.enter(now, n, to);
+        }
+        let busy = Direction::BOTH.into_iter().any(|direction| waiting.unsent(n, direction) != Default::default());
+        match terminal.state {
+            _ if busy => self.terminal(n).active = now,
+            State::CellDch if !terminal.preemptible && self.config.preemptible > Duration::ZERO => {
+                self.add_up(now);
+                self.preemptible += 1;
+                self.terminal(n).preemptible = true;
+                self.preempt_for_waiting(now, waiting);
+            }
+            State::CellDch => {
+                self.release(now, n);
+                self.serve_waiting(now, waiting);
+            }
+            State::CellFach if self.config.paging_after.is_some() => {
+                self.begin(now, n, State::CellPch, Duration::ZERO);
+            }
+            _ => self.begin(now, n, State::Idle, Duration::ZERO),
+        }
+    }
+
+    /// A terminal is not silent.
+    #[inline]
+    fn note_activity(&mut self, now: Instant, n: u32) {
+        let terminal = &mut self.terminals[n as usize];
+        terminal.active = now;
+        if terminal.preemptible {
+            terminal.preemptible = false;
+            self.add_up(now);
+            self.preemptible -= 1;
+            // It may be silent again before the former wish comes.
+            self.set_timer(n);
+        }
+    }
+
+    /// Somebody can be made to give up his channels: the first of those that wait gets them.
+    fn preempt_for_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
+        while self.preemptible > 0
+            && let Some(n) = self.waiting.pop_front()
+        {
+            self.terminal(n).waits = false;
+            if self.terminals[n as usize].state == State::CellFach && self.is_above_threshold(n, waiting) {
+                self.ask(now, n);
+            }
+        }
+    }
+}
+
+impl Attachment for Rrc {
+    fn service(&self, _terminal: u32) -> Service {
+        match self.config.initial {
+            Initial::CellFach => Service::Common,
+            Initial::Idle => Service::Nothing,
+        }
+    }
+
+    fn on_backlog(&mut self, now: Instant, n: u32, _direction: Direction, waiting: &dyn Waiting) {
+        let terminal = &self.terminals[n as usize];
+        if terminal.transition.is_some() {
+            return;
+        }
+        match terminal.state {
+            State::CellFach => {
+                if self.is_above_threshold(n, waiting) {
+                    self.ask(now, n);
+                }
+            }
+            State::CellPch | State::UraPch => self.begin(now, n, State::CellFach, self.config.from_paging),
+            State::Idle => self.begin(now, n, State::CellFach, self.config.from_idle),
+            State::CellDch => self.note_activity(now, n),
+        }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, now: Instant, n: u32, _direction: Direction, _bits: u32) {
+        self.note_activity(now, n);
+    }
+
+    fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting) {
+        while let Some(&Reverse((at, n))) = self.timers.peek()
+            && at <= now
+        {
+            self.timers.pop();
+            let terminal = &mut self.terminals[n as usize];
+            if terminal.armed != at {
+                continue; // an old entry
+            }
+            terminal.armed = Instant::MAX;
+            if self.due(n) <= now {
+                self.look_at(now, n, waiting);
+                // What came meanwhile may want more than the new state gives.
+                if self.terminals[n as usize].state == State::CellFach && self.is_above_threshold(n, waiting) {
+                    self.on_backlog(now, n, Direction::Down, waiting);
+                }
+            }
+            self.set_timer(n);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.timers.peek().map(|Reverse((at, _))| *at)
+    }
+
+    fn poll(&mut self) -> Option<Move> {
+        self.moves.pop_front()
+    }
+
+    fn sample(&self, now: Instant, probe: &mut dyn Probe) {
+        let last = now.since(self.until);
+        let granted_time = self.granted_time + self.granted as f64 * last.as_secs_f64();
+        let seconds = now.as_secs_f64();
+        let mean = if seconds > 0.0 { granted_time / seconds } else { 0.0 };
+        let full_time = self.full_time + if self.is_full() { last } else { Duration::ZERO };
+        probe.value("dedicated", self.granted as f64);
+        let (fach, dch) = (self.fach_rate.as_bps() as f64 / 1e3, self.dch_rate.as_bps() as f64 / 1e3);
+        probe.value("occupancy_kbps", fach + dch * mean);
+        probe.value("full_s", full_time.as_secs_f64());
+        let sum = |of: fn(&Terminal) -> u64| self.terminals.iter().map(of).sum::<u64>() as f64;
+        probe.value("allocations", sum(|terminal| terminal.allocations));
+        probe.value("preemptions", sum(|terminal| terminal.preemptions));
+        probe.value("refusals", sum(|terminal| terminal.refusals));
+    }
+
+    fn sample_terminal(&self, now: Instant, n: u32, probe: &mut dyn Probe) {
+        let terminal = &self.terminals[n as usize];
+        for (state, name) in State::ALL.into_iter().zip(State::NAMES) {
+            let present = if state == terminal.state { now.since(terminal.since) } else { Duration::ZERO };
+            probe.value(name, (terminal.times[state as usize] + present).as_secs_f64());
+        }
+        probe.value("transitions", terminal.transitions as f64);
+        probe.value("transition_s", terminal.transition_time.as_secs_f64());
+        probe.value("allocations", terminal.allocations as f64);
+        probe.value("preemptions", terminal.preemptions as f64);
+        probe.value("refusals", terminal.refusals as f64);
+    }
+}

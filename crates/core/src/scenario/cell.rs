@@ -1,0 +1,173 @@
+//! Radio cells as data, and their terminals' names.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{BitRate, Duration};
+use crate::profile::Profile;
+use crate::radio::umts::channel::{Limit, Order, Rate};
+
+use super::registry::{Attachment, LossModel, Rlc};
+use super::types::{Flow, Scenario};
+
+/// A cell of UMTS between an RNC and terminals (UEs). The terminals are nodes called `NAME.ue[0]`,
+/// `NAME.ue[1]`, …; a flow to or from `NAME.ue[*]` stands for one flow for each of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// A name for results and terminals.
+    pub name: String,
+    /// The node that is the RNC.
+    pub rnc: String,
+    /// How many terminals there are. 1.
+    #[serde(default = "one")]
+    pub ues: u32,
+    /// How RLC carries packets over the radio. `3gpp`: `am`, acknowledged mode. `ns2`: `eurane`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rlc: Option<Rlc>,
+    /// Which PDUs the air loses down, for each terminal by itself. None.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+    /// Which PDUs the air loses up. None.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uplink_loss: Option<LossModel>,
+    /// What serves the terminals: the common channels, dedicated ones, or dedicated ones on demand. On
+    /// demand.
+    #[serde(default = "default_attachment")]
+    pub attachment: Attachment,
+    /// The forward access channel, down, which all terminals share. 32 kbit/s in intervals of 10 ms.
+    #[serde(default = "default_fach")]
+    pub fach: Rate,
+    /// The random access channel, up, which each terminal has for itself. 16 kbit/s in intervals of 20 ms.
+    #[serde(default = "default_rach")]
+    pub rach: Rate,
+    /// Access to the random access channel delays an interval's PDUs by up to this long, at random. 3 ms
+    /// (EURANE).
+    #[serde(default = "default_access")]
+    pub rach_access: Duration,
+    /// Dedicated channels.
+    #[serde(default)]
+    pub dch: Dch,
+    /// Between Node B and RNC.
+    #[serde(default)]
+    pub iub: Iub,
+    /// How much the queues in front of the air take. `3gpp`: what two intervals carry. `ns2`: EURANE's
+    /// rule, which mixes units.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Limit>,
+    /// Whose turn it is on the forward access channel. Who came first.
+    #[serde(default)]
+    pub fach_order: Order,
+    /// The PDUs of one interval leave RLC one after the other, each up to this long after the one before,
+    /// at random. So it changes who is first at a shared channel. 20 µs (EURANE); 0 s keeps the
+    /// terminals in one order for ever.
+    #[serde(default = "default_spacing")]
+    pub spacing: Duration,
+}
+
+/// Dedicated channels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dch {
+    /// Down. 64 kbit/s in intervals of 10 ms.
+    pub down: Rate,
+    /// Up. 32 kbit/s in intervals of 10 ms.
+    pub up: Rate,
+}
+
+impl Default for Dch {
+    fn default() -> Self {
+        Self { down: rate(64, 10), up: rate(32, 10) }
+    }
+}
+
+/// The interface between Node B and RNC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Iub {
+    /// Its rate. 622 Mbit/s (EURANE's examples).
+    pub rate: BitRate,
+    /// Its propagation delay. 15 ms (the same).
+    pub delay: Duration,
+}
+
+impl Default for Iub {
+    fn default() -> Self {
+        Self { rate: BitRate::from_bps(622_000_000), delay: Duration::from_millis(15) }
+    }
+}
+
+impl Cell {
+    /// The names of its terminals.
+    pub fn terminals(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.ues).map(|n| format!("{}.ue[{n}]", self.name))
+    }
+
+    /// How RLC works in a scenario of this profile.
+    pub fn rlc(&self, profile: Profile) -> Rlc {
+        let usual = || if profile.is_ns2() { Rlc::Eurane(Default::default()) } else { Rlc::Am(Default::default()) };
+        self.rlc.clone().unwrap_or_else(usual)
+    }
+
+    /// How much the queues take in a scenario of this profile.
+    pub fn queue(&self, profile: Profile) -> Limit {
+        self.queue.unwrap_or(if profile.is_ns2() { Limit::MixedUnits } else { Limit::TwoIntervals })
+    }
+}
+
+impl Scenario {
+    /// The cell all of whose terminals `name` stands for.
+    pub fn all_terminals(&self, name: &str) -> Option<&Cell> {
+        let cell = name.strip_suffix(".ue[*]")?;
+        self.cell.iter().find(|candidate| candidate.name == cell)
+    }
+
+    /// The nodes that `name` stands for, as the end of a flow.
+    pub fn nodes_called(&self, name: &str) -> Vec<String> {
+        self.all_terminals(name).map_or_else(|| vec![name.to_owned()], |cell| cell.terminals().collect())
+    }
+}
+
+impl Flow {
+    /// The flows that it stands for: one for each terminal if one of its ends is all terminals of a cell.
+    pub fn each(&self, scenario: &Scenario) -> Vec<Self> {
+        let (from, to) = (scenario.nodes_called(&self.from), scenario.nodes_called(&self.to));
+        if from.len() == 1 && to.len() == 1 {
+            return vec![Self { from: from[0].clone(), to: to[0].clone(), ..self.clone() }];
+        }
+        let pairs = from.iter().flat_map(|from| to.iter().map(move |to| (from.clone(), to.clone())));
+        let named = |(n, (from, to)): (usize, (String, String))| {
+            let name = if self.name.is_empty() { String::new() } else { format!("{}[{n}]", self.name) };
+            Self { name, from, to, ..self.clone() }
+        };
+        pairs.enumerate().map(named).collect()
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn rate(kbps: u64, ms: u64) -> Rate {
+    Rate { rate: BitRate::from_bps(kbps * 1000), tti: Duration::from_millis(ms) }
+}
+
+fn default_fach() -> Rate {
+    rate(32, 10)
+}
+
+fn default_rach() -> Rate {
+    rate(16, 20)
+}
+
+fn default_access() -> Duration {
+    Duration::from_millis(3)
+}
+
+fn default_spacing() -> Duration {
+    Duration::from_micros(20)
+}
+
+fn default_attachment() -> Attachment {
+    Attachment::Rrc(Default::default())
+}

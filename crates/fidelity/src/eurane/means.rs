@@ -1,0 +1,441 @@
+//! Compares means over seeds: greedy TCP over FACH, one user and then two.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lasthop_core::engine::Instant;
+use lasthop_core::net::{
+    FlowId, Histogram, NodeId, Observation, Observer, Probe, RunError, Simulation, Variable, What,
+};
+use lasthop_core::scenario::builder::{self, Built};
+use lasthop_core::scenario::read;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::in_parallel;
+use crate::means::Mean;
+use crate::report::Outcome;
+
+/// An index. What is for readers is not looked at.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "for readers of the index")]
+struct File {
+    family: IgnoredAny,
+    simulator: IgnoredAny,
+    topology: IgnoredAny,
+    rlc: IgnoredAny,
+    nodeb_queue: IgnoredAny,
+    tcp: IgnoredAny,
+    #[serde(rename = "other sets")]
+    other_sets: IgnoredAny,
+    bler: IgnoredAny,
+    parts: IgnoredAny,
+    columns: IgnoredAny,
+    #[serde(rename = "series.csv")]
+    series: Option<IgnoredAny>,
+    comparison: IgnoredAny,
+    sets: Vec<Set>,
+    files: IgnoredAny,
+}
+
+/// Variants of TCP at several error rates.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Set {
+    name: String,
+    tcps: Vec<String>,
+    dlbler: Vec<f64>,
+    #[serde(default)]
+    ulbler: f64,
+    #[serde(default = "stock_iub")]
+    iub: String,
+    #[serde(default)]
+    overhead: Option<String>,
+    seeds: Vec<u64>,
+}
+
+fn stock_iub() -> String {
+    "15ms".to_owned()
+}
+
+/// The columns of means that are compared.
+const COLUMNS: [&str; 13] = [
+    "goodput_kbps",
+    "window_pkts",
+    "cwnd_pkts",
+    "rtt_s",
+    "tcp_retransmissions",
+    "tcp_timeouts",
+    "rlc_kbps",
+    "rlc_new_kbps",
+    "rlc_rtx_kbps",
+    "rlc_poll_kbps",
+    "rlc_status_kbps",
+    "rlc_ul_kbps",
+    "nodeb_drop_kbps",
+];
+
+/// Seconds: one flow from the first to the second, two from the third to the fourth.
+const PARTS: [(&str, [f64; 2]); 2] = [("one", [100.0, 1500.0]), ("two", [1600.0, 7500.0])];
+
+/// The time between two samples of windows.
+const SAMPLES_PER_SECOND: u64 = 10;
+
+/// Means must be equal within this share of the reference's, and two standard errors.
+const SHARE: f64 = 0.01;
+/// The same for Vegas where two users share the channel, and at a block error rate of 0.3.
+const VEGAS_SHARE: f64 = 0.04;
+
+/// Compares the means of a folder: a line for each variant, error rate and part.
+pub fn compare(folder: &Path, value: Value, jobs: usize) -> Result<Vec<(String, Outcome)>, String> {
+    let file: File = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
+    let reference = read_means(&folder.join("means.csv"))?;
+    let mut points = Vec::new();
+    for set in &file.sets {
+        for tcp in &set.tcps {
+            points.extend(set.dlbler.iter().map(|bler| (set, tcp.as_str(), *bler)));
+        }
+    }
+    let outcomes = in_parallel(jobs, &points, |(set, tcp, bler)| {
+        let runs = set.seeds.iter().map(|seed| run(set, tcp, *bler, *seed)).collect::<Result<Vec<_>, _>>();
+        PARTS.map(|(part, _)| {
+            let id = format!("{} {tcp} {bler} {part}", set.name);
+            let outcome = match &runs {
+                Err(message) => Outcome::Failed(message.clone()),
+                Ok(runs) => hold(&reference, (&set.name, tcp, *bler, part), runs),
+            };
+            (id, outcome)
+        })
+    });
+    Ok(outcomes.into_iter().flatten().collect())
+}
+
+/// Set, variant, error rate in thousandths, part and flow.
+type Cell = (String, String, u64, String, String);
+/// Means and standard errors by column.
+type Means = BTreeMap<Cell, BTreeMap<String, f64>>;
+
+fn thousandths(bler: f64) -> u64 {
+    (bler * 1000.0).round() as u64
+}
+
+fn read_means(file: &Path) -> Result<Means, String> {
+    let problem = |e: String| format!("{}: {e}", file.display());
+    let mut reader = csv::Reader::from_path(file).map_err(|e| problem(e.to_string()))?;
+    let mut means = Means::new();
+    for record in reader.deserialize::<BTreeMap<String, String>>() {
+        let mut record = record.map_err(|e| problem(e.to_string()))?;
+        let mut take = |name: &str| record.remove(name).ok_or_else(|| problem(format!("no column {name}")));
+        let (set, tcp, bler, part, flow) = (take("set")?, take("tcp")?, take("bler")?, take("part")?, take("flow")?);
+        let bler: f64 = bler.parse().map_err(|e| problem(format!("{e}")))?;
+        let numbers = record.into_iter().filter_map(|(name, text)| Some((name, text.parse().ok()?))).collect();
+        means.insert((set, tcp, thousandths(bler), part, flow), numbers);
+    }
+    Ok(means)
+}
+
+/// Holds the runs of one part against the means of the reference.
+fn hold(reference: &Means, (set, tcp, bler, part): (&str, &str, f64, &str), runs: &[Run]) -> Outcome {
+    let mut cells = 0;
+    let mut worst: Option<(f64, String)> = None;
+    for flow in ["0", "1", "all"] {
+        let cell = (set.to_owned(), tcp.to_owned(), thousandths(bler), part.to_owned(), flow.to_owned());
+        let Some(theirs) = reference.get(&cell) else { continue };
+        for column in COLUMNS {
+            let error = format!("{column}_se");
+            let (Some(mean), Some(error)) = (theirs.get(column), theirs.get(&error)) else { continue };
+            let key = (part, flow, column);
+            let ours = Mean::of(runs.iter().map(|run| run.get(&key).copied().unwrap_or(f64::NAN)));
+            let share = if tcp == "Vegas" && (part == "two" || bler >= 0.3) { VEGAS_SHARE } else { SHARE };
+            let bound = share * mean.abs() + 2.0 * (error * error + ours.error * ours.error).sqrt();
+            let distance = (ours.mean - mean).abs();
+            cells += 1;
+            if distance.is_nan() || distance > bound {
+                let ratio = distance / bound.max(1e-12);
+                let words = format!("flow {flow}, {column}: {:.4}, not {mean:.4} ± {bound:.4}", ours.mean);
+                if worst.as_ref().is_none_or(|(other, _)| ratio > *other) {
+                    worst = Some((ratio, words));
+                }
+            }
+        }
+    }
+    match worst {
+        None => Outcome::Same(cells),
+        Some((_, words)) => Outcome::Differs(cells, words),
+    }
+}
+
+/// What a run gives, by part, flow and column.
+type Run = BTreeMap<(&'static str, &'static str, &'static str), f64>;
+
+/// The scenario, as the index describes it.
+fn scenario(set: &Set, tcp: &str, bler: f64) -> Result<String, String> {
+    let variant = match tcp {
+        "Tahoe" | "Reno" | "Newreno" | "Vegas" => tcp.to_lowercase(),
+        "Sack1" => "sack".to_owned(),
+        other => return Err(format!("unknown TCP {other}")),
+    };
+    let spacing = match set.overhead.as_deref() {
+        None => "20 us",
+        Some("0") => "0 s",
+        Some(other) => return Err(format!("unknown overhead {other}")),
+    };
+    let iub = set.iub.replace("ms", " ms");
+    let flow = |n: usize, start: &str| {
+        format!(
+            r#"
+            [[flow]]
+            name = "{n}"
+            from = "host"
+            to = "cell.ue[{n}]"
+            start = "{start}"
+            transport.tcp = {{ variant = "{variant}", window = 20, segment = "1000 B", rto = {{ initial = "6 s", min = "200 ms" }} }}
+            "#
+        )
+    };
+    Ok(format!(
+        r#"
+        profile = "ns2"
+        duration = "7500 s"
+        [[link]]
+        name = "internet"
+        between = ["host", "ggsn"]
+        rate = "10 Mbit/s"
+        delay = "15 ms"
+        [[link]]
+        name = "core"
+        between = ["ggsn", "rnc"]
+        rate = "622 Mbit/s"
+        delay = "10.4 ms"
+        [[cell]]
+        name = "cell"
+        rnc = "rnc"
+        ues = 2
+        attachment = "common"
+        rlc = "eurane"
+        spacing = "{spacing}"
+        iub.delay = "{iub}"
+        loss.bernoulli.p = {bler}
+        uplink_loss.bernoulli.p = {}
+        {}{}"#,
+        set.ulbler,
+        flow(0, "1 s"),
+        flow(1, "1500 s"),
+    ))
+}
+
+fn run(set: &Set, tcp: &str, bler: f64, seed: u64) -> Result<Run, String> {
+    let text = scenario(set, tcp, bler)?;
+    let document = read::toml(&text, "scenario").map_err(|e| e.to_string())?;
+    let watcher = Box::new(Rtts::default());
+    let mut built = builder::build(&document.scenario, seed, Some(watcher)).map_err(|e| e.to_string())?;
+    let mut run = Run::new();
+    for (part, [from, to]) in PARTS {
+        // How often samples were taken, and their sums for each flow: windows and congestion windows.
+        let mut windows = [[0.0; 2]; 2];
+        advance(&mut built.simulation, from).map_err(|e| e.to_string())?;
+        let before = [0, 1].map(|flow| Totals::of(&built, flow));
+        Rtts::swap(&mut built.simulation);
+        let samples = ((to - from) * SAMPLES_PER_SECOND as f64) as u64;
+        for n in 1..=samples {
+            advance(&mut built.simulation, from + n as f64 / SAMPLES_PER_SECOND as f64).map_err(|e| e.to_string())?;
+            for (flow, sums) in windows.iter_mut().enumerate() {
+                let mut sender = Windows::default();
+                built.simulation.sample_sender(built.flows[flow].id, &mut sender);
+                sums[0] += sender.in_flight / samples as f64;
+                sums[1] += sender.cwnd.min(20.0) / samples as f64;
+            }
+        }
+        let rtts = Rtts::swap(&mut built.simulation);
+        let flows: &[usize] = if part == "one" { &[0] } else { &[0, 1] };
+        let mut all: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
+        for &flow in flows {
+            let name = ["0", "1"][flow];
+            let change = Totals::of(&built, flow).since(&before[flow]);
+            let mut values = change.columns(to - from);
+            values.insert("window_pkts", windows[flow][0]);
+            values.insert("cwnd_pkts", windows[flow][1]);
+            values.insert("rtt_s", rtts.mean(flow));
+            for (column, value) in values {
+                run.insert((part, name, column), value);
+                all.entry(column).or_default().push(value);
+            }
+        }
+        if flows.len() > 1 {
+            for (column, values) in all {
+                let sum: f64 = values.iter().sum();
+                let is_mean = matches!(column, "window_pkts" | "cwnd_pkts" | "rtt_s");
+                run.insert((part, "all", column), if is_mean { sum / values.len() as f64 } else { sum });
+            }
+        }
+    }
+    Ok(run)
+}
+
+fn advance(simulation: &mut Simulation, to: f64) -> Result<(), RunError> {
+    simulation.run_until(Instant::from_secs_f64(to), u64::MAX).map(|_| ())
+}
+
+/// Counters of a flow and of its terminal's bearer.
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    acked_bytes: f64,
+    retransmissions: f64,
+    timeouts: f64,
+    /// New, again, for a poll, and without data, down.
+    pdus: [f64; 4],
+    up: f64,
+    dropped: f64,
+}
+
+impl Totals {
+    fn of(built: &Built, flow: usize) -> Self {
+        let mut sender = Values::default();
+        built.simulation.sample_sender(built.flows[flow].id, &mut sender);
+        let mut media = Values::default();
+        built.simulation.sample_media(&mut media);
+        let down = |name: &str| media.at(&format!("cell.ue[{flow}] down"), name);
+        let up = |name: &str| media.at(&format!("cell.ue[{flow}] up"), name);
+        let kinds = ["new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus"];
+        Self {
+            acked_bytes: sender.get("acked_bytes"),
+            retransmissions: sender.get("retransmitted_packets"),
+            timeouts: sender.get("timeouts"),
+            pdus: kinds.map(down),
+            up: kinds.map(up).iter().sum(),
+            dropped: down("queue_dropped_pdus"),
+        }
+    }
+
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            acked_bytes: self.acked_bytes - before.acked_bytes,
+            retransmissions: self.retransmissions - before.retransmissions,
+            timeouts: self.timeouts - before.timeouts,
+            pdus: std::array::from_fn(|i| self.pdus[i] - before.pdus[i]),
+            up: self.up - before.up,
+            dropped: self.dropped - before.dropped,
+        }
+    }
+
+    fn columns(&self, seconds: f64) -> BTreeMap<&'static str, f64> {
+        let kbps = |pdus: f64| pdus * 320.0 / seconds / 1e3;
+        let [new, again, polls, control] = self.pdus.map(kbps);
+        BTreeMap::from([
+            ("goodput_kbps", self.acked_bytes * 8.0 / seconds / 1e3),
+            ("tcp_retransmissions", self.retransmissions),
+            ("tcp_timeouts", self.timeouts),
+            ("rlc_kbps", new + again + polls + control),
+            ("rlc_new_kbps", new),
+            ("rlc_rtx_kbps", again),
+            ("rlc_poll_kbps", polls),
+            ("rlc_status_kbps", control),
+            ("rlc_ul_kbps", kbps(self.up)),
+            ("nodeb_drop_kbps", kbps(self.dropped)),
+        ])
+    }
+}
+
+/// The windows that a sender shows, in packets.
+#[derive(Default)]
+struct Windows {
+    in_flight: f64,
+    cwnd: f64,
+}
+
+impl Probe for Windows {
+    fn part(&mut self, _what: What, _name: &str) {}
+
+    fn value(&mut self, name: &'static str, value: f64) {
+        match name {
+            "in_flight_packets" => self.in_flight = value,
+            "cwnd_packets" => self.cwnd = value,
+            _ => {}
+        }
+    }
+
+    fn distribution(&mut self, _name: &'static str, _scale: f64, _histogram: &Histogram) {}
+}
+
+/// Values that parts show.
+#[derive(Default)]
+struct Values {
+    part: String,
+    values: BTreeMap<(String, &'static str), f64>,
+}
+
+impl Values {
+    fn get(&self, name: &'static str) -> f64 {
+        self.values.get(&(String::new(), name)).copied().unwrap_or(f64::NAN)
+    }
+
+    fn at(&self, part: &str, name: &str) -> f64 {
+        let found = self.values.iter().find(|((p, n), _)| p == part && *n == name);
+        found.map_or(f64::NAN, |(_, value)| *value)
+    }
+}
+
+impl Probe for Values {
+    fn part(&mut self, _what: What, name: &str) {
+        name.clone_into(&mut self.part);
+    }
+
+    fn value(&mut self, name: &'static str, value: f64) {
+        self.values.insert((self.part.clone(), name), value);
+    }
+
+    fn distribution(&mut self, _name: &'static str, _scale: f64, _histogram: &Histogram) {}
+}
+
+/// The estimates of the round-trip time that are in use when acknowledgements come.
+#[derive(Default)]
+struct Rtts {
+    flows: [Rtt; 2],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Rtt {
+    /// The last one, in ticks of 10 ms.
+    present: f64,
+    sum: f64,
+    count: f64,
+}
+
+impl Rtts {
+    /// Takes what has been added up; the present estimates stay.
+    fn swap(simulation: &mut Simulation) -> Self {
+        let former = simulation.take_observer().and_then(|o| o.into_any().downcast::<Self>().ok());
+        let former = former.map_or_else(Self::default, |rtts| *rtts);
+        let flows = former.flows.map(|rtt| Rtt { sum: 0.0, count: 0.0, ..rtt });
+        simulation.set_observer(Box::new(Self { flows }));
+        former
+    }
+
+    fn mean(&self, flow: usize) -> f64 {
+        0.01 * self.flows[flow].sum / self.flows[flow].count
+    }
+}
+
+impl Observer for Rtts {
+    fn see(&mut self, _now: Instant, observation: &Observation<'_>) {
+        match *observation {
+            Observation::Changed { flow: FlowId(flow), variable: Variable::Rtt, value, .. } => {
+                self.flows[flow as usize].present = value;
+            }
+            // Acknowledgements come to the host, which is the last node but one by name.
+            Observation::Received { node: NodeId(3), packet } => {
+                let rtt = &mut self.flows[packet.flow.0 as usize];
+                rtt.sum += rtt.present;
+                rtt.count += 1.0;
+            }
+            _ => {}
+        }
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
