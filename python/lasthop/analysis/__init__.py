@@ -18,7 +18,10 @@ from lasthop.analysis.traces import Trace
 from lasthop.results import Format, Result, Table, save_tables
 from lasthop.stats import number
 
-__all__ = ["Analysis", "analyze"]
+__all__ = ["MADE_BY", "Analysis", "analyze"]
+
+#: What manifests call the writer.
+MADE_BY = "lasthop analyze"
 
 #: What rates and means over time are taken over.
 Over = Literal["run", "connections"]
@@ -36,6 +39,8 @@ def analyze(
     """
     if over not in ("run", "connections"):
         raise ValueError(f"over {over!r}: write 'run' or 'connections'")
+    if not isinstance(source, Result) and not Path(source).exists():
+        raise ValueError(f"there is no {source}")
     if not isinstance(source, Result) and not Path(source).is_dir():
         seen, end_s = captures.traces(Path(source), flows)
         return _analysis(Path(source).stem, seen, end_s, over)
@@ -64,6 +69,8 @@ def _one_of(folder: Path, seed: int | None) -> Result:
 
 
 def _analysis(name: str, seen: Sequence[Trace], end_s: float, over: Over) -> Analysis:
+    if not seen:
+        raise ValueError(f"{name} has no TCP connections")
     measured = []
     for trace, after in zip(seen, [*seen[1:], None], strict=True):
         # What is outstanding when a connection is given up is so until the flow's next one begins.
@@ -112,4 +119,4 @@ class Analysis:
     def save(self, folder: str | Path, format: Format = "parquet", *, force: bool = False) -> list[Path]:
         """Writes the tables and ``manifest.json`` into ``folder``; the paths written."""
         manifest = {"scenario": self.name, "over": self.over, "end_s": self.end_s}
-        return save_tables(self.tables, folder, format, manifest=manifest, made_by="lasthop analyze", force=force)
+        return save_tables(self.tables, folder, format, manifest=manifest, made_by=MADE_BY, force=force)

@@ -81,10 +81,14 @@ def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Tr
 
     forth = (capture.source == sender) & (capture.target == receiver)
     back = (capture.source == receiver) & (capture.target == sender)
-    views = [_connections(capture, np.flatnonzero((forth | back) & (capture.interface == place))) for place in (
-        _place(capture, forth & capture.out), _place(capture, forth & ~capture.out)
-    )]  # fmt: skip
-    here, there = views
+
+    def seen(rows: Array) -> list[Array]:
+        """The connections at the interface that these packets passed."""
+        places = capture.interface[rows]
+        at = capture.interface == (places[0] if len(places) else -1)
+        return _connections(capture, np.flatnonzero((forth | back) & at))
+
+    here, there = seen(forth & capture.out), seen(forth & ~capture.out)
     if not here:
         raise ValueError(f"nothing was captured where the data of {flow} are sent, only where they arrive")
     names = [capture.names[end].rpartition(":")[0] for end in (sender, receiver)]
@@ -102,17 +106,13 @@ def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Tr
     ]
 
 
-def _place(capture: _Capture, rows: Array) -> int:
-    """The interface that these packets passed, or -1."""
-    places = capture.interface[rows]
-    return int(places[0]) if len(places) else -1
-
-
 def _connections(capture: _Capture, rows: Array) -> list[Array]:
     """The rows of each connection: one begins with a SYN that comes after anything else than SYNs."""
     import numpy as np
 
-    begins = [0] if len(rows) else []
+    if not len(rows):
+        return []
+    begins = [0]
     syn = capture.syn[rows] > 0
     for place in np.flatnonzero(syn & (capture.ack[rows] < 0)):
         if not syn[begins[-1] : place].all():

@@ -97,7 +97,8 @@ class Measured:
         import numpy as np
 
         before = self._highest_before[self.trace.out]
-        return np.clip(np.minimum(self.sent.last, before) - self.sent.first, 0, self.sent.payload)
+        again: Array = np.clip(np.minimum(self.sent.last, before) - self.sent.first, 0, self.sent.payload)
+        return again
 
     @cached_property
     def segment(self) -> int:
@@ -137,7 +138,8 @@ class Measured:
         into = ~self.trace.out
         before, sent = self._acknowledged_before[into], self._highest_before[into]
         bare = (self.heard.payload == 0) & (self.heard.syn == 0) & (self.heard.fin == 0)
-        return self.acks & bare & (self.heard.ack == before) & (before > 0) & (sent > before)
+        duplicate: Array = self.acks & bare & (self.heard.ack == before) & (before > 0) & (sent > before)
+        return duplicate
 
     @cached_property
     def runs(self) -> tuple[Array, Array]:
