@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lasthop import plot
+    from lasthop.analysis import Analysis, analyze
     from lasthop.errors import RunError, ScenarioError
     from lasthop.results import Result, Table
     from lasthop.runs import Replications, replicate, run
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from lasthop.sweeps import Sweep, sweep
 
 __all__ = [
+    "Analysis",
     "Estimate",
     "Replications",
     "Result",
@@ -29,6 +31,7 @@ __all__ = [
     "Sweep",
     "Table",
     "__version__",
+    "analyze",
     "estimate",
     "load",
     "plot",
@@ -42,6 +45,8 @@ __version__ = "0.1.0"
 #: Where each public name lives. It is imported when first used, so that ``lasthop --help`` waits
 #: for nothing.
 _HOMES = {
+    "Analysis": "analysis",
+    "analyze": "analysis",
     "Estimate": "stats",
     "estimate": "stats",
     "Replications": "runs",

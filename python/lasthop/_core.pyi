@@ -5,7 +5,7 @@ The compiled core of lasthop. Use the package `lasthop` instead.
 from os import PathLike
 from typing import SupportsIndex, final
 
-__all__ = ["Outcome", "Run", "Scenario", "Table", "read", "read_file", "reference", "schema"]
+__all__ = ["Outcome", "Run", "Scenario", "Table", "read", "read_file", "reference", "schema", "segments"]
 
 @final
 class Outcome:
@@ -107,4 +107,9 @@ def reference() -> str:
 def schema(section: str | None = None) -> str:
     """
     The JSON Schema of a scenario, or of one section of it by its name or its path.
+    """
+
+def segments(path: str | PathLike[str]) -> Table:
+    """
+    The TCP segments of a capture (pcapng): one row for each packet that passed an interface.
     """

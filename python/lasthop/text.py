@@ -9,11 +9,12 @@ from lasthop.stats import Estimate, number
 from lasthop.sweeps.vary import label
 
 if TYPE_CHECKING:
+    from lasthop.analysis import Analysis
     from lasthop.results import Result
     from lasthop.runs import Replications
     from lasthop.sweeps import Sweep
 
-__all__ = ["aligned", "replications_text", "run_text", "sweep_text"]
+__all__ = ["aligned", "analysis_text", "replications_text", "run_text", "sweep_text"]
 
 
 #: What numbers are written with, alone, as a mean with its half-width, or as a pair.
@@ -78,7 +79,34 @@ def replications_text(replications: Replications) -> str:
     )
 
 
-#: The most lines of a table of a sweep.
+#: What `lasthop analyze` shows of a connection, or of several together.
+ANALYSIS = [
+    ("goodput_kbps received/acked/sent", ["received_kbps", "acked_kbps", "sent_kbps"]),
+    ("outstanding_packets mean/max", ["outstanding_packets_mean", "outstanding_packets_max"]),
+    ("sent", ["sent_packets"]),
+    ("retransmitted", ["retransmitted_packets"]),
+    ("acks", ["acks"]),
+    ("duplicate", ["duplicate_acks"]),
+    ("runs over 3", ["dupack_runs_over_3"]),
+    ("rtt_ms min/mean/max", ["rtt_ms_min", "rtt_ms_mean", "rtt_ms_max"]),
+    ("timeouts", ["timeouts"]),
+    ("transmission_s", ["transmission_s"]),
+    ("off_s", ["off_s"]),
+]
+
+
+def analysis_text(analysis: Analysis) -> str:
+    """What `lasthop analyze` prints: each connection, and what those of a flow, and all, did together."""
+    connections, totals = analysis.connections.rows(), analysis.totals.rows()
+    names = ["from", "to"] if len({row["flow"] for row in totals}) == 1 else ["flow"]
+    tables = [_cut([*((name, [name]) for name in names), ("connection", ["connection"]), *ANALYSIS], connections)]
+    if len(connections) > 1:
+        told = [{**row, "flow": row["flow"] or "all together"} for row in totals]
+        tables.append(_cut([("flow", ["flow"]), ("connections", ["connections"]), *ANALYSIS], told))
+    return _page(analysis.heading(), tables)
+
+
+#: The most lines of a table of a sweep, or of an analysis.
 LINES = 40
 
 
@@ -118,7 +146,13 @@ def _metrics(sweep: Sweep, table: str, view: View) -> list[str]:
 def _cut(view: View, rows: list[dict[str, Any]]) -> str:
     """The first lines of a table."""
     more = f"\n… and {number(len(rows) - LINES)} more lines" if len(rows) > LINES else ""
-    return _table(view, rows[:LINES], lambda value: str(value) if isinstance(value, Estimate) else label(value)) + more
+    return _table(view, rows[:LINES], _shown) + more
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Estimate):
+        return str(value)
+    return _plain(value) if value is None or isinstance(value, (str, float)) else label(value)
 
 
 def _page(heading: str, tables: Sequence[str]) -> str:

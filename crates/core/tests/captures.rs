@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use lasthop_core::measure::pcapng::Capture;
+use lasthop_core::measure::segments::segments;
 use lasthop_core::net::{FlowId, Histogram, Probe};
 use lasthop_core::scenario::{capture, run::Run};
 
@@ -184,6 +185,42 @@ fn tcptrace_counts_what_the_sender_counts() {
         assert_eq!(value("unique bytes sent:"), run.flow("sent_bytes"), "{text}");
         assert_eq!(value("rexmt data pkts:"), run.flow("retransmitted_packets"), "{text}");
         assert_eq!(value("rexmt data bytes:"), run.flow("retransmitted_bytes"), "{text}");
+    }
+}
+
+#[test]
+fn segments_read_back_are_those_that_were_sent() {
+    let run = Captured::new("read", "transport.tcp = { variant = \"sack\", timestamps = true }", &["server"]);
+    let file = std::fs::read(&run.file).unwrap();
+    let table = segments(&file[..]).unwrap();
+    let sum = |name: &str, direction: &str| {
+        let rows = (0..table.rows()).filter(|&row| table.text("direction", row) == Some(direction));
+        rows.filter_map(|row| table.number(name, row)).sum::<f64>()
+    };
+    assert_eq!(sum("payload_bytes", "out"), run.flow("sent_bytes") + run.flow("retransmitted_bytes"));
+    assert_eq!((sum("payload_bytes", "in"), sum("syn", "out"), sum("syn", "in")), (0.0, 1.0, 1.0));
+    assert!(sum("sack_blocks", "in") > 0.0 && sum("sack_blocks", "out") == 0.0);
+    assert_eq!(table.text("interface", 0), Some("server"));
+    assert_eq!(table.number("time_s", 0), Some(0.0));
+    // Packet by packet, as another reader of captures sees them.
+    let fields = ["frame.time_epoch", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.window_size_value"];
+    if let Some(rows) = run.tshark(&fields) {
+        assert_eq!(rows.len(), table.rows());
+        for (row, theirs) in rows.iter().enumerate() {
+            let ack = table.number("ack", row).unwrap_or(0.0);
+            let ours =
+                [table.number("seq", row), Some(ack), table.number("payload_bytes", row), table.number("window", row)];
+            let theirs: Vec<_> = theirs.iter().map(|field| field.parse::<f64>().ok()).collect();
+            assert_eq!(ours, theirs[1..], "row {row}");
+            assert!((table.number("time_s", row).unwrap() - theirs[0].unwrap()).abs() < 1e-9);
+        }
+    }
+    // Wherever the file is cut, it is read up to there or refused, and nothing else.
+    for end in (0..file.len()).step_by(997) {
+        match segments(&file[..end]) {
+            Ok(part) => assert!(part.rows() <= table.rows()),
+            Err(error) => assert!(error.to_string().contains("damaged"), "{error}"),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The Python module `lasthop._core`: scenario text in, columns out, the interpreter's lock
 //! released between. The Python package beside it does the rest.
 
+mod capture;
 mod errors;
 mod run;
 mod scenario;
@@ -9,6 +10,8 @@ mod table;
 /// The compiled core of lasthop. Use the package `lasthop` instead.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::capture::segments;
     #[pymodule_export]
     use crate::run::{Outcome, Run};
     #[pymodule_export]

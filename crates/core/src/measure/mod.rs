@@ -4,6 +4,7 @@ pub mod handovers;
 mod part;
 pub mod pcapng;
 pub mod recorder;
+pub mod segments;
 pub mod series;
 pub mod table;
 pub mod totals;

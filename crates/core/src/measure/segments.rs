@@ -1,0 +1,175 @@
+//! Reads the TCP segments of a capture back (pcapng, Ethernet, IPv4), as [`super::pcapng`] and tools
+//! such as tshark write them: one row for each packet that passed an interface.
+//!
+//! What a connection did is not found out here; a row says what its packet's headers say.
+
+use std::io::Read;
+
+use etherparse::{EtherType, Ethernet2HeaderSlice, IpNumber, Ipv4HeaderSlice, TcpHeaderSlice, TcpOptionElement};
+use pcap_file::DataLink;
+use pcap_file::pcapng::PcapNgReader;
+use pcap_file::pcapng::blocks::Block;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
+use thiserror::Error;
+
+use super::table::{Column, Names, Table};
+
+/// Why a capture cannot be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// It is not a pcapng file, or it is damaged.
+    #[error("this is no capture in the format pcapng, or it is damaged: {0}")]
+    Format(String),
+    /// An interface of another kind.
+    #[error("interface {0} is {1:?}, and only Ethernet can be read")]
+    Link(u32, DataLink),
+}
+
+/// The TCP segments of a capture, in the order of the file. Other packets are left out.
+///
+/// | column | unit | meaning |
+/// | --- | --- | --- |
+/// | `time_s` | s | when |
+/// | `interface` | | the name of the interface, or its number |
+/// | `direction` | | `out`, `in`, or empty if the file does not say |
+/// | `from`, `to` | | address and port |
+/// | `seq` | B | sequence number, 32 bits |
+/// | `ack` | B | acknowledgement number, 32 bits; missing without the flag |
+/// | `payload_bytes` | B | payload, whether it is stored or not |
+/// | `syn`, `fin`, `rst` | | 1 where the flag is set |
+/// | `window` | | the advertised window, as it stands there |
+/// | `sack_blocks` | | how many SACK blocks it carries |
+///
+/// # Errors
+/// If the file is damaged, or has interfaces of another kind.
+pub fn segments<R: Read>(input: R) -> Result<Table, ReadError> {
+    let mut reader = PcapNgReader::new(input).map_err(damaged)?;
+    let mut rows = Rows::default();
+    while let Some(block) = reader.next_block() {
+        let (block, state) = block.map_err(damaged)?;
+        let Block::EnhancedPacket(packet) = block else { continue };
+        let interface = state.interfaces().get(packet.interface_id as usize);
+        let linktype = interface.map_or(DataLink::NULL, |interface| interface.linktype);
+        if linktype != DataLink::ETHERNET {
+            return Err(ReadError::Link(packet.interface_id, linktype));
+        }
+        let name = interface.and_then(|interface| {
+            interface.options.iter().find_map(|option| match option {
+                InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
+                _ => None,
+            })
+        });
+        rows.push(&packet, &name.unwrap_or_else(|| packet.interface_id.to_string()));
+    }
+    Ok(rows.table())
+}
+
+fn damaged(error: impl ToString) -> ReadError {
+    ReadError::Format(error.to_string())
+}
+
+#[derive(Default)]
+struct Rows {
+    time: Vec<Option<f64>>,
+    interface: Names,
+    direction: Names,
+    from: Names,
+    to: Names,
+    seq: Vec<Option<i64>>,
+    ack: Vec<Option<i64>>,
+    payload: Vec<Option<i64>>,
+    syn: Vec<Option<i64>>,
+    fin: Vec<Option<i64>>,
+    rst: Vec<Option<i64>>,
+    window: Vec<Option<i64>>,
+    sack_blocks: Vec<Option<i64>>,
+}
+
+impl Rows {
+    fn push(&mut self, packet: &EnhancedPacketBlock<'_>, interface: &str) {
+        let Some((ip, tcp)) = headers(&packet.data) else { return };
+        let lengths = ip.slice().len() + tcp.slice().len();
+        let payload = usize::from(ip.total_len()).saturating_sub(lengths);
+        self.time.push(Some(packet.timestamp.as_secs_f64()));
+        self.interface.push(interface);
+        self.direction.push(direction(packet));
+        self.from.push(&format!("{}:{}", ip.source_addr(), tcp.source_port()));
+        self.to.push(&format!("{}:{}", ip.destination_addr(), tcp.destination_port()));
+        self.seq.push(Some(tcp.sequence_number().into()));
+        self.ack.push(tcp.ack().then(|| tcp.acknowledgment_number().into()));
+        self.payload.push(Some(payload as i64));
+        self.syn.push(Some(tcp.syn().into()));
+        self.fin.push(Some(tcp.fin().into()));
+        self.rst.push(Some(tcp.rst().into()));
+        self.window.push(Some(tcp.window_size().into()));
+        self.sack_blocks.push(Some(sack_blocks(&tcp)));
+    }
+
+    fn table(self) -> Table {
+        Table {
+            columns: vec![
+                ("time_s", Column::Float(self.time)),
+                ("interface", self.interface.column()),
+                ("direction", self.direction.column()),
+                ("from", self.from.column()),
+                ("to", self.to.column()),
+                ("seq", Column::Int(self.seq)),
+                ("ack", Column::Int(self.ack)),
+                ("payload_bytes", Column::Int(self.payload)),
+                ("syn", Column::Int(self.syn)),
+                ("fin", Column::Int(self.fin)),
+                ("rst", Column::Int(self.rst)),
+                ("window", Column::Int(self.window)),
+                ("sack_blocks", Column::Int(self.sack_blocks)),
+            ],
+        }
+    }
+}
+
+/// The headers of a packet, if it is a TCP segment over IPv4.
+fn headers(frame: &[u8]) -> Option<(Ipv4HeaderSlice<'_>, TcpHeaderSlice<'_>)> {
+    let ethernet = Ethernet2HeaderSlice::from_slice(frame).ok()?;
+    if ethernet.ether_type() != EtherType::IPV4 {
+        return None;
+    }
+    let rest = &frame[ethernet.slice().len()..];
+    let ip = Ipv4HeaderSlice::from_slice(rest).ok()?;
+    if ip.protocol() != IpNumber::TCP || ip.fragments_offset().value() > 0 {
+        return None;
+    }
+    let tcp = TcpHeaderSlice::from_slice(&rest[ip.slice().len()..]).ok()?;
+    Some((ip, tcp))
+}
+
+/// Which way the packet passed its interface: the lowest two bits of `epb_flags`.
+fn direction(packet: &EnhancedPacketBlock<'_>) -> &'static str {
+    let flags = packet.options.iter().find_map(|option| match option {
+        EnhancedPacketOption::Flags(flags) => Some(flags & 3),
+        _ => None,
+    });
+    match flags {
+        Some(1) => "in",
+        Some(2) => "out",
+        _ => "",
+    }
+}
+
+fn sack_blocks(tcp: &TcpHeaderSlice<'_>) -> i64 {
+    let blocks = tcp.options_iterator().filter_map(Result::ok).find_map(|option| match option {
+        TcpOptionElement::SelectiveAcknowledgement(_, rest) => Some(1 + rest.iter().flatten().count()),
+        _ => None,
+    });
+    blocks.unwrap_or(0) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_capture_or_is_cut_short_is_an_error() {
+        assert!(matches!(segments(&b"not a capture at all, but a text"[..]), Err(ReadError::Format(_))));
+        assert!(matches!(segments(&b""[..]), Err(ReadError::Format(_))));
+    }
+}

@@ -1,0 +1,163 @@
+"""Connections from a capture (pcapng) that lasthop wrote, or that was cut out of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop import _core
+from lasthop.analysis.traces import Segments, Trace
+from lasthop.results import plain
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    Array = np.ndarray[Any, Any]
+
+__all__ = ["traces"]
+
+
+def traces(path: Path, flows: Sequence[str] | None) -> tuple[list[Trace], float]:
+    """The connections in a capture, as those who sent the data saw them, and when its last packet passed.
+
+    A flow is called by its ends, each with its port, as in ``server:40000>10.0.0.0:40000``. An end is
+    the name of its interface where it was captured, and an address elsewhere. Data that went both ways
+    are two flows.
+    """
+    capture = _Capture(path)
+    made: dict[str, list[Trace]] = {}
+    for sender, receiver in capture.pairs():
+        flow = f"{capture.names[sender]}>{capture.names[receiver]}"
+        made[flow] = list(_traces(capture, flow, sender, receiver))
+    for flow in flows or ():
+        if flow not in made:
+            raise ValueError(f"there is no flow {flow!r}; known: {', '.join(made)}")
+    chosen = [trace for flow, several in made.items() if flows is None or flow in flows for trace in several]
+    return chosen, float(capture.time[-1]) if len(capture.time) else 0.0
+
+
+class _Capture:
+    """The segments of a capture, by columns."""
+
+    def __init__(self, path: Path) -> None:
+        import numpy as np
+        import pyarrow as pa
+
+        table = pa.RecordBatchReader.from_stream(_core.segments(path)).read_all()
+        directions, direction = _coded(table.column("direction"))
+        if "" in directions:
+            raise ValueError(f"{path}: not every packet says whether it was sent or received, as lasthop's captures do")
+        self.out = direction == (directions.index("out") if "out" in directions else -1)
+        interfaces, self.interface = _coded(table.column("interface"))
+        sources, source = _coded(table.column("from"))
+        targets, target = _coded(table.column("to"))
+        ends = list(dict.fromkeys([*sources, *targets]))
+        self.source = np.array([ends.index(end) for end in sources], np.int64)[source]
+        self.target = np.array([ends.index(end) for end in targets], np.int64)[target]
+        #: The name of each end, with its port.
+        self.names = ends
+        for number, interface in enumerate(interfaces):
+            sent = self.source[(self.interface == number) & self.out]
+            for address in {ends[end].rpartition(":")[0] for end in np.unique(sent)}:
+                self.names = [_renamed(end, address, interface) for end in self.names]
+        self.time = plain(table.column("time_s"))
+        self.seq, self.payload, self.syn, self.fin = (
+            plain(table.column(name)).astype(np.int64) for name in ("seq", "payload_bytes", "syn", "fin")
+        )
+        self.ack = np.nan_to_num(plain(table.column("ack")).astype(np.float64), nan=-1).astype(np.int64)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Who sent data to whom, in the order in which they began to."""
+        data = self.payload > 0
+        pairs = zip(self.source[data].tolist(), self.target[data].tolist(), strict=True)
+        return list(dict.fromkeys(pairs))
+
+
+def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Trace]:
+    """The connections between two ends, for the data that one of them sent."""
+    import numpy as np
+
+    forth = (capture.source == sender) & (capture.target == receiver)
+    back = (capture.source == receiver) & (capture.target == sender)
+
+    def seen(rows: Array) -> list[Array]:
+        """The connections at the interface that these packets passed."""
+        places = capture.interface[rows]
+        at = capture.interface == (places[0] if len(places) else -1)
+        return _connections(capture, np.flatnonzero((forth | back) & at))
+
+    here, there = seen(forth & capture.out), seen(forth & ~capture.out)
+    if not here:
+        raise ValueError(f"nothing was captured where the data of {flow} are sent, only where they arrive")
+    names = [capture.names[end].rpartition(":")[0] for end in (sender, receiver)]
+    return [
+        Trace(
+            flow=flow,
+            connection=number,
+            sender=names[0],
+            receiver=names[1],
+            segments=_segments(capture, rows, forth[rows]),
+            out=forth[rows],
+            received=_segments(capture, there[number], forth[there[number]])[forth[there[number]]] if there else None,
+        )
+        for number, rows in enumerate(here)
+    ]
+
+
+def _connections(capture: _Capture, rows: Array) -> list[Array]:
+    """The rows of each connection: one begins with a SYN that comes after anything else than SYNs."""
+    import numpy as np
+
+    if not len(rows):
+        return []
+    begins = [0]
+    syn = capture.syn[rows] > 0
+    for place in np.flatnonzero(syn & (capture.ack[rows] < 0)):
+        if not syn[begins[-1] : place].all():
+            begins.append(int(place))
+    return [rows[begin:end] for begin, end in zip(begins, [*begins[1:], len(rows)], strict=True)]
+
+
+def _segments(capture: _Capture, rows: Array, forth: Array) -> Segments:
+    """The segments with numbers counted from the SYN of the sender of data."""
+    import numpy as np
+
+    syn, fin, payload = (values[rows] for values in (capture.syn, capture.fin, capture.payload))
+    opening = rows[forth & (syn > 0)]
+    # Without the SYN the first byte that was seen is number 1.
+    base = int(capture.seq[opening[0]]) if len(opening) else int(capture.seq[rows[forth][0]]) - 1
+    # What numbers the sender's bytes: its own sequence numbers, and the other's acknowledgements.
+    numbers = np.where(forth, capture.seq[rows], capture.ack[rows])
+    there = forth | (capture.ack[rows] >= 0)
+    counted = np.zeros(len(rows), np.int64)
+    counted[there] = _unwrapped(numbers[there] - base)
+    start = np.where(forth, counted, 0)
+    return Segments(
+        time=capture.time[rows],
+        start=start,
+        end=start + np.where(forth, payload + syn + fin, 0),
+        payload=payload,
+        syn=syn,
+        fin=fin,
+        ack=np.where(forth | ~there, -1, counted),
+    )
+
+
+def _unwrapped(numbers: Array) -> Array:
+    """Numbers of 32 bits that go on counting where they wrap around: no two neighbours differ by more than 2³¹."""
+    import numpy as np
+
+    steps = np.diff(numbers, prepend=0) & 0xFFFFFFFF
+    return np.cumsum(np.where(steps >= 2**31, steps - 2**32, steps))
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[list[str], Array]:
+    column = column.combine_chunks()
+    return column.dictionary.to_pylist(), plain(column.indices)
+
+
+def _renamed(end: str, address: str, name: str) -> str:
+    host, _, port = end.rpartition(":")
+    return f"{name}:{port}" if host == address else end
