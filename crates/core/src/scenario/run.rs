@@ -60,7 +60,7 @@ impl Run {
             built,
             end: Instant::ZERO + scenario.duration,
             changes,
-            series: scenario.record.series.map(|interval| (interval, Series::default())),
+            series: scenario.record.series.map(|interval| (interval, Series::new(&scenario.record.quantities))),
             state: scenario.record.state,
             samples: 0,
         })

@@ -38,8 +38,22 @@ type Rows = BTreeMap<(String, String), Vec<Row>>;
 
 /// The columns that are compared, besides time, kind of event and direction.
 const COLUMNS: [&str; 16] = [
-    "kind", "sn", "last", "poll", "li", "len1", "len2", "len3", "pad", "cause", "queue_bytes", "fsn", "bitmap", "sdu",
-    "size", "dir",
+    "kind",
+    "sn",
+    "last",
+    "poll",
+    "li",
+    "len1",
+    "len2",
+    "len3",
+    "pad",
+    "cause",
+    "queue_bytes",
+    "fsn",
+    "bitmap",
+    "sdu",
+    "size",
+    "dir",
 ];
 
 /// Compares the scenarios of one family.
