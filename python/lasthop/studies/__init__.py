@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from lasthop.results import Table
+    from lasthop.studies.bench import Bench
 
 __all__ = [
     "STUDIES",
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 #: The studies by name. Each is a package in this folder with a ``STUDY`` in it.
-STUDIES = ("handover",)
+STUDIES = ("handover", "umts-tcp")
 
 #: What a study leaves in its folder for `lasthop studies` to read.
 CLAIMS_FILE = "claims.json"
@@ -103,8 +104,10 @@ class Study:
     scenario: Callable[[], str]
     #: How many runs a mode takes.
     runs: Callable[[str], int]
-    #: Makes the runs: mode, threads, progress.
-    perform: Callable[[str, int | None, Callable[[float], None] | None], Campaign]
+    #: Makes the runs.
+    perform: Callable[[Bench], Campaign]
+    #: What goes beyond the paper; it is run by itself.
+    appendix: Study | None = None
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ class Outcome:
 
 def study(name: str) -> Study:
     """The study of this name."""
-    found = import_module(f"lasthop.studies.{name}").STUDY
+    found = import_module(f"lasthop.studies.{name.replace('-', '_')}").STUDY
     assert isinstance(found, Study)
     return found
 
@@ -170,10 +173,12 @@ def reproduce(
     from lasthop import plot
     from lasthop.report import write_report
     from lasthop.results import write_table
+    from lasthop.studies.bench import Bench
 
     began, started = time.perf_counter(), datetime.now(UTC)
     files.claim_folder(folder, made_by="lasthop reproduce", force=force)
-    campaign = study.perform(mode, threads, progress)
+    bench = Bench(mode, folder, total=study.runs(mode), threads=threads, progress=progress)
+    campaign = study.perform(bench)
     judged = [claims.judge(claim, campaign.default, campaign.variants) for claim in study.claims]
     figures: dict[str, list[Path]] = {}
     tables: dict[str, list[Path]] = {}
@@ -199,6 +204,7 @@ def reproduce(
             **campaign.facts,
         },
     )
+    bench.clear()
     return outcome
 
 
