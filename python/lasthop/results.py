@@ -200,6 +200,7 @@ class Result:
 
 def _no_table(name: str, tables: Mapping[str, Table]) -> str:
     ask = {
+        "transfers": "record.transfers = true",
         "series": 'record.series = "100 ms"',
         "state": "record.state = true",
         "packets": "record.packets = true",

@@ -54,7 +54,7 @@ View = list[tuple[str, list[str]]]
 
 def run_text(result: Result) -> str:
     """What `lasthop run` prints of a run."""
-    transfers = _transfers(result.tables["transfers"].rows())
+    transfers = _transfers(result.tables["transfers"].rows()) if "transfers" in result.tables else ""
     return _page(
         result.heading(),
         [

@@ -363,6 +363,18 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
     ("transport.tcp.variant = \"newreno\"", "transport = \"udp\"", 20, &["\"greedy\" does not write datagrams"]),
     (
         "transport.tcp.variant = \"newreno\"",
+        "transport = \"tfrc\"\nsource = \"web\"",
+        25,
+        &["\"web\" opens one connection after another", "\"tfrc\" cannot", "\"tcp\""],
+    ),
+    (
+        "transport.tcp.variant = \"newreno\"",
+        "source.web.embedded_max = \"40 B\"",
+        24,
+        &["sizes from 50 B to 40 B", "smallest size below the largest"],
+    ),
+    (
+        "transport.tcp.variant = \"newreno\"",
         "transport.tcp.vegas.alpha = 4",
         24,
         &["alpha (4) is greater than vegas.beta (3)"],

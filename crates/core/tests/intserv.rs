@@ -12,8 +12,8 @@ use lasthop_core::net::link::Link;
 use lasthop_core::net::loss::Loss;
 use lasthop_core::net::transmitter::{Queue, Setup};
 use lasthop_core::net::{
-    Address, Answer, Backlog, Change, Command, Core, FlowId, Histogram, NodeId, Pkt, Probe, QueueDiscipline,
-    Simulation, Timed,
+    Address, Answer, Backlog, Change, Command, Core, FlowId, Histogram, NodeId, Notice, Pkt, Probe, QueueDiscipline,
+    Simulation, Source, Timed,
 };
 use lasthop_core::profile::Profile;
 use lasthop_core::qos::QosConfig;
@@ -126,13 +126,18 @@ impl Net {
     /// A UDP flow that reserves, and whose packets come every 10 ms from `start` on: how many, of how many bytes.
     fn flow(&mut self, from: usize, to: usize, config: &Config, start: Instant, packets: (u64, u64)) -> FlowId {
         let writes = (0..packets.0).map(|n| (start + DELAY * n, packets.1)).collect();
+        self.flow_of(from, to, config, start, Script::boxed(writes))
+    }
+
+    /// The same, for packets of `source`.
+    fn flow_of(&mut self, from: usize, to: usize, config: &Config, start: Instant, source: Box<dyn Source>) -> FlowId {
         let streams = Streams::new(7);
         let profile = Profile::default();
         let flow = self.simulation.add_flow(
             self.nodes[from],
             Address::Node(self.nodes[to]),
             start,
-            Script::boxed(writes),
+            source,
             |seat| config.sender(Box::new(udp::Sender::new(0, seat)), seat, profile, streams.stream("f", "s")),
             |seat| config.receiver(Box::new(udp::Receiver::new(0, seat)), seat, profile, streams.stream("f", "r")),
         );
@@ -301,6 +306,41 @@ fn state_is_refreshed_and_expires_when_the_sender_falls_silent() {
     net.run(60_000 + 5_250 + 20);
     assert_eq!(net.reserved(0, 1), 0.0);
     assert_eq!(net.sender(flow, "reserved_bps"), Some(0.0));
+}
+
+/// Asks for something at each of the given instants, which do not decrease.
+struct Asks(VecDeque<(Instant, Notice)>);
+
+impl Timed for Asks {
+    fn on_timeout(&mut self, _now: Instant) {}
+    fn next_timeout(&self) -> Option<Instant> {
+        self.0.front().map(|(at, _)| *at)
+    }
+}
+
+impl Source for Asks {
+    fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
+    fn poll(&mut self, now: Instant) -> Option<Notice> {
+        self.0.pop_front_if(|(at, _)| *at <= now).map(|(_, notice)| notice)
+    }
+}
+
+#[test]
+fn a_reservation_ends_with_the_last_connection_of_its_flow() {
+    let connection = |ms: u64| [Notice::Reset, Notice::Open, Notice::Write(8)].map(|ask| (us(ms * 1_000), ask));
+    for closed in [false, true] {
+        let mut net = Net::new(2, &[(0, 1)]);
+        let config = Config { refresh: Duration::from_secs(1), ..Config::with_rate(kbps(400)) };
+        let close = |ms: u64| (us(ms * 1_000), Notice::Close);
+        // The second connection opens before a refresh finds the first closed.
+        let mut asks: VecDeque<_> = connection(1).into_iter().chain([close(100)]).chain(connection(200)).collect();
+        asks.extend(closed.then(|| close(20_000)));
+        let flow = net.flow_of(0, 1, &config, us(1_000), Box::new(Asks(asks)));
+        net.run(19_000);
+        assert_eq!(net.sender(flow, "reserved_bps"), Some(400e3));
+        net.run(30_000);
+        assert_eq!(net.sender(flow, "reserved_bps"), Some(if closed { 0.0 } else { 400e3 }));
+    }
 }
 
 /// Loses what is sent forward into a link between two instants.

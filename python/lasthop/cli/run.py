@@ -102,7 +102,7 @@ def _document(outcome: Result | Replications) -> dict[str, Any]:
 
     if isinstance(outcome, Result):
         first, seeds = outcome, [outcome.seed]
-        tables = {name: outcome.tables[name].rows() for name in TOTALS}
+        tables = {name: outcome.tables[name].rows() for name in TOTALS if name in outcome.tables}
     else:
         first, seeds = outcome.runs[0], [one.seed for one in outcome.runs]
         tables = {name: outcome.means(name) for name in ("flows", "links")}

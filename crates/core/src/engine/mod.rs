@@ -6,6 +6,8 @@
 pub mod choice;
 pub mod fault;
 pub mod float_time;
+pub mod lognormal;
+pub mod normal;
 pub mod queue;
 pub mod random;
 pub mod time;
@@ -13,6 +15,7 @@ pub mod units;
 
 pub use fault::Fault;
 pub use float_time::FloatTime;
+pub use lognormal::Lognormal;
 pub use queue::{EventQueue, Target};
 pub use random::{Stream, Streams};
 pub use time::{Duration, Instant};

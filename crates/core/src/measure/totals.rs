@@ -120,8 +120,9 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
 /// The table `transfers`: a row for each transfer of a finite amount of data.
 pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let mut name = Names::default();
-    let (mut number, mut bytes) = (Vec::new(), Vec::new());
-    let (mut start, mut received, mut acked) = (Vec::new(), Vec::new(), Vec::new());
+    let mut number = Vec::new();
+    let (mut bytes, mut objects, mut packet) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut start, mut sent, mut received, mut acked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut duration, mut goodput) = (Vec::new(), Vec::new());
     for flow in flows {
         for (n, transfer) in (0..).zip(simulation.transfers(flow.id)) {
@@ -129,7 +130,10 @@ pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             name.push(&flow.name);
             number.push(Some(n));
             bytes.push(Some(transfer.bytes as i64));
+            objects.push(Some(i64::from(transfer.objects)));
+            packet.push(transfer.packet.map(i64::from));
             start.push(Some(transfer.start.as_secs_f64()));
+            sent.push(transfer.sent.map(Instant::as_secs_f64));
             received.push(transfer.received.map(Instant::as_secs_f64));
             acked.push(transfer.acked.map(Instant::as_secs_f64));
             duration.push(seconds);
@@ -141,7 +145,10 @@ pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             ("flow", name.column()),
             ("transfer", Column::Int(number)),
             ("bytes", Column::Int(bytes)),
+            ("objects", Column::Int(objects)),
+            ("packet_bytes", Column::Int(packet)),
             ("start_s", Column::Float(start)),
+            ("sent_s", Column::Float(sent)),
             ("received_s", Column::Float(received)),
             ("acked_s", Column::Float(acked)),
             ("duration_s", Column::Float(duration)),

@@ -68,6 +68,9 @@ pub enum Notice {
     Close,
     /// Source: forget the connection and everything learnt in it; what follows belongs to a new one.
     Reset,
+    /// Source, before it opens a connection: full packets carry so many bytes of payload from now
+    /// on, or fewer if the transport's own configuration says so.
+    Segment(u32),
     /// Sender: bytes sent for the first time so far.
     Sent(u64),
     /// Sender: bytes acknowledged so far.
@@ -134,17 +137,32 @@ pub trait Source: Timed {
     fn transfers(&self) -> &[Transfer] {
         &[]
     }
+    /// Nobody wants to see transfers: those that have ended need not be kept.
+    fn forget_transfers(&mut self) {}
 }
 
 /// A transfer of a finite amount of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// When the source handed it over.
+    /// When the source handed it over, or the first part of it.
     pub start: Instant,
+    /// When the first byte left the sender; `None` if none has, or the source does not hear it.
+    pub sent: Option<Instant>,
     /// When all of it had been received in order; `None` if it is not complete.
     pub received: Option<Instant>,
     /// When the sender knew that: the last byte was acknowledged.
     pub acked: Option<Instant>,
     /// Its payload bytes.
     pub bytes: u64,
+    /// The parts in which the source hands it over.
+    pub objects: u32,
+    /// The size of its full packets, headers included, if the source chooses it.
+    pub packet: Option<u32>,
+}
+
+impl Transfer {
+    /// A transfer of so many bytes in one part that begins at `start`.
+    pub fn begun(start: Instant, bytes: u64) -> Self {
+        Self { start, sent: None, received: None, acked: None, bytes, objects: 1, packet: None }
+    }
 }

@@ -190,11 +190,15 @@ fn add_flow(
     let transport = flow.transport.config();
     let profile = scenario.profile;
     let qos = flow.qos.as_ref().map(Qos::config);
+    let mut source = flow.source.config().build(start, stream("source"));
+    if !scenario.record.transfers {
+        source.forget_transfers();
+    }
     let id = simulation.add_flow(
         from,
         to,
         start,
-        flow.source.config().build(start, stream("source")),
+        source,
         |seat| {
             let sender = transport.sender(seat, profile, stream("sender"));
             match qos {

@@ -363,7 +363,12 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
             problems.note(path, format!("there is no node {}", shown(node)), label, note);
         }
     }
-    if transport.sends_datagrams() && !source.suits_datagrams() {
+    if source.reconnects() && !transport.can_reconnect() {
+        let message = format!(
+            "the source \"{source_name}\" opens one connection after another, which \"{transport_name}\" cannot"
+        );
+        problems.add(format!("flow[{i}].source"), message, "expected the transport \"tcp\"");
+    } else if transport.sends_datagrams() && !source.suits_datagrams() {
         let message =
             format!("the source \"{source_name}\" does not write datagrams, which \"{transport_name}\" sends");
         problems.add(format!("flow[{i}].source"), message, "expected a source of packets");

@@ -70,6 +70,10 @@ choice! {
         "voice" => Voice(traffic::voice::Config),
         /// Video in frames of several slices, with Pareto-distributed sizes.
         "video" => Video(traffic::video::Config),
+        /// Web pages, one after another (3GPP TR 25.876).
+        "web" => Web(traffic::web::Config),
+        /// Files, one after another (3GPP TR 25.876).
+        "ftp" => Ftp(traffic::ftp::Config),
     }
 }
 

@@ -21,7 +21,8 @@ pub struct Run {
     /// Changes that have not happened, the last one first, with their places in the scenario.
     changes: Vec<(usize, Change)>,
     series: Option<(Duration, Series)>,
-    /// Whether the table `state` is wanted.
+    /// Whether the tables `transfers` and `state` are wanted.
+    transfers: bool,
     state: bool,
     samples: u64,
 }
@@ -61,6 +62,7 @@ impl Run {
             end: Instant::ZERO + scenario.duration,
             changes,
             series: scenario.record.series.map(|interval| (interval, Series::new(&scenario.record.quantities))),
+            transfers: scenario.record.transfers,
             state: scenario.record.state,
             samples: 0,
         })
@@ -133,12 +135,12 @@ impl Run {
         let recorder = simulation.take_observer().and_then(|o| o.into_any().downcast::<Recorder>().ok());
         let flows = &self.built.flows;
         let simulation = &self.built.simulation;
-        let mut tables = vec![
-            ("flows", totals::flows(simulation, flows)),
-            ("transfers", totals::transfers(simulation, flows)),
-            ("links", totals::links(simulation)),
-            ("drops", totals::drops(simulation, flows)),
-        ];
+        let mut tables = vec![("flows", totals::flows(simulation, flows))];
+        if self.transfers {
+            tables.push(("transfers", totals::transfers(simulation, flows)));
+        }
+        tables.push(("links", totals::links(simulation)));
+        tables.push(("drops", totals::drops(simulation, flows)));
         for (name, what) in [("cells", What::Cell), ("bearers", What::Bearer)] {
             tables.extend(totals::parts(simulation, what).map(|table| (name, table)));
         }

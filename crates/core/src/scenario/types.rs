@@ -199,9 +199,12 @@ pub struct Change {
 }
 
 /// What is recorded beyond totals. Recording does not alter a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
+    /// Keep every transfer that a source has begun, for the table `transfers`. Yes. In a long run
+    /// with many sources of pages, memory does not grow without it.
+    pub transfers: bool,
     /// Sample links and flows at this interval, into the table `series`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Duration>,
@@ -216,6 +219,19 @@ pub struct Record {
     pub state: bool,
     /// Record every change of `cwnd`, `ssthresh`, `srtt` and the like, into the table `changes`.
     pub variables: bool,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            transfers: true,
+            series: None,
+            quantities: Vec::new(),
+            packets: false,
+            state: false,
+            variables: false,
+        }
+    }
 }
 
 fn default_delay() -> Duration {

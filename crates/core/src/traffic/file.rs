@@ -46,7 +46,7 @@ impl Timed for File {
     fn on_timeout(&mut self, now: Instant) {
         // An empty file is complete when it begins.
         let complete = (self.size == 0).then_some(now);
-        self.transfer = Some(Transfer { start: now, received: complete, acked: complete, bytes: self.size });
+        self.transfer = Some(Transfer { received: complete, acked: complete, ..Transfer::begun(now, self.size) });
         self.asks = vec![Notice::Close, Notice::Write(self.size), Notice::Open];
     }
 
@@ -104,7 +104,8 @@ mod tests {
         ] {
             file.on_notice(at(now), notice);
         }
-        let expected = Transfer { start: at(5), received: Some(at(7)), acked: Some(at(9)), bytes: 3_000 };
+        let (received, acked) = (Some(at(7)), Some(at(9)));
+        let expected = Transfer { received, acked, ..Transfer::begun(at(5), 3_000) };
         assert_eq!(file.transfers(), [expected]);
     }
 }

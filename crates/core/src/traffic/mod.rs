@@ -2,10 +2,13 @@
 
 pub mod cbr;
 pub mod file;
+pub mod ftp;
 pub mod greedy;
 pub mod onoff;
+pub mod session;
 pub mod video;
 pub mod voice;
+pub mod web;
 
 use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Stream};
 use crate::net::Source;
@@ -17,6 +20,12 @@ pub trait SourceConfig {
 
     /// Whether what it writes makes sense as datagrams: one for each write, of bounded size.
     fn suits_datagrams(&self) -> bool;
+
+    /// Whether it opens one connection after another, each with a segment size of its choice, and
+    /// waits for what it has sent.
+    fn reconnects(&self) -> bool {
+        false
+    }
 
     /// Whether its parameters make sense together.
     ///

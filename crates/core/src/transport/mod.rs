@@ -23,6 +23,13 @@ pub trait TransportConfig {
     /// Whether each write of a source becomes one datagram.
     fn sends_datagrams(&self) -> bool;
 
+    /// Whether it serves sources that open one connection after another
+    /// ([`SourceConfig::reconnects`](crate::traffic::SourceConfig::reconnects)): it tells them what
+    /// was sent, delivers all of it, and hears of a segment size.
+    fn can_reconnect(&self) -> bool {
+        false
+    }
+
     /// Whether it can send to a group.
     fn can_multicast(&self) -> bool;
 

@@ -109,9 +109,15 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
         } else {
             let _ = writeln!(out, "to = \"n{to}\"");
             tcp(dice, &mut out);
-            match dice.below(4) {
+            match dice.below(6) {
                 0 => {
                     let _ = writeln!(out, "source.file.size = \"{} B\"", libm::round(dice.log(1.0, packets * 1000.0)));
+                }
+                4 => {
+                    let _ = writeln!(out, "source.web{}", web(dice, ms));
+                }
+                5 => {
+                    let _ = writeln!(out, "source.ftp{}", ftp(dice, ms, packets));
                 }
                 1 => {
                     let _ = writeln!(out, "source.{}", datagrams(dice, ms, packets));
@@ -148,6 +154,9 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
     }
     if dice.one_in(3) {
         let _ = writeln!(out, "\n[record]\nseries = \"{} ms\"\npackets = {}", 1 + ms / 20, dice.one_in(2));
+        if dice.one_in(4) {
+            let _ = writeln!(out, "transfers = false");
+        }
         let _ = writeln!(out, "variables = {}", dice.one_in(2));
     }
     out
@@ -216,6 +225,36 @@ fn datagrams(dice: &mut Dice, ms: usize, packets: f64) -> String {
         }
         _ => format!("cbr = {{ rate = \"{rate} bit/s\", size = \"{size} B\" }}"),
     }
+}
+
+/// Parameters of web pages that come soon enough to be seen.
+fn web(dice: &mut Dice, ms: usize) -> String {
+    let (first, reading) = (1 + dice.below(ms), dice.below(ms));
+    let times = format!("first = \"{first} ms\", reading = \"{reading} ms\"");
+    let rest = match dice.below(6) {
+        0 => format!("load = \"{}\"", dice.pick(&["table-5.1", "thesis-load", "thesis-load-main"])),
+        1 => format!("main_std = \"{} B\", main_max = \"20 kB\"", dice.below(30_000)),
+        2 => format!("embedded_mean = \"{} B\", embedded_min = \"0 B\"", libm::round(dice.log(1.0, 1e5))),
+        3 => {
+            let (larger, rounding) = (dice.pick(&["clip", "reject"]), dice.pick(&["nearest", "down"]));
+            let (shape, max) = (dice.log(0.1, 5.0), 2 + dice.below(100));
+            format!(
+                "number = {{ shape = {shape:.3}, max = {max}.0, larger = \"{larger}\", rounding = \"{rounding}\" }}"
+            )
+        }
+        4 => {
+            format!("packet = {{ small = \"{} B\", large_share = {:.2} }}", 41 + dice.below(2_000), dice.log(0.01, 1.0))
+        }
+        _ => format!("parsing = \"{} ms\"", dice.below(ms)),
+    };
+    format!(" = {{ {times}, {rest} }}")
+}
+
+/// Parameters of files, likewise.
+fn ftp(dice: &mut Dice, ms: usize, packets: f64) -> String {
+    let mean = libm::round(dice.log(1.0, packets * 100.0));
+    let times = format!("first = \"{} ms\", reading = \"{} ms\"", 1 + dice.below(ms), dice.below(ms));
+    format!(" = {{ {times}, size_mean = \"{mean} B\", size_std = \"{} B\" }}", libm::round(mean * dice.log(0.01, 2.0)))
 }
 
 fn tcp(dice: &mut Dice, out: &mut String) {

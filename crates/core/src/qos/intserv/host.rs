@@ -195,11 +195,13 @@ impl Endpoint for Sender {
 
     fn on_notice(&mut self, now: Instant, notice: Notice) {
         match notice {
-            Notice::Open | Notice::Write(_) if self.messages.refresh_at == Instant::MAX => {
-                self.asked_at.get_or_insert(now);
+            Notice::Open | Notice::Write(_) => {
                 self.closing = false;
-                self.messages.tell(self.spec);
-                self.messages.refresh_later(now);
+                if self.messages.refresh_at == Instant::MAX {
+                    self.asked_at.get_or_insert(now);
+                    self.messages.tell(self.spec);
+                    self.messages.refresh_later(now);
+                }
             }
             Notice::Close => self.closing = true,
             _ => {}

@@ -25,7 +25,8 @@ pub struct Config {
     /// Congestion control apart from the variant (profile `rfc` only).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Congestion>,
-    /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`).
+    /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). If the source
+    /// chooses another for a connection, what is stated here is the most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
     /// Header bytes on the wire of each data segment, IP included: 40 B. In profile `ns2` the

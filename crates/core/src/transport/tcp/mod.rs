@@ -49,6 +49,10 @@ impl TransportConfig for Config {
         false
     }
 
+    fn can_reconnect(&self) -> bool {
+        true
+    }
+
     fn can_multicast(&self) -> bool {
         false
     }

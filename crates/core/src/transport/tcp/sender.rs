@@ -138,6 +138,10 @@ impl Endpoint for Sender {
                 self.truth.reset();
                 self.c = Connection::new(&self.settings);
             }
+            Notice::Segment(bytes) if self.c.phase == Phase::Closed => {
+                self.settings = self.settings.with_segment(bytes);
+                self.c = Connection::new(&self.settings);
+            }
             _ => {}
         }
     }

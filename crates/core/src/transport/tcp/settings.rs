@@ -30,6 +30,8 @@ pub struct Settings {
     pub congestion: Congestion,
     /// SMSS: payload bytes of a full segment.
     pub smss: u32,
+    /// The most that it can be, if the source asks for another.
+    pub largest_smss: u32,
     /// Header bytes of a data segment, options excepted.
     pub header: u32,
     /// How the connection opens.
@@ -78,12 +80,14 @@ impl Settings {
     /// What `config` says, completed from the RFCs.
     pub fn new(config: &Config) -> Self {
         let (recovery, congestion) = parts(config);
-        let smss = config.segment.map_or(1460, |b| b.get()).clamp(1, 1 << 20) as u32;
+        let stated = config.segment.map(|b| b.get().clamp(1, 1 << 20) as u32);
+        let smss = stated.unwrap_or(1460);
         let segments = |n: u32| u64::from(n) * u64::from(smss);
         Self {
             recovery,
             congestion,
             smss,
+            largest_smss: stated.unwrap_or(u32::MAX),
             header: config.header.map_or(HEADER_BYTES, |b| b.get().min(1 << 20) as u32),
             handshake: config.handshake.unwrap_or(Handshake::Full),
             initial_window: segments(config.initial_window.unwrap_or(10).max(1)),
@@ -108,6 +112,18 @@ impl Settings {
         }
     }
 
+    /// The same with full segments of `bytes`, or as many as `largest_smss` allows. What is counted
+    /// in segments follows, but the receiver's buffer.
+    pub fn with_segment(&self, bytes: u32) -> Self {
+        let smss = bytes.clamp(1, self.largest_smss);
+        let scaled = |n: u64| n / u64::from(self.smss) * u64::from(smss);
+        let initial_ssthresh = match self.initial_ssthresh {
+            u64::MAX => u64::MAX,
+            stated => scaled(stated),
+        };
+        Self { smss, initial_window: scaled(self.initial_window), initial_ssthresh, ..*self }
+    }
+
     /// The flags of a SYN; with ECN it is an ECN-setup SYN (RFC 3168 §6.1.1).
     pub fn syn_flags(&self) -> TcpFlags {
         let ecn = if self.ecn { TcpFlags::ECE.with(TcpFlags::CWR) } else { TcpFlags::NONE };
@@ -128,4 +144,27 @@ pub fn parts(config: &Config) -> (Recovery, Congestion) {
         Variant::Xcp => (Recovery::NewReno, Congestion::Xcp),
     };
     (config.recovery.unwrap_or(recovery), config.congestion.unwrap_or(congestion))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_of_the_sources_choice_is_at_most_the_stated_one() {
+        let settings = |text: &str| Settings::new(&toml::from_str(text).unwrap());
+        let plain = settings("");
+        let small = plain.with_segment(536);
+        // RFC 6928's ten segments.
+        assert_eq!((small.smss, small.initial_window, small.initial_ssthresh), (536, 5_360, u64::MAX));
+        assert_eq!(small.buffer, plain.buffer, "it is the receiver's");
+        let back = small.with_segment(1_460);
+        assert_eq!((back.smss, back.initial_window), (1_460, 14_600));
+        let stated = settings("segment = '1 kB'\ninitial_window = 3\ninitial_ssthresh = 4");
+        for (asked, smss) in [(536, 536), (1_460, 1_000), (0, 1)] {
+            let got = stated.with_segment(536).with_segment(asked);
+            assert_eq!((got.smss, got.initial_window), (smss, 3 * u64::from(smss)), "{asked} B");
+            assert_eq!(got.initial_ssthresh, 4 * u64::from(smss), "{asked} B");
+        }
+    }
 }

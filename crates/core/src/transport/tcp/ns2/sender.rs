@@ -217,6 +217,9 @@ impl<V: Variant> Endpoint for Sender<V> {
                 m.reset();
                 self.variant.reset();
             }
+            Notice::Segment(bytes) if m.end == 0 => {
+                m.settings.segment = bytes.clamp(1, m.settings.largest_segment);
+            }
             _ => {}
         }
     }

@@ -11,6 +11,8 @@ pub struct Settings {
     pub variant: Variant,
     /// Payload of every packet, the last one included, in bytes (`packetSize_`).
     pub segment: u32,
+    /// The most that it can be, if the source asks for another.
+    pub largest_segment: u32,
     /// Header of every packet but number 0, in bytes; 0 is ns-2's `useHeaders_` false.
     pub header: u32,
     /// Bytes of a SYN (`tcpip_base_hdr_size_`).
@@ -68,10 +70,12 @@ impl Settings {
         let Rto { min, max, initial, granularity, order } = config.rto;
         let seconds = |stated: Option<Duration>, default: f64| stated.map_or(default, Duration::as_secs_f64);
         let window = i64::from(config.window.unwrap_or(20));
+        let segment = config.segment.map(|b| (b.get() as u32).max(1));
         let header = config.header.map_or(HEADER_BYTES, |b| b.get() as u32);
         Self {
             variant: config.variant.unwrap_or(Variant::NewReno),
-            segment: config.segment.map_or(1000, |b| b.get() as u32).max(1),
+            segment: segment.unwrap_or(1000),
+            largest_segment: segment.unwrap_or(u32::MAX),
             header,
             // `useHeaders_` false leaves a SYN its header.
             syn_size: if header == 0 { HEADER_BYTES } else { header },

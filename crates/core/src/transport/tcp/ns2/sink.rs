@@ -21,7 +21,8 @@ pub struct Sink {
     sack: bool,
     /// XCP: what routers granted to packets that are not yet acknowledged (`xcp_rev_fb_`).
     feedback: Option<f64>,
-    segment: u64,
+    /// The payload that packets mostly have.
+    segment: i64,
     connection: u32,
     arrivals: Arrivals,
     stack: SackStack,
@@ -38,8 +39,8 @@ pub struct Sink {
     tell: bool,
     /// Payload bytes of the connection received in order.
     bytes: u64,
-    /// Packets beyond the gap whose payload is not a whole segment, and the bytes that they lack.
-    short: Vec<(i64, u64)>,
+    /// Packets beyond the gap with another payload than `segment`, and the bytes that they lack.
+    other: Vec<(i64, i64)>,
     /// The highest transmission number that has arrived.
     highest_number: u64,
     acks_sent: u64,
@@ -73,7 +74,7 @@ impl Sink {
             delay: settings.ack_delay,
             sack: settings.sack(),
             feedback: (settings.variant == Variant::Xcp).then_some(0.0),
-            segment: u64::from(settings.segment),
+            segment: i64::from(settings.segment),
             connection: 0,
             arrivals: Arrivals::default(),
             stack: SackStack::default(),
@@ -84,7 +85,7 @@ impl Sink {
             pending: None,
             tell: false,
             bytes: 0,
-            short: Vec::new(),
+            other: Vec::new(),
             highest_number: 0,
             acks_sent: 0,
             received: 0,
@@ -105,22 +106,22 @@ impl Sink {
         self.marked = false;
         self.delayed = None;
         self.bytes = 0;
-        self.short.clear();
+        self.other.clear();
     }
 
-    /// Takes note of payload: what `packets` bring in order, less what short ones lack.
+    /// Takes note of payload: what `packets` bring in order, less what some of them lack.
     fn deliver(&mut self, packets: i64, has_syn: bool) {
-        let mut bytes = (packets - i64::from(has_syn)) as u64 * self.segment;
-        if !self.short.is_empty() {
+        let mut bytes = (packets - i64::from(has_syn)) * self.segment;
+        if !self.other.is_empty() {
             let next = self.arrivals.next;
-            self.short.retain(|&(seq, lacking)| {
+            self.other.retain(|&(seq, lacking)| {
                 let waits = seq >= next;
                 bytes -= if waits { 0 } else { lacking };
                 waits
             });
         }
-        self.bytes += bytes;
-        self.received_bytes += bytes;
+        self.bytes += bytes as u64;
+        self.received_bytes += bytes as u64;
         self.tell = self.seat.hears.received && bytes > 0;
     }
 
@@ -193,8 +194,8 @@ impl Endpoint for Sink {
         let arrived = Arrived { seq, ecn: packet.ecn, flags: header.flags, duplicate };
         self.received += 1;
         self.duplicates += u64::from(duplicate);
-        if !duplicate && !is_syn && u64::from(header.payload) < self.segment {
-            self.short.push((seq, self.segment - u64::from(header.payload)));
+        if !duplicate && !is_syn && i64::from(header.payload) != self.segment {
+            self.other.push((seq, self.segment - i64::from(header.payload)));
         }
         if in_order > 0 {
             self.deliver(in_order, is_syn);
