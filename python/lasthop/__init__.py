@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lasthop.runs import Replications, replicate, run
     from lasthop.scenario import Scenario, load
     from lasthop.stats import Estimate, estimate
+    from lasthop.sweeps import Sweep, sweep
 
 __all__ = [
     "Estimate",
@@ -25,6 +26,7 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Sweep",
     "Table",
     "__version__",
     "estimate",
@@ -32,6 +34,7 @@ __all__ = [
     "plot",
     "replicate",
     "run",
+    "sweep",
 ]
 
 __version__ = "0.1.0"
@@ -44,6 +47,8 @@ _HOMES = {
     "Replications": "runs",
     "replicate": "runs",
     "run": "runs",
+    "Sweep": "sweeps",
+    "sweep": "sweeps",
     "Result": "results",
     "Table": "results",
     "RunError": "errors",

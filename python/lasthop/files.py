@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,20 @@ from typing import Any
 
 from lasthop import __version__
 
-__all__ = ["MANIFEST", "OutputRefused", "braces", "claim_folder", "json_text", "manifest", "provenance", "whole"]
+__all__ = [
+    "MANIFEST",
+    "OutputRefused",
+    "braces",
+    "claim_folder",
+    "clear_drafts",
+    "code",
+    "json_text",
+    "manifest",
+    "provenance",
+    "settle",
+    "whole",
+    "write_new",
+]
 
 MANIFEST = "manifest.json"
 
@@ -26,17 +40,61 @@ class OutputRefused(ValueError):
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def whole(path: Path, *, durable: bool = False) -> Iterator[Path]:
     """A path beside ``path`` to write to; at the end it takes the place of ``path``.
 
-    If writing fails or is interrupted, nothing remains of it and ``path`` is as it was.
+    If writing fails or is interrupted, nothing remains of it and ``path`` is as it was. What is
+    ``durable`` survives a failure of the machine as soon as this is done.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}.part{path.suffix}")
     try:
         yield draft
+        if durable:
+            settle(draft)
+        draft.replace(path)
+        if durable:
+            settle(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_new(path: Path, text: str) -> bool:
+    """Writes a file that is whole and on the disk, unless there is one already; whether it did."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part{path.suffix}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        settle(draft)
+        path.hardlink_to(draft)
+    except FileExistsError:
+        return False
+    except OSError:
+        # A file system without links.
+        if path.exists():
+            return False
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+    settle(path.parent)
+    return True
+
+
+def settle(path: Path) -> None:
+    """Waits until the disk has a file, or the names in a folder."""
+    if os.name != "posix" and path.is_dir():
+        # Only there can a folder be opened.
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def clear_drafts(folder: Path) -> None:
+    """Removes what killed processes had begun to write into ``folder``."""
+    for draft in folder.glob(".*.part*"):
+        if re.fullmatch(r"\..+\.\d+\.part(\.\w+)?", draft.name):
+            draft.unlink(missing_ok=True)
 
 
 def claim_folder(folder: Path, *, made_by: str, force: bool = False) -> Path:
@@ -74,6 +132,12 @@ def provenance() -> dict[str, str]:
     if commit := _commit():
         known["commit"] = commit
     return known
+
+
+def code() -> str:
+    """Which code this is, in a word."""
+    commit = _commit()
+    return f"lasthop {__version__}" + (f" of {commit}" if commit else "")
 
 
 @cache

@@ -6,6 +6,7 @@ axes with quantity and unit. A protocol keeps its colour everywhere; line styles
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 
     from lasthop.results import Result
     from lasthop.scenario import Scenario
+    from lasthop.sweeps import Sweep
 
 Line = tuple[str, dict[str, Any], "np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]
 
 __all__ = [
     "ONE_COLUMN",
     "TWO_COLUMNS",
+    "across",
     "figure",
     "look",
     "queue",
@@ -65,6 +68,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
 }
 _OTHERS = [_BLUE, _ORANGE, _GREEN, _RED, _PURPLE, _SKY, _BLACK, _GREY]
 _STYLES = ["-", "--", "-.", ":"]
+_MARKERS = ["o", "s", "^", "D", "v"]
 
 _RC: Any = {
     "font.size": 8,
@@ -200,14 +204,7 @@ def _flows(result: Result, quantity: str, label: str, flow: str | None, axes: Ax
             continue
         mine = here & (series["name"] == name)
         if mine.any():
-            style = look(transport)
-            # Two flows of one protocol keep its colour and differ in style.
-            while f"{style}" in used and len(used) < len(_STYLES):
-                style = {
-                    **style,
-                    "linestyle": _STYLES[(_STYLES.index(style["linestyle"]) + 1) % len(_STYLES)],
-                }
-            used.add(f"{style}")
+            style = _unlike(look(transport), used)
             lines.append((name, style, series["time_s"][mine], series["value"][mine]))
     return _draw(lines, label, axes)
 
@@ -249,3 +246,127 @@ def standard(result: Result, folder: Path) -> list[Path]:
         if draw(result, axes=axes).lines:
             paths += save(drawn, folder / name)
     return paths
+
+
+# Sweeps
+
+#: What `lasthop plot` draws of a sweep: metrics of flows by the names of the pictures.
+SWEEP = {"goodput": "goodput_kbps", "loss": "loss_pct", "rtt": "rtt_ms_p50"}
+
+#: The units that end a metric's name, and what a quantile at its end is called.
+_UNITS = {"kbps": "kbit/s", "bps": "bit/s", "ms": "ms", "s": "s", "pct": "%", "bytes": "B", "packets": "packets"}
+_QUANTILES = {"p50": "median ", "p95": "95th percentile of "}
+
+
+def across(
+    sweep: Sweep, metric: str, *, key: str | None = None, table: str = "flows", axes: Axes | None = None
+) -> Axes:
+    """A metric over the values of a varied key: means over the seeds with their 95 % intervals.
+
+    Without ``key`` it is the first one whose values are numbers, or the first. A line for each flow (or
+    link) and for each combination of the other keys' values.
+    """
+    import numpy as np
+
+    from lasthop.sweeps.vary import Vary, label
+
+    vary = Vary(sweep.vary)
+    key = (
+        vary.known(key) if key else next((one for one in vary.keys if _numbers(vary.keys[one])), next(iter(vary.keys)))
+    )
+    values = vary.keys[key]
+    axis = _numbers(values)
+    grid = sweep.grid(table, sweep.by(table))
+    mean, half, _ = grid.means(grid.known(metric))
+    transports = grid.words().get("transport") if grid.things != [{}] else None
+    if axes is None:
+        _, axes = figure()
+    assert axes is not None
+    x = axis[0] if axis else [float(place) for place in range(len(values))]
+    order = sorted(range(len(x)), key=lambda place: x[place])
+    used: set[str] = set()
+    ends: list[tuple[float, float, str, str]] = []
+    for start in dict.fromkeys(vary.moved(point, {key: values[0]}) for point in range(vary.points)):
+        points = [vary.moved(start, {key: values[place]}) for place in order]
+        others = [label(value) for other, value in sweep.points[start].items() if other != key]
+        for place, thing in enumerate(grid.things):
+            y, error = mean[points, place], half[points, place]
+            if _missing(y):
+                continue
+            style = _unlike(look("" if transports is None else str(transports[start, place]), len(ends)), used)
+            name = ", ".join([*([next(iter(thing.values()))] if len(grid.things) > 1 else []), *others])
+            # Words have no distance that a line could cross; what stands at the same one stands side by side.
+            across = [x[one] if axis else x[one] + 0.06 * len(ends) for one in order]
+            style = style if axis else {**style, "linestyle": "none"}
+            bars = None if _missing(error) else error
+            axes.errorbar(
+                across,
+                y,
+                yerr=bars,
+                label=name,
+                marker=_MARKERS[len(ends) % len(_MARKERS)],
+                markersize=3,
+                capsize=2,
+                elinewidth=0.8,
+                **style,
+            )
+            ends.append((across[-1], float(y[-1]), name, style["color"]))
+    axes.set_xlabel(f"{key} ({axis[1]})" if axis and axis[1] else key)
+    axes.set_ylabel(_quantity(metric))
+    if not axis:
+        axes.set_xticks([place + 0.03 * (len(ends) - 1) for place in x], [label(value) for value in values])
+        axes.margins(x=0.2)
+    lowest = float(np.nanmin(mean - np.nan_to_num(half), initial=0.0))
+    axes.set_ylim(bottom=axes.get_ylim()[0] if lowest < 0 else 0.0)
+    if 1 < len(ends) <= 4:
+        label_lines(axes, ends)
+    elif len(ends) > 4:
+        axes.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+    return axes
+
+
+def swept(sweep: Sweep, folder: Path) -> list[Path]:
+    """Writes the pictures of a sweep into ``folder``; the paths written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, metric in SWEEP.items():
+        drawn, axes = figure()
+        if across(sweep, metric, axes=axes).containers:
+            paths += save(drawn, folder / name)
+    return paths
+
+
+def _unlike(style: dict[str, Any], used: set[str]) -> dict[str, Any]:
+    """The style with the first line style in which it is not used yet; lines of one protocol keep its colour."""
+    while f"{style}" in used and len(used) < len(_STYLES):
+        style = {**style, "linestyle": _STYLES[(_STYLES.index(style["linestyle"]) + 1) % len(_STYLES)]}
+    used.add(f"{style}")
+    return style
+
+
+def _missing(values: Any) -> bool:
+    import numpy as np
+
+    return not np.isfinite(values).any()
+
+
+def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
+    """Values as numbers with their common unit, if they are such."""
+    parts = [re.fullmatch(r"([-+.\d]+(?:e[-+]?\d+)?)\s*(\D*)", str(value).strip()) for value in values]
+    if any(isinstance(value, bool) for value in values) or not all(parts):
+        return None
+    units = {part[2] for part in parts if part}
+    try:
+        return ([float(part[1]) for part in parts if part], units.pop()) if len(units) == 1 else None
+    except ValueError:
+        return None
+
+
+def _quantity(metric: str) -> str:
+    """A metric's name as a quantity with its unit."""
+    words = metric.split("_")
+    quantile = _QUANTILES.get(words[-1], "")
+    words = words[:-1] if quantile else words
+    unit = _UNITS.get(words[-1]) if len(words) > 1 else None
+    name = " ".join(words[:-1] if unit else words).replace("rtt", "round-trip time")
+    return f"{quantile}{name} ({unit})" if unit else f"{quantile}{name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from lasthop.scenario import Scenario
 
-__all__ = ["FORMATS", "Result", "Table"]
+__all__ = ["FORMATS", "Result", "Table", "TableWriter", "coded", "numbers", "plain", "texts"]
 
 #: The formats that tables can be saved in.
 FORMATS = ("parquet", "csv")
@@ -236,27 +236,109 @@ def save_tables(
 
 def write_table(table: Table, path: Path) -> Path:
     """Writes a table in the format that the path's suffix names."""
-    with files.whole(path) as out:
-        if path.suffix == ".csv":
-            from pyarrow import csv
-
-            csv.write_csv(_plain(table.to_arrow()), out)
-        else:
-            from pyarrow import parquet
-
-            parquet.write_table(table.to_arrow(), out, compression="zstd")
+    with files.whole(path) as out, TableWriter(out) as writer:
+        writer.write(table.to_arrow())
     return path
 
 
-def read_table(path: Path) -> Table:
-    """Reads a table that :func:`write_table` wrote."""
+class TableWriter:
+    """A file that a table is written into by and by, in the format that the path's suffix names."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer: Any = None
+
+    def write(self, rows: pa.Table) -> None:
+        """Adds rows."""
+        if self._path.suffix == ".csv":
+            rows = _plain(rows)
+        if self._writer is None:
+            self._writer = self._open(rows.schema)
+        self._writer.write_table(rows)
+
+    def _open(self, schema: pa.Schema) -> Any:
+        if self._path.suffix == ".csv":
+            from pyarrow import csv
+
+            return csv.CSVWriter(self._path, schema)
+        from pyarrow import parquet
+
+        return parquet.ParquetWriter(self._path, schema, compression="zstd")
+
+    def __enter__(self) -> TableWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None, types: Mapping[str, str] | None = None) -> Table:
+    """Reads a table that :func:`write_table` wrote, or some of its columns.
+
+    With ``types``, the names of the columns' types, a CSV file gives what a Parquet file gives.
+    """
     if path.suffix == ".csv":
         from pyarrow import csv
 
-        return Table(csv.read_csv(path))
+        wanted = csv.ConvertOptions(
+            include_columns=columns, column_types=types, strings_can_be_null=False, null_values=[""]
+        )
+        return Table(csv.read_csv(path, convert_options=wanted))
     from pyarrow import parquet
 
-    return Table(parquet.read_table(path))
+    # Not `read_table`, which makes a data set of the file, and imports pandas for it.
+    with parquet.ParquetFile(path) as file:
+        return Table(file.read(columns=columns))
+
+
+# Between columns and numpy. Not by `pa.array` and `to_numpy`, which import pandas to see whether one of its
+# columns is meant: that takes longer than many a run.
+
+
+def plain(column: pa.ChunkedArray | pa.Array) -> np.ndarray[Any, Any]:
+    """A column of numbers as numpy has it. Where some are missing they are not-a-number."""
+    import numpy as np
+
+    parts = [_plain_part(part) for part in getattr(column, "chunks", [column])]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _plain_part(part: pa.Array) -> np.ndarray[Any, Any]:
+    import numpy as np
+
+    there, data = part.buffers()
+    kind = np.dtype(part.type.to_pandas_dtype())
+    values: np.ndarray[Any, Any] = np.frombuffer(data, kind, len(part), part.offset * kind.itemsize)
+    if not part.null_count:
+        return values
+    bits = np.unpackbits(np.frombuffer(there, np.uint8), bitorder="little")
+    return np.where(bits[part.offset : part.offset + len(part)], values, np.nan)
+
+
+def numbers(values: np.ndarray[Any, Any], missing: np.ndarray[Any, Any] | None = None) -> pa.Array:
+    """A column of numbers; what is ``missing`` is null."""
+    import numpy as np
+    import pyarrow as pa
+
+    there = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    data = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [there, data])
+
+
+def texts(names: Sequence[str]) -> pa.Array:
+    """A column of text."""
+    import numpy as np
+    import pyarrow as pa
+
+    written = [name.encode() for name in names]
+    ends = np.cumsum([0, *map(len, written)], dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), len(names), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(written))])
+
+
+def coded(places: np.ndarray[Any, Any], names: Sequence[str]) -> pa.Array:
+    """A column of text: for each row the one of ``names`` at its place."""
+    return texts(names).take(numbers(places)).dictionary_encode()
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -20,7 +20,7 @@ from lasthop.stats import Estimate, estimate, number
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Replications", "replicate", "run", "run_each"]
+__all__ = ["Replications", "replicate", "run", "run_each", "run_once", "seeds_of"]
 
 #: Events between two looks at the clock, at Ctrl-C and at the progress: some 30 ms.
 SLICE = 200_000
@@ -48,12 +48,12 @@ def run(
     scenario = load(scenario)
     seed = scenario.seed if seed is None else seed
     if pcap is None:
-        return _run(scenario, seed, progress)
+        return run_once(scenario, seed, progress)
     with files.whole(Path(pcap)) as draft:
-        return _run(scenario, seed, progress, pcap=draft)
+        return run_once(scenario, seed, progress, pcap=draft)
 
 
-def _run(
+def run_once(
     scenario: Scenario,
     seed: int,
     progress: Progress | None,
@@ -72,6 +72,15 @@ def _run(
     outcome = core.finish()
     wall = time.perf_counter() - began
     return result(outcome, scenario, seed=seed, simulated_s=end, wall_s=wall)
+
+
+def seeds_of(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
+    """These seeds, or this many from the scenario's own on."""
+    if isinstance(seeds, int):
+        if seeds < 1:
+            raise ScenarioError(f"{seeds} seeds: at least one is needed", path="seeds")
+        seeds = range(scenario.seed, scenario.seed + seeds)
+    return [_seed(seed) for seed in seeds]
 
 
 def _seed(seed: int) -> int:
@@ -98,7 +107,7 @@ def run_each(
 
     def one(place: int) -> T:
         scenario, seed = work[place]
-        return reduce(_run(scenario, seed, lambda share: shares.__setitem__(place, share), stop=stop))
+        return reduce(run_once(scenario, seed, lambda share: shares.__setitem__(place, share), stop=stop))
 
     with ThreadPoolExecutor(min(threads, max(1, len(work)))) as pool:
         futures = [pool.submit(one, place) for place in range(len(work))]
@@ -127,13 +136,8 @@ def replicate(
 ) -> Replications:
     """Runs a scenario with several seeds: these, or this many from its own on."""
     scenario = load(scenario)
-    if isinstance(seeds, int):
-        if seeds < 1:
-            raise ScenarioError(f"{seeds} seeds: at least one is needed", path="seeds")
-        seeds = range(scenario.seed, scenario.seed + seeds)
-    chosen = [_seed(seed) for seed in seeds]
     began = time.perf_counter()
-    work = [(scenario, seed) for seed in chosen]
+    work = [(scenario, seed) for seed in seeds_of(scenario, seeds)]
     runs = run_each(work, reduce=lambda result: result, threads=threads, progress=progress)
     return Replications(runs, wall_s=time.perf_counter() - began)
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
+import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from lasthop import _core
 from lasthop.errors import ScenarioError
 
-__all__ = ["Scenario", "load"]
+__all__ = ["Scenario", "from_text", "load"]
 
 
 class Scenario:
@@ -70,10 +72,15 @@ class Scenario:
 
         >>> faster = scenario.with_({"link.radio.rate": "2 Mbit/s"}, duration="5 s")  # doctest: +SKIP
         """
-        data = self.to_dict()
-        for path, value in {**(changes or {}), **fields}.items():
-            _assign(data, path, value)
-        return _from_data(data, origin=self.origin)
+        return self.changed({**(changes or {}), **fields}, origin=self.origin)
+
+    def changed(self, changes: Mapping[str, Any], *, origin: str) -> Scenario:
+        """What :meth:`with_` makes, called ``origin`` in errors."""
+        # What was written, not what it expands to: a default that stands there would be a choice.
+        data = _plain(self._text)
+        for path, value in changes.items():
+            _assign(data, path, value, self._data)
+        return _from_data(data, origin=origin)
 
     def __repr__(self) -> str:
         return f"<Scenario {self.summary()}>"
@@ -98,14 +105,19 @@ class Scenario:
 
 
 def load(source: str | Path | Mapping[str, Any] | Scenario) -> Scenario:
-    """Reads and checks a scenario: a TOML or JSON file, TOML text, or plain data."""
+    """Reads and checks a scenario: a TOML or JSON file, TOML or JSON text, or plain data."""
     if isinstance(source, Scenario):
         return source
     if isinstance(source, Mapping):
         return _from_data(source, origin=str(source.get("name") or "<data>"))
     if isinstance(source, str) and "\n" in source:
-        return Scenario(_core.read(source, "<text>", "toml"), text=source, origin="<text>")
+        return from_text(source, origin="<text>")
     return _from_file(Path(source))
+
+
+def from_text(text: str, *, origin: str) -> Scenario:
+    """Reads and checks a scenario from TOML or JSON; ``origin`` names the text in errors."""
+    return Scenario(_core.read(text, origin, "json" if _is_json(text) else "toml"), text=text, origin=origin)
 
 
 def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
@@ -118,33 +130,51 @@ def _from_file(path: Path) -> Scenario:
     return Scenario(core, text=path.read_text(encoding="utf-8"), origin=str(path))
 
 
-def _assign(data: dict[str, Any], path: str, value: Any) -> None:
-    """Puts ``value`` at ``path``, such as ``link.radio.rate`` or ``flow.0.to``."""
+def _is_json(text: str) -> bool:
+    return text.lstrip("\ufeff \t\r\n").startswith("{")
+
+
+def _plain(text: str) -> dict[str, Any]:
+    """The text of a scenario that was read before, as plain data."""
+    text = text.removeprefix("\ufeff")
+    data: dict[str, Any] = json.loads(text) if _is_json(text) else tomllib.loads(text)
+    return data
+
+
+def _assign(data: dict[str, Any], path: str, value: Any, expanded: Any) -> None:
+    """Puts ``value`` at ``path``, such as ``link.radio.rate`` or ``flow.0.to``.
+
+    In ``expanded`` the parts of lists have the names that they got by default.
+    """
     here: Any = data
     keys = path.split(".")
     for i, key in enumerate(keys[:-1]):
         if isinstance(here, list):
-            here = _part(here, key, path)
-            continue
-        if isinstance(here.get(key), str):
-            # A choice by its name alone: `queue = "red"` is `queue.red = {}`.
-            here[key] = {here[key]: {}}
-        here = here.setdefault(key, {})
+            place = _place(here, expanded, key, path)
+            here, expanded = here[place], expanded[place] if isinstance(expanded, list) else None
+        else:
+            if isinstance(here.get(key), str):
+                # A choice by its name alone: `queue = "red"` is `queue.red = {}`.
+                here[key] = {here[key]: {}}
+            here = here.setdefault(key, {})
+            expanded = expanded.get(key) if isinstance(expanded, dict) else None
         if not isinstance(here, (dict, list)):
             raise ScenarioError(f"{path}: {'.'.join(keys[: i + 1])} has no parts", path=path)
     last = keys[-1]
     if isinstance(here, list):
-        here[here.index(_part(here, last, path))] = value
+        here[_place(here, expanded, last, path)] = value
     else:
         here[last] = value
 
 
-def _part(parts: list[Any], key: str, path: str) -> Any:
-    """The part of a list with the name or number ``key``."""
+def _place(parts: list[Any], expanded: Any, key: str, path: str) -> int:
+    """Where in a list the part with the name or number ``key`` is."""
     if key.isdigit() and int(key) < len(parts):
-        return parts[int(key)]
-    for part in parts:
-        if isinstance(part, dict) and part.get("name") == key:
-            return part
-    names = ", ".join(str(part.get("name", i)) for i, part in enumerate(parts) if isinstance(part, dict))
-    raise ScenarioError(f"{path}: nothing is called {key!r} there; known: {names}", path=path)
+        return int(key)
+    named = expanded if isinstance(expanded, list) and len(expanded) == len(parts) else parts
+    names = [str(part.get("name", i)) if isinstance(part, dict) else str(i) for i, part in enumerate(named)]
+    if key in names:
+        return names.index(key)
+    near = get_close_matches(key, names, 1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise ScenarioError(f"{path}: nothing is called {key!r} there; {hint}known: {', '.join(names)}", path=path)

@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Estimate", "estimate"]
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+__all__ = ["Estimate", "estimate", "intervals"]
 
 
 @dataclass(frozen=True)
@@ -45,21 +51,35 @@ def estimate(values: Iterable[float], level: float = 0.95) -> Estimate:
     import numpy as np
 
     data = np.asarray([v for v in values if v is not None], dtype=float)
-    data = data[~np.isnan(data)]
-    n = len(data)
-    if n < 2:
-        return Estimate(float(data[0]) if n else math.nan, math.nan, n, level)
-    error = float(data.std(ddof=1)) / math.sqrt(n)
-    return Estimate(float(data.mean()), _t_quantile(n - 1, 0.5 + level / 2) * error, n, level)
+    mean, half, n = intervals(data, level)
+    return Estimate(float(mean), float(half), int(n), level)
 
 
-def _t_quantile(freedom: int, probability: float) -> float:
+def intervals(values: Array, level: float = 0.95) -> tuple[Array, Array, Array]:
+    """Means over the last axis, half the widths of their intervals, and how many values each has."""
+    import numpy as np
+
+    there = ~np.isnan(values)
+    n = there.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(there, values, 0.0).sum(axis=-1) / n
+        squares = (np.where(there, values - mean[..., None], 0.0) ** 2).sum(axis=-1)
+        error = np.sqrt(squares / (n - 1) / n)
+    few = n < 2
+    if few.all():
+        return mean, np.full_like(mean, math.nan), n
+    half = np.where(few, math.nan, _t_quantile(np.maximum(n - 1, 1), 0.5 + level / 2) * np.where(few, 0.0, error))
+    return mean, half, n
+
+
+def _t_quantile(freedom: Array, probability: float) -> Array:
     try:
         # scipy.stats takes ten times as long to import.
         from scipy.special import stdtrit
     except ImportError as missing:
         raise ImportError("confidence intervals need scipy: pip install 'lasthop[stats]'") from missing
-    return float(stdtrit(freedom, probability))
+    quantile: Array = stdtrit(freedom, probability)
+    return quantile
 
 
 def with_half(mean: float, half: float) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lasthop.stats import number
+from lasthop.stats import Estimate, number
+from lasthop.sweeps.vary import label
 
 if TYPE_CHECKING:
     from lasthop.results import Result
     from lasthop.runs import Replications
+    from lasthop.sweeps import Sweep
 
-__all__ = ["aligned", "replications_text", "run_text"]
+__all__ = ["aligned", "replications_text", "run_text", "sweep_text"]
 
 
 #: What numbers are written with, alone, as a mean with its half-width, or as a pair.
@@ -74,6 +76,49 @@ def replications_text(replications: Replications) -> str:
             _table(LINKS, _busy(replications.means("links")), str),
         ],
     )
+
+
+#: The most lines of a table of a sweep.
+LINES = 40
+
+
+def sweep_text(sweep: Sweep) -> str:
+    """What `lasthop sweep` prints: means at each point, and differences to the first one."""
+    if not sweep.tables:
+        return f"{sweep.heading()} · {number(sweep.finished)} of {number(sweep.runs)} runs are finished"
+    several = len(sweep.seeds) > 1
+    heading = sweep.heading() + (" · mean ± half-width of the 95 % interval" if several else "")
+    flows, links = _sweep_view(sweep, "flows", FLOWS), _sweep_view(sweep, "links", LINKS)
+    metrics = _metrics(sweep, "flows", flows)
+    parts = [_cut(flows, sweep.means("flows", by=sweep.by("flows"), metrics=metrics))]
+    if several and len(sweep.points) > 1:
+        first = ", ".join(f"{key} = {label(value)}" for key, value in sweep.points[0].items())
+        differences = _cut(flows, sweep.paired(*metrics, by=sweep.by("flows")))
+        parts.append(f"difference to {first}, seed by seed\n{differences}")
+    parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links")))))
+    return _page(heading, parts)
+
+
+def _sweep_view(sweep: Sweep, table: str, view: View) -> View:
+    """The columns of a table, behind those that name the point."""
+    grid = sweep.grid(table, sweep.by(table))
+    flows = [thing.get("flow") for thing in grid.things]
+    shown = [(head, columns) for head, columns in view if head != "to" or len(set(flows)) < len(flows)]
+    if grid.things == [{}]:
+        # Too many to tell apart: their mean.
+        shown = [(head, [column for column in columns if column in grid.metrics]) for head, columns in shown]
+    return [(key, [key]) for key in sweep.vary] + [(head, columns) for head, columns in shown if columns]
+
+
+def _metrics(sweep: Sweep, table: str, view: View) -> list[str]:
+    known = sweep.grid(table, sweep.by(table)).metrics
+    return [column for _, columns in view for column in columns if column in known]
+
+
+def _cut(view: View, rows: list[dict[str, Any]]) -> str:
+    """The first lines of a table."""
+    more = f"\n… and {number(len(rows) - LINES)} more lines" if len(rows) > LINES else ""
+    return _table(view, rows[:LINES], lambda value: str(value) if isinstance(value, Estimate) else label(value)) + more
 
 
 def _page(heading: str, tables: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ __all__ = ["cli", "main"]
 COMMANDS = {
     "run": "Run a scenario and show its results.",
     "check": "Say whether scenario files are right.",
+    "sweep": "Run a scenario at many points; killed, go on.",
     "new": "Write a commented scenario to start from.",
     "plot": "Draw throughput, window, round-trip time and queue over time.",
     "schema": "Print what a scenario can say.",

@@ -14,7 +14,10 @@ import click
 
 from lasthop import files
 
-__all__ = ["Progress", "colour", "force", "note", "output", "print_json", "quiet", "written"]
+__all__ = ["Progress", "clock", "colour", "force", "note", "output", "print_json", "quiet", "written"]
+
+#: Characters of a progress bar.
+BAR = 20
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,28 +59,30 @@ def written(paths: Sequence[Path], *, quiet: bool) -> None:
 class Progress:
     """Shows how far work has come, on stderr, once it has taken two seconds.
 
-    A terminal gets a line that is overwritten; anything else a line every ten seconds.
+    A terminal gets a line with a bar that is overwritten; anything else a line every ten seconds. The
+    time left is judged by what came since the first call: a part may have been there before.
     """
 
     def __init__(self, what: str, total: float, unit: str, *, quiet: bool = False) -> None:
         self._what, self._total, self._unit = what, total, unit
-        self._began = time.monotonic()
+        self._first: tuple[float, float] | None = None
         self._terminal = sys.stderr.isatty()
-        self._next = math.inf if quiet else self._began + 2.0
+        self._next = math.inf if quiet else time.monotonic() + 2.0
         self._shown = False
 
     def __call__(self, share: float) -> None:
         now = time.monotonic()
+        began, already = self._first = self._first or (now, share)
         if now < self._next:
             return
         self._next = now + (0.2 if self._terminal else 10.0)
-        left = (now - self._began) * (1 / share - 1) if share > 0 else math.inf
         text = f"{self._what}: {share * self._total:.0f} of {self._total:.0f} {self._unit}"
-        if math.isfinite(left):
-            text += f", {_clock(left)} left"
+        if share > already:
+            text += f", {clock((now - began) * (1 - share) / (share - already))} left"
         self._shown = True
         if self._terminal:
-            sys.stderr.write(f"\r{text}\x1b[K")
+            done = min(BAR, int(share * BAR))
+            sys.stderr.write(f"\r{'█' * done}{'░' * (BAR - done)} {text}\x1b[K")
             sys.stderr.flush()
         else:
             click.echo(text, err=True)
@@ -91,7 +96,8 @@ class Progress:
             sys.stderr.flush()
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """A time for reading."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

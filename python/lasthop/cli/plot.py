@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -20,16 +21,21 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
     \b
     lasthop plot examples/two-flows.toml
 
-    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote. Each picture
-    is written as PNG, SVG and PDF.
+    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote. Of one that
+    `lasthop sweep` wrote, goodput, loss and round-trip time are drawn over what was varied. Each
+    picture is written as PNG, SVG and PDF.
     """
     from lasthop import files, runs
     from lasthop import plot as plots
     from lasthop.results import Result
     from lasthop.scenario import load
+    from lasthop.sweeps.outcome import MADE_BY, Sweep
 
     if source.is_dir():
         try:
+            if files.manifest(source).get("made_by") == MADE_BY:
+                _print(plots.swept(Sweep.load(source), output or source))
+                return
             result = Result.load(source)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
@@ -43,5 +49,11 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
         with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
             result = runs.run(scenario, progress=progress)
         result.save(folder, force=force)
-    for path in files.braces(plots.standard(result, folder)):
+    _print(plots.standard(result, folder))
+
+
+def _print(paths: Sequence[Path]) -> None:
+    from lasthop import files
+
+    for path in files.braces(paths):
         click.echo(path)

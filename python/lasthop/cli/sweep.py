@@ -1,0 +1,220 @@
+"""`lasthop sweep`."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lasthop import files
+from lasthop.cli import common
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from lasthop.sweeps import Plan, Sweep
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--vary", multiple=True, metavar="KEY=V1,V2", help="What to vary, over which values. Repeatable.")
+@click.option("--seeds", type=int, metavar="N", default=1, help="Seeds for every point. 1")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. All processors.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster tcp://HOST:PORT.")
+@click.option("--shard", metavar="I/N", help="Make part I of N, from 0. All parts share DIR.")
+@click.option("--collect", "collect_only", is_flag=True, help="Only put the tables of finished shards together.")
+@click.option("--dry-run", is_flag=True, help="Check all points, and say how long it will take.")
+@common.output("Keep runs and tables in DIR. out/NAME-sweep")
+@click.option("--format", type=click.Choice(["parquet", "csv"]), default="parquet", help="Format of the tables.")
+@click.option("--json", "as_json", is_flag=True, help="Print means and differences as JSON.")
+@common.force
+@common.quiet
+def sweep(
+    file: Path | None,
+    vary: tuple[str, ...],
+    seeds: int,
+    threads: int | None,
+    scheduler: str | None,
+    shard: str | None,
+    collect_only: bool,
+    dry_run: bool,
+    output: Path | None,
+    format: str,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Run a scenario at many points. The same command goes on after a kill.
+
+    \b
+    lasthop sweep examples/two-flows.toml --vary link.radio.delay=20ms,80ms --seeds 20
+    """
+    from lasthop import sweeps
+
+    part = _shard(shard)
+    if collect_only:
+        if output is None:
+            raise click.UsageError("--collect needs the folder of the sweep: -o DIR")
+        _show(_collected(output), as_json=as_json, quiet=quiet)
+        return
+    if file is None:
+        raise click.UsageError("say which scenario, or --collect with -o DIR")
+    asked = sweeps.plan(file, values(vary), seeds, "csv" if format == "csv" else "parquet")
+    with ExitStack() as stack:
+        executor, workers = None, threads or os.cpu_count() or 1
+        if scheduler:
+            from lasthop.sweeps.cluster import cluster
+
+            executor, workers = stack.enter_context(cluster(scheduler))
+        if dry_run:
+            asked.check()
+            _forecast(asked, part or (0, 1), workers, as_json=as_json, quiet=quiet)
+            return
+        folder = output or Path("out") / f"{asked.scenario.name}-sweep"
+        made = _sweep(asked, folder, executor, threads, part, quiet=quiet, force=force)
+    _show(made, as_json=as_json, quiet=quiet)
+    if part:
+        common.note(f"when all parts are made: lasthop sweep --collect -o {shlex.quote(str(folder))}", quiet=quiet)
+
+
+def _sweep(
+    asked: Plan,
+    folder: Path,
+    executor: Executor | None,
+    threads: int | None,
+    part: tuple[int, int] | None,
+    *,
+    quiet: bool,
+    force: bool,
+) -> Sweep:
+    from lasthop import sweeps
+    from lasthop.errors import RunError
+
+    runs = len(range(part[0], asked.runs, part[1])) if part else asked.runs
+    try:
+        with common.Progress(asked.scenario.name, runs, "runs", quiet=quiet) as progress:
+            return sweeps.perform_plan(
+                asked, folder, executor=executor, threads=threads, shard=part, progress=progress, force=force
+            )
+    except (KeyboardInterrupt, RunError):
+        try:
+            done, total = sweeps.progress_of(folder)
+        except ValueError:
+            raise click.Abort from None
+        again = shlex.join(["lasthop", *sys.argv[1:]])
+        common.note(f"\n{done} of {total} runs are finished and kept in {folder}; to go on: {again}", quiet=quiet)
+        raise
+
+
+def _collected(folder: Path) -> Sweep:
+    from lasthop import sweeps
+
+    try:
+        return sweeps.collect(folder)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _show(made: Sweep, *, as_json: bool, quiet: bool) -> None:
+    """Prints what came out, and says where it is."""
+    if as_json:
+        common.print_json(document(made))
+    else:
+        click.echo(repr(made))
+    if made.tables:
+        common.written([made.folder / name for name in [*made.files.values(), files.MANIFEST]], quiet=quiet)
+
+
+def document(made: Sweep) -> dict[str, Any]:
+    """What --json prints."""
+    told: dict[str, Any] = {
+        "scenario": made.name,
+        "folder": made.folder,
+        "vary": made.vary,
+        "seeds": made.seeds,
+        "runs": made.runs,
+        "finished": made.finished,
+    }
+    if made.tables:
+        told["summary"] = made.summary.rows()
+    return told
+
+
+def _forecast(asked: Plan, part: tuple[int, int], workers: int, *, as_json: bool, quiet: bool) -> None:
+    """Says what would run, and how long that would take."""
+    from lasthop import sweeps
+    from lasthop.stats import number
+
+    with common.Progress("timing some runs", 1, "", quiet=quiet) as progress:
+        each_s = sweeps.forecast(asked, progress)
+    runs = len(range(part[0], asked.runs, part[1]))
+    took_s = runs * each_s / min(workers, runs)
+    if as_json:
+        plan = {"scenario": asked.scenario.name, "vary": asked.vary.keys, "seeds": asked.seeds}
+        common.print_json({**plan, "runs": runs, "run_s": each_s, "threads": workers, "about_s": took_s})
+        return
+    which = "" if part == (0, 1) else f", {number(runs)} of them in part {part[0]} of {part[1]}"
+    click.echo(f"{asked.scenario.name} · {asked} · {number(asked.runs)} runs{which}")
+    click.echo(f"{asked.vary}")
+    click.echo(f"about {common.clock(took_s)} on {workers} thread{'s' * (workers != 1)}")
+
+
+def values(vary: Sequence[str]) -> dict[str, list[Any]]:
+    """The values of each `--vary KEY=V1,V2`: numbers, truth values and tables as in TOML, anything else text."""
+    chosen: dict[str, list[Any]] = {}
+    for text in vary:
+        key, equals, rest = text.partition("=")
+        key = key.strip()
+        if not equals or not rest.strip():
+            raise click.UsageError(f"--vary {text!r}: write it as KEY=VALUE,VALUE, such as link.radio.delay=20ms,80ms")
+        if key in chosen:
+            raise click.UsageError(f"--vary {key} is there twice: give all its values at once")
+        chosen[key] = [_value(part.strip(), text) for part in _parts(rest)]
+    return chosen
+
+
+def _parts(text: str) -> list[str]:
+    """Splits at the commas that stand outside of quotes and brackets."""
+    parts, depth, quote = [""], 0, ""
+    for c in text:
+        if quote:
+            quote = "" if c == quote else quote
+        elif c in "\"'":
+            quote = c
+        else:
+            depth += (c in "[{") - (c in "]}")
+            if c == "," and depth == 0:
+                parts.append("")
+                continue
+        parts[-1] += c
+    return parts
+
+
+def _value(text: str, whole: str) -> Any:
+    if not text:
+        raise click.UsageError(f"--vary {whole!r}: a value is empty")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    # A date is no value of a scenario, and `inf` no number.
+    plain = isinstance(value, (bool, int, str, list, dict)) or (isinstance(value, float) and math.isfinite(value))
+    return value if plain else text
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not found or int(found[1]) >= int(found[2]):
+        raise click.UsageError(f"--shard {text!r}: write it as I/N, with I from 0 to N − 1")
+    return int(found[1]), int(found[2])

@@ -1,0 +1,117 @@
+"""From the rows of a sweep's tables to means at each point, and to differences between points.
+
+All points ran with the same seeds, and each random stream is named for what it is used for. So two
+points are compared seed by seed, which chance disturbs much less than two means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop.results import plain, read_table
+from lasthop.stats import intervals
+from lasthop.sweeps.vary import Vary, hint
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    Array = np.ndarray[Any, Any]
+
+__all__ = ["THINGS", "Grid"]
+
+#: The tables that can be compared, and the columns that tell their things apart.
+THINGS: dict[str, tuple[str, ...]] = {"flows": ("flow", "from", "to"), "links": ("link",), "transfers": ("flow",)}
+
+#: Numbers that only say which thing it is.
+_NAMES = {"transfer"}
+
+#: The names of the types of numbers.
+_NUMBERS = {"int64", "double"}
+
+
+class Grid:
+    """A table of a sweep: its metrics by point, thing and seed.
+
+    Several rows of one run that are one thing, such as all flows if no name tells them apart, count by
+    their mean.
+    """
+
+    def __init__(
+        self, path: Path, types: Mapping[str, str], vary: Vary, seeds: Sequence[int], things: Sequence[str]
+    ) -> None:
+        import numpy as np
+
+        self._path, self._types, self._vary = path, types, vary
+        self._names = {*vary.keys, "seed", *things, *_NAMES}
+        columns = self._read([*vary.keys, "seed", *things])
+        #: What tells each thing from the others: its names.
+        self.things, thing = _distinct(columns.select(list(things)))
+        order = np.argsort(seeds, kind="stable")
+        seed = order[np.searchsorted(np.asarray(seeds)[order], plain(columns.column("seed")))]
+        point = vary.points_of({key: columns.column(key) for key in vary.keys})
+        self._shape = (vary.points, len(self.things), len(seeds))
+        self._cells = np.ravel_multi_index((point, thing, seed), self._shape)
+
+    def _read(self, columns: Sequence[str]) -> pa.Table:
+        return read_table(self._path, columns, self._types).to_arrow()
+
+    @property
+    def metrics(self) -> list[str]:
+        """The columns that are numbers and say more than which thing it is."""
+        return [name for name, kind in self._types.items() if kind in _NUMBERS and name not in self._names]
+
+    def known(self, metric: str) -> str:
+        """The metric, if there is one of this name."""
+        if metric not in self.metrics:
+            raise ValueError(f"there is no metric {metric!r}{hint(metric, self.metrics)}")
+        return metric
+
+    def values(self, metric: str) -> Array:
+        """A metric by point, thing and seed. Missing numbers are not-a-number."""
+        import numpy as np
+
+        column = plain(self._read([metric]).column(0)).astype(np.float64)
+        there = ~np.isnan(column)
+        size = int(np.prod(self._shape))
+        counts = np.bincount(self._cells[there], minlength=size)
+        sums = np.bincount(self._cells[there], column[there], minlength=size)
+        with np.errstate(invalid="ignore"):
+            return (sums / counts).reshape(self._shape)
+
+    def words(self) -> dict[str, Array]:
+        """What the table says in text of each point and thing, such as a flow's transport."""
+        import numpy as np
+
+        points_things = self._cells // self._shape[2]
+        cells, first = np.unique(points_things, return_index=True)
+        said = {}
+        for name in [name for name, kind in self._types.items() if kind == "string" and name not in self._names]:
+            column = self._read([name]).column(0).cast("string").to_pylist()
+            texts = np.full(self._shape[0] * self._shape[1], "", object)
+            texts[cells] = [column[row] for row in first]
+            said[name] = texts.reshape(self._shape[:2])
+        return said
+
+    def means(self, metric: str) -> tuple[Array, Array, Array]:
+        """Means over the seeds by point and thing, half the widths of their intervals, and how many seeds."""
+        return intervals(self.values(metric))
+
+    def differences(self, metric: str, against: Sequence[int]) -> tuple[Array, Array, Array]:
+        """The same of the differences to the points ``against``, one for each point, seed by seed."""
+        values = self.values(metric)
+        return intervals(values - values[list(against)])
+
+
+def _distinct(columns: pa.Table) -> tuple[list[dict[str, str]], Array]:
+    """The different rows in the order of their first appearance, and which of them each row is."""
+    import numpy as np
+
+    if columns.num_columns == 0:
+        return [{}], np.zeros(columns.num_rows, np.int64)
+    rows = list(zip(*(column.to_pylist() for column in columns.columns), strict=True))
+    places = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+    things = [dict(zip(columns.column_names, map(str, row), strict=True)) for row in places]
+    return things, np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))

@@ -1,0 +1,150 @@
+"""Where finished runs are kept until their tables are put together: a journal for each process that writes.
+
+A journal is a file of records, one behind the other in the order in which runs finished. A record is
+written by one call as soon as its run is done, so a killed process loses at most the one that it was
+just writing, and the next process cuts that off. The disk is asked to keep what it has once a second,
+not for every run: only a failure of the machine itself can take that second's runs, which then run
+again. A file for each run would take a directory entry and two waits for the disk instead, which is
+more than a short run takes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from lasthop import files
+from lasthop.files import OutputRefused
+from lasthop.sweeps import record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["ALL", "Journals", "at_work", "clear", "finished"]
+
+#: The folder of the journals, within that of the sweep.
+FOLDER = "runs"
+
+#: The name of the journal of a process that does all of the plan.
+ALL = "all"
+
+#: Seconds between two waits for the disk.
+SYNC_S = 1.0
+
+
+@contextmanager
+def at_work(folder: Path, runs: int, name: str) -> Iterator[Journals]:
+    """The journals of a sweep, of which this process may write the one called ``name``.
+
+    No other process writes that one meanwhile; if it is :data:`ALL`, none writes any.
+    """
+    journals = folder / FOLDER
+    journals.mkdir(exist_ok=True)
+    with ExitStack() as held:
+        others = sorted(journals.glob("*.lock")) if name == ALL else []
+        for lock in {journals / f"{name}.lock": None, **dict.fromkeys(others)}:
+            held.enter_context(_locked(lock))
+        yield held.enter_context(Journals(journals, runs, journals / f"{name}.journal"))
+
+
+def finished(folder: Path, runs: int) -> int:
+    """How many runs of a sweep are finished. Others may be at work on it."""
+    journals = folder / FOLDER
+    return Journals(journals, runs, journals / f"{ALL}.journal").finished
+
+
+def clear(folder: Path) -> None:
+    """Removes the journals of a sweep."""
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)
+
+
+class Journals:
+    """Which runs are finished, and where their records lie (12 bytes for each run of the plan)."""
+
+    def __init__(self, folder: Path, runs: int, mine: Path) -> None:
+        import numpy as np
+
+        #: How many runs are finished.
+        self.finished = 0
+        self._folder = folder
+        self._paths = sorted({*folder.glob("*.journal"), mine})
+        self._file = np.full(runs, -1, np.int16)
+        self._begin = np.zeros(runs, np.int64)
+        self._mine = self._paths.index(mine)
+        self._end = 0
+        for place, path in enumerate(self._paths):
+            if path.exists():
+                with path.open("rb") as file:
+                    for run, begin, end in record.scan(file):
+                        self._note(run, place, begin)
+                        self._end = end if path == mine else self._end
+        self._out: IO[bytes] | None = None
+        self._synced = time.monotonic()
+
+    def _note(self, run: int, file: int, begin: int) -> None:
+        self.finished += int(self._file[run] < 0)
+        self._file[run], self._begin[run] = file, begin
+
+    def __contains__(self, run: int) -> bool:
+        return bool(self._file[run] >= 0)
+
+    def append(self, run: int, packed: bytes) -> None:
+        """Keeps the record of a run."""
+        if self._out is None:
+            self._out = self._paths[self._mine].open("ab")
+            # What a process that was killed had begun to write.
+            self._out.truncate(self._end)
+            files.settle(self._folder)
+        self._out.write(packed)
+        self._out.flush()
+        self._note(run, self._mine, self._end)
+        self._end += len(packed)
+        if time.monotonic() - self._synced > SYNC_S:
+            self._sync()
+
+    def _sync(self) -> None:
+        """Waits until the disk has everything."""
+        if self._out:
+            os.fsync(self._out.fileno())
+        self._synced = time.monotonic()
+
+    def __enter__(self) -> Journals:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._out:
+            self._sync()
+            self._out.close()
+
+    def read(self) -> Iterator[tuple[record.Head, dict[str, pa.Table]]]:
+        """The finished runs in the order of the plan."""
+        with ExitStack() as stack:
+            opened = [stack.enter_context(path.open("rb")) if path.exists() else None for path in self._paths]
+            for place, begin in zip(self._file, self._begin, strict=True):
+                if place >= 0 and (file := opened[place]):
+                    yield record.read(file, int(begin))
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Holds a lock that ends with this process, however that ends, and that no child inherits."""
+    with path.open("wb") as file:
+        try:
+            import fcntl
+
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            name = path.stem.replace("-of-", "/")
+            whose = "another process" if name == ALL else f"shard {name}"
+            raise OutputRefused(
+                f"{whose} is at work on the sweep in {path.parents[1]}: wait for it, or choose another folder with -o"
+            ) from None
+        except (ImportError, OSError):
+            # Windows, and some network file systems, have no such locks.
+            pass
+        yield

@@ -1,0 +1,120 @@
+"""What a sweep is to run: a scenario, what is varied, the seeds. Nothing here has run yet.
+
+Runs are numbered: all seeds of the first point, then those of the second. A run is computed from its
+number, so a plan of any length takes no memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lasthop import files
+from lasthop.errors import ScenarioError
+from lasthop.scenario import Scenario, load
+from lasthop.stats import number
+from lasthop.sweeps.vary import Vary, label
+from lasthop.sweeps.work import Task
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of a sweep."""
+
+    scenario: Scenario
+    vary: Vary
+    #: Every point runs with all of these.
+    seeds: Sequence[int]
+    #: The format of the tables.
+    format: str
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return self.vary.points * len(self.seeds)
+
+    def variant(self, point: int) -> Scenario:
+        """The scenario of a point."""
+        origin = f"{self.scenario.origin} with {self.vary.where(point)}"
+        return self.scenario.changed(self.vary.values(point), origin=origin)
+
+    def task(self, run: int) -> Task:
+        """A run, as it is sent to who does it."""
+        point, seed = divmod(run, len(self.seeds))
+        return Task(
+            run=run,
+            text=self.scenario.text,
+            origin=self.scenario.origin,
+            changes=json.dumps(self.vary.values(point)),
+            where=self.vary.where(point),
+            seed=self.seeds[seed],
+            code=files.code(),
+        )
+
+    def check(self) -> None:
+        """Builds the scenario of every point, so that whatever is wrong is said before anything runs."""
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ScenarioError("a seed is there twice", path="seeds")
+        for point in range(self.vary.points):
+            try:
+                self.variant(point)
+            except ScenarioError as error:
+                raise self._narrowed(point, error) from None
+
+    def _narrowed(self, point: int, error: ScenarioError) -> ScenarioError:
+        """The error of a point, put down to the one value that makes it by itself, if there is one."""
+        for key, value in self.vary.values(point).items():
+            try:
+                self.scenario.changed({key: value}, origin=f"{self.scenario.origin} with {key} = {label(value)}")
+            except ScenarioError as mine:
+                if str(mine).replace(mine.origin, "") == str(error).replace(error.origin, ""):
+                    return mine
+        return error
+
+    def __str__(self) -> str:
+        points, seeds = self.vary.points, len(self.seeds)
+        return f"{number(points)} point{'s' * (points != 1)} × {number(seeds)} seed{'s' * (seeds != 1)}"
+
+    def document(self) -> dict[str, Any]:
+        """The plan as plain data."""
+        return {
+            "scenario": self.scenario.name,
+            "scenario_text": self.scenario.text,
+            "vary": self.vary.keys,
+            "seeds": list(self.seeds),
+            "format": self.format,
+            "code": files.code(),
+        }
+
+    def difference(self, other: dict[str, Any]) -> str | None:
+        """What makes this another plan than that of a manifest, if it is one."""
+        if other["code"] != files.code():
+            return f"was begun by {other['code']}, and this is {files.code()}, which may give other results"
+        if not self._same_scenario(other["scenario_text"]):
+            return f"is of another scenario than {self.scenario.origin} says now"
+        if other["vary"] != self.vary.keys or list(other["vary"]) != list(self.vary.keys):
+            return f"varies {Vary(other['vary'])}"
+        if other["seeds"] != list(self.seeds):
+            return f"has {seeds_text(other['seeds'])}, not {seeds_text(self.seeds)}"
+        if other["format"] != self.format:
+            return f"is to be written as {other['format']}, not {self.format}"
+        return None
+
+    def _same_scenario(self, text: str) -> bool:
+        """Whether a text says what this scenario says, be it in other words."""
+        if text == self.scenario.text:
+            return True
+        try:
+            return load(text if "\n" in text else text + "\n").to_dict() == self.scenario.to_dict()
+        except ScenarioError:
+            return False
+
+
+def seeds_text(seeds: Sequence[int]) -> str:
+    """Seeds for reading."""
+    count = f"{number(len(seeds))} seed{'s' * (len(seeds) != 1)}"
+    return f"{count} from {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"the seed {seeds[0]}"

@@ -1,0 +1,86 @@
+"""The record of a finished run: its tables as bytes, small, and known to be whole.
+
+A record is a frame of 24 bytes, a head in JSON and a body. The frame holds a mark, the lengths of head
+and body, and the CRC-32 of both. The head says which run it is and which tables the body has. The body
+is the tables one after the other as Arrow IPC streams, compressed as a whole (zstd).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lasthop.results import Result
+
+__all__ = ["Head", "pack", "read", "scan"]
+
+_FRAME = struct.Struct("<8sIQI")
+_MARK = b"lasthop1"
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a record says of itself."""
+
+    #: The run's number in the plan.
+    run: int
+    #: Transmissions that ended at the far side of a link.
+    packet_hops: int
+    #: The lengths of its tables, before compression.
+    tables: dict[str, int]
+
+
+def pack(run: int, result: Result) -> bytes:
+    """The record of run number ``run``."""
+    import pyarrow as pa
+
+    lengths = {}
+    out = pa.BufferOutputStream()
+    for name, table in result.tables.items():
+        before = out.tell()
+        arrow = table.to_arrow()
+        with pa.ipc.new_stream(out, arrow.schema) as stream:
+            stream.write_table(arrow)
+        lengths[name] = out.tell() - before
+    body: bytes = pa.Codec("zstd").compress(out.getvalue(), asbytes=True)
+    head = json.dumps(asdict(Head(run, result.packet_hops, lengths))).encode()
+    return _FRAME.pack(_MARK, len(head), len(body), zlib.crc32(body, zlib.crc32(head))) + head + body
+
+
+def scan(file: IO[bytes]) -> Iterator[tuple[int, int, int]]:
+    """The records of a file as far as they are whole: the run, where its record begins, where it ends.
+
+    A record that was being written when the process died ends it.
+    """
+    size = os.fstat(file.fileno()).st_size
+    begin = 0
+    while len(frame := file.read(_FRAME.size)) == _FRAME.size:
+        mark, head_length, body_length, check = _FRAME.unpack(frame)
+        end = begin + _FRAME.size + head_length + body_length
+        if mark != _MARK or end > size:
+            return
+        head = file.read(head_length)
+        if zlib.crc32(file.read(body_length), zlib.crc32(head)) != check:
+            return
+        yield int(json.loads(head)["run"]), begin, end
+        begin = end
+
+
+def read(file: IO[bytes], begin: int) -> tuple[Head, dict[str, pa.Table]]:
+    """The record that begins there: its head and its tables."""
+    import pyarrow as pa
+
+    file.seek(begin)
+    _, head_length, body_length, _ = _FRAME.unpack(file.read(_FRAME.size))
+    head = Head(**json.loads(file.read(head_length)))
+    body = pa.Codec("zstd").decompress(file.read(body_length), sum(head.tables.values()))
+    source = pa.BufferReader(body)
+    return head, {name: pa.ipc.open_stream(source).read_all() for name in head.tables}

@@ -1,0 +1,144 @@
+"""What a sweep varies: keys of the scenario with their values, and the points that these make."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from lasthop.errors import ScenarioError
+from lasthop.results import coded, numbers, plain, texts
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    Places = np.ndarray[Any, np.dtype[np.int64]]
+
+__all__ = ["Vary", "hint", "label"]
+
+#: What a sweep varies otherwise, or what makes no difference to vary.
+_REFUSED = {
+    "seed": "seeds are asked for by their number, and every point runs with all of them",
+    "name": "a name changes nothing",
+}
+
+
+class Vary:
+    """Keys with their values. A point is a value of each key; the last key changes fastest."""
+
+    def __init__(self, keys: Mapping[str, Iterable[Any]]) -> None:
+        self.keys: dict[str, list[Any]] = {key: _values(key, values) for key, values in keys.items()}
+        if not self.keys:
+            raise ScenarioError("nothing is varied: say what, as in link.radio.delay over 20 ms and 80 ms")
+
+    @property
+    def points(self) -> int:
+        """How many points there are."""
+        return math.prod(len(values) for values in self.keys.values())
+
+    def values(self, point: int) -> dict[str, Any]:
+        """The value of each key at a point."""
+        chosen = zip(self.keys.items(), self._places(point), strict=True)
+        return {key: values[int(place)] for (key, values), place in chosen}
+
+    def where(self, point: int) -> str:
+        """A point in words."""
+        return ", ".join(f"{key} = {label(value)}" for key, value in self.values(point).items())
+
+    def moved(self, point: int, to: Mapping[str, Any]) -> int:
+        """The point at which these keys have these values, and the others theirs of ``point``."""
+        number = 0
+        for (key, values), place in zip(self.keys.items(), self._places(point), strict=True):
+            number = number * len(values) + (self._find(key, to[key]) if key in to else int(place))
+        return number
+
+    def known(self, key: str) -> str:
+        """The key, if it is varied."""
+        if key not in self.keys:
+            raise ValueError(f"{key!r} is not varied{hint(key, list(self.keys))}")
+        return key
+
+    def _find(self, key: str, value: Any) -> int:
+        values = self.keys[self.known(key)]
+        if value not in values:
+            raise ValueError(f"{key} has no value {label(value)!r}{hint(label(value), list(map(label, values)))}")
+        return values.index(value)
+
+    def _places(self, points: Any) -> list[Any]:
+        """The number of each key's value at a point, or at each of an array of points."""
+        places = []
+        for values in reversed(self.keys.values()):
+            points, place = divmod(points, len(values))
+            places.append(place)
+        return places[::-1]
+
+    def __str__(self) -> str:
+        return "; ".join(f"{key} over {', '.join(map(label, values))}" for key, values in self.keys.items())
+
+    # In tables
+
+    def columns(self, points: Places) -> dict[str, pa.Array]:
+        """The values at these points: columns of whole numbers, of numbers, or else of text."""
+        import numpy as np
+
+        made = {}
+        for (key, values), places in zip(self.keys.items(), self._places(points), strict=True):
+            if key in self.texts:
+                made[key] = coded(places, [label(value) for value in values])
+            else:
+                whole = all(isinstance(value, int) for value in values)
+                made[key] = numbers(np.asarray(values, np.int64 if whole else np.float64)[places])
+        return made
+
+    @property
+    def texts(self) -> list[str]:
+        """The keys whose columns are text."""
+        return [key for key, values in self.keys.items() if not all(type(value) in (int, float) for value in values)]
+
+    def points_of(self, columns: Mapping[str, pa.ChunkedArray]) -> Places:
+        """The points of the rows of a table, by its columns for the keys."""
+        import numpy as np
+        import pyarrow.compute as pc
+
+        points: Places = np.zeros(len(next(iter(columns.values()))), np.int64)
+        for key, values in self.keys.items():
+            if key in self.texts:
+                known = texts([label(value) for value in values])
+            else:
+                known = numbers(np.asarray(values, np.float64))
+            found = pc.index_in(columns[key].cast(known.type), value_set=known)
+            points = points * len(values) + plain(found).astype(np.int64)
+        return points
+
+
+def label(value: Any) -> str:
+    """A varied value for reading, and for the tables."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+def _values(key: str, values: Iterable[Any]) -> list[Any]:
+    if why := _REFUSED.get(key):
+        raise ScenarioError(f"{key!r} cannot be varied: {why}", path=key)
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise ScenarioError(f"{key}: the values to vary it over must be a list, not {values!r}", path=key)
+    try:
+        made = json.loads(json.dumps(list(values), default=lambda value: value.item()))
+    except (TypeError, AttributeError):
+        raise ScenarioError(f"{key}: the values to vary it over must be plain data", path=key) from None
+    if not made:
+        raise ScenarioError(f"{key}: there is no value to vary it over", path=key)
+    labels = [label(value) for value in made]
+    for name in labels:
+        if labels.count(name) > 1:
+            raise ScenarioError(f"{key}: the value {name} is there twice", path=key)
+    return list(made)
+
+
+def hint(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"

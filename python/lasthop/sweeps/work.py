@@ -1,0 +1,104 @@
+"""Doing the runs of a sweep: what one is, and how an executor is kept fed with them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from queue import Empty, SimpleQueue
+
+from lasthop.errors import RunError
+from lasthop.files import code
+from lasthop.runs import Progress, run_once
+from lasthop.scenario import Scenario, from_text
+from lasthop.sweeps import record
+
+__all__ = ["Task", "feed", "perform"]
+
+#: Runs that an executor has at a time: enough for hundreds of workers, few enough to forget.
+OUTSTANDING = 1000
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run, as plain data that can be sent to another machine."""
+
+    #: Its number in the plan.
+    run: int
+    #: The text of the scenario that is varied, and where it came from.
+    text: str
+    origin: str
+    #: The values of the varied keys, as JSON.
+    changes: str
+    #: The same for reading.
+    where: str
+    seed: int
+    #: The version of lasthop that has to do it.
+    code: str
+
+
+def perform(task: Task, *, stop: threading.Event | None = None, progress: Progress | None = None) -> bytes:
+    """Makes a run, and gives its record."""
+    if code() != task.code:
+        raise RunError(f"this worker has {code()}, and the sweep is one of {task.code}: install the same everywhere")
+    scenario = _scenario(task.text, task.origin, task.changes)
+    try:
+        result = run_once(scenario, task.seed, progress, stop=stop)
+    except RunError as error:
+        raise RunError(f"{task.where}, seed {task.seed}: {error}") from error
+    return record.pack(task.run, result)
+
+
+@lru_cache(maxsize=16)
+def _scenario(text: str, origin: str, changes: str) -> Scenario:
+    """The scenario of a point, which the seeds share."""
+    return from_text(text, origin=origin).changed(json.loads(changes), origin=origin)
+
+
+def feed(
+    executor: Executor,
+    tasks: Iterable[Task],
+    keep: Callable[[Task, bytes], None],
+    *,
+    do: Callable[[Task], bytes] = perform,
+    wait: Callable[[], None] = lambda: None,
+) -> None:
+    """Has the tasks done, and each record kept as soon as it is there.
+
+    Only so many are under way at a time, so a plan of any length takes no memory. ``wait`` is called
+    some times a second while nothing comes. Whatever ends this early, a failed run or Ctrl-C: what has
+    come is kept, and what has not begun is called off.
+    """
+    waiting: Iterator[Task] = iter(tasks)
+    under_way: dict[Future[bytes], Task] = {}
+    done: SimpleQueue[Future[bytes]] = SimpleQueue()
+    more = True
+    try:
+        while more or under_way:
+            if more and len(under_way) < OUTSTANDING:
+                if task := next(waiting, None):
+                    future = executor.submit(do, task)
+                    under_way[future] = task
+                    future.add_done_callback(done.put)
+                more = task is not None
+                if done.empty():
+                    continue
+            try:
+                future = done.get(timeout=0.1)
+            except Empty:
+                wait()
+                continue
+            keep(under_way.pop(future), future.result())
+    except BaseException:
+        for future in under_way:
+            future.cancel()
+        with suppress(Empty):
+            while True:
+                future = done.get_nowait()
+                if not future.cancelled() and future.exception() is None:
+                    keep(under_way.pop(future), future.result())
+        raise

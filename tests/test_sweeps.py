@@ -1,0 +1,528 @@
+"""Sweeps: the same tables whoever does the runs, wherever they were killed; wrong keys; differences in pairs."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import lasthop as lh
+import numpy as np
+import pytest
+from lasthop import files, sweeps
+from lasthop.sweeps import record
+
+#: A second of a download with random losses: some milliseconds of work.
+QUICK = """
+name = "quick"
+duration = "1 s"
+
+[[link]]
+name = "wire"
+between = ["server", "router"]
+rate = "10 Mbit/s"
+
+[[link]]
+name = "radio"
+between = ["router", "mobile"]
+rate = "2 Mbit/s"
+delay = "30 ms"
+queue.droptail.limit = "20 kB"
+loss.bernoulli.p = 0.02
+
+[[flow]]
+name = "download"
+from = "server"
+to = "mobile"
+
+[[flow]]
+name = "call"
+from = "server"
+to = "mobile"
+transport = "udp"
+source.cbr.rate = "200 kbit/s"
+"""
+
+VARY = {"link.radio.delay": ["20 ms", "80 ms"], "flow.download.transport.tcp.variant": ["reno", "cubic"]}
+WORDS = [f"--vary={key}={','.join(values)}" for key, values in VARY.items()]
+SEEDS = 5
+RUNS = 4 * SEEDS
+
+
+def content(folder):
+    """Everything in a folder, manifest included, as bytes."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The sweep done at once, on one thread."""
+    return lh.sweep(QUICK, vary=VARY, seeds=SEEDS, threads=1, folder=tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture
+def quick(tmp_path):
+    path = tmp_path / "quick.toml"
+    path.write_text(QUICK)
+    return path
+
+
+# What comes out
+
+
+def test_rows_come_in_the_order_of_the_plan_and_are_those_of_single_runs(whole):
+    rows = whole.flows.rows()
+    expected = [
+        {"link.radio.delay": delay, "flow.download.transport.tcp.variant": variant, "seed": seed, **row}
+        for delay in VARY["link.radio.delay"]
+        for variant in VARY["flow.download.transport.tcp.variant"]
+        for seed in range(1, SEEDS + 1)
+        for row in lh.run(
+            lh.load(QUICK).with_({"link.radio.delay": delay, "flow.download.transport.tcp.variant": variant}),
+            seed=seed,
+        ).flows.rows()
+    ]
+    assert rows == expected
+    assert {path.name for path in whole.folder.iterdir()} == {*whole.files.values(), "manifest.json"}
+
+
+def test_keys_are_typed_columns():
+    vary = {
+        "link.radio.loss.bernoulli.p": [0, 0.05],
+        "link.1.reorder": [True, False],
+        "record.series": [None, "500 ms"],
+    }
+    vary["flow.download.transport.tcp.window"] = [10, 20]
+    types = {f.name: str(f.type) for f in lh.sweep(QUICK, vary=vary).flows.to_arrow().schema}
+    assert types["link.radio.loss.bernoulli.p"] == "double"
+    assert types["flow.download.transport.tcp.window"] == "int64"
+    assert "string" in types["link.1.reorder"]
+
+
+def test_a_table_that_only_some_points_have():
+    s = lh.sweep(QUICK, vary={"record.series": [None, "500 ms"]}, seeds=2)
+    assert set(s.series["record.series"]) == {"500 ms"}
+    assert set(s.flows["record.series"]) == {"null", "500 ms"}
+
+
+def test_csv_says_what_parquet_says(whole, tmp_path):
+    s = lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path / "csv", format="csv")
+    for name in whole.tables:
+        assert getattr(s, name).rows() == getattr(whole, name).rows()
+    assert str(s.means("flows")) == str(whole.means("flows"))
+
+
+# Differences in pairs
+
+
+def test_means_and_paired_differences_agree_with_scipy(whole):
+    from scipy import stats
+
+    flows = whole.flows.to_pandas()
+    flows = flows[flows.flow == "download"]
+    by_point = {
+        point: part.sort_values("seed").goodput_kbps.to_numpy()
+        for point, part in flows.groupby(list(VARY), observed=True)
+    }
+    for row in whole.means("flows"):
+        if row["flow"] == "download":
+            values = by_point[tuple(row[key] for key in VARY)]
+            low, high = stats.t.interval(0.95, SEEDS - 1, np.mean(values), stats.sem(values))
+            assert np.allclose([row["goodput_kbps"].low, row["goodput_kbps"].high], [low, high])
+    rows = [r for r in whole.paired("goodput_kbps", against={"link.radio.delay": "20 ms"}) if r["flow"] == "download"]
+    assert [(row["link.radio.delay"], row["flow.download.transport.tcp.variant"]) for row in rows] == [
+        ("80 ms", "reno"),
+        ("80 ms", "cubic"),
+    ]
+    for row in rows:
+        variant = row["flow.download.transport.tcp.variant"]
+        test = stats.ttest_rel(by_point["80 ms", variant], by_point["20 ms", variant])
+        low, high = test.confidence_interval(0.95)
+        assert np.allclose([row["goodput_kbps"].low, row["goodput_kbps"].high], [low, high])
+
+
+def test_without_against_everything_is_compared_with_the_first_point(whole):
+    rows = whole.paired("goodput_kbps", by=())
+    assert len(rows) == 3
+    first = whole.flows.where(**{"link.radio.delay": "20 ms", "flow.download.transport.tcp.variant": "reno"})
+    last = whole.flows.where(**{"link.radio.delay": "80 ms", "flow.download.transport.tcp.variant": "cubic"})
+    assert rows[-1]["goodput_kbps"].mean == pytest.approx(
+        np.mean(last["goodput_kbps"]) - np.mean(first["goodput_kbps"])
+    )
+
+
+def test_variants_share_their_randomness():
+    # What the sweep does not touch is the same at all points: the difference is nothing, not merely small.
+    s = lh.sweep(QUICK, vary={"flow.download.start": ["0 s", "0.9 s"]}, seeds=3)
+    lost = s.flows.where(flow="call").to_pandas().pivot(index="seed", columns="flow.download.start")["sent_packets"]
+    assert (lost["0 s"] == lost["0.9 s"]).all()
+
+
+def test_wrong_words_to_a_finished_sweep_get_the_nearest(whole):
+    with pytest.raises(ValueError, match="did you mean 'goodput_kbps'"):
+        whole.paired("goodput_kbs")
+    with pytest.raises(ValueError, match=r"did you mean 'link\.radio\.delay'"):
+        whole.paired("goodput_kbps", against={"link.radio.dely": "20 ms"})
+    with pytest.raises(ValueError, match="did you mean '20 ms'"):
+        whole.paired("goodput_kbps", against={"link.radio.delay": "20ms"})
+    with pytest.raises(AttributeError, match="known: flows"):
+        _ = whole.flws
+
+
+def test_it_shows_itself_and_is_read_again(whole):
+    assert "difference to link.radio.delay = 20 ms" in repr(whole)
+    assert "quick · 4 points × 5 seeds" in whole._repr_html_()
+    again = lh.Sweep.load(whole.folder)
+    assert again.summary.rows() == whole.summary.rows()
+    assert again.points == whole.points
+
+
+def test_many_flows_are_told_by_their_mean():
+    flows = [
+        {
+            "name": str(n),
+            "from": "server",
+            "to": "mobile",
+            "transport": {"udp": {}},
+            "source": {"cbr": {"rate": "10 kbit/s"}},
+        }
+        for n in range(9)
+    ]
+    data = {"duration": "1 s", "link": [{"name": "radio", "between": ["server", "mobile"], "rate": "1 Mbit/s"}]}
+    s = lh.sweep({**data, "flow": flows}, vary={"link.radio.delay": ["1 ms", "2 ms"]}, seeds=2)
+    mean = next(row for row in s.summary.rows() if row["metric"] == "goodput_kbps")
+    assert mean["flow"] == ""
+    assert mean["mean"] == pytest.approx(np.mean(s.flows.where(**{"link.radio.delay": "1 ms"})["goodput_kbps"]))
+
+
+# Whoever does the runs
+
+
+def test_threads_processes_and_other_executors_give_the_same_files(whole, tmp_path):
+    lh.sweep(QUICK, vary=VARY, seeds=SEEDS, threads=3, folder=tmp_path / "three")
+    with ThreadPoolExecutor(2) as pool:
+        lh.sweep(QUICK, vary=VARY, seeds=SEEDS, executor=pool, folder=tmp_path / "threads")
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        lh.sweep(QUICK, vary=VARY, seeds=SEEDS, executor=pool, folder=tmp_path / "processes")
+    for name in ("three", "threads", "processes"):
+        assert content(tmp_path / name) == content(whole.folder)
+
+
+def test_a_dask_cluster_gives_the_same_files(whole, quick, lasthop):
+    distributed = pytest.importorskip("distributed", reason="distributed (Dask) is not installed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, protocol="tcp", host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        address = cluster.scheduler_address
+        lasthop("sweep", quick, *WORDS, "--seeds", SEEDS, "--scheduler", address, "-o", "dask", "-q")
+        with distributed.Client(address, set_as_default=False) as client:
+            lh.sweep(QUICK, vary=VARY, seeds=SEEDS, executor=client.get_executor(), folder=lasthop.folder / "python")
+    assert tables(lasthop.folder / "dask") == tables(whole.folder)
+    assert content(lasthop.folder / "python") == content(whole.folder)
+
+
+def tables(folder):
+    """The tables in a folder as bytes; the manifest also has the comments of the scenario's text."""
+    return {name: data for name, data in content(folder).items() if name != "manifest.json"}
+
+
+def test_a_cluster_that_is_not_there(monkeypatch):
+    pytest.importorskip("distributed", reason="distributed (Dask) is not installed")
+    from lasthop.sweeps import cluster
+
+    monkeypatch.setattr(cluster, "PATIENCE_S", 0.3)
+    with pytest.raises(lh.RunError, match="no Dask scheduler answers"), cluster.cluster("tcp://127.0.0.1:1"):
+        pass
+
+
+def test_shards_and_what_puts_them_together(whole, quick, lasthop):
+    command = ["sweep", quick, *WORDS, "--seeds", SEEDS, "-o", "out"]
+    for part in (2, 0):
+        assert "runs are finished" in lasthop(*command, "--shard", f"{part}/3").stdout
+    said = lasthop("sweep", "--collect", "-o", "out", code=1).stderr
+    assert f"7 of {RUNS} runs are missing" in said
+    lasthop(*command, "--shard", "1/3")
+    done = lasthop("sweep", "--collect", "-o", "out")
+    assert "difference to" in done.stdout
+    assert content(lasthop.folder / "out").keys() == content(whole.folder).keys()
+    assert tables(lasthop.folder / "out") == tables(whole.folder)
+    # A later call without --shard makes what is missing, and then the tables.
+    command[-1] = "other"
+    lasthop(*command, "--shard", "1/3")
+    lasthop(*command)
+    assert content(lasthop.folder / "other") == content(lasthop.folder / "out")
+    assert lh.sweep(quick, vary=VARY, seeds=SEEDS, folder=lasthop.folder / "out").wall_s < 1
+
+
+def test_shards_of_a_running_sweep_lock_out_who_would_do_all(tmp_path):
+    asked = sweeps.plan(QUICK, VARY, SEEDS)
+    lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path, shard=(0, 3))
+    hold = (
+        "import sys, time; from pathlib import Path; from lasthop.sweeps import journal\n"
+        f"with journal.at_work(Path({str(tmp_path)!r}), {asked.runs}, '1-of-3'):\n"
+        "    print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", hold], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(files.OutputRefused, match="shard 1/3 is at work"):
+            lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)
+        with pytest.raises(files.OutputRefused, match="shard 1/3 is at work"):
+            lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path, shard=(1, 3))
+        other.kill()
+    lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)
+
+
+# Killed at any instant
+
+#: Sweeps in a new process for each line that it reads, and says how that ended. It has imported everything
+#: before, so that a kill does not only hit imports.
+FORKS = """
+import os, sys
+import lasthop as lh, pandas, pyarrow.csv, pyarrow.parquet, scipy.special
+while folder := sys.stdin.readline():
+    pid = os.fork()
+    if pid == 0:
+        lh.sweep(sys.argv[1], vary={vary!r}, seeds={seeds}, folder=folder.strip(), threads=2)
+        os._exit(0)
+    print(pid, flush=True)
+    sys.stdin.readline()
+    print(os.waitpid(pid, 0)[1], flush=True)
+"""
+
+
+def test_killed_fifty_times_it_ends_with_the_same_files_and_repeats_nothing(quick, tmp_path):
+    seeds = 40
+    program = FORKS.format(vary=VARY, seeds=seeds)
+    chance = random.Random(50)
+    with subprocess.Popen(
+        [sys.executable, "-c", program, quick], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+
+        def sweep(folder, after=None):
+            """Whether the sweep was killed, and how long it took."""
+            print(folder, file=parent.stdin, flush=True)
+            pid, began = int(parent.stdout.readline()), time.monotonic()
+            if after is not None:
+                time.sleep(after)
+                # Its parent has not waited for it yet: the number is still its own.
+                os.kill(pid, signal.SIGKILL)
+            print("wait", file=parent.stdin, flush=True)
+            status = int(parent.stdout.readline())
+            assert status in (0, signal.SIGKILL)
+            return status != 0, time.monotonic() - began
+
+        _, took = sweep(tmp_path / "whole")
+        expected = content(tmp_path / "whole")
+        kills, sweeps_done, stages = 0, 0, set()
+        while kills < 50:
+            folder, kept, killed = tmp_path / f"killed {sweeps_done}", 0, True
+            while killed:
+                killed, _ = sweep(folder, after=chance.uniform(0, took) if kills < 50 else None)
+                kills += killed
+                finished, stage = state(folder, 4 * seeds)
+                assert finished >= kept, "a finished run was lost"
+                kept = finished
+                stages.add(stage)
+            assert content(folder) == expected
+            sweeps_done += 1
+        parent.stdin.close()
+    # The kills fell before the first run, between runs, and at the tables.
+    assert stages >= {"some", "tables"}, stages
+    assert sweeps_done < 50
+
+
+def state(folder, runs):
+    """How many runs are finished, and how far the sweep has come; no run is there twice."""
+    if not (folder / "manifest.json").exists():
+        return 0, "nothing"
+    if "tables" in files.manifest(folder):
+        return runs, "tables"
+    found = []
+    for path in folder.glob("runs/*.journal"):
+        with path.open("rb") as journal:
+            found += [run for run, _, _ in record.scan(journal)]
+    assert len(set(found)) == len(found), "a finished run was made again"
+    return len(found), "tables" if len(found) == runs else "some" if found else "nothing"
+
+
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(quick, lasthop):
+    words = ["sweep", quick.name, "--vary", "link.radio.delay=20 ms,80 ms", "--seeds", "3000", "-o", "out"]
+    child = lasthop.start(*words)
+    journal = lasthop.folder / "out" / "runs" / "all.journal"
+    while not journal.exists() or journal.stat().st_size < 10_000:
+        assert child.poll() is None
+        time.sleep(0.01)
+    began = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=20)
+    assert time.monotonic() - began < 2
+    assert child.returncode == 130
+    assert "Traceback" not in said
+    kept = int(said.split(" of 6000 runs are finished")[0].split()[-1])
+    assert f"to go on: lasthop {shlex.join(words)}" in said
+    assert state(lasthop.folder / "out", 6000)[0] == kept
+
+
+def test_what_a_killed_process_was_writing_is_cut_off(whole, tmp_path):
+    lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path, shard=(0, 2))
+    journal = tmp_path / "runs" / "0-of-2.journal"
+    records = journal.read_bytes()
+    for torn in (records[:-1], records[:-1] + b"x", records + records[:100], records + bytes(100), records[:10]):
+        journal.write_bytes(torn)
+        with journal.open("rb") as file:
+            there = list(record.scan(file))
+        assert len(there) == (10 if torn.startswith(records) else 0 if torn == records[:10] else 9)
+        s = lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path, shard=(0, 2))
+        assert s.finished == 10
+        assert state(tmp_path, RUNS)[0] == 10
+    lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)
+    assert content(tmp_path) == content(whole.folder)
+
+
+def test_another_plan_in_the_same_folder_is_refused(quick, lasthop):
+    command = ["sweep", quick, "--vary=link.radio.delay=20 ms,80 ms", "-o", "out", "-q", "--seeds"]
+    lasthop(*command, 2)
+    before = content(lasthop.folder / "out")
+    assert "has 2 seeds from 1 to 2, not 3 seeds from 1 to 3" in lasthop(*command, 3, code=2).stderr
+    other = [word if word != command[2] else "--vary=link.radio.delay=20 ms" for word in command]
+    assert "varies link.radio.delay over 20 ms, 80 ms" in lasthop(*other, 2, code=2).stderr
+    assert "parquet, not csv" in lasthop(*command, 2, "--format", "csv", code=2).stderr
+    quick.write_text(QUICK.replace("0.02", "0.03"))
+    assert "of another scenario" in lasthop(*command, 2, code=2).stderr
+    assert content(lasthop.folder / "out") == before
+    # Other words for the same scenario are no other plan.
+    quick.write_text("# A comment\n" + QUICK)
+    lasthop(*command, 2)
+    assert content(lasthop.folder / "out") == before
+    # Another version's runs do not go with this one's.
+    manifest = lasthop.folder / "out" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"code": "lasthop ', '"code": "lasthop 0.0.'))
+    assert "was begun by lasthop 0.0." in lasthop(*command, 2, code=2).stderr
+    lasthop(*command, 3, "--force")
+    assert lh.Sweep.load(lasthop.folder / "out").seeds == [1, 2, 3]
+
+
+def test_other_peoples_folders_are_left_alone(quick, lasthop):
+    (lasthop.folder / "mine").mkdir()
+    (lasthop.folder / "mine" / "thesis.tex").write_text("years of work")
+    command = ["sweep", quick, "--vary=link.radio.delay=20 ms,80 ms", "-o", "mine"]
+    assert "holds other files" in lasthop(*command, code=2).stderr
+    assert "must not clear it" in lasthop(*command, "--force", "--shard", "0/2", code=2).stderr
+    lasthop(*command, "--force")
+    assert (lasthop.folder / "mine" / "thesis.tex").read_text() == "years of work"
+
+
+# Wrong keys and values
+
+#: What is asked, and what has to be said.
+WRONG = {
+    "unknown field": ("link.radio.dely=20 ms", ['unknown field "dely"', 'did you mean "delay"']),
+    "unknown part": ("link.radoi.delay=20 ms", ["nothing is called 'radoi'", "did you mean 'radio'"]),
+    "part out of range": ("flow.2.start=1 s", ["nothing is called '2'", "download, call"]),
+    "unknown section": ("lnk.radio.delay=20 ms", ['unknown field "lnk"', 'did you mean "link"']),
+    "unknown choice": ("flow.download.transport.tcp.variant=reno,cubc", ["= cubc", 'did you mean "cubic"']),
+    "unknown unit": ("link.radio.delay=20 ms,3 parsec", ["link.radio.delay = 3 parsec", "expected one of ns, us, ms"]),
+    "number for text": ("link.radio.delay=20", ['must be a duration as text, such as "10 ms"']),
+    "text for a number": ("link.radio.loss.bernoulli.p=often", ['"p" must be']),
+    "part of a value": ("link.radio.delay.x.y=1", ["link.radio.delay"]),
+    "seed": ("seed=1,2", ["'seed' cannot be varied", "every point runs with all of them"]),
+    "no value": ("link.radio.delay=", ["write it as KEY=VALUE,VALUE"]),
+    "no key": ("20 ms", ["write it as KEY=VALUE,VALUE"]),
+    "empty value": ("link.radio.delay=20 ms,,30 ms", ["a value is empty"]),
+    "twice": ("link.radio.delay=20 ms,20 ms", ["the value 20 ms is there twice"]),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_keys_and_values_are_named_before_anything_runs(quick, lasthop, what):
+    vary, expected = WRONG[what]
+    done = lasthop("sweep", quick, "--vary", vary, "--vary", "duration=1 s,2 s", "-o", "out", code=2)
+    for words in expected:
+        assert words in done.stderr
+    assert "with duration" not in done.stderr, "only the value that is wrong is named"
+    assert not (lasthop.folder / "out").exists()
+
+
+def test_values_that_are_wrong_only_together_are_named_together(quick, lasthop):
+    done = lasthop("sweep", quick, "--vary=duration=3 s,1.5 s", "--vary=flow.call.start=0 s,2 s", code=2)
+    assert "with duration = 1.5 s, flow.call.start = 2 s" in done.stderr
+    assert 'flow "call" starts at 2 s' in done.stderr
+
+
+def test_other_wrong_words(quick, lasthop):
+    vary = "--vary=link.radio.delay=20 ms"
+    assert "nothing is varied" in lasthop("sweep", quick, code=2).stderr
+    assert "--shard '3/3'" in lasthop("sweep", quick, vary, "--shard", "3/3", code=2).stderr
+    assert "at least one is needed" in lasthop("sweep", quick, vary, "--seeds", "0", code=2).stderr
+    assert "is there twice" in lasthop("sweep", quick, vary, vary, code=2).stderr
+    assert "holds no results" in lasthop("sweep", "--collect", "-o", "nowhere", code=2).stderr
+    with pytest.raises(lh.ScenarioError, match="must be a list, not '20 ms'"):
+        lh.sweep(quick, vary={"link.radio.delay": "20 ms"})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("20 ms,80 ms", ["20 ms", "80 ms"]),
+        ("1, 2.5,true", [1, 2.5, True]),
+        ("cubic,3gpp,inf,2005-01-01", ["cubic", "3gpp", "inf", "2005-01-01"]),
+        ('"a,b",c', ["a,b", "c"]),
+        ("droptail,{red = {max_p = 0.1, min = 5}}", ["droptail", {"red": {"max_p": 0.1, "min": 5}}]),
+        ("[1, 2],[3]", [[1, 2], [3]]),
+    ],
+)
+def test_values_on_the_command_line(text, expected):
+    from lasthop.cli.sweep import values
+
+    assert values([f"key={text}"]) == {"key": expected}
+
+
+# The command
+
+
+def test_a_dry_run_counts_and_times_and_leaves_nothing(quick, lasthop):
+    done = lasthop("sweep", quick, *WORDS, "--seeds", SEEDS, "--dry-run", "-o", "out", "--shard", "1/3")
+    assert "4 points × 5 seeds · 20 runs, 7 of them in part 1 of 3" in done.stdout
+    assert "about 0 s" in done.stdout
+    assert not (lasthop.folder / "out").exists()
+    assert json.loads(lasthop("sweep", quick, *WORDS, "--dry-run", "--json").stdout)["runs"] == 4
+
+
+def test_json_and_quiet(quick, lasthop):
+    done = lasthop("sweep", quick, "--vary=link.radio.delay=20 ms,80 ms", "--seeds", 2, "--json", "-q")
+    document = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert document["folder"] == "out/quick-sweep"
+    row = next(r for r in document["summary"] if r["metric"] == "goodput_kbps" and r["link.radio.delay"] == "80 ms")
+    assert row["n"] == 2
+    assert row["difference"] < 0
+
+
+def test_plots_of_a_sweep(whole, lasthop):
+    from lasthop import plot
+
+    done = lasthop("plot", whole.folder, "-o", "pictures")
+    assert "pictures/goodput.{png,svg,pdf}" in done.stdout
+    axes = plot.across(whole, "goodput_kbps", key="link.radio.delay")
+    assert axes.get_xlabel() == "link.radio.delay (ms)"
+    assert axes.get_ylabel() == "goodput (kbit/s)"
+    means = {
+        (row["flow.download.transport.tcp.variant"], row["link.radio.delay"]): row["goodput_kbps"]
+        for row in whole.means("flows")
+        if row["flow"] == "download"
+    }
+    for container in axes.containers:
+        flow, _, variant = container.get_label().partition(", ")
+        if flow == "download":
+            line = container.lines[0]
+            assert line.get_xdata().tolist() == [20.0, 80.0]
+            assert line.get_ydata().tolist() == [means[variant, delay].mean for delay in ("20 ms", "80 ms")]
+    words = plot.across(whole, "rtt_ms_p50", key="flow.download.transport.tcp.variant")
+    assert [tick.get_text() for tick in words.get_xticklabels()] == ["reno", "cubic"]
