@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
 from lasthop.studies.umts_tcp.switching import Download, Sharing
+from lasthop.studies.umts_tcp.watched import Followed
 
 __all__ = ["Data"]
 
@@ -22,6 +23,8 @@ class Data:
     #: The buffer through the periods of a download, and two terminals that share a channel.
     download: Download | None = None
     sharing: Sharing | None = None
+    #: Runs of chapter 6 over time.
+    followed: Mapping[str, Followed] | None = None
 
     def grid(self, name: str) -> Numbers:
         """A grid's numbers."""

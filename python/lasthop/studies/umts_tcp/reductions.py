@@ -24,7 +24,7 @@ PDU_BITS = 320.0
 SETTLING = 100.0
 
 #: PDUs that RLC sent: new ones, retransmissions, repeated polls, and those with nothing but control.
-SENT_PDUS = ("pdus_new", "pdus_retransmitted", "pdus_poll", "pdus_control")
+SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus")
 
 
 class Series:
@@ -49,6 +49,13 @@ class Series:
     def of(self, name: str, quantity: str) -> tuple[Array, Array]:
         """The times and values of a quantity; empty if it never stood there."""
         return self._of.get((name, quantity), (np.zeros(0), np.zeros(0)))
+
+    def on(self, name: str, quantity: str, times: Array) -> Array:
+        """The values at these samples; not a number where there is none."""
+        mine, values = self.of(name, quantity)
+        made = np.full(len(times), np.nan)
+        made[np.isin(times, mine)] = values
+        return made
 
     def at(self, name: str, quantity: str, time: float) -> float:
         """The value at a sample; 0 if there is none yet, as of a count."""

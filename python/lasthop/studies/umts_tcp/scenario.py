@@ -40,6 +40,8 @@ class Assumed:
     web: Mapping[str, Any] = field(default_factory=dict)
     #: What differs in those of endless downloads.
     ftp: Mapping[str, Any] = field(default_factory=dict)
+    #: How RLC works: as EURANE's, or as the standard's acknowledged mode.
+    rlc: str = "eurane"
 
 
 #: The reading of the thesis that gives the verdicts.
@@ -71,7 +73,7 @@ def ftp(point: Point, *, assumed: Assumed = DEFAULT, parts: tuple[float, float] 
         changes[f"flow.{flow}.transport.tcp.variant"] = point["tcp"]
         changes[f"flow.{flow}.transport.tcp.window"] = point.get("window", 20)
     changes["flow.second.start"] = f"{alone:g} s"
-    changes["cell.cell.rlc.eurane.max_dat"] = point.get("max_dat", 9000)
+    changes["cell.cell.rlc"] = _rlc(assumed, point.get("max_dat", 9000))
     return _with("ftp", assumed, both if users == 2 else alone, changes)
 
 
@@ -79,7 +81,7 @@ def inactivity(point: Point, *, assumed: Assumed = DEFAULT, duration: float = 40
     """Chapter 7: an idle dedicated channel is kept for `timer` seconds."""
     changes = {
         **_web(point),
-        "cell.cell.rlc.eurane.max_dat": point["max_dat"],
+        "cell.cell.rlc": _rlc(assumed, point["max_dat"]),
         "cell.cell.attachment.rrc.setup": "900 ms",
         "cell.cell.attachment.rrc.keep": f"{point['timer']} s",
         "cell.cell.attachment.rrc.preemptible": "0 s",
@@ -91,13 +93,18 @@ def hybrid(point: Point, *, assumed: Assumed = DEFAULT, duration: float = 4000.0
     """Chapter 8: it is kept for `np` seconds, and for `p` more if nobody else asks for it."""
     changes = {
         **_web(point),
-        "cell.cell.rlc.eurane.max_dat": 10,
+        "cell.cell.rlc": _rlc(assumed, 10),
         "cell.cell.attachment.rrc.setup": "500 ms",
         "cell.cell.attachment.rrc.setup_after_release": "1 s",
         "cell.cell.attachment.rrc.keep": f"{point['np']} s",
         "cell.cell.attachment.rrc.preemptible": f"{point['p']} s",
     }
     return _with("web", assumed, duration, changes)
+
+
+def _rlc(assumed: Assumed, max_dat: int) -> dict[str, Any]:
+    """Acknowledged mode with so many transmissions of a PDU at most, and what the thesis says of it."""
+    return {assumed.rlc: {"pdu": "40 B", "poll_timer": "170 ms", "buffer": "100 kB", "max_dat": max_dat}}
 
 
 def _web(point: Point) -> dict[str, Any]:
