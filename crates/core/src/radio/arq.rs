@@ -9,7 +9,6 @@
 
 use crate::engine::{Duration, Fault, Instant};
 use crate::net::Probe;
-use crate::profile::Profile;
 
 use super::rlc::Pdu;
 
@@ -46,8 +45,8 @@ pub trait LinkArq: Send {
 
 /// The parameters of a link ARQ.
 pub trait ArqConfig {
-    /// One end of a bearer.
-    fn build(&self, profile: Profile) -> Box<dyn LinkArq>;
+    /// One end of a bearer. Both its ends are built from the same parameters.
+    fn build(&self) -> Box<dyn LinkArq>;
 
     /// What a PDU takes of a transmission time interval, in bits.
     fn pdu_bits(&self) -> u32;

@@ -17,7 +17,7 @@ pub trait Attachment: Send {
     /// Something was added to what waits for or at a terminal.
     fn on_backlog(&mut self, now: Instant, terminal: u32, direction: Direction, waiting: &dyn Waiting);
 
-    /// A PDU of so many bits was handed down to be sent.
+    /// A PDU of so many bits came to the queue of its channel.
     fn on_sent(&mut self, now: Instant, terminal: u32, direction: Direction, bits: u32);
 
     /// The instant that [`Attachment::next_timeout`] named has come.

@@ -143,7 +143,8 @@ fn add_cell(simulation: &mut Simulation, scenario: &Scenario, cell: &Cell, ends:
 
 /// A cell of UMTS and its terminals.
 fn cell_setup(core: &mut Core, cell: &Cell, profile: Profile) -> umts::Setup {
-    let rlc = cell.rlc.config();
+    let rlc = cell.rlc(profile);
+    let rlc = rlc.config();
     let iub = || Iub::new(cell.iub.rate, cell.iub.delay);
     let mut terminal = |name: String| {
         let places = Direction::BOTH.map(|direction| core.place(format!("{name} {}", direction.name())));
@@ -152,7 +153,7 @@ fn cell_setup(core: &mut Core, cell: &Cell, profile: Profile) -> umts::Setup {
             model.as_ref().map_or_else(Loss::default, |model| model.config().build(stream))
         };
         Terminal {
-            arq: [rlc.build(profile), rlc.build(profile)],
+            arq: [rlc.build(), rlc.build()],
             loss: [loss(&cell.loss, Direction::Down), loss(&cell.uplink_loss, Direction::Up)],
             places,
         }

@@ -22,9 +22,9 @@ pub struct Cell {
     /// How many terminals there are. 1.
     #[serde(default = "one")]
     pub ues: u32,
-    /// How RLC carries packets over the radio. Acknowledged mode.
-    #[serde(default = "default_rlc")]
-    pub rlc: Rlc,
+    /// How RLC carries packets over the radio. `3gpp`: `am`, acknowledged mode. `ns2`: `eurane`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rlc: Option<Rlc>,
     /// Which PDUs the air loses down, for each terminal by itself. None.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
@@ -103,6 +103,12 @@ impl Cell {
         (0..self.ues).map(|n| format!("{}.ue[{n}]", self.name))
     }
 
+    /// How RLC works in a scenario of this profile.
+    pub fn rlc(&self, profile: Profile) -> Rlc {
+        let usual = || if profile.is_ns2() { Rlc::Eurane(Default::default()) } else { Rlc::Am(Default::default()) };
+        self.rlc.clone().unwrap_or_else(usual)
+    }
+
     /// How much the queues take in a scenario of this profile.
     pub fn queue(&self, profile: Profile) -> Limit {
         self.queue.unwrap_or(if profile.is_ns2() { Limit::MixedUnits } else { Limit::TwoIntervals })
@@ -160,10 +166,6 @@ fn default_access() -> Duration {
 
 fn default_spacing() -> Duration {
     Duration::from_micros(20)
-}
-
-fn default_rlc() -> Rlc {
-    Rlc::Tm(Default::default())
 }
 
 fn default_attachment() -> Attachment {

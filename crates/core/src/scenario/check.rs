@@ -241,9 +241,10 @@ fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
         for (path, loss) in [("loss", &cell.loss), ("uplink_loss", &cell.uplink_loss)] {
             loss_faults(format!("cell[{i}].{path}"), loss.as_ref(), problems);
         }
-        problems.fault(format!("cell[{i}].rlc.{}", cell.rlc.name()), cell.rlc.config().check());
+        let rlc = cell.rlc(scenario.profile);
+        problems.fault(format!("cell[{i}].rlc.{}", rlc.name()), rlc.config().check());
         problems.fault(format!("cell[{i}].attachment.{}", cell.attachment.name()), cell.attachment.config().check());
-        let pdu = cell.rlc.config().pdu_bits();
+        let pdu = rlc.config().pdu_bits();
         let rates = [("fach", cell.fach), ("rach", cell.rach), ("dch.down", cell.dch.down), ("dch.up", cell.dch.up)];
         for (path, rate) in rates {
             let (path, tti) = (format!("cell[{i}].{path}"), rate.tti);

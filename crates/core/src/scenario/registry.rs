@@ -110,6 +110,12 @@ choice! {
 choice! {
     /// How RLC carries packets over a radio (3GPP TS 25.322).
     pub enum Rlc: "RLC mode" as ArqConfig {
+        /// Acknowledged mode: what is lost is sent again.
+        "am" => Am(rlc::am::Config),
+        /// Unacknowledged mode: what is lost is lost, and nothing is out of order.
+        "um" => Um(rlc::um::Config),
+        /// Acknowledged mode as EURANE, the UMTS extension of ns-2, does it.
+        "eurane" => Eurane(rlc::eurane::Config),
         /// Transparent mode: nothing is added.
         "tm" => Tm(rlc::tm::Config),
     }

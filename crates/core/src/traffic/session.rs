@@ -209,6 +209,7 @@ impl<P: Pages> Source for Session<P> {
 /// The packets of a page: all large or all small.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "PagePackets")]
 pub struct Packets {
     /// The size of large packets, TCP/IP headers of 40 B included. 1500 B (3GPP TR 25.876).
     pub large: Bytes,

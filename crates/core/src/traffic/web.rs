@@ -60,8 +60,8 @@ pub enum Load {
     #[default]
     #[serde(rename = "table-5.1")]
     Table,
-    /// One object, which every object of the table's pages is with equal chance. It explains the
-    /// results of Dubois 2005, which its Table 5.1 does not.
+    /// One object, which every object of the table's pages is with equal chance. This is the load
+    /// that Dubois 2005 reports; its Table 5.1 gives several times as much.
     ThesisLoad,
     /// One object, which is a main object.
     ThesisLoadMain,

@@ -23,7 +23,7 @@ const AIR_DELAY: Duration = Duration::from_nanos(15_000);
 const TICK_LEAD: Duration = Duration::from_millis(1);
 
 /// The transport channel of a direction.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Channel {
     pub rate_bps: u64,
     pub tti: Duration,
@@ -45,7 +45,15 @@ impl Channel {
 }
 
 /// Says of the n-th PDU that comes over the air in a direction, from 0, whether it is lost.
-pub type Loss = Box<dyn FnMut(usize, u64) -> bool>;
+pub type Loss = Box<dyn FnMut(Arrival) -> bool>;
+
+/// A PDU comes over the air.
+#[derive(Clone, Copy)]
+pub struct Arrival {
+    pub at: Instant,
+    pub direction: usize,
+    pub number: u64,
+}
 
 /// What happened, as a row of a trace: its time, and the other columns as text.
 pub struct Row {
@@ -77,8 +85,38 @@ struct Side {
     access_delays: VecDeque<Duration>,
     /// Name and size of the SDUs that its entity took, by their numbers there.
     sdus: Vec<(u64, u32)>,
-    /// What became of these, in the order of the reports.
-    outcomes: Vec<(Instant, Outcome)>,
+    /// What became of these, in the order in which the far end said so.
+    outcomes: Vec<Outcome>,
+    audit: Audit,
+}
+
+/// What must hold whatever is lost, seen from outside.
+#[derive(Default)]
+struct Audit {
+    /// How often the PDU of each sequence number was sent, and whether it has come.
+    pdus: Vec<(u32, bool)>,
+    /// How many bytes of each SDU have come.
+    bytes: Vec<u32>,
+}
+
+impl Audit {
+    fn send(&mut self, pdu: &Pdu) {
+        if pdu.data > 0 {
+            let sn = pdu.sn as usize;
+            self.pdus.resize(self.pdus.len().max(sn + 1), (0, false));
+            self.pdus[sn].0 += 1;
+        }
+    }
+
+    fn receive(&mut self, pdu: &Pdu) {
+        if pdu.data == 0 || std::mem::replace(&mut self.pdus[pdu.sn as usize].1, true) {
+            return;
+        }
+        let sdu = pdu.sdu as usize;
+        self.bytes.resize(self.bytes.len().max(sdu + 2), 0);
+        self.bytes[sdu] += u32::from(pdu.first);
+        self.bytes[sdu + 1] += u32::from(pdu.data - pdu.first);
+    }
 }
 
 pub struct Cell {
@@ -106,6 +144,7 @@ impl Cell {
             access_delays: VecDeque::new(),
             sdus: Vec::new(),
             outcomes: Vec::new(),
+            audit: Audit::default(),
         };
         Self {
             now: Instant::ZERO,
@@ -143,18 +182,19 @@ impl Cell {
         &self.sides[direction].entity
     }
 
-    pub fn now(&self) -> Instant {
-        self.now
-    }
-
     /// How many SDUs were taken.
     pub fn taken(&self, direction: usize) -> usize {
         self.sides[direction].sdus.len()
     }
 
-    /// What became of SDUs, in the order in which the receiving entity said so.
-    pub fn outcomes(&self, direction: usize) -> &[(Instant, Outcome)] {
+    /// What became of SDUs, in the order in which the far end said so.
+    pub fn outcomes(&self, direction: usize) -> &[Outcome] {
         &self.sides[direction].outcomes
+    }
+
+    /// How often the PDU was sent that was sent most often.
+    pub fn most_transmissions(&self, direction: usize) -> u32 {
+        self.sides[direction].audit.pdus.iter().map(|(sent, _)| *sent).max().unwrap_or(0)
     }
 
     /// Runs what happens before `until`.
@@ -215,7 +255,7 @@ impl Cell {
             Event::OverAir(pdu) => {
                 let number = side.over_air;
                 side.over_air += 1;
-                if (self.loss)(direction, number) {
+                if (self.loss)(Arrival { at: now, direction, number }) {
                     self.write("LOST", direction, || columns(&pdu, false, None));
                 } else if direction == DOWN {
                     self.arrive(direction, &pdu);
@@ -240,6 +280,7 @@ impl Cell {
             let Some(pdu) = side.entity.wants_to_send().then(|| side.entity.pull(&slot)).flatten() else { break };
             side.leaves.pop_front();
             assert_eq!(pdu.bits, 320);
+            side.audit.send(&pdu);
             self.write_at(at, "TX", direction, || columns(&pdu, true, None));
             let at = if direction == DOWN { self.over_iub(direction, at) } else { at };
             self.enter(at, direction, Event::AtMac(pdu));
@@ -278,12 +319,18 @@ impl Cell {
     /// A PDU reaches the entity at the other end.
     fn arrive(&mut self, direction: usize, pdu: &Pdu) {
         self.write("RX", direction, || columns(pdu, false, None));
+        self.sides[direction].audit.receive(pdu);
         let mut outcomes = Vec::new();
         self.sides[1 - direction].entity.on_pdu(self.now, pdu, &mut outcomes);
         for outcome in outcomes {
-            self.sides[direction].outcomes.push((self.now, outcome));
-            if let Outcome::Delivered(sdu) = outcome {
-                let (name, bytes) = self.sides[direction].sdus[sdu as usize];
+            let side = &mut self.sides[direction];
+            let (Outcome::Delivered(sdu) | Outcome::Lost(sdu)) = outcome;
+            assert_eq!(sdu, side.outcomes.len() as u64, "in order, and each once");
+            side.outcomes.push(outcome);
+            let (name, bytes) = side.sdus[sdu as usize];
+            let come = side.audit.bytes.get(sdu as usize).copied().unwrap_or(0);
+            assert_eq!(outcome == Outcome::Delivered(sdu), come == bytes, "{outcome:?} with {come} of {bytes} B");
+            if outcome == Outcome::Delivered(sdu) {
                 self.write("SDU_OUT", direction, || format!(",,,,,,,,,,,,,{name},{bytes}"));
             }
         }

@@ -116,7 +116,8 @@ fn run(scenario: &Scenario, trace: &[Row]) -> Vec<Row> {
     let channels = [(scenario.dl_rate_bps, scenario.dl_tti_ms), (scenario.ul_rate_bps, scenario.ul_tti_ms)]
         .map(|(rate, tti)| Channel { rate_bps: rate as u64, tti: ms(tti) });
     let lost = [scenario.lost_dl_arrivals.clone(), scenario.lost_ul_arrivals.clone()];
-    let mut cell = Cell::new(&config, channels, Box::new(move |direction, n| lost[direction].contains(&n)));
+    let mut cell =
+        Cell::new(&config, channels, Box::new(move |arrival| lost[arrival.direction].contains(&arrival.number)));
     cell.log();
     if scenario.rlc_spacing_us > 0 {
         let times = |event: &str| -> Vec<Instant> {

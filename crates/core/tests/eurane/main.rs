@@ -2,3 +2,5 @@
 
 mod cell;
 mod event_for_event;
+mod given_up;
+mod whatever_is_lost;

@@ -11,12 +11,16 @@ pub struct Pdu {
     /// The sequence number: of its mode's space (7 bits in UM, 12 bits in AM) in profile `3gpp`,
     /// without wrap in profile `ns2`. Meaningless if it carries no data.
     pub sn: u32,
-    /// The number of the SDU to which its first byte of data belongs.
+    /// The number of the SDU to which its first byte of data belongs, or whose end in the PDU before its
+    /// first indicator reports (then `first` is 0). In a RESET or a RESET ACK: the number of the SDU
+    /// with which its sender goes on; those before are given up.
     pub sdu: u64,
     /// How many SDUs end in it: `sdu`, `sdu + 1`, ….
     pub ends: u16,
     /// Whether its first byte of data is the first of an SDU.
     pub starts: bool,
+    /// Whether its last byte of data belongs to an SDU of whose end it does not tell.
+    pub goes_on: bool,
     /// The polling bit (AM).
     pub poll: bool,
     /// Why it is sent: for counting.
@@ -33,6 +37,14 @@ pub struct Pdu {
     pub bits: u32,
     /// What it tells or asks the far end, alone or beside data.
     pub control: Option<Box<Control>>,
+}
+
+impl Pdu {
+    /// Whether it has a place in the sequence of PDUs: it carries data, or the end of an SDU.
+    #[inline]
+    pub fn is_data(&self) -> bool {
+        self.data > 0 || self.ends > 0
+    }
 }
 
 /// Why a PDU is sent.
@@ -105,11 +117,16 @@ pub struct Status {
     /// SDUs given up: for each the sequence number of the PDU after which the window goes on
     /// (SN_MRW of an MRW), in order.
     pub give_up: Vec<u32>,
-    /// The number of the first SDU after those given up. The real one need not say so: its SDUs have no
-    /// numbers.
-    pub resume: u64,
+    /// With `give_up`: how many indicators of the PDU at the last of these still belong to SDUs given
+    /// up (N_LENGTH of an MRW); 0 if what that PDU carries goes on.
+    pub give_up_end: u8,
+    /// With `give_up`: the number of the SDU that goes on. The real one finds it by that indicator.
+    pub kept: u64,
     /// Answer to that: where the window goes on now (SN_ACK of an MRW_ACK).
     pub gave_up: Option<u32>,
+    /// With `gave_up`: `give_up_end` if the window goes on at the PDU that was asked for, else 0 (N of
+    /// an MRW_ACK).
+    pub gave_up_end: u8,
     /// How many bytes it takes.
     pub bytes: u16,
 }

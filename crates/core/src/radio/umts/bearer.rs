@@ -14,12 +14,12 @@ pub struct Sender {
     packets: VecDeque<Option<Pkt>>,
     /// The number of the oldest.
     oldest: u64,
-    /// The clock of its channel's intervals.
+    /// The clock of its intervals.
     pub clock: u8,
-    /// Until this tick of the clock of its former channel it follows that one: intervals end before others begin.
-    pub former: (Instant, u8),
-    /// Which clock's intervals it takes part in, while it has something to send.
-    pub ticking: Option<u8>,
+    /// It hands nothing down before this instant: an interval of its former channel is under way.
+    pub not_before: Instant,
+    /// Whether its clock knows that it has something to send.
+    pub ticking: bool,
     /// Where its packets end that are not delivered.
     pub place: Place,
     /// Packets that the far end delivered, and their bytes.
@@ -34,17 +34,11 @@ impl Sender {
             packets: VecDeque::new(),
             oldest: 0,
             clock,
-            former: (Instant::ZERO, clock),
-            ticking: None,
+            not_before: Instant::ZERO,
+            ticking: false,
             place,
             delivered: [0; 2],
         }
-    }
-
-    /// The clock whose intervals it follows.
-    pub fn clock_at(&self, now: Instant) -> u8 {
-        let (until, former) = self.former;
-        if now < until { former } else { self.clock }
     }
 
     /// Takes a packet of so many bytes, or gives it back if there is no room.

@@ -111,7 +111,11 @@ struct Ue {
 /// The intervals of one length.
 struct Clock {
     tti: Duration,
-    /// When the next PDUs are handed down, if anybody waits for that.
+    /// PDUs are handed down so long after multiples of `tti`.
+    phase: Duration,
+    /// When PDUs were handed down last.
+    ticked: Instant,
+    /// When the next are handed down, if anybody waits for that.
     tick: Instant,
     /// When the next interval begins, if anything waits for it.
     frame: Instant,
@@ -121,6 +125,32 @@ struct Clock {
     channels: Vec<u32>,
     /// How many PDUs are on their way to its channels.
     coming: u32,
+}
+
+impl Clock {
+    fn new(tti: Duration, phase: Duration) -> Self {
+        let never = Instant::MAX;
+        let (senders, channels) = (Vec::new(), Vec::new());
+        Self { tti, phase, ticked: never, tick: never, frame: never, senders, channels, coming: 0 }
+    }
+
+    /// The first instant at `from` or later at which PDUs are handed down.
+    fn tick_from(&self, from: Instant) -> Instant {
+        let (from, phase, tti) = (from.as_nanos(), self.phase.as_nanos(), self.tti.as_nanos());
+        Instant::from_nanos(from.saturating_sub(phase).div_ceil(tti) * tti + phase)
+    }
+
+    /// When PDUs that there are now are handed down. One that comes at the very instant, but before
+    /// those of others are handed down, goes with them.
+    fn next_tick(&self, now: Instant) -> Instant {
+        let moment = Duration::from_nanos(u64::from(self.ticked == now));
+        self.tick_from(now + moment)
+    }
+}
+
+/// PDUs are handed down one lead before an interval begins.
+fn usual_phase(tti: Duration) -> Duration {
+    tti.saturating_sub(LEAD)
 }
 
 /// A PDU under way from the RNC to a channel's queue.
@@ -219,19 +249,19 @@ impl Umts {
     }
 
     fn add_channel(&mut self, rate: Rate, limit: Limit, order: Order) {
-        let clock = self.clocks.iter().position(|clock| clock.tti == rate.tti).unwrap_or_else(|| {
-            self.clocks.push(Clock {
-                tti: rate.tti,
-                tick: Instant::MAX,
-                frame: Instant::MAX,
-                senders: Vec::new(),
-                channels: Vec::new(),
-                coming: 0,
-            });
+        let clock = self.clock(rate.tti, usual_phase(rate.tti));
+        self.channels.push(Channel::new(rate, limit, order));
+        self.clock_of.push(clock);
+    }
+
+    /// The clock of these intervals, whose PDUs are handed down at multiples of `tti` and `phase`.
+    fn clock(&mut self, tti: Duration, phase: Duration) -> u8 {
+        let place = self.clocks.iter().position(|clock| clock.tti == tti && clock.phase == phase);
+        let place = place.unwrap_or_else(|| {
+            self.clocks.push(Clock::new(tti, phase));
             self.clocks.len() - 1
         });
-        self.channels.push(Channel::new(rate, limit, order));
-        self.clock_of.push(clock as u8);
+        place as u8
     }
 
     /// To be called once: asks the attachment for its first wish.
@@ -258,14 +288,14 @@ impl Umts {
     /// Lets an entity take part in the intervals of its channel, if it has something to send.
     fn activate(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         let sender = &self.terminals[terminal as usize].senders[direction.index()];
-        if sender.ticking.is_some() || !sender.arq.wants_to_send() {
+        if sender.ticking || !sender.arq.wants_to_send() {
             return;
         }
         if self.terminals[terminal as usize].service == Service::Nothing {
             return;
         }
-        let number = sender.clock_at(core.now());
-        self.terminals[terminal as usize].senders[direction.index()].ticking = Some(number);
+        let number = sender.clock;
+        self.terminals[terminal as usize].senders[direction.index()].ticking = true;
         insert(&mut self.clocks[usize::from(number)].senders, 2 * terminal + direction.index() as u32);
         self.arm_tick(core, number);
     }
@@ -273,7 +303,7 @@ impl Umts {
     /// Wakes a clock one lead before the next interval that begins after now.
     fn arm_tick(&mut self, core: &mut Core, number: u8) {
         let clock = &mut self.clocks[usize::from(number)];
-        let tick = next_tick(core.now(), clock.tti);
+        let tick = clock.next_tick(core.now());
         if tick < clock.tick {
             clock.tick = tick;
             self.arm(core, tick, key(CLOCK, u32::from(number)));
@@ -294,6 +324,7 @@ impl Umts {
         let clock = &mut self.clocks[usize::from(number)];
         if clock.tick == core.now() {
             clock.tick = Instant::MAX;
+            clock.ticked = core.now();
             self.tick(core, number);
         } else if clock.frame == core.now() {
             clock.frame = Instant::MAX;
@@ -311,15 +342,10 @@ impl Umts {
         }
         self.leave_rnc(core);
         let mut senders = senders;
-        senders.retain(|&sender| {
-            let (terminal, direction) = (sender / 2, Direction::BOTH[sender as usize % 2]);
-            let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
-            let stays = sender.arq.wants_to_send() && sender.clock_at(core.now()) == number;
-            if !stays {
-                sender.ticking = None;
-                self.activate(core, terminal, direction);
-            }
-            stays
+        senders.retain(|sender| {
+            let sender = &mut self.terminals[*sender as usize / 2].senders[*sender as usize % 2];
+            sender.ticking = sender.arq.wants_to_send();
+            sender.ticking
         });
         // What is sent wakes nobody here, so nobody has joined meanwhile.
         self.clocks[usize::from(number)].senders = senders;
@@ -332,6 +358,9 @@ impl Umts {
     fn hand_down(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         let Some(channel) = self.channel(terminal, direction) else { return };
         let now = core.now();
+        if now < self.terminals[terminal as usize].senders[direction.index()].not_before {
+            return;
+        }
         let rate = self.channels[channel as usize].rate();
         let pdus = self.channels[channel as usize].pdus(self.pdu_bits);
         let mut at = now;
@@ -344,7 +373,6 @@ impl Umts {
                 at += Duration::from_nanos((self.spacing.as_nanos() as f64 * self.spacings.unit()) as u64);
             }
             let Some(pdu) = arq.pull(&Slot { now, at, tti: rate.tti, pdus, place }) else { break };
-            self.attachment.on_sent(now, terminal, direction, pdu.bits);
             self.observe(core, at, PduStep::Sent, terminal, direction, &pdu, None);
             match direction {
                 Direction::Down => self.leaving.push((at, channel, terminal, pdu)),
@@ -375,6 +403,7 @@ impl Umts {
     /// A PDU comes to the queue of a channel.
     fn offer(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Pdu) {
         let number = self.clock_of[channel as usize];
+        self.attachment.on_sent(core.now(), terminal, direction, pdu.bits);
         match self.channels[channel as usize].offer(terminal, pdu) {
             Ok(()) => {
                 insert(&mut self.clocks[usize::from(number)].channels, channel);
@@ -414,6 +443,7 @@ impl Umts {
             self.arm_frame(core, number, next);
         }
         self.arm_landings(core);
+        self.follow_attachment(core);
     }
 
     fn send_interval(&mut self, core: &mut Core, channel: u32) {
@@ -563,25 +593,28 @@ impl Umts {
         }
     }
 
-    /// An entity takes part in the intervals of its present channel once those of the former one
-    /// under way have ended.
+    /// An entity follows the intervals of its present channel, from when it would have handed down
+    /// PDUs for the former one.
     fn change_clock(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
-        let channel = self.channel(terminal, direction);
-        let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
-        match channel.map(|channel| self.clock_of[channel as usize]) {
-            Some(clock) if clock != sender.clock => {
-                let tick = next_tick(core.now(), self.clocks[usize::from(sender.clock)].tti);
-                sender.former = (tick, sender.clock);
-                sender.clock = clock;
-            }
-            Some(_) => {}
-            // Nothing is sent before something serves it again.
-            None => {
-                if let Some(clock) = sender.ticking.take() {
-                    remove(&mut self.clocks[usize::from(clock)].senders, 2 * terminal + direction.index() as u32);
-                }
-            }
+        let tti = self.channel(terminal, direction).map(|channel| self.channels[channel as usize].rate().tti);
+        let sender = &self.terminals[terminal as usize].senders[direction.index()];
+        let (former, ticking) = (sender.clock, sender.ticking);
+        let clock = &self.clocks[usize::from(former)];
+        if tti == Some(clock.tti) {
+            return self.activate(core, terminal, direction);
         }
+        if ticking {
+            remove(&mut self.clocks[usize::from(former)].senders, 2 * terminal + direction.index() as u32);
+        }
+        let next = self.clocks[usize::from(former)].next_tick(core.now());
+        let present = tti.map_or(former, |tti| {
+            let phase = Duration::from_nanos(next.as_nanos() % tti.as_nanos());
+            self.clock(tti, phase)
+        });
+        let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
+        sender.ticking = false;
+        sender.clock = present;
+        sender.not_before = next;
         self.activate(core, terminal, direction);
     }
 
@@ -730,12 +763,6 @@ fn land(landings: &mut VecDeque<Landing>, landing: Landing) {
     let is_later = |other: &&Landing| other.at > landing.at || (other.at == landing.at && other.sent < landing.sent);
     let behind = landings.iter().rev().take_while(is_later).count();
     landings.insert(landings.len() - behind, landing);
-}
-
-/// The first instant after `now` at which what goes into an interval is handed down.
-fn next_tick(now: Instant, tti: Duration) -> Instant {
-    let interval = (now + LEAD).as_nanos() / tti.as_nanos() + 1;
-    Instant::from_nanos(interval * tti.as_nanos() - LEAD.as_nanos())
 }
 
 /// The first multiple of `tti` at `at` or later.

@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Duration, Fault};
+use crate::radio::arq::{ArqConfig, LinkArq};
+
+use super::Entity;
 
 /// RLC in acknowledged mode as EURANE does it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,12 +51,16 @@ impl Default for Config {
     }
 }
 
-impl Config {
-    /// What does not make sense, the first of it.
-    ///
-    /// # Errors
-    /// The parameter, and what it should be.
-    pub fn check(&self) -> Result<(), Fault> {
+impl ArqConfig for Config {
+    fn build(&self) -> Box<dyn LinkArq> {
+        Box::new(Entity::new(self))
+    }
+
+    fn pdu_bits(&self) -> u32 {
+        8 * self.pdu.get() as u32
+    }
+
+    fn check(&self) -> Result<(), Fault> {
         let fault = |field, message: String, expected: &str| Err(Fault::new(field, message, expected));
         if !PDU_SIZES.contains(&self.pdu.get()) {
             let expected = "expected 8 B, for a report and a discard, to 126 B, the most for indicators of one byte";

@@ -1,7 +1,7 @@
 //! maxDAT: SDUs that are given up after a PDU was sent in vain too often, and telling the far end.
 //!
-//! EURANE as published has none of this; Dubois added it (Dubois 2005, §5.1). When a PDU would be
-//! sent once more than `max_dat` times, its SDU and all before it are given up. The far end hears
+//! EURANE as published has none of this; Dubois added it (Dubois 2005, §5.1). When a PDU would have to
+//! be sent more than `max_dat` times, its SDU and all before it are given up. The far end hears
 //! the sequence number of the last PDU of these (move receiving window, MRW). One MRW is
 //! outstanding at a time, the highest. It rides like a report. A report that misses nothing up to it
 //! ends it; the far end sends one as after a poll, since it might have no other reason to.
@@ -100,12 +100,21 @@ impl Sender {
         }
     }
 
-    /// Gives up the PDU that would have to be repeated to carry a poll, if it was sent often enough.
+    /// Gives up all that is sent, if a poll needs a PDU and none may be sent again.
     #[inline]
     pub fn give_up_unanswered(&mut self) {
-        if let Some(index) = self.to_repeat().filter(|&index| self.spent(index)) {
-            self.give_up(index);
+        if !self.poll_wanted || !self.sdus.is_empty() || !self.nacks.is_empty() {
+            return;
         }
+        if let Some(last) = self.last_unacknowledged().filter(|_| self.to_repeat().is_none()) {
+            self.give_up(last);
+        }
+    }
+
+    /// The PDU that is repeated if there is no other to carry a poll: the last that is not acknowledged
+    /// and may be sent again.
+    pub(super) fn to_repeat(&self) -> Option<usize> {
+        self.sent.iter().rposition(|sent| !sent.acknowledged && sent.vt_dat < self.mrw.max_dat)
     }
 
     fn spent(&self, index: usize) -> bool {

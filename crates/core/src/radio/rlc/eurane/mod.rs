@@ -87,7 +87,7 @@ impl Entity {
             first,
             received,
             give_up: mrw.iter().map(|mrw| mrw.sn).collect(),
-            resume: mrw.map_or(0, |mrw| mrw.resume),
+            kept: mrw.map_or(0, |mrw| mrw.resume),
             bytes: u16::from(bytes),
             ..Status::default()
         })))
@@ -134,7 +134,7 @@ impl LinkArq for Entity {
                 self.sender.on_report(status);
             }
             for sn in &status.give_up {
-                self.receiver.give_up(*sn, status.resume, outcomes);
+                self.receiver.give_up(*sn, status.kept, outcomes);
                 asked = true;
             }
         }
@@ -161,25 +161,22 @@ impl LinkArq for Entity {
 
     fn sample(&self, probe: &mut dyn Probe) {
         let (sent, received) = (&self.sender.totals, &self.receiver.totals);
-        let unsent = self.backlog();
         for (name, count) in [
-            ("sdus_sent", sent.sdus),
-            ("sdus_refused", sent.refused),
-            ("sdus_given_up", sent.given_up),
-            ("sdus_delivered", received.delivered),
-            ("sdus_lost", received.lost),
-            ("pdus_new", sent.new),
-            ("pdus_retransmitted", sent.again),
-            ("pdus_poll", sent.polls),
-            ("pdus_control", self.alone),
-            ("pdus_received", received.pdus),
-            ("pdus_duplicate", received.duplicates),
-            ("reports_sent", received.reports),
-            ("mrw_sent", self.sender.mrw.told),
-            ("mrw_repeated", self.sender.mrw.repeated),
-            ("sdu_bytes", unsent.sdus),
-            ("unacknowledged_bytes", unsent.unacknowledged),
-            ("pdus_waiting", self.receiver.waiting() as u64),
+            ("sent_sdus", sent.sdus),
+            ("refused_sdus", sent.refused),
+            ("given_up_sdus", sent.given_up),
+            ("delivered_sdus", received.delivered),
+            ("lost_sdus", received.lost),
+            ("new_pdus", sent.new),
+            ("retransmitted_pdus", sent.again),
+            ("poll_pdus", sent.polls),
+            ("control_pdus", self.alone),
+            ("received_pdus", received.pdus),
+            ("duplicate_pdus", received.duplicates),
+            ("sent_reports", received.reports),
+            ("sent_mrws", self.sender.mrw.told),
+            ("repeated_mrws", self.sender.mrw.repeated),
+            ("waiting_pdus", self.receiver.waiting() as u64),
         ] {
             probe.value(name, count as f64);
         }

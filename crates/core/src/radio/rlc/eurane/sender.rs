@@ -138,7 +138,7 @@ impl Sender {
             self.sent.push_back(Sent { content, acknowledged: false, vt_dat: 0 });
             (self.sent.len() - 1, Reason::New)
         } else {
-            let Some(index) = self.last_unacknowledged() else {
+            let Some(index) = self.to_repeat() else {
                 self.poll_wanted = false;
                 return None;
             };
@@ -146,7 +146,7 @@ impl Sender {
             (index, Reason::Poll)
         };
         let sn = self.vt_a + index as u32;
-        let poll = self.polls(sn, at);
+        let poll = self.polls(sn, at, reason);
         let sent = &mut self.sent[index];
         sent.vt_dat += 1;
         let rides = rider.filter(|bytes| sent.content.padding > *bytes);
@@ -154,11 +154,14 @@ impl Sender {
     }
 
     /// Whether a PDU that leaves at `at` polls. A poll starts the timer, if no later one is awaited.
-    fn polls(&mut self, sn: u32, at: Instant) -> bool {
+    fn polls(&mut self, sn: u32, at: Instant, reason: Reason) -> bool {
         self.since_poll += 1;
         let poll = std::mem::take(&mut self.poll_wanted) || self.since_poll >= self.poll_every;
         if poll {
             self.since_poll = 0;
+            // A PDU repeated in place of a later one that may not be sent again stands for that.
+            let last = if reason == Reason::Poll { self.last_unacknowledged() } else { None };
+            let sn = last.map_or(sn, |last| self.vt_a + last as u32);
             if self.awaited.is_none_or(|awaited| sn >= awaited) || self.poll_expires.is_none() {
                 self.awaited = Some(sn);
                 self.poll_expires = Some(at + self.poll_timer);
@@ -167,13 +170,8 @@ impl Sender {
         poll
     }
 
-    /// If a poll needs a PDU, and nothing is left but to repeat one: which.
-    pub(super) fn to_repeat(&self) -> Option<usize> {
-        let nothing_else = self.sdus.is_empty() && self.nacks.is_empty();
-        if self.poll_wanted && nothing_else { self.last_unacknowledged() } else { None }
-    }
-
-    fn last_unacknowledged(&self) -> Option<usize> {
+    /// The last PDU that is not acknowledged.
+    pub(super) fn last_unacknowledged(&self) -> Option<usize> {
         self.sent.iter().rposition(|sent| !sent.acknowledged)
     }
 
@@ -261,5 +259,6 @@ fn pdu(sn: u32, content: &Content, poll: bool, reason: Reason, rides: Option<u8>
         padding: u16::from(content.padding - rider),
         bits: u32::from(size) * 8,
         control: None,
+        ..Pdu::default()
     }
 }

@@ -1,0 +1,103 @@
+//! How often SDUs are given up, and what delivery out of sequence and in step with UM looks like.
+
+use super::*;
+use crate::engine::Streams;
+use crate::radio::arq::{LinkArq, Outcome};
+
+/// The share of SDUs of 26 PDUs that are lost, one SDU at a time.
+fn lost_share(p: f64, max_dat: u32, sdus: u64) -> f64 {
+    let config = Config {
+        max_dat,
+        maxdat_counts: MaxDatCounts::Transmissions,
+        // What is under way is not reported missing: every transmission of a PDU has its chance.
+        round_trip: Some(Duration::from_millis(70)),
+        ..Config::default()
+    };
+    let mut stream = Streams::new(u64::from(max_dat)).stream("radio", "loss");
+    let mut bearer = bearer(&config).losing(move |from, _, pdu| from == 0 && pdu.is_data() && stream.chance(p));
+    bearer.keeps_departures = false;
+    for _ in 0..sdus {
+        assert!(bearer.enqueue(0, 25 * 38 + 37));
+        let later = bearer.now + Duration::from_secs(60);
+        assert!(bearer.run_until_quiet(later));
+    }
+    in_order(&bearer.outcomes[0], sdus) as f64 / sdus as f64
+}
+
+#[test]
+fn an_sdu_is_lost_if_one_of_its_pdus_is_lost_each_time() {
+    let sdus = 2000;
+    for max_dat in 1..=4 {
+        for p in [0.01, 0.05, 0.1, 0.2] {
+            let expected = 1.0 - libm::pow(1.0 - libm::pow(p, f64::from(max_dat)), 26.0);
+            let error = (expected * (1.0 - expected) / sdus as f64).sqrt();
+            let share = lost_share(p, max_dat, sdus);
+            assert!((share - expected).abs() <= 4.0 * error, "p = {p}, maxDAT {max_dat}: {share}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn max_dat_of_the_standard_sends_once_less() {
+    for (counts, times) in [(MaxDatCounts::Gpp, 2), (MaxDatCounts::Transmissions, 3), (MaxDatCounts::Retransmissions, 4)] {
+        let config = Config { max_dat: 3, maxdat_counts: counts, ..Config::default() };
+        let mut bearer = bearer(&config).losing(|from, _, pdu| from == 0 && pdu.is_data() && pdu.sn == 1);
+        assert!(bearer.enqueue(0, FIVE_PDUS));
+        assert!(bearer.run_until_quiet(ms(60_000)));
+        let sent = bearer.departures.iter().filter(|d| d.from == 0 && d.pdu.is_data() && d.pdu.sn == 1).count();
+        assert_eq!((sent, in_order(&bearer.outcomes[0], 1)), (times, 1), "{counts:?}");
+    }
+}
+
+#[test]
+fn a_timer_gives_up_what_has_waited_too_long() {
+    let config = Config { discard: Discard::Timer, discard_timer: Duration::from_millis(300), ..Config::default() };
+    // Nothing comes for 250 ms. The first SDU is on its way, the others are not when they are given up.
+    let mut bearer = bearer(&config).losing(|from, number, _| from == 0 && number < 25);
+    for bytes in [2 * FIVE_PDUS, 200, 300] {
+        assert!(bearer.enqueue(0, bytes));
+    }
+    bearer.run_until(ms(20));
+    assert!(bearer.enqueue(0, 600));
+    bearer.run_until(ms(295));
+    assert!(bearer.enqueue(0, FIVE_PDUS));
+    assert!(bearer.run_until_quiet(ms(60_000)));
+    assert_eq!(bearer.outcomes[0].last().map(|(_, outcome)| *outcome), Some(Outcome::Delivered(4)));
+    assert_eq!(in_order(&bearer.outcomes[0], 5), 4);
+    assert_eq!(bearer.ends[0].sender.discarded, 4);
+}
+
+#[test]
+fn out_of_sequence_an_sdu_is_delivered_when_it_is_complete() {
+    // SDUs of one PDU each; the second is lost at first.
+    for (in_sequence, expected) in [(true, [0, 1, 2, 3]), (false, [0, 2, 3, 1])] {
+        let config = Config { in_sequence, ..Config::default() };
+        let mut bearer = bearer(&config).losing(|from, number, _| from == 0 && number == 1);
+        (0..4).for_each(|_| assert!(bearer.enqueue(0, 37)));
+        assert!(bearer.run_until_quiet(ms(1000)));
+        let order: Vec<_> = bearer.outcomes[0].iter().map(|(_, outcome)| *outcome).collect();
+        assert_eq!(order, expected.map(Outcome::Delivered));
+    }
+}
+
+/// When the SDUs of one end are delivered, of a few hundred sizes and times.
+fn delivery_times<A: LinkArq>(bearer: Bearer<A>) -> Vec<f64> {
+    let mut bearer = bearer.carrying(3);
+    let mut stream = Streams::new(1).stream("test", "sizes");
+    for n in 0..300 {
+        bearer.run_until(ms(n * 70 + (stream.unit() * 100.0) as u64));
+        assert!(bearer.enqueue(0, 1 + (stream.unit() * 1500.0) as u32));
+    }
+    bearer.run_until(ms(60_000));
+    delivered(&bearer.outcomes[0])
+}
+
+#[test]
+fn without_errors_it_delivers_when_um_does() {
+    // PDUs of 40 B, whose headers take nothing, have the same boundaries in both.
+    let am = Config { header: Header::Free, ..Config::default() };
+    let um = um::Config { header: Header::Free, tells_start: false, ..um::Config::default() };
+    let of_um = delivery_times(Bearer::new(pair(&um, || um::Um::new(&um)), Some(128)));
+    assert_eq!(of_um.len(), 300);
+    assert_eq!(delivery_times(bearer(&am)), of_um);
+}
