@@ -35,6 +35,12 @@ __all__ = [
 #: The studies by name. Each is a package in this folder with a ``STUDY`` in it.
 STUDIES = ("handover", "umts-tcp")
 
+#: How the name of an appendix ends.
+APPENDIX = "-appendix"
+
+#: Who writes a study's folder.
+MADE_BY = "lasthop reproduce"
+
 #: What a study leaves in its folder for `lasthop studies` to read.
 CLAIMS_FILE = "claims.json"
 
@@ -106,8 +112,14 @@ class Study:
     runs: Callable[[str], int]
     #: Makes the runs.
     perform: Callable[[Bench], Campaign]
-    #: What goes beyond the paper; it is run by itself.
+    #: What goes beyond the paper; it is run by itself. Its name is the study's with ``-appendix``.
     appendix: Study | None = None
+
+    @property
+    def command(self) -> str:
+        """What runs it."""
+        name = self.name.removesuffix(APPENDIX)
+        return f"lasthop reproduce {name}" + (" --appendix" if name != self.name else "")
 
 
 @dataclass(frozen=True)
@@ -176,7 +188,10 @@ def reproduce(
     from lasthop.studies.bench import Bench
 
     began, started = time.perf_counter(), datetime.now(UTC)
-    files.claim_folder(folder, made_by="lasthop reproduce", force=force)
+    files.claim_folder(folder, made_by=MADE_BY, force=force)
+    if not (folder / files.MANIFEST).exists():
+        # Whose the folder is, should this be interrupted.
+        _write_json(folder / files.MANIFEST, {"made_by": MADE_BY, "study": study.name})
     bench = Bench(mode, folder, total=study.runs(mode), threads=threads, progress=progress)
     campaign = study.perform(bench)
     judged = [claims.judge(claim, campaign.default, campaign.variants) for claim in study.claims]
@@ -194,7 +209,7 @@ def reproduce(
     _write_json(
         folder / files.MANIFEST,
         {
-            "made_by": "lasthop reproduce",
+            "made_by": MADE_BY,
             **files.provenance(),
             "study": study.name,
             "mode": mode,

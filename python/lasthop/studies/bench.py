@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lasthop.scenario import Scenario
     from lasthop.sweeps.journal import Journals
 
-__all__ = ["CPU", "HOPS", "Bench"]
+__all__ = ["CPU", "HOPS", "Bench", "unfinished"]
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ class Bench:
 
     def clear(self) -> None:
         """Forgets what was finished: the study is done."""
-        for folder in self._folder.glob(f"{UNFINISHED}*"):
+        for folder in unfinished(self._folder):
             shutil.rmtree(folder, ignore_errors=True)
 
     def _perform(self, tasks: Sequence[tuple[Grid, Point]], journals: Journals) -> None:
@@ -120,6 +120,11 @@ class Bench:
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
+
+
+def unfinished(folder: Path) -> list[Path]:
+    """Where the runs of interrupted campaigns are kept."""
+    return sorted(folder.glob(f"{UNFINISHED}*"))
 
 
 def _point(number: int, grid: Grid, point: Point, stop: threading.Event, tell: Callable[[int], None]) -> bytes:

@@ -22,6 +22,10 @@ _COLOURS = {
 }
 
 
+#: More figures are not listed one by one.
+MOST_FIGURES = 12
+
+
 def outcome_text(outcome: Outcome, *, colour: bool) -> str:
     """The claims, their counts, and where everything is."""
     study = outcome.study
@@ -39,19 +43,22 @@ def outcome_text(outcome: Outcome, *, colour: bool) -> str:
     if colour:
         table = _coloured(table)
     places = [("report", str(outcome.report))]
-    places += [("figures" if not i else "", path) for i, path in enumerate(braces(_pictures(outcome)))]
+    figures = braces(_pictures(outcome))
+    if len(figures) > MOST_FIGURES:
+        figures = [f"{outcome.folder}/figure-*.{{png,svg,pdf}}"]
+    places += [("figures" if not i else "", path) for i, path in enumerate(figures)]
     places.append(("data", f"{outcome.folder}/*.{{parquet,csv}}"))
-    again = f"lasthop reproduce {study.name}" + (" --full" if outcome.mode == "quick" else "")
-    places.append(("again", again))
+    if outcome.mode == "quick":
+        places.append(("again", f"{study.command} --full"))
+    if study.appendix:
+        places.append(("more", f"{study.command} --appendix"))
     return "\n".join(
         [
             heading,
             "",
-            table,
+            *([table] if rows else []),
             *([f"{', '.join(listed)}: not yet run"] if listed else []),
-            "",
-            counts(outcome),
-            "",
+            *(["", counts(outcome), ""] if outcome.judged else []),
             *(f"{what:<8} {where}" for what, where in places),
         ]
     )

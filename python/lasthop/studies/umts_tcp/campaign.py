@@ -65,7 +65,7 @@ READINGS: Sequence[Reading] = (
         Assumed(
             "other minimum RTO",
             web={"flow.web.transport.tcp.rto.min": "200 ms"},
-            ftp={f"flow.{flow}.transport.tcp.rto.min": "1 s" for flow in ("first", "second")},
+            ftp_tcp={"rto.min": "1 s"},
         ),
         "0.2 s in chapters 7 and 8, 1 s in chapter 6", SOME7, SOME8, "limited", seeds6=10,
     ),

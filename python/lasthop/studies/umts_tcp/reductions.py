@@ -23,8 +23,8 @@ PDU_BITS = 320.0
 #: What is left out at the beginning of each part of chapter 6, in seconds.
 SETTLING = 100.0
 
-#: PDUs that RLC sent: new ones, retransmissions, repeated polls, and those with nothing but control.
-SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus")
+#: PDUs that RLC sent: new ones, retransmissions, repeated polls, and those with nothing but control, by either name.
+SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus", "status_pdus")
 
 
 class Series:
@@ -89,11 +89,10 @@ def parts(result: Result) -> Mapping[str, float]:
     beginning; the others leave out its first seconds.
     """
     series = Series(result.series)
-    flows = result.flows
-    second = float(flows["start_s"][1])
-    kept = _part(series, ["first"], 0.0, min(second, result.simulated_s), "")
-    if result.simulated_s > second:
-        kept |= _part(series, ["first", "second"], second, result.simulated_s, "both_")
+    starts, end = result.flows["start_s"], result.simulated_s
+    kept = _part(series, ["first"], 0.0, float(starts[1]) if len(starts) > 1 else end, "")
+    if len(starts) > 1:
+        kept |= _part(series, ["first", "second"], float(starts[1]), end, "both_")
     return {**kept, "pdus": _pdus(result)}
 
 
@@ -188,7 +187,7 @@ def in_flight(result: Result) -> Mapping[str, float]:
 
 def _pdus(result: Result) -> float:
     """PDUs sent, down and up."""
-    return sum(_sum(result.bearers, name) for name in SENT_PDUS)
+    return sum(_sum(result.bearers, name) for name in SENT_PDUS if name in result.bearers.columns)
 
 
 def _sum(table: Table, column: str) -> float:

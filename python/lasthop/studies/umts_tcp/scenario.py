@@ -38,8 +38,8 @@ class Assumed:
     changes: Mapping[str, Any] = field(default_factory=dict)
     #: What differs in those of web pages.
     web: Mapping[str, Any] = field(default_factory=dict)
-    #: What differs in those of endless downloads.
-    ftp: Mapping[str, Any] = field(default_factory=dict)
+    #: What differs in the TCP of endless downloads.
+    ftp_tcp: Mapping[str, Any] = field(default_factory=dict)
     #: How RLC works: as EURANE's, or as the standard's acknowledged mode.
     rlc: str = "eurane"
 
@@ -55,26 +55,31 @@ def text(name: str) -> str:
 
 
 @cache
-def _base(name: str) -> Scenario:
-    return load(text(name))
+def _base(name: str, flows: int = 0) -> Scenario:
+    """A scenario file, or with its first flows only."""
+    base = load(text(name))
+    return base.with_({"flow": base["flow"][:flows]}) if flows else base
 
 
-def _with(name: str, assumed: Assumed, duration: float, changes: Mapping[str, Any]) -> Scenario:
-    special = assumed.web if name == "web" else assumed.ftp
-    return _base(name).with_({**changes, **assumed.changes, **special}, duration=f"{duration:g} s")
+def _changed(base: Scenario, duration: float, *changes: Mapping[str, Any]) -> Scenario:
+    together = {key: value for some in changes for key, value in some.items()}
+    return base.with_(together, duration=f"{duration:g} s")
 
 
 def ftp(point: Point, *, assumed: Assumed = DEFAULT, parts: tuple[float, float] = PARTS) -> Scenario:
     """Chapter 6: a user alone, or with `users` = 2 a second one after the first part."""
-    alone, both = parts
     users = point.get("users", 1)
-    changes: dict[str, Any] = {"cell.cell.loss": {"bernoulli": {"p": point["bler"]}}}
-    for flow in ("first", "second"):
-        changes[f"flow.{flow}.transport.tcp.variant"] = point["tcp"]
-        changes[f"flow.{flow}.transport.tcp.window"] = point.get("window", 20)
-    changes["flow.second.start"] = f"{alone:g} s"
-    changes["cell.cell.rlc"] = _rlc(assumed, point.get("max_dat", 9000))
-    return _with("ftp", assumed, both if users == 2 else alone, changes)
+    changes: dict[str, Any] = {
+        "cell.cell.loss": {"bernoulli": {"p": point["bler"]}},
+        "cell.cell.rlc": _rlc(assumed, point.get("max_dat", 9000)),
+    }
+    for place in range(users):
+        changes[f"flow.{place}.transport.tcp.variant"] = point["tcp"]
+        changes[f"flow.{place}.transport.tcp.window"] = point.get("window", 20)
+        changes |= {f"flow.{place}.transport.tcp.{key}": value for key, value in assumed.ftp_tcp.items()}
+    if users == 2:
+        changes["flow.second.start"] = f"{parts[0]:g} s"
+    return _changed(_base("ftp", users), parts[users - 1], changes, assumed.changes)
 
 
 def inactivity(point: Point, *, assumed: Assumed = DEFAULT, duration: float = 4000.0) -> Scenario:
@@ -86,7 +91,7 @@ def inactivity(point: Point, *, assumed: Assumed = DEFAULT, duration: float = 40
         "cell.cell.attachment.rrc.keep": f"{point['timer']} s",
         "cell.cell.attachment.rrc.preemptible": "0 s",
     }
-    return _with("web", assumed, duration, changes)
+    return _changed(_base("web"), duration, changes, assumed.changes, assumed.web)
 
 
 def hybrid(point: Point, *, assumed: Assumed = DEFAULT, duration: float = 4000.0) -> Scenario:
@@ -99,7 +104,7 @@ def hybrid(point: Point, *, assumed: Assumed = DEFAULT, duration: float = 4000.0
         "cell.cell.attachment.rrc.keep": f"{point['np']} s",
         "cell.cell.attachment.rrc.preemptible": f"{point['p']} s",
     }
-    return _with("web", assumed, duration, changes)
+    return _changed(_base("web"), duration, changes, assumed.changes, assumed.web)
 
 
 def _rlc(assumed: Assumed, max_dat: int) -> dict[str, Any]:

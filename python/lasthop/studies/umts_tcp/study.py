@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lasthop.studies import Assumption, Campaign, Study
+from lasthop.studies.umts_tcp.appendix import APPENDIX
 from lasthop.studies.umts_tcp.judgements import CLAIMS
 from lasthop.studies.umts_tcp.scenario import DEFAULT, text
 
@@ -35,7 +36,7 @@ def perform(bench: Bench) -> Campaign:
     return Campaign(
         variants=measured,
         default=DEFAULT.name,
-        pictures=pictures(measured[DEFAULT.name], measured.get("Table 5.1")),
+        pictures=pictures(measured[DEFAULT.name]),
         tables=tables.tables(measured, numbers),
         facts={
             "profile": "ns2: TCP as in ns-2, RLC and channels as in EURANE",
@@ -151,4 +152,5 @@ STUDY = Study(
     scenario=lambda: text("web"),
     runs=runs,
     perform=perform,
+    appendix=APPENDIX,
 )  # fmt: skip

@@ -51,13 +51,14 @@ def follow(bench: Bench, parts: tuple[float, float], seed: int) -> Mapping[str, 
 def _followed(result: Result) -> Followed:
     series = Series(result.series)
     time = series.of("first", "in_flight_packets")[0]
-    windows = tuple(series.of(flow, "in_flight_packets")[1] for flow in ("first", "second"))
+    first, second = (series.of(flow, "in_flight_packets")[1] for flow in ("first", "second"))
     srtt = series.on("first", "srtt_ms", time)
-    sent = sum(series.of(flow, "sent_bytes")[1] for flow in ("first", "second"))
-    pdus = sum(series.of(f"cell.ue[{place}] down", count)[1] for place in (0, 1) for count in SENT_PDUS)
+    bearers = [f"cell.ue[{place}] down" for place in (0, 1)]
+    sent = np.sum([series.of(flow, "sent_bytes")[1] for flow in ("first", "second")], axis=0)
+    counts = [series.of(bearer, count)[1] for bearer in bearers for count in SENT_PDUS]
+    pdus = np.sum([count for count in counts if len(count)], axis=0)
     ends = time[WIDTH::WIDTH]
     each = np.diff(time[::WIDTH])
-    goodput = 8e-3 * np.diff(np.asarray(sent)[::WIDTH]) / each
-    iub = PDU_BITS * 1e-3 * np.diff(np.asarray(pdus)[::WIDTH]) / each
-    second = float(result.flows["start_s"][1])
-    return Followed(time, (windows[0], windows[1]), 1e-3 * srtt, ends, goodput, iub, second)
+    goodput = 8e-3 * np.diff(sent[::WIDTH]) / each
+    iub = PDU_BITS * 1e-3 * np.diff(pdus[::WIDTH]) / each
+    return Followed(time, (first, second), 1e-3 * srtt, ends, goodput, iub, float(result.flows["start_s"][1]))

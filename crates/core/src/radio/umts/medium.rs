@@ -407,7 +407,11 @@ impl Umts {
         match self.channels[channel as usize].offer(terminal, pdu) {
             Ok(()) => {
                 insert(&mut self.clocks[usize::from(number)].channels, channel);
-                self.arm_frame(core, number, at);
+                // What goes down was waited for when it left the RNC, and stands in the queue only once the
+                // interval has begun: that one would begin again.
+                if direction == Direction::Up {
+                    self.arm_frame(core, number, at);
+                }
             }
             Err(pdu) => {
                 self.terminals[terminal as usize].dropped[direction.index()] += 1;
