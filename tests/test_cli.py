@@ -8,7 +8,7 @@ import time
 import pytest
 from conftest import EXAMPLES, ROOT
 
-COMMANDS = ["run", "check", "new", "plot", "schema", "studies", "reproduce"]
+COMMANDS = ["run", "sweep", "check", "new", "plot", "schema", "studies", "reproduce"]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

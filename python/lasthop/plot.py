@@ -59,6 +59,8 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "cubic": (_ORANGE, "-"),
     "sack": (_PURPLE, "-"),
     "tfrc": (_RED, "-"),
+    "ccid2": (_BLUE, "--"),
+    "ccid3": (_RED, "--"),
     "xcp": (_GREEN, "-"),
     "ewa": (_ORANGE, "--"),
     "intserv": (_BLACK, "-."),

@@ -40,7 +40,7 @@ fn hop(criterion: &mut Criterion) {
         let mut simulation = chain::chain(planned);
         let mut until = Duration::from_secs(1);
         let mut run = |simulation: &mut Simulation| {
-            until = until + Duration::from_millis(160);
+            until += Duration::from_millis(160);
             let before = simulation.core().counters().hops;
             simulation.run_until(Instant::ZERO + until, u64::MAX).expect("it runs");
             simulation.core().counters().hops - before

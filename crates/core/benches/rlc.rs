@@ -10,7 +10,7 @@ use std::time::Duration as WallTime;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::radio::arq::{ArqConfig, LinkArq, Outcome, Slot};
-use lasthop_core::radio::rlc::{am, um};
+use lasthop_core::radio::rlc::{am, eurane, um};
 
 /// Two ends with nothing between, and intervals of 10 ms with two PDUs each.
 struct Bearer {
@@ -56,9 +56,14 @@ impl Bearer {
 fn pdus(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("pdu");
     group.throughput(Throughput::Elements(u64::from(PDUS)));
-    let (am, um) = (am::Config::default(), um::Config::default());
-    let configs: [(&str, &dyn ArqConfig, u64); 3] =
-        [("um", &um, u64::MAX), ("am", &am, u64::MAX), ("am_one_in_20_lost", &am, 20)];
+    let (am, eurane, um) = (am::Config::default(), eurane::Config::default(), um::Config::default());
+    let configs: [(&str, &dyn ArqConfig, u64); 5] = [
+        ("um", &um, u64::MAX),
+        ("am", &am, u64::MAX),
+        ("am_one_in_20_lost", &am, 20),
+        ("eurane", &eurane, u64::MAX),
+        ("eurane_one_in_20_lost", &eurane, 20),
+    ];
     for (name, config, drop) in configs {
         let mut bearer = Bearer::new(config);
         group.bench_function(name, |bencher| bencher.iter(|| bearer.interval(drop)));

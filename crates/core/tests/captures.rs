@@ -198,3 +198,39 @@ fn datagrams_and_several_nodes() {
     assert_eq!(rows.iter().filter(|row| row[1] == "mobile").count() as f64, received);
     assert_eq!(rows[0][3], "0.000000000", "nanoseconds, from the start of the run");
 }
+
+/// DCCP as tshark reads it: types, numbers, options and checksums.
+#[test]
+fn dccp_is_read_by_tshark() {
+    for ccid in [2, 3] {
+        let run = Captured::new(&format!("ccid{ccid}"), &format!("transport.dccp.ccid = {ccid}"), &["server"]);
+        let fields = [
+            "dccp.type",
+            "dccp.data_offset",
+            "dccp.checksum.status",
+            "dccp.option_type",
+            "dccp.ack_vector.nonce_0",
+            "dccp.ccid3_loss_intervals",
+            "_ws.malformed",
+            "dccp.option.len.bad",
+            "dccp.option_unknown",
+            "ip.len",
+        ];
+        let Some(rows) = run.tshark(&fields) else { return };
+        for row in &rows {
+            assert!(row[2] != "0" && row[6..9].iter().all(String::is_empty), "{row:?}");
+        }
+        let of = |kind: &str| rows.iter().filter(|row| row[0] == kind).collect::<Vec<_>>();
+        let (data, acks, data_acks) = (of("2"), of("3"), of("4"));
+        assert_eq!((data.len() + data_acks.len()) as f64, run.flow("sent_packets"), "CCID {ccid}");
+        // What neither IPv4's header nor DCCP's is.
+        let payload = |row: &Vec<String>| row[9].parse::<f64>().unwrap() - 20.0 - 4.0 * row[1].parse::<f64>().unwrap();
+        let bytes: f64 = data.iter().chain(&data_acks).map(|row| payload(row)).sum();
+        assert_eq!(bytes, run.flow("sent_bytes"), "CCID {ccid}");
+        if ccid == 2 {
+            assert!(!data_acks.is_empty() && acks.iter().all(|row| row[3].starts_with("38") && !row[4].is_empty()));
+        } else {
+            assert!(data_acks.is_empty() && acks.iter().all(|row| row[3].starts_with("194,43,193")), "{:?}", acks[0]);
+        }
+    }
+}

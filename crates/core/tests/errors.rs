@@ -403,6 +403,46 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
     ("", "[record]\nseries = \"1 us\"", 26, &["would take 150000000 samples"]),
 ];
 
+/// Fields of a change of the link `radio` at 3 s, of which the last is wrong beside the others, and
+/// parts of the error.
+const CHANGES: &[(&str, &[&str])] = &[
+    ("interruption = '1 s'\noverlap = '1 s'", &["an overlap and an interruption", "keep overlap or interruption"]),
+    ("overlap = '1 s'\nin_flight = 'move'", &["in flight arrive by the old access", "in_flight = \"finish\""]),
+    ("overlap = '1 s'\nin_flight = 'copy'", &["in flight arrive by the old access", "in_flight = \"finish\""]),
+    ("overlap = '1 s'\nin_flight = 'lose'", &["in flight arrive by the old access", "in_flight = \"finish\""]),
+    ("overlap = '1 s'\nin_flight = 'forward'", &["in flight arrive by the old access", "in_flight = \"finish\""]),
+    (
+        "queue = 'empty'\nforwarding = '1 s'",
+        &["nothing is forwarded", "in_flight = \"forward\" or queue = \"forward\""],
+    ),
+    ("delay = '1 ms'\nramp = '1 s'", &["a ramp to no new rate", "expected rate"]),
+    ("delay = '1 ms'\nloss_for = '1 s'", &["loss_for without a loss model", "expected loss"]),
+    ("up = false\nrepeat = { every = '0 s', times = 3 }", &["an interval of zero between changes"]),
+    ("up = false\nrepeat = { every = '1 s', times = 0 }", &["made zero times", "at least 1"]),
+    (
+        "up = false\nrepeat = { every = '9 s', times = 4 }",
+        &["the last of 4 changes comes at 30 s", "the run lasts 30 s"],
+    ),
+    ("up = false\nrepeat = { every = '1 ns', times = 2000000 }", &["2000000 changes are too many"]),
+    (
+        "up = false\nrepeat = { every = '1 s', times = 18446744073709551615 }",
+        &["changes are too many", "the most is 1000000"],
+    ),
+    ("up = false\nrepeat.every = '1 s'", &["missing field \"times\" in change[0].repeat"]),
+    ("in_flight = 'keep'", &["in_flight", "\"keep\""]),
+];
+
+#[test]
+fn what_does_not_go_together_in_a_change_is_refused() {
+    for (fields, parts) in CHANGES {
+        let text = with("", &format!("[[change]]\nat = '3 s'\nlink = 'radio'\n{fields}"));
+        let error = reading(&text).expect_err(fields);
+        assert_eq!(error.line, Some(text.lines().count()), "{error}");
+        let shown = error.render(false);
+        assert!(parts.iter().all(|part| shown.contains(part)), "{shown}");
+    }
+}
+
 #[test]
 fn errors_name_the_place_and_the_mend() {
     let mut wrong = String::new();

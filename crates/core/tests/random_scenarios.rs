@@ -129,6 +129,7 @@ fn valid(text: &str, dice: &mut Dice) {
         other.record.variables = !other.record.variables;
         other.record.transfers ^= dice.one_in(2);
         let same = other.record.transfers == document.scenario.record.transfers;
+        other.record.handovers = !other.record.handovers;
         let other = run(&other);
         for table in ["flows", "transfers", "links", "drops"].into_iter().filter(|name| same || *name != "transfers") {
             assert_eq!(results.table(table), other.table(table), "{table} with other records:\n{text}");

@@ -186,16 +186,7 @@ fn blackouts(network: &Network) -> Result<Vec<types::Change>, Obstacle> {
 
 /// A change of the bottleneck that changes nothing.
 fn quiet(at: f64) -> types::Change {
-    types::Change {
-        at: Duration::from_secs_f64(at),
-        link: BOTTLENECK.to_owned(),
-        rate: None,
-        delay: None,
-        up: None,
-        loss: None,
-        in_flight: Default::default(),
-        queue: Default::default(),
-    }
+    types::Change::new(Duration::from_secs_f64(at), BOTTLENECK)
 }
 
 /// TCP's parameters for a flow.

@@ -122,7 +122,11 @@ impl Observer for Watcher {
                 let key = if letter == 'R' { SAMPLE } else { letter };
                 self.add(now, flow.0, key, value, None);
             }
-            Observation::Marked { .. } | Observation::Served { .. } | Observation::Pdu { .. } => {}
+            Observation::Marked { .. }
+            | Observation::Arrived { .. }
+            | Observation::Handover { .. }
+            | Observation::Served { .. }
+            | Observation::Pdu { .. } => {}
         }
     }
 

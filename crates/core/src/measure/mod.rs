@@ -1,5 +1,6 @@
 //! From observations to tables. Nothing here can alter a run.
 
+pub mod handovers;
 mod part;
 pub mod pcapng;
 pub mod recorder;

@@ -1,12 +1,14 @@
 //! Writes what passes the endpoints of chosen nodes as a pcapng file, for Wireshark, tshark and
 //! tcptrace: one interface for each node, with its name, and time stamps in nanoseconds.
 //!
-//! Headers are real (Ethernet, IPv4, TCP or UDP) with right checksums, and as long as their
+//! Headers are real (Ethernet, IPv4, TCP, UDP or DCCP) with right checksums, and as long as their
 //! options make them, whatever the scenario says of their size; payload counts, but is not stored.
 //! Node n has the address 10.x.y.z with n in the lower 24 bits; ports are the simulation's plus
 //! 40 000, where no dissector takes them for a known protocol.
 //!
 //! Profile `ns2` counts packets; here they become bytes (see [`Numbering`]).
+
+mod dccp;
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -24,10 +26,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 };
 
 use crate::engine::Instant;
-use crate::net::{
-    Address, DccpHeader, DccpOptions, DccpType, FlowId, Header, NodeId, Observation, Observer, Packet, TcpFlags,
-    TcpHeader,
-};
+use crate::net::{Address, FlowId, Header, NodeId, Observation, Observer, Packet, TcpFlags, TcpHeader};
 
 /// What a capture has to know of a flow that its packets do not tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +131,7 @@ impl<W: Write> Capture<W> {
     fn build(&mut self, packet: &Packet) -> u32 {
         let (source, destination) = (ip_address(Address::Node(packet.from.node)), ip_address(packet.to));
         let ports = (port(packet.from.port), port(packet.to_port));
-        let mut transport = [0; 60];
+        let mut transport = [0; dccp::MAX_BYTES];
         let (protocol, headers, payload) = match &packet.header {
             Header::Tcp(header) => {
                 let (mut tcp, payload) = self.tcp(packet, header);
@@ -146,9 +145,8 @@ impl<W: Write> Capture<W> {
                 (IpNumber::TCP, bytes.len(), payload)
             }
             Header::Dccp(header) => {
-                let (bytes, length) = dccp(header, ports, source, destination);
-                transport[..length].copy_from_slice(&bytes[..length]);
-                (IpNumber(DCCP), length, (header.payload as usize).min(LARGEST - length))
+                let (length, payload) = dccp::write(&mut transport, header, ports, [source, destination], LARGEST);
+                (IpNumber(dccp::PROTOCOL), length, payload)
             }
             // TFRC is not a protocol of its own, and signalling travels in datagrams.
             Header::Udp(_) | Header::Tfrc(_) | Header::TfrcReport(_) | Header::Signal(_) => {
@@ -249,6 +247,8 @@ impl<W: Write + Send + 'static> Observer for Capture<W> {
             Observation::Dropped { .. }
             | Observation::Marked { .. }
             | Observation::Changed { .. }
+            | Observation::Arrived { .. }
+            | Observation::Handover { .. }
             | Observation::Served { .. }
             | Observation::Pdu { .. } => {}
         }
@@ -330,42 +330,4 @@ fn mac_address(address: Address) -> [u8; 6] {
             [0x01, 0x00, 0x5e, a & 0x7f, b, c]
         }
     }
-}
-
-/// The protocol number of DCCP (RFC 4340 §19.1).
-const DCCP: u8 = 33;
-
-/// A DCCP header with its options (RFC 4340 §5.1, §5.8; RFC 4342 §8), and its length. The
-/// checksum covers the header only (CsCov 1).
-fn dccp(header: &DccpHeader, ports: (u16, u16), source: [u8; 4], destination: [u8; 4]) -> ([u8; 60], usize) {
-    let mut bytes = [0; 60];
-    bytes[..2].copy_from_slice(&ports.0.to_be_bytes());
-    bytes[2..4].copy_from_slice(&ports.1.to_be_bytes());
-    bytes[5] = header.ccval << 4 | 1;
-    // Extended sequence numbers (X = 1).
-    bytes[8] = (header.kind as u8) << 1 | 1;
-    bytes[10..16].copy_from_slice(&header.seq.to_be_bytes()[2..]);
-    let mut length = 16;
-    if header.kind == DccpType::Ack {
-        bytes[18..24].copy_from_slice(&header.ack.to_be_bytes()[2..]);
-        length = 24;
-    }
-    if let DccpOptions::Tfrc { p, rate, elapsed } = header.options {
-        // A cast from float saturates: no loss is all bits set.
-        let values = [(192, libm::ceil(1.0 / p) as u32), (194, rate as u32), (43, (elapsed * 1e5) as u32)];
-        for (kind, value) in values {
-            bytes[length..length + 2].copy_from_slice(&[kind, 6]);
-            bytes[length + 2..length + 6].copy_from_slice(&value.to_be_bytes());
-            length += 6;
-        }
-        length = length.next_multiple_of(4);
-    }
-    bytes[4] = (length / 4) as u8;
-    let words = |bytes: &[u8]| bytes.chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum::<u32>();
-    let mut sum = words(&source) + words(&destination) + u32::from(DCCP) + length as u32 + words(&bytes[..length]);
-    while sum >> 16 > 0 {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    bytes[6..8].copy_from_slice(&(!(sum as u16)).to_be_bytes());
-    (bytes, length)
 }

@@ -1,10 +1,12 @@
-//! Records packets and variables as they are observed, into the tables `packets` and `changes`.
+//! Records packets, variables and handovers as they are observed, into the tables `packets`,
+//! `changes` and `handovers`.
 
 use std::any::Any;
 
 use crate::engine::Instant;
 use crate::net::{DccpType, FlowId, Header, NodeId, Observation, Observer, Packet, Place, TcpFlags};
 
+use super::handovers::Handovers;
 use super::table::{Column, Names, Table};
 
 /// What to record.
@@ -14,6 +16,15 @@ pub struct Wanted {
     pub packets: bool,
     /// Every change of a variable.
     pub variables: bool,
+    /// What each change of a link did.
+    pub handovers: bool,
+}
+
+impl Wanted {
+    /// Whether anything is to be recorded.
+    pub fn anything(self) -> bool {
+        self.packets || self.variables || self.handovers
+    }
 }
 
 /// The recorder.
@@ -21,6 +32,7 @@ pub struct Recorder {
     wanted: Wanted,
     packets: Vec<PacketRow>,
     changes: Vec<ChangeRow>,
+    handovers: Handovers,
     next: Option<Box<dyn Observer>>,
 }
 
@@ -66,7 +78,7 @@ struct ChangeRow {
 impl Recorder {
     /// A recorder that shows everything to `next` as well.
     pub fn new(wanted: Wanted, next: Option<Box<dyn Observer>>) -> Self {
-        Self { wanted, packets: Vec::new(), changes: Vec::new(), next }
+        Self { wanted, packets: Vec::new(), changes: Vec::new(), handovers: Handovers::default(), next }
     }
 
     /// The observer behind this one.
@@ -74,7 +86,7 @@ impl Recorder {
         self.next.take()
     }
 
-    /// The tables `packets` and `changes`, as far as they were wanted.
+    /// The tables `packets`, `changes` and `handovers`, as far as they were wanted.
     pub fn tables(&self, labels: &Labels<'_>) -> Vec<(&'static str, Table)> {
         let mut tables = Vec::new();
         if self.wanted.packets {
@@ -82,6 +94,9 @@ impl Recorder {
         }
         if self.wanted.variables {
             tables.push(("changes", self.change_table(labels)));
+        }
+        if self.wanted.handovers {
+            tables.push(("handovers", self.handovers.table(labels.place)));
         }
         tables
     }
@@ -187,9 +202,9 @@ impl Recorder {
             Header::Dccp(dccp) => {
                 row.seq = dccp.seq;
                 row.payload = dccp.payload;
+                row.ack = (dccp.kind != DccpType::Data).then_some(dccp.ack);
                 if dccp.kind == DccpType::Ack {
                     row.kind = "ack";
-                    row.ack = Some(dccp.ack);
                 }
             }
             Header::Signal(signal) => {
@@ -204,6 +219,9 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn see(&mut self, now: Instant, observation: &Observation<'_>) {
+        if self.wanted.handovers {
+            self.handovers.see(now, observation);
+        }
         match *observation {
             Observation::Sent { node, packet } => self.note(now, Event::Sent(node), packet),
             Observation::Received { node, packet } => self.note(now, Event::Received(node), packet),
@@ -216,7 +234,10 @@ impl Observer for Recorder {
                     self.changes.push(ChangeRow { at: now, node, flow, variable: variable.name(), value });
                 }
             }
-            Observation::Served { .. } | Observation::Pdu { .. } => {}
+            Observation::Arrived { .. }
+            | Observation::Handover { .. }
+            | Observation::Served { .. }
+            | Observation::Pdu { .. } => {}
         }
         if let Some(next) = &mut self.next {
             next.see(now, observation);

@@ -21,10 +21,12 @@ pub mod order;
 pub mod packet;
 mod routes;
 pub mod schedule;
+pub mod sequence;
 pub mod simulation;
 mod slab;
 pub mod token_bucket;
 pub mod transmitter;
+pub mod watched;
 
 pub use self::core::{Core, Counters, DropCount, Port};
 pub use discipline::{Backlog, QueueDiscipline};
@@ -34,9 +36,9 @@ pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe, SeenPdu, Variable, What};
 pub use order::{Answer, Command, Order};
 pub use packet::{
-    Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header, NodeId,
-    Packet, SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TcpOptions, TfrcHeader, TfrcReport,
-    UdpHeader, Words,
+    AckVector, Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header,
+    ListedInterval, ListedIntervals, NodeId, Packet, PacketState, SackBlocks, Signal, SignalHeader, Socket, TcpFlags,
+    TcpHeader, TcpOptions, TfrcHeader, TfrcReport, UdpHeader, Words,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

@@ -3,6 +3,7 @@
 
 use crate::engine::Instant;
 
+use super::medium::Access;
 use super::packet::{FlowId, NodeId, Packet};
 
 /// A place where packets wait, fly or end, for counting and for naming drops.
@@ -172,6 +173,24 @@ pub enum Observation<'a> {
         pdu: &'a SeenPdu<'a>,
         /// Bytes that wait now in the queue concerned.
         queued: Option<u32>,
+    },
+    /// A packet arrived at the far side of a link that is watched ([`Watched`](super::watched::Watched)).
+    Arrived {
+        /// The direction of the link.
+        place: Place,
+        /// When its transmission began.
+        start: Instant,
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A direction of a link changes now, at once or from now on in steps.
+    Handover {
+        /// The direction of the link.
+        place: Place,
+        /// What it offers until now.
+        before: Access,
+        /// What it will offer when the change is complete.
+        after: Access,
     },
 }
 

@@ -461,10 +461,15 @@ impl Simulation {
         self.tell_of_change(medium, &before);
     }
 
+    /// The way to a peer of a medium at present.
+    pub fn access(&self, medium: u32, peer: Peer) -> Access {
+        self.media[medium as usize].access(peer)
+    }
+
     /// The ways to the nodes of a medium.
     fn accesses(&self, medium: u32) -> Vec<Access> {
         let peers = 0..self.ends[medium as usize].len() as u32;
-        peers.map(|peer| self.media[medium as usize].access(Peer(peer))).collect()
+        peers.map(|peer| self.access(medium, Peer(peer))).collect()
     }
 
     /// Tells the machines at a medium's nodes what has become of the ways to them.

@@ -1,17 +1,18 @@
 //! From a scenario to a network that is ready to run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
-use crate::engine::Instant;
+use crate::engine::{Duration, Instant};
 use crate::measure::totals::FlowInfo;
 use crate::net::clock::{Clock, Exact, Ns2};
 use crate::net::discipline::Site;
 use crate::net::link::Link as LinkMedium;
 use crate::net::loss::Loss;
 use crate::net::transmitter::Setup;
-use crate::net::{Address, Core, NodeId, Observer, Simulation};
+use crate::net::watched::Watched;
+use crate::net::{Address, Core, End, NodeId, Observer, Place, Simulation};
 use crate::profile::Profile;
 use crate::qos::Agent;
 use crate::radio::Direction;
@@ -39,8 +40,17 @@ pub struct Built {
     pub simulation: Simulation,
     /// Its flows.
     pub flows: Vec<FlowInfo>,
-    /// The media of those links that change, by name.
-    pub links: BTreeMap<String, u32>,
+    /// Those links that change, by name.
+    pub links: BTreeMap<String, Changing>,
+}
+
+/// A link that changes during the run.
+#[derive(Clone, Copy, Debug)]
+pub struct Changing {
+    /// Its medium.
+    pub medium: u32,
+    /// Its directions, forward and back.
+    pub places: [Place; 2],
 }
 
 /// Builds the network of `scenario` with the random streams of `seed`; `observer` looks at it
@@ -66,17 +76,19 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             .map(|i| nodes[i])
             .ok_or_else(|| BuildError { path: path(), message: format!("there is no node \"{name}\"") })
     };
+    let changing: BTreeSet<&str> = scenario.change.iter().map(|change| change.link.as_str()).collect();
     let mut links = BTreeMap::new();
     for (i, link) in scenario.link.iter().enumerate() {
         let end = |n: usize| node(&link.between[n], &|| format!("link[{i}].between[{n}]"));
         let ends = [end(0)?, end(1)?];
-        let medium = if ns2_clock {
-            add_link::<Ns2>(&mut simulation, scenario, link, ends)
+        let changes = changing.contains(link.name.as_str());
+        let added = if ns2_clock {
+            add_link::<Ns2>(&mut simulation, scenario, link, ends, changes)
         } else {
-            add_link::<Exact>(&mut simulation, scenario, link, ends)
+            add_link::<Exact>(&mut simulation, scenario, link, ends, changes)
         };
-        if scenario.change.iter().any(|change| change.link == link.name) {
-            links.insert(link.name.clone(), medium);
+        if changes {
+            links.insert(link.name.clone(), added);
         }
     }
     for (i, cell) in scenario.cell.iter().enumerate() {
@@ -125,11 +137,27 @@ fn agents(scenario: &Scenario) -> Vec<Agent> {
     agents
 }
 
-fn add_link<C: Clock>(simulation: &mut Simulation, scenario: &Scenario, link: &Link, ends: [NodeId; 2]) -> u32 {
-    simulation.add_medium(&ends, |core, component, ends| {
-        let [forward, backward] = setups(core, link, scenario);
+fn add_link<C: Clock>(
+    simulation: &mut Simulation,
+    scenario: &Scenario,
+    link: &Link,
+    ends: [NodeId; 2],
+    changes: bool,
+) -> Changing {
+    let [forward, backward] = setups(simulation.core_mut(), link, scenario);
+    let places = [forward.place, backward.place];
+    let new = |core: &mut Core, component: u32, ends: &[End]| {
         LinkMedium::<C>::new(core, component, [ends[0], ends[1]], forward, backward)
-    })
+    };
+    let medium = if changes && scenario.record.handovers {
+        simulation.add_medium(&ends, |core, component, ends| {
+            let ways = vec![(ends[1], places[0]), (ends[0], places[1])];
+            Watched::new(new(core, component, ends), ways)
+        })
+    } else {
+        simulation.add_medium(&ends, new)
+    };
+    Changing { medium, places }
 }
 
 fn add_cell(simulation: &mut Simulation, scenario: &Scenario, cell: &Cell, ends: &[NodeId]) {
@@ -241,16 +269,19 @@ fn setups(core: &mut Core, link: &Link, scenario: &Scenario) -> [Setup; 2] {
     [setup(a, b, forward), setup(b, a, backward)]
 }
 
-/// What a change of the scenario means for its medium.
+/// What a change of the scenario means for its medium, now. A ramp leaves the rate for later.
 pub(super) fn change(core: &Core, change: &Change, number: usize) -> crate::net::Change {
     let stream = core.stream(&format!("change {number}"), "loss");
     crate::net::Change {
-        rate: change.rate.map(|rate| [rate; 2]),
+        rate: change.rate.filter(|_| change.ramp == Duration::ZERO).map(|rate| [rate; 2]),
         delay: change.delay,
         up: change.up,
         loss: change.loss.as_ref().map(|model| model.config().build(stream)),
+        loss_for: change.loss_for,
         in_flight: change.in_flight,
         queue: change.queue,
-        ..Default::default()
+        forwarding: change.forwarding,
+        interruption: change.interruption,
+        overlap: change.overlap,
     }
 }

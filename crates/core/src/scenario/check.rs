@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::{Duration, Fault, Instant};
-use crate::net::Queued;
 
 use super::diagnostic::{Diagnostic, listed, nearest, shown};
 use super::read::{Document, Part};
@@ -171,7 +170,7 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         ("cell", "cells", scenario.cell.len()),
         ("group", "groups", scenario.group.len()),
         ("flow", "flows", scenario.flow.len()),
-        ("change", "changes", scenario.change.len()),
+        ("change", "changes", single_changes(scenario)),
     ] {
         if count > MOST {
             problems.add(path, format!("{count} {what} are too many"), format!("the most is {MOST}"));
@@ -193,6 +192,13 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         let message = format!("record.series would take {samples} samples of links and flows");
         problems.add("record.series", message, format!("expected a longer interval: the most is {MAX_SAMPLES}"));
     }
+}
+
+/// How many changes there are, each repetition counted. Of one with too many of them [`changes`]
+/// speaks.
+fn single_changes(scenario: &Scenario) -> usize {
+    let times = scenario.change.iter().map(|change| change.times() as usize);
+    times.filter(|times| *times <= MOST).sum()
 }
 
 fn nodes(scenario: &Scenario, problems: &mut Problems) {
@@ -407,10 +413,19 @@ fn changes(scenario: &Scenario, problems: &mut Problems) {
             let message = format!("a change at {}, when the run has ended", change.at);
             problems.add(format!("change[{i}].at"), message, format!("the run lasts {}", scenario.duration));
         }
-        let nothing = change.rate.is_none() && change.delay.is_none() && change.up.is_none() && change.loss.is_none();
-        if nothing && change.queue == Queued::Keep {
+        if change.is_nothing() {
             let message = format!("the change of link {} changes nothing", shown(&change.link));
-            problems.add(format!("change[{i}]"), message, "expected rate, delay, up, loss or queue = \"empty\"");
+            let expected = "expected rate, delay, up, loss, in_flight, queue, interruption or overlap";
+            problems.add(format!("change[{i}]"), message, expected);
+        }
+        problems.fault(format!("change[{i}]"), change.check());
+        let last = change.instant(change.times().saturating_sub(1));
+        if change.times() > MOST as u64 {
+            let message = format!("{} changes are too many", change.times());
+            problems.add(format!("change[{i}].repeat.times"), message, format!("the most is {MOST}"));
+        } else if change.at < scenario.duration && last >= scenario.duration {
+            let message = format!("the last of {} changes comes at {last}, when the run has ended", change.times());
+            problems.add(format!("change[{i}].repeat"), message, format!("the run lasts {}", scenario.duration));
         }
         loss_faults(format!("change[{i}].loss"), change.loss.as_ref(), problems);
     }

@@ -1,9 +1,10 @@
-//! The canonical form of a scenario: all names filled in, choices written with their parameters.
-//! Reading it gives the same scenario again.
+//! The canonical form of a scenario: all names filled in, choices written with their parameters,
+//! repeated changes written one by one. Reading it gives the same scenario again.
 
+use super::change;
 use super::types::Scenario;
 
-/// The scenario with its nodes listed and its flows named.
+/// The scenario with its nodes listed, its flows named and its changes single.
 pub fn resolved(scenario: &Scenario) -> Scenario {
     let mut resolved = scenario.clone();
     resolved.nodes = scenario.node_names();
@@ -11,6 +12,7 @@ pub fn resolved(scenario: &Scenario) -> Scenario {
     for flow in &mut resolved.flow {
         flow.name = flow.label();
     }
+    resolved.change = change::expanded(&scenario.change);
     resolved
 }
 
@@ -49,15 +51,23 @@ mod tests {
             at = "10.000000001 s"
             link = "radio"
             rate = "384 kbit/s"
+            repeat = { every = "4 s", times = 2 }
+            [[change]]
+            at = "12 s"
+            link = "radio"
+            loss = "none"
+            loss_for = "1 s"
+            repeat = { every = "1 ns", times = 1 }
         "#;
         let scenario = read::toml(text, "text").unwrap().scenario;
         let resolved = resolved(&scenario);
         assert_eq!(resolved.nodes, ["mobile", "router"]);
         assert_eq!(resolved.flow[0].name, "router>mobile");
+        let times: Vec<u64> = resolved.change.iter().map(|change| change.at.as_nanos()).collect();
+        assert_eq!(times, [10_000_000_001, 14_000_000_001, 12_000_000_000]);
         let expanded = toml(&scenario);
         assert_eq!(read::toml(&expanded, "expanded").unwrap().scenario, resolved, "{expanded}");
         assert_eq!(read::json(&json(&scenario), "expanded").unwrap().scenario, resolved);
         assert_eq!(toml(&resolved), expanded, "it is its own canonical form");
-        println!("{expanded}");
     }
 }

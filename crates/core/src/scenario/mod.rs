@@ -4,9 +4,11 @@
 pub mod builder;
 pub mod capture;
 pub mod cell;
+pub mod change;
 pub mod check;
 pub mod diagnostic;
 pub mod expand;
+mod ramp;
 pub mod read;
 pub mod registry;
 pub mod run;

@@ -9,10 +9,12 @@ use crate::measure::series::Series;
 use crate::measure::table::Table;
 use crate::measure::totals;
 use crate::net::simulation::Progress;
-use crate::net::{Observer, RunError, Simulation, What};
+use crate::net::{Access, Observation, Observer, Peer, RunError, Simulation, What};
 
-use super::builder::{self, BuildError, Built};
-use super::types::{Change, Scenario};
+use super::builder::{self, BuildError, Built, Changing};
+use super::change::{self, Change};
+use super::ramp::Ramp;
+use super::types::Scenario;
 
 /// A run that is under way.
 pub struct Run {
@@ -20,6 +22,8 @@ pub struct Run {
     end: Instant,
     /// Changes that have not happened, the last one first, with their places in the scenario.
     changes: Vec<(usize, Change)>,
+    /// Rates on their way to new values.
+    ramps: Vec<Ramp>,
     series: Option<(Duration, Series)>,
     /// Whether the tables `transfers` and `state` are wanted.
     transfers: bool,
@@ -51,16 +55,18 @@ impl Run {
     /// # Errors
     /// A scenario that cannot be built.
     pub fn new(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Self, BuildError> {
-        let wanted = Wanted { packets: scenario.record.packets, variables: scenario.record.variables };
-        let recorder: Option<Box<dyn Observer>> = (wanted.packets || wanted.variables || observer.is_some())
-            .then(|| Box::new(Recorder::new(wanted, observer)) as _);
+        let record = &scenario.record;
+        let wanted = Wanted { packets: record.packets, variables: record.variables, handovers: record.handovers };
+        let recorder: Option<Box<dyn Observer>> =
+            (wanted.anything() || observer.is_some()).then(|| Box::new(Recorder::new(wanted, observer)) as _);
         let built = builder::build(scenario, seed, recorder)?;
-        let mut changes: Vec<(usize, Change)> = scenario.change.iter().cloned().enumerate().collect();
+        let mut changes: Vec<(usize, Change)> = change::expanded(&scenario.change).into_iter().enumerate().collect();
         changes.sort_by_key(|(number, change)| std::cmp::Reverse((change.at, *number)));
         Ok(Self {
             built,
             end: Instant::ZERO + scenario.duration,
             changes,
+            ramps: Vec::new(),
             series: scenario.record.series.map(|interval| (interval, Series::new(&scenario.record.quantities))),
             transfers: scenario.record.transfers,
             state: scenario.record.state,
@@ -91,9 +97,10 @@ impl Run {
     pub fn advance(&mut self, events: u64) -> Result<Progress, RunError> {
         loop {
             let change = self.changes.last().map(|(_, change)| Instant::ZERO + change.at);
+            let step = self.ramps.iter().map(Ramp::due).min();
             // Computed from its number, so that samples do not drift.
             let sample = self.series.as_ref().map(|(interval, _)| Instant::ZERO + *interval * self.samples);
-            let stop = [change, sample].into_iter().flatten().fold(self.end, Instant::min);
+            let stop = [change, step, sample].into_iter().flatten().fold(self.end, Instant::min);
             if self.built.simulation.run_until(stop, events)? == Progress::Paused {
                 return Ok(Progress::Paused);
             }
@@ -103,10 +110,13 @@ impl Run {
                 series.sample(&self.built.simulation, &self.built.flows);
                 self.samples += 1;
             }
-            if change == Some(stop) && stop < self.end {
-                self.change();
-            }
-            if stop == self.end {
+            if stop < self.end {
+                if change == Some(stop) {
+                    self.change();
+                } else if step == Some(stop) {
+                    self.step(stop);
+                }
+            } else {
                 self.built.simulation.check_conservation()?;
                 return Ok(Progress::Reached);
             }
@@ -122,11 +132,40 @@ impl Run {
         Ok(())
     }
 
+    /// Makes the next change of the scenario.
     fn change(&mut self) {
         let Some((number, change)) = self.changes.pop() else { return };
-        let Some(&link) = self.built.links.get(&change.link) else { return };
-        let what = builder::change(self.built.simulation.core(), &change, number);
-        self.built.simulation.change(link, what);
+        let Some(&Changing { medium, places }) = self.built.links.get(&change.link) else { return };
+        let simulation = &mut self.built.simulation;
+        // Forward is to peer 1.
+        let before = [Peer(1), Peer(0)].map(|to| simulation.access(medium, to));
+        let on_its_way = self.ramps.iter().find(|ramp| ramp.medium == medium).map(Ramp::goal);
+        for (place, before) in places.into_iter().zip(before) {
+            let after = Access {
+                rate: change.rate.or(on_its_way).unwrap_or(before.rate),
+                delay: change.delay.unwrap_or(before.delay),
+                up: change.up.unwrap_or(before.up),
+            };
+            simulation.core_mut().observe(&Observation::Handover { place, before, after });
+        }
+        if let Some(rate) = change.rate {
+            self.ramps.retain(|ramp| ramp.medium != medium);
+            if change.ramp > Duration::ZERO {
+                let from = before.map(|access| access.rate);
+                self.ramps.push(Ramp::new(medium, simulation.now(), change.ramp, from, rate));
+            }
+        }
+        let what = builder::change(simulation.core(), &change, number);
+        simulation.change(medium, what);
+    }
+
+    /// Makes the steps of ramps that are due now.
+    fn step(&mut self, now: Instant) {
+        for ramp in self.ramps.iter_mut().filter(|ramp| ramp.due() == now) {
+            let change = crate::net::Change { rate: Some(ramp.take()), ..Default::default() };
+            self.built.simulation.change(ramp.medium, change);
+        }
+        self.ramps.retain(|ramp| !ramp.is_over());
     }
 
     /// Makes the tables of what has happened so far.

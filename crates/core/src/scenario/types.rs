@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Duration};
-use crate::net::{InFlight, Queued};
 use crate::profile::Profile;
 
 use super::cell::Cell;
+pub use super::change::{Change, Repeat};
 use super::registry::{LossModel, Qos, Queue, Source, Transport};
 
 /// A network, what it carries, what changes, and what to record.
@@ -169,35 +169,6 @@ pub struct Flow {
     pub qos: Option<Qos>,
 }
 
-/// A change of a link during the run. What is left out stays as it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Change {
-    /// When.
-    pub at: Duration,
-    /// The link.
-    pub link: String,
-    /// The new rate, in both directions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<BitRate>,
-    /// The new propagation delay, in both directions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Duration>,
-    /// Whether the link is up. A link that is down drops what comes and keeps what waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub up: Option<bool>,
-    /// A new loss model, forward.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss: Option<LossModel>,
-    /// What becomes of packets in service and in flight: they `finish`, or `move` to the
-    /// changed link.
-    #[serde(default)]
-    pub in_flight: InFlight,
-    /// What becomes of waiting packets: `keep` or `empty`.
-    #[serde(default)]
-    pub queue: Queued,
-}
-
 /// What is recorded beyond totals. Recording does not alter a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -217,6 +188,8 @@ pub struct Record {
     /// Show every value that links, endpoints and signalling machines keep at the end, into the
     /// table `state`.
     pub state: bool,
+    /// Record what each change of a link did, into the table `handovers`.
+    pub handovers: bool,
     /// Record every change of `cwnd`, `ssthresh`, `srtt` and the like, into the table `changes`.
     pub variables: bool,
 }
@@ -230,6 +203,7 @@ impl Default for Record {
             packets: false,
             state: false,
             variables: false,
+            handovers: false,
         }
     }
 }

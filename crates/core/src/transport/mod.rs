@@ -1,6 +1,8 @@
 //! Transport protocols: sans-IO endpoints, and the modules that they share.
 
 pub mod dccp;
+pub mod half_connection;
+mod limits;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;

@@ -1,16 +1,18 @@
 //! UDP (RFC 768): datagrams without acknowledgement, congestion control or order.
 //!
 //! A source that writes `n` bytes sends one datagram of `n` bytes of payload. The receiver measures
-//! as RTP's does: loss, delay, interarrival jitter.
+//! as RTP's does: loss, delay, interarrival jitter. A datagram that comes twice, it measures once:
+//! with the received packets of RFC 3550 §A.3, in which duplicates count, these would hide losses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Duration, Fault, Instant, Stream};
+use crate::net::sequence::{Came, Sequence};
 use crate::net::{Action, Ecn, Endpoint, Header, Histogram, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader};
 use crate::profile::Profile;
 
-use super::TransportConfig;
+use super::{TransportConfig, limits};
 
 /// UDP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,13 +46,7 @@ impl TransportConfig for Config {
     }
 
     fn check(&self, _profile: Profile) -> Result<(), Fault> {
-        match self.header {
-            Some(header) if header.get() > MAX_HEADER => {
-                let expected = format!("expected at most {MAX_HEADER} B");
-                Err(Fault::new("header", format!("a header of {header} is too large"), expected))
-            }
-            _ => Ok(()),
-        }
+        limits::header(self.header).map_or(Ok(()), Err)
     }
 }
 
@@ -64,9 +60,6 @@ impl Config {
 
 /// Header bytes of a datagram: IPv4 without options, UDP.
 const HEADER_BYTES: u32 = 28;
-
-/// The largest header that a scenario may ask for, tunnels and all.
-const MAX_HEADER: u64 = 1_000;
 
 /// The largest payload of a datagram (RFC 768 over IPv4 with a 16-bit total length).
 pub const MAX_PAYLOAD: u64 = 65_507;
@@ -148,9 +141,10 @@ pub struct Receiver {
     hears: bool,
     tell: bool,
     received: u64,
+    duplicates: u64,
+    /// Payload of datagrams that came for the first time.
     received_bytes: u64,
-    /// Datagrams that should have come, by the highest sequence number of those that did.
-    expected: u64,
+    sequence: Sequence,
     jitter: Jitter,
     /// One-way delays, ns.
     delays: Histogram,
@@ -164,8 +158,9 @@ impl Receiver {
             hears: seat.hears.received,
             tell: false,
             received: 0,
+            duplicates: 0,
             received_bytes: 0,
-            expected: 0,
+            sequence: Sequence::default(),
             jitter: Jitter::default(),
             delays: Histogram::default(),
         }
@@ -200,13 +195,16 @@ impl Timed for Receiver {
 impl Endpoint for Receiver {
     fn on_packet(&mut self, now: Instant, packet: &Packet, _via: Port) {
         self.received += 1;
-        self.received_bytes += u64::from(packet.size.saturating_sub(self.header));
         if let Header::Udp(header) = &packet.header {
+            if self.sequence.take(header.seq) == Came::Again {
+                self.duplicates += 1;
+                return;
+            }
             let transit = now.since(header.sent_at);
-            self.expected = self.expected.max(header.seq + 1);
             self.jitter.add(transit);
             self.delays.add(transit.as_nanos());
         }
+        self.received_bytes += u64::from(packet.size.saturating_sub(self.header));
         self.tell = self.hears;
     }
 
@@ -219,7 +217,8 @@ impl Endpoint for Receiver {
     fn sample(&self, probe: &mut dyn Probe) {
         probe.value("received_packets", self.received as f64);
         probe.value("received_bytes", self.received_bytes as f64);
-        probe.value("lost_packets", self.expected.saturating_sub(self.received) as f64);
+        probe.value("duplicate_packets", self.duplicates as f64);
+        probe.value("lost_packets", self.sequence.missing() as f64);
         probe.value("jitter_ms", self.jitter.estimate_ns * 1e-6);
         probe.distribution("delay_ms", 1e-6, &self.delays);
     }
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_measures_loss_and_delay() {
+    fn a_receiver_measures_loss_and_delay_whatever_comes_twice() {
         let here = Socket { node: NodeId(1), port: 1 };
         let seat = Seat {
             local: here,
@@ -281,12 +280,17 @@ mod tests {
             if ![3, 4, 9].contains(&n) {
                 receiver.on_packet(now + Duration::from_nanos(31), &packet, Port(0));
             }
+            // Copies make up for no loss, and their later arrival is no delay.
+            if [2, 5].contains(&n) {
+                receiver.on_packet(now + Duration::from_millis(1), &packet, Port(0));
+            }
         }
         let mut values = Values::default();
         receiver.sample(&mut values);
         let expected = [
-            ("received_packets", 7.0),
+            ("received_packets", 9.0),
             ("received_bytes", 700.0),
+            ("duplicate_packets", 2.0),
             // The last one is not missed yet.
             ("lost_packets", 2.0),
             ("jitter_ms", 0.0),

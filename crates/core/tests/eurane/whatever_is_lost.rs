@@ -119,7 +119,7 @@ fn a_long_run_holds_no_more_than_a_window() {
         for second in 1..=2_000u64 {
             while at < Duration::from_secs(second) {
                 cell.send(DOWN, Instant::ZERO + at, 1_000, 0);
-                at = at + Duration::from_millis(200);
+                at += Duration::from_millis(200);
             }
             cell.run_until(Instant::ZERO + Duration::from_secs(second));
             let window = f64::from(config.window);
@@ -135,7 +135,7 @@ fn a_long_run_holds_no_more_than_a_window() {
 fn values(entity: &Entity) -> BTreeMap<&'static str, f64> {
     struct Values(BTreeMap<&'static str, f64>);
     impl Probe for Values {
-        fn part(&mut self, _name: &str) {}
+        fn part(&mut self, _what: lasthop_core::net::What, _name: &str) {}
         fn value(&mut self, name: &'static str, value: f64) {
             self.0.insert(name, value);
         }

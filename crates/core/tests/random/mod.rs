@@ -108,8 +108,13 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
             let _ = writeln!(out, "to = \"n{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
         } else {
             let _ = writeln!(out, "to = \"n{to}\"");
-            tcp(dice, &mut out);
-            match dice.below(6) {
+            let reliable = !dice.one_in(3);
+            if reliable {
+                tcp(dice, &mut out);
+            } else {
+                unreliable(dice, &mut out);
+            }
+            match dice.below(if reliable { 6 } else { 4 }) {
                 0 => {
                     let _ = writeln!(out, "source.file.size = \"{} B\"", libm::round(dice.log(1.0, packets * 1000.0)));
                 }
@@ -131,35 +136,61 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
     }
     for _ in 0..dice.below(6) / 2 {
         let link = dice.below(pairs.len());
-        let _ = writeln!(out, "\n[[change]]\nat = \"{} ms\"\nlink = \"link {link}\"", dice.below(ms));
-        let before = out.len();
-        if dice.one_in(2) {
-            let _ = writeln!(out, "rate = \"{} kbit/s\"", libm::round(dice.log(16.0, rates[link])));
-        }
-        if dice.one_in(2) {
-            let _ = writeln!(out, "delay = \"{} us\"", libm::round(dice.log(1.0, 300_000.0)));
-        }
-        if dice.one_in(4) {
-            let _ = writeln!(out, "up = {}", dice.one_in(2));
-        }
-        if dice.one_in(6) {
-            let _ = writeln!(out, "loss.{}", loss(dice, ms));
-        }
-        if out.len() == before || dice.one_in(4) {
-            let _ = writeln!(out, "queue = \"empty\"");
-        }
-        if dice.one_in(2) {
-            let _ = writeln!(out, "in_flight = \"{}\"", dice.pick(&["finish", "move"]));
-        }
+        change(dice, &mut out, link, rates[link], ms);
     }
     if dice.one_in(3) {
         let _ = writeln!(out, "\n[record]\nseries = \"{} ms\"\npackets = {}", 1 + ms / 20, dice.one_in(2));
         if dice.one_in(4) {
             let _ = writeln!(out, "transfers = false");
         }
-        let _ = writeln!(out, "variables = {}", dice.one_in(2));
+        let _ = writeln!(out, "variables = {}\nhandovers = {}", dice.one_in(2), dice.one_in(2));
     }
     out
+}
+
+/// A change of link number `link`, whose rate is `rate` kbit/s, in a run of `ms` milliseconds.
+fn change(dice: &mut Dice, out: &mut String, link: usize, rate: f64, ms: usize) {
+    let at = dice.below(ms);
+    let _ = writeln!(out, "\n[[change]]\nat = \"{at} ms\"\nlink = \"link {link}\"");
+    let before = out.len();
+    if dice.one_in(2) {
+        let _ = writeln!(out, "rate = \"{} kbit/s\"", libm::round(dice.log(16.0, rate)));
+        if dice.one_in(4) {
+            let _ = writeln!(out, "ramp = \"{} us\"", dice.below(ms * 1500));
+        }
+    }
+    if dice.one_in(2) {
+        let _ = writeln!(out, "delay = \"{} us\"", libm::round(dice.log(1.0, 300_000.0)));
+    }
+    if dice.one_in(4) {
+        let _ = writeln!(out, "up = {}", dice.one_in(2));
+    }
+    if dice.one_in(6) {
+        let _ = writeln!(out, "loss.{}", loss(dice, ms));
+        if dice.one_in(2) {
+            let _ = writeln!(out, "loss_for = \"{} ms\"", dice.below(ms));
+        }
+    }
+    let mut queue = *dice.pick(&["keep", "keep", "empty", "forward"]);
+    if out.len() == before {
+        queue = "empty";
+    }
+    let _ = writeln!(out, "queue = \"{queue}\"");
+    let overlap = dice.one_in(4);
+    let in_flight = if overlap { "finish" } else { *dice.pick(&["finish", "move", "copy", "lose", "forward"]) };
+    let _ = writeln!(out, "in_flight = \"{in_flight}\"");
+    if queue == "forward" || in_flight == "forward" {
+        let _ = writeln!(out, "forwarding = \"{} us\"", libm::round(dice.log(1.0, 300_000.0)));
+    }
+    if overlap {
+        let _ = writeln!(out, "overlap = \"{} us\"", libm::round(dice.log(1.0, 300_000.0)));
+    } else if dice.one_in(3) {
+        let _ = writeln!(out, "interruption = \"{} us\"", libm::round(dice.log(1.0, 2_000_000.0)));
+    }
+    if dice.one_in(4) {
+        let times = 1 + dice.below(20);
+        let _ = writeln!(out, "repeat = {{ every = \"{} us\", times = {times} }}", 1 + (ms - at) * 990 / times);
+    }
 }
 
 fn queue(dice: &mut Dice) -> String {
@@ -284,6 +315,25 @@ fn tcp(dice: &mut Dice, out: &mut String) {
         12 if !ns2 => writeln!(out, "transport.tcp.idle_restart = \"{}\"", dice.pick(&["rfc5681", "off"])),
         _ => Ok(()),
     };
+}
+
+/// TFRC, or DCCP with one of its congestion controls.
+fn unreliable(dice: &mut Dice, out: &mut String) {
+    let name = *dice.pick(&["tfrc", "dccp"]);
+    let _ = if name == "dccp" {
+        writeln!(out, "transport.dccp.ccid = {}", 2 + dice.below(2))
+    } else {
+        writeln!(out, "transport.tfrc.profile = \"{}\"", dice.pick(&["rfc", "ns2"]))
+    };
+    match dice.below(6) {
+        0 => {
+            let _ = writeln!(out, "transport.{name}.segment = \"{} B\"", libm::round(dice.log(1.0, 65_495.0)));
+        }
+        1 if name == "dccp" => {
+            let _ = writeln!(out, "transport.dccp.buffer = {}", 1 + dice.below(100));
+        }
+        _ => {}
+    }
 }
 
 /// A scenario with one field spoiled: the text, the field, and its line.

@@ -11,7 +11,7 @@ mod tfrc;
 mod udp;
 mod xcp;
 
-pub use dccp::{DccpHeader, DccpOptions, DccpType};
+pub use dccp::{AckVector, DccpHeader, DccpOptions, DccpType, ListedInterval, ListedIntervals, PacketState};
 pub use sack::SackBlocks;
 pub use signal::{Signal, SignalHeader};
 pub use tcp::{TcpFlags, TcpHeader, TcpOptions};

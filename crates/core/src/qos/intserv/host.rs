@@ -335,7 +335,7 @@ impl Receiver {
 
     fn note_interruption(&mut self, time: Duration) {
         self.handovers += 1;
-        self.interruption = self.interruption + time;
+        self.interruption += time;
         self.longest = self.longest.max(time);
     }
 

@@ -142,7 +142,7 @@ impl<A: LinkArq> Bearer<A> {
         let timer = self.ends.iter().filter_map(LinkArq::next_timeout).min();
         let arrival = self.flying.iter().filter_map(|flying| flying.front().map(|flying| flying.at)).min();
         while self.next_interval < self.now {
-            self.next_interval = self.next_interval + self.tti;
+            self.next_interval += self.tti;
         }
         let wants = self.ends.iter().any(LinkArq::wants_to_send);
         let interval = wants.then_some(self.next_interval);
@@ -157,7 +157,7 @@ impl<A: LinkArq> Bearer<A> {
             self.arrive();
         } else {
             self.transmit();
-            self.next_interval = self.next_interval + self.tti;
+            self.next_interval += self.tti;
         }
         true
     }

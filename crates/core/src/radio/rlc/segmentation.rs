@@ -158,7 +158,7 @@ impl Segmenter {
             segment.indicators += 1;
             room -= rest + indicator;
             // With indicators of two bytes a last byte that remains is left alone.
-            if room + 1 <= indicator || segment.ends == self.format.most_ends {
+            if room < indicator || segment.ends == self.format.most_ends {
                 break;
             }
         }
@@ -239,7 +239,8 @@ mod tests {
     #[test]
     fn an_sdu_alone_takes_its_bytes_and_one_indicator() {
         // 38 B behind a header of 2 B in 40 B: ceil((bytes + 1) / 38), by §9.2.2.8.
-        for (bytes, pdus) in [(1, 1), (36, 1), (37, 1), (38, 2), (40, 2), (576, 16), (1000, 27), (1040, 28), (1500, 40)] {
+        for (bytes, pdus) in [(1, 1), (36, 1), (37, 1), (38, 2), (40, 2), (576, 16), (1000, 27), (1040, 28), (1500, 40)]
+        {
             assert_eq!(cut(format(38, 1), &[bytes]).len(), pdus, "{bytes} B");
         }
         // 40 B of payload, and a header that can tell that the last byte is an end: as in EURANE.

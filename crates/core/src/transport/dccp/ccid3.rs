@@ -4,29 +4,34 @@
 //! that advances each quarter of a round trip stands in the place of the round-trip time, and the
 //! acknowledgement number in the place of a time stamp.
 
+mod loss_view;
+
 use std::collections::VecDeque;
 
 use crate::engine::{Duration, Instant};
 use crate::net::{
-    Action, DccpHeader, DccpOptions, DccpType, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, Timed,
+    DccpHeader, DccpOptions, DccpType, Ecn, Header, ListedInterval, ListedIntervals, Packet, Probe, Timed,
 };
+use crate::transport::half_connection::{Outbox, Receiving, Sending};
 use crate::transport::tfrc::control::Report;
 use crate::transport::tfrc::meter::{Arrival, Meter};
 use crate::transport::tfrc::pacer::Pacer;
 use crate::transport::tfrc::settings::Rfc;
 
-use super::{ACK_HEADER_BYTES, DATA_HEADER_BYTES, IP_BYTES};
+use super::IP_BYTES;
+use loss_view::LossView;
 
-/// Bytes of the options Loss Event Rate, Receive Rate and Elapsed Time, 6 each, with padding.
-const OPTION_BYTES: u32 = 20;
+/// How many packets at most are in no loss interval (RFC 4342 §8.6.1, NDUPACK).
+const MOST_SKIPPED: u64 = 3;
+/// The unit of the option Elapsed Time (RFC 4340 §13.2).
+const TICK: Duration = Duration::from_nanos(10_000);
 /// The round-trip time that a receiver assumes before the window counter tells (RFC 4340 §3.4).
 const DEFAULT_RTT: Duration = Duration::from_millis(200);
 
-/// The sending end.
+/// The sending machine.
 pub struct Sender {
-    seat: Seat,
-    connection: u32,
     pacer: Pacer,
+    losses: LossView,
     /// The window counter, and when it advanced last (RFC 4342 §8.1).
     counter: u8,
     counted_at: Instant,
@@ -34,28 +39,19 @@ pub struct Sender {
     /// When the packets from `first` on were sent, and the payload bytes up to each.
     first: u64,
     sent: VecDeque<(Instant, u64)>,
-    number: u64,
-    tell_acked: bool,
-    tell_over: bool,
-    old: u64,
 }
 
 impl Sender {
-    /// A sender at `seat`.
-    pub fn new(settings: &Rfc, seat: Seat) -> Self {
+    /// A machine that has sent nothing.
+    pub fn new(settings: &Rfc) -> Self {
         Self {
-            seat,
-            connection: 0,
             pacer: Pacer::new(settings.control, settings.buffer),
+            losses: LossView::new(settings.meter.discount_threshold),
             counter: 0,
             counted_at: Instant::ZERO,
             next: 0,
             first: 0,
             sent: VecDeque::new(),
-            number: 0,
-            tell_acked: false,
-            tell_over: false,
-            old: 0,
         }
     }
 
@@ -74,10 +70,6 @@ impl Sender {
 impl Timed for Sender {
     fn on_timeout(&mut self, now: Instant) {
         self.pacer.on_timeout(now);
-        if self.pacer.gave_up() {
-            self.tell_over = self.seat.hears.received;
-            self.tell_acked = self.seat.hears.acked;
-        }
     }
 
     fn next_timeout(&self) -> Option<Instant> {
@@ -85,90 +77,64 @@ impl Timed for Sender {
     }
 }
 
-impl Endpoint for Sender {
-    fn on_packet(&mut self, now: Instant, packet: &Packet, _via: Port) {
-        let Header::Dccp(header) = &packet.header else { return };
-        let DccpOptions::Tfrc { p, rate, elapsed } = header.options else { return };
-        if packet.connection != self.connection {
-            self.old += 1;
-            return;
-        }
+impl Sending for Sender {
+    fn outbox(&mut self) -> &mut Outbox {
+        self.pacer.outbox()
+    }
+
+    fn on_answer(&mut self, now: Instant, packet: &Packet) -> bool {
+        let Header::Dccp(header) = &packet.header else { return false };
+        let DccpOptions::Tfrc { rate, elapsed, intervals } = &header.options else { return false };
         // An acknowledgement that was overtaken by a newer one names a packet that is forgotten.
-        let Some(ahead) = header.ack.checked_sub(self.first) else { return };
-        let Some(&(echo, end)) = self.sent.get(ahead as usize) else { return };
+        let Some(ahead) = header.ack.checked_sub(self.first) else { return false };
+        let Some(&(echo, end)) = self.sent.get(ahead as usize) else { return false };
         self.sent.drain(..ahead as usize);
         self.first = header.ack;
-        let delay = Duration::from_secs_f64(elapsed);
-        // Without Loss Intervals a new event shows as a higher rate of them.
-        self.pacer.on_report(now, &Report { echo, delay, rate, p, new_loss: false }, end);
-        self.tell_acked = self.seat.hears.acked;
+        let new_loss = self.losses.on_report(header.ack, intervals);
+        let p = self.losses.rate();
+        let report = Report { echo, delay: TICK * u64::from(*elapsed), rate: (*rate).into(), p, new_loss };
+        self.pacer.on_report(now, &report, end);
+        true
     }
 
-    fn on_notice(&mut self, _now: Instant, notice: Notice) {
-        match notice {
-            Notice::Write(bytes) => self.pacer.write(bytes),
-            Notice::Close => self.pacer.close(),
-            Notice::Reset => {
-                self.pacer.reset();
-                self.connection += 1;
-                (self.next, self.first) = (0, 0);
-                self.sent.clear();
-                (self.counter, self.counted_at) = (0, Instant::ZERO);
-            }
-            _ => {}
-        }
-    }
-
-    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
-        let Some(payload) = self.pacer.take(now) else {
-            if std::mem::take(&mut self.tell_over) {
-                return Some(Action::Tell(Notice::Received(self.pacer.sent_bytes)));
-            }
-            let acked = std::mem::take(&mut self.tell_acked);
-            return acked.then_some(Action::Tell(Notice::Acked(self.pacer.acked_bytes)));
-        };
+    fn take(&mut self, now: Instant, packet: &mut Packet) -> bool {
+        let Some(payload) = self.pacer.take(now) else { return false };
         self.count(now);
-        self.number += 1;
-        self.sent.push_back((now, self.pacer.sent_bytes));
-        *packet = Packet {
-            from: self.seat.local,
-            to: self.seat.remote,
-            to_port: self.seat.remote_port,
-            dscp: 0,
-            ecn: Ecn::Ect0,
-            size: IP_BYTES + DATA_HEADER_BYTES + payload,
-            flow: self.seat.flow,
-            connection: self.connection,
-            number: self.number,
-            header: Header::Dccp(DccpHeader {
-                kind: DccpType::Data,
-                ccval: self.counter,
-                seq: self.next,
-                payload,
-                end: self.pacer.sent_bytes,
-                ..DccpHeader::default()
-            }),
+        let end = self.pacer.sent_bytes();
+        self.sent.push_back((now, end));
+        let header = DccpHeader {
+            kind: DccpType::Data,
+            ccval: self.counter,
+            seq: self.next,
+            payload,
+            end,
+            ..DccpHeader::default()
         };
+        packet.ecn = Ecn::Ect0;
+        packet.size = IP_BYTES + header.bytes() + payload;
+        packet.header = Header::Dccp(header);
         self.next += 1;
-        Some(Action::Send)
+        true
+    }
+
+    fn reset(&mut self) {
+        self.pacer.reset();
+        (self.next, self.first) = (0, 0);
+        self.sent.clear();
+        self.losses.reset();
+        (self.counter, self.counted_at) = (0, Instant::ZERO);
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
         self.pacer.sample(probe);
-        probe.value("old_connection_packets", self.old as f64);
     }
 }
 
-/// The receiving end.
+/// The receiving machine.
 pub struct Receiver {
-    seat: Seat,
     meter: Meter,
-    connection: u32,
     clock: WindowClock,
     next: u64,
-    end: u64,
-    tell: bool,
-    old: u64,
 }
 
 /// The round-trip time as window counters tell it (RFC 4342 §8.1): packets whose counters are four
@@ -204,18 +170,22 @@ impl WindowClock {
 }
 
 impl Receiver {
-    /// A receiver at `seat`.
-    pub fn new(settings: &Rfc, seat: Seat) -> Self {
-        Self {
-            seat,
-            meter: Meter::new(settings.meter),
-            connection: 0,
-            clock: WindowClock::default(),
-            next: 0,
-            end: 0,
-            tell: false,
-            old: 0,
+    /// A machine to which nothing has come.
+    pub fn new(settings: &Rfc) -> Self {
+        Self { meter: Meter::new(settings.meter), clock: WindowClock::default(), next: 0 }
+    }
+
+    /// The loss intervals up to the highest packet received (RFC 4342 §8.6).
+    fn listed(&self) -> ListedIntervals {
+        let skip = self.meter.unsettled().min(MOST_SKIPPED);
+        let mut listed = ListedIntervals::new(skip as u8);
+        let mut skipped = skip as f64;
+        for (length, lossy) in self.meter.intervals().iter() {
+            let length = libm::round((length - skipped).max(0.0)) as u32;
+            listed.push(ListedInterval { length, lossy: lossy.min(u16::MAX.into()) as u16 });
+            skipped = 0.0;
         }
+        listed
     }
 }
 
@@ -229,19 +199,9 @@ impl Timed for Receiver {
     }
 }
 
-impl Endpoint for Receiver {
-    fn on_packet(&mut self, now: Instant, packet: &Packet, _via: Port) {
-        let Header::Dccp(header) = &packet.header else { return };
-        if packet.connection != self.connection {
-            if packet.connection < self.connection {
-                self.old += 1;
-                return;
-            }
-            self.connection = packet.connection;
-            self.meter.reset();
-            self.clock = WindowClock::default();
-            (self.next, self.end) = (0, 0);
-        }
+impl Receiving for Receiver {
+    fn on_data(&mut self, now: Instant, packet: &Packet) -> Option<u64> {
+        let Header::Dccp(header) = &packet.header else { return None };
         self.clock.on_packet(now, header.ccval);
         let arrival = Arrival {
             seq: header.seq,
@@ -252,47 +212,34 @@ impl Endpoint for Receiver {
             rtt: Some(self.clock.rtt()),
         };
         self.meter.on_packet(now, &arrival);
-        if header.end > self.end {
-            self.end = header.end;
-            self.tell = self.seat.hears.received;
-        }
+        Some(header.end)
     }
 
-    fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
-
-    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
-        let Some(measured) = self.meter.take(now) else {
-            return std::mem::take(&mut self.tell).then_some(Action::Tell(Notice::Received(self.end)));
+    fn take(&mut self, now: Instant, _end: u64, packet: &mut Packet) -> bool {
+        let Some(measured) = self.meter.take(now) else { return false };
+        let options = DccpOptions::Tfrc {
+            // Casts from float saturate.
+            rate: measured.rate as u32,
+            elapsed: (measured.delay.as_nanos() / TICK.as_nanos()).min(u32::MAX.into()) as u32,
+            intervals: self.listed(),
         };
-        *packet = Packet {
-            from: self.seat.local,
-            to: self.seat.remote,
-            to_port: self.seat.remote_port,
-            dscp: 0,
-            ecn: Ecn::NotEct,
-            size: IP_BYTES + ACK_HEADER_BYTES + OPTION_BYTES,
-            flow: self.seat.flow,
-            connection: self.connection,
-            number: self.meter.reports(),
-            header: Header::Dccp(DccpHeader {
-                kind: DccpType::Ack,
-                seq: self.next,
-                ack: measured.highest,
-                options: DccpOptions::Tfrc {
-                    p: measured.p,
-                    rate: measured.rate,
-                    elapsed: measured.delay.as_secs_f64(),
-                },
-                ..DccpHeader::default()
-            }),
-        };
+        let header =
+            DccpHeader { kind: DccpType::Ack, seq: self.next, ack: measured.highest, options, ..DccpHeader::default() };
+        packet.ecn = Ecn::NotEct;
+        packet.size = IP_BYTES + header.bytes();
+        packet.header = Header::Dccp(header);
         self.next += 1;
-        Some(Action::Send)
+        true
+    }
+
+    fn reset(&mut self) {
+        self.meter.reset();
+        self.clock = WindowClock::default();
+        self.next = 0;
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
         self.meter.sample(probe);
-        probe.value("old_connection_packets", self.old as f64);
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Duration, Fault};
 use crate::profile::Profile;
+use crate::transport::limits;
 
 use super::settings::parts;
 
@@ -353,13 +354,10 @@ impl Config {
                 return bad("xcp", "the congestion control is another", "choose congestion = \"xcp\"");
             }
         }
+        if let Some(fault) = limits::segment(self.segment).or_else(|| limits::header(self.header)) {
+            return Some(fault);
+        }
         let segment = self.segment.map_or(1, Bytes::get);
-        if !(1..=MAX_SEGMENT).contains(&segment) {
-            return bad("segment", "a segment has from 1 B to 65495 B", "");
-        }
-        if self.header.is_some_and(|h| h.get() > MAX_HEADER) {
-            return bad("header", "a header has at most 1000 B", "");
-        }
         for (field, count) in [
             ("initial_window", self.initial_window),
             ("initial_ssthresh", self.initial_ssthresh),
@@ -426,12 +424,6 @@ impl Cubic {
         None
     }
 }
-
-/// The largest payload of a segment: 65 535 B less the smallest headers.
-const MAX_SEGMENT: u64 = 65_495;
-
-/// The largest header that a scenario may ask for, tunnels and all.
-const MAX_HEADER: u64 = 1_000;
 
 /// The largest window in bytes (RFC 7323 §2.3).
 const MAX_WINDOW: u64 = 1 << 30;

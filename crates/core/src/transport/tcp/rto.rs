@@ -12,6 +12,7 @@ pub struct RtoConfig {
     initial: Duration,
     granularity: Duration,
     order: RtoOrder,
+    ack_delay: Duration,
 }
 
 impl RtoConfig {
@@ -24,7 +25,15 @@ impl RtoConfig {
             initial: config.initial.unwrap_or(Duration::from_secs(1)),
             granularity: config.granularity.unwrap_or(Duration::from_millis(1)),
             order: config.order,
+            ack_delay: Duration::ZERO,
         }
+    }
+
+    /// For a receiver that may hold an acknowledgement back for `delay`, which is added to the
+    /// timeout (RFC 9002 §6.2.1, max_ack_delay). Where the least timeout is far above such delays
+    /// this is not needed.
+    pub fn with_ack_delay(self, delay: Duration) -> Self {
+        Self { ack_delay: delay, ..self }
     }
 
     /// Clock granularity G.
@@ -90,7 +99,7 @@ impl RtoEstimator {
         self.srtt = Some(ns(srtt));
         self.rttvar = ns(rttvar);
         let rto = ns(srtt + self.config.granularity.as_nanos().max(4 * rttvar));
-        self.base = rto.clamp(self.config.min, self.config.max);
+        self.base = (rto + self.config.ack_delay).clamp(self.config.min, self.config.max);
     }
 
     /// The timer has expired (RFC 6298 §5.5).
@@ -174,6 +183,20 @@ mod tests {
                 assert!((got - expected).abs() < 0.5e-4, "{order:?}, minimum {min}: {got} for {expected}");
             }
         }
+    }
+
+    /// RFC 9002 §6.2.1: srtt + max(4 · rttvar, granularity) + max_ack_delay.
+    #[test]
+    fn the_delay_of_acknowledgements_is_added() {
+        let config = RtoConfig::new(&Rto { min: Some(Duration::ZERO), ..Rto::default() });
+        let mut rto = RtoEstimator::new(config.with_ack_delay(Duration::from_millis(200)));
+        assert_eq!(rto.rto(), Duration::from_secs(1), "before a sample");
+        rto.on_sample(Duration::from_millis(100), true);
+        assert_eq!(rto.rto(), Duration::from_millis(500));
+        (0..200).for_each(|_| rto.on_sample(Duration::from_millis(100), true));
+        assert_eq!(rto.rto(), Duration::from_millis(301));
+        rto.back_off();
+        assert_eq!(rto.rto(), Duration::from_millis(602));
     }
 
     #[test]

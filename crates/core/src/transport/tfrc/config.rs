@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Bytes, Duration, Fault};
 use crate::profile::Profile;
+use crate::transport::limits;
 
 /// TFRC: a rate that follows TCP's throughput equation. Nothing is sent again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -96,15 +97,9 @@ impl Config {
     /// What does not make sense under `profile`, the first of it.
     pub fn faults(&self, profile: Profile) -> Option<Fault> {
         let bad = |field, message: String, expected: &str| Some(Fault::new(field, message, expected));
-        if let Some(segment) = self.segment
-            && !(1..=65_000).contains(&segment.get())
-        {
-            return bad("segment", format!("packets of {segment} cannot be sent"), "expected 1 B to 65000 B");
-        }
-        if let Some(header) = self.header
-            && header.get() > 500
-        {
-            return bad("header", format!("a header of {header} is too large"), "expected at most 500 B");
+        let sizes = [limits::segment(self.segment), limits::header(self.header), limits::buffer(self.buffer)];
+        if let Some(fault) = sizes.into_iter().flatten().next() {
+            return Some(fault);
         }
         if self.loss_trigger == Some(0) {
             return bad("loss_trigger", "a packet cannot be lost before a later one comes".to_owned(), "at least 1");
@@ -118,9 +113,6 @@ impl Config {
             && !(0.0..1.0).contains(&weight)
         {
             return bad("rtt_weight", format!("{weight} is no weight of an old mean"), "expected from 0 to below 1");
-        }
-        if self.buffer == Some(0) {
-            return bad("buffer", "without a buffer nothing could be sent".to_owned(), "at least 1");
         }
         let names = |fields: [(&'static str, bool); 3]| fields.into_iter().find(|(_, stated)| *stated);
         if profile.is_ns2() {

@@ -18,9 +18,12 @@ pub struct LossIntervals {
     closed: [f64; INTERVALS],
     factors: [f64; INTERVALS],
     count: usize,
-    /// Where the open interval began, and its length (I_0).
+    /// From the first to the last lost packet of each.
+    lossy: [u64; INTERVALS],
+    /// Where the open interval began, its length (I_0), and its last lost packet.
     start: u64,
     open: f64,
+    last_lost: u64,
     /// By how much closed intervals are discounted while the open one is so long (DF).
     factor: f64,
     /// The least discount factor (THRESHOLD); 1 is no discounting.
@@ -34,8 +37,10 @@ impl LossIntervals {
             closed: [0.0; INTERVALS],
             factors: [1.0; INTERVALS],
             count: 0,
+            lossy: [0; INTERVALS],
             start: 0,
             open: 0.0,
+            last_lost: 0,
             factor: 1.0,
             threshold,
         }
@@ -48,12 +53,15 @@ impl LossIntervals {
 
     /// The first loss event begins at `seq`; the interval before it counts as so long (§6.3.1).
     pub fn begin(&mut self, seq: u64, length: f64) {
-        *self = Self { count: 1, start: seq, ..Self::new(self.threshold) };
+        *self = Self { count: 1, start: seq, last_lost: seq, ..Self::new(self.threshold) };
         self.closed[0] = length;
     }
 
     /// A further loss event begins at `seq`: the open interval closes.
     pub fn event(&mut self, seq: u64) {
+        self.lossy.copy_within(0..INTERVALS - 1, 1);
+        self.lossy[0] = self.last_lost - self.start + 1;
+        self.last_lost = seq;
         self.closed.copy_within(0..INTERVALS - 1, 1);
         self.closed[0] = seq.saturating_sub(self.start) as f64;
         // §5.5: the discount so far stays with all but the interval that closes.
@@ -66,6 +74,25 @@ impl LossIntervals {
         self.count = (self.count + 1).min(INTERVALS);
         self.start = seq;
         self.open = 0.0;
+    }
+
+    /// The event that began last goes on: `seq` is lost too.
+    #[inline]
+    pub fn on_loss(&mut self, seq: u64) {
+        self.last_lost = self.last_lost.max(seq);
+    }
+
+    /// Where the open interval began: the packet with which the last loss event began.
+    pub fn start(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.start)
+    }
+
+    /// The intervals, the open one first, then from new to old: the length of each, and that from its
+    /// first to its last lost packet. Before any loss there is one, of length 0.
+    pub fn iter(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        let open = if self.count > 0 { (self.open, self.last_lost - self.start + 1) } else { (0.0, 0) };
+        let closed = self.closed.iter().copied().zip(self.lossy.iter().copied());
+        std::iter::once(open).chain(closed.take(self.count))
     }
 
     /// The highest packet received is `seq`.
@@ -147,6 +174,14 @@ impl LossDetector {
         self.highest.map(|(seq, _)| seq)
     }
 
+    /// How many packets there are from the first that may still come to the highest that has.
+    pub fn unsettled(&self) -> u64 {
+        match (self.highest, self.holes.front()) {
+            (Some((highest, _)), Some(hole)) => highest + 1 - hole.first,
+            _ => 0,
+        }
+    }
+
     /// Losses before `seq` are no loss events, and the next loss begins a new one.
     pub fn forgive_before(&mut self, seq: u64) {
         self.forgiven_before = seq;
@@ -154,8 +189,8 @@ impl LossDetector {
     }
 
     /// A packet has come. Losses within `rtt` of the beginning of an event belong to it (§5.2);
-    /// `on_event` hears with which packet an event begins. A mark is a loss at once. Says whether
-    /// the packet had come before.
+    /// `on_loss` hears of each packet that is lost, and whether an event begins with it. A mark is a
+    /// loss at once. Says whether the packet had come before.
     #[inline]
     pub fn on_packet(
         &mut self,
@@ -163,12 +198,12 @@ impl LossDetector {
         seq: u64,
         marked: bool,
         rtt: Duration,
-        mut on_event: impl FnMut(u64),
+        mut on_loss: impl FnMut(u64, bool),
     ) -> bool {
         let Some((highest, highest_at)) = self.highest else {
             self.highest = Some((seq, now));
-            if marked && self.begins_event(now, seq, rtt) {
-                on_event(seq);
+            if marked {
+                on_loss(seq, self.begins_event(now, seq, rtt));
             }
             return false;
         };
@@ -189,10 +224,10 @@ impl LossDetector {
             duplicate = !self.fill(now, seq);
         }
         if !self.holes.is_empty() && !duplicate {
-            self.count_later(seq, rtt, &mut on_event);
+            self.count_later(seq, rtt, &mut on_loss);
         }
-        if marked && self.begins_event(now, seq, rtt) {
-            on_event(seq);
+        if marked {
+            on_loss(seq, self.begins_event(now, seq, rtt));
         }
         duplicate
     }
@@ -213,7 +248,7 @@ impl LossDetector {
     }
 
     /// A packet beyond some holes has come.
-    fn count_later(&mut self, seq: u64, rtt: Duration, on_event: &mut impl FnMut(u64)) {
+    fn count_later(&mut self, seq: u64, rtt: Duration, on_loss: &mut impl FnMut(u64, bool)) {
         for hole in &mut self.holes {
             hole.later += u32::from(hole.end <= seq);
         }
@@ -224,9 +259,7 @@ impl LossDetector {
             for lost in hole.first..hole.end {
                 // §5.2: between the packets around it, as if all had come at even intervals.
                 let at = hole.before_at + Duration::from_secs_f64(apart * (lost - hole.before) as f64);
-                if self.begins_event(at, lost, rtt) {
-                    on_event(lost);
-                }
+                on_loss(lost, self.begins_event(at, lost, rtt));
             }
         }
     }
@@ -293,7 +326,12 @@ mod tests {
         let mut detector = LossDetector::new(trigger);
         let mut events = Vec::new();
         for (n, &seq) in (0..).zip(packets) {
-            detector.on_packet(ms(10 * n), seq, false, Duration::from_millis(rtt_ms), |seq| events.push(seq));
+            let rtt = Duration::from_millis(rtt_ms);
+            detector.on_packet(ms(10 * n), seq, false, rtt, |seq, begins| {
+                if begins {
+                    events.push(seq);
+                }
+            });
         }
         (events, detector.lost())
     }
@@ -322,9 +360,9 @@ mod tests {
         let mut events = Vec::new();
         let rtt = Duration::from_millis(100);
         for (n, marked) in [(0, false), (1, true), (1, false), (2, true)] {
-            let duplicate = detector.on_packet(ms(10 * n), n, marked, rtt, |seq| events.push(seq));
+            let duplicate = detector.on_packet(ms(10 * n), n, marked, rtt, |seq, begins| events.push((seq, begins)));
             assert_eq!(duplicate, n == 1 && !marked);
         }
-        assert_eq!((events, detector.lost()), (vec![1], 0));
+        assert_eq!((events, detector.lost()), (vec![(1, true), (2, false)], 0));
     }
 }

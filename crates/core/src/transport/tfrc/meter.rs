@@ -1,5 +1,5 @@
 //! The receiving machine without its headers (RFC 5348 §6): losses, the rate of reception, and
-//! when a report is due. TFRC's receiver and DCCP's with CCID 3 put packets around it.
+//! when a report is due. TFRC's receiver and DCCP's with CCID 3 write the headers.
 
 use std::collections::VecDeque;
 
@@ -149,10 +149,15 @@ impl Meter {
         let rtt = self.rtt.unwrap_or(Duration::ZERO);
         let is_first = self.last.is_none();
         self.payload = arrival.payload;
-        let (mut events, mut first) = (0, None);
+        let (mut events, mut first, mut last) = (0, None, 0);
         let lossless = self.intervals.is_empty();
         let intervals = &mut self.intervals;
-        let duplicate = self.detector.on_packet(now, arrival.seq, arrival.marked, rtt, |seq| {
+        let duplicate = self.detector.on_packet(now, arrival.seq, arrival.marked, rtt, |seq, begins| {
+            last = seq;
+            if !begins {
+                intervals.on_loss(seq);
+                return;
+            }
             events += 1;
             if !lossless || first.is_some() {
                 intervals.event(seq);
@@ -179,6 +184,7 @@ impl Meter {
             if let Some(seq) = first {
                 let length = self.first_interval(now);
                 self.intervals.begin(seq, length);
+                self.intervals.on_loss(last);
             }
         }
         if let Some(highest) = self.detector.highest() {
@@ -262,9 +268,15 @@ impl Meter {
         })
     }
 
-    /// Reports so far.
-    pub fn reports(&self) -> u64 {
-        self.reports
+    /// The loss intervals.
+    pub fn intervals(&self) -> &LossIntervals {
+        &self.intervals
+    }
+
+    /// How many packets up to the highest received belong to no loss interval yet, because one
+    /// that is missing may still come.
+    pub fn unsettled(&self) -> u64 {
+        self.detector.unsettled()
     }
 
     fn lost(&self) -> u64 {

@@ -2,7 +2,6 @@
 //! the files beside it. [`equation`] and [`loss_history`] know nothing of endpoints; multicast
 //! protocols compute with them too.
 
-pub mod backlog;
 pub mod config;
 pub mod control;
 pub mod equation;
@@ -20,21 +19,23 @@ use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
 
-use super::TransportConfig;
+use super::{TransportConfig, half_connection};
 
 impl TransportConfig for Config {
     fn sender(&self, seat: Seat, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         if self.profile.unwrap_or(profile).is_ns2() {
             return Box::new(ns2::Sender::new(settings::Ns2::new(self), seat));
         }
-        Box::new(sender::Sender::new(&settings::Rfc::new(self), seat))
+        let settings = settings::Rfc::new(self);
+        Box::new(half_connection::Sender::new(sender::Machine::new(&settings), seat))
     }
 
     fn receiver(&self, seat: Seat, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         if self.profile.unwrap_or(profile).is_ns2() {
             return Box::new(ns2::Sink::new(settings::Ns2::new(self), seat));
         }
-        Box::new(receiver::Receiver::new(&settings::Rfc::new(self), seat))
+        let settings = settings::Rfc::new(self);
+        Box::new(half_connection::Receiver::new(receiver::Machine::new(&settings), seat))
     }
 
     fn label(&self, profile: Profile) -> String {

@@ -1,30 +1,21 @@
-//! The sending machine without its headers: the backlog, the allowed rate, and the two timers.
-//! TFRC's sender and DCCP's with CCID 3 put packets around it.
+//! The sending machine without its headers: the allowed rate, and the two timers. TFRC's sender
+//! and DCCP's with CCID 3 write the headers.
 
 use crate::engine::{Duration, Instant};
 use crate::net::{Histogram, Probe};
+use crate::transport::half_connection::Outbox;
 
-use super::backlog::Backlog;
 use super::control::{Control, Notification, Parameters, Report};
 
 /// The sending machine.
 #[derive(Debug)]
 pub struct Pacer {
     control: Control,
-    backlog: Backlog,
+    outbox: Outbox,
     parameters: Parameters,
     /// When the last packet left and how long it was, and when the next may.
     last: Option<(Instant, u32)>,
     next_at: Instant,
-    closed: bool,
-    /// Whether the end of a transfer was given up: no report came after the last packet.
-    gave_up: bool,
-    /// Payload bytes of the connection that were sent.
-    pub sent_bytes: u64,
-    /// How many of them reports say came or are lost.
-    pub acked_bytes: u64,
-    total_packets: u64,
-    total_bytes: u64,
     rtts: Histogram,
     /// Of earlier connections.
     expiries: u64,
@@ -36,64 +27,52 @@ impl Pacer {
     pub fn new(parameters: Parameters, buffer: usize) -> Self {
         Self {
             control: Control::new(parameters),
-            backlog: Backlog::new(parameters.segment as u32, buffer),
+            outbox: Outbox::new(parameters.segment as u32, buffer),
             parameters,
             last: None,
             next_at: Instant::ZERO,
-            closed: false,
-            gave_up: false,
-            sent_bytes: 0,
-            acked_bytes: 0,
-            total_packets: 0,
-            total_bytes: 0,
             rtts: Histogram::default(),
             expiries: 0,
             restarts: 0,
         }
     }
 
-    /// The source writes.
-    pub fn write(&mut self, bytes: u64) {
-        self.backlog.write(bytes);
+    /// What waits, and what was sent.
+    pub fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
     }
 
-    /// The source has written everything.
-    pub fn close(&mut self) {
-        self.closed = true;
+    /// Payload bytes of the connection that were sent.
+    pub fn sent_bytes(&self) -> u64 {
+        self.outbox.sent_bytes()
     }
 
-    /// Forgets the connection; totals stay.
+    /// Forgets the connection, but for the outbox; totals stay.
     pub fn reset(&mut self) {
         self.expiries += self.control.expiries;
         self.restarts += self.control.restarts;
         self.control = Control::new(self.parameters);
-        self.backlog.clear();
         (self.last, self.next_at) = (None, Instant::ZERO);
-        (self.closed, self.gave_up) = (false, false);
-        (self.sent_bytes, self.acked_bytes) = (0, 0);
     }
 
     /// The payload of a packet that may leave now. It has left.
     #[inline]
     pub fn take(&mut self, now: Instant) -> Option<u32> {
-        let payload = self.backlog.peek()?;
+        let payload = self.outbox.peek()?;
         if now < self.next_at {
             return None;
         }
-        self.backlog.pop();
+        self.outbox.send(payload);
         self.control.on_sent(now, now == self.next_at);
         self.last = Some((now, payload));
         // §4.6: an idle sender gathers no credit.
         self.next_at = now + self.control.interval(payload);
-        self.sent_bytes += u64::from(payload);
-        self.total_packets += 1;
-        self.total_bytes += u64::from(payload);
         Some(payload)
     }
 
     /// A report has come, for `acked` bytes of the connection.
     pub fn on_report(&mut self, now: Instant, report: &Report, acked: u64) {
-        self.acked_bytes = self.acked_bytes.max(acked);
+        self.outbox.on_acked(acked);
         if let Some(sample) = self.control.on_report(now, report) {
             self.rtts.add(sample.as_nanos());
         }
@@ -119,29 +98,16 @@ impl Pacer {
         if self.control.no_feedback_at.is_some_and(|at| at <= now) {
             self.control.on_no_feedback(now);
             self.rate_changed(now);
-            if self.is_over() {
-                // Nobody will tell what became of the last packet.
-                self.gave_up = self.acked_bytes < self.sent_bytes;
-                self.acked_bytes = self.sent_bytes;
+            if self.outbox.give_up() {
                 self.control.no_feedback_at = None;
             }
         }
     }
 
-    /// Whether everything was written and sent.
-    fn is_over(&self) -> bool {
-        self.closed && self.backlog.is_empty()
-    }
-
-    /// Whether the end of a transfer was given up since it was asked last.
-    pub fn gave_up(&mut self) -> bool {
-        std::mem::take(&mut self.gave_up)
-    }
-
     /// When it wants to be woken.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
-        let send = (!self.backlog.is_empty()).then_some(self.next_at);
+        let send = (!self.outbox.is_empty()).then_some(self.next_at);
         match (send, self.control.no_feedback_at) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -157,12 +123,9 @@ impl Pacer {
     /// Its state and totals.
     pub fn sample(&self, probe: &mut dyn Probe) {
         let control = &self.control;
-        probe.value("sent_packets", self.total_packets as f64);
-        probe.value("sent_bytes", self.total_bytes as f64);
-        probe.value("acked_bytes", self.acked_bytes as f64);
+        self.outbox.sample(probe);
         probe.value("nofeedback_expiries", (self.expiries + control.expiries) as f64);
         probe.value("handover_restarts", (self.restarts + control.restarts) as f64);
-        probe.value("dropped_writes", self.backlog.dropped() as f64);
         probe.value("rate_bps", control.rate() * 8.0);
         probe.value("loss_event_rate", control.loss_rate());
         if let Some(rtt) = control.rtt() {

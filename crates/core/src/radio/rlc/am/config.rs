@@ -217,12 +217,17 @@ impl ArqConfig for Config {
             return fault("max_mrw", "no discard would ever be told".into(), "expected at least 1");
         }
         if self.max_rst < 2 {
-            return fault("max_rst", "no reset would ever be asked for".into(), "expected at least 2: n means n - 1 times");
+            return fault(
+                "max_rst",
+                "no reset would ever be asked for".into(),
+                "expected at least 2: n means n - 1 times",
+            );
         }
         if self.poll_window > 100 {
             return fault("poll_window", format!("{} percent of the window", self.poll_window), "expected 0 to 100");
         }
-        for (field, on) in [("poll_last", self.poll_last), ("poll_last_retransmission", self.poll_last_retransmission)] {
+        for (field, on) in [("poll_last", self.poll_last), ("poll_last_retransmission", self.poll_last_retransmission)]
+        {
             if self.poll == Poll::Timer && !on {
                 let message = "the last PDU would not be asked for, and waited for without end if it is lost";
                 return fault(field, message.into(), "expected true, or `poll = \"periodic\"`");

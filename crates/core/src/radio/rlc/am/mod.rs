@@ -205,7 +205,7 @@ impl Am {
             self.reports.acknowledge(moved);
         }
         if let Some(sn) = status.gave_up {
-            let sn = self.sender.from_wire(sn);
+            let sn = self.sender.unwrapped(sn);
             if self.mrw.is_acknowledged(sn, status.gave_up_end) && sn <= self.sender.vt_s() {
                 self.sender.acknowledge(sn);
                 self.mrw.end();
@@ -264,7 +264,7 @@ impl LinkArq for Am {
     }
 
     fn pull(&mut self, slot: &Slot) -> Option<Pdu> {
-        let pdu = if self.reset.is_due() {
+        if self.reset.is_due() {
             let (padding, bits) = (self.pdu - RESET_BYTES, self.bits());
             self.reset.pull(slot.at).map(|pdu| Pdu { padding, bits, ..pdu })
         } else if self.reset.is_pending() {
@@ -274,8 +274,7 @@ impl LinkArq for Am {
         } else {
             let next = self.next()?;
             self.submit(next, slot)
-        };
-        pdu
+        }
     }
 
     fn wants_to_send(&self) -> bool {
@@ -292,12 +291,14 @@ impl LinkArq for Am {
     fn on_pdu(&mut self, now: Instant, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
         match pdu.control.as_deref() {
             Some(Control::Reset(rsn)) => {
-                if self.reset.on_reset(*rsn, self.sender.untouched()) {
+                let anew = self.reset.on_reset(*rsn, self.sender.untouched());
+                if anew {
                     self.start_anew(now, pdu.sdu, outcomes);
                 }
             }
             Some(Control::ResetAck(rsn)) => {
-                if self.reset.on_answer(*rsn) {
+                let anew = self.reset.on_answer(*rsn);
+                if anew {
                     self.start_anew(now, pdu.sdu, outcomes);
                 }
             }

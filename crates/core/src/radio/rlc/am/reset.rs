@@ -70,7 +70,8 @@ impl Reset {
 
     /// What is to be sent, an answer first.
     pub fn pull(&mut self, at: Instant) -> Option<Pdu> {
-        let pdu = |control, sdu| Pdu { control: Some(Box::new(control)), sdu, reason: Reason::Control, ..Pdu::default() };
+        let pdu =
+            |control, sdu| Pdu { control: Some(Box::new(control)), sdu, reason: Reason::Control, ..Pdu::default() };
         if self.owes_answer {
             self.owes_answer = false;
             return self.answered.map(|(rsn, kept)| pdu(Control::ResetAck(rsn), kept));

@@ -190,7 +190,7 @@ impl Sender {
     /// Takes what a report tells of the PDUs under way (§11.5.3).
     pub fn on_report(&mut self, now: Instant, status: &Status) -> Reported {
         let Some(ack) = status.ack else { return Reported::Fine };
-        let (lsn, first) = (self.from_wire(ack), self.from_wire(status.first));
+        let (lsn, first) = (self.unwrapped(ack), self.unwrapped(status.first));
         let of = |received: bool| {
             let these = status.received.iter().enumerate().filter(move |(_, r)| **r == received);
             these.map(move |(place, _)| first + place as u64)
@@ -236,7 +236,7 @@ impl Sender {
     }
 
     /// This sequence number from the wire, seen from VT(A) (§9.4).
-    pub fn from_wire(&self, sn: u32) -> u64 {
+    pub fn unwrapped(&self, sn: u32) -> u64 {
         self.vt_a + u64::from(sn).wrapping_sub(self.vt_a) % MODULUS
     }
 

@@ -5,7 +5,6 @@ mod discard;
 mod timeline;
 
 use crate::engine::{Bytes, Duration, Instant};
-use crate::radio::arq::ArqConfig;
 use crate::radio::rlc::bearer::{Bearer, Departure, delivered, in_order, ms, pair};
 use crate::radio::rlc::pdu::{Control, Pdu, Reason, Status};
 use crate::radio::rlc::{Header, um};

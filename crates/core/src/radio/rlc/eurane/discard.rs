@@ -20,8 +20,8 @@ pub(super) struct Mrw {
     outstanding: Option<GivenUp>,
     /// Whether it is to be told, for the first time or again.
     wanted: bool,
-    /// When it is told again.
-    repeat: Option<Instant>,
+    /// When it is told again. `Instant::MAX`: the timer is off.
+    repeat: Instant,
     /// How often it was told, and how often of these again.
     pub(super) told: u64,
     pub(super) repeated: u64,
@@ -44,7 +44,7 @@ impl Mrw {
             timer: config.mrw_timer,
             outstanding: None,
             wanted: false,
-            repeat: None,
+            repeat: Instant::MAX,
             told: 0,
             repeated: 0,
         }
@@ -61,20 +61,21 @@ impl Mrw {
         if !std::mem::take(&mut self.wanted) {
             return None;
         }
-        self.repeat = Some(at + self.timer);
+        self.repeat = at + self.timer;
         self.told += 1;
         self.outstanding
     }
 
-    /// When it is told again.
-    pub fn repeats(&self) -> Option<Instant> {
+    /// When it is told again; `Instant::MAX` if it is not.
+    #[inline]
+    pub fn repeats(&self) -> Instant {
         self.repeat
     }
 
     /// A timer may have expired.
     pub fn on_timeout(&mut self, now: Instant) {
-        if self.repeat.is_some_and(|repeat| repeat <= now) {
-            self.repeat = None;
+        if self.repeat <= now {
+            self.repeat = Instant::MAX;
             self.wanted = true;
             self.repeated += 1;
         }
@@ -83,7 +84,7 @@ impl Mrw {
     /// A report says what the far end waits for.
     pub fn on_first_missing(&mut self, sn: u32) {
         if self.outstanding.is_some_and(|outstanding| outstanding.sn < sn) {
-            (self.outstanding, self.wanted, self.repeat) = (None, false, None);
+            (self.outstanding, self.wanted, self.repeat) = (None, false, Instant::MAX);
         }
     }
 }
@@ -146,7 +147,7 @@ impl Sender {
         }
         self.totals.given_up += sdu + 1 - first;
         self.mrw.outstanding = Some(GivenUp { sn: self.vt_a - 1, resume: sdu + 1 });
-        (self.mrw.wanted, self.mrw.repeat) = (true, None);
+        (self.mrw.wanted, self.mrw.repeat) = (true, Instant::MAX);
         self.release_acknowledged();
         self.nacks.retain(|sn| *sn >= self.vt_a);
         // The far end answers an MRW like a poll.

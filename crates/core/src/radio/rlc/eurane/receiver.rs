@@ -177,9 +177,10 @@ impl Receiver {
         Some((self.vr_r.saturating_sub(1), before.into_iter().chain(later).take(limit).collect()))
     }
 
-    /// The next timer.
-    pub fn next_timeout(&self) -> Option<Instant> {
-        self.remembered.then_some(self.prohibited)
+    /// The next timer; `Instant::MAX` if there is none.
+    #[inline]
+    pub fn next_timeout(&self) -> Instant {
+        if self.remembered { self.prohibited } else { Instant::MAX }
     }
 
     /// A timer may have expired.

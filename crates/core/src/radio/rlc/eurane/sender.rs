@@ -8,7 +8,7 @@ use crate::radio::rlc::{Pdu, Reason, Status};
 
 use super::Config;
 use super::discard::Mrw;
-use super::sdus::{Content, INDICATOR, Sdus};
+use super::sdus::{Content, Sdus};
 
 /// What an entity sends of its own SDUs.
 pub(super) struct Sender {
@@ -36,7 +36,8 @@ pub(super) struct Sender {
     pub(super) poll_wanted: bool,
     /// The PDU with a poll which a report has yet to cover. `None`: any report will do.
     awaited: Option<u32>,
-    poll_expires: Option<Instant>,
+    /// When the next poll is sent. `Instant::MAX`: the timer is off.
+    poll_expires: Instant,
     /// PDUs sent since the last poll.
     since_poll: u32,
     pub(super) mrw: Mrw,
@@ -80,7 +81,7 @@ impl Sender {
             after_first: 0,
             poll_wanted: false,
             awaited: None,
-            poll_expires: None,
+            poll_expires: Instant::MAX,
             since_poll: 0,
             mrw: Mrw::new(config),
             totals: Totals::default(),
@@ -108,21 +109,20 @@ impl Sender {
         next < u64::from(self.reported) + u64::from(self.window)
     }
 
-    /// Whether one of the next `pdus` PDUs will have room for `bytes` beside its data.
-    pub fn carries(&self, bytes: u8, pdus: u64) -> bool {
+    /// Whether one of the next `pdus` PDUs will have room for `reserve` bytes beside its data.
+    pub fn carries(&self, reserve: u8, pdus: u64) -> bool {
         if !self.window_open() {
             return false;
         }
         let before = self.nacks.len() as u64;
-        let with_room = |sn: &u32| self.sent[(sn - self.vt_a) as usize].content.padding > bytes;
+        let with_room = |sn: &u32| self.sent[(sn - self.vt_a) as usize].content.padding >= reserve;
         self.nacks.iter().take(pdus as usize).any(with_room) || (!self.sdus.is_empty() && before < pdus)
     }
 
-    /// The next PDU with data, which leaves at `at`. `rider` is the size of what is to ride on it.
-    /// The answer says whether it does: its length indicator is counted, and its bytes are no
-    /// padding.
+    /// The next PDU with data, which leaves at `at`. Room for `reserve` bytes beside the data is kept, or
+    /// found if it was sent before.
     #[inline]
-    pub fn pull(&mut self, at: Instant, rider: Option<u8>) -> Option<(Pdu, bool)> {
+    pub fn pull(&mut self, at: Instant, reserve: u8) -> Option<Pdu> {
         if !self.may_send() {
             return None;
         }
@@ -130,7 +130,7 @@ impl Sender {
             self.poll_wanted |= self.nacks.is_empty();
             self.totals.again += 1;
             ((sn - self.vt_a) as usize, Reason::Retransmission)
-        } else if let Some(content) = self.sdus.cut(self.pdu, rider.map_or(0, |bytes| bytes + INDICATOR)) {
+        } else if let Some(content) = self.sdus.cut(self.pdu, reserve) {
             self.poll_wanted |= self.sdus.is_empty();
             self.totals.new += 1;
             self.vt_s += 1;
@@ -149,8 +149,23 @@ impl Sender {
         let poll = self.polls(sn, at, reason);
         let sent = &mut self.sent[index];
         sent.vt_dat += 1;
-        let rides = rider.filter(|bytes| sent.content.padding > *bytes);
-        Some((pdu(sn, &sent.content, poll, reason, rides), rides.is_some()))
+        let content = &sent.content;
+        let data = u16::from(content.first) + u16::from(content.second);
+        Some(Pdu {
+            sn,
+            sdu: content.sdu,
+            ends: u16::from(content.ends),
+            starts: content.starts,
+            goes_on: false,
+            poll,
+            reason,
+            data,
+            first: u16::from(content.first),
+            indicators: content.indicators,
+            padding: u16::from(content.padding),
+            bits: u32::from(self.pdu) * 8,
+            control: None,
+        })
     }
 
     /// Whether a PDU that leaves at `at` polls. A poll starts the timer, if no later one is awaited.
@@ -162,9 +177,9 @@ impl Sender {
             // A PDU repeated in place of a later one that may not be sent again stands for that.
             let last = if reason == Reason::Poll { self.last_unacknowledged() } else { None };
             let sn = last.map_or(sn, |last| self.vt_a + last as u32);
-            if self.awaited.is_none_or(|awaited| sn >= awaited) || self.poll_expires.is_none() {
+            if self.awaited.is_none_or(|awaited| sn >= awaited) || self.poll_expires == Instant::MAX {
                 self.awaited = Some(sn);
-                self.poll_expires = Some(at + self.poll_timer);
+                self.poll_expires = at + self.poll_timer;
             }
         }
         poll
@@ -194,7 +209,7 @@ impl Sender {
         self.after_first = status.first + 1;
         if self.awaited.is_none_or(|awaited| awaited < self.reported) {
             self.awaited = None;
-            self.poll_expires = None;
+            self.poll_expires = Instant::MAX;
             self.poll_wanted = false;
         }
         // The bitmap begins with the last PDU before the first that is missing; with SN 0 if that is
@@ -216,18 +231,19 @@ impl Sender {
         true
     }
 
-    /// The next timer.
-    pub fn next_timeout(&self) -> Option<Instant> {
-        [self.poll_expires, self.mrw.repeats()].into_iter().flatten().min()
+    /// The next timer; `Instant::MAX` if there is none.
+    #[inline]
+    pub fn next_timeout(&self) -> Instant {
+        self.poll_expires.min(self.mrw.repeats())
     }
 
     /// A timer may have expired.
     pub fn on_timeout(&mut self, now: Instant) {
         self.mrw.on_timeout(now);
-        if self.poll_expires.is_none_or(|expires| expires > now) {
+        if self.poll_expires > now {
             return;
         }
-        self.poll_expires = None;
+        self.poll_expires = Instant::MAX;
         let all_reported = self.after_first == self.vt_s && self.nacks.is_empty();
         if !all_reported && self.unacknowledged > 0 {
             self.awaited = None;
@@ -238,27 +254,5 @@ impl Sender {
     /// What it holds.
     pub fn backlog(&self) -> Unsent {
         Unsent { sdus: self.sdus.bytes(), unacknowledged: u64::from(self.unacknowledged) * u64::from(self.pdu) }
-    }
-}
-
-/// A PDU with data.
-fn pdu(sn: u32, content: &Content, poll: bool, reason: Reason, rides: Option<u8>) -> Pdu {
-    let rider = rides.map_or(0, |bytes| bytes + INDICATOR);
-    let data = u16::from(content.first) + u16::from(content.second);
-    let size = data + u16::from(content.indicators * INDICATOR) + u16::from(content.padding);
-    Pdu {
-        sn,
-        sdu: content.sdu,
-        ends: u16::from(content.ends),
-        starts: content.starts,
-        poll,
-        reason,
-        data,
-        first: u16::from(content.first),
-        indicators: content.indicators + u8::from(rides.is_some()),
-        padding: u16::from(content.padding - rider),
-        bits: u32::from(size) * 8,
-        control: None,
-        ..Pdu::default()
     }
 }

@@ -156,8 +156,10 @@ proptest! {
 
 #[test]
 fn sequence_numbers_wrap_unnoticed() {
-    for (window, discard, max_dat) in [(2047, Discard::MaxDat, 2), (2047, Discard::Timer, 1), (100, Discard::Reset, 4)] {
-        let config = Config { window, discard, max_dat, discard_timer: Duration::from_millis(400), ..Config::default() };
+    for (window, discard, max_dat) in [(2047, Discard::MaxDat, 2), (2047, Discard::Timer, 1), (100, Discard::Reset, 4)]
+    {
+        let config =
+            Config { window, discard, max_dat, discard_timer: Duration::from_millis(400), ..Config::default() };
         let mut bearer = bearer(&config).carrying(4).losing(|_, number, _| number % 89 < 4 || number % 7 == 0);
         for n in 0..4000u64 {
             bearer.run_until(ms(40 * n));

@@ -39,7 +39,9 @@ fn an_sdu_is_lost_if_one_of_its_pdus_is_lost_each_time() {
 
 #[test]
 fn max_dat_of_the_standard_sends_once_less() {
-    for (counts, times) in [(MaxDatCounts::Gpp, 2), (MaxDatCounts::Transmissions, 3), (MaxDatCounts::Retransmissions, 4)] {
+    for (counts, times) in
+        [(MaxDatCounts::Gpp, 2), (MaxDatCounts::Transmissions, 3), (MaxDatCounts::Retransmissions, 4)]
+    {
         let config = Config { max_dat: 3, maxdat_counts: counts, ..Config::default() };
         let mut bearer = bearer(&config).losing(|from, _, pdu| from == 0 && pdu.is_data() && pdu.sn == 1);
         assert!(bearer.enqueue(0, FIVE_PDUS));

@@ -281,12 +281,8 @@ fn reports_come_with_the_clock_too() {
 fn what_was_just_sent_is_not_sent_again_within_a_round_trip() {
     // Polls on every PDU make a report every 20 ms, so that each gap is reported twice before the
     // retransmission can have come.
-    let config = Config {
-        poll_every: 1,
-        status_prohibit: Duration::from_millis(20),
-        round_trip: None,
-        ..Config::default()
-    };
+    let config =
+        Config { poll_every: 1, status_prohibit: Duration::from_millis(20), round_trip: None, ..Config::default() };
     let again = |config: &Config| {
         let mut bearer = bearer(config).losing(|from, number, _| from == 0 && number == 1);
         assert!(bearer.enqueue(0, 4 * FIVE_PDUS));

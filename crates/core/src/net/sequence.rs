@@ -1,0 +1,117 @@
+//! Which numbers of a sequence have come.
+
+use std::collections::BTreeMap;
+
+/// The numbers of a sequence that have come, from 0 on: all up to the highest, without gaps.
+#[derive(Clone, Debug, Default)]
+pub struct Sequence {
+    /// One more than the highest number that has come.
+    next: u64,
+    /// The gaps below it: first number missing, and one more than the last.
+    gaps: BTreeMap<u64, u64>,
+    missing: u64,
+}
+
+/// How a number comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// It is higher than all before.
+    Ahead,
+    /// It is lower, and comes for the first time: reordered, as RFC 4737 §3.3 defines it.
+    Late,
+    /// It has come before.
+    Again,
+}
+
+/// The most gaps that are remembered, 1.5 MB of them. Of numbers in an older gap it is not known
+/// any more that they are missing: they count as duplicates.
+const GAPS: usize = 1 << 16;
+
+impl Sequence {
+    /// Takes a number.
+    #[inline]
+    pub fn take(&mut self, number: u64) -> Came {
+        if number == self.next {
+            self.next += 1;
+            return Came::Ahead;
+        }
+        self.take_out_of_order(number)
+    }
+
+    #[cold]
+    fn take_out_of_order(&mut self, number: u64) -> Came {
+        if number > self.next {
+            self.missing += number - self.next;
+            self.gaps.insert(self.next, number);
+            if self.gaps.len() > GAPS {
+                self.gaps.pop_first();
+            }
+            self.next = number + 1;
+            return Came::Ahead;
+        }
+        let gap = self.gaps.range(..=number).next_back().map(|(&first, &end)| (first, end));
+        let Some((first, end)) = gap.filter(|(_, end)| number < *end) else { return Came::Again };
+        self.missing -= 1;
+        self.gaps.remove(&first);
+        if first < number {
+            self.gaps.insert(first, number);
+        }
+        if number + 1 < end {
+            self.gaps.insert(number + 1, end);
+        }
+        Came::Late
+    }
+
+    /// How many numbers below the highest have not come.
+    pub fn missing(&self) -> u64 {
+        self.missing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn gaps_are_filled_once() {
+        let mut sequence = Sequence::default();
+        let came: Vec<Came> = [2, 3, 7, 2, 5, 5, 0, 8, 1, 4, 6, 6].map(|n| sequence.take(n)).to_vec();
+        use Came::{Again, Ahead, Late};
+        assert_eq!(came, [Ahead, Ahead, Ahead, Again, Late, Again, Late, Ahead, Late, Late, Late, Again]);
+        assert_eq!(sequence.missing(), 0);
+        assert!(sequence.gaps.is_empty());
+    }
+
+    #[test]
+    fn gaps_of_long_ago_are_forgotten() {
+        let mut sequence = Sequence::default();
+        for n in 0..=GAPS as u64 {
+            sequence.take(2 * n + 1);
+        }
+        assert_eq!((sequence.take(0), sequence.take(2)), (Came::Again, Came::Late));
+        // What was forgotten stays missing.
+        assert_eq!(sequence.missing(), GAPS as u64);
+    }
+
+    proptest! {
+        #[test]
+        fn it_knows_what_a_set_knows(numbers in prop::collection::vec(0u64..60, 0..120)) {
+            let mut sequence = Sequence::default();
+            let mut set = BTreeSet::new();
+            for n in numbers {
+                let expected = match set.last() {
+                    _ if set.contains(&n) => Came::Again,
+                    Some(&highest) if n < highest => Came::Late,
+                    _ => Came::Ahead,
+                };
+                prop_assert_eq!(sequence.take(n), expected);
+                set.insert(n);
+                prop_assert_eq!(sequence.missing(), set.last().unwrap() + 1 - set.len() as u64);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Any other discipline: it is asked for the next packet when the serialiser is free.
+
+use crate::net::clock::Clock;
+use crate::net::core::Core;
+use crate::net::order::{Answer, Command};
+use crate::net::schedule::{Occasion, Service};
+use crate::net::slab::Pkt;
+
+use super::landing::Landing;
+use super::{DISCIPLINE, FREE, Stage, Transmitter, flown};
+
+impl<C: Clock> Transmitter<C> {
+    /// A machine of its own node asks something of the discipline.
+    pub fn order(&mut self, core: &mut Core, command: &Command) -> Answer {
+        let Stage::Asked { discipline, .. } = &mut self.stage else { return Answer::Unknown };
+        let answer = discipline.on_order(core.now(), command);
+        self.arm_discipline(core);
+        answer
+    }
+
+    /// Gives the discipline a packet.
+    #[inline(never)]
+    pub(super) fn enqueue(&mut self, core: &mut Core, pkt: Pkt) {
+        let event = Self::event(core);
+        self.end_service(core, &event);
+        let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
+        core.note_queued(&pkt);
+        discipline.enqueue(core, pkt);
+        if !*sending {
+            self.ask(core);
+        }
+        self.arm_discipline(core);
+    }
+
+    /// Sends the next packet if the serialiser is free on this occasion.
+    fn end_service(&mut self, core: &mut Core, occasion: &Occasion<C>) {
+        while let Stage::Asked { sending, .. } = &mut self.stage
+            && *sending
+            && !self.service.occupies(occasion)
+        {
+            *sending = false;
+            self.ask(core);
+        }
+    }
+
+    /// Sends the next packet, if the discipline gives one.
+    pub(super) fn ask(&mut self, core: &mut Core) {
+        if !self.up {
+            return;
+        }
+        let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
+        let Some(pkt) = discipline.dequeue(core) else { return };
+        *sending = true;
+        let event = Self::event(core);
+        let size = core.packet(&pkt).size;
+        let service = C::serve(&mut self.schedule, (event.at, event.time), size);
+        self.service = service;
+        if self.line.back(core).is_some_and(|last| last.arrival > service.arrival) {
+            let (flight, _) = self.take_line(core);
+            self.let_overtake(core, flight);
+        }
+        C::keep(core, &pkt, service.times);
+        let accepted = core.queued_at(&pkt);
+        self.line.push(core, pkt, flown(&service, size, accepted));
+        self.arm_arrival(core);
+        let since = C::order(service.start, service.out, service.times[0]);
+        core.arm(self.target(FREE), service.out, since);
+    }
+
+    #[inline(never)]
+    pub(super) fn wake_free(&mut self, core: &mut Core) {
+        if self.is_held() {
+            return self.wake_after_interruption(core);
+        }
+        let Service { start, out, times: [time, _], .. } = self.service;
+        let free = Landing { at: out, since: C::order(start, out, time) };
+        if free.is_now(core) {
+            C::set_now(core, time, start);
+            self.end_service(core, &Occasion { at: out, time, cause: Some(start) });
+            self.arm_discipline(core);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn wake_discipline(&mut self, core: &mut Core) {
+        let now = core.now();
+        C::set_now(core, C::at(now), core.since());
+        let Stage::Asked { discipline, sending, wanted } = &mut self.stage else { return };
+        if wanted.is_none_or(|at| at > now) {
+            return; // an old wake-up
+        }
+        *wanted = None;
+        if discipline.next_timeout().is_some_and(|at| at <= now) {
+            discipline.on_timeout(now);
+        }
+        if !*sending {
+            self.ask(core);
+        }
+        self.arm_discipline(core);
+    }
+
+    pub(super) fn arm_discipline(&mut self, core: &mut Core) {
+        let Stage::Asked { discipline, wanted, .. } = &mut self.stage else { return };
+        if let Some(at) = discipline.next_timeout()
+            && wanted.is_none_or(|pending| at < pending)
+        {
+            *wanted = Some(at);
+            let now = core.now();
+            core.arm(self.target(DISCIPLINE), at, now);
+        }
+    }
+
+    /// A packet came in over the interface whose outgoing side this is.
+    #[inline(never)]
+    pub(super) fn on_return(&mut self, core: &mut Core, pkt: &Pkt) {
+        if let Stage::Asked { discipline, .. } = &mut self.stage {
+            let now = core.now();
+            discipline.on_return(now, core.packet_mut(pkt));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The flight: packets land in the order of their arrivals, and some are overtaken.
+
+use crate::engine::{EventQueue, Instant};
+use crate::net::clock::Clock;
+use crate::net::core::Core;
+use crate::net::slab::{Flight, Flights, NONE};
+
+use super::{ARRIVAL, Stage, Transmitter, service};
+
+/// When a packet lands, and since when it has been on its way: the order of wake-ups.
+#[derive(Clone, Copy)]
+pub(super) struct Landing {
+    pub at: Instant,
+    pub since: Instant,
+}
+
+impl Landing {
+    /// None comes.
+    pub const NEVER: Self = Self { at: Instant::MAX, since: Instant::MAX };
+
+    /// Whether it comes before another. One comparison of both halves is shorter than two.
+    #[inline]
+    pub fn is_before(self, other: Self) -> bool {
+        let key = |l: Self| (u128::from(l.at.as_nanos()) << 64) | u128::from(l.since.as_nanos());
+        key(self) < key(other)
+    }
+
+    /// Whether the present wake-up is this one. Only an age beyond what the queue remembers
+    /// needs a second look.
+    #[inline]
+    pub fn is_now(self, core: &Core) -> bool {
+        core.now() == self.at
+            && (core.since() == self.since || core.since() == EventQueue::remembered(self.at, self.since))
+    }
+}
+
+impl<C: Clock> Transmitter<C> {
+    /// A packet may have landed.
+    #[inline(always)]
+    pub(super) fn wake_arrival(&mut self, core: &mut Core, reverse: &mut Self) {
+        let fired = self.armed;
+        if !fired.is_now(core) {
+            return; // an old wake-up
+        }
+        self.armed = Landing::NEVER;
+        if self.overtaken.is_empty() {
+            if let Some(first) = self.line.front(core)
+                && !fired.is_before(self.landing(core, self.line.head(), first))
+            {
+                self.land(core, reverse, false);
+            }
+        } else if self.next_landing(core).is_some_and(|next| !fired.is_before(next)) {
+            let overtaken = self.overtaken_lands_first(core);
+            self.land(core, reverse, overtaken);
+        }
+        self.arm_arrival(core);
+    }
+
+    /// The first packet of the line, or of those overtaken, leaves the flight.
+    #[inline(always)]
+    fn land(&mut self, core: &mut Core, reverse: &mut Self, overtaken: bool) {
+        let line = if overtaken { &mut self.overtaken } else { &mut self.line };
+        let Some((pkt, landed)) = line.pop(core) else { return };
+        if let Stage::Planned { first, waiting, .. } = &mut self.stage
+            && *first == pkt.0
+        {
+            // It started and was out without another event in between.
+            waiting.packets -= 1;
+            waiting.bytes -= u64::from(landed.size);
+            *first = self.line.head();
+            self.service = service(core, pkt.0, &landed);
+        }
+        let [_, time] = C::kept(core, pkt.0);
+        C::set_now(core, time, landed.start);
+        self.sent.packets += 1;
+        self.sent.bytes += u64::from(landed.size);
+        self.busy += landed.out.since(landed.start);
+        if landed.start != landed.accepted {
+            self.waits.add(landed.start.since(landed.accepted).as_nanos());
+        }
+        if self.heard {
+            reverse.on_return(core, &pkt);
+        }
+        core.arrive(self.to.node, self.to.port, pkt);
+    }
+
+    /// Whether the packet that arrives next is one of those overtaken.
+    #[inline]
+    fn overtaken_lands_first(&self, core: &Core) -> bool {
+        // Almost always there are none.
+        !self.overtaken.is_empty()
+            && match (self.overtaken.front(core), self.line.front(core)) {
+                (Some(o), Some(l)) => o.arrival <= l.arrival,
+                (o, _) => o.is_some(),
+            }
+    }
+
+    /// The next landing.
+    #[inline]
+    fn next_landing(&self, core: &Core) -> Option<Landing> {
+        let place = if self.overtaken_lands_first(core) { self.overtaken.head() } else { self.line.head() };
+        (place != NONE).then(|| self.landing(core, place, core.slab().flight(place)))
+    }
+
+    /// The landing of the packet at `place`, which has this flight.
+    #[inline(always)]
+    fn landing(&self, core: &Core, place: u32, flight: &Flight) -> Landing {
+        let [_, time] = C::kept(core, place);
+        Landing { at: flight.arrival, since: C::order(flight.start, flight.arrival, time) }
+    }
+
+    /// Arms the next arrival, unless an earlier wake-up is pending, which will do it.
+    #[inline(always)]
+    pub(super) fn arm_arrival(&mut self, core: &mut Core) {
+        if let Some(next) = self.next_landing(core)
+            && next.is_before(self.armed)
+            && next.at < Instant::MAX
+        {
+            self.arm(core, next);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn arm(&mut self, core: &mut Core, next: Landing) {
+        self.armed = next;
+        core.arm(self.target(ARRIVAL), next.at, next.since);
+    }
+
+    /// Sets aside what has started, so that what follows may arrive earlier.
+    pub(super) fn let_overtake(&mut self, core: &mut Core, flight: Flights) {
+        let mut early = self.overtaken.drain(core);
+        early.extend(flight);
+        early.sort_by_key(|(_, f)| f.arrival);
+        for (pkt, kept) in early {
+            self.overtaken.push(core, pkt, kept);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! One direction of a link: a queue, a serialiser and a flight of packets.
+//!
+//! With a tail-drop FIFO the transmitter *plans* (`planned.rs`): start and arrival of a packet
+//! are computed when it is accepted, and it makes one event, its arrival. Every other discipline
+//! is *asked* (`asked.rs`) when the serialiser is free, which makes two. Both follow the same
+//! trajectory; a test holds them to it.
+//!
+//! Until a planned packet starts its times are a plan: a change of rate or delay (`handover.rs`)
+//! plans anew what waits. What has started keeps its arrival, and may be overtaken (`landing.rs`).
+//!
+//! A packet may come at the very instant at which the one in service is out. Then the earlier
+//! cause decides: the serialiser is free if that one's service began before the cause of the
+//! newcomer, or at the same instant (as in ns-2 for a source that writes at the rate of the link,
+//! and for links of one rate in a row).
+
+mod asked;
+mod handover;
+mod landing;
+mod planned;
+
+use crate::engine::units::Amount;
+use crate::engine::{BitRate, Duration, Instant, Target};
+
+use super::clock::Clock;
+use super::core::Core;
+use super::discipline::{Backlog, QueueDiscipline};
+use super::loss::Loss;
+use super::medium::{Access, End};
+use super::observe::{Cause, Histogram, Place, Probe};
+use super::schedule::{Occasion, Schedule, Service};
+use super::slab::{Flight, Line, NONE, Pkt, flights_from};
+
+use handover::Handover;
+use landing::Landing;
+
+/// How a transmitter is set up.
+pub struct Setup {
+    /// Where its drops are counted; the place's name stands in results.
+    pub place: Place,
+    /// Bits per second of the serialiser.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Whether a packet may overtake one that was sent before the delay became shorter.
+    pub reorder: bool,
+    /// The queue.
+    pub queue: Queue,
+    /// What is lost in front of the queue.
+    pub loss: Loss,
+}
+
+/// The queue of a transmitter.
+pub enum Queue {
+    /// A FIFO that drops what arrives when this much waits already. It is planned.
+    Planned(Amount),
+    /// Any other discipline. It is asked.
+    Asked(Box<dyn QueueDiscipline>),
+}
+
+/// One direction of a link.
+pub struct Transmitter<C: Clock> {
+    schedule: Schedule<C>,
+    /// Service of the packet that started last, of those known to have started.
+    service: Service<C>,
+    /// In service or in flight and, if planned, waiting behind these; in the order of starts.
+    line: Line,
+    /// Packets that packets of `line` may overtake, in the order of arrivals; mostly empty.
+    overtaken: Line,
+    /// The valid arrival wake-up.
+    armed: Landing,
+    component: u32,
+    first_key: u32,
+    up: bool,
+    /// Whether a discipline sees what comes in at the far end.
+    heard: bool,
+    to: End,
+    loss: Loss,
+    stage: Stage,
+    sent: Backlog,
+    busy: Duration,
+    /// Waiting times of packets that waited.
+    waits: Histogram,
+    place: Place,
+    /// What a change has left to be done.
+    handover: Option<Box<Handover>>,
+}
+
+enum Stage {
+    Planned {
+        limit: Amount,
+        /// The first packet of `line` not known to have started, or [`NONE`].
+        first: u32,
+        /// It and those behind it.
+        waiting: Backlog,
+    },
+    Asked {
+        discipline: Box<dyn QueueDiscipline>,
+        sending: bool,
+        wanted: Option<Instant>,
+    },
+}
+
+/// What a transmitter's wake-up is for; keys count from the transmitter's first.
+const ARRIVAL: u32 = 0;
+const FREE: u32 = 1;
+const DISCIPLINE: u32 = 2;
+const FORWARDED: u32 = 3;
+
+/// How many keys of its component a transmitter uses.
+pub const KEYS: u32 = 4;
+
+impl<C: Clock> Transmitter<C> {
+    /// A transmitter to `to`. Its wake-ups come to `component` with keys from `first_key`.
+    pub fn new(core: &Core, to: End, component: u32, first_key: u32, setup: Setup) -> Self {
+        let stage = match setup.queue {
+            Queue::Planned(limit) => Stage::Planned { limit, first: NONE, waiting: Backlog::default() },
+            Queue::Asked(mut discipline) => {
+                discipline.on_capacity(core.now(), setup.rate);
+                Stage::Asked { discipline, sending: false, wanted: None }
+            }
+        };
+        Self {
+            schedule: Schedule::new(setup.rate, setup.delay, setup.reorder),
+            service: Service::none(),
+            line: Line::EMPTY,
+            overtaken: Line::EMPTY,
+            armed: Landing::NEVER,
+            component,
+            first_key,
+            up: true,
+            heard: false,
+            to,
+            loss: setup.loss,
+            stage,
+            sent: Backlog::default(),
+            busy: Duration::ZERO,
+            waits: Histogram::default(),
+            place: setup.place,
+            handover: None,
+        }
+    }
+
+    /// Tells it whether the transmitter at its far end, which sends the other way, has a
+    /// discipline that sees what comes in.
+    pub fn hear(&mut self, reverse: &Self) {
+        self.heard = matches!(reverse.stage, Stage::Asked { .. });
+    }
+
+    /// Where its drops are counted.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// The propagation delay, for routing.
+    pub fn delay(&self) -> Duration {
+        self.schedule.delay
+    }
+
+    /// Whether it takes packets.
+    pub fn is_up(&self) -> bool {
+        self.up
+    }
+
+    /// Takes a packet to send.
+    #[inline]
+    pub fn accept(&mut self, core: &mut Core, pkt: Pkt) {
+        if !self.up {
+            return core.drop(pkt, self.place, Cause::LinkDown);
+        }
+        if let Some(model) = &mut self.loss.0
+            && model.loses(core.now())
+        {
+            return core.drop(pkt, self.place, Cause::Loss);
+        }
+        match &mut self.stage {
+            Stage::Planned { .. } => self.plan(core, pkt),
+            Stage::Asked { .. } => self.enqueue(core, pkt),
+        }
+    }
+
+    /// The wake-up with this key has come. `reverse` is the transmitter of the interface at
+    /// which packets of this one arrive: its discipline sees them on their way in.
+    #[inline]
+    pub fn wake(&mut self, core: &mut Core, key: u32, reverse: &mut Self) {
+        match key - self.first_key {
+            ARRIVAL => self.wake_arrival(core, reverse),
+            FREE => self.wake_free(core),
+            DISCIPLINE => self.wake_discipline(core),
+            _ => self.wake_forwarded(core),
+        }
+    }
+
+    /// The way that it offers, as the terminal at its far end may know it.
+    pub fn access(&self) -> Access {
+        Access { rate: BitRate::from_bps(self.schedule.rate), delay: self.schedule.delay, up: self.up }
+    }
+
+    /// What waits, before the events of this instant.
+    pub fn backlog(&self, core: &Core) -> Backlog {
+        match &self.stage {
+            Stage::Planned { first, waiting, .. } => {
+                let mut backlog = *waiting;
+                for gone in flights_from(core, *first).take_while(|f| f.start < core.now()) {
+                    backlog.packets -= 1;
+                    backlog.bytes -= u64::from(gone.size);
+                }
+                backlog
+            }
+            Stage::Asked { discipline, .. } => discipline.backlog(),
+        }
+    }
+
+    /// Packets that it holds: waiting, in service and in flight.
+    pub fn holds(&self) -> u64 {
+        let queued = match &self.stage {
+            Stage::Planned { .. } => 0,
+            Stage::Asked { discipline, .. } => discipline.backlog().packets,
+        };
+        let forwarded = self.handover.as_ref().map_or(0, |handover| handover.forwarded.len());
+        self.line.len() + self.overtaken.len() + queued + forwarded
+    }
+
+    /// Shows its state and totals.
+    pub fn sample(&self, core: &Core, probe: &mut dyn Probe) {
+        let backlog = self.backlog(core);
+        let waits = self.waits.with_zeros(self.sent.packets);
+        probe.value("rate_bps", self.schedule.rate as f64);
+        probe.value("delay_s", self.schedule.delay.as_secs_f64());
+        probe.value("queue_packets", backlog.packets as f64);
+        probe.value("queue_bytes", backlog.bytes as f64);
+        probe.value("packets", self.sent.packets as f64);
+        probe.value("bytes", self.sent.bytes as f64);
+        probe.value("busy_s", self.busy.as_secs_f64());
+        probe.distribution("queue_ms", 1e-6, &waits);
+        if let Stage::Asked { discipline, .. } = &self.stage {
+            discipline.sample(probe);
+        }
+    }
+
+    /// The present event.
+    #[inline]
+    fn event(core: &Core) -> Occasion<C> {
+        Occasion { at: core.now(), time: C::now(core), cause: Some(core.since()) }
+    }
+
+    #[inline]
+    fn target(&self, key: u32) -> Target {
+        Target { component: self.component, key: self.first_key + key }
+    }
+}
+
+/// The flight of a packet with this service.
+#[inline]
+fn flown<C: Clock>(service: &Service<C>, size: u32, accepted: Instant) -> Flight {
+    let Service { start, out, arrival, .. } = *service;
+    Flight { size, accepted, start, out, arrival, ..Flight::default() }
+}
+
+/// The service of the packet at `place`, which has this flight.
+#[inline]
+fn service<C: Clock>(core: &Core, place: u32, flight: &Flight) -> Service<C> {
+    let Flight { start, out, arrival, .. } = *flight;
+    Service { start, out, arrival, times: C::kept(core, place) }
+}

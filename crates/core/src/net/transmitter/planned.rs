@@ -1,0 +1,70 @@
+//! A tail-drop FIFO: start and arrival of a packet are computed when it is accepted.
+
+use crate::engine::units::Amount;
+use crate::net::clock::Clock;
+use crate::net::core::Core;
+use crate::net::observe::Cause;
+use crate::net::schedule::Occasion;
+use crate::net::slab::{NONE, Pkt, behind};
+
+use super::landing::Landing;
+use super::{Stage, Transmitter, flown, service};
+
+impl<C: Clock> Transmitter<C> {
+    /// Computes the packet's start and arrival, unless the queue is full.
+    #[inline]
+    pub(super) fn plan(&mut self, core: &mut Core, pkt: Pkt) {
+        let event = Self::event(core);
+        let busy = self.start_what_is_due(core, &event);
+        let size = core.packet(&pkt).size;
+        let Stage::Planned { limit, first, waiting } = &mut self.stage else { return };
+        let full = match *limit {
+            Amount::Packets(most) => waiting.packets >= most,
+            Amount::Bytes(most) => waiting.bytes + u64::from(size) > most.get(),
+        };
+        if full {
+            return core.drop(pkt, self.place, Cause::Overflow);
+        }
+        let service = C::serve(&mut self.schedule, (event.at, event.time), size);
+        C::keep(core, &pkt, service.times);
+        let place = self.line.push(core, pkt, flown(&service, size, event.at));
+        if busy {
+            waiting.packets += 1;
+            waiting.bytes += u64::from(size);
+            if *first == NONE {
+                *first = place;
+            }
+        } else {
+            // Nothing waits at a free serialiser.
+            self.service = service;
+        }
+        let landing =
+            Landing { at: service.arrival, since: C::order(service.start, service.arrival, service.times[1]) };
+        if landing.is_before(self.armed) {
+            self.arm(core, landing);
+        }
+    }
+
+    /// Counts as started what has started on this occasion. Says whether the serialiser
+    /// is busy.
+    #[inline]
+    pub(super) fn start_what_is_due(&mut self, core: &Core, occasion: &Occasion<C>) -> bool {
+        loop {
+            if self.service.occupies(occasion) {
+                return true;
+            }
+            let Stage::Planned { first, waiting, .. } = &mut self.stage else { return false };
+            if *first == NONE {
+                return false;
+            }
+            let next = core.slab().flight(*first);
+            if next.start > occasion.at {
+                return false;
+            }
+            self.service = service(core, *first, next);
+            waiting.packets -= 1;
+            waiting.bytes -= u64::from(next.size);
+            *first = behind(core, *first);
+        }
+    }
+}

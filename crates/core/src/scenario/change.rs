@@ -1,0 +1,155 @@
+//! What changes during a run, as data, and what of it goes together.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{BitRate, Duration, Fault};
+use crate::net::{InFlight, Queued};
+
+use super::registry::LossModel;
+
+/// A change of a link during the run. What is left out stays as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// When.
+    pub at: Duration,
+    /// The link.
+    pub link: String,
+    /// The new rate, in both directions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// The time in which the rate goes to its new value, in ten equal steps. The n-th is made after
+    /// n tenths of this time. Another change of the link's rate ends it. 0 s: the rate changes at once.
+    #[serde(default)]
+    pub ramp: Duration,
+    /// The new propagation delay, in both directions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+    /// Whether the link is up. A link that is down drops what comes and keeps what waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up: Option<bool>,
+    /// A new loss model, forward.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+    /// For how long the new loss model holds. Then the former one goes on. For good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_for: Option<Duration>,
+    /// What becomes of packets in service and in flight.
+    #[serde(default)]
+    pub in_flight: InFlight,
+    /// What becomes of waiting packets.
+    #[serde(default)]
+    pub queue: Queued,
+    /// How long the way of forwarded packets takes, from the old access to the queue of the
+    /// changed link.
+    #[serde(default)]
+    pub forwarding: Duration,
+    /// Break before make: for how long nothing is sent, in both directions. What comes meanwhile
+    /// waits.
+    #[serde(default)]
+    pub interruption: Duration,
+    /// Make before break: for how long the old access goes on sending what waits, while the new one
+    /// sends what comes. What the new one sends may arrive first.
+    #[serde(default)]
+    pub overlap: Duration,
+    /// Makes the same change again, at equal intervals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Repeat>,
+}
+
+/// How often a change is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Repeat {
+    /// The time from each change to the next.
+    pub every: Duration,
+    /// How many changes there are, the first one included.
+    pub times: u64,
+}
+
+impl Change {
+    /// A change of the link `link` at `at` that leaves everything as it is.
+    pub fn new(at: Duration, link: &str) -> Self {
+        Self {
+            at,
+            link: link.to_owned(),
+            rate: None,
+            ramp: Duration::ZERO,
+            delay: None,
+            up: None,
+            loss: None,
+            loss_for: None,
+            in_flight: InFlight::default(),
+            queue: Queued::default(),
+            forwarding: Duration::ZERO,
+            interruption: Duration::ZERO,
+            overlap: Duration::ZERO,
+            repeat: None,
+        }
+    }
+
+    /// How many changes it stands for.
+    pub fn times(&self) -> u64 {
+        self.repeat.map_or(1, |repeat| repeat.times)
+    }
+
+    /// When the `n`-th of the changes that it stands for is made, counted from 0.
+    pub fn instant(&self, n: u64) -> Duration {
+        self.at + self.repeat.map_or(Duration::ZERO, |repeat| repeat.every * n)
+    }
+
+    /// Whether it leaves everything as it is.
+    pub fn is_nothing(&self) -> bool {
+        let same = self.rate.is_none() && self.delay.is_none() && self.up.is_none() && self.loss.is_none();
+        let kept = self.in_flight == InFlight::Finish && self.queue == Queued::Keep;
+        same && kept && self.interruption == Duration::ZERO && self.overlap == Duration::ZERO
+    }
+
+    /// Whether its fields make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check(&self) -> Result<(), Fault> {
+        let set = |duration: Duration| duration > Duration::ZERO;
+        if set(self.ramp) && self.rate.is_none() {
+            return Err(Fault::new("ramp", "a ramp to no new rate", "expected rate beside it"));
+        }
+        if self.loss_for.is_some() && self.loss.is_none() {
+            return Err(Fault::new("loss_for", "loss_for without a loss model", "expected loss beside it"));
+        }
+        let forwards = self.in_flight == InFlight::Forward || self.queue == Queued::Forward;
+        if set(self.forwarding) && !forwards {
+            let expected = "expected in_flight = \"forward\" or queue = \"forward\" beside it";
+            return Err(Fault::new("forwarding", "forwarding takes time, but nothing is forwarded", expected));
+        }
+        if set(self.overlap) && set(self.interruption) {
+            let message =
+                "an overlap and an interruption: a handover makes before it breaks, or breaks before it makes";
+            return Err(Fault::new("overlap", message, "keep overlap or interruption"));
+        }
+        if set(self.overlap) && self.in_flight != InFlight::Finish {
+            let message = "with an overlap, packets in flight arrive by the old access: in_flight cannot say otherwise";
+            return Err(Fault::new("in_flight", message, "expected in_flight = \"finish\", or no overlap"));
+        }
+        match self.repeat {
+            Some(Repeat { times: 0, .. }) => {
+                Err(Fault::new("repeat.times", "a change that is made zero times", "expected at least 1"))
+            }
+            Some(Repeat { every: Duration::ZERO, .. }) => {
+                let expected = "expected an interval, such as \"20 s\"";
+                Err(Fault::new("repeat.every", "an interval of zero between changes", expected))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The single changes that `changes` stand for. Each has its repetitions behind it.
+pub fn expanded(changes: &[Change]) -> Vec<Change> {
+    let each = |change: &Change| {
+        let change = change.clone();
+        (0..change.times()).map(move |n| Change { at: change.instant(n), repeat: None, ..change.clone() })
+    };
+    changes.iter().flat_map(each).collect()
+}
