@@ -170,7 +170,5 @@ def _collect(grids: Sequence[Grid], journals: Journals) -> dict[str, Numbers]:
 
 def _digest(grids: Sequence[Grid]) -> str:
     """What tells a campaign from another, and from the same by other code."""
-    plan = [
-        [grid.name, dict(grid.axes), list(grid.seeds), grid.scenario(next(iter(grid))).text] for grid in grids
-    ]
+    plan = [[grid.name, dict(grid.axes), list(grid.seeds), grid.scenario(next(iter(grid))).text] for grid in grids]
     return hashlib.sha256(files.json_text([files.code(), plan]).encode()).hexdigest()[:12]

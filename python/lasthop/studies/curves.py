@@ -83,8 +83,8 @@ def curves(
         half = [0.0 if math.isnan(one.half) else one.half for one in line.means]
         look = {"markersize": 3.0, **line.look}
         axes.errorbar(
-            moved, [one.mean for one in line.means], yerr=half, label=line.name, capsize=1.5, elinewidth=0.7, capthick=0.7,
-            **look,
+            moved, [one.mean for one in line.means], yerr=half, label=line.name, capsize=1.5, elinewidth=0.7,
+            capthick=0.7, **look,
         )  # fmt: skip
     for n, mark in enumerate(marks):
         axes.plot(

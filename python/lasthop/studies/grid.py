@@ -97,6 +97,10 @@ class Numbers:
             made: Array = _mean(chosen.reshape(-1, len(self.seeds)))
         return made
 
+    def over(self, quantity: str, axis: str, /, **where: Any) -> Callable[[Any], Array]:
+        """A function that gives a quantity of each seed at a value of a parameter."""
+        return lambda value: self.at(quantity, **{axis: value}, **where)
+
     def ratio(self, above: str, below: str, /, **where: Any) -> Array:
         """One quantity over another, of each seed, both summed over what is not named."""
         made: Array = self.at(above, **where) / self.at(below, **where)
@@ -143,7 +147,7 @@ class Numbers:
 
         from lasthop.results import Table
 
-        shape = tuple(len(values) for values in self.axes.values()) + (len(self.seeds),)
+        shape = (*(len(values) for values in self.axes.values()), len(self.seeds))
         places = np.indices(shape).reshape(len(shape), -1)
         columns: dict[str, Any] = {
             name: [values[place] for place in where]

@@ -22,6 +22,9 @@ _COLOURS = {
 }
 
 
+#: The most characters of the columns.
+WIDTHS = (8, 14, 40, 80, 140)
+
 #: More figures are not listed one by one.
 MOST_FIGURES = 12
 
@@ -38,7 +41,8 @@ def outcome_text(outcome: Outcome, *, colour: bool) -> str:
             continue
         reason = one.judgement.reason
         verdict = one.verdict + (f": {reason}" if reason and one.verdict != claims.REPRODUCED else "")
-        rows.append([one.claim.id, one.claim.section, one.claim.paper, one.judgement.ours, verdict])
+        cells = [one.claim.id, one.claim.section, one.claim.paper, one.judgement.ours, verdict]
+        rows.append([clipped(cell, most) for cell, most in zip(cells, WIDTHS, strict=True)])
     table = aligned(["claim", "section", "paper", "ours (95 %)", "verdict"], rows)
     if colour:
         table = _coloured(table)
@@ -62,6 +66,11 @@ def outcome_text(outcome: Outcome, *, colour: bool) -> str:
             *(f"{what:<8} {where}" for what, where in places),
         ]
     )
+
+
+def clipped(text: str, most: int) -> str:
+    """So many characters of a text; the report has all of it."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def counts(outcome: Outcome) -> str:

@@ -41,17 +41,14 @@ def _trend(
         step = estimate(sign * (after - before))
         if step.excludes(0) and step.mean < 0 and len(values) > 2:
             word = "falls" if sign > 0 else "rises"
-            against.append(
-                f"{name} {word} by {number(-step.mean)} from {number_of(low)} to {number_of(high)}{unit}"
-            )
+            against.append(f"{name} {word} by {number(-step.mean)} from {number_of(low)} to {number_of(high)}{unit}")
     return {f"{name} {ends}": estimate(sign * (all_of[-1] - all_of[0]))}, against
 
 
 def bends(name: str, of: Of, values: Sequence[Any], *, up: bool) -> dict[str, Estimate]:
     """That the last step is larger than the first (``up``: convex), or smaller (concave); steps are per unit."""
     first, last = (
-        (of(high) - of(low)) / (high - low)
-        for low, high in ((values[0], values[1]), (values[-2], values[-1]))
+        (of(high) - of(low)) / (high - low) for low, high in ((values[0], values[1]), (values[-2], values[-1]))
     )
     return {f"{name}: {'last' if up else 'first'} step − {'first' if up else 'last'}": estimate(
         last - first if up else first - last
@@ -59,7 +56,7 @@ def bends(name: str, of: Of, values: Sequence[Any], *, up: bool) -> dict[str, Es
 
 
 def peaks(name: str, of: Of, values: Sequence[Any], *, unit: str = "") -> tuple[Any, dict[str, Estimate], list[str]]:
-    """The value with the largest mean, by how much it is above both ends, and why it is no peak if it is one of them."""
+    """The value with the largest mean, by how much it is above both ends, or why it is no peak."""
     means = [float(of(value).mean()) for value in values]
     best = values[means.index(max(means))]
     if best in (values[0], values[-1]):

@@ -70,8 +70,14 @@ def _perform(bench: Bench) -> Campaign:
         default="default",
         pictures=[
             *(_over_versions(numbers["versions"], "pages", name) for name in MEASURES),
-            *(_over_versions(numbers["files"], "files", name) for name in ("goodput_kbps", "page_s", "retransmissions")),
-            *(_over_windows(numbers["initial windows"], name) for name in ("goodput_kbps", "page_s", "retransmissions")),
+            *(
+                _over_versions(numbers["files"], "files", name)
+                for name in ("goodput_kbps", "page_s", "retransmissions")
+            ),
+            *(
+                _over_windows(numbers["initial windows"], name)
+                for name in ("goodput_kbps", "page_s", "retransmissions")
+            ),
         ],
         tables={
             f"runs-{name.replace(' ', '-')}": (f"The numbers of each run: {name}.", grid.table())
@@ -94,9 +100,11 @@ def _over_versions(grid: Numbers, what: str, name: str) -> Picture:
     ]  # fmt: skip
     label = MEASURES[name].replace("page", what.removesuffix("s"))
     return curves(
-        f"figure-{what}-{name.rpartition('_')[0] or name}", lines, x=[TCP[tcp] for tcp in versions], x_label="version of TCP",
+        f"figure-{what}-{name.rpartition('_')[0] or name}", lines, x=[TCP[tcp] for tcp in versions],
+        x_label="version of TCP",
         y_label=label, column="version", even=True,
-        caption=f"{label.partition(' (')[0].capitalize()} of six versions with {what}, at the timers that the thesis recommends: "
+        caption=f"{label.partition(' (')[0].capitalize()} of six versions with {what}, at the timers that the thesis "
+                "recommends: "
         "maxDAT 6, 500 B and one timer of 8 s; 750 B and hybrid timers of 2 and 8 s. " + _bars(grid, name),
     )  # fmt: skip
 
@@ -113,9 +121,11 @@ def _over_windows(grid: Numbers, name: str) -> Picture:
     ]
     label = MEASURES[name]
     return curves(
-        f"figure-initial-window-{name.rpartition('_')[0] or name}", lines, x=windows, x_label="initial window (packets)",
+        f"figure-initial-window-{name.rpartition('_')[0] or name}", lines, x=windows, x_label="initial window "
+        "(packets)",
         y_label=label, column="initial_window",
-        caption=f"{label.partition(' (')[0].capitalize()} over the initial window, with one timer of 8 s, maxDAT 6 and 500 B. "
+        caption=f"{label.partition(' (')[0].capitalize()} over the initial window, with one timer of 8 s, maxDAT 6 "
+                "and 500 B. "
         + _bars(grid, name),
     )  # fmt: skip
 
@@ -131,15 +141,14 @@ def _runs(mode: str) -> int:
     return sum(grid.runs for grid in _grids(mode))
 
 
-
-
 APPENDIX = Study(
     name="umts-tcp-appendix",
     title="What the thesis leaves for later: Vegas and FACK, whole files, larger initial windows",
     source="X. Dubois: Performance of Different TCP Versions over UMTS Common/Dedicated Channels, master's thesis, "
     "University of Namur (2005), §9.2",
     seed_document="003_e7dcbc1103245abf.txt",
-    question="The thesis could not run Vegas and FACK with web pages, and leaves whole files and larger initial windows for later. "
+    question="The thesis could not run Vegas and FACK with web pages, and leaves whole files and larger initial "
+    "windows for later. "
     "Would they have changed its conclusions?",
     setting=lambda mode: f"30 users of pages or files with FACH and DCH · {mode}",
     claims=(),

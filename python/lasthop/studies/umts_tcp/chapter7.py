@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from lasthop.studies.umts_tcp.data import Data
 from lasthop.studies.umts_tcp.scenario import TCP
 from lasthop.studies.umts_tcp.thesis import OPTIMUM, RETRANSMISSIONS
 
-__all__ = ["BINS", "CLAIMS", "MORE", "OPTIMAL", "VERSIONS", "by_rtt"]
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+__all__ = ["BINS", "CLAIMS", "MORE", "OPTIMAL", "VERSIONS", "along", "best_thresholds", "by_rtt"]
 
 #: The versions of chapters 7 and 8.
 VERSIONS = ("tahoe", "reno", "newreno", "sack")
@@ -83,27 +86,31 @@ def _dip(data: Data) -> Judgement:
     outside = [] if 0 < dip <= 10 else [f"between the ends the least is {dip:.2f} % below both sides"]
     if means[-1] < before:
         outside.append(f"goodput is largest at {times[means.index(max(means))]:.2f} s, not where the RTT is longest")
-    ours = f"{goodput[0]} kbit/s at {times[0]:.2f} s, {goodput[place]} at {times[place]:.2f} s, {goodput[-1]} at {times[-1]:.2f} s"
+    shown = (0, place, -1)
+    ours = ", ".join(f"{goodput[i]} kbit/s at {times[i]:.2f} s" for i in shown)
     return verdict(outside, ours, {"dip_pct": Estimate(dip, float("nan"), 1)})
 
 
 def _rtt_over_max_dat(data: Data) -> Judgement:
     grid = data.grid("chapter 7")
     values = grid.axes["max_dat"]
-
-    def of(value: object) -> np.ndarray:  # type: ignore[type-arg]
-        return grid.at("rtt_s", max_dat=value)
-
+    of = grid.over("rtt_s", "max_dat")
     differences, against = rises("RTT (s) at maxDAT", of, values)
     differences |= bends("RTT", of, values, up=False)
-    return order(_along(grid, "rtt_s", "max_dat", " s"), differences, against)
+    return order(along(grid, "rtt_s", "max_dat", " s"), differences, against)
 
 
-def _along(grid: Numbers, quantity: str, axis: str, unit: str = "", **where: object) -> str:
-    return ", ".join(
-        f"{one}{unit} at {value}"
-        for value, one in zip(grid.axes[axis], grid.along(quantity, axis, **where), strict=True)
-    )
+def along(grid: Numbers, quantity: str, axis: str, unit: str = "", **where: object) -> str:
+    """Means at each value of a parameter, for reading; of goodput without what a seed's traffic makes of all alike."""
+    measure = grid.within if quantity == "goodput_kbps" else grid.mean
+    means = [measure(quantity, **{axis: value}, **where) for value in grid.axes[axis]]
+    return ", ".join(f"{one}{unit} at {value}" for value, one in zip(grid.axes[axis], means, strict=True))
+
+
+def best_thresholds(grid: Numbers) -> str:
+    """Where each version's goodput is largest, for reading."""
+    best = {tcp: grid.best("goodput_kbps", "threshold", tcp=tcp)["threshold"] for tcp in VERSIONS}
+    return "best for " + ", ".join(f"{TCP[tcp]} at {value}" for tcp, value in best.items()) + " B"
 
 
 def _retransmissions(data: Data) -> Judgement:
@@ -117,7 +124,8 @@ def _retransmissions(data: Data) -> Judgement:
     differences = {
         f"{TCP[tcp]} − Sack": grid.difference("retransmissions", {"tcp": tcp}, {"tcp": "sack"}) for tcp in VERSIONS[:-1]
     }
-    ours = "; ".join(f"{TCP[tcp]} {counts[tcp]}, share of timeouts {shares[tcp]}" for tcp in VERSIONS)
+    ours = ", ".join(f"{TCP[tcp]} {counts[tcp]}" for tcp in VERSIONS)
+    ours += f"; timeouts {grid.mean('timeouts')}, {estimate(grid.ratio('timeouts', 'retransmissions'))} of them"
     values = {f"{tcp}_retransmissions": one for tcp, one in counts.items()}
     values |= {f"{tcp}_timeout_share": one for tcp, one in shares.items()}
     return order(ours, differences, outside, **values)
@@ -126,20 +134,20 @@ def _retransmissions(data: Data) -> Judgement:
 def _fewer_with_max_dat(data: Data) -> Judgement:
     grid = data.grid("chapter 7")
     values = grid.axes["max_dat"]
-    differences, against = falls("retransmissions at maxDAT", lambda m: grid.at("retransmissions", max_dat=m), values)
+    differences, against = falls("retransmissions at maxDAT", grid.over("retransmissions", "max_dat"), values)
     for m in values:
         for tcp in VERSIONS[:-1]:
             differences[f"{TCP[tcp]} − Sack at maxDAT {m}"] = grid.difference(
                 "retransmissions", {"tcp": tcp}, {"tcp": "sack"}, max_dat=m
             )
-    return order(_along(grid, "retransmissions", "max_dat"), differences, against)
+    return order(along(grid, "retransmissions", "max_dat"), differences, against)
 
 
 def _timeout_share(data: Data) -> Judgement:
     grid = data.grid("chapter 7")
     values = grid.axes["max_dat"]
 
-    def share(tcp: str | Sequence[str], m: object = None) -> np.ndarray:  # type: ignore[type-arg]
+    def share(tcp: str | Sequence[str], m: object = None) -> Array:
         where = {} if m is None else {"max_dat": m}
         return grid.ratio("timeouts", "retransmissions", tcp=tcp, **where)
 
@@ -148,7 +156,9 @@ def _timeout_share(data: Data) -> Judgement:
         differences[f"Sack − {TCP[tcp]}"] = estimate(share("sack") - share(tcp))
     differences["Reno − Newreno"] = estimate(share("reno") - share("newreno"))
     for tcp in ("reno", "newreno"):
-        differences[f"Tahoe − {TCP[tcp]} at maxDAT {values[0]}"] = estimate(share("tahoe", values[0]) - share(tcp, values[0]))
+        differences[f"Tahoe − {TCP[tcp]} at maxDAT {values[0]}"] = estimate(
+            share("tahoe", values[0]) - share(tcp, values[0])
+        )
     ours = ", ".join(f"{estimate(share(VERSIONS, m))} at {m}" for m in values)
     return order(f"all versions {ours}", differences, against)
 
@@ -158,9 +168,9 @@ def _efficiency(data: Data) -> Judgement:
     low, high = _extremes(grid, "efficiency_pct")
     outside = _outside("the least is", low, 7, 23, " %") + _outside("the largest is", high, 7, 23, " %")
     differences, against = falls(
-        "efficiency (%) at", lambda t: grid.at("efficiency_pct", timer=t), grid.axes["timer"], unit=" s"
+        "efficiency (%) at", grid.over("efficiency_pct", "timer"), grid.axes["timer"], unit=" s"
     )
-    ours = f"{number(low)}–{number(high)} %; " + _along(grid, "efficiency_pct", "timer", " %") + " s"
+    ours = f"{number(low)}–{number(high)} %; " + along(grid, "efficiency_pct", "timer", " %") + " s"
     return order(ours, differences, outside + against)
 
 
@@ -171,7 +181,7 @@ def _goodput_over_max_dat(data: Data) -> Judgement:
     def more(one: str, other: str, m: object) -> Estimate:
         return grid.difference("goodput_kbps", {"tcp": one}, {"tcp": other}, max_dat=m)
 
-    differences, against = rises("goodput at maxDAT", lambda m: grid.at("goodput_kbps", max_dat=m), values)
+    differences, against = rises("goodput at maxDAT", grid.over("goodput_kbps", "max_dat"), values)
     for one, other in (("reno", "tahoe"), ("newreno", "tahoe"), ("tahoe", "sack")):
         differences[f"{TCP[one]} − {TCP[other]} at maxDAT 3"] = more(one, other, 3)
     many = [m for m in values if m >= 4]
@@ -180,8 +190,10 @@ def _goodput_over_max_dat(data: Data) -> Judgement:
     apart = {m: spread_pct([grid.mean("goodput_kbps", tcp=tcp, max_dat=m) for tcp in VERSIONS]) for m in values}
     if not apart[values[-1]] < apart[3]:
         against.append(f"the versions differ by {apart[3]:.2f} % at 3 and {apart[values[-1]]:.2f} % at {values[-1]}")
-    ours = _along(grid, "goodput_kbps", "max_dat") + " kbit/s; versions differ by " + ", ".join(
-        f"{one:.2f} % at {m}" for m, one in apart.items()
+    ours = (
+        along(grid, "goodput_kbps", "max_dat")
+        + " kbit/s; versions differ by "
+        + ", ".join(f"{one:.2f} % at {m}" for m, one in apart.items())
     )
     return order(ours, differences, against)
 
@@ -212,10 +224,8 @@ def _thresholds(data: Data) -> Judgement:
     flat = more("tahoe", 1000, 500)
     if not abs(flat.mean) <= 1:
         outside.append(f"Tahoe changes by {flat} % from 500 to 1000 B")
-    ours = f"spread {spread:.2f} %; " + "; ".join(
-        f"{TCP[tcp]} {_along(grid, 'goodput_kbps', 'threshold', tcp=tcp)}" for tcp in VERSIONS
-    )
-    return order(ours + " B (kbit/s)", differences, outside, tahoe_1000_over_500_pct=flat)
+    ours = f"spread {spread:.2f} %; {best_thresholds(grid)}"
+    return order(ours, differences, outside, tahoe_1000_over_500_pct=flat)
 
 
 def _spread(grid: Numbers) -> float:
@@ -226,24 +236,23 @@ def _spread(grid: Numbers) -> float:
 
 def _full_over_threshold(data: Data) -> Judgement:
     grid = data.grid("chapter 7")
-    differences, against = falls("full (s) at", lambda t: grid.at("full_s", threshold=t), grid.axes["threshold"], unit=" B")
-    return order(_along(grid, "full_s", "threshold", " s") + " B", differences, against)
+    values = grid.axes["threshold"]
+    differences, against = falls("full (s) at", grid.over("full_s", "threshold"), values, unit=" B")
+    return order(along(grid, "full_s", "threshold", " s") + " B", differences, against)
 
 
 def _best_timer(data: Data) -> Judgement:
     grid = data.grid("chapter 7")
     if len(grid.axes["timer"]) < 3:
         raise NotRun("no timers between the ends")
-    best, differences, against = peaks(
-        "goodput at", lambda t: grid.at("goodput_kbps", timer=t), grid.axes["timer"], unit=" s"
-    )
-    return order(f"largest at {best} s: " + _along(grid, "goodput_kbps", "timer") + " s (kbit/s)", differences, against)
+    best, differences, against = peaks("goodput at", grid.over("goodput_kbps", "timer"), grid.axes["timer"], unit=" s")
+    return order(f"largest at {best} s: " + along(grid, "goodput_kbps", "timer") + " s (kbit/s)", differences, against)
 
 
 def _full_over_timer(data: Data) -> Judgement:
     grid = data.grid("chapter 7")
-    differences, against = rises("full (s) at", lambda t: grid.at("full_s", timer=t), grid.axes["timer"], unit=" s")
-    return order(_along(grid, "full_s", "timer", " s") + " s", differences, against)
+    differences, against = rises("full (s) at", grid.over("full_s", "timer"), grid.axes["timer"], unit=" s")
+    return order(along(grid, "full_s", "timer", " s") + " s", differences, against)
 
 
 def _optimum(data: Data) -> Judgement:
@@ -300,17 +309,16 @@ def _few_in_flight(data: Data) -> Judgement:
 
 def _unfair_timers(data: Data) -> Judgement:
     grid = data.grid("chapter 7")
-    differences, against = falls(
-        "Jain's index at", lambda t: grid.at("jain", timer=t), grid.axes["timer"], unit=" s"
-    )
-    return order(_along(grid, "jain", "timer") + " s", differences, against)
+    differences, against = falls("Jain's index at", grid.over("jain", "timer"), grid.axes["timer"], unit=" s")
+    return order(along(grid, "jain", "timer") + " s", differences, against)
 
 
 SIGN = "the order is claimed, no number"
 
 CLAIMS: list[Claim[Data]] = [
     Claim(
-        "C18", "7.3.1", "The mean round-trip time is between 400 and 700 ms in all runs", "0.4–0.7 s", "0.35–0.8 s, every point",
+        "C18", "7.3.1", "The mean round-trip time is between 400 and 700 ms in all runs", "0.4–0.7 s", "0.35–0.8 s, "
+        "every point",
         "an eighth beyond each end", _rtt, see="figure-7.2",
     ),
     Claim(
@@ -318,18 +326,21 @@ CLAIMS: list[Claim[Data]] = [
         "the distribution's own mean; the number depends on the load", _packets,
     ),
     Claim(
-        "C20", "7.3.1", "Over the round-trip time goodput has a dip of less than 10 %, and is highest where it is longest",
+        "C20", "7.3.1", "Over the round-trip time goodput has a dip of less than 10 %, and is highest where it is "
+        "longest",
         "< 10 %", "a dip of 0–10 % between parts of equal number of points; the last part not below the first ones",
         "the figure is a curve through all points", _dip, see="figure-7.2",
     ),
     Claim(
-        "C21", "7.3.1", "The round-trip time rises with maxDAT, less and less", "rises, flattens", "rises, paired; first step > last",
+        "C21", "7.3.1", "The round-trip time rises with maxDAT, less and less", "rises, flattens", "rises, paired; "
+        "first step > last",
         SIGN, _rtt_over_max_dat, see="figure-7.3",
     ),
     Claim(
         "C22", "Table 7.3", "Retransmissions and timeouts for each connection",
         ", ".join(f"{TCP[tcp]} {a:g}" for tcp, (a, _) in RETRANSMISSIONS.items()) + "; 0.9 timeouts",
-        "0.9–3; timeouts 0.4–0.7 of them; Sack least, paired", "the load is not known; half to nearly twice", _retransmissions,
+        "0.9–3; timeouts 0.4–0.7 of them; Sack least, paired", "the load is not known; half to nearly twice",
+        _retransmissions,
         see="table-7.3",
     ),
     Claim(
@@ -337,19 +348,23 @@ CLAIMS: list[Claim[Data]] = [
         "sign, paired, at every maxDAT", SIGN, _fewer_with_max_dat, see="figure-7.4",
     ),
     Claim(
-        "C24", "7.3.2", "The share of timeouts falls with maxDAT; it is highest with Sack, with Reno above Newreno, with Tahoe "
+        "C24", "7.3.2", "The share of timeouts falls with maxDAT; it is highest with Sack, with Reno above Newreno, "
+        "with Tahoe "
         "high at maxDAT 2", "order", "sign, paired", SIGN, _timeout_share, see="figure-7.5",
     ),
     Claim(
-        "C25", "7.3.3", "The cell's efficiency is between 9 and 20 %, and falls with the inactivity timer", "9–20 %; falls",
+        "C25", "7.3.3", "The cell's efficiency is between 9 and 20 %, and falls with the inactivity timer",
+        "9–20 %; falls",
         "7–23 %, every point; falls, paired", "an eighth to a quarter beyond each end", _efficiency, see="figure-7.6",
     ),
     Claim(
-        "C26", "7.3.4", "Goodput grows with maxDAT; at 3 Reno and Newreno are above Tahoe, Tahoe above Sack; from 4 on Tahoe is "
+        "C26", "7.3.4", "Goodput grows with maxDAT; at 3 Reno and Newreno are above Tahoe, Tahoe above Sack; from 4 "
+        "on Tahoe is "
         "first; they converge", "order", "sign, paired", SIGN, _goodput_over_max_dat, see="figure-7.7",
     ),
     Claim(
-        "C27", "7.3.4, 8.3.1", "Over the threshold goodput differs by 1.8 % at most; 1500 B is worst; Sack is best at 500 B, Reno "
+        "C27", "7.3.4, 8.3.1", "Over the threshold goodput differs by 1.8 % at most; 1500 B is worst; Sack is best at "
+        "500 B, Reno "
         "and Newreno at 1000 B, Tahoe is stable to 1000 B; at 500 B Sack is best and Reno above Newreno",
         "1.8 %; order", "≤ 4 %; sign, paired; Tahoe ± 1 %", "twice the thesis' spread of three seeds", _thresholds,
         see="figure-7.8",
@@ -368,28 +383,33 @@ CLAIMS: list[Claim[Data]] = [
     ),
     Claim(
         "C31", "7.4", "At maxDAT 6, 500 B and 8 s", "63.1 kbit/s, pages in 2.7–2.8 s; Sack 62.8, 3.0 s",
-        "± 12 %; ± 0.5 s; Sack lower, paired", "the load is inferred from this goodput; a page's time is half an allocation off",
+        "± 12 %; ± 0.5 s; Sack lower, paired", "the load is inferred from this goodput; a page's time is half an "
+        "allocation off",
         _optimum, see="figure-7.10",
     ),
 ]  # fmt: skip
 
 MORE: list[Claim[Data]] = [
     Claim(
-        "C48", "7.3.2", "With switching a larger initial window does not pay: it leads to unnecessary retransmissions", "no gain",
+        "C48", "7.3.2",
+        "With switching a larger initial window does not pay: it leads to unnecessary retransmissions", "no gain",
         "more retransmissions, paired; goodput ± 1 %", "“probably not a good idea”: neither is it said to cost much",
         _larger_initial_window,
     ),
     Claim(
-        "C49", "7.3.4", "With a threshold above the packet size Reno's retransmissions trigger dedicated channels, Sack's do not",
+        "C49", "7.3.4", "With a threshold above the packet size Reno's retransmissions trigger dedicated channels, "
+        "Sack's do not",
         "Reno > Sack", "allocations per connection, sign, paired", "1500 B is above every packet's size less its own",
         _triggered, see="figure-7.8",
     ),
     Claim(
-        "C50", "7.3.4", "Web traffic keeps few packets in flight", "“never high”", "mean < 8", "a connection has 8 packets",
+        "C50", "7.3.4", "Web traffic keeps few packets in flight", "“never high”", "mean < 8", "a connection has 8 "
+        "packets",
         _few_in_flight,
     ),
     Claim(
-        "C51", "7.3.4", "Long timers could be unfair to users", "“not tackled”", "Jain's index over users falls with the timer",
+        "C51", "7.3.4", "Long timers could be unfair to users", "“not tackled”", "Jain's index over users falls with "
+        "the timer",
         SIGN, _unfair_timers,
     ),
 ]  # fmt: skip

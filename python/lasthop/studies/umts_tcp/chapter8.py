@@ -14,7 +14,7 @@ from lasthop.stats import Estimate, estimate, number
 from lasthop.studies.claims import NOT_COMPARABLE, Claim, Judgement, NotRun, order, verdict
 from lasthop.studies.grid import Numbers
 from lasthop.studies.trends import bends, falls, rises, spread_pct
-from lasthop.studies.umts_tcp.chapter7 import VERSIONS
+from lasthop.studies.umts_tcp.chapter7 import VERSIONS, along, best_thresholds
 from lasthop.studies.umts_tcp.data import Data
 from lasthop.studies.umts_tcp.scenario import TCP
 from lasthop.studies.umts_tcp.thesis import HYBRID_RETRANSMISSIONS
@@ -36,11 +36,6 @@ def _ends(grid: Numbers, axis: str) -> tuple[Any, Any]:
     return values[0], values[-1]
 
 
-def _along(grid: Numbers, quantity: str, axis: str, **where: Any) -> str:
-    each = zip(grid.axes[axis], grid.along(quantity, axis, **where), strict=True)
-    return ", ".join(f"{one} at {value}" for value, one in each)
-
-
 def _threshold_spread(grid: Numbers, values: Sequence[int]) -> float:
     return max(spread_pct([grid.mean("goodput_kbps", tcp=tcp, threshold=t) for t in values]) for tcp in VERSIONS)
 
@@ -60,10 +55,7 @@ def _thresholds(data: Data) -> Judgement:
     small = [t for t in values if t < 1000]
     if small:
         differences[f"Sack, {small[0]} − 1000 B (%)"] = more("sack", small[0], 1000)
-    ours = f"spread {spread:.2f} %; " + "; ".join(
-        f"{TCP[tcp]} {_along(grid, 'goodput_kbps', 'threshold', tcp=tcp)}" for tcp in VERSIONS
-    )
-    return order(ours + " B (kbit/s)", differences, outside)
+    return order(f"spread {spread:.2f} %; {best_thresholds(grid)}", differences, outside)
 
 
 def _few_retransmissions(data: Data) -> Judgement:
@@ -85,22 +77,23 @@ def _growing_retransmissions(data: Data) -> Judgement:
     differences, against = rises("retransmissions at NP", over_np, np_values, unit=" s")
     if len(np_values) > 2:
         differences |= bends("retransmissions over NP", over_np, np_values, up=True)
-    more, also = rises("retransmissions at P", lambda value: grid.at("retransmissions", p=value), p_values, unit=" s")
-    ours = f"NP: {_along(grid, 'retransmissions', 'np')} s; P: {_along(grid, 'retransmissions', 'p')} s"
+    more, also = rises("retransmissions at P", grid.over("retransmissions", "p"), p_values, unit=" s")
+    ours = f"NP: {along(grid, 'retransmissions', 'np')} s; P: {along(grid, 'retransmissions', 'p')} s"
     return order(ours, differences | more, against + also)
 
 
 def _allocations(data: Data) -> Judgement:
     grid = _grid(data)
-    differences, against = falls("allocations at NP", lambda v: grid.at("allocations", np=v), grid.axes["np"], unit=" s")
-    more, also = falls("allocations at P", lambda v: grid.at("allocations", p=v), grid.axes["p"], unit=" s")
+    first = grid.axes["np"]
+    differences, against = falls("allocations at NP", grid.over("allocations", "np"), first, unit=" s")
+    more, also = falls("allocations at P", grid.over("allocations", "p"), grid.axes["p"], unit=" s")
     least, most = _ends(grid, "p")
     gains = {
         end: estimate(grid.at("allocations", np=end, p=least) - grid.at("allocations", np=end, p=most))
         for end in _ends(grid, "np")
     }
     ours = (
-        f"NP: {_along(grid, 'allocations', 'np')} s; P: {_along(grid, 'allocations', 'p')} s; a longer P spares "
+        f"NP: {along(grid, 'allocations', 'np')} s; P: {along(grid, 'allocations', 'p')} s; a longer P spares "
         + ", ".join(f"{one} at NP {end} s" for end, one in gains.items())
         + " (the thesis says in 8.3.2 that it spares more at a large NP, in 8.3.6 at a small one)"
     )
@@ -132,57 +125,66 @@ def _surface(data: Data, threshold: int) -> tuple[Numbers, Any]:
     return grid, goodput
 
 
+def _less(part: Array, whole: Array) -> Estimate:
+    """By how many per cent ``part`` is less than ``whole``, in pairs."""
+    return estimate(100 * (1 - part / whole))
+
+
 def _hole(grid: Numbers, goodput: Any, tcp: str) -> Estimate:
-    """How much lower goodput is at the smallest NP with the largest P than with the smallest P."""
+    """By how many per cent goodput is less at the smallest NP with the largest P than with the smallest P."""
     first = grid.axes["np"][0]
     least, most = _ends(grid, "p")
-    return estimate(goodput(tcp=tcp, np=first, p=least) - goodput(tcp=tcp, np=first, p=most))
+    return _less(goodput(tcp=tcp, np=first, p=most), goodput(tcp=tcp, np=first, p=least))
+
+
+def _fall(grid: Numbers, goodput: Any, tcp: str, **where: Any) -> Array:
+    """By how many per cent goodput is less at the largest NP than at the smallest, of each seed."""
+    first, last = _ends(grid, "np")
+    made: Array = 100 * (1 - goodput(tcp=tcp, np=last, **where) / goodput(tcp=tcp, np=first, **where))
+    return made
 
 
 def _easy_to_allocate(data: Data) -> Judgement:
     grid, goodput = _surface(data, 750)
-    differences, against, holes = {}, [], {}
+    differences: dict[str, Estimate] = {}
+    against: list[str] = []
+    parts = []
     for tcp in SHOWN:
-        one, steps = falls(
-            f"{TCP[tcp]} at NP", lambda v, tcp=tcp: goodput(tcp=tcp, np=v), grid.axes["np"], unit=" s"
-        )
+        of = grid.over("goodput_kbps", "np", threshold=750, tcp=tcp)
+        one, steps = falls(f"{TCP[tcp]} at NP", of, grid.axes["np"], unit=" s")
         differences |= one
         against += steps
-        holes[tcp] = _hole(grid, goodput, tcp)
-        differences[f"{TCP[tcp]}: the hole at NP {grid.axes['np'][0]} s, P {grid.axes['p'][-1]} s"] = holes[tcp]
+        hole = _hole(grid, goodput, tcp)
+        differences[f"{TCP[tcp]}: the hole (%)"] = hole
+        parts.append(f"{TCP[tcp]} falls over NP by {estimate(_fall(grid, goodput, tcp))} %, hole {hole} %")
     apart = estimate(100 * (goodput(tcp="reno") / goodput(tcp="tahoe") - 1))
     if not abs(apart.mean) <= 1.5:
         against.append(f"Reno and Tahoe differ by {apart} %")
-    ours = "; ".join(
-        f"{TCP[tcp]} {_along(grid, 'goodput_kbps', 'np', tcp=tcp, threshold=750)} s, hole {holes[tcp]}" for tcp in SHOWN
-    )
-    return order(f"{ours} (kbit/s); Reno over Tahoe {apart} %", differences, against)
+    return order(f"{'; '.join(parts)}; Reno over Tahoe {apart} %", differences, against)
 
 
 def _no_hole(data: Data) -> Judgement:
     grid, goodput = _surface(data, 1000)
-    first, last = _ends(grid, "np")
     least, most = _ends(grid, "p")
     differences, against, parts = {}, [], []
     for tcp in SHOWN:
         hole = _hole(grid, goodput, tcp)
         if hole.excludes(0) and hole.mean > 0:
-            against.append(f"{TCP[tcp]} still has a hole of {hole} kbit/s")
-
-        def fall(p: Any, tcp: str = tcp) -> Array:
-            made: Array = goodput(tcp=tcp, np=first, p=p) - goodput(tcp=tcp, np=last, p=p)
-            return made
-
-        differences[f"{TCP[tcp]}: fall over NP at P {most} − at P {least} s"] = estimate(fall(most) - fall(least))
-        parts.append(f"{TCP[tcp]}: hole {hole}, falls over NP by {estimate(fall(least))} at P {least} s, by {estimate(fall(most))} at {most} s")
-    return order("; ".join(parts) + " (kbit/s)", differences, against)
+            against.append(f"{TCP[tcp]} still has a hole of {hole} %")
+        short, long = (_fall(grid, goodput, tcp, p=p) for p in (least, most))
+        differences[f"{TCP[tcp]}: fall over NP at P {most} − at P {least} s (%)"] = estimate(long - short)
+        parts.append(f"{TCP[tcp]} falls over NP by {estimate(short)} % at P {least} s, {estimate(long)} % at {most} s")
+    return order("; ".join(parts), differences, against)
 
 
 def _bowl(data: Data) -> Judgement:
     grid, goodput = _surface(data, 1500)
     sums = sorted({a + b for a in grid.axes["np"] for b in grid.axes["p"]})
-    groups = {"small": [s for s in sums if s <= 6], "middle": [s for s in sums if 8 <= s <= 14],
-              "large": [s for s in sums if s >= 18]}  # fmt: skip
+    groups = {
+        "small": [s for s in sums if s <= 6],
+        "middle": [s for s in sums if 8 <= s <= 14],
+        "large": [s for s in sums if s >= 18],
+    }
     if not all(groups.values()):
         raise NotRun("no sums of timers in the middle")
 
@@ -192,23 +194,26 @@ def _bowl(data: Data) -> Judgement:
         return made
 
     differences = {
-        f"{TCP[tcp]}: {end} − middle": estimate(of(tcp, end) - of(tcp, "middle")) for tcp in SHOWN for end in ("small", "large")
+        f"{TCP[tcp]}: {end} − middle sums (%)": estimate(100 * (of(tcp, end) / of(tcp, "middle") - 1))
+        for tcp in SHOWN
+        for end in ("small", "large")
     }
     ours = "; ".join(
-        f"{TCP[tcp]} " + ", ".join(f"{estimate(of(tcp, group))} at {group} NP + P" for group in groups) for tcp in SHOWN
+        f"{TCP[tcp]} {differences[f'{TCP[tcp]}: small − middle sums (%)']} % and "
+        f"{differences[f'{TCP[tcp]}: large − middle sums (%)']} % above the middle"
+        for tcp in SHOWN
     )
-    return order(ours + " (kbit/s)", differences, [])
+    return order(f"at small and large NP + P: {ours}", differences, [])
 
 
 def _sack_easy(data: Data) -> Judgement:
     grid, goodput = _surface(data, 750)
-    first, last = _ends(grid, "np")
     differences, against = falls("Sack at NP", lambda v: goodput(tcp="sack", np=v), grid.axes["np"], unit=" s")
     hole = _hole(grid, goodput, "sack")
-    differences["Sack: the hole"] = hole
-    fall = {tcp: goodput(tcp=tcp, np=first) - goodput(tcp=tcp, np=last) for tcp in ("reno", "sack")}
-    differences["fall over NP, Reno − Sack"] = estimate(fall["reno"] - fall["sack"])
-    ours = f"falls over NP by {estimate(fall['sack'])}, Reno by {estimate(fall['reno'])}; hole {hole} (kbit/s)"
+    differences["Sack: the hole (%)"] = hole
+    reno, sack = (_fall(grid, goodput, tcp) for tcp in ("reno", "sack"))
+    differences["fall over NP, Reno − Sack (%)"] = estimate(reno - sack)
+    ours = f"Sack falls over NP by {estimate(sack)} %, Reno by {estimate(reno)} %; hole {hole} %"
     return order(ours, differences, against)
 
 
@@ -223,13 +228,12 @@ def _unpredictable(data: Data) -> Judgement:
 
 
 def _sack_hard(data: Data) -> Judgement:
-    grid, goodput = _surface(data, 1500)
+    grid, _ = _surface(data, 1500)
     differences: dict[str, Estimate] = {}
     against: list[str] = []
     for value in grid.axes["np"]:
-        one, steps = rises(
-            f"NP {value} s: goodput at P", lambda v, a=value: goodput(tcp="sack", np=a, p=v), grid.axes["p"], unit=" s"
-        )
+        of = grid.over("goodput_kbps", "p", threshold=1500, tcp="sack", np=value)
+        one, steps = rises(f"NP {value} s: goodput at P", of, grid.axes["p"], unit=" s")
         differences |= one
         against += steps
     ours = "gains " + ", ".join(
@@ -268,7 +272,9 @@ def _best(data: Data) -> Judgement:
                 outside.append(f"NP {a}, P {b} s is {short} %")
     if not values:
         raise NotRun("no runs at NP 0–2 s and P 4–8 s")
-    return verdict(outside, f"best at NP {best['np']}, P {best['p']} s; there {', '.join(map(str, values.values()))} %", values)
+    return verdict(
+        outside, f"best at NP {best['np']}, P {best['p']} s; there {', '.join(map(str, values.values()))} %", values
+    )
 
 
 def _smaller_spread(data: Data) -> Judgement:
@@ -278,7 +284,9 @@ def _smaller_spread(data: Data) -> Judgement:
         raise NotRun("the chapters share no thresholds")
     hybrid, single = (_threshold_spread(grid, both) for grid in (_grid(data), data.grid("chapter 7")))
     outside = [] if hybrid < single else ["it does not become smaller"]
-    values = {name: Estimate(one, float("nan"), 1) for name, one in (("chapter_8_pct", hybrid), ("chapter_7_pct", single))}
+    values = {
+        name: Estimate(one, float("nan"), 1) for name, one in (("chapter_8_pct", hybrid), ("chapter_7_pct", single))
+    }
     return verdict(outside, f"{single:.2f} % → {hybrid:.2f} %", values)
 
 
@@ -293,12 +301,16 @@ def _sensitive(data: Data) -> Judgement:
         raise NotRun("no runs at 750 or 1500 B")
     small, large = _range(grid, 750), _range(grid, 1500)
     outside = [] if large >= 1.5 * small else [f"only {large / small:.2f} times"]
-    values = {name: Estimate(one, float("nan"), 1) for name, one in (("range_750_pct", small), ("range_1500_pct", large))}
-    return verdict(outside, f"goodput differs over the timers by {large:.2f} % at 1500 B, {small:.2f} % at 750 B", values)
+    values = {
+        name: Estimate(one, float("nan"), 1) for name, one in (("range_750_pct", small), ("range_1500_pct", large))
+    }
+    return verdict(
+        outside, f"goodput differs over the timers by {large:.2f} % at 1500 B, {small:.2f} % at 750 B", values
+    )
 
 
 def _alike(data: Data) -> Judgement:
-    grid, goodput = _surface(data, 750)
+    _, goodput = _surface(data, 750)
     apart = {tcp: estimate(100 * (goodput(tcp=tcp) / goodput() - 1)) for tcp in VERSIONS}
     outside = [f"{TCP[tcp]} {one} %" for tcp, one in apart.items() if not abs(one.mean) <= 1.5]
     return verdict(outside, ", ".join(f"{TCP[tcp]} {one} %" for tcp, one in apart.items()) + " of the mean", apart)
@@ -320,9 +332,10 @@ def _gains(data: Data) -> Judgement:
     low, high = thresholds[0], thresholds[-1]
     differences[f"Sack at {high} − at {low} B (%)"] = estimate(gain("sack", high) - gain("sack", low))
     ours = "; ".join(
-        f"{TCP[tcp]} " + ", ".join(f"{estimate(gain(tcp, t))} % at {t} B" for t in thresholds) for tcp in VERSIONS
+        f"{TCP[tcp]} " + ", ".join(f"{estimate(gain(tcp, t))} % at {t} B" for t in thresholds)
+        for tcp in ("sack", "reno")
     )
-    return order(f"gain over chapter 7 with maxDAT {most}: {ours}", differences, [])
+    return order(f"over chapter 7 (maxDAT {most}): {ours}", differences, [])
 
 
 def _periods(data: Data) -> Judgement:
@@ -345,16 +358,19 @@ SIGN = "the order is claimed, no number"
 
 CLAIMS: list[Claim[Data]] = [
     Claim(
-        "C32", "8.3.1", "Over the threshold goodput differs by 1 % at most; 1500 B is worst; Reno and Newreno are best at 1000 B, "
+        "C32", "8.3.1", "Over the threshold goodput differs by 1 % at most; 1500 B is worst; Reno and Newreno are "
+        "best at 1000 B, "
         "Sack at a small one", "1 %; order", "≤ 3 %; sign, paired", "as C27", _thresholds, see="figure-8.2",
     ),
     Claim(
-        "C33", "8.3.2", "There are far fewer retransmissions than in chapter 7", f"{HYBRID_RETRANSMISSIONS} instead of 1.76",
+        "C33", "8.3.2", "There are far fewer retransmissions than in chapter 7", f"{HYBRID_RETRANSMISSIONS} instead "
+        "of 1.76",
         "≤ 0.25 for each connection, and ≥ 8 times fewer", "a third of the thesis' ratio of 23", _few_retransmissions,
         see="figure-8.3",
     ),
     Claim(
-        "C34", "8.3.2", "Retransmissions grow “exponentially” with the non-preemptive timer, and a little with the preemptive one",
+        "C34", "8.3.2", "Retransmissions grow “exponentially” with the non-preemptive timer, and a little with the "
+        "preemptive one",
         "convex; grows", "sign, paired; last step > first", SIGN, _growing_retransmissions, see="figure-8.3",
     ),
     Claim(
@@ -362,15 +378,19 @@ CLAIMS: list[Claim[Data]] = [
         "where the preemptive timer spares most is said in two ways, and only reported", _allocations, see="figure-8.4",
     ),
     Claim(
-        "C36", "8.3.2", "The share of timeouts falls fast with the non-preemptive timer, and a little with the preemptive one",
+        "C36", "8.3.2", "The share of timeouts falls fast with the non-preemptive timer, and a little with the "
+        "preemptive one",
         "falls", "sign, paired", SIGN, _timeout_share, see="figure-8.5",
     ),
     Claim(
-        "C37", "8.3.3", "750 B: goodput falls with the non-preemptive timer; it has a hole where that is small and the preemptive "
-        "one large; Reno is like Tahoe", "trends", "sign, paired; Reno ± 1.5 % of Tahoe", SIGN, _easy_to_allocate, see="figure-8.6",
+        "C37", "8.3.3", "750 B: goodput falls with the non-preemptive timer; it has a hole where that is small and "
+        "the preemptive "
+        "one large; Reno is like Tahoe", "trends", "sign, paired; Reno ± 1.5 % of Tahoe", SIGN, _easy_to_allocate,
+        see="figure-8.6",
     ),
     Claim(
-        "C38", "8.3.4", "1000 B: the hole is gone; goodput falls with the non-preemptive timer, most where the preemptive one is "
+        "C38", "8.3.4", "1000 B: the hole is gone; goodput falls with the non-preemptive timer, most where the "
+        "preemptive one is "
         "large", "trends", "no hole; larger fall at the largest P, paired", SIGN, _no_hole, see="figure-8.8",
     ),
     Claim(
@@ -378,7 +398,8 @@ CLAIMS: list[Claim[Data]] = [
         "both ends above the middle, paired", "“no more real trend”", _bowl, see="figure-8.10",
     ),
     Claim(
-        "C40", "8.3.6", "Sack at 750 B: as C37, but the non-preemptive timer has less effect", "trends", "sign, paired", SIGN,
+        "C40", "8.3.6", "Sack at 750 B: as C37, but the non-preemptive timer has less effect", "trends",
+        "sign, paired", SIGN,
         _sack_easy, see="figure-8.12",
     ),
     Claim(
@@ -390,7 +411,8 @@ CLAIMS: list[Claim[Data]] = [
         "sign, paired, at each", SIGN, _sack_hard, see="figure-8.14",
     ),
     Claim(
-        "C43", "8.3.6", "1500 B: allocations fall with the preemptive timer, less and less at larger non-preemptive ones", "falls",
+        "C43", "8.3.6", "1500 B: allocations fall with the preemptive timer, less and less at larger non-preemptive "
+        "ones", "falls",
         "sign, paired", SIGN, _spared, see="figure-8.15",
     ),
     Claim(
@@ -401,24 +423,31 @@ CLAIMS: list[Claim[Data]] = [
 
 MORE: list[Claim[Data]] = [
     Claim(
-        "C52", "8.3.1", "The spread over thresholds becomes smaller than in chapter 7", "1.8 % → 1 %", "chapter 8 < chapter 7",
+        "C52", "8.3.1", "The spread over thresholds becomes smaller than in chapter 7", "1.8 % → 1 %", "chapter 8 < "
+        "chapter 7",
         SIGN, _smaller_spread, see="figure-8.2",
     ),
     Claim(
-        "C53", "8.4", "With 1500 B goodput is a lot more sensitive to the timers than with 750 B", "a lot", "range over the grid "
+        "C53", "8.4", "With 1500 B goodput is a lot more sensitive to the timers than with 750 B", "a lot",
+        "range over the grid "
         "≥ 1.5 times", "“a lot” is half as much again", _sensitive, see="figure-8.10",
     ),
     Claim(
-        "C54", "8.4", "At 750 B the versions are close to each other", "close", "± 1.5 % of their mean", "the thesis' effects of 1 %",
+        "C54", "8.4", "At 750 B the versions are close to each other", "close", "± 1.5 % of their mean", "the thesis' "
+        "effects of "
+        "1 %",
         _alike, see="figure-8.2",
     ),
     Claim(
-        "C55", "8.4", "Sack gains most from hybrid timers, and most with a large threshold", "Sack most", "gain over Reno's, paired; "
+        "C55", "8.4", "Sack gains most from hybrid timers, and most with a large threshold", "Sack most", "gain over "
+        "Reno's, paired; "
         "largest at the largest threshold", SIGN, _gains, see="figure-8.2",
     ),
     Claim(
-        "C56", "5.2", "A download goes through four periods; a request is refused while the other's timer is non-preemptive",
-        "Figs. 5.1, 5.2", "four periods in order; every refusal in the non-preemptive time", "the figures' own text", _periods,
+        "C56", "5.2", "A download goes through four periods; a request is refused while the other's timer is "
+        "non-preemptive",
+        "Figs. 5.1, 5.2", "four periods in order; every refusal in the non-preemptive time", "the figures' own text",
+        _periods,
         see="figure-5.1",
     ),
 ]  # fmt: skip

@@ -77,10 +77,12 @@ def _windows(data: Data) -> Picture:
     vegas = [means.mean(name, tcp="vegas") for name in ("window_packets", "both_window_packets")]
     return Picture(
         id="figure-6.1",
-        caption="Packets that the first user's sender has outstanding, at an error rate of 0.01 and maxDAT 9000; one run of each "
+        caption="Packets that the first user's sender has outstanding, at an error rate of 0.01 and maxDAT 9000; one "
+        "run of each "
         "version, a sample every 10 s. Open marks: the thesis' mean windows; of Vegas it states two. "
         f"Vegas' mean is {vegas[0]} packets alone and {vegas[1]} with the second user ({len(means.seeds)} runs).",
-        alt=f"Reno stays at 20 packets. Vegas has {number(vegas[0].mean)} packets, and {number(vegas[1].mean)} once the second "
+        alt=f"Reno stays at 20 packets. Vegas has {number(vegas[0].mean)} packets, and {number(vegas[1].mean)} once "
+        "the second "
         "user sends.",
         figure=figure,
         data=_table({tcp: (shown.time_s, shown.windows[0]) for tcp, shown in runs.items()}, "window_packets"),
@@ -114,7 +116,8 @@ def _srtt(data: Data) -> Picture:
     said = "; ".join(f"{TCP[tcp]} {alone} s, then {both} s" for tcp, (alone, both) in rtt.items())
     return Picture(
         id="figure-6.3",
-        caption="The first user's smoothed round-trip time, logarithmic, in the runs of Figure 6.1. Mean round-trip times of "
+        caption="The first user's smoothed round-trip time, logarithmic, in the runs of Figure 6.1. Mean round-trip "
+        "times of "
         f"{len(grid.seeds)} runs: {said}.",
         alt=f"Two lines that rise when the second user comes: {said}.",
         figure=figure,
@@ -138,14 +141,16 @@ def _congestion(data: Data) -> Picture:
     axes.set_ylim(0, 70)
     legend(axes, 5)
     means = {
-        tcp: [grid.mean(name, tcp=tcp) for name in ("sent_kbps", "iub_kbps", "both_sent_kbps", "both_iub_kbps")] for tcp in TWO
+        tcp: [grid.mean(name, tcp=tcp) for name in ("sent_kbps", "iub_kbps", "both_sent_kbps", "both_iub_kbps")]
+        for tcp in TWO
     }
     said = "; ".join(
         f"{TCP[tcp]} {a} and {b} kbit/s alone, {c} and {d} together" for tcp, (a, b, c, d) in means.items()
     )
     return Picture(
         id="figure-6.4",
-        caption="Goodput of all users (full lines), and what RLC sends from RNC to Node B (dashed), over 100 s each, in the runs "
+        caption="Goodput of all users (full lines), and what RLC sends from RNC to Node B (dashed), over 100 s each, "
+        "in the runs "
         "of Figure 6.1; the channel carries 32 kbit/s. Open marks: the goodput that the thesis states. Means of "
         f"{len(grid.seeds)} runs: {said}.",
         alt=f"Goodput falls a little when the second user comes, and RLC's throughput doubles. {said}.",
@@ -172,7 +177,8 @@ def _rtt(data: Data) -> Picture:
         "figure-6.2",
         [Line(TCP[tcp], grid.along("rtt_s", "bler", tcp=tcp), look(tcp)) for tcp in TWO],
         x=grid.axes["bler"], x_label="error rate of PDUs", y_label="mean RTT (s)", column="error_rate", log=True,
-        caption="Mean round-trip time of a user alone over the error rate, logarithmic; maxDAT 9000. " + runs_said(grid),
+        caption="Mean round-trip time of a user alone over the error rate, logarithmic; maxDAT 9000. "
+        + runs_said(grid),
     )  # fmt: skip
 
 
@@ -183,7 +189,8 @@ def _goodput(data: Data) -> Picture:
         [Line(TCP[tcp], grid.along("sent_kbps", "bler", tcp=tcp), look(tcp)) for tcp in TWO],
         x=grid.axes["bler"], x_label="error rate of PDUs", y_label="goodput (kbit/s)", column="error_rate", zero=True,
         marks=[Marks([(0.01, ALONE[tcp]) for tcp in TWO])],
-        caption="Goodput of a user alone over the error rate; maxDAT 9000. Open marks: the thesis' two numbers. " + runs_said(grid),
+        caption="Goodput of a user alone over the error rate; maxDAT 9000. Open marks: the thesis' two numbers. "
+        + runs_said(grid),
     )  # fmt: skip
 
 
@@ -197,9 +204,11 @@ def _lost(data: Data) -> Picture:
     return curves(
         "figure-6.6",
         [Line("Reno", [lost(bler) for bler in grid.axes["bler"]], look("reno"))],
-        x=grid.axes["bler"], x_label="error rate of PDUs", y_label="goodput, part 1 − part 2 (kbit/s)", column="error_rate",
+        x=grid.axes["bler"], x_label="error rate of PDUs", y_label="goodput, part 1 − part 2 (kbit/s)",
+        column="error_rate",
         marks=[Marks([(0.01, ALONE["reno"] - BOTH["reno"])])],
-        caption="How much less two users get together than one alone, with Reno and maxDAT 9000. Open mark: the difference of the "
+        caption="How much less two users get together than one alone, with Reno and maxDAT 9000. Open mark: the "
+                "difference of the "
         "thesis' two numbers. " + runs_said(grid),
     )  # fmt: skip
 
@@ -221,7 +230,8 @@ def _over_max_dat(data: Data) -> Picture:
         [Line(TCP[tcp], grid.along("sent_kbps", "max_dat", tcp=tcp), look(tcp)) for tcp in FIVE],
         x=grid.axes["max_dat"], x_label="maxDAT (transmissions of a PDU)", y_label="goodput (kbit/s)", column="max_dat",
         zero=True, even=True,
-        caption="Goodput of a user alone over maxDAT at an error rate of 0.05; values at equal distances. " + runs_said(grid),
+        caption="Goodput of a user alone over maxDAT at an error rate of 0.05; values at equal distances. "
+        + runs_said(grid),
     )  # fmt: skip
 
 

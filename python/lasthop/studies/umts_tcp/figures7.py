@@ -25,7 +25,8 @@ def compared(grid: Numbers) -> str:
     """What bars mean where points are compared whose seeds have the same traffic."""
     mean = grid.mean("goodput_kbps")
     return (
-        f"Bars are 95 % intervals of the deviation from the seed's own mean, over {len(grid.seeds)} seeds: the traffic of a "
+        f"Bars are 95 % intervals of the deviation from the seed's own mean, over {len(grid.seeds)} seeds: the "
+        "traffic of a "
         f"seed is the same at all points. The mean over all points is {mean} kbit/s; profile ns2."
     )
 
@@ -63,14 +64,22 @@ def _goodput_over_rtt(data: Data) -> Picture:
     legend(axes, 4)
     return Picture(
         id="figure-7.2",
-        caption="Goodput over the mean round-trip time. A mark for each combination of maxDAT, threshold and timer, mean of all "
-        "versions; the line joins the means of tenths of them, in the order of their round-trip time. " + compared(grid),
+        caption="Goodput over the mean round-trip time. A mark for each combination of maxDAT, threshold and timer, "
+        "mean of all "
+        "versions; the line joins the means of tenths of them, in the order of their round-trip time. "
+        + compared(grid),
         alt="Marks of goodput over round-trip time: "
         + ", ".join(f"{one.mean:.2f} kbit/s at {time:.2f} s" for time, one in zip(times, means, strict=True))
         + ".",
         figure=figure,
         data=Table(
-            pa.table({**{name: [point[name] for point in points] for name in points[0]}, "rtt_s": rtt, "goodput_kbps": goodput})
+            pa.table(
+                {
+                    **{name: [point[name] for point in points] for name in points[0]},
+                    "rtt_s": rtt,
+                    "goodput_kbps": goodput,
+                }
+            )
         ),
     )
 
@@ -90,7 +99,8 @@ def _retransmissions(data: Data) -> Picture:
         "figure-7.4",
         [Line(TCP[tcp], grid.along("retransmissions", "max_dat", tcp=tcp), look(tcp)) for tcp in VERSIONS],
         x=grid.axes["max_dat"], x_label="maxDAT", y_label="retransmissions / connection", column="max_dat", zero=True,
-        caption="Retransmissions of TCP for each connection over maxDAT, mean of all thresholds and timers. " + runs_said(grid),
+        caption="Retransmissions of TCP for each connection over maxDAT, mean of all thresholds and timers. "
+        + runs_said(grid),
     )  # fmt: skip
 
 
@@ -104,7 +114,8 @@ def _timeouts(data: Data) -> Picture:
         "figure-7.5",
         [Line(TCP[tcp], [share(tcp, value) for value in grid.axes["max_dat"]], look(tcp)) for tcp in VERSIONS],
         x=grid.axes["max_dat"], x_label="maxDAT", y_label="timeouts / retransmission", column="max_dat",
-        caption="Timeouts for each retransmitted packet over maxDAT, mean of all thresholds and timers. " + runs_said(grid),
+        caption="Timeouts for each retransmitted packet over maxDAT, mean of all thresholds and timers. "
+        + runs_said(grid),
     )  # fmt: skip
 
 
@@ -113,7 +124,8 @@ def _efficiency(data: Data) -> Picture:
     return curves(
         "figure-7.6", _all(grid, "efficiency_pct", "timer"), x=grid.axes["timer"], x_label="inactivity timer (s)",
         y_label="cell efficiency (%)", column="timer_s", zero=True,
-        caption="Goodput over the bandwidth that the cell has reserved, over the inactivity timer; mean of all versions, maxDAT and "
+        caption="Goodput over the bandwidth that the cell has reserved, over the inactivity timer; mean of all "
+                "versions, maxDAT and "
         "thresholds. " + runs_said(grid),
     )  # fmt: skip
 
@@ -140,7 +152,8 @@ def _full_over_threshold(data: Data) -> Picture:
     return curves(
         "figure-7.9", _all(grid, "full_s", "threshold"), x=grid.axes["threshold"], x_label="upswitch threshold (B)",
         y_label="full-cell time (s)", column="threshold_bytes", zero=True,
-        caption="The time for which no further dedicated channel fits, over the threshold; mean of all versions, maxDAT and timers. "
+        caption="The time for which no further dedicated channel fits, over the threshold; mean of all versions, "
+                "maxDAT and timers. "
         + runs_said(grid),
     )  # fmt: skip
 
@@ -153,9 +166,11 @@ def _goodput_over_timer(data: Data) -> Picture:
         means = [grid.within("goodput_kbps", timer=value, **best) for value in grid.axes["timer"]]
         lines.append(Line("maxDAT 6, 500 B", means, {"color": "#0072B2", "marker": "s", "linestyle": "--"}))
     return curves(
-        "figure-7.10", lines, x=grid.axes["timer"], x_label="inactivity timer (s)", y_label="goodput (kbit/s)", column="timer_s",
+        "figure-7.10", lines, x=grid.axes["timer"], x_label="inactivity timer (s)", y_label="goodput (kbit/s)",
+        column="timer_s",
         marks=[Marks([(8.0, OPTIMUM["reno"][0])])] if 8 in grid.axes["timer"] else [],
-        caption="Goodput over the inactivity timer, mean of all versions: at all points, and at the thesis' best maxDAT and "
+        caption="Goodput over the inactivity timer, mean of all versions: at all points, and at the thesis' best "
+                "maxDAT and "
         "threshold, for which it states 63.1 kbit/s (open mark). " + compared(grid),
     )  # fmt: skip
 
@@ -165,7 +180,8 @@ def _full_over_timer(data: Data) -> Picture:
     return curves(
         "figure-7.11", _all(grid, "full_s", "timer"), x=grid.axes["timer"], x_label="inactivity timer (s)",
         y_label="full-cell time (s)", column="timer_s", zero=True,
-        caption="The time for which no further dedicated channel fits, over the inactivity timer; mean of all versions, maxDAT and "
+        caption="The time for which no further dedicated channel fits, over the inactivity timer; mean of all "
+                "versions, maxDAT and "
         "thresholds. " + runs_said(grid),
     )  # fmt: skip
 

@@ -42,9 +42,13 @@ PREEMPTIVE = "preemptive timer (s)"
 def _thresholds(data: Data) -> Picture:
     grid = data.grid("chapter 8")
     values = grid.axes["threshold"]
-    lines = [Line(TCP[tcp], [grid.within("goodput_kbps", tcp=tcp, threshold=value) for value in values], look(tcp)) for tcp in VERSIONS]
+    lines = [
+        Line(TCP[tcp], [grid.within("goodput_kbps", tcp=tcp, threshold=value) for value in values], look(tcp))
+        for tcp in VERSIONS
+    ]
     return curves(
-        "figure-8.2", lines, x=values, x_label="upswitch threshold (B)", y_label="goodput (kbit/s)", column="threshold_bytes",
+        "figure-8.2", lines, x=values, x_label="upswitch threshold (B)", y_label="goodput (kbit/s)",
+        column="threshold_bytes",
         caption="Goodput over the threshold, mean of all timers. " + compared(grid),
     )  # fmt: skip
 
@@ -62,8 +66,10 @@ def _retransmissions(data: Data) -> Picture:
         "figure-8.3", _by_timers(grid, lambda a, p: grid.mean("retransmissions", np=a, p=p)), x=grid.axes["np"],
         x_label=NON_PREEMPTIVE, y_label="retransmissions / connection", column="np_s", zero=True,
         marks=[Marks([(float(grid.axes["np"][0]), HYBRID_RETRANSMISSIONS)], name="thesis' mean")],
-        caption="Retransmissions of TCP for each connection over the non-preemptive timer, for each preemptive timer P; mean of all "
-        f"versions and thresholds. Open mark: the thesis' mean of all points, {HYBRID_RETRANSMISSIONS}. " + runs_said(grid),
+        caption="Retransmissions of TCP for each connection over the non-preemptive timer, for each preemptive timer "
+                "P; mean of all "
+        f"versions and thresholds. Open mark: the thesis' mean of all points, {HYBRID_RETRANSMISSIONS}. "
+        + runs_said(grid),
     )  # fmt: skip
 
 
@@ -72,7 +78,8 @@ def _allocations(data: Data) -> Picture:
     return curves(
         "figure-8.4", _by_timers(grid, lambda a, p: grid.mean("allocations", np=a, p=p)), x=grid.axes["np"],
         x_label=NON_PREEMPTIVE, y_label="allocations / connection", column="np_s", zero=True,
-        caption="Dedicated channels allocated for each connection over the non-preemptive timer, for each preemptive timer P; mean "
+        caption="Dedicated channels allocated for each connection over the non-preemptive timer, for each preemptive "
+                "timer P; mean "
         "of all versions and thresholds. " + runs_said(grid),
     )  # fmt: skip
 
@@ -81,9 +88,11 @@ def _timeouts(data: Data) -> Picture:
     grid = data.grid("chapter 8")
     return curves(
         "figure-8.5",
-        _by_timers(grid, lambda a, p: estimate(grid.ratio("timeouts", "retransmissions", np=a, p=p))), x=grid.axes["np"],
+        _by_timers(grid, lambda a, p: estimate(grid.ratio("timeouts", "retransmissions", np=a, p=p))),
+        x=grid.axes["np"],
         x_label=NON_PREEMPTIVE, y_label="timeouts / retransmission", column="np_s", zero=True,
-        caption="Timeouts for each retransmitted packet over the non-preemptive timer, for each preemptive timer P; mean of all "
+        caption="Timeouts for each retransmitted packet over the non-preemptive timer, for each preemptive timer P; "
+                "mean of all "
         "versions and thresholds. " + runs_said(grid),
     )  # fmt: skip
 
@@ -94,9 +103,11 @@ def _surface(figure: str, tcp: str, threshold: int, data: Data) -> Picture:
         raise NotRun(f"no runs with threshold {threshold}")
     where = {"tcp": tcp, "threshold": threshold}
     return curves(
-        f"figure-{figure}", _by_timers(grid, lambda a, p: grid.within("goodput_kbps", np=a, p=p, **where)), x=grid.axes["np"],
+        f"figure-{figure}", _by_timers(grid, lambda a, p: grid.within("goodput_kbps", np=a, p=p, **where)),
+        x=grid.axes["np"],
         x_label=NON_PREEMPTIVE, y_label="goodput (kbit/s)", column="np_s",
-        caption=f"Goodput with {TCP[tcp]} and a threshold of {threshold} B over the non-preemptive timer, for each preemptive "
+        caption=f"Goodput with {TCP[tcp]} and a threshold of {threshold} B over the non-preemptive timer, for each "
+                "preemptive "
         "timer P. " + compared(grid),
     )  # fmt: skip
 
@@ -108,8 +119,10 @@ def _spared(data: Data) -> Picture:
         for place, a in enumerate(grid.axes["np"])
     ]
     return curves(
-        "figure-8.15", lines, x=grid.axes["p"], x_label=PREEMPTIVE, y_label="allocations / connection", column="p_s", zero=True,
-        caption="Dedicated channels allocated for each connection over the preemptive timer at 1500 B, for each non-preemptive timer "
+        "figure-8.15", lines, x=grid.axes["p"], x_label=PREEMPTIVE, y_label="allocations / connection", column="p_s",
+        zero=True,
+        caption="Dedicated channels allocated for each connection over the preemptive timer at 1500 B, for each "
+                "non-preemptive timer "
         "NP; mean of all versions. " + runs_said(grid),
     )  # fmt: skip
 

@@ -99,7 +99,7 @@ def parts(result: Result) -> Mapping[str, float]:
 def _part(series: Series, flows: list[str], begin: float, end: float, prefix: str) -> dict[str, float]:
     settled = begin + min(SETTLING, (end - begin) / 10)
     kept = {}
-    each = []
+    each: list[float] = []
     for suffix, since in (("", settled), ("_whole", begin)):
         rate = 8e-3 / (end - since)
         sent = [series.grown(flow, "sent_bytes", since, end) for flow in flows]
@@ -151,9 +151,7 @@ def pages(result: Result) -> Mapping[str, float]:
     occupancy = float(cell["occupancy_kbps"][0])
     acked = 8e-3 * _sum(flows, "acked_bytes") / seconds
     goodput = 8e-3 * _sum(flows, "sent_bytes") / seconds
-    allocations, preemptions, refusals = (
-        float(cell[name][0]) for name in ("allocations", "preemptions", "refusals")
-    )
+    allocations, preemptions, refusals = (float(cell[name][0]) for name in ("allocations", "preemptions", "refusals"))
     return {
         "goodput_kbps": goodput,
         "acked_kbps": acked,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lasthop.studies import Assumption, Campaign, Study
@@ -75,7 +74,8 @@ STUDY = Study(
     source="X. Dubois: Performance of Different TCP Versions over UMTS Common/Dedicated Channels, master's thesis, "
     "University of Namur (2005)",
     seed_document="003_e7dcbc1103245abf.txt",
-    question="A user's data come over a common channel of 32 kbit/s, or over a dedicated one that takes half a second to "
+    question="A user's data come over a common channel of 32 kbit/s, or over a dedicated one that takes half a second "
+             "to "
     "set up and is kept while it may be needed. Which version of TCP gets most out of it, and how should the "
     "radio link control and the timers be set?",
     setting=lambda mode: f"two users on FACH; 30 users of web pages with FACH and DCH · {mode}",
@@ -86,15 +86,19 @@ STUDY = Study(
             "with --full also profile 3gpp: RLC, queues and TCP as the standards have them",
         ),
         Assumption(
-            "Load of chapters 7 and 8", "one object for each connection, which any object of the pages of Table 5.1 is with equal "
-            "chance: 8.6 kB", "the thesis' 63.1 kbit/s, 8 packets and 2.7 s for each connection fit no page of Table 5.1, "
+            "Load of chapters 7 and 8", "one object for each connection, which any object of the pages of Table 5.1 "
+            "is with equal "
+            "chance: 8.6 kB", "the thesis' 63.1 kbit/s, 8 packets and 2.7 s for each connection fit no page of Table "
+            "5.1, "
             "which has 57 kB", "with --full also Table 5.1 as it stands",
         ),
         Assumption(
-            "Goodput", "data sent for the first time, without headers", "§4.2 of the thesis", "data acknowledged stand beside it",
+            "Goodput", "data sent for the first time, without headers", "§4.2 of the thesis", "data acknowledged "
+            "stand beside it",
         ),
         Assumption(
-            "Parts of chapter 6", "the first 100 s of each are left out; windows and round-trip times of Table 6.2 are of the whole "
+            "Parts of chapter 6", "the first 100 s of each are left out; windows and round-trip times of Table 6.2 "
+            "are of the whole "
             "part", "so that the start does not count as the rest does; the thesis' 19.97 packets include slow start",
             "tables hold both",
         ),
@@ -113,7 +117,8 @@ STUDY = Study(
         ),
         Assumption(
             "Minimum RTO", "1 s in chapters 7 and 8, 0.2 s in chapter 6",
-            "ns-2's default became 0.2 s while the thesis was written; a paper of the same group states 1 s with the same traffic",
+            "ns-2's default became 0.2 s while the thesis was written; a paper of the same group states 1 s with the "
+            "same traffic",
             "with --full also the other way round",
         ),
         Assumption(
@@ -123,26 +128,33 @@ STUDY = Study(
             "Window", "20 packets", "§4.3.1: ns-2's default",
         ),
         Assumption(
-            "Packets", "chapter 6: 1000 B of payload; chapters 7 and 8: 1500 B (76 %) or 576 B with headers", "ns-2's default; §5.3",
+            "Packets", "chapter 6: 1000 B of payload; chapters 7 and 8: 1500 B (76 %) or 576 B with headers",
+            "ns-2's default; §5.3",
         ),
         Assumption(
-            "Asking for a dedicated channel", "more than the threshold of bytes wait in RLC at the RNC, or are not acknowledged; "
-            "who asks in vain waits for what becomes free, first come first served", "EURANE's measure of the buffer; §5.2",
+            "Asking for a dedicated channel", "more than the threshold of bytes wait in RLC at the RNC, or are not "
+            "acknowledged; "
+            "who asks in vain waits for what becomes free, first come first served", "EURANE's measure of the buffer; "
+            "§5.2",
         ),
         Assumption(
             "While a channel is set up", "nothing is sent", "§5.2", "with --full also: the common channels go on",
         ),
         Assumption(
-            "Who is evicted", "the one that has been silent for longest; it is back on FACH at once", "the least likely to return",
+            "Who is evicted", "the one that has been silent for longest; it is back on FACH at once", "the least "
+            "likely to "
+            "return",
         ),
         Assumption(
             "Full cell", "no further dedicated channel fits, and none can be taken", "§7.2",
         ),
         Assumption(
-            "Losses", "Table 7.1's two states; a step for each PDU sent to a terminal; none upwards", "the thesis does not say",
+            "Losses", "Table 7.1's two states; a step for each PDU sent to a terminal; none upwards", "the thesis "
+            "does not say",
         ),
         Assumption(
-            "First page", "within 30 s of the start, at a uniformly distributed time", "as if the user had been reading",
+            "First page", "within 30 s of the start, at a uniformly distributed time", "as if the user had been "
+            "reading",
         ),
         Assumption(
             "Effects of one or two per cent", "judged by differences in pairs of equal seed, 95 % intervals",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Download", "Hold", "Period", "Sharing", "download", "one_user", "sharing", "two_users"]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 #: What serves a terminal, as the value `service` says it.
 NOTHING, COMMON, DEDICATED = 0.0, 1.0, 2.0
@@ -71,7 +74,7 @@ class Sharing:
 
     time_s: Array
     #: Whether somebody's channel could be taken, at each time.
-    preemptible: Array
+    preemptible: Flags
     holds: Sequence[Hold]
     #: When a terminal asked in vain, and which.
     refused: Sequence[tuple[float, int]]
@@ -136,7 +139,7 @@ def _periods(time: Array, buffer: Array, service: Array) -> list[Period]:
     """What serves the terminal from when to when; the dedicated channel is idle after its buffer was last in use."""
     changes = [0, *(np.flatnonzero(np.diff(service)) + 1).tolist(), len(time) - 1]
     made = []
-    for first, after in zip(changes, changes[1:], strict=False):
+    for first, after in pairwise(changes):
         begin, end = float(time[first]), float(time[after])
         match service[first]:
             case 1.0:

@@ -31,10 +31,12 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
         "table-6.2": ("Table 6.2: windows and round-trip times at maxDAT 2, ours beside the thesis'.", _table_6_2),
         "table-7.3": ("Table 7.3: retransmissions and timeouts for each connection.", _table_7_3),
         "table-7.4": (
-            "Table 7.4: at the thesis' best parameters (maxDAT 6, 500 B, 8 s), and where each version is best here.", _table_7_4,
+            "Table 7.4: at the thesis' best parameters (maxDAT 6, 500 B, 8 s), and where each version is best here.",
+            _table_7_4,
         ),
         "goodput-chapter-6": (
-            "Chapter 6 at an error rate of 0.01 and maxDAT 9000: goodput sent and acknowledged, and the whole part with its start.",
+            "Chapter 6 at an error rate of 0.01 and maxDAT 9000: goodput sent and acknowledged, and the whole part "
+            "with its start.",
             _chapter_6,
         ),
     }.items():  # fmt: skip

@@ -1,4 +1,7 @@
-"""What the thesis prints: X. Dubois, Performance of Different TCP Versions over UMTS Common/Dedicated Channels (2005)."""
+"""What the thesis prints.
+
+X. Dubois: Performance of Different TCP Versions over UMTS Common/Dedicated Channels, University of Namur 2005.
+"""
 
 from __future__ import annotations
 
