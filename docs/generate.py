@@ -2,7 +2,7 @@
 
 `docs/generated/` is made anew at each build: the scenario reference from the schema, the
 assumptions and criteria of a study from its code, and the tables of evidence from what the last
-`make fidelity`, `make bench-peers` and `lasthop reproduce handover` left in this tree. Where they
+`make fidelity`, `make bench-peers` and `lasthop reproduce STUDY` left in this tree. Where they
 left nothing, a table is the one in `docs/snapshots/`, which is committed;
 `python docs/generate.py --snapshot` renews those, and the claims in the README.
 """
@@ -14,6 +14,7 @@ import csv
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,21 +35,21 @@ def scenario_reference() -> str:
     return page.replace("## The scenario\n", "## Top level\n", 1)
 
 
-def handover_assumptions() -> str:
-    """What the paper leaves open and what the study takes."""
+def assumptions(name: str) -> str:
+    """What a paper leaves open and what its study takes."""
     from lasthop.studies import study
 
-    rows = [[a.question, a.taken, a.why, a.otherwise] for a in study("handover").assumptions]
+    rows = [[a.question, a.taken, a.why, a.otherwise] for a in study(name).assumptions]
     return _table(["question", "taken", "why", "otherwise"], rows)
 
 
-def handover_criteria() -> str:
-    """The claims with what is accepted."""
+def criteria(name: str) -> str:
+    """The claims of a study with what is accepted."""
     from lasthop.studies import study
 
     rows = [
         [c.id, c.section, c.statement, c.paper, c.tolerance + (" (fitted)" if c.fitted else ""), c.why]
-        for c in study("handover").claims
+        for c in study(name).claims
     ]
     return _table(["claim", "section", "the paper says", "its figure", "accepted", "why that"], rows)
 
@@ -104,9 +105,9 @@ def benchmark_table() -> str | None:
     return _table(head, cells, right_from=3)
 
 
-def handover_claims() -> str | None:
-    """A row for each claim of the study `handover`, as it was judged last."""
-    document = _json(HANDOVER / "claims.json")
+def claims(name: str) -> str | None:
+    """A row for each claim of a study, as it was judged last."""
+    document = _json(ROOT / "out" / name / "claims.json")
     if document is None:
         return None
     rows, waiting = [], []
@@ -120,6 +121,23 @@ def handover_claims() -> str | None:
     table = _table(["claim", "section", "the paper says", "its figure", "ours", "verdict"], rows)
     also = f"\nNot yet run: {', '.join(waiting)}.\n" if waiting else ""
     return f"Mode `--{document['mode']}`.\n\n{table}{also}"
+
+
+def umts_tables() -> str | None:
+    """The thesis' tables beside those of the last run of the study `umts-tcp`."""
+    folder = ROOT / "out" / "umts-tcp"
+    parts = []
+    for name, about in (
+        ("goodput-chapter-6", "§6.3.4, an error rate of 0.01 and maxDAT 9000"),
+        ("table-6.2", "Table 6.2, maxDAT 2, a user alone"),
+        ("table-7.3", "Table 7.3"),
+        ("table-7.4", "Table 7.4 and §7.4"),
+    ):
+        if rows := _rows(folder / f"{name}.csv"):
+            parts.append(
+                f"{about}:\n\n{_table(list(rows[0]), [[_cell(cell, 3) for cell in row.values()] for row in rows])}"
+            )
+    return "\n".join(parts) or None
 
 
 def handover_table() -> str | None:
@@ -221,7 +239,7 @@ def _cell(text: str, places: int, missing: str = "–") -> str:
 
 
 def with_claims(readme: str, claims: str) -> str:
-    """The README with the table of `claims`, a page of `handover_claims`, without the papers' figures and reasons."""
+    """The README with the table of `claims`, a page of :func:`claims`, without the papers' figures and reasons."""
     rows = [re.split(r" (?<!\\)\| ", line[2:-2]) for line in claims.splitlines() if line.startswith("| ")]
     for cells in rows[1:]:
         cells[-1] = cells[-1].partition(":")[0]
@@ -230,18 +248,21 @@ def with_claims(readme: str, claims: str) -> str:
     return re.sub(r"^\| claim \|.*\n(\|.*\n)*", lambda _: table, readme, count=1, flags=re.MULTILINE)
 
 
+STUDIES = ("handover", "umts-tcp")
+
 #: What is made from the code alone.
 FROM_CODE: dict[str, Callable[[], str]] = {
     "scenario-reference": scenario_reference,
-    "assumptions-handover": handover_assumptions,
-    "criteria-handover": handover_criteria,
+    **{f"assumptions-{name}": partial(assumptions, name) for name in STUDIES},
+    **{f"criteria-{name}": partial(criteria, name) for name in STUDIES},
 }
 
 #: The tables of evidence: what makes each, and the command without which it is not there.
 EVIDENCE: dict[str, tuple[Callable[[], str | None], str]] = {
     "fidelity-table": (fidelity_table, "make fidelity"),
     "benchmark-table": (benchmark_table, "make bench-peers"),
-    "claims-handover": (handover_claims, "lasthop reproduce handover"),
+    **{f"claims-{name}": (partial(claims, name), f"lasthop reproduce {name}") for name in STUDIES},
+    "tables-umts-tcp": (umts_tables, "lasthop reproduce umts-tcp"),
     "table-handover": (handover_table, "lasthop reproduce handover"),
     "choice-handover": (handover_choice, "lasthop reproduce handover"),
 }
@@ -255,8 +276,8 @@ def main() -> None:
         for name, (make, _) in EVIDENCE.items():
             if table := make():
                 _write(SNAPSHOTS / f"{name}.md", table)
-        readme, claims = (path.read_text(encoding="utf-8") for path in (README, SNAPSHOTS / "claims-handover.md"))
-        _write(README, with_claims(readme, claims))
+        readme, judged = (path.read_text(encoding="utf-8") for path in (README, SNAPSHOTS / "claims-handover.md"))
+        _write(README, with_claims(readme, judged))
         return
     for name, write in FROM_CODE.items():
         _write(GENERATED / f"{name}.md", write())

@@ -89,7 +89,7 @@ def test_what_is_said_of_claims_at_several_parameters():
         verdicts = {name: claims.REPRODUCED if name in held else claims.NOT_REPRODUCED for name in "abc"}
         made = {name: claims.Judgement(verdict) for name, verdict in verdicts.items()}
         rest = {name: made[name] for name in "bc"}
-        return claims.Judged(claims.Claim(id, "I", "x", "1", "1", ""), made["a"], rest)
+        return claims.Judged(claims.Claim(id, "I", "x", "1", "1", ""), made["a"], rest, default="a")
 
     said = claims.summary([judged("Z1", "a", "b"), judged("Z2", "b", "c"), judged("Z3")], "abc", "letter")
     assert said == [

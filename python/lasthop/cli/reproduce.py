@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -14,13 +15,21 @@ from lasthop.cli import common, did_you_mean
 @click.argument("name", metavar="STUDY")
 @click.option("--quick", "mode", flag_value="quick", default=True, help="A first look, under a minute (default).")
 @click.option("--full", "mode", flag_value="full", help="At least the paper's own campaign.")
+@click.option("--appendix", is_flag=True, help="Only what goes beyond the paper, where a study has that.")
 @common.output("Write report, figures and data into DIR. out/STUDY")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. All processors.")
 @click.option("--json", "as_json", is_flag=True, help="Print claims, figures and tables as JSON.")
 @common.force
 @common.quiet
 def reproduce(
-    name: str, mode: str, output: Path | None, threads: int | None, as_json: bool, force: bool, quiet: bool
+    name: str,
+    mode: str,
+    appendix: bool,
+    output: Path | None,
+    threads: int | None,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
 ) -> None:
     """Re-run a paper's study, draw its figures and judge its claims.
 
@@ -28,13 +37,24 @@ def reproduce(
     lasthop reproduce handover
     """
     from lasthop import studies
+    from lasthop.studies import bench
 
     if name not in studies.STUDIES:
         raise click.UsageError(f"unknown study {name!r}{did_you_mean(name, studies.STUDIES)}")
-    folder = output or Path("out") / name
     study = studies.study(name)
-    with common.Progress(name, study.runs(mode), "runs", quiet=quiet) as progress:
-        outcome = studies.reproduce(study, mode, folder, threads=threads, progress=progress, force=force)
+    if appendix:
+        if study.appendix is None:
+            raise click.UsageError(f"the study {name!r} has no appendix")
+        study = study.appendix
+    folder = output or Path("out") / study.name
+    try:
+        with common.Progress(study.name, study.runs(mode), "runs", quiet=quiet) as progress:
+            outcome = studies.reproduce(study, mode, folder, threads=threads, progress=progress, force=force)
+    except KeyboardInterrupt:
+        if bench.unfinished(folder):
+            again = shlex.join(["lasthop", *sys.argv[1:]])
+            common.note(f"\nwhat is finished is kept in {folder}; to go on: {again}", quiet=quiet)
+        raise
     if as_json:
         common.print_json(outcome.document())
     else:

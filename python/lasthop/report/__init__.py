@@ -46,7 +46,7 @@ def write_report(outcome: Outcome, campaign: Campaign, started: datetime) -> Pat
         pictures=[_picture(outcome, picture) for picture in campaign.pictures],
         tables=[_table(outcome, name, about, table) for name, (about, table) in campaign.tables.items()],
         scenario=outcome.study.scenario(),
-        command=f"lasthop reproduce {outcome.study.name} --{outcome.mode}",
+        command=f"{outcome.study.command} --{outcome.mode}",
         facts={
             "Started": started.strftime("%Y-%m-%d %H:%M UTC"),
             "Took": f"{outcome.wall_s:.1f} s",

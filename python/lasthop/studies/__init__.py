@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from lasthop.results import Table
+    from lasthop.studies.bench import Bench
 
 __all__ = [
     "STUDIES",
@@ -32,7 +33,13 @@ __all__ = [
 ]
 
 #: The studies by name. Each is a package in this folder with a ``STUDY`` in it.
-STUDIES = ("handover",)
+STUDIES = ("handover", "umts-tcp")
+
+#: How the name of an appendix ends.
+APPENDIX = "-appendix"
+
+#: Who writes a study's folder.
+MADE_BY = "lasthop reproduce"
 
 #: What a study leaves in its folder for `lasthop studies` to read.
 CLAIMS_FILE = "claims.json"
@@ -103,8 +110,16 @@ class Study:
     scenario: Callable[[], str]
     #: How many runs a mode takes.
     runs: Callable[[str], int]
-    #: Makes the runs: mode, threads, progress.
-    perform: Callable[[str, int | None, Callable[[float], None] | None], Campaign]
+    #: Makes the runs.
+    perform: Callable[[Bench], Campaign]
+    #: What goes beyond the paper; it is run by itself. Its name is the study's with ``-appendix``.
+    appendix: Study | None = None
+
+    @property
+    def command(self) -> str:
+        """What runs it."""
+        name = self.name.removesuffix(APPENDIX)
+        return f"lasthop reproduce {name}" + (" --appendix" if name != self.name else "")
 
 
 @dataclass(frozen=True)
@@ -142,7 +157,7 @@ class Outcome:
 
 def study(name: str) -> Study:
     """The study of this name."""
-    found = import_module(f"lasthop.studies.{name}").STUDY
+    found = import_module(f"lasthop.studies.{name.replace('-', '_')}").STUDY
     assert isinstance(found, Study)
     return found
 
@@ -170,10 +185,15 @@ def reproduce(
     from lasthop import plot
     from lasthop.report import write_report
     from lasthop.results import write_table
+    from lasthop.studies.bench import Bench
 
     began, started = time.perf_counter(), datetime.now(UTC)
-    files.claim_folder(folder, made_by="lasthop reproduce", force=force)
-    campaign = study.perform(mode, threads, progress)
+    files.claim_folder(folder, made_by=MADE_BY, force=force)
+    if not (folder / files.MANIFEST).exists():
+        # Whose the folder is, should this be interrupted.
+        _write_json(folder / files.MANIFEST, {"made_by": MADE_BY, "study": study.name})
+    bench = Bench(mode, folder, total=study.runs(mode), threads=threads, progress=progress)
+    campaign = study.perform(bench)
     judged = [claims.judge(claim, campaign.default, campaign.variants) for claim in study.claims]
     figures: dict[str, list[Path]] = {}
     tables: dict[str, list[Path]] = {}
@@ -189,7 +209,7 @@ def reproduce(
     _write_json(
         folder / files.MANIFEST,
         {
-            "made_by": "lasthop reproduce",
+            "made_by": MADE_BY,
             **files.provenance(),
             "study": study.name,
             "mode": mode,
@@ -199,6 +219,7 @@ def reproduce(
             **campaign.facts,
         },
     )
+    bench.clear()
     return outcome
 
 

@@ -13,7 +13,20 @@ from typing import Any, Generic, TypeVar
 
 from lasthop.stats import Estimate
 
-__all__ = ["VERDICTS", "Claim", "Judged", "Judgement", "at", "count", "holds", "judge", "summary"]
+__all__ = [
+    "VERDICTS",
+    "Claim",
+    "Judged",
+    "Judgement",
+    "NotRun",
+    "at",
+    "count",
+    "holds",
+    "judge",
+    "order",
+    "summary",
+    "verdict",
+]
 
 Data = TypeVar("Data")
 
@@ -25,6 +38,10 @@ NOT_YET_RUN = "not yet run"
 
 #: The verdicts, in the order in which they are counted.
 VERDICTS = (REPRODUCED, CONSISTENT, NOT_REPRODUCED, NOT_COMPARABLE, NOT_YET_RUN)
+
+
+class NotRun(Exception):
+    """What a claim asks about was not run at these parameters, or not in this mode; the text says what."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +98,8 @@ class Claim(Generic[Data]):
     see: str = ""
     #: Whether a parameter was chosen by looking at this claim. It can then at best be consistent.
     fitted: bool = False
+    #: The variants at which one was.
+    fitted_at: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +108,10 @@ class Judged:
 
     claim: Claim[Any]
     judgement: Judgement
+    #: At each other variant that has runs for it.
     by_variant: Mapping[str, Judgement] = field(default_factory=dict)
+    #: The variant of the default parameters.
+    default: str = ""
 
     @property
     def verdict(self) -> str:
@@ -111,28 +133,57 @@ class Judged:
 
 
 def judge(claim: Claim[Data], default: str, variants: Mapping[str, Data]) -> Judged:
-    """Judges a claim at every variant; the one called ``default`` gives its verdict."""
+    """Judges a claim at every variant that has runs for it; the one called ``default`` gives its verdict."""
     if claim.judge is None:
-        return Judged(claim, Judgement(NOT_YET_RUN, reason=claim.missing))
-    judgements = {name: _held(claim, claim.judge(data)) for name, data in variants.items()}
-    return Judged(claim, judgements[default], {n: j for n, j in judgements.items() if n != default})
+        return Judged(claim, Judgement(NOT_YET_RUN, reason=claim.missing), default=default)
+    judgements = {}
+    for name, data in variants.items():
+        try:
+            judgements[name] = _held(claim, name, claim.judge(data))
+        except NotRun as missing:
+            if name == default:
+                judgements[name] = Judgement(NOT_YET_RUN, reason=str(missing))
+    others = {name: judgement for name, judgement in judgements.items() if name != default}
+    return Judged(claim, judgements[default], others, default)
 
 
-def _held(claim: Claim[Any], judgement: Judgement) -> Judgement:
+def _held(claim: Claim[Any], variant: str, judgement: Judgement) -> Judgement:
     """A fitted claim is consistent at best."""
-    if claim.fitted and judgement.verdict == REPRODUCED:
+    if (claim.fitted or variant in claim.fitted_at) and judgement.verdict == REPRODUCED:
         return Judgement(CONSISTENT, judgement.ours, judgement.values, judgement.reason)
     return judgement
 
 
-def at(judged: Judged, variant: str) -> Judgement:
-    """The judgement at a variant; the one at the default parameters has no other place."""
-    return judged.by_variant.get(variant, judged.judgement)
+# What most judgements come down to
 
 
-def holds(judgement: Judgement) -> bool:
+def verdict(outside: Sequence[str], ours: str, values: Mapping[str, Estimate]) -> Judgement:
+    """Reproduced if nothing is outside of what was accepted."""
+    return Judgement(NOT_REPRODUCED if outside else REPRODUCED, ours, values, "; ".join(outside))
+
+
+def order(ours: str, differences: Mapping[str, Estimate], outside: Sequence[str], **values: Estimate) -> Judgement:
+    """Of differences that are claimed to be positive: one below 0 refutes, one that may be 0 leaves it open."""
+    wrong = [name for name, one in differences.items() if one.excludes(0) and one.mean < 0]
+    wrong += [name for name, one in differences.items() if one.half == 0 and one.mean == 0]
+    outside = [*(f"{name} is {differences[name]}" for name in wrong), *outside]
+    everything = {**values, **{name.replace(" ", "_").replace("−", "minus"): one for name, one in differences.items()}}
+    if outside:
+        return Judgement(NOT_REPRODUCED, ours, everything, "; ".join(outside))
+    unclear = [f"{name} is {one}" for name, one in differences.items() if not one.excludes(0)]
+    if unclear:
+        return Judgement(NOT_COMPARABLE, ours, everything, "; ".join(unclear) + ": the interval holds 0")
+    return Judgement(REPRODUCED, ours, everything)
+
+
+def at(judged: Judged, variant: str) -> Judgement | None:
+    """The judgement at a variant, if that has runs for it."""
+    return judged.judgement if variant == judged.default else judged.by_variant.get(variant)
+
+
+def holds(judgement: Judgement | None) -> bool:
     """Whether the claim holds, fitted or not."""
-    return judgement.verdict in (REPRODUCED, CONSISTENT)
+    return judgement is not None and judgement.verdict in (REPRODUCED, CONSISTENT)
 
 
 def summary(judged: Sequence[Judged], variants: Sequence[str], what: str) -> list[str]:

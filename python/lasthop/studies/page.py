@@ -22,6 +22,13 @@ _COLOURS = {
 }
 
 
+#: The most characters of the columns.
+WIDTHS = (8, 14, 40, 80, 140)
+
+#: More figures are not listed one by one.
+MOST_FIGURES = 12
+
+
 def outcome_text(outcome: Outcome, *, colour: bool) -> str:
     """The claims, their counts, and where everything is."""
     study = outcome.study
@@ -34,27 +41,36 @@ def outcome_text(outcome: Outcome, *, colour: bool) -> str:
             continue
         reason = one.judgement.reason
         verdict = one.verdict + (f": {reason}" if reason and one.verdict != claims.REPRODUCED else "")
-        rows.append([one.claim.id, one.claim.section, one.claim.paper, one.judgement.ours, verdict])
+        cells = [one.claim.id, one.claim.section, one.claim.paper, one.judgement.ours, verdict]
+        rows.append([clipped(cell, most) for cell, most in zip(cells, WIDTHS, strict=True)])
     table = aligned(["claim", "section", "paper", "ours (95 %)", "verdict"], rows)
     if colour:
         table = _coloured(table)
     places = [("report", str(outcome.report))]
-    places += [("figures" if not i else "", path) for i, path in enumerate(braces(_pictures(outcome)))]
+    figures = braces(_pictures(outcome))
+    if len(figures) > MOST_FIGURES:
+        figures = [f"{outcome.folder}/figure-*.{{png,svg,pdf}}"]
+    places += [("figures" if not i else "", path) for i, path in enumerate(figures)]
     places.append(("data", f"{outcome.folder}/*.{{parquet,csv}}"))
-    again = f"lasthop reproduce {study.name}" + (" --full" if outcome.mode == "quick" else "")
-    places.append(("again", again))
+    if outcome.mode == "quick":
+        places.append(("again", f"{study.command} --full"))
+    if study.appendix:
+        places.append(("more", f"{study.command} --appendix"))
     return "\n".join(
         [
             heading,
             "",
-            table,
+            *([table] if rows else []),
             *([f"{', '.join(listed)}: not yet run"] if listed else []),
-            "",
-            counts(outcome),
-            "",
+            *(["", counts(outcome), ""] if outcome.judged else []),
             *(f"{what:<8} {where}" for what, where in places),
         ]
     )
+
+
+def clipped(text: str, most: int) -> str:
+    """So many characters of a text; the report has all of it."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def counts(outcome: Outcome) -> str:

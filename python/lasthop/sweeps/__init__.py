@@ -218,7 +218,7 @@ def _run(
     tell()
     tasks = (asked.task(run) for run in mine if run not in journals)
     if executor is not None:
-        feed(executor, tasks, keep, wait=tell)
+        feed(executor, tasks, keep, do=perform, wait=tell)
         return
     stop = threading.Event()
     pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from queue import Empty, SimpleQueue
+from typing import TypeVar
 
 from lasthop.errors import RunError
 from lasthop.files import code
@@ -18,6 +19,9 @@ from lasthop.scenario import Scenario, from_text
 from lasthop.sweeps import record
 
 __all__ = ["Task", "feed", "perform"]
+
+#: What is to be done.
+W = TypeVar("W")
 
 #: Runs that an executor has at a time: enough for hundreds of workers, few enough to forget.
 OUTSTANDING = 1000
@@ -61,10 +65,10 @@ def _scenario(text: str, origin: str, changes: str) -> Scenario:
 
 def feed(
     executor: Executor,
-    tasks: Iterable[Task],
-    keep: Callable[[Task, bytes], None],
+    tasks: Iterable[W],
+    keep: Callable[[W, bytes], None],
     *,
-    do: Callable[[Task], bytes] = perform,
+    do: Callable[[W], bytes],
     wait: Callable[[], None] = lambda: None,
 ) -> None:
     """Has the tasks done, and each record kept as soon as it is there.
@@ -73,14 +77,14 @@ def feed(
     some times a second while nothing comes. Whatever ends this early, a failed run or Ctrl-C: what has
     come is kept, and what has not begun is called off.
     """
-    waiting: Iterator[Task] = iter(tasks)
-    under_way: dict[Future[bytes], Task] = {}
+    waiting: Iterator[W] = iter(tasks)
+    under_way: dict[Future[bytes], W] = {}
     done: SimpleQueue[Future[bytes]] = SimpleQueue()
     more = True
     try:
         while more or under_way:
             if more and len(under_way) < OUTSTANDING:
-                if task := next(waiting, None):
+                if (task := next(waiting, None)) is not None:
                     future = executor.submit(do, task)
                     under_way[future] = task
                     future.add_done_callback(done.put)

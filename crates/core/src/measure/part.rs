@@ -9,8 +9,27 @@ pub(super) struct Part {
     pub what: Option<What>,
     pub name: String,
     values: Vec<(&'static str, f64)>,
-    /// Median and 95th percentile of distributions.
-    quantiles: Vec<(&'static str, [Option<f64>; 2])>,
+    distributions: Vec<(&'static str, Distribution)>,
+}
+
+/// What is told of a distribution.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Distribution {
+    /// Median and 95th percentile.
+    pub quantiles: [Option<f64>; 2],
+    /// The mean.
+    pub mean: Option<f64>,
+    /// How many values it has.
+    pub samples: u64,
+}
+
+impl Distribution {
+    /// The values with the endings of their names.
+    fn values(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let [median, high] = self.quantiles;
+        let all = [("p50", median), ("p95", high), ("mean", self.mean), ("samples", Some(self.samples as f64))];
+        all.into_iter().filter_map(|(which, value)| Some((which, value?)))
+    }
 }
 
 impl Part {
@@ -19,9 +38,18 @@ impl Part {
         self.values.iter().find(|(n, _)| *n == name).map(|(_, value)| *value)
     }
 
-    /// Median and 95th percentile of the distribution of this name.
-    pub fn quantiles(&self, name: &str) -> [Option<f64>; 2] {
-        self.quantiles.iter().find(|(n, _)| *n == name).map_or([None; 2], |(_, both)| *both)
+    /// The distribution of this name; empty if there is none.
+    pub fn distribution(&self, name: &str) -> Distribution {
+        self.distributions.iter().find(|(n, _)| *n == name).map_or_else(Distribution::default, |(_, all)| *all)
+    }
+
+    /// The value of this name, or of a distribution with the ending of the value: `rtt_ms_p95`.
+    pub fn any(&self, name: &str) -> Option<f64> {
+        self.value(name).or_else(|| {
+            let (_, of) = self.distributions.iter().find(|(n, _)| name.starts_with(n))?;
+            let which = name.rsplit_once('_')?.1;
+            of.values().find(|(other, _)| *other == which).map(|(_, value)| value)
+        })
     }
 
     /// Values with their names, without distributions.
@@ -29,13 +57,14 @@ impl Part {
         self.values.iter().copied()
     }
 
-    /// All values with their names, and the medians and 95th percentiles of distributions.
+    /// All values with their names, those of distributions too.
     pub fn all(&self) -> impl Iterator<Item = (String, f64)> + '_ {
-        let quantile = |(name, [median, high]): &(&str, [Option<f64>; 2])| {
-            [("p50", *median), ("p95", *high)].map(|(which, value)| Some((format!("{name}_{which}"), value?)))
+        let of = |(name, all): &(&'static str, Distribution)| {
+            let name = *name;
+            all.values().map(move |(which, value)| (format!("{name}_{which}"), value)).collect::<Vec<_>>()
         };
         let values = self.values.iter().map(|(name, value)| ((*name).to_owned(), *value));
-        values.chain(self.quantiles.iter().flat_map(quantile).flatten())
+        values.chain(self.distributions.iter().flat_map(of))
     }
 
     /// What a flow's sender shows.
@@ -67,7 +96,7 @@ impl<F: FnMut(&Part)> Parts<F> {
             (self.see)(&self.current);
         }
         self.current.values.clear();
-        self.current.quantiles.clear();
+        self.current.distributions.clear();
     }
 }
 
@@ -88,6 +117,8 @@ impl<F: FnMut(&Part)> Probe for Parts<F> {
     fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram) {
         self.any = true;
         let at = |q| histogram.quantile(q).map(|v| v * scale);
-        self.current.quantiles.push((name, [at(0.5), at(0.95)]));
+        let mean = histogram.mean().map(|v| v * scale);
+        let all = Distribution { quantiles: [at(0.5), at(0.95)], mean, samples: histogram.len() };
+        self.current.distributions.push((name, all));
     }
 }

@@ -16,6 +16,8 @@ const SENDER_STATE: [&str; 7] =
 /// Collects samples.
 #[derive(Debug, Default)]
 pub struct Series {
+    /// Further values that are sampled wherever they are shown.
+    more: Vec<String>,
     time: Vec<Option<f64>>,
     kind: Names,
     name: Names,
@@ -27,6 +29,11 @@ pub struct Series {
 }
 
 impl Series {
+    /// Samples that take the values called `more` too, wherever they are shown.
+    pub fn new(more: &[String]) -> Self {
+        Self { more: more.to_vec(), ..Self::default() }
+    }
+
     /// Takes a sample of everything.
     pub fn sample(&mut self, simulation: &Simulation, flows: &[FlowInfo]) {
         let now = simulation.now().as_secs_f64();
@@ -59,6 +66,12 @@ impl Series {
         for quantity in quantities {
             if let Some(value) = part.value(quantity) {
                 self.push(now, (kind, name, quantity), value);
+            }
+        }
+        for place in 0..self.more.len() {
+            let quantity = self.more[place].clone();
+            if let Some(value) = part.any(&quantity).filter(|_| !quantities.contains(&quantity.as_str())) {
+                self.push(now, (kind, name, &quantity), value);
             }
         }
     }

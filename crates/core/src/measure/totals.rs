@@ -52,6 +52,7 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let mut dropped = Vec::new();
     let mut counts: [Vec<Option<i64>>; SENDER_COUNTS.len()] = Default::default();
     let mut rtt: [Vec<Option<f64>>; 2] = Default::default();
+    let (mut rtt_mean, mut rtt_samples) = (Vec::new(), Vec::new());
     let mut delay: [Vec<Option<f64>>; 2] = Default::default();
     let mut drops_by_flow: BTreeMap<FlowId, i64> = BTreeMap::new();
     for ((_, _, flow), count) in &simulation.core().counters().drops {
@@ -78,13 +79,14 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             for (column, name) in counts.iter_mut().zip(SENDER_COUNTS) {
                 column.push(sender.value(name).map(|v| v as i64));
             }
-            for (columns, quantiles) in
-                [(&mut rtt, sender.quantiles("rtt_ms")), (&mut delay, receiver.quantiles("delay_ms"))]
-            {
+            let (rtts, delays) = (sender.distribution("rtt_ms"), receiver.distribution("delay_ms"));
+            for (columns, quantiles) in [(&mut rtt, rtts.quantiles), (&mut delay, delays.quantiles)] {
                 for (column, quantile) in columns.iter_mut().zip(quantiles) {
                     column.push(quantile);
                 }
             }
+            rtt_mean.push(rtts.mean);
+            rtt_samples.push(Some(rtts.samples as i64));
         };
         part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
     }
@@ -102,6 +104,8 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
         ("loss_pct", Column::Float(loss)),
         ("rtt_ms_p50", rtt_median),
         ("rtt_ms_p95", rtt_high),
+        ("rtt_ms_mean", Column::Float(rtt_mean)),
+        ("rtt_ms_samples", Column::Int(rtt_samples)),
         ("delay_ms_p50", delay_median),
         ("delay_ms_p95", delay_high),
         ("received_packets", received_packets),
@@ -182,7 +186,7 @@ pub fn links(simulation: &Simulation) -> Table {
         for (column, value) in ints.iter_mut().zip(row) {
             column.push(value);
         }
-        for (column, quantile) in queue.iter_mut().zip(link.quantiles("queue_ms")) {
+        for (column, quantile) in queue.iter_mut().zip(link.distribution("queue_ms").quantiles) {
             column.push(quantile);
         }
     };

@@ -366,6 +366,12 @@ impl Histogram {
         }
         Some(middle(self.first + self.counts.len().saturating_sub(1)))
     }
+
+    /// The mean, each value taken for the middle of its bucket; `None` if nothing was counted.
+    pub fn mean(&self) -> Option<f64> {
+        let sum: f64 = (self.first..).zip(&self.counts).map(|(place, &count)| middle(place) * f64::from(count)).sum();
+        (self.total > 0).then(|| sum / self.total as f64)
+    }
 }
 
 /// The bucket of a value: exact below 2⁵, then 2⁵ to the octave.
@@ -401,6 +407,17 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_is_within_half_a_bucket() {
+        let mut histogram = Histogram::default();
+        for value in 1..=100_000u64 {
+            histogram.add(value);
+        }
+        let got = histogram.with_zeros(200_000).mean().unwrap();
+        assert!((got / 25_000.25 - 1.0).abs() < 0.016, "{got}");
+        assert_eq!(Histogram::default().mean(), None);
+    }
+
+    #[test]
     fn small_values_are_exact() {
         let mut histogram = Histogram::default();
         for value in [0, 0, 5, 31, 32] {
@@ -409,6 +426,7 @@ mod tests {
         assert_eq!(histogram.quantile(0.4), Some(0.0));
         assert_eq!(histogram.quantile(0.6), Some(5.0));
         assert_eq!(histogram.quantile(1.0), Some(32.0));
+        assert_eq!(histogram.mean(), Some(68.0 / 5.0));
         assert_eq!(Histogram::default().quantile(0.5), None);
     }
 }

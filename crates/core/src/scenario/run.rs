@@ -67,7 +67,7 @@ impl Run {
             end: Instant::ZERO + scenario.duration,
             changes,
             ramps: Vec::new(),
-            series: scenario.record.series.map(|interval| (interval, Series::default())),
+            series: scenario.record.series.map(|interval| (interval, Series::new(&scenario.record.quantities))),
             transfers: scenario.record.transfers,
             state: scenario.record.state,
             samples: 0,

@@ -179,6 +179,10 @@ pub struct Record {
     /// Sample links and flows at this interval, into the table `series`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Duration>,
+    /// What else stands in the table `series`, wherever it is shown: names of values in the table
+    /// `state`, such as `timeouts`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quantities: Vec<String>,
     /// Record every packet sent, received, dropped and marked, into the table `packets`.
     pub packets: bool,
     /// Show every value that links, endpoints and signalling machines keep at the end, into the
@@ -192,7 +196,15 @@ pub struct Record {
 
 impl Default for Record {
     fn default() -> Self {
-        Self { transfers: true, series: None, packets: false, state: false, variables: false, handovers: false }
+        Self {
+            transfers: true,
+            series: None,
+            quantities: Vec::new(),
+            packets: false,
+            state: false,
+            variables: false,
+            handovers: false,
+        }
     }
 }
 

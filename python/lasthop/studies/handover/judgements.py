@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lasthop.stats import Estimate, estimate, number
-from lasthop.studies.claims import NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, Claim, Judgement
+from lasthop.studies.claims import REPRODUCED, Claim, Judgement, order, verdict
 from lasthop.studies.handover.grades import GRADES, PAPER, steps
 from lasthop.studies.handover.measured import (
     Adapted,
@@ -31,29 +31,10 @@ QUICK, FEW = 15.0, 6.0
 SMALL_QUEUE = 6400.0
 
 
-def _verdict(outside: list[str], ours: str, values: Mapping[str, Estimate]) -> Judgement:
-    """Reproduced if nothing is outside of what was accepted."""
-    return Judgement(NOT_REPRODUCED if outside else REPRODUCED, ours, values, "; ".join(outside))
-
-
-def _order(ours: str, differences: Mapping[str, Estimate], outside: list[str], **values: Estimate) -> Judgement:
-    """Of differences that are claimed to be positive: one below 0 refutes, one that may be 0 leaves it open."""
-    wrong = [name for name, one in differences.items() if one.excludes(0) and one.mean < 0]
-    wrong += [name for name, one in differences.items() if one.half == 0 and one.mean == 0]
-    outside = [f"{name} is {differences[name]}" for name in wrong] + outside
-    everything = {**values, **{name.replace(" ", "_").replace("−", "minus"): one for name, one in differences.items()}}
-    if outside:
-        return Judgement(NOT_REPRODUCED, ours, everything, "; ".join(outside))
-    unclear = [f"{name} is {one}" for name, one in differences.items() if not one.excludes(0)]
-    if unclear:
-        return Judgement(NOT_COMPARABLE, ours, everything, "; ".join(unclear) + ": the interval holds 0")
-    return Judgement(REPRODUCED, ours, everything)
-
-
 def _tfrc_drops(data: Measured) -> Judgement:
     drops = data.drops("tfrc", DOWN, UP)
     outside = [] if 60 <= drops.mean <= 120 else [f"{drops.mean:.0f} packets on average"]
-    return _verdict(outside, f"{drops}", {"tfrc_drops_10_20_s": drops})
+    return verdict(outside, f"{drops}", {"tfrc_drops_10_20_s": drops})
 
 
 def _xcp_drops(data: Measured) -> Judgement:
@@ -69,19 +50,19 @@ def _xcp_drops(data: Measured) -> Judgement:
             "to 20 s, "
             f"{after} after"
         )
-    return _verdict(outside, f"{drops}", {"xcp_drops": drops})
+    return verdict(outside, f"{drops}", {"xcp_drops": drops})
 
 
 def _few_losses(data: Measured) -> Judgement:
     tcp, tfrc = data.drops("reno", DOWN, UP), data.drops("tfrc", DOWN, UP)
     more = data.paired("tfrc", "reno", lambda trace: trace.dropped(DOWN, UP))
-    return _order(f"TCP {tcp}, TFRC {tfrc}", {"TFRC − TCP": more}, [], tcp_drops=tcp, tfrc_drops=tfrc)
+    return order(f"TCP {tcp}, TFRC {tfrc}", {"TFRC − TCP": more}, [], tcp_drops=tcp, tfrc_drops=tfrc)
 
 
 def _slow_start(data: Measured) -> Judgement:
     share = data.over("reno", lambda trace: trace.slow_start_share())
     outside = [] if share.mean >= 0.5 else [f"{share.mean:.2f} of the lost packets were sent in slow start"]
-    return _verdict(outside, f"share {share}", {"slow_start_share": share})
+    return verdict(outside, f"share {share}", {"slow_start_share": share})
 
 
 def _adaptation(data: Measured, handover: float) -> dict[str, Adapted]:
@@ -133,7 +114,7 @@ def _adapts_down(data: Measured) -> Judgement:
             f"{_median('TFRC', adapted['TFRC'])}, no longer than the slower of TCP and XCP: sending too much fills the "
             f"slow link at once, at the price of {lost.mean:.0f} packets"
         )
-    return _verdict(outside, ours, values)
+    return verdict(outside, ours, values)
 
 
 def _adapts_up(data: Measured) -> Judgement:
@@ -143,7 +124,7 @@ def _adapts_up(data: Measured) -> Judgement:
     outside = [_median(name, adapted[name]) + why[name] for name in why if not adapted[name].median <= FEW]
     if not adapted["TFRC"].median > QUICK:
         outside.append(_median("TFRC", adapted["TFRC"]))
-    return _verdict(outside, ours, values)
+    return verdict(outside, ours, values)
 
 
 def _after_return(data: Measured) -> Judgement:
@@ -155,7 +136,7 @@ def _after_return(data: Measured) -> Judgement:
         "TCP − TFRC": data.paired("reno", "tfrc", data.share("reno", UP, END)),
     }
     low = [] if shares["XCP"].mean >= 0.85 else [f"XCP gets {shares['XCP'].mean:.2f} of capacity"]
-    return _order(ours, differences, low, **{f"{name.lower()}_share": share for name, share in shares.items()})
+    return order(ours, differences, low, **{f"{name.lower()}_share": share for name, share in shares.items()})
 
 
 def _spread(data: Measured) -> Judgement:
@@ -170,7 +151,7 @@ def _spread(data: Measured) -> Judgement:
                 f"on {name} packets arrive without a gap, at the link's rate, in {gapless} of "
                 f"{len(data.runs['reno'])} runs"
             )
-    return _verdict(outside, ours, values)
+    return verdict(outside, ours, values)
 
 
 def _steady(data: Measured) -> Judgement:
@@ -183,7 +164,7 @@ def _steady(data: Measured) -> Judgement:
             values[f"{name.lower()}_{link.lower()}_jitter"] = one
             if not one.mean <= 0.05:
                 outside.append(f"{name} {one.mean:.2f} on {link}")
-    return _verdict(outside, "; ".join(parts), values)
+    return verdict(outside, "; ".join(parts), values)
 
 
 def _peaks(data: Measured) -> Judgement:
@@ -195,7 +176,7 @@ def _peaks(data: Measured) -> Judgement:
             values[f"{name.lower()}_peak_at_{handover:.0f}_s"] = one
             if not one.mean >= 3:
                 outside.append(f"{name} {one.mean:.1f} × the median at {handover:.0f} s")
-    return _verdict(outside, "; ".join(parts), values)
+    return verdict(outside, "; ".join(parts), values)
 
 
 def _alike(data: Measured) -> Judgement:
@@ -208,14 +189,14 @@ def _alike(data: Measured) -> Judgement:
     if not abs(drops.mean) <= 5:
         outside.append(f"drops differ by {drops.mean:.1f}")
     values = {"received_difference_pct": received, "drop_difference": drops}
-    return _verdict(outside, f"received {received} %, drops {drops}", values)
+    return verdict(outside, f"received {received} %, drops {drops}", values)
 
 
 def _small_queue(data: Measured) -> Judgement:
     xcp, tcp = (data.over(key, lambda trace: trace.mean_queue()) for key in ("xcp", "reno"))
     less = data.paired("reno", "xcp", lambda trace: trace.mean_queue())
     large = [] if xcp.mean < SMALL_QUEUE else [f"XCP's mean queue is {number(xcp.mean, 0)} B"]
-    return _order(f"XCP {xcp} B, TCP {tcp} B", {"TCP − XCP": less}, large, xcp_queue_bytes=xcp, tcp_queue_bytes=tcp)
+    return order(f"XCP {xcp} B, TCP {tcp} B", {"TCP − XCP": less}, large, xcp_queue_bytes=xcp, tcp_queue_bytes=tcp)
 
 
 def _operations(data: Measured) -> Judgement:
@@ -237,7 +218,7 @@ def _operations(data: Measured) -> Judgement:
             "taken off what "
             "is left to give and to take, with more sums where another router has granted less)"
         )
-    return _verdict(outside, ours, values)
+    return verdict(outside, ours, values)
 
 
 def _ewa(data: Measured) -> Judgement:
@@ -250,14 +231,14 @@ def _ewa(data: Measured) -> Judgement:
         parts.append(f"{data.over('ewa', measure)} and {data.over('reno', measure)} on {link}")
         differences[f"variation {link} TCP − EWA"] = data.paired("reno", "ewa", measure)
     ours = f"drops {ewa} and {tcp}; variation of the rate {', '.join(parts)} (EWA and TCP)"
-    return _order(ours, differences, [], **values)
+    return order(ours, differences, [], **values)
 
 
 def _inert(data: Measured) -> Judgement:
     pairs = list(zip(data.runs["ewa-asymmetric"], data.runs["reno-asymmetric"], strict=True))
     same = sum(len(a.received_s) == len(b.received_s) and bool((a.received_s == b.received_s).all()) for a, b in pairs)
     outside = [] if same == len(pairs) else [f"{len(pairs) - same} of {len(pairs)} runs differ"]
-    return _verdict(outside, f"the same arrivals in {same} of {len(pairs)} runs", {})
+    return verdict(outside, f"the same arrivals in {same} of {len(pairs)} runs", {})
 
 
 def _notified(data: Measured) -> Judgement:
@@ -278,7 +259,7 @@ def _notified(data: Measured) -> Judgement:
             f"{hinted.mean:.1f} if the notice also tells the new link's rate"
         )
     values = {"rtts_without": without.mean, "rtts_with": with_.mean, "drops_without": before, "drops_with": drops}
-    return _verdict(outside, ours, values)
+    return verdict(outside, ours, values)
 
 
 def _cost(data: Measured) -> Judgement:
@@ -292,7 +273,7 @@ def _cost(data: Measured) -> Judgement:
         outside.append("DiffServ's gap is no longer than SWAN's")
     values = {f"{key}_packets": one for key, one in signals.items()}
     values |= {f"{key}_gap_ms": one for key, one in gaps.items()}
-    return _verdict(outside, ours, values)
+    return verdict(outside, ours, values)
 
 
 def _table(data: Measured) -> Judgement:
@@ -310,7 +291,7 @@ def _table(data: Measured) -> Judgement:
             f"(in the crowd a voice frame, one every 20 ms, waits up to {1e3 / SLOW:.1f} ms on UMTS while one "
             "packet of 1000 B is sent)"
         )
-    return _verdict(said, text, {})
+    return verdict(said, text, {})
 
 
 def _scalability(data: Measured) -> Judgement:
@@ -326,7 +307,7 @@ def _scalability(data: Measured) -> Judgement:
         for grade in reversed(GRADES)
         if grade in ours.values()
     ]
-    return _verdict(outside, "; ".join(ranked), {})
+    return verdict(outside, "; ".join(ranked), {})
 
 
 def _inexact(data: Measured) -> Judgement:
@@ -337,7 +318,7 @@ def _inexact(data: Measured) -> Judgement:
     outside = [f"{name} capacity: still very high" for name in ("stale", "measured") if graded[name] == "very high"]
     if not outside and (same := [name for name, grade in graded.items() if grade == known]):
         return Judgement(REPRODUCED, ours, {}, f"{' and '.join(same)} capacity costs no grade")
-    return _verdict(outside, ours, {})
+    return verdict(outside, ours, {})
 
 
 SIGN = "the order is claimed, no number"

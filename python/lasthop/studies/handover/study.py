@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,8 +11,9 @@ from lasthop.studies.handover.judgements import CLAIMS
 from lasthop.studies.handover.scenario import DELAYS, SEED, SENSITIVITY, Variant, text
 
 if TYPE_CHECKING:
-    from lasthop.results import Result, Table
+    from lasthop.results import Table
     from lasthop.scenario import Scenario
+    from lasthop.studies.bench import Bench
     from lasthop.studies.handover.crowd import Crowd
     from lasthop.studies.handover.measured import Measured
     from lasthop.studies.handover.overprovision import Growth
@@ -50,37 +51,12 @@ def runs(mode: str) -> int:
     return len(variants(mode)) * STARTS * (len(single) + len(crowds)) + len(crowds) * len(FLOWS)
 
 
-class Bench:
-    """Runs batches of scenarios and tells how far all of them have come."""
-
-    def __init__(self, total: int, threads: int | None, progress: Callable[[float], None] | None) -> None:
-        self._total, self._threads, self._progress = total, threads, progress
-        self._done = 0
-
-    def run(
-        self, work: Sequence[tuple[Scenario, int]], reduce: Callable[[Result], T], *, counts: bool = True
-    ) -> list[T]:
-        """What ``reduce`` makes of each run."""
-        from lasthop.runs import run_each
-
-        done = self._done
-
-        def tell(share: float) -> None:
-            if self._progress and counts:
-                self._progress(min(1.0, (done + share * len(work)) / self._total))
-
-        made = run_each(work, threads=self._threads, progress=tell, reduce=reduce)
-        self._done += len(work) if counts else 0
-        return made
-
-
-def perform(mode: str, threads: int | None, progress: Callable[[float], None] | None) -> Campaign:
+def perform(bench: Bench) -> Campaign:
     """Makes the runs."""
     from lasthop.studies.handover.figures import pictures
 
-    bench = Bench(runs(mode), threads, progress)
     counted = _counters(bench)
-    measured = {variant.name: _measured(bench, variant, counted) for variant in variants(mode)}
+    measured = {variant.name: _measured(bench, variant, counted) for variant in variants(bench.mode)}
     default = measured[DEFAULT]
     growth, grown = _growth(bench, default.variant)
     return Campaign(

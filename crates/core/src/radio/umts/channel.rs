@@ -121,12 +121,17 @@ impl Channel {
 
     /// The next PDU of an interval in which `left` bits are left; these become less.
     pub fn next(&mut self, left: &mut u32) -> Option<(u32, Pdu)> {
-        let place = match self.order {
-            Order::Fifo => 0,
-            Order::RoundRobin => self.turn(),
+        let (terminal, pdu) = match self.order {
+            Order::Fifo => {
+                *left = left.checked_sub(self.queue.front()?.1.bits)?;
+                self.queue.pop_front()?
+            }
+            Order::RoundRobin => {
+                let place = self.turn();
+                *left = left.checked_sub(self.queue.get(place)?.1.bits)?;
+                self.queue.remove(place)?
+            }
         };
-        *left = left.checked_sub(self.queue.get(place)?.1.bits)?;
-        let (terminal, pdu) = self.queue.remove(place)?;
         self.last = terminal;
         self.queued_bits -= pdu.bits;
         self.counts.sent += 1;

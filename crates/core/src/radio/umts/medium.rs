@@ -303,16 +303,20 @@ impl Umts {
     /// Wakes a clock one lead before the next interval that begins after now.
     fn arm_tick(&mut self, core: &mut Core, number: u8) {
         let clock = &mut self.clocks[usize::from(number)];
-        let tick = clock.next_tick(core.now());
-        if tick < clock.tick {
-            clock.tick = tick;
-            self.arm(core, tick, key(CLOCK, u32::from(number)));
+        if clock.tick != Instant::MAX {
+            return; // it is awake, and no tick lies before the one it waits for
         }
+        clock.tick = clock.next_tick(core.now());
+        let tick = clock.tick;
+        self.arm(core, tick, key(CLOCK, u32::from(number)));
     }
 
     /// Wakes a clock at the first interval that begins at `at` or later.
     fn arm_frame(&mut self, core: &mut Core, number: u8, at: Instant) {
         let clock = &mut self.clocks[usize::from(number)];
+        if clock.frame < at + clock.tti {
+            return; // it waits for that one, or an earlier one
+        }
         let frame = at_or_after(at, clock.tti);
         if frame < clock.frame {
             clock.frame = frame;
@@ -338,7 +342,7 @@ impl Umts {
         for &sender in &senders {
             let (terminal, direction) = (sender / 2, Direction::BOTH[sender as usize % 2]);
             self.hand_down(core, terminal, direction);
-            self.arm_terminal(core, terminal);
+            self.arm_entity(core, terminal, direction.index());
         }
         self.leave_rnc(core);
         let mut senders = senders;
@@ -407,7 +411,11 @@ impl Umts {
         match self.channels[channel as usize].offer(terminal, pdu) {
             Ok(()) => {
                 insert(&mut self.clocks[usize::from(number)].channels, channel);
-                self.arm_frame(core, number, at);
+                // What goes down was waited for when it left the RNC, and stands in the queue only once the
+                // interval has begun: that one would begin again.
+                if direction == Direction::Up {
+                    self.arm_frame(core, number, at);
+                }
             }
             Err(pdu) => {
                 self.terminals[terminal as usize].dropped[direction.index()] += 1;
@@ -515,6 +523,16 @@ impl Umts {
         let ue = &mut self.terminals[terminal as usize];
         let receiver = 1 - direction.index();
         ue.senders[receiver].arq.on_pdu(now, pdu, &mut self.outcomes);
+        if !self.outcomes.is_empty() {
+            self.end_sdus(core, terminal, direction);
+        }
+        self.activate(core, terminal, Direction::BOTH[receiver]);
+        self.arm_entity(core, terminal, receiver);
+    }
+
+    /// What an entity has said of SDUs: their packets arrive, or are lost.
+    fn end_sdus(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let ue = &mut self.terminals[terminal as usize];
         let to = if direction == Direction::Down { ue.end } else { self.rnc };
         let from = &mut ue.senders[direction.index()];
         for outcome in self.outcomes.drain(..) {
@@ -532,16 +550,13 @@ impl Umts {
                 }
             }
         }
-        self.activate(core, terminal, Direction::BOTH[receiver]);
-        self.arm_terminal(core, terminal);
     }
 
-    /// Wakes a terminal's RLC entities when they wish.
-    fn arm_terminal(&mut self, core: &mut Core, terminal: u32) {
+    /// Wakes an RLC entity of a terminal when it wishes.
+    #[inline]
+    fn arm_entity(&mut self, core: &mut Core, terminal: u32, entity: usize) {
         let ue = &mut self.terminals[terminal as usize];
-        let [down, up] = &ue.senders;
-        let wish = [down.arq.next_timeout(), up.arq.next_timeout()].into_iter().flatten().min();
-        if let Some(at) = wish.filter(|at| *at < ue.armed) {
+        if let Some(at) = ue.senders[entity].arq.next_timeout().filter(|at| *at < ue.armed) {
             ue.armed = at;
             // Timers expire before anything else happens at their instant.
             let target = Target { component: self.component, key: key(TERMINAL, terminal) };
@@ -563,7 +578,9 @@ impl Umts {
                 self.activate(core, terminal, direction);
             }
         }
-        self.arm_terminal(core, terminal);
+        for direction in Direction::BOTH {
+            self.arm_entity(core, terminal, direction.index());
+        }
     }
 
     fn wake_attachment(&mut self, core: &mut Core) {
@@ -726,7 +743,7 @@ impl Umts {
         match sender.enqueue(now, pkt, bytes) {
             Ok(()) => {
                 self.activate(core, terminal, direction);
-                self.arm_terminal(core, terminal);
+                self.arm_entity(core, terminal, direction.index());
                 self.attachment.on_backlog(now, terminal, direction, &Bearers(&self.terminals));
             }
             Err(pkt) => core.drop(pkt, sender.place, Cause::Overflow),
@@ -760,8 +777,11 @@ fn remove(list: &mut Vec<u32>, number: u32) {
 /// Enters a landing in the order of arrival; of those that end at one instant the shorter interval
 /// comes first (as in EURANE). Most come in order.
 fn land(landings: &mut VecDeque<Landing>, landing: Landing) {
-    let is_later = |other: &&Landing| other.at > landing.at || (other.at == landing.at && other.sent < landing.sent);
-    let behind = landings.iter().rev().take_while(is_later).count();
+    let is_later = |other: &Landing| other.at > landing.at || (other.at == landing.at && other.sent < landing.sent);
+    if !landings.back().is_some_and(is_later) {
+        return landings.push_back(landing);
+    }
+    let behind = landings.iter().rev().take_while(|other| is_later(other)).count();
     landings.insert(landings.len() - behind, landing);
 }
 

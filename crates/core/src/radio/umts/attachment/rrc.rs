@@ -501,6 +501,7 @@ impl Attachment for Rrc {
             let present = if state == terminal.state { now.since(terminal.since) } else { Duration::ZERO };
             probe.value(name, (terminal.times[state as usize] + present).as_secs_f64());
         }
+        probe.value("preemptible", f64::from(u8::from(terminal.preemptible)));
         probe.value("transitions", terminal.transitions as f64);
         probe.value("transition_s", terminal.transition_time.as_secs_f64());
         probe.value("allocations", terminal.allocations as f64);

@@ -1,0 +1,174 @@
+"""Where a study's runs are made: how many threads, who hears how far they are, what survives a kill."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from lasthop import files
+from lasthop.errors import RunError
+from lasthop.studies.grid import Grid, Numbers, Point
+
+if TYPE_CHECKING:
+    from lasthop.results import Result
+    from lasthop.scenario import Scenario
+    from lasthop.sweeps.journal import Journals
+
+__all__ = ["CPU", "HOPS", "Bench", "unfinished"]
+
+T = TypeVar("T")
+
+#: Numbers that are kept of every run beside those of its grid: seconds of processor time, and packet-hops.
+CPU, HOPS = "cpu_s", "packet_hops"
+
+#: The folder of what an interrupted campaign has finished begins so.
+UNFINISHED = ".unfinished-"
+
+#: The table of a record.
+NUMBERS = "numbers"
+
+
+class Bench:
+    """Makes the runs of a study, and tells how far all of them have come."""
+
+    def __init__(
+        self,
+        mode: str,
+        folder: Path,
+        *,
+        total: int,
+        threads: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        #: `quick` or `full`.
+        self.mode = mode
+        self._folder, self._threads, self._progress = folder, threads or os.cpu_count() or 1, progress
+        self._total = total
+        self._done = 0
+
+    def _tell(self, runs: float) -> None:
+        if self._progress:
+            self._progress(min(1.0, (self._done + runs) / self._total))
+
+    def run(
+        self, work: Sequence[tuple[Scenario, int]], reduce: Callable[[Result], T], *, counts: bool = True
+    ) -> list[T]:
+        """What ``reduce`` makes of each run. Those that do not count are no part of the total."""
+        from lasthop.runs import run_each
+
+        def tell(share: float) -> None:
+            if counts:
+                self._tell(share * len(work))
+
+        made = run_each(work, threads=self._threads, progress=tell, reduce=reduce)
+        self._done += len(work) if counts else 0
+        return made
+
+    def grids(self, grids: Sequence[Grid]) -> dict[str, Numbers]:
+        """The numbers of each grid. What is finished is kept: after a kill the same call goes on from there."""
+        from lasthop.sweeps import journal
+
+        tasks = [(grid, point) for grid in grids for point in grid]
+        folder = self._folder / f"{UNFINISHED}{_digest(grids)}"
+        folder.mkdir(parents=True, exist_ok=True)
+        with journal.at_work(folder, len(tasks), journal.ALL) as journals:
+            self._perform(tasks, journals)
+            made = _collect(grids, journals)
+        self._done += sum(grid.runs for grid in grids)
+        return made
+
+    def clear(self) -> None:
+        """Forgets what was finished: the study is done."""
+        for folder in unfinished(self._folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _perform(self, tasks: Sequence[tuple[Grid, Point]], journals: Journals) -> None:
+        """Makes the runs of the points that are not finished: all the seeds of a point on one thread."""
+        from lasthop.sweeps.work import feed
+
+        waiting = [number for number in range(len(tasks)) if number not in journals]
+        finished = sum(len(grid.seeds) for number, (grid, _) in enumerate(tasks) if number in journals)
+        # So that what is left takes as long as what is done.
+        random.Random(0).shuffle(waiting)
+        shares: dict[int, int] = {}
+        stop = threading.Event()
+
+        def tell() -> None:
+            self._tell(finished + sum(list(shares.values())))
+
+        def do(number: int) -> bytes:
+            grid, point = tasks[number]
+            return _point(number, grid, point, stop, partial(shares.__setitem__, number))
+
+        def keep(number: int, packed: bytes) -> None:
+            journals.append(number, packed)
+            tell()
+
+        tell()
+        pool = ThreadPoolExecutor(self._threads)
+        try:
+            feed(pool, waiting, keep, do=do, wait=tell)
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+
+
+def unfinished(folder: Path) -> list[Path]:
+    """Where the runs of interrupted campaigns are kept."""
+    return sorted(folder.glob(f"{UNFINISHED}*"))
+
+
+def _point(number: int, grid: Grid, point: Point, stop: threading.Event, tell: Callable[[int], None]) -> bytes:
+    """The record of a point: a row for each seed."""
+    import pyarrow as pa
+
+    from lasthop.results import Result, Table
+    from lasthop.runs import run_once
+    from lasthop.sweeps import record
+
+    scenario = grid.scenario(point)
+    columns: dict[str, list[float]] = {}
+    for place, seed in enumerate(grid.seeds):
+        began = time.thread_time()
+        try:
+            result = run_once(scenario, seed, None, stop=stop)
+        except RunError as error:
+            where = ", ".join(f"{name} {value}" for name, value in point.items())
+            raise RunError(f"{grid.name} with {where}, seed {seed}: {error}") from error
+        kept = {CPU: time.thread_time() - began, HOPS: float(result.packet_hops), **grid.reduce(result)}
+        for name, value in kept.items():
+            columns.setdefault(name, []).append(value)
+        tell(place + 1)
+    table = Table(pa.table(columns))
+    return record.pack(number, Result({NUMBERS: table}, grid.name, "", grid.seeds[0], 0.0, 0.0, 0))
+
+
+def _collect(grids: Sequence[Grid], journals: Journals) -> dict[str, Numbers]:
+    """The numbers of all points, put in their places."""
+    import numpy as np
+
+    from lasthop.results import Table
+
+    records = iter(journals.read())
+    made = {}
+    for grid in grids:
+        tables = [Table(next(records)[1][NUMBERS]) for _ in range(grid.points)]
+        shape = [len(values) for values in grid.axes.values()] + [len(grid.seeds)]
+        values = {name: np.array([table[name] for table in tables]).reshape(shape) for name in tables[0].columns}
+        made[grid.name] = Numbers({name: tuple(axis) for name, axis in grid.axes.items()}, tuple(grid.seeds), values)
+    return made
+
+
+def _digest(grids: Sequence[Grid]) -> str:
+    """What tells a campaign from another, and from the same by other code."""
+    plan = [[grid.name, dict(grid.axes), list(grid.seeds), grid.scenario(next(iter(grid))).text] for grid in grids]
+    return hashlib.sha256(files.json_text([files.code(), plan]).encode()).hexdigest()[:12]

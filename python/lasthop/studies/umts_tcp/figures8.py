@@ -1,0 +1,132 @@
+"""The figures of chapter 8: web pages and hybrid inactivity timers.
+
+The thesis' surfaces over both timers are drawn as lines over the non-preemptive one, a line for each preemptive one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from lasthop.stats import Estimate, estimate
+from lasthop.studies import Picture
+from lasthop.studies.claims import NotRun
+from lasthop.studies.curves import Line, Marks, curves, ordered
+from lasthop.studies.grid import Numbers
+from lasthop.studies.umts_tcp.chapter7 import VERSIONS
+from lasthop.studies.umts_tcp.data import Data
+from lasthop.studies.umts_tcp.figures6 import look, runs_said
+from lasthop.studies.umts_tcp.figures7 import compared
+from lasthop.studies.umts_tcp.scenario import TCP
+from lasthop.studies.umts_tcp.thesis import HYBRID_RETRANSMISSIONS
+
+__all__ = ["ALL"]
+
+#: The surfaces of goodput: figure, version, threshold.
+SURFACES = (
+    ("8.6", "reno", 750),
+    ("8.7", "tahoe", 750),
+    ("8.8", "reno", 1000),
+    ("8.9", "tahoe", 1000),
+    ("8.10", "reno", 1500),
+    ("8.11", "tahoe", 1500),
+    ("8.12", "sack", 750),
+    ("8.13", "sack", 1000),
+    ("8.14", "sack", 1500),
+)
+
+NON_PREEMPTIVE = "non-preemptive timer (s)"
+PREEMPTIVE = "preemptive timer (s)"
+
+
+def _thresholds(data: Data) -> Picture:
+    grid = data.grid("chapter 8")
+    values = grid.axes["threshold"]
+    lines = [
+        Line(TCP[tcp], [grid.within("goodput_kbps", tcp=tcp, threshold=value) for value in values], look(tcp))
+        for tcp in VERSIONS
+    ]
+    return curves(
+        "figure-8.2", lines, x=values, x_label="upswitch threshold (B)", y_label="goodput (kbit/s)",
+        column="threshold_bytes",
+        caption="Goodput over the threshold, mean of all timers. " + compared(grid),
+    )  # fmt: skip
+
+
+def _by_timers(grid: Numbers, of: Callable[[object, object], Estimate]) -> list[Line]:
+    """A line over the non-preemptive timer for each preemptive one."""
+    return [
+        Line(f"P {p} s", [of(a, p) for a in grid.axes["np"]], ordered(place)) for place, p in enumerate(grid.axes["p"])
+    ]
+
+
+def _retransmissions(data: Data) -> Picture:
+    grid = data.grid("chapter 8")
+    return curves(
+        "figure-8.3", _by_timers(grid, lambda a, p: grid.mean("retransmissions", np=a, p=p)), x=grid.axes["np"],
+        x_label=NON_PREEMPTIVE, y_label="retransmissions / connection", column="np_s", zero=True,
+        marks=[Marks([(float(grid.axes["np"][0]), HYBRID_RETRANSMISSIONS)], name="thesis' mean")],
+        caption="Retransmissions of TCP for each connection over the non-preemptive timer, for each preemptive timer "
+                "P; mean of all "
+        f"versions and thresholds. Open mark: the thesis' mean of all points, {HYBRID_RETRANSMISSIONS}. "
+        + runs_said(grid),
+    )  # fmt: skip
+
+
+def _allocations(data: Data) -> Picture:
+    grid = data.grid("chapter 8")
+    return curves(
+        "figure-8.4", _by_timers(grid, lambda a, p: grid.mean("allocations", np=a, p=p)), x=grid.axes["np"],
+        x_label=NON_PREEMPTIVE, y_label="allocations / connection", column="np_s", zero=True,
+        caption="Dedicated channels allocated for each connection over the non-preemptive timer, for each preemptive "
+                "timer P; mean "
+        "of all versions and thresholds. " + runs_said(grid),
+    )  # fmt: skip
+
+
+def _timeouts(data: Data) -> Picture:
+    grid = data.grid("chapter 8")
+    return curves(
+        "figure-8.5",
+        _by_timers(grid, lambda a, p: estimate(grid.ratio("timeouts", "retransmissions", np=a, p=p))),
+        x=grid.axes["np"],
+        x_label=NON_PREEMPTIVE, y_label="timeouts / retransmission", column="np_s", zero=True,
+        caption="Timeouts for each retransmitted packet over the non-preemptive timer, for each preemptive timer P; "
+                "mean of all "
+        "versions and thresholds. " + runs_said(grid),
+    )  # fmt: skip
+
+
+def _surface(figure: str, tcp: str, threshold: int, data: Data) -> Picture:
+    grid = data.grid("chapter 8")
+    if not grid.has(tcp=tcp, threshold=threshold):
+        raise NotRun(f"no runs with threshold {threshold}")
+    where = {"tcp": tcp, "threshold": threshold}
+    return curves(
+        f"figure-{figure}", _by_timers(grid, lambda a, p: grid.within("goodput_kbps", np=a, p=p, **where)),
+        x=grid.axes["np"],
+        x_label=NON_PREEMPTIVE, y_label="goodput (kbit/s)", column="np_s",
+        caption=f"Goodput with {TCP[tcp]} and a threshold of {threshold} B over the non-preemptive timer, for each "
+                "preemptive "
+        "timer P. " + compared(grid),
+    )  # fmt: skip
+
+
+def _spared(data: Data) -> Picture:
+    grid = data.grid("chapter 8")
+    lines = [
+        Line(f"NP {a} s", [grid.mean("allocations", threshold=1500, np=a, p=p) for p in grid.axes["p"]], ordered(place))
+        for place, a in enumerate(grid.axes["np"])
+    ]
+    return curves(
+        "figure-8.15", lines, x=grid.axes["p"], x_label=PREEMPTIVE, y_label="allocations / connection", column="p_s",
+        zero=True,
+        caption="Dedicated channels allocated for each connection over the preemptive timer at 1500 B, for each "
+                "non-preemptive timer "
+        "NP; mean of all versions. " + runs_said(grid),
+    )  # fmt: skip
+
+
+ALL: Sequence[Callable[[Data], Picture]] = (
+    _thresholds, _retransmissions, _allocations, _timeouts, *(partial(_surface, *one) for one in SURFACES), _spared,
+)  # fmt: skip

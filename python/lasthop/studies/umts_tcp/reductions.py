@@ -1,0 +1,198 @@
+"""From a run to the few numbers that are kept of it.
+
+All of them are read off tables that every run gives. Rates are in kbit/s, times in seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from lasthop.results import Result, Table
+
+    Array = np.ndarray[Any, Any]
+
+__all__ = ["Series", "in_flight", "jain", "pages", "parts"]
+
+#: The size of a PDU in bits.
+PDU_BITS = 320.0
+
+#: What is left out at the beginning of each part of chapter 6, in seconds.
+SETTLING = 100.0
+
+#: PDUs that RLC sent: new ones, retransmissions, repeated polls, and those with nothing but control, by either name.
+SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus", "status_pdus")
+
+
+class Series:
+    """The table `series`, taken apart."""
+
+    def __init__(self, table: Table) -> None:
+        arrow = table.to_arrow().combine_chunks()
+        codes, names = {}, {}
+        for column in ("name", "quantity"):
+            chunk = arrow.column(column).chunk(0)
+            codes[column] = chunk.indices.to_numpy()
+            names[column] = chunk.dictionary.to_pylist()
+        time, value = (arrow.column(column).to_numpy() for column in ("time_s", "value"))
+        key = codes["name"].astype(np.int64) * len(names["quantity"]) + codes["quantity"]
+        order = np.argsort(key, kind="stable")
+        ends = np.flatnonzero(np.diff(key[order])) + 1
+        self._of: dict[tuple[str, str], tuple[Array, Array]] = {}
+        for rows in np.split(order, ends):
+            name, quantity = divmod(int(key[rows[0]]), len(names["quantity"]))
+            self._of[names["name"][name], names["quantity"][quantity]] = time[rows], value[rows]
+
+    def of(self, name: str, quantity: str) -> tuple[Array, Array]:
+        """The times and values of a quantity; empty if it never stood there."""
+        return self._of.get((name, quantity), (np.zeros(0), np.zeros(0)))
+
+    def on(self, name: str, quantity: str, times: Array) -> Array:
+        """The values at these samples; not a number where there is none."""
+        mine, values = self.of(name, quantity)
+        made = np.full(len(times), np.nan)
+        made[np.isin(times, mine)] = values
+        return made
+
+    def at(self, name: str, quantity: str, time: float) -> float:
+        """The value at a sample; 0 if there is none yet, as of a count."""
+        times, values = self.of(name, quantity)
+        place = int(np.searchsorted(times, time, "right")) - 1
+        return float(values[place]) if place >= 0 else 0.0
+
+    def grown(self, name: str, quantity: str, begin: float, end: float) -> float:
+        """By how much a count grew from one sample to another."""
+        return self.at(name, quantity, end) - self.at(name, quantity, begin)
+
+    def mean(self, name: str, quantity: str, begin: float, end: float) -> float:
+        """The mean of the samples in (begin, end]."""
+        times, values = self.of(name, quantity)
+        here = values[(times > begin) & (times <= end)]
+        return float(here.mean()) if len(here) else float("nan")
+
+    def largest(self, name: str, quantity: str, begin: float, end: float) -> float:
+        """The largest of the samples in (begin, end]."""
+        times, values = self.of(name, quantity)
+        return float(np.max(values[(times > begin) & (times <= end)], initial=0.0))
+
+
+# Chapter 6
+
+
+def parts(result: Result) -> Mapping[str, float]:
+    """Of a run of chapter 6: its first part, in which a user is alone, and its second if it has one.
+
+    Names of numbers of the second part begin with `both_`. Names that end in `_whole` count the part from its very
+    beginning; the others leave out its first seconds.
+    """
+    series = Series(result.series)
+    starts, end = result.flows["start_s"], result.simulated_s
+    kept = _part(series, ["first"], 0.0, float(starts[1]) if len(starts) > 1 else end, "")
+    if len(starts) > 1:
+        kept |= _part(series, ["first", "second"], float(starts[1]), end, "both_")
+    return {**kept, "pdus": _pdus(result)}
+
+
+def _part(series: Series, flows: list[str], begin: float, end: float, prefix: str) -> dict[str, float]:
+    settled = begin + min(SETTLING, (end - begin) / 10)
+    kept = {}
+    each: list[float] = []
+    for suffix, since in (("", settled), ("_whole", begin)):
+        rate = 8e-3 / (end - since)
+        sent = [series.grown(flow, "sent_bytes", since, end) for flow in flows]
+        acked = [series.grown(flow, "acked_bytes", since, end) for flow in flows]
+        kept[f"sent_kbps{suffix}"] = rate * sum(sent)
+        kept[f"acked_kbps{suffix}"] = rate * sum(acked)
+        each = acked if not suffix else each
+    packets = sum(series.grown(flow, "sent_packets", settled, end) for flow in flows)
+    again = sum(series.grown(flow, "retransmitted_packets", settled, end) for flow in flows)
+    kept["retransmitted_pct"] = 100 * again / (packets + again) if packets else float("nan")
+    kept["timeouts"] = sum(series.grown(flow, "timeouts", settled, end) for flow in flows)
+    kept["jain"] = jain(np.array(each))
+    kept["window_packets"] = series.mean("first", "in_flight_packets", settled, end)
+    kept["window_total"] = sum(series.mean(flow, "in_flight_packets", settled, end) for flow in flows)
+    kept["window_packets_whole"] = series.mean("first", "in_flight_packets", begin, end)
+    kept["rtt_s"] = _rtt(series, "first", settled, end)
+    kept["rtt_s_whole"] = _rtt(series, "first", begin, end)
+    kept["srtt_peak_s"] = 1e-3 * series.largest("first", "srtt_ms", begin, end)
+    bearers = [f"cell.ue[{place}] down" for place in range(len(flows))]
+    pdus = sum(series.grown(bearer, count, settled, end) for bearer in bearers for count in SENT_PDUS)
+    dropped = sum(series.grown(bearer, "queue_dropped_pdus", settled, end) for bearer in bearers)
+    kept["iub_kbps"] = PDU_BITS * 1e-3 * pdus / (end - settled)
+    kept["node_b_drop_pct"] = 100 * dropped / pdus if pdus else float("nan")
+    return {f"{prefix}{name}": value for name, value in kept.items()}
+
+
+def _rtt(series: Series, flow: str, begin: float, end: float) -> float:
+    """The mean of the round-trip times measured in a part of the run."""
+    sums, counts = [], []
+    for time in (begin, end):
+        counts.append(series.at(flow, "rtt_ms_samples", time))
+        sums.append(series.at(flow, "rtt_ms_mean", time) * counts[-1] if counts[-1] else 0.0)
+    return 1e-3 * (sums[1] - sums[0]) / (counts[1] - counts[0]) if counts[1] > counts[0] else float("nan")
+
+
+# Chapters 7 and 8
+
+
+def pages(result: Result) -> Mapping[str, float]:
+    """Of a run of chapter 7 or 8: what all users got, what it took, and what the cell gave for it."""
+    flows, cell, transfers = result.flows, result.cells, result.transfers
+    seconds = result.simulated_s
+    sent, again, timeouts = (_sum(flows, name) for name in ("sent_packets", "retransmitted_packets", "timeouts"))
+    connections = len(transfers)
+    taken = transfers["acked_s"] - transfers["sent_s"]
+    packet = transfers["packet_bytes"]
+    samples = flows["rtt_ms_samples"]
+    received = flows["received_bytes"]
+    occupancy = float(cell["occupancy_kbps"][0])
+    acked = 8e-3 * _sum(flows, "acked_bytes") / seconds
+    goodput = 8e-3 * _sum(flows, "sent_bytes") / seconds
+    allocations, preemptions, refusals = (float(cell[name][0]) for name in ("allocations", "preemptions", "refusals"))
+    return {
+        "goodput_kbps": goodput,
+        "acked_kbps": acked,
+        "occupancy_kbps": occupancy,
+        "efficiency_pct": 100 * goodput / occupancy,
+        "full_s": float(cell["full_s"][0]),
+        "connections": connections,
+        "packets_per_connection": sent / connections,
+        "packet_bytes": float(np.nanmean(packet)),
+        "page_s": float(np.nanmean(taken)),
+        "rtt_s": 1e-3 * float(np.nansum(flows["rtt_ms_mean"] * samples) / samples.sum()),
+        "retransmissions": again / connections,
+        "timeouts": timeouts / connections,
+        "timeout_share": timeouts / again if again else float("nan"),
+        "spurious_share": _sum(flows, "spurious_timeouts") / timeouts if timeouts else float("nan"),
+        "allocations": allocations / connections,
+        "preemptions": preemptions / connections,
+        "refusals": refusals / connections,
+        "jain": jain(received.astype(float)),
+        "pdus": _pdus(result),
+    }
+
+
+def in_flight(result: Result) -> Mapping[str, float]:
+    """Of a run of chapter 7 with samples: packets in flight while there are any, over all users."""
+    series = Series(result.series)
+    windows = [series.of(flow, "in_flight_packets")[1] for flow in result.flows["flow"]]
+    busy = np.concatenate([window[window > 0] for window in windows])
+    return {"window_packets": float(busy.mean())}
+
+
+def _pdus(result: Result) -> float:
+    """PDUs sent, down and up."""
+    return sum(_sum(result.bearers, name) for name in SENT_PDUS if name in result.bearers.columns)
+
+
+def _sum(table: Table, column: str) -> float:
+    return float(np.nansum(table[column]))
+
+
+def jain(shares: Array) -> float:
+    """Jain's index of fairness: 1 if all shares are equal, 1/n if one has everything."""
+    squares = float((shares**2).sum())
+    return float(shares.sum()) ** 2 / (len(shares) * squares) if squares else float("nan")
