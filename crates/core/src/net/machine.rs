@@ -9,7 +9,7 @@ use super::core::Port;
 use super::medium::Access;
 use super::observe::{Probe, Variable};
 use super::order::{Answer, Order};
-use super::packet::{Address, FlowId, NodeId, Packet, Socket};
+use super::packet::{Address, Ecn, FlowId, Header, NodeId, Packet, Socket};
 
 /// A machine with one timer, the earliest of all those that it keeps; or with none.
 pub trait Timed: Send {
@@ -122,6 +122,25 @@ pub struct Seat {
     pub hears: Hears,
     /// Whether changes of variables are to be shown.
     pub observed: bool,
+}
+
+impl Seat {
+    /// A packet of so many bytes to the other end: best effort, and not to be marked.
+    #[inline(always)]
+    pub fn packet(&self, connection: u32, number: u64, size: u32, header: Header) -> Packet {
+        Packet {
+            from: self.local,
+            to: self.remote,
+            to_port: self.remote_port,
+            dscp: 0,
+            ecn: Ecn::NotEct,
+            size,
+            flow: self.flow,
+            connection,
+            number,
+            header,
+        }
+    }
 }
 
 /// The application of a flow: hears both its ends, asks the sending one.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Duration, Fault, Instant, Stream};
 use crate::net::sequence::{Came, Sequence};
-use crate::net::{Action, Ecn, Endpoint, Header, Histogram, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader};
+use crate::net::{Action, Endpoint, Header, Histogram, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader};
 use crate::profile::Profile;
 
 use super::{TransportConfig, limits};
@@ -109,18 +109,7 @@ impl Endpoint for Sender {
         self.sent += 1;
         self.sent_bytes += payload;
         self.tell = self.seat.hears.sent;
-        *packet = Packet {
-            from: self.seat.local,
-            to: self.seat.remote,
-            to_port: self.seat.remote_port,
-            dscp: 0,
-            ecn: Ecn::NotEct,
-            size: payload as u32 + self.header,
-            flow: self.seat.flow,
-            connection: self.connection,
-            number: self.sent,
-            header: Header::Udp(header),
-        };
+        *packet = self.seat.packet(self.connection, self.sent, payload as u32 + self.header, Header::Udp(header));
         Some(Action::Send)
     }
 

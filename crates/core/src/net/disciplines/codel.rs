@@ -169,7 +169,7 @@ impl QueueDiscipline for CoDel {
             return core.drop(packet, self.place, Cause::Overflow);
         }
         self.maxpacket = self.maxpacket.max(u64::from(size));
-        self.fifo.push(core, packet);
+        self.fifo.push(packet, size);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {

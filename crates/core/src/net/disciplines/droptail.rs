@@ -75,7 +75,7 @@ impl QueueDiscipline for DropTail {
                 None => return core.drop(packet, self.place, Cause::Overflow),
             }
         }
-        self.fifo.push(core, packet);
+        self.fifo.push(packet, size);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {

@@ -26,10 +26,10 @@ impl Fifo {
         self.backlog().is_full(self.limit, size)
     }
 
-    /// Takes a packet at the end.
+    /// Takes a packet of this size at the end.
     #[inline]
-    pub fn push(&mut self, core: &Core, packet: Pkt) {
-        self.bytes += u64::from(core.packet(&packet).size);
+    pub fn push(&mut self, packet: Pkt, size: u32) {
+        self.bytes += u64::from(size);
         self.packets.push_back(packet);
     }
 

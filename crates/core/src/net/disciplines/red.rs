@@ -395,7 +395,7 @@ impl QueueDiscipline for Red {
             self.spacing = Spacing::default();
             return core.drop(packet, self.place, cause);
         }
-        self.fifo.push(core, packet);
+        self.fifo.push(packet, size);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {

@@ -184,7 +184,7 @@ impl QueueDiscipline for Rio {
             return core.drop(packet, self.place, Cause::Overflow);
         }
         self.inside += u64::from(level == IN);
-        self.fifo.push(core, packet);
+        self.fifo.push(packet, size);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {

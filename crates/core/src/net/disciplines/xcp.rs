@@ -155,7 +155,7 @@ impl QueueDiscipline for Xcp {
         if fifo.is_full(size) {
             return core.drop(packet, self.place, Cause::Overflow);
         }
-        fifo.push(core, packet);
+        fifo.push(packet, size);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {

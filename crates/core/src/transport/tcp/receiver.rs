@@ -217,18 +217,7 @@ impl Receiver {
         header.seq = u64::from(!reply.syn);
         header.flags = flags;
         header.arrived = self.arrived;
-        *packet = Packet {
-            from: self.seat.local,
-            to: self.seat.remote,
-            to_port: self.seat.remote_port,
-            dscp: 0,
-            ecn: Ecn::NotEct,
-            size,
-            flow: self.seat.flow,
-            connection: self.connection,
-            number: self.number,
-            header: Header::Tcp(header),
-        };
+        *packet = self.seat.packet(self.connection, self.number, size, Header::Tcp(header));
     }
 }
 

@@ -121,26 +121,18 @@ impl<V: Variant> Sender<V> {
             // Without `useHeaders_` time stamps take no bytes either.
             size += if seq > 0 && settings.header > 0 { TIMESTAMP_BYTES } else { 0 };
         }
-        Packet {
-            from: self.seat.local,
-            to: self.seat.remote,
-            to_port: self.seat.remote_port,
-            dscp: 0,
-            ecn,
-            size,
-            flow: self.seat.flow,
-            connection: self.connection,
-            number,
-            header: Header::Tcp(TcpHeader {
-                seq: seq as u64,
-                payload: self.m.payload(seq) as u32,
-                window: 0,
-                flags,
-                options,
-                ts_val: now,
-                ..TcpHeader::default()
-            }),
-        }
+        let header = TcpHeader {
+            seq: seq as u64,
+            payload: self.m.payload(seq) as u32,
+            window: 0,
+            flags,
+            options,
+            ts_val: now,
+            ..TcpHeader::default()
+        };
+        let mut packet = self.seat.packet(self.connection, number, size, Header::Tcp(header));
+        packet.ecn = ecn;
+        packet
     }
 }
 

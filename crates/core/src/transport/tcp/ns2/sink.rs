@@ -232,17 +232,11 @@ impl Endpoint for Sink {
             Some(sum) => TcpOptions::Feedback(Words::new(std::mem::take(sum))),
             None => TcpOptions::Sack(sack),
         };
-        *packet = Packet {
-            from: self.seat.local,
-            to: self.seat.remote,
-            to_port: self.seat.remote_port,
-            dscp: 0,
-            ecn: Ecn::NotEct,
+        *packet = self.seat.packet(
+            self.connection,
+            self.acks_sent,
             size,
-            flow: self.seat.flow,
-            connection: self.connection,
-            number: self.acks_sent,
-            header: Header::Tcp(TcpHeader {
+            Header::Tcp(TcpHeader {
                 ack: self.last_ack as u64,
                 window: TcpHeader::ANY_WINDOW,
                 flags,
@@ -252,7 +246,7 @@ impl Endpoint for Sink {
                 arrived: self.highest_number,
                 ..TcpHeader::default()
             }),
-        };
+        );
         Some(Action::Send)
     }
 

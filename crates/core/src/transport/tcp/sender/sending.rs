@@ -205,18 +205,8 @@ impl Sender {
         let window = self.settings.buffer;
         // The receiving end sends no data: its SYN is all there is to acknowledge.
         let header = TcpHeader { seq, ack: 1, payload, window, flags, options, ts_val, ..TcpHeader::default() };
-        *packet = Packet {
-            from: self.seat.local,
-            to: self.seat.remote,
-            to_port: self.seat.remote_port,
-            dscp: 0,
-            ecn,
-            size,
-            flow: self.seat.flow,
-            connection: self.connection,
-            number: self.number,
-            header: Header::Tcp(header),
-        };
+        *packet = self.seat.packet(self.connection, self.number, size, Header::Tcp(header));
+        packet.ecn = ecn;
     }
 
     /// Sends a segment without data.

@@ -325,18 +325,7 @@ impl Endpoint for Sink {
         self.last_report = self.now;
         self.since_report = 0;
         self.reports += 1;
-        *packet = Packet {
-            from: self.seat.local,
-            to: self.seat.remote,
-            to_port: self.seat.remote_port,
-            dscp: 0,
-            ecn: Ecn::NotEct,
-            size: REPORT_BYTES,
-            flow: self.seat.flow,
-            connection: self.connection,
-            number: self.reports,
-            header: Header::TfrcReport(report),
-        };
+        *packet = self.seat.packet(self.connection, self.reports, REPORT_BYTES, Header::TfrcReport(report));
         Some(Action::Send)
     }
 
