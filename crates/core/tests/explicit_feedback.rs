@@ -119,6 +119,11 @@ fn the_router_counts_its_work() {
     assert_eq!(state(&results, "multiplications_in"), 1.0);
     assert_eq!(state(&results, "additions_out"), 3.0);
     assert_eq!(state(&results, "multiplications_out"), 2.0);
+    // With the paper's header the router has to compute x itself, from round-trip time, size and window.
+    assert_eq!(state(&results, "window_header_additions_in"), 3.0);
+    assert_eq!(state(&results, "window_header_multiplications_in"), 3.0);
+    assert_eq!(state(&results, "window_header_additions_out"), 3.0);
+    assert_eq!(state(&results, "window_header_multiplications_out"), 4.0);
     assert!(state(&results, "state_bytes") < 512.0, "nothing of it grows with the flows");
 }
 

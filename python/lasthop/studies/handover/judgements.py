@@ -201,23 +201,28 @@ def _small_queue(data: Measured) -> Judgement:
 
 def _operations(data: Measured) -> Judgement:
     counted = data.counters["xcp"].operations
-    paper = {"additions_in": 3.0, "multiplications_in": 3.0, "multiplications_out": 3.0, "additions_out": 1.0}
-    values = {name: Estimate(counted[name], 0.0, 1) for name in paper}
-    ours = (
-        f"{number(counted['additions_in'])} + {number(counted['multiplications_in'])} in, "
-        f"{number(counted['multiplications_out'])} + {number(counted['additions_out'])} out"
-    )
-    outside = [
-        f"{name.replace('_', ' ')}: {number(counted[name])} per packet"
-        for name, stated in paper.items()
-        if abs(counted[name] - stated) > 1e-9
-    ]
-    if outside:
-        outside.append(
-            "(the header of ns-2 and of the draft holds rtt/cwnd ready for use; on its way out a packet is also "
-            "taken off what "
-            "is left to give and to take, with more sums where another router has granted less)"
+
+    def cost(header: str) -> str:
+        sums, products = (f"{header}additions", f"{header}multiplications")
+        return (
+            f"{number(counted[f'{sums}_in'])} + {number(counted[f'{products}_in'])} in, "
+            f"{number(counted[f'{products}_out'])} + {number(counted[f'{sums}_out'])} out"
         )
+
+    # The paper's figures are those of the header of Katabi, Handley, Rohrs 2002, which has the window (§3.2): three sums
+    # and three products for what comes in (their Appendix A). For what goes out it says "at least".
+    paper = {"additions_in": 3.0, "multiplications_in": 3.0, "multiplications_out": 3.0, "additions_out": 1.0}
+    least = ("multiplications_out", "additions_out")
+    values = {name: Estimate(counted[name], 0.0, 1) for name in (*paper, *(f"window_header_{n}" for n in paper))}
+    outside = []
+    for name, stated in paper.items():
+        ours = counted[f"window_header_{name}"]
+        if ours < stated - 1e-9 or (name not in least and ours > stated + 1e-9):
+            outside.append(f"{name.replace('_', ' ')}: {number(ours)} per packet")
+    ours = (
+        f"{cost('window_header_')} with the header of the paper, which has the window; {cost('')} with that of ns-2, "
+        "which has rtt/cwnd"
+    )
     return verdict(outside, ours, values)
 
 
@@ -382,8 +387,10 @@ CLAIMS: list[Claim[Measured]] = [
         "a tenth of the buffer is 0.13 s on UMTS", _small_queue,
     ),
     Claim(
-        "A13", "III", "XCP takes three sums and three multiplications per incoming packet, three multiplications "
-        "and one sum per outgoing one", "3 + 3 in, 3 + 1 out", "exact", "operations are counted", _operations,
+        "A13", "III", "XCP takes three sums and three multiplications per incoming packet, at least three "
+        "multiplications and one sum per outgoing one", "3 + 3 in, at least 3 + 1 out",
+        "exact in, at least that out; with the header of the paper",
+        "operations are counted; for what goes out the paper gives the least", _operations,
     ),
     Claim(
         "A14", "VI", "With EWA fewer losses should occur, and the rate is steadier than TCP's", "fewer, steadier",

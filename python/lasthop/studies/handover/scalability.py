@@ -47,6 +47,9 @@ OPERATIONS = (
     "multiplications_back",
 )
 
+#: The same for XCP if packets had the header of its paper, which holds the window instead of rtt/cwnd.
+WINDOW_HEADER = tuple(f"window_header_{name}" for name in OPERATIONS[:4])
+
 
 def path(key: str, flows: int) -> Scenario:
     """A run of a mechanism with so many flows."""
@@ -99,7 +102,7 @@ class Counted:
     #: Bytes of state in all routers, and in the one in the middle, which sees what comes from all edges.
     state_bytes: float
     core_bytes: float
-    #: Arithmetic for each packet in front of the slow link.
+    #: Arithmetic for each packet in front of the slow link, by the names of `OPERATIONS` and `WINDOW_HEADER`.
     operations: Mapping[str, float]
     #: Packets of signalling, sent by anybody.
     signalling: float
@@ -128,7 +131,7 @@ def reduced(result: Result) -> Counted:
         if quantity in SIGNALLING:
             signalling += row["value"]
     hosts |= {str(label) for label in set(result.flows["transport"].tolist())}
-    operations = {name: last.get(name, 0.0) / last.get(_counted(name), 1.0) for name in OPERATIONS}
+    operations = {name: last.get(name, 0.0) / last.get(_counted(name), 1.0) for name in OPERATIONS + WINDOW_HEADER}
     return Counted(
         frozenset(hosts), frozenset(bottleneck), frozenset(elsewhere), state_bytes, core_bytes, operations, signalling
     )

@@ -15,6 +15,7 @@ from lasthop.studies.handover.crowd import Crowd
 from lasthop.studies.handover.grades import PAPER, Parts, scalability, steps
 from lasthop.studies.handover.measured import Measured, crowd_row
 from lasthop.studies.handover.overprovision import Growth
+from lasthop.studies.handover.scalability import OPERATIONS
 from lasthop.studies.handover.scenario import END, HANDOVERS
 from lasthop.studies.handover.tableone import MECHANISMS, RESERVED, Row
 
@@ -117,7 +118,7 @@ def counters(data: Measured) -> Table:
                 },
                 "more for each flow (B)": round(one.slope, 6),
                 "of it in the core (B)": round(one.core_slope, 6),
-                **{f"{operation.replace('_', ' ')} per packet": value for operation, value in one.operations.items()},
+                **{f"{name.replace('_', ' ')} per packet": one.operations[name] for name in OPERATIONS},
                 "signalling packets at both handovers": data.signals(key).mean,
                 "longest gap in service (ms)": data.gap_ms(key).mean,
                 "signalling packets per set-up": one.signalling_per_flow,

@@ -26,7 +26,7 @@ use crate::net::transmitter::Queue;
 use super::fifo::Fifo;
 
 use capacity::{Capacity, Knowledge};
-use control::{Control, INITIAL};
+use control::{Control, INITIAL, x_of_window};
 
 /// XCP's router.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -209,6 +209,10 @@ impl QueueDiscipline for Xcp {
         probe.value("decided_packets", self.decided as f64);
         work[0].show_mean(probe, Operations::IN, counted[0]);
         work[1].show_mean(probe, Operations::OUT, counted[1]);
+        let mut more = Operations::default();
+        x_of_window(&mut more, *mean_rtt, 1.0, 1.0);
+        work[0].and(more.times(counted[0])).show_mean(probe, WINDOW_IN, counted[0]);
+        work[1].and(more.times(counted[1])).show_mean(probe, WINDOW_OUT, counted[1]);
         probe.value("state_bytes", size_of::<Control>() as f64);
     }
 }
@@ -222,6 +226,10 @@ impl Timed for Xcp {
         Some(Instant::from_secs_f64(self.control_at.min(self.queue_at)))
     }
 }
+
+/// The names of what a packet would cost with the header of the paper, which has the window instead of x.
+const WINDOW_IN: [&str; 2] = ["window_header_additions_in", "window_header_multiplications_in"];
+const WINDOW_OUT: [&str; 2] = ["window_header_additions_out", "window_header_multiplications_out"];
 
 /// The options of a packet that is XCP's: with a congestion header, or the answer to one.
 fn options(packet: &Packet) -> Option<&TcpOptions> {

@@ -58,6 +58,13 @@ pub struct Control {
     pub counted: [u64; 2],
 }
 
+/// x from the header of the paper, which has the window (bytes) in its place: rtt·s/cwnd (§3.2, Appendix
+/// A). With that header a router computes it for each packet that arrives and for each that leaves.
+pub fn x_of_window(work: &mut Operations, rtt: f64, size: f64, window: f64) -> f64 {
+    let bytes = work.multiply(rtt, size);
+    work.divide(bytes, window)
+}
+
 /// What the controllers found at the end of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {
@@ -297,5 +304,17 @@ mod tests {
         control.on_departure(1000, &mut header(0.1, 24.0, 1e24));
         // Two products and a sum for the feedback, two sums for the residues.
         assert_eq!(control.work[1], Operations { additions: 3, multiplications: 2 });
+    }
+
+    #[test]
+    fn the_papers_header_costs_two_products_more() {
+        // A window of 24 packets of 1000 B.
+        let mut more = Operations::default();
+        let x = x_of_window(&mut more, 0.1, 1000.0, 24_000.0);
+        assert!(close(x, header(0.1, 24.0, 0.0).x.get()), "{x}");
+        let mut control = Control::new(480_000.0);
+        control.on_arrival(1000, &header(0.1, 24.0, 1e24));
+        // Appendix A: the sums of s, rtt·s/cwnd and rtt²·s/cwnd.
+        assert_eq!(control.work[0].and(more), Operations { additions: 3, multiplications: 3 });
     }
 }
