@@ -209,8 +209,8 @@ def _operations(data: Measured) -> Judgement:
             f"{number(counted[f'{products}_out'])} + {number(counted[f'{sums}_out'])} out"
         )
 
-    # The paper's figures are those of the header of Katabi, Handley, Rohrs 2002, which has the window (§3.2): three sums
-    # and three products for what comes in (their Appendix A). For what goes out it says "at least".
+    # The paper's figures are those of the header of Katabi, Handley, Rohrs 2002, which has the window (§3.2): three
+    # sums and three products for what comes in (their Appendix A). For what goes out it says "at least".
     paper = {"additions_in": 3.0, "multiplications_in": 3.0, "multiplications_out": 3.0, "additions_out": 1.0}
     least = ("multiplications_out", "additions_out")
     values = {name: Estimate(counted[name], 0.0, 1) for name in (*paper, *(f"window_header_{n}" for n in paper))}
