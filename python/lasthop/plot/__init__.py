@@ -5,6 +5,7 @@ axes with quantity and unit. A protocol keeps its colour everywhere; line styles
 """
 
 from lasthop.plot.base import (
+    GREY,
     MARKERS,
     ONE_COLUMN,
     PROTOCOLS,
@@ -26,6 +27,7 @@ from lasthop.plot.connections import analyzed, goodput, outstanding, rtts, time_
 from lasthop.plot.sweeps import across, swept
 
 __all__ = [
+    "GREY",
     "MARKERS",
     "ONE_COLUMN",
     "PROTOCOLS",

@@ -47,13 +47,13 @@ FORMATS = ("png", "svg", "pdf")
 
 #: Okabe and Ito's colours, which colour-blind readers can tell apart.
 _BLUE, _ORANGE, _GREEN, _RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-_PURPLE, _SKY, _BLACK, _GREY = "#CC79A7", "#56B4E9", "#000000", "#767676"
+_PURPLE, _SKY, _BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#767676"
 
 #: Colour and line style of each protocol, found by the words in a flow's transport.
 PROTOCOLS: dict[str, tuple[str, str]] = {
     "newreno": (_SKY, "--"),
     "reno": (_BLUE, "-"),
-    "tahoe": (_GREY, "-."),
+    "tahoe": (GREY, "-."),
     "fack": (_PURPLE, "--"),
     "vegas": (_GREEN, "-."),
     "cubic": (_ORANGE, "-"),
@@ -65,10 +65,10 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "ewa": (_ORANGE, "--"),
     "intserv": (_BLACK, "-."),
     "diffserv": (_PURPLE, ":"),
-    "swan": (_GREY, "--"),
+    "swan": (GREY, "--"),
     "udp": (_BLACK, ":"),
 }
-_OTHERS = [_BLUE, _ORANGE, _GREEN, _RED, _PURPLE, _SKY, _BLACK, _GREY]
+_OTHERS = [_BLUE, _ORANGE, _GREEN, _RED, _PURPLE, _SKY, _BLACK, GREY]
 STYLES = ["-", "--", "-.", ":"]
 
 #: What tells lines apart beside colour and style.

@@ -216,9 +216,9 @@ def _operations(data: Measured) -> Judgement:
     values = {name: Estimate(counted[name], 0.0, 1) for name in (*paper, *(f"window_header_{n}" for n in paper))}
     outside = []
     for name, stated in paper.items():
-        ours = counted[f"window_header_{name}"]
-        if ours < stated - 1e-9 or (name not in least and ours > stated + 1e-9):
-            outside.append(f"{name.replace('_', ' ')}: {number(ours)} per packet")
+        found = counted[f"window_header_{name}"]
+        if found < stated - 1e-9 or (name not in least and found > stated + 1e-9):
+            outside.append(f"{name.replace('_', ' ')}: {number(found)} per packet")
     ours = (
         f"{cost('window_header_')} with the header of the paper, which has the window; {cost('')} with that of ns-2, "
         "which has rtt/cwnd"
