@@ -20,6 +20,8 @@ pub(super) struct Landing {
     /// When the interval began in which it was sent.
     pub(super) sent: Instant,
     pub(super) terminal: u32,
+    /// Another was sent over the same channel at the same time: neither is received.
+    pub(super) collided: bool,
     pub(super) pdu: Pdu,
 }
 
@@ -57,9 +59,9 @@ impl Umts {
 
     /// A PDU has come over the air, if that does not lose it.
     fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) {
-        let Landing { at, terminal, pdu, .. } = landing;
+        let Landing { at, terminal, collided, pdu, .. } = landing;
         let ue = &mut self.terminals[terminal as usize];
-        if ue.loss[direction.index()].0.as_mut().is_some_and(|model| model.loses(at)) {
+        if collided || ue.loss[direction.index()].0.as_mut().is_some_and(|model| model.loses(at)) {
             ue.lost[direction.index()] += 1;
             return self.observe(core, at, PduStep::Lost, terminal, direction, &pdu, None);
         }
@@ -67,7 +69,7 @@ impl Umts {
             Direction::Down => self.receive(core, terminal, direction, &pdu),
             Direction::Up => {
                 let arrival = self.iub[Direction::Up.index()].arrival(at, pdu.bits);
-                self.landings[TO_RNC].push_back(Landing { at: arrival, sent: at, terminal, pdu });
+                self.landings[TO_RNC].push_back(Landing { at: arrival, sent: at, terminal, collided, pdu });
             }
         }
     }

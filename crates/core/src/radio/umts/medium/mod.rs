@@ -13,20 +13,25 @@ use crate::radio::rlc::Pdu;
 
 use super::bearer::Sender;
 use super::channel::{Channel, Limit, Order, Rate};
+use super::cpch::{Cpch, Uplink};
 use super::iub::Iub;
+use super::rach::{Aloha, Place};
 
 mod clock;
+mod contention;
+mod dsch;
 mod intervals;
 mod landing;
 mod setup;
 mod terminal;
 
 use clock::{Clock, usual_phase};
+use dsch::Dsch;
 use intervals::ToNodeB;
 use landing::Landing;
 use terminal::{Bearers, Ue};
 
-pub use setup::{Setup, Terminal};
+pub use setup::{Setup, Shared, Terminal};
 
 /// A cell of UMTS. Peer 0 is the RNC, the others are the terminals.
 pub struct Umts {
@@ -35,12 +40,19 @@ pub struct Umts {
     rnc: End,
     terminals: Vec<Ue>,
     attachment: Box<dyn Attachment>,
-    /// The forward access channel, then for each terminal its RACH, its DCH down and its DCH up.
+    /// The forward access channel and the shared one, if there is one; then for each terminal its RACH, its
+    /// DCH down and its DCH up, and what it sends over CPCH if there are such.
     channels: Vec<Channel>,
+    /// How many channels belong to all terminals.
+    common: u32,
+    /// How many belong to each terminal.
+    own: u32,
+    dsch: Option<Dsch>,
+    cpch: Option<Cpch>,
     /// The clocks of the transmission time intervals in use.
     clocks: Vec<Clock>,
-    /// The clock of each channel.
-    clock_of: Vec<u8>,
+    /// What each channel is, and its clock.
+    ways: Vec<Way>,
     iub: [Iub; 2],
     /// Under way from the RNC to the Node B's queues, in the order of arrival.
     to_node_b: VecDeque<ToNodeB>,
@@ -48,44 +60,80 @@ pub struct Umts {
     landings: [VecDeque<Landing>; 3],
     /// When the valid wake-up of each comes.
     armed: [Instant; 3],
-    /// The valid wake-up of the attachment.
+    /// The valid wake-ups of the attachment, and of those who contend for common packet channels.
     attachment_armed: Instant,
+    contention_armed: Instant,
     spacing: Duration,
     spacings: Stream,
     rach_access: Duration,
+    aloha: Option<Aloha>,
     accesses: Stream,
     pdu_bits: u32,
     /// PDUs that leave the RNC in one interval; empty between events.
     leaving: Vec<(Instant, u32, u32, Pdu)>,
+    /// Messages of RACH whose places have been chosen, with their channels; empty between events.
+    preambles: Vec<(Place, u32)>,
+    /// Terminals that have sent an interval over a common packet channel; empty between events.
+    sent_on_cpch: Vec<u32>,
     /// What an entity says; empty between events.
     outcomes: Vec<Outcome>,
 }
 
-/// What a wake-up is for, in the two lowest bits of its key.
+/// What a wake-up is for, in the three lowest bits of its key.
 const CLOCK: u32 = 0;
 const LANDING: u32 = 1;
 const TERMINAL: u32 = 2;
 const ATTACHMENT: u32 = 3;
+const CONTENTION: u32 = 4;
 
 const fn key(kind: u32, index: u32) -> u32 {
-    index << 2 | kind
+    index << 3 | kind
 }
 
 /// The forward access channel.
 const FACH: u32 = 0;
-/// Channels of a terminal.
-const RACH: u32 = 1;
-const DCH_DOWN: u32 = 2;
-const DCH_UP: u32 = 3;
+/// The downlink shared channel, if there is one.
+const DSCH: u32 = 1;
+/// The place of each among a terminal's channels.
+const RACH: u32 = 0;
+const DCH_DOWN: u32 = 1;
+const DCH_UP: u32 = 2;
+const CPCH: u32 = 3;
 
-fn channel_of(terminal: u32, which: u32) -> u32 {
-    3 * terminal + which
+/// A transport channel as the medium uses it.
+#[derive(Clone, Copy)]
+struct Way {
+    kind: Kind,
+    clock: u8,
+}
+
+/// The transport channels of TS 25.301 §5.3.1 that carry user data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Fach,
+    Dsch,
+    Rach,
+    DchDown,
+    DchUp,
+    Cpch,
+}
+
+impl Kind {
+    fn direction(self) -> Direction {
+        match self {
+            Self::Fach | Self::Dsch | Self::DchDown => Direction::Down,
+            Self::Rach | Self::DchUp | Self::Cpch => Direction::Up,
+        }
+    }
 }
 
 impl Umts {
     /// A cell whose wake-ups come to `component`; `ends` are the RNC and the terminals.
     pub fn new(core: &Core, component: u32, ends: &[End], setup: Setup) -> Self {
         let n = setup.terminals.len();
+        let common = 1 + u32::from(setup.dsch.is_some());
+        let own = 3 + u32::from(setup.cpch.is_some());
+        let channels = common as usize + own as usize * n;
         let mut umts = Self {
             spacings: core.stream(&setup.name, "spacing"),
             accesses: core.stream(&setup.name, "access"),
@@ -94,35 +142,52 @@ impl Umts {
             rnc: ends[0],
             terminals: Vec::with_capacity(n),
             attachment: setup.attachment,
-            channels: Vec::with_capacity(1 + 3 * n),
+            channels: Vec::with_capacity(channels),
+            common,
+            own,
+            dsch: None,
+            cpch: None,
             clocks: Vec::new(),
-            clock_of: Vec::with_capacity(1 + 3 * n),
+            ways: Vec::with_capacity(channels),
             iub: setup.iub,
             to_node_b: VecDeque::new(),
             landings: Default::default(),
             armed: [Instant::MAX; 3],
             attachment_armed: Instant::MAX,
+            contention_armed: Instant::MAX,
             spacing: setup.spacing,
             rach_access: setup.rach_access,
+            aloha: setup.rach_aloha,
             pdu_bits: setup.pdu_bits,
             leaving: Vec::new(),
+            preambles: Vec::new(),
+            sent_on_cpch: Vec::new(),
             outcomes: Vec::new(),
         };
-        umts.add_channel(setup.fach, setup.limit, setup.order);
+        let clock = umts.clock(setup.fach.tti, usual_phase(setup.fach.tti));
+        umts.add_channel(Kind::Fach, clock, setup.fach, setup.limit, setup.order);
+        if let Some(Shared { rate, order }) = setup.dsch {
+            let clock = umts.add_clock(Clock::new(rate.tti, usual_phase(rate.tti), true));
+            umts.add_channel(Kind::Dsch, clock, rate, setup.limit, Order::Fifo);
+            umts.dsch = Some(Dsch { order, last: u32::MAX });
+        }
+        let [dch_down, dch_up] = setup.dch;
         for (terminal, end) in setup.terminals.into_iter().zip(&ends[1..]) {
-            for rate in [setup.rach, setup.dch[0], setup.dch[1]] {
-                umts.add_channel(rate, setup.limit, Order::Fifo);
+            let own = [(Kind::Rach, setup.rach), (Kind::DchDown, dch_down), (Kind::DchUp, dch_up)];
+            let cpch = setup.cpch.as_ref().map(|cpch| (Kind::Cpch, cpch.channel()));
+            for (kind, rate) in own.into_iter().chain(cpch) {
+                let clock = umts.clock(rate.tti, usual_phase(rate.tti));
+                umts.add_channel(kind, clock, rate, setup.limit, Order::Fifo);
             }
             let [rnc, ue] = terminal.arq;
             let [down, up] = terminal.places;
             let number = umts.terminals.len() as u32;
             let service = umts.attachment.service(number);
-            let clock = |which| umts.clock_of[channel_of(number, which) as usize];
-            let clocks = if service == Service::Dedicated {
-                [clock(DCH_DOWN), clock(DCH_UP)]
-            } else {
-                [umts.clock_of[FACH as usize], clock(RACH)]
-            };
+            // Who has nothing begins with the clocks of the common channels.
+            let usual = |direction| umts.carrier(Service::Common, number, direction);
+            let channel = |direction| umts.carrier(service, number, direction).or_else(|| usual(direction));
+            let clock = |direction| channel(direction).map_or(0, |n| umts.ways[n as usize].clock);
+            let clocks = Direction::BOTH.map(clock);
             umts.terminals.push(Ue {
                 end: *end,
                 senders: [Sender::new(rnc, down, clocks[0]), Sender::new(ue, up, clocks[1])],
@@ -130,26 +195,33 @@ impl Umts {
                 lost: [0; 2],
                 dropped: [0; 2],
                 service,
+                uplink: Uplink::Rach,
+                rach_free: Instant::ZERO,
                 armed: Instant::MAX,
             });
         }
+        let contention = core.stream(&umts.name, "contention");
+        umts.cpch = setup.cpch.map(|cpch| Cpch::new(cpch, n as u32, contention));
         umts
     }
 
-    fn add_channel(&mut self, rate: Rate, limit: Limit, order: Order) {
-        let clock = self.clock(rate.tti, usual_phase(rate.tti));
+    fn add_channel(&mut self, kind: Kind, clock: u8, rate: Rate, limit: Limit, order: Order) {
         self.channels.push(Channel::new(rate, limit, order));
-        self.clock_of.push(clock);
+        self.ways.push(Way { kind, clock });
     }
 
     /// The clock of these intervals, whose PDUs are handed down at multiples of `tti` and `phase`.
     fn clock(&mut self, tti: Duration, phase: Duration) -> u8 {
-        let place = self.clocks.iter().position(|clock| clock.tti == tti && clock.phase == phase);
-        let place = place.unwrap_or_else(|| {
-            self.clocks.push(Clock::new(tti, phase));
-            self.clocks.len() - 1
-        });
-        place as u8
+        let is_it = |clock: &Clock| clock.tti == tti && clock.phase == phase && !clock.alone;
+        match self.clocks.iter().position(is_it) {
+            Some(place) => place as u8,
+            None => self.add_clock(Clock::new(tti, phase, false)),
+        }
+    }
+
+    fn add_clock(&mut self, clock: Clock) -> u8 {
+        self.clocks.push(clock);
+        (self.clocks.len() - 1) as u8
     }
 
     /// To be called once: asks the attachment for its first wish.
@@ -159,18 +231,34 @@ impl Umts {
 
     /// The channel that carries what a terminal's bearer sends in a direction.
     fn channel(&self, terminal: u32, direction: Direction) -> Option<u32> {
-        match (self.terminals[terminal as usize].service, direction) {
+        self.carrier(self.terminals[terminal as usize].service, terminal, direction)
+    }
+
+    /// The channel that carries it if this serves the terminal.
+    fn carrier(&self, service: Service, terminal: u32, direction: Direction) -> Option<u32> {
+        let own = |which| Some(self.common + self.own * terminal + which);
+        match (service, direction) {
             (Service::Nothing, _) => None,
             (Service::Common, Direction::Down) => Some(FACH),
-            (Service::Common, Direction::Up) => Some(channel_of(terminal, RACH)),
-            (Service::Dedicated, Direction::Down) => Some(channel_of(terminal, DCH_DOWN)),
-            (Service::Dedicated, Direction::Up) => Some(channel_of(terminal, DCH_UP)),
+            (Service::Common, Direction::Up) => match self.terminals.get(terminal as usize).map(|ue| ue.uplink) {
+                None | Some(Uplink::Rach) => own(RACH),
+                Some(Uplink::Nothing) => None,
+                Some(Uplink::Cpch) => own(CPCH),
+            },
+            (Service::Shared, Direction::Down) => Some(DSCH),
+            (Service::Dedicated, Direction::Down) => own(DCH_DOWN),
+            (Service::Shared | Service::Dedicated, Direction::Up) => own(DCH_UP),
         }
     }
 
     /// By which paths are compared: the Iub and an interval.
     fn delay(&self) -> Duration {
         self.channels[FACH as usize].rate().tti
+    }
+
+    /// The terminal to which a channel belongs that is not common to all.
+    fn owner(&self, channel: u32) -> u32 {
+        (channel - self.common) / self.own
     }
 
     fn arm(&self, core: &mut Core, at: Instant, key: u32) {
@@ -190,12 +278,16 @@ impl Umts {
     /// Does what the attachment has decided, and wakes it when it wishes.
     fn follow_attachment(&mut self, core: &mut Core) {
         while let Some(Move { terminal, service }) = self.attachment.poll() {
+            if service != Service::Common {
+                self.leave_cpch(core, terminal);
+            }
             self.terminals[terminal as usize].service = service;
             let place = self.terminals[terminal as usize].senders[Direction::Down.index()].place;
             core.observe(&Observation::Served { place, service: service.name() });
             for direction in Direction::BOTH {
                 self.change_clock(core, terminal, direction);
             }
+            self.consider_cpch(core, terminal);
         }
         if let Some(at) = self.attachment.next_timeout()
             && at < self.attachment_armed
@@ -240,12 +332,13 @@ impl Medium for Umts {
     }
 
     fn wake(&mut self, core: &mut Core, key: u32) {
-        let index = key >> 2;
-        match key & 3 {
+        let index = key >> 3;
+        match key & 7 {
             CLOCK => self.wake_clock(core, index as u8),
             LANDING => self.wake_landing(core, index as usize),
             TERMINAL => self.wake_terminal(core, index),
-            _ => self.wake_attachment(core),
+            ATTACHMENT => self.wake_attachment(core),
+            _ => self.wake_contention(core),
         }
     }
 
@@ -277,6 +370,14 @@ impl Medium for Umts {
         probe.value("fach_sent_pdus", fach.counts.sent as f64);
         probe.value("fach_dropped_pdus", fach.counts.dropped as f64);
         probe.value("fach_queue_bytes", f64::from(fach.queued_bytes()));
+        if self.dsch.is_some() {
+            let dsch = &self.channels[DSCH as usize];
+            probe.value("dsch_sent_pdus", dsch.counts.sent as f64);
+            probe.value("dsch_queue_bytes", f64::from(dsch.queued_bytes()));
+        }
+        if let Some(cpch) = &self.cpch {
+            cpch.sample(probe);
+        }
         self.attachment.sample(core.now(), probe);
         for (terminal, ue) in (0..).zip(&self.terminals) {
             for direction in Direction::BOTH {

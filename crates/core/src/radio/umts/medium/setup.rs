@@ -6,7 +6,9 @@ use crate::net::observe::Place;
 use crate::radio::arq::LinkArq;
 use crate::radio::attachment::Attachment;
 use crate::radio::umts::channel::{Limit, Order, Rate};
+use crate::radio::umts::cpch;
 use crate::radio::umts::iub::Iub;
+use crate::radio::umts::rach::Aloha;
 
 /// How a cell is set up.
 pub struct Setup {
@@ -18,8 +20,14 @@ pub struct Setup {
     pub rach: Rate,
     /// Access to it delays an interval's PDUs by up to this long, at random.
     pub rach_access: Duration,
+    /// Access to it is slotted ALOHA instead.
+    pub rach_aloha: Option<Aloha>,
     /// Dedicated channels, down and up.
     pub dch: [Rate; 2],
+    /// The downlink shared channel, if the cell has one.
+    pub dsch: Option<Shared>,
+    /// The common packet channels, up, if the cell has any.
+    pub cpch: Option<cpch::Config>,
     /// What queues in front of the air take.
     pub limit: Limit,
     /// Whose turn it is on the forward access channel.
@@ -35,6 +43,15 @@ pub struct Setup {
     pub attachment: Box<dyn Attachment>,
     /// For each terminal: its RLC entities (at the RNC, at the terminal) and what the air loses (down, up).
     pub terminals: Vec<Terminal>,
+}
+
+/// A channel that several terminals share, one in each interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared {
+    /// Its rate and interval.
+    pub rate: Rate,
+    /// Whose turn it is.
+    pub order: Order,
 }
 
 /// How a terminal is set up.

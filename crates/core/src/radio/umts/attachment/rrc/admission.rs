@@ -9,6 +9,10 @@ use crate::radio::umts::ovsf::{Code, Spread, Tree};
 
 use super::Cell;
 
+/// What the dedicated channel down beside a downlink shared channel (DSCH) carries: signalling alone, at
+/// 3.4 kbit/s (TS 34.108 §6.10.2.4.1.2).
+const ASSOCIATED: BitRate = BitRate::from_bps(3_400);
+
 /// What a cell has given away, and what it may.
 pub(super) struct Admission {
     /// What the common channels take of the rate.
@@ -31,14 +35,21 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// For a cell that may give away `budget`, with its common channels.
+    /// For a cell that may give away `budget`, with its common channels. If it has a shared channel, that
+    /// is given away for good.
     pub fn new(budget: BitRate, cell: &Cell) -> Self {
-        let (common, each) = (cell.fach.rate, cell.dch_down.rate);
+        let mut codes = Tree::of_cell();
+        if let Some(dsch) = cell.dsch {
+            let taken = codes.take_all(Spread::of(dsch.rate), &mut Vec::new());
+            debug_assert!(taken, "the check of the scenario made sure that there are codes for it");
+        }
+        let each = if cell.dsch.is_some() { ASSOCIATED } else { cell.dch_down.rate };
+        let common = BitRate::from_bps(cell.fach.rate.as_bps() + cell.dsch.map_or(0, |dsch| dsch.rate.as_bps()));
         Self {
             common,
             each,
             spread: Spread::of(each),
-            codes: Tree::of_cell(),
+            codes,
             granted: 0,
             preemptible: 0,
             most: budget.as_bps().saturating_sub(common.as_bps()) / each.as_bps(),
@@ -128,7 +139,7 @@ mod tests {
     }
 
     fn admission(budget_kbps: u64, dch_kbps: u64) -> Admission {
-        let cell = Cell { terminals: 1, fach: rate(32), dch_down: rate(dch_kbps) };
+        let cell = Cell { terminals: 1, fach: rate(32), dch_down: rate(dch_kbps), dsch: None };
         Admission::new(BitRate::from_bps(budget_kbps * 1000), &cell)
     }
 

@@ -5,6 +5,10 @@
 //! grants them while its budget lasts. A terminal on CELL_DCH that is silent keeps them for the
 //! time `keep`; for the time `preemptible` after that another may take them; then it goes back to
 //! CELL_FACH. Nothing is sent during a transition, unless `serve_during_switch` says so.
+//!
+//! If the cell has a downlink shared channel (DSCH), a terminal on CELL_DCH gets its data over that, and has
+//! beside it a dedicated channel down for signalling alone, of 3.4 kbit/s, and one up (TS 25.301 §5.3.1). Then
+//! the shared channel takes of the budget for good, and each terminal takes little.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -16,6 +20,7 @@ use crate::engine::{BitRate, Bytes, Duration, Fault, Instant};
 use crate::net::Probe;
 use crate::radio::Direction;
 use crate::radio::attachment::{Attachment, Move, Service, Waiting};
+use crate::radio::umts::mapping::Transport;
 use crate::radio::umts::ovsf::Code;
 
 use super::{AttachmentConfig, Cell};
@@ -96,6 +101,10 @@ impl AttachmentConfig for Config {
         Box::new(Rrc::new(self, cell))
     }
 
+    fn maps_to(&self) -> &'static [Transport] {
+        &[Transport::Fach, Transport::Rach, Transport::Cpch, Transport::Dch, Transport::Dsch]
+    }
+
     fn check(&self) -> Result<(), Fault> {
         if self.setup_after_release < self.setup {
             return Err(Fault {
@@ -131,6 +140,8 @@ struct Rrc {
     /// A terminal is silent when it has sent and got nothing for so long: an interval.
     moment: Duration,
     admission: Admission,
+    /// What serves a terminal on CELL_DCH.
+    dedicated: Service,
     /// Who asked in vain, in that order.
     waiting: VecDeque<u32>,
     /// When to look at which terminal; entries may be old.
@@ -189,8 +200,9 @@ impl Rrc {
         let mut rrc = Self {
             config: config.clone(),
             terminals: (0..cell.terminals).map(terminal).collect(),
-            moment: cell.dch_down.tti,
+            moment: cell.dsch.unwrap_or(cell.dch_down).tti,
             admission: Admission::new(config.budget, cell),
+            dedicated: if cell.dsch.is_some() { Service::Shared } else { Service::Dedicated },
             waiting: VecDeque::new(),
             timers: BinaryHeap::new(),
             moves: VecDeque::new(),
@@ -235,7 +247,7 @@ impl Rrc {
         let service = match terminal.state {
             _ if terminal.transition.is_some() => Service::Nothing,
             State::CellFach => Service::Common,
-            State::CellDch => Service::Dedicated,
+            State::CellDch => self.dedicated,
             State::Idle | State::CellPch | State::UraPch => Service::Nothing,
         };
         self.moves.push_back(Move { terminal: n, service });
