@@ -4,7 +4,9 @@
 //! URA_PCH. On CELL_FACH more waiting data than a threshold ask for dedicated channels (DCH); the cell
 //! grants them while its budget lasts. A terminal on CELL_DCH that is silent keeps them for the
 //! time `keep`; for the time `preemptible` after that another may take them; then it goes back to
-//! CELL_FACH. Nothing is sent during a transition, unless `serve_during_switch` says so.
+//! CELL_FACH. Nothing is sent during a transition, unless `serve_during_switch` says so. From CELL_FACH a silent
+//! terminal goes to CELL_PCH, from there to URA_PCH if it moves about, and to Idle when it has been silent
+//! for long. Data for it (it is paged) or of it lead back to CELL_FACH. What a cell update costs is not modelled.
 //!
 //! If the cell has a downlink shared channel (DSCH), a terminal on CELL_DCH gets its data over that, and has
 //! beside it a dedicated channel down for signalling alone, of 3.4 kbit/s, and one up (TS 25.301 §5.3.1). Then
@@ -26,6 +28,8 @@ use crate::radio::umts::ovsf::Code;
 use super::{AttachmentConfig, Cell};
 
 mod admission;
+#[cfg(test)]
+mod tests;
 
 use admission::Admission;
 
@@ -54,14 +58,15 @@ pub struct Config {
     pub preemptible: Duration,
     /// Whether the common channels serve a terminal while its dedicated ones are set up. No.
     pub serve_during_switch: bool,
-    /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays.
+    /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays. On CELL_PCH more
+    /// than 4 changes of its cell in 60 s make it go to URA_PCH.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paging_after: Option<Duration>,
-    /// From CELL_PCH or URA_PCH to CELL_FACH. 0.5 s.
+    /// From CELL_PCH or URA_PCH to CELL_FACH, when there are data for the terminal or of it. 0.5 s.
     pub from_paging: Duration,
     /// From Idle to CELL_FACH. 2 s.
     pub from_idle: Duration,
-    /// A terminal that is silent for so long is released, to Idle. 30 min.
+    /// A terminal that has been silent for so long, in whatever states, is released, to Idle. 30 min.
     pub idle_after: Duration,
 }
 
@@ -156,8 +161,10 @@ struct Terminal {
     since: Instant,
     /// The transition under way: where to, and when it is done.
     transition: Option<(State, Instant)>,
-    /// When it last sent or got something.
+    /// When something last came for it or of it, or was sent.
     active: Instant,
+    /// When its cell changed, the last times.
+    cell_changes: VecDeque<Instant>,
     /// The downlink codes of its dedicated channels.
     codes: Vec<Code>,
     /// Another may take its dedicated channels.
@@ -175,6 +182,19 @@ struct Terminal {
     preemptions: u64,
 }
 
+/// With more changes of its cell than these in [`CELL_CHANGES_COUNT`], a terminal on CELL_PCH goes to URA_PCH. TS
+/// 25.331 leaves it to the network.
+const FEW_CELL_CHANGES: usize = 4;
+/// For how long changes of the cell count.
+const CELL_CHANGES_COUNT: Duration = Duration::from_secs(60);
+
+impl Terminal {
+    /// Since when nothing has been sent in its present state.
+    fn silent_since(&self) -> Instant {
+        self.active.max(self.since)
+    }
+}
+
 impl Rrc {
     fn new(config: &Config, cell: &Cell) -> Self {
         let state = match config.initial {
@@ -186,6 +206,7 @@ impl Rrc {
             since: Instant::ZERO,
             transition: None,
             active: Instant::ZERO,
+            cell_changes: VecDeque::new(),
             codes: Vec::new(),
             preemptible: false,
             waits: false,
@@ -223,7 +244,6 @@ impl Rrc {
         terminal.since = now;
         terminal.state = state;
         terminal.transition = None;
-        terminal.active = now;
         self.serve(n);
     }
 
@@ -298,7 +318,7 @@ impl Rrc {
     /// silent for longest, since it is the least likely to come back.
     fn victim(&self) -> Option<u32> {
         let preemptible = (0..).zip(&self.terminals).filter(|(_, terminal)| terminal.preemptible);
-        preemptible.min_by_key(|(_, terminal)| terminal.active).map(|(n, _)| n)
+        preemptible.min_by_key(|(_, terminal)| terminal.silent_since()).map(|(n, _)| n)
     }
 
     /// Whether more waits for a terminal than the common channels should carry.
@@ -330,11 +350,12 @@ impl Rrc {
         if let Some((_, done)) = terminal.transition {
             return done;
         }
-        let idle = terminal.active + self.config.idle_after;
+        let idle = (terminal.active + self.config.idle_after).max(terminal.since);
+        let silent = terminal.silent_since();
         match terminal.state {
-            State::CellDch if terminal.preemptible => terminal.active + self.config.keep + self.config.preemptible,
-            State::CellDch => terminal.active + self.config.keep.max(self.moment),
-            State::CellFach => self.config.paging_after.map_or(idle, |after| terminal.active + after),
+            State::CellDch if terminal.preemptible => silent + self.config.keep + self.config.preemptible,
+            State::CellDch => silent + self.config.keep.max(self.moment),
+            State::CellFach => self.config.paging_after.map_or(idle, |after| silent + after),
             State::CellPch | State::UraPch => idle,
             State::Idle => Instant::MAX,
         }
@@ -411,7 +432,11 @@ impl Attachment for Rrc {
     }
 
     fn on_backlog(&mut self, now: Instant, n: u32, _direction: Direction, waiting: &dyn Waiting) {
-        let terminal = &self.terminals[n as usize];
+        let terminal = &mut self.terminals[n as usize];
+        if terminal.state == State::CellDch && terminal.transition.is_none() {
+            return self.note_activity(now, n);
+        }
+        terminal.active = now;
         if terminal.transition.is_some() {
             return;
         }
@@ -423,13 +448,26 @@ impl Attachment for Rrc {
             }
             State::CellPch | State::UraPch => self.begin(now, n, State::CellFach, self.config.from_paging),
             State::Idle => self.begin(now, n, State::CellFach, self.config.from_idle),
-            State::CellDch => self.note_activity(now, n),
+            State::CellDch => {}
         }
     }
 
     #[inline]
     fn on_sent(&mut self, now: Instant, n: u32, _direction: Direction, _bits: u32) {
         self.note_activity(now, n);
+    }
+
+    fn on_cell_change(&mut self, now: Instant, n: u32) {
+        let terminal = self.terminal(n);
+        terminal.cell_changes.push_back(now);
+        if terminal.cell_changes.len() <= FEW_CELL_CHANGES {
+            return;
+        }
+        let first = terminal.cell_changes.pop_front();
+        let is_often = first.is_some_and(|first| now.since(first) < CELL_CHANGES_COUNT);
+        if is_often && terminal.state == State::CellPch && terminal.transition.is_none() {
+            self.begin(now, n, State::UraPch, Duration::ZERO);
+        }
     }
 
     fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting) {
