@@ -20,6 +20,9 @@ pub trait Attachment: Send {
     /// A PDU of so many bits came to the queue of its channel.
     fn on_sent(&mut self, now: Instant, terminal: u32, direction: Direction, bits: u32);
 
+    /// Another cell serves a terminal from now on.
+    fn on_cell_change(&mut self, _now: Instant, _terminal: u32) {}
+
     /// The instant that [`Attachment::next_timeout`] named has come.
     fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting);
 
@@ -52,6 +55,8 @@ pub enum Service {
     Common,
     /// Channels of its own.
     Dedicated,
+    /// The shared channel down, and a channel of its own up.
+    Shared,
 }
 
 impl Service {
@@ -61,6 +66,7 @@ impl Service {
             Self::Nothing => "nothing",
             Self::Common => "common",
             Self::Dedicated => "dedicated",
+            Self::Shared => "shared",
         }
     }
 }

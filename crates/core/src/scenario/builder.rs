@@ -17,7 +17,7 @@ use crate::profile::Profile;
 use crate::qos::Agent;
 use crate::radio::Direction;
 use crate::radio::umts::iub::Iub;
-use crate::radio::umts::medium::Terminal;
+use crate::radio::umts::medium::{Shared, Terminal};
 use crate::radio::umts::{self, Umts, attachment};
 
 use super::cell::Cell;
@@ -187,13 +187,22 @@ fn cell_setup(core: &mut Core, cell: &Cell, profile: Profile) -> umts::Setup {
         }
     };
     let terminals = cell.terminals().map(&mut terminal).collect();
-    let site = attachment::Cell { terminals: cell.ues, fach: cell.fach, dch_down: cell.dch.down };
+    let dsch = cell.dsch.as_ref().map(|dsch| Shared { rate: dsch.channel(), order: dsch.order });
+    let site = attachment::Cell {
+        terminals: cell.ues,
+        fach: cell.fach,
+        dch_down: cell.dch.down,
+        dsch: dsch.map(|dsch| dsch.rate),
+    };
     umts::Setup {
         name: cell.name.clone(),
         fach: cell.fach,
         rach: cell.rach,
         rach_access: cell.rach_access,
+        rach_aloha: cell.rach_aloha.clone(),
         dch: [cell.dch.down, cell.dch.up],
+        dsch,
+        cpch: cell.cpch.clone(),
         limit: cell.queue(profile),
         order: cell.fach_order,
         iub: [iub(), iub()],

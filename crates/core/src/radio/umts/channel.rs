@@ -149,6 +149,12 @@ impl Channel {
         self.queue.iter().enumerate().fold(None, first).map_or(0, |(_, place)| place)
     }
 
+    /// How many bits wait for or from the terminal whose PDU comes first, up to the first of another.
+    pub fn bits_of_first(&self) -> u32 {
+        let first = self.queue.front().map(|(terminal, _)| *terminal);
+        self.queue.iter().take_while(|(terminal, _)| Some(*terminal) == first).map(|(_, pdu)| pdu.bits).sum()
+    }
+
     /// How many bits an interval carries.
     pub fn interval_bits(&self) -> u32 {
         self.bits

@@ -4,7 +4,13 @@
 //! URA_PCH. On CELL_FACH more waiting data than a threshold ask for dedicated channels (DCH); the cell
 //! grants them while its budget lasts. A terminal on CELL_DCH that is silent keeps them for the
 //! time `keep`; for the time `preemptible` after that another may take them; then it goes back to
-//! CELL_FACH. Nothing is sent during a transition, unless `serve_during_switch` says so.
+//! CELL_FACH. Nothing is sent during a transition, unless `serve_during_switch` says so. From CELL_FACH a silent
+//! terminal goes to CELL_PCH, from there to URA_PCH if it moves about, and to Idle when it has been silent
+//! for long. Data for it (it is paged) or of it lead back to CELL_FACH. What a cell update costs is not modelled.
+//!
+//! If the cell has a downlink shared channel (DSCH), a terminal on CELL_DCH gets its data over that, and has
+//! beside it a dedicated channel down for signalling alone, of 3.4 kbit/s, and one up (TS 25.301 §5.3.1). Then
+//! the shared channel takes of the budget for good, and each terminal takes little.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -16,8 +22,16 @@ use crate::engine::{BitRate, Bytes, Duration, Fault, Instant};
 use crate::net::Probe;
 use crate::radio::Direction;
 use crate::radio::attachment::{Attachment, Move, Service, Waiting};
+use crate::radio::umts::mapping::Transport;
+use crate::radio::umts::ovsf::Code;
 
 use super::{AttachmentConfig, Cell};
+
+mod admission;
+#[cfg(test)]
+mod tests;
+
+use admission::Admission;
 
 /// Dedicated channels on demand, and the states of RRC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,7 +45,8 @@ pub struct Config {
     /// The same of what waits at the terminal to be sent up. Left out: it does not ask for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink_threshold: Option<Bytes>,
-    /// What the cell may give away downlink, the forward access channel included. 800 kbit/s.
+    /// What the cell may give away downlink, the forward access channel included. 800 kbit/s. Dedicated
+    /// channels also need a code (TS 25.213 §4.3.1): of 64 kbit/s there are 31.
     pub budget: BitRate,
     /// How long it takes to set up dedicated channels. 0.9 s.
     pub setup: Duration,
@@ -43,14 +58,15 @@ pub struct Config {
     pub preemptible: Duration,
     /// Whether the common channels serve a terminal while its dedicated ones are set up. No.
     pub serve_during_switch: bool,
-    /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays.
+    /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays. On CELL_PCH more
+    /// than 4 changes of its cell in 60 s make it go to URA_PCH.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paging_after: Option<Duration>,
-    /// From CELL_PCH or URA_PCH to CELL_FACH. 0.5 s.
+    /// From CELL_PCH or URA_PCH to CELL_FACH, when there are data for the terminal or of it. 0.5 s.
     pub from_paging: Duration,
     /// From Idle to CELL_FACH. 2 s.
     pub from_idle: Duration,
-    /// A terminal that is silent for so long is released, to Idle. 30 min.
+    /// A terminal that has been silent for so long, in whatever states, is released, to Idle. 30 min.
     pub idle_after: Duration,
 }
 
@@ -90,6 +106,10 @@ impl AttachmentConfig for Config {
         Box::new(Rrc::new(self, cell))
     }
 
+    fn maps_to(&self) -> &'static [Transport] {
+        &[Transport::Fach, Transport::Rach, Transport::Cpch, Transport::Dch, Transport::Dsch]
+    }
+
     fn check(&self) -> Result<(), Fault> {
         if self.setup_after_release < self.setup {
             return Err(Fault {
@@ -122,25 +142,16 @@ impl State {
 struct Rrc {
     config: Config,
     terminals: Vec<Terminal>,
-    fach_rate: BitRate,
-    dch_rate: BitRate,
     /// A terminal is silent when it has sent and got nothing for so long: an interval.
     moment: Duration,
-    /// How many have dedicated channels, or are about to.
-    granted: u64,
-    /// How many of them another may take.
-    preemptible: u64,
-    /// How many the budget allows.
-    most: u64,
+    admission: Admission,
+    /// What serves a terminal on CELL_DCH.
+    dedicated: Service,
     /// Who asked in vain, in that order.
     waiting: VecDeque<u32>,
     /// When to look at which terminal; entries may be old.
     timers: BinaryHeap<Reverse<(Instant, u32)>>,
     moves: VecDeque<Move>,
-    /// What has been added up, and until when.
-    until: Instant,
-    granted_time: f64,
-    full_time: Duration,
 }
 
 /// What is known of a terminal.
@@ -150,8 +161,12 @@ struct Terminal {
     since: Instant,
     /// The transition under way: where to, and when it is done.
     transition: Option<(State, Instant)>,
-    /// When it last sent or got something.
+    /// When something last came for it or of it, or was sent.
     active: Instant,
+    /// When its cell changed, the last times.
+    cell_changes: VecDeque<Instant>,
+    /// The downlink codes of its dedicated channels.
+    codes: Vec<Code>,
     /// Another may take its dedicated channels.
     preemptible: bool,
     /// Whether it waits for dedicated channels.
@@ -167,6 +182,19 @@ struct Terminal {
     preemptions: u64,
 }
 
+/// With more changes of its cell than these in [`CELL_CHANGES_COUNT`], a terminal on CELL_PCH goes to URA_PCH. TS
+/// 25.331 leaves it to the network.
+const FEW_CELL_CHANGES: usize = 4;
+/// For how long changes of the cell count.
+const CELL_CHANGES_COUNT: Duration = Duration::from_secs(60);
+
+impl Terminal {
+    /// Since when nothing has been sent in its present state.
+    fn silent_since(&self) -> Instant {
+        self.active.max(self.since)
+    }
+}
+
 impl Rrc {
     fn new(config: &Config, cell: &Cell) -> Self {
         let state = match config.initial {
@@ -178,6 +206,8 @@ impl Rrc {
             since: Instant::ZERO,
             transition: None,
             active: Instant::ZERO,
+            cell_changes: VecDeque::new(),
+            codes: Vec::new(),
             preemptible: false,
             waits: false,
             armed: Instant::MAX,
@@ -188,23 +218,15 @@ impl Rrc {
             refusals: 0,
             preemptions: 0,
         };
-        let (fach_rate, dch_rate) = (cell.fach.rate, cell.dch_down.rate);
-        let free = config.budget.as_bps().saturating_sub(fach_rate.as_bps());
         let mut rrc = Self {
             config: config.clone(),
             terminals: (0..cell.terminals).map(terminal).collect(),
-            fach_rate,
-            dch_rate,
-            moment: cell.dch_down.tti,
-            granted: 0,
-            preemptible: 0,
-            most: free / dch_rate.as_bps(),
+            moment: cell.dsch.unwrap_or(cell.dch_down).tti,
+            admission: Admission::new(config.budget, cell),
+            dedicated: if cell.dsch.is_some() { Service::Shared } else { Service::Dedicated },
             waiting: VecDeque::new(),
             timers: BinaryHeap::new(),
             moves: VecDeque::new(),
-            until: Instant::ZERO,
-            granted_time: 0.0,
-            full_time: Duration::ZERO,
         };
         for n in 0..cell.terminals {
             rrc.set_timer(n);
@@ -216,28 +238,12 @@ impl Rrc {
         &mut self.terminals[n as usize]
     }
 
-    /// Adds up what holds for the whole cell, before it changes.
-    fn add_up(&mut self, now: Instant) {
-        let time = now.since(self.until);
-        self.granted_time += self.granted as f64 * time.as_secs_f64();
-        if self.is_full() {
-            self.full_time += time;
-        }
-        self.until = now;
-    }
-
-    /// No further dedicated channels fit, and nobody can be made to give up his.
-    fn is_full(&self) -> bool {
-        self.granted >= self.most && self.preemptible == 0
-    }
-
     fn enter(&mut self, now: Instant, n: u32, state: State) {
         let terminal = self.terminal(n);
         terminal.times[terminal.state as usize] += now.since(terminal.since);
         terminal.since = now;
         terminal.state = state;
         terminal.transition = None;
-        terminal.active = now;
         self.serve(n);
     }
 
@@ -261,7 +267,7 @@ impl Rrc {
         let service = match terminal.state {
             _ if terminal.transition.is_some() => Service::Nothing,
             State::CellFach => Service::Common,
-            State::CellDch => Service::Dedicated,
+            State::CellDch => self.dedicated,
             State::Idle | State::CellPch | State::UraPch => Service::Nothing,
         };
         self.moves.push_back(Move { terminal: n, service });
@@ -269,18 +275,17 @@ impl Rrc {
 
     /// A terminal gives its dedicated channels back.
     fn release(&mut self, now: Instant, n: u32) {
-        self.add_up(now);
-        self.granted -= 1;
-        let terminal = self.terminal(n);
+        let terminal = &mut self.terminals[n as usize];
         if std::mem::take(&mut terminal.preemptible) {
-            self.preemptible -= 1;
+            self.admission.set_preemptible(now, false);
         }
+        self.admission.release(now, &mut terminal.codes);
         self.begin(now, n, State::CellFach, Duration::ZERO);
     }
 
     /// A terminal asks for dedicated channels.
     fn ask(&mut self, now: Instant, n: u32) {
-        if self.granted < self.most {
+        if self.admission.has_room() {
             return self.grant(now, n, self.config.setup);
         }
         match self.victim() {
@@ -300,9 +305,8 @@ impl Rrc {
     }
 
     fn grant(&mut self, now: Instant, n: u32, takes: Duration) {
-        self.add_up(now);
-        self.granted += 1;
-        let terminal = self.terminal(n);
+        let terminal = &mut self.terminals[n as usize];
+        self.admission.grant(now, &mut terminal.codes);
         terminal.allocations += 1;
         if std::mem::take(&mut terminal.waits) {
             self.waiting.retain(|other| *other != n);
@@ -314,7 +318,7 @@ impl Rrc {
     /// silent for longest, since it is the least likely to come back.
     fn victim(&self) -> Option<u32> {
         let preemptible = (0..).zip(&self.terminals).filter(|(_, terminal)| terminal.preemptible);
-        preemptible.min_by_key(|(_, terminal)| terminal.active).map(|(n, _)| n)
+        preemptible.min_by_key(|(_, terminal)| terminal.silent_since()).map(|(n, _)| n)
     }
 
     /// Whether more waits for a terminal than the common channels should carry.
@@ -330,7 +334,7 @@ impl Rrc {
     /// Those that wait get what has become free, first come first served; who has sent all that
     /// it asked for waits no more.
     fn serve_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
-        while self.granted < self.most
+        while self.admission.has_room()
             && let Some(n) = self.waiting.pop_front()
         {
             self.terminal(n).waits = false;
@@ -346,11 +350,12 @@ impl Rrc {
         if let Some((_, done)) = terminal.transition {
             return done;
         }
-        let idle = terminal.active + self.config.idle_after;
+        let idle = (terminal.active + self.config.idle_after).max(terminal.since);
+        let silent = terminal.silent_since();
         match terminal.state {
-            State::CellDch if terminal.preemptible => terminal.active + self.config.keep + self.config.preemptible,
-            State::CellDch => terminal.active + self.config.keep.max(self.moment),
-            State::CellFach => self.config.paging_after.map_or(idle, |after| terminal.active + after),
+            State::CellDch if terminal.preemptible => silent + self.config.keep + self.config.preemptible,
+            State::CellDch => silent + self.config.keep.max(self.moment),
+            State::CellFach => self.config.paging_after.map_or(idle, |after| silent + after),
             State::CellPch | State::UraPch => idle,
             State::Idle => Instant::MAX,
         }
@@ -377,8 +382,7 @@ impl Rrc {
         match terminal.state {
             _ if busy => self.terminal(n).active = now,
             State::CellDch if !terminal.preemptible && self.config.preemptible > Duration::ZERO => {
-                self.add_up(now);
-                self.preemptible += 1;
+                self.admission.set_preemptible(now, true);
                 self.terminal(n).preemptible = true;
                 self.preempt_for_waiting(now, waiting);
             }
@@ -400,8 +404,7 @@ impl Rrc {
         terminal.active = now;
         if terminal.preemptible {
             terminal.preemptible = false;
-            self.add_up(now);
-            self.preemptible -= 1;
+            self.admission.set_preemptible(now, false);
             // It may be silent again before the former wish comes.
             self.set_timer(n);
         }
@@ -409,7 +412,7 @@ impl Rrc {
 
     /// Somebody can be made to give up his channels: the first of those that wait gets them.
     fn preempt_for_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
-        while self.preemptible > 0
+        while self.admission.has_preemptible()
             && let Some(n) = self.waiting.pop_front()
         {
             self.terminal(n).waits = false;
@@ -429,7 +432,11 @@ impl Attachment for Rrc {
     }
 
     fn on_backlog(&mut self, now: Instant, n: u32, _direction: Direction, waiting: &dyn Waiting) {
-        let terminal = &self.terminals[n as usize];
+        let terminal = &mut self.terminals[n as usize];
+        if terminal.state == State::CellDch && terminal.transition.is_none() {
+            return self.note_activity(now, n);
+        }
+        terminal.active = now;
         if terminal.transition.is_some() {
             return;
         }
@@ -441,13 +448,26 @@ impl Attachment for Rrc {
             }
             State::CellPch | State::UraPch => self.begin(now, n, State::CellFach, self.config.from_paging),
             State::Idle => self.begin(now, n, State::CellFach, self.config.from_idle),
-            State::CellDch => self.note_activity(now, n),
+            State::CellDch => {}
         }
     }
 
     #[inline]
     fn on_sent(&mut self, now: Instant, n: u32, _direction: Direction, _bits: u32) {
         self.note_activity(now, n);
+    }
+
+    fn on_cell_change(&mut self, now: Instant, n: u32) {
+        let terminal = self.terminal(n);
+        terminal.cell_changes.push_back(now);
+        if terminal.cell_changes.len() <= FEW_CELL_CHANGES {
+            return;
+        }
+        let first = terminal.cell_changes.pop_front();
+        let is_often = first.is_some_and(|first| now.since(first) < CELL_CHANGES_COUNT);
+        if is_often && terminal.state == State::CellPch && terminal.transition.is_none() {
+            self.begin(now, n, State::UraPch, Duration::ZERO);
+        }
     }
 
     fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting) {
@@ -480,15 +500,7 @@ impl Attachment for Rrc {
     }
 
     fn sample(&self, now: Instant, probe: &mut dyn Probe) {
-        let last = now.since(self.until);
-        let granted_time = self.granted_time + self.granted as f64 * last.as_secs_f64();
-        let seconds = now.as_secs_f64();
-        let mean = if seconds > 0.0 { granted_time / seconds } else { 0.0 };
-        let full_time = self.full_time + if self.is_full() { last } else { Duration::ZERO };
-        probe.value("dedicated", self.granted as f64);
-        let (fach, dch) = (self.fach_rate.as_bps() as f64 / 1e3, self.dch_rate.as_bps() as f64 / 1e3);
-        probe.value("occupancy_kbps", fach + dch * mean);
-        probe.value("full_s", full_time.as_secs_f64());
+        self.admission.sample(now, probe);
         let sum = |of: fn(&Terminal) -> u64| self.terminals.iter().map(of).sum::<u64>() as f64;
         probe.value("allocations", sum(|terminal| terminal.allocations));
         probe.value("preemptions", sum(|terminal| terminal.preemptions));
