@@ -12,6 +12,9 @@
 
 pub mod arq;
 pub mod attachment;
+pub mod channel;
+pub mod mobility;
+pub mod propagation;
 pub mod rlc;
 pub mod umts;
 

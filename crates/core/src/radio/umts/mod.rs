@@ -14,5 +14,6 @@ mod bearer;
 pub mod channel;
 pub mod iub;
 pub mod medium;
+pub mod power;
 
 pub use medium::{Setup, Umts};
