@@ -15,5 +15,6 @@ pub mod channel;
 pub mod iub;
 pub mod medium;
 pub mod power;
+pub mod roaming;
 
 pub use medium::{Setup, Umts};
