@@ -1,0 +1,236 @@
+//! What happens in each interval: entities hand down PDUs, which cross the Iub to the Node B's queues
+//! or stand in the terminal's own, and each channel sends what fits.
+
+use crate::engine::{Duration, Instant};
+use crate::net::Core;
+use crate::net::observe::PduStep;
+use crate::radio::Direction;
+use crate::radio::arq::Slot;
+use crate::radio::attachment::Service;
+use crate::radio::rlc::Pdu;
+
+use super::clock::{at_or_after, insert, remove};
+use super::landing::{BEYOND_AIR, Landing, land};
+use super::{CLOCK, DCH_UP, FACH, RACH, Umts, key};
+
+/// A PDU under way from the RNC to a channel's queue.
+pub(super) struct ToNodeB {
+    pub(super) at: Instant,
+    pub(super) channel: u32,
+    pub(super) terminal: u32,
+    pub(super) pdu: Pdu,
+}
+
+impl Umts {
+    /// Lets an entity take part in the intervals of its channel, if it has something to send.
+    pub(super) fn activate(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let sender = &self.terminals[terminal as usize].senders[direction.index()];
+        if sender.ticking || !sender.arq.wants_to_send() {
+            return;
+        }
+        if self.terminals[terminal as usize].service == Service::Nothing {
+            return;
+        }
+        let number = sender.clock;
+        self.terminals[terminal as usize].senders[direction.index()].ticking = true;
+        insert(&mut self.clocks[usize::from(number)].senders, 2 * terminal + direction.index() as u32);
+        self.arm_tick(core, number);
+    }
+
+    /// Wakes a clock one lead before the next interval that begins after now.
+    fn arm_tick(&mut self, core: &mut Core, number: u8) {
+        let clock = &mut self.clocks[usize::from(number)];
+        if clock.tick != Instant::MAX {
+            return; // it is awake, and no tick lies before the one it waits for
+        }
+        clock.tick = clock.next_tick(core.now());
+        let tick = clock.tick;
+        self.arm(core, tick, key(CLOCK, u32::from(number)));
+    }
+
+    /// Wakes a clock at the first interval that begins at `at` or later.
+    fn arm_frame(&mut self, core: &mut Core, number: u8, at: Instant) {
+        let clock = &mut self.clocks[usize::from(number)];
+        if clock.frame < at + clock.tti {
+            return; // it waits for that one, or an earlier one
+        }
+        let frame = at_or_after(at, clock.tti);
+        if frame < clock.frame {
+            clock.frame = frame;
+            self.arm(core, frame, key(CLOCK, u32::from(number)));
+        }
+    }
+
+    pub(super) fn wake_clock(&mut self, core: &mut Core, number: u8) {
+        let clock = &mut self.clocks[usize::from(number)];
+        if clock.tick == core.now() {
+            clock.tick = Instant::MAX;
+            clock.ticked = core.now();
+            self.tick(core, number);
+        } else if clock.frame == core.now() {
+            clock.frame = Instant::MAX;
+            self.frame(core, number);
+        }
+    }
+
+    /// The entities of a clock hand down what the next interval is to carry.
+    fn tick(&mut self, core: &mut Core, number: u8) {
+        let senders = std::mem::take(&mut self.clocks[usize::from(number)].senders);
+        for &sender in &senders {
+            let (terminal, direction) = (sender / 2, Direction::BOTH[sender as usize % 2]);
+            self.hand_down(core, terminal, direction);
+            self.arm_entity(core, terminal, direction.index());
+        }
+        self.leave_rnc(core);
+        let mut senders = senders;
+        senders.retain(|sender| {
+            let sender = &mut self.terminals[*sender as usize / 2].senders[*sender as usize % 2];
+            sender.ticking = sender.arq.wants_to_send();
+            sender.ticking
+        });
+        // What is sent wakes nobody here, so nobody has joined meanwhile.
+        self.clocks[usize::from(number)].senders = senders;
+        if !self.clocks[usize::from(number)].senders.is_empty() {
+            self.arm_tick(core, number);
+        }
+        self.follow_attachment(core);
+    }
+
+    fn hand_down(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let Some(channel) = self.channel(terminal, direction) else { return };
+        let now = core.now();
+        if now < self.terminals[terminal as usize].senders[direction.index()].not_before {
+            return;
+        }
+        let rate = self.channels[channel as usize].rate();
+        let pdus = self.channels[channel as usize].pdus(self.pdu_bits);
+        let mut at = now;
+        for place in 0..pdus {
+            let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
+            if !arq.wants_to_send() {
+                break;
+            }
+            if self.spacing > Duration::ZERO {
+                at += Duration::from_nanos((self.spacing.as_nanos() as f64 * self.spacings.unit()) as u64);
+            }
+            let Some(pdu) = arq.pull(&Slot { now, at, tti: rate.tti, pdus, place }) else { break };
+            self.observe(core, at, PduStep::Sent, terminal, direction, &pdu, None);
+            match direction {
+                Direction::Down => self.leaving.push((at, channel, terminal, pdu)),
+                Direction::Up => self.offer(core, at, channel, terminal, direction, pdu),
+            }
+        }
+    }
+
+    /// Sends what left the entities at the RNC on its way to the Node B, in order.
+    fn leave_rnc(&mut self, core: &mut Core) {
+        if self.leaving.is_empty() {
+            return;
+        }
+        let mut leaving = std::mem::take(&mut self.leaving);
+        if self.spacing > Duration::ZERO {
+            leaving.sort_by_key(|(at, ..)| *at);
+        }
+        for (at, channel, terminal, pdu) in leaving.drain(..) {
+            let at = self.iub[Direction::Down.index()].arrival(at, pdu.bits);
+            let number = self.clock_of[channel as usize];
+            self.clocks[usize::from(number)].coming += 1;
+            self.arm_frame(core, number, at);
+            self.to_node_b.push_back(ToNodeB { at, channel, terminal, pdu });
+        }
+        self.leaving = leaving;
+    }
+
+    /// A PDU comes to the queue of a channel.
+    fn offer(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Pdu) {
+        let number = self.clock_of[channel as usize];
+        self.attachment.on_sent(core.now(), terminal, direction, pdu.bits);
+        match self.channels[channel as usize].offer(terminal, pdu) {
+            Ok(()) => {
+                insert(&mut self.clocks[usize::from(number)].channels, channel);
+                // What goes down was waited for when it left the RNC, and stands in the queue only once the
+                // interval has begun: that one would begin again.
+                if direction == Direction::Up {
+                    self.arm_frame(core, number, at);
+                }
+            }
+            Err(pdu) => {
+                self.terminals[terminal as usize].dropped[direction.index()] += 1;
+                let bytes = self.channels[channel as usize].queued_bytes();
+                self.observe(core, at, PduStep::Dropped, terminal, direction, &pdu, Some(bytes));
+            }
+        }
+    }
+
+    /// What has come to the Node B by now stands in its queues.
+    fn arrive_at_node_b(&mut self, core: &mut Core) {
+        while self.to_node_b.front().is_some_and(|first| first.at <= core.now())
+            && let Some(ToNodeB { at, channel, terminal, pdu }) = self.to_node_b.pop_front()
+        {
+            self.clocks[usize::from(self.clock_of[channel as usize])].coming -= 1;
+            self.offer(core, at, channel, terminal, Direction::Down, pdu);
+        }
+    }
+
+    /// An interval begins: each channel of the clock sends what fits.
+    fn frame(&mut self, core: &mut Core, number: u8) {
+        self.arrive_at_node_b(core);
+        let now = core.now();
+        let mut channels = std::mem::take(&mut self.clocks[usize::from(number)].channels);
+        for &channel in &channels {
+            self.send_interval(core, channel);
+        }
+        channels.retain(|channel| !self.channels[*channel as usize].is_empty());
+        let clock = &mut self.clocks[usize::from(number)];
+        clock.channels = channels;
+        if !clock.channels.is_empty() || clock.coming > 0 {
+            let next = now + clock.tti;
+            self.arm_frame(core, number, next);
+        }
+        self.arm_landings(core);
+        self.follow_attachment(core);
+    }
+
+    fn send_interval(&mut self, core: &mut Core, channel: u32) {
+        let now = core.now();
+        let which = if channel == FACH { FACH } else { (channel - 1) % 3 + 1 };
+        let direction = if matches!(which, RACH | DCH_UP) { Direction::Up } else { Direction::Down };
+        let mut arrival = now + self.channels[channel as usize].rate().tti + BEYOND_AIR;
+        if which == RACH && self.rach_access > Duration::ZERO {
+            let nanos = self.rach_access.as_nanos() as f64 * self.accesses.unit();
+            arrival += Duration::from_nanos(nanos as u64);
+        }
+        let mut left = self.channels[channel as usize].interval_bits();
+        while let Some((terminal, pdu)) = self.channels[channel as usize].next(&mut left) {
+            let bytes = self.channels[channel as usize].queued_bytes();
+            self.observe(core, now, PduStep::Aired, terminal, direction, &pdu, Some(bytes));
+            let landing = Landing { at: arrival, sent: now, terminal, pdu };
+            land(&mut self.landings[direction.index()], landing);
+        }
+    }
+
+    /// An entity follows the intervals of its present channel, from when it would have handed down
+    /// PDUs for the former one.
+    pub(super) fn change_clock(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let tti = self.channel(terminal, direction).map(|channel| self.channels[channel as usize].rate().tti);
+        let sender = &self.terminals[terminal as usize].senders[direction.index()];
+        let (former, ticking) = (sender.clock, sender.ticking);
+        let clock = &self.clocks[usize::from(former)];
+        if tti == Some(clock.tti) {
+            return self.activate(core, terminal, direction);
+        }
+        if ticking {
+            remove(&mut self.clocks[usize::from(former)].senders, 2 * terminal + direction.index() as u32);
+        }
+        let next = self.clocks[usize::from(former)].next_tick(core.now());
+        let present = tti.map_or(former, |tti| {
+            let phase = Duration::from_nanos(next.as_nanos() % tti.as_nanos());
+            self.clock(tti, phase)
+        });
+        let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
+        sender.ticking = false;
+        sender.clock = present;
+        sender.not_before = next;
+        self.activate(core, terminal, direction);
+    }
+}

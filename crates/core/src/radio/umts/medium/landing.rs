@@ -1,0 +1,120 @@
+//! From the air to the RLC entities: what was sent arrives, unless the air loses it.
+
+use std::collections::VecDeque;
+
+use crate::engine::{Duration, Instant};
+use crate::net::Core;
+use crate::net::observe::{Cause, PduStep};
+use crate::radio::Direction;
+use crate::radio::arq::Outcome;
+use crate::radio::rlc::Pdu;
+
+use super::{LANDING, Umts, key};
+
+/// From the end of an interval to the RLC entity at the other side: channel and MAC (EURANE).
+pub(super) const BEYOND_AIR: Duration = Duration::from_micros(15);
+
+/// A PDU under way to an RLC entity.
+pub(super) struct Landing {
+    pub(super) at: Instant,
+    /// When the interval began in which it was sent.
+    pub(super) sent: Instant,
+    pub(super) terminal: u32,
+    pub(super) pdu: Pdu,
+}
+
+/// Where PDUs fly: the air, in the places of its two directions, and the Iub up to the RNC.
+const TO_RNC: usize = 2;
+
+impl Umts {
+    pub(super) fn arm_landings(&mut self, core: &mut Core) {
+        for place in 0..self.landings.len() {
+            if let Some(first) = self.landings[place].front()
+                && first.at < self.armed[place]
+            {
+                self.armed[place] = first.at;
+                self.arm(core, first.at, key(LANDING, place as u32));
+            }
+        }
+    }
+
+    /// PDUs have come over the air, or to the RNC.
+    pub(super) fn wake_landing(&mut self, core: &mut Core, place: usize) {
+        if self.armed[place] != core.now() {
+            return; // an old wake-up
+        }
+        self.armed[place] = Instant::MAX;
+        while self.landings[place].front().is_some_and(|first| first.at <= core.now())
+            && let Some(landing) = self.landings[place].pop_front()
+        {
+            match place {
+                TO_RNC => self.receive(core, landing.terminal, Direction::Up, &landing.pdu),
+                _ => self.come_over_air(core, Direction::BOTH[place], landing),
+            }
+        }
+        self.arm_landings(core);
+    }
+
+    /// A PDU has come over the air, if that does not lose it.
+    fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) {
+        let Landing { at, terminal, pdu, .. } = landing;
+        let ue = &mut self.terminals[terminal as usize];
+        if ue.loss[direction.index()].0.as_mut().is_some_and(|model| model.loses(at)) {
+            ue.lost[direction.index()] += 1;
+            return self.observe(core, at, PduStep::Lost, terminal, direction, &pdu, None);
+        }
+        match direction {
+            Direction::Down => self.receive(core, terminal, direction, &pdu),
+            Direction::Up => {
+                let arrival = self.iub[Direction::Up.index()].arrival(at, pdu.bits);
+                self.landings[TO_RNC].push_back(Landing { at: arrival, sent: at, terminal, pdu });
+            }
+        }
+    }
+
+    fn receive(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: &Pdu) {
+        let now = core.now();
+        self.observe(core, now, PduStep::Received, terminal, direction, pdu, None);
+        let ue = &mut self.terminals[terminal as usize];
+        let receiver = 1 - direction.index();
+        ue.senders[receiver].arq.on_pdu(now, pdu, &mut self.outcomes);
+        if !self.outcomes.is_empty() {
+            self.end_sdus(core, terminal, direction);
+        }
+        self.activate(core, terminal, Direction::BOTH[receiver]);
+        self.arm_entity(core, terminal, receiver);
+    }
+
+    /// What an entity has said of SDUs: their packets arrive, or are lost.
+    fn end_sdus(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let ue = &mut self.terminals[terminal as usize];
+        let to = if direction == Direction::Down { ue.end } else { self.rnc };
+        let from = &mut ue.senders[direction.index()];
+        for outcome in self.outcomes.drain(..) {
+            match outcome {
+                Outcome::Delivered(sdu) => {
+                    if let Some(pkt) = from.take(sdu) {
+                        from.count(core, &pkt);
+                        core.arrive(to.node, to.port, pkt);
+                    }
+                }
+                Outcome::Lost(sdu) => {
+                    if let Some(pkt) = from.take(sdu) {
+                        core.drop(pkt, from.place, Cause::Radio);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Enters a landing in the order of arrival; of those that end at one instant the shorter interval
+/// comes first (as in EURANE). Most come in order.
+pub(super) fn land(landings: &mut VecDeque<Landing>, landing: Landing) {
+    let is_later = |other: &Landing| other.at > landing.at || (other.at == landing.at && other.sent < landing.sent);
+    if !landings.back().is_some_and(is_later) {
+        return landings.push_back(landing);
+    }
+    let behind = landings.iter().rev().take_while(|other| is_later(other)).count();
+    landings.insert(landings.len() - behind, landing);
+}

@@ -1,0 +1,85 @@
+//! A terminal: the two ends of its bearer, what they take, and their timers.
+
+use crate::engine::{Instant, Target};
+use crate::net::loss::Loss;
+use crate::net::medium::End;
+use crate::net::observe::Cause;
+use crate::net::{Core, Pkt};
+use crate::radio::Direction;
+use crate::radio::arq::Unsent;
+use crate::radio::attachment::{Service, Waiting};
+use crate::radio::umts::bearer::Sender;
+
+use super::{TERMINAL, Umts, key};
+
+/// A terminal.
+pub(super) struct Ue {
+    pub(super) end: End,
+    /// At the RNC, which sends down, and at the terminal, which sends up.
+    pub(super) senders: [Sender; 2],
+    pub(super) loss: [Loss; 2],
+    /// PDUs that the air lost, down and up.
+    pub(super) lost: [u64; 2],
+    /// PDUs that found no room in the queue in front of the air, down and up.
+    pub(super) dropped: [u64; 2],
+    pub(super) service: Service,
+    /// When the valid wake-up of its RLC entities comes.
+    pub(super) armed: Instant,
+}
+
+/// What waits at the terminals' bearers.
+pub(super) struct Bearers<'a>(pub(super) &'a [Ue]);
+
+impl Waiting for Bearers<'_> {
+    fn unsent(&self, terminal: u32, direction: Direction) -> Unsent {
+        self.0[terminal as usize].senders[direction.index()].arq.backlog()
+    }
+}
+
+impl Umts {
+    /// Takes a packet to send, or drops it if there is no room.
+    pub(super) fn enqueue(&mut self, core: &mut Core, terminal: u32, direction: Direction, pkt: Pkt) {
+        let now = core.now();
+        let bytes = core.packet(&pkt).size;
+        let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
+        match sender.enqueue(now, pkt, bytes) {
+            Ok(()) => {
+                self.activate(core, terminal, direction);
+                self.arm_entity(core, terminal, direction.index());
+                self.attachment.on_backlog(now, terminal, direction, &Bearers(&self.terminals));
+            }
+            Err(pkt) => core.drop(pkt, sender.place, Cause::Overflow),
+        }
+    }
+
+    /// Wakes an RLC entity of a terminal when it wishes.
+    #[inline]
+    pub(super) fn arm_entity(&mut self, core: &mut Core, terminal: u32, entity: usize) {
+        let ue = &mut self.terminals[terminal as usize];
+        if let Some(at) = ue.senders[entity].arq.next_timeout().filter(|at| *at < ue.armed) {
+            ue.armed = at;
+            // Timers expire before anything else happens at their instant.
+            let target = Target { component: self.component, key: key(TERMINAL, terminal) };
+            core.arm(target, at, Instant::ZERO);
+        }
+    }
+
+    pub(super) fn wake_terminal(&mut self, core: &mut Core, terminal: u32) {
+        let now = core.now();
+        let ue = &mut self.terminals[terminal as usize];
+        if ue.armed != now {
+            return; // an old wake-up
+        }
+        ue.armed = Instant::MAX;
+        for direction in Direction::BOTH {
+            let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
+            if arq.next_timeout().is_some_and(|at| at <= now) {
+                arq.on_timeout(now);
+                self.activate(core, terminal, direction);
+            }
+        }
+        for direction in Direction::BOTH {
+            self.arm_entity(core, terminal, direction.index());
+        }
+    }
+}
