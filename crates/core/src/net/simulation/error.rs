@@ -1,0 +1,44 @@
+//! What makes a run end early.
+
+use thiserror::Error;
+
+use crate::engine::Instant;
+
+/// What makes a run end early.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum RunError {
+    /// An event makes the next one without time going on.
+    #[error("time stands still at {at}: {events} events in one instant, the next of them at {component}")]
+    Stalled {
+        /// Where time stopped.
+        at: Instant,
+        /// How many events there were.
+        events: u64,
+        /// Who has the next one.
+        component: String,
+    },
+    /// More packets are under way than memory should hold.
+    #[error("{packets} packets are under way at {at}: a queue or a window without limit?")]
+    TooManyPackets {
+        /// When.
+        at: Instant,
+        /// How many.
+        packets: u64,
+    },
+    /// The books do not balance: a defect of lasthop.
+    #[error(
+        "packets are not conserved: sent {sent} + copied {copied} ≠ delivered {delivered} + dropped {dropped} + in flight {in_flight}"
+    )]
+    NotConserved {
+        /// Sent by endpoints.
+        sent: u64,
+        /// Copied where the way divides.
+        copied: u64,
+        /// Delivered to endpoints.
+        delivered: u64,
+        /// Dropped.
+        dropped: u64,
+        /// Held by media at the end.
+        in_flight: u64,
+    },
+}

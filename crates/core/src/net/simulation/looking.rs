@@ -1,0 +1,78 @@
+//! What can be seen of a network between events.
+
+use super::{ENDPOINT, KIND, MEDIUM, RunError, Simulation};
+use crate::engine::Target;
+use crate::net::machine::Transfer;
+use crate::net::observe::{Probe, What};
+use crate::net::packet::{FlowId, NodeId};
+
+impl Simulation {
+    /// The name of a node.
+    pub fn node_name(&self, node: NodeId) -> &str {
+        &self.nodes[node.0 as usize].name
+    }
+
+    /// Whether the books balance: sent + copied = delivered + dropped + in flight, with what is
+    /// in flight counted where it is.
+    ///
+    /// # Errors
+    /// [`RunError::NotConserved`], which is a defect of lasthop.
+    pub fn check_conservation(&self) -> Result<(), RunError> {
+        let counters = self.core.counters();
+        let in_flight = self.media.iter().map(|m| m.holds()).sum();
+        let (sent, copied, delivered, dropped) = (counters.sent, counters.copied, counters.delivered, counters.dropped);
+        if sent + copied == delivered + dropped + in_flight && in_flight == self.core.under_way() {
+            Ok(())
+        } else {
+            Err(RunError::NotConserved { sent, copied, delivered, dropped, in_flight })
+        }
+    }
+
+    /// Shows the present state of every medium, part by part.
+    pub fn sample_media(&self, probe: &mut dyn Probe) {
+        for medium in &self.media {
+            medium.sample(&self.core, probe);
+        }
+    }
+
+    /// Shows the present state of a flow's sender.
+    pub fn sample_sender(&self, flow: FlowId, probe: &mut dyn Probe) {
+        let sender = self.flows[flow.0 as usize].sender;
+        self.endpoints[sender as usize].endpoint.sample(probe);
+    }
+
+    /// Shows the present state of a flow's receivers, one part for each, named for its node.
+    pub fn sample_receivers(&self, flow: FlowId, probe: &mut dyn Probe) {
+        for &receiver in &self.flows[flow.0 as usize].receivers {
+            let seated = &self.endpoints[receiver as usize];
+            probe.part(What::Machine, self.node_name(seated.node));
+            seated.endpoint.sample(probe);
+        }
+    }
+
+    /// Shows the present state of every agent, one part for each, named for its node.
+    pub fn sample_agents(&self, probe: &mut dyn Probe) {
+        for &agent in &self.agents {
+            let seated = &self.endpoints[agent as usize];
+            probe.part(What::Machine, self.node_name(seated.node));
+            seated.endpoint.sample(probe);
+        }
+    }
+
+    /// The transfers that a flow's source has begun.
+    pub fn transfers(&self, flow: FlowId) -> &[Transfer] {
+        self.flows[flow.0 as usize].source.transfers()
+    }
+
+    pub(super) fn component_name(&self, target: Target) -> String {
+        let index = target.component & ((1 << KIND) - 1);
+        match target.component >> KIND {
+            MEDIUM => {
+                let ends = self.ends[index as usize].iter();
+                format!("the medium of {}", ends.map(|e| self.node_name(e.node)).collect::<Vec<_>>().join(", "))
+            }
+            ENDPOINT => format!("an endpoint at {}", self.node_name(self.endpoints[index as usize].node)),
+            _ => format!("the source of flow {index}"),
+        }
+    }
+}

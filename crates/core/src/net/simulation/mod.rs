@@ -1,0 +1,409 @@
+//! A network and the loop that runs it.
+//!
+//! The world changes between events only: [`Simulation::run_until`] stops the clock, the caller
+//! changes or looks, and goes on.
+//!
+//! This file has the loop. Beside it: how a network is built, how ways are found through it, how
+//! machines are woken, and what can be seen from outside.
+
+mod building;
+mod error;
+mod looking;
+mod routing;
+mod timer;
+
+pub use error::RunError;
+
+use crate::engine::{FloatTime, Instant, Target};
+
+use super::core::{Arrival, Core, Port};
+use super::machine::{Action, Endpoint, LinkNotice, Notice, Source};
+use super::medium::{Access, Change, End, Medium, Peer};
+use super::node::Node;
+use super::observe::{Cause, Observation, Observer, Place};
+use super::order::{Answer, Order};
+use super::packet::{Address, FlowId, GroupId, NodeId};
+use super::slab::Pkt;
+
+use timer::Timer;
+
+/// A network: nodes, media, endpoints and sources, and the clock that moves them.
+pub struct Simulation {
+    core: Core,
+    nodes: Vec<Node>,
+    media: Vec<Box<dyn Medium>>,
+    /// The nodes behind each medium's peers.
+    ends: Vec<Vec<End>>,
+    endpoints: Vec<Seated>,
+    flows: Vec<Flow>,
+    /// Multicast groups: their members.
+    groups: Vec<Vec<NodeId>>,
+    /// The endpoints that serve their node and belong to no flow.
+    agents: Vec<u32>,
+    /// Where packets end that no medium dropped.
+    nowhere: Place,
+    /// Events since time last went on, as far as they were looked after.
+    standing: u64,
+}
+
+/// An endpoint at its node.
+struct Seated {
+    endpoint: Box<dyn Endpoint>,
+    node: NodeId,
+    flow: FlowId,
+    timer: Timer,
+}
+
+/// A flow: its source and its endpoints.
+struct Flow {
+    to: Address,
+    source: Box<dyn Source>,
+    timer: Timer,
+    sender: u32,
+    receivers: Vec<u32>,
+}
+
+/// How far a call of [`Simulation::run_until`] came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The instant asked for is reached.
+    Reached,
+    /// The events allowed were used up first.
+    Paused,
+}
+
+/// The kinds of components, in the two highest bits of a target.
+const KIND: u32 = 30;
+const MEDIUM: u32 = 0;
+const ENDPOINT: u32 = 1;
+const SOURCE: u32 = 2;
+
+/// How many events one instant may have.
+const EVENTS_PER_INSTANT: u64 = 10_000_000;
+/// After how many events the run is looked after.
+const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+/// How many packets may be under way: 2 GiB of them.
+const PACKETS_UNDER_WAY: u64 = 1 << 24;
+
+impl Simulation {
+    /// The core, for building: streams and places.
+    pub fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// The core, for building: streams and places.
+    pub fn core_mut(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    /// Lets somebody look at the run, from now on. Endpoints made before say nothing of their
+    /// variables.
+    pub fn set_observer(&mut self, observer: Box<dyn Observer>) {
+        self.core.observer = Some(observer);
+    }
+
+    /// Takes the observer back.
+    pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
+        self.core.observer.take()
+    }
+
+    /// The present.
+    pub fn now(&self) -> Instant {
+        self.core.now()
+    }
+
+    /// Runs all events before `until`, but at most `events` of them; then the clock stands at
+    /// `until`. Events at `until` itself belong to the next call, so a change or a look comes
+    /// before them.
+    ///
+    /// # Errors
+    /// [`RunError::Stalled`] and [`RunError::TooManyPackets`].
+    pub fn run_until(&mut self, until: Instant, events: u64) -> Result<Progress, RunError> {
+        let Some(last) = until.as_nanos().checked_sub(1).map(Instant::from_nanos) else {
+            return Ok(Progress::Reached);
+        };
+        let mut left = events;
+        while left > 0 {
+            let began = self.core.now();
+            let some = left.min(EVENTS_BETWEEN_LOOKS);
+            for _ in 0..some {
+                let Some(wake) = self.core.queue.pop(last) else {
+                    // What happens at `until` is caused by it.
+                    self.core.set_clock(until, Instant::ZERO);
+                    self.core.set_float(FloatTime::new(until), Instant::ZERO);
+                    return Ok(Progress::Reached);
+                };
+                self.core.set_clock(wake.at, wake.since);
+                self.dispatch(wake.target);
+            }
+            left -= some;
+            self.look_after(began, some)?;
+        }
+        Ok(Progress::Paused)
+    }
+
+    /// Ends the run if time stands still, or if packets pile up.
+    fn look_after(&mut self, began: Instant, events: u64) -> Result<(), RunError> {
+        let at = self.now();
+        self.standing = if at == began { self.standing + events } else { 0 };
+        if self.standing > EVENTS_PER_INSTANT {
+            let component = self.core.queue.peek().map_or_else(String::new, |wake| self.component_name(wake.target));
+            return Err(RunError::Stalled { at, events: self.standing, component });
+        }
+        let packets = self.core.under_way();
+        if packets > PACKETS_UNDER_WAY {
+            return Err(RunError::TooManyPackets { at, packets });
+        }
+        Ok(())
+    }
+
+    /// Changes a medium now.
+    pub fn change(&mut self, medium: u32, mut change: Change) {
+        let edges = self.media[medium as usize].edges(self.core.now());
+        let before = self.accesses(medium);
+        self.media[medium as usize].change(&mut self.core, &mut change);
+        if self.media[medium as usize].edges(self.core.now()) != edges {
+            self.route();
+        }
+        self.forward_arrivals();
+        self.tell_of_change(medium, &before);
+    }
+
+    /// The way to a peer of a medium at present.
+    pub fn access(&self, medium: u32, peer: Peer) -> Access {
+        self.media[medium as usize].access(peer)
+    }
+
+    /// The ways to the nodes of a medium.
+    fn accesses(&self, medium: u32) -> Vec<Access> {
+        let peers = 0..self.ends[medium as usize].len() as u32;
+        peers.map(|peer| self.access(medium, Peer(peer))).collect()
+    }
+
+    /// Tells the machines at a medium's nodes what has become of the ways to them.
+    fn tell_of_change(&mut self, medium: u32, before: &[Access]) {
+        let after = self.accesses(medium);
+        let ends = self.ends[medium as usize].clone();
+        for ((end, before), after) in ends.into_iter().zip(before).zip(after) {
+            if *before == after {
+                continue;
+            }
+            let notice = LinkNotice { port: end.port, before: *before, after };
+            for index in 0..self.endpoints.len() {
+                if self.endpoints[index].node == end.node {
+                    self.endpoints[index].endpoint.on_notice(self.core.now(), Notice::Link(notice));
+                    self.settle(index as u32);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn dispatch(&mut self, target: Target) {
+        let index = target.component & ((1 << KIND) - 1);
+        match target.component >> KIND {
+            MEDIUM => {
+                self.media[index as usize].wake(&mut self.core, target.key);
+                self.forward_arrivals();
+            }
+            ENDPOINT => self.wake_endpoint(index),
+            _ => self.wake_source(index),
+        }
+    }
+
+    #[inline(always)]
+    fn forward_arrivals(&mut self) {
+        // A medium mostly hands over one packet at a time. Handing one on makes no arrival.
+        if self.core.arrivals.len() > 1 {
+            for Arrival { node, via, pkt } in std::mem::take(&mut self.core.arrivals) {
+                self.forward(node, via, pkt);
+            }
+        } else if let Some(Arrival { node, via, pkt }) = self.core.arrivals.pop() {
+            self.forward(node, via, pkt);
+        }
+    }
+
+    /// A packet is at `node`: it goes to an endpoint there, or on.
+    #[inline]
+    fn forward(&mut self, node: NodeId, via: Port, pkt: Pkt) {
+        match self.core.packet(&pkt).to {
+            Address::Node(destination) if destination == node => self.deliver(node, via, pkt),
+            Address::Node(destination) => {
+                let here = &self.nodes[node.0 as usize];
+                let Some(hop) = here.routes.to(destination) else {
+                    return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
+                };
+                self.media[hop.medium as usize].accept(&mut self.core, hop.from, &[hop.to], pkt);
+            }
+            Address::Group(group) => self.replicate(node, via, group, pkt),
+        }
+    }
+
+    /// A multicast packet enters each medium of the out-list once, and stays here if endpoints
+    /// listen; copies are made for all but the last.
+    #[inline(never)]
+    fn replicate(&mut self, node: NodeId, via: Port, group: GroupId, pkt: Pkt) {
+        let here = &self.nodes[node.0 as usize];
+        let Some(list) = here.group(group, self.core.packet(&pkt).from.node) else {
+            return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
+        };
+        let local = list.local;
+        let mut rest = list.out.len() + usize::from(local);
+        if rest == 0 {
+            return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
+        }
+        let mut pkt = Some(pkt);
+        let mut take = |core: &mut Core| {
+            rest -= 1;
+            if rest == 0 { pkt.take() } else { pkt.as_ref().map(|p| core.copy(p)) }
+        };
+        for (medium, from, peers) in &list.out {
+            if let Some(copy) = take(&mut self.core) {
+                self.media[*medium as usize].accept(&mut self.core, *from, peers, copy);
+            }
+        }
+        if local && let Some(copy) = take(&mut self.core) {
+            self.deliver(node, via, copy);
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, node: NodeId, via: Port, pkt: Pkt) {
+        let port = usize::from(self.core.packet(&pkt).to_port);
+        let Some(&Some(endpoint)) = self.nodes[node.0 as usize].sockets.get(port) else {
+            return self.core.drop(pkt, self.nowhere, Cause::NoEndpoint);
+        };
+        let now = self.core.now();
+        if self.core.is_observed() {
+            let packet = self.core.packet(&pkt).clone();
+            self.core.observe(&Observation::Received { node, packet: &packet });
+        }
+        let float = self.core.float();
+        let packet = self.core.deliver(pkt);
+        let seated = &mut self.endpoints[endpoint as usize];
+        if let Some(float) = float {
+            seated.endpoint.set_float(float);
+        }
+        seated.endpoint.on_packet(now, packet, via);
+        self.settle(endpoint);
+    }
+
+    fn wake_endpoint(&mut self, index: u32) {
+        let now = self.core.now();
+        let seated = &mut self.endpoints[index as usize];
+        let Some(due) = seated.timer.ring(&mut self.core, now) else { return };
+        if due {
+            if let Some(float) = self.core.float() {
+                seated.endpoint.set_float(float);
+            }
+            seated.endpoint.on_timeout(now);
+        }
+        self.settle(index);
+    }
+
+    fn wake_source(&mut self, index: u32) {
+        let now = self.core.now();
+        let flow = &mut self.flows[index as usize];
+        let Some(due) = flow.timer.ring(&mut self.core, now) else { return };
+        if due {
+            flow.source.on_timeout(now);
+        }
+        let sender = flow.sender;
+        self.ask_source(index, sender);
+        self.settle(sender);
+    }
+
+    /// Passes on what a source asks of its sender; says whether there was anything.
+    fn ask_source(&mut self, index: u32, sender: u32) -> bool {
+        let now = self.core.now();
+        let flow = &mut self.flows[index as usize];
+        let mut asked = false;
+        while let Some(notice) = flow.source.poll(now) {
+            let endpoint = &mut self.endpoints[sender as usize].endpoint;
+            if let Some(float) = self.core.float() {
+                endpoint.set_float(float);
+            }
+            endpoint.on_notice(now, notice);
+            asked = true;
+        }
+        let wish = flow.source.next_timeout();
+        flow.timer.set(&mut self.core, Target { component: (SOURCE << KIND) | index, key: 0 }, wish);
+        asked
+    }
+
+    /// Does what an endpoint wants done, and what follows from it at its source.
+    #[inline]
+    fn settle(&mut self, index: u32) {
+        if self.drain(index) && self.endpoints[index as usize].flow != FlowId::NONE {
+            let flow = self.endpoints[index as usize].flow.0;
+            let sender = self.flows[flow as usize].sender;
+            while self.ask_source(flow, sender) {
+                if !self.drain(sender) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Sends the packet that an endpoint at `node` has written.
+    #[inline]
+    fn send(&mut self, node: NodeId) {
+        if self.core.is_observed() {
+            let packet = self.core.vacant().clone();
+            self.core.observe(&Observation::Sent { node, packet: &packet });
+        }
+        let pkt = self.core.send_vacant();
+        self.forward(node, Port::LOCAL, pkt);
+    }
+
+    /// Sends it to the neighbour on the way to `destination`.
+    #[inline(never)]
+    fn send_toward(&mut self, node: NodeId, destination: NodeId) {
+        // Without a way the packet ends like any other without one.
+        let neighbour = self.next_hop(node, destination).map_or(destination, |(_, neighbour)| neighbour);
+        self.core.vacant().to = Address::Node(neighbour);
+        self.send(node);
+    }
+
+    /// Passes an order to the interface that it names.
+    #[inline(never)]
+    fn order(&mut self, node: NodeId, order: &Order) -> Answer {
+        let Some((hop, _)) = self.next_hop(node, order.toward) else { return Answer::Unknown };
+        self.media[hop.medium as usize].order(&mut self.core, hop.from, &order.command)
+    }
+
+    /// Drains `poll` and reads the timer; says whether the source was told something.
+    #[inline]
+    fn drain(&mut self, index: u32) -> bool {
+        let now = self.core.now();
+        let mut told = false;
+        let seated = &mut self.endpoints[index as usize];
+        let node = seated.node;
+        while let Some(action) = self.endpoints[index as usize].endpoint.poll(now, self.core.vacant()) {
+            match action {
+                Action::Send => self.send(node),
+                Action::SendToward(destination) => self.send_toward(node, destination),
+                Action::Order(order) => {
+                    let answer = self.order(node, &order);
+                    self.endpoints[index as usize].endpoint.on_notice(now, Notice::Answer(answer));
+                }
+                Action::Tell(notice) => {
+                    let flow = self.endpoints[index as usize].flow;
+                    if let Some(flow) = self.flows.get_mut(flow.0 as usize) {
+                        flow.source.on_notice(now, notice);
+                        told = true;
+                    }
+                }
+                Action::Observe(variable, value) => {
+                    let flow = self.endpoints[index as usize].flow;
+                    self.core.observe(&Observation::Changed { node, flow, variable, value });
+                }
+            }
+        }
+        let seated = &mut self.endpoints[index as usize];
+        let wish = seated.endpoint.next_timeout();
+        let float = self.core.float().and_then(|_| seated.endpoint.next_float());
+        seated.timer.set_float(&mut self.core, Target { component: (ENDPOINT << KIND) | index, key: 0 }, wish, float);
+        told
+    }
+}
