@@ -7,6 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::{Duration, Fault, Instant};
 
+use crate::radio::umts::roaming::{Mobility, Power};
+
+use super::cell::Cell;
 use super::diagnostic::{Diagnostic, listed, nearest, shown};
 use super::read::{Document, Part};
 use super::registry::{LossModel, Queue};
@@ -247,6 +250,7 @@ fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
         for (path, loss) in [("loss", &cell.loss), ("uplink_loss", &cell.uplink_loss)] {
             loss_faults(format!("cell[{i}].{path}"), loss.as_ref(), problems);
         }
+        mobility(i, cell, scenario, names, problems);
         let rlc = cell.rlc(scenario.profile);
         problems.fault(format!("cell[{i}].rlc.{}", rlc.name()), rlc.config().check());
         problems.fault(format!("cell[{i}].attachment.{}", cell.attachment.name()), cell.attachment.config().check());
@@ -260,6 +264,30 @@ fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             } else if rate.bits() < pdu {
                 let message = format!("an interval of {} bits carries no PDU of {pdu} bits", rate.bits());
                 problems.add(format!("{path}.rate"), message, "expected a higher rate, or a longer interval");
+            }
+        }
+    }
+}
+
+/// What makes terminals of a cell move.
+fn mobility(i: usize, cell: &Cell, scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let Some(mobility) = &cell.mobility else { return };
+    for (path, Fault { field, message, expected }) in mobility.faults() {
+        problems.add(format!("cell[{i}].mobility.{path}{field}"), message, expected);
+    }
+    for (n, rnc) in mobility.site.iter().enumerate().filter_map(|(n, site)| Some((n, site.rnc.as_ref()?))) {
+        if scenario.nodes.is_empty() || names.node(rnc).is_some() {
+            continue;
+        }
+        let (label, note) = names.unknown(rnc, false);
+        let path = format!("cell[{i}].mobility.site[{n}].rnc");
+        problems.note(path, format!("there is no node {}", shown(rnc)), label, note);
+    }
+    if let Power::Loops(_) = mobility.power {
+        for (field, loss) in [("loss", &cell.loss), ("uplink_loss", &cell.uplink_loss)] {
+            if loss.is_some() {
+                let message = format!("\"{field}\" says what the air loses, and so does power control");
+                problems.add(format!("cell[{i}].{field}"), message, "expected mobility.power = \"ideal\", or none");
             }
         }
     }
@@ -448,8 +476,19 @@ fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             part[a.max(b)] = a.min(b);
         }
     }
-    for cell in &scenario.cell {
+    for (i, cell) in scenario.cell.iter().enumerate() {
         let Some(rnc) = names.node(&cell.rnc) else { continue };
+        // A terminal's packets come to whichever RNC serves it.
+        for other in cell.rncs() {
+            let Some(place) = names.node(other) else { continue };
+            if root(&mut part, place) != root(&mut part, rnc) {
+                let site = |mobility: &Mobility| mobility.site.iter().position(|s| s.rnc.as_deref() == Some(other));
+                let n = cell.mobility.as_ref().and_then(site).unwrap_or_default();
+                let message = format!("no links lead from {} to {}", shown(&cell.rnc), shown(other));
+                let path = format!("cell[{i}].mobility.site[{n}].rnc");
+                problems.add(path, message, "packets could not be sent there");
+            }
+        }
         for terminal in cell.terminals().filter_map(|name| names.node(&name)) {
             let (a, b) = (root(&mut part, rnc), root(&mut part, terminal));
             part[a.max(b)] = a.min(b);

@@ -16,5 +16,6 @@ pub mod iub;
 pub mod medium;
 pub mod power;
 pub mod roaming;
+pub mod utran;
 
 pub use medium::{Setup, Umts};

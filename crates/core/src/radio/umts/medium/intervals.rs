@@ -11,7 +11,7 @@ use crate::radio::rlc::Pdu;
 
 use super::clock::{at_or_after, insert, remove};
 use super::landing::{BEYOND_AIR, Landing, land};
-use super::{CLOCK, DCH_UP, FACH, RACH, Umts, key};
+use super::{CLOCK, DCH_UP, ONE_CELL, RACH, Umts, key};
 
 /// A PDU under way from the RNC to a channel's queue.
 pub(super) struct ToNodeB {
@@ -28,7 +28,7 @@ impl Umts {
         if sender.ticking || !sender.arq.wants_to_send() {
             return;
         }
-        if self.terminals[terminal as usize].service == Service::Nothing {
+        if self.service(terminal) == Service::Nothing {
             return;
         }
         let number = sender.clock;
@@ -132,11 +132,20 @@ impl Umts {
             leaving.sort_by_key(|(at, ..)| *at);
         }
         for (at, channel, terminal, pdu) in leaving.drain(..) {
-            let at = self.iub[Direction::Down.index()].arrival(at, pdu.bits);
+            let rnc = self.serving_rnc(terminal);
+            let cells = match &self.area {
+                Some(area) => area.cells(terminal),
+                None => &ONE_CELL,
+            };
+            let last = &mut self.terminals[terminal as usize].last[Direction::Down.index()];
+            let at = self.utran.down(at, pdu.bits, rnc, cells).max(*last);
+            *last = at;
             let number = self.clock_of[channel as usize];
             self.clocks[usize::from(number)].coming += 1;
             self.arm_frame(core, number, at);
-            self.to_node_b.push_back(ToNodeB { at, channel, terminal, pdu });
+            // Some ways are longer, over an Iur.
+            let behind = self.to_node_b.iter().rev().take_while(|other| other.at > at).count();
+            self.to_node_b.insert(self.to_node_b.len() - behind, ToNodeB { at, channel, terminal, pdu });
         }
         self.leaving = leaving;
     }
@@ -193,7 +202,7 @@ impl Umts {
 
     fn send_interval(&mut self, core: &mut Core, channel: u32) {
         let now = core.now();
-        let which = if channel == FACH { FACH } else { (channel - 1) % 3 + 1 };
+        let which = self.kind_of(channel);
         let direction = if matches!(which, RACH | DCH_UP) { Direction::Up } else { Direction::Down };
         let mut arrival = now + self.channels[channel as usize].rate().tti + BEYOND_AIR;
         if which == RACH && self.rach_access > Duration::ZERO {
@@ -204,7 +213,7 @@ impl Umts {
         while let Some((terminal, pdu)) = self.channels[channel as usize].next(&mut left) {
             let bytes = self.channels[channel as usize].queued_bytes();
             self.observe(core, now, PduStep::Aired, terminal, direction, &pdu, Some(bytes));
-            let landing = Landing { at: arrival, sent: now, terminal, pdu };
+            let landing = Landing { at: arrival, sent: now, channel, terminal, pdu };
             land(&mut self.landings[direction.index()], landing);
         }
     }

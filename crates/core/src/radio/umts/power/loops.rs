@@ -355,7 +355,7 @@ impl Channel for Loops {
         probe.value("sir_db", link.sir.db());
         probe.value("sir_target_db", link.outer.target().db());
         let power = link.loops.map_or(Level::default(), |(inner, _)| inner.power());
-        probe.value("power_db", power.dbm());
+        probe.value("power_dbm", power.dbm());
         probe.value("blocks", link.blocks as f64);
         probe.value("bad_blocks", link.bad as f64);
     }
