@@ -36,7 +36,7 @@ pub struct LoopsConfig {
     pub half: Decibel,
     /// How wide the fall of the curve of bad blocks is: they are 1/(1 + exp((SIR − `half`)/`width`)). 0.5 dB.
     pub width: Decibel,
-    /// What each cell sends in all. It always does. 43 dBm (TR 25.942 §5.1.4.1).
+    /// What each cell sends in all, always. 40 dBm: half of the most (43 dBm, TR 25.942 §5.1.4.1).
     pub cell_power: Level,
     /// The least and the highest power of a dedicated channel down. 5 to 30 dBm (the same: a range of 25 dB).
     pub link_power: [Level; 2],
@@ -66,7 +66,7 @@ impl Default for LoopsConfig {
             inner_step: Decibel::new(1.0),
             half: Decibel::new(4.0),
             width: Decibel::new(0.5),
-            cell_power: Level::from_dbm(43.0),
+            cell_power: Level::from_dbm(40.0),
             link_power: levels(5.0, 30.0),
             terminal_power: levels(-44.0, 21.0),
             access_power: Level::from_dbm(33.0),
