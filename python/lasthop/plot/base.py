@@ -7,6 +7,7 @@ axes with quantity and unit. A protocol keeps its colour everywhere; line styles
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ __all__ = [
     "ONE_COLUMN",
     "TWO_COLUMNS",
     "figure",
+    "in_look",
     "label_lines",
     "look",
     "queue",
@@ -117,15 +119,21 @@ def unlike(style: dict[str, Any], used: set[str]) -> dict[str, Any]:
     return style
 
 
+def in_look() -> AbstractContextManager[None]:
+    """The project's fonts and lines for whatever is drawn inside."""
+    from matplotlib import rc_context
+
+    return rc_context(_RC)
+
+
 def figure(
     width_mm: float = ONE_COLUMN, height_mm: float = 55.0, *, rows: int = 1, columns: int = 1, **subplots: Any
 ) -> tuple[Figure, Any]:
     """A figure in the project's look, and its axes as ``matplotlib.pyplot.subplots`` gives them."""
-    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with rc_context(_RC):
+    with in_look():
         made = Figure(figsize=(width_mm / 25.4, height_mm / 25.4), layout="constrained")
         FigureCanvasAgg(made)
         return made, made.subplots(rows, columns, **subplots)
@@ -133,11 +141,9 @@ def figure(
 
 def save(drawn: Figure, stem: Path) -> list[Path]:
     """Writes a figure as PNG (200 dpi), SVG and PDF; the paths written."""
-    from matplotlib import rc_context
-
     paths = []
     undated: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    with rc_context(_RC):
+    with in_look():
         for suffix in FORMATS:
             path = stem.with_name(f"{stem.name}.{suffix}")
             with files.whole(path) as out:

@@ -193,7 +193,8 @@ def reproduce(
         # Whose the folder is, should this be interrupted.
         _write_json(folder / files.MANIFEST, {"made_by": MADE_BY, "study": study.name})
     bench = Bench(mode, folder, total=study.runs(mode), threads=threads, progress=progress)
-    campaign = study.perform(bench)
+    with plot.in_look():
+        campaign = study.perform(bench)
     judged = [claims.judge(claim, campaign.default, campaign.variants) for claim in study.claims]
     figures: dict[str, list[Path]] = {}
     tables: dict[str, list[Path]] = {}

@@ -198,7 +198,8 @@ impl EventQueue {
             if time < least {
                 break;
             }
-            let child = if a == b || c == d || left_time == right_time || time == least {
+            let tied = u8::from(a == least) + u8::from(b == least) + u8::from(c == least) + u8::from(d == least);
+            let child = if tied > 1 || time == least {
                 let child = first_of_siblings(rests, first, [a, b, c, d]);
                 if (time, rest.order) < (least, rests[child].order) {
                     break;
@@ -235,10 +236,13 @@ impl EventQueue {
 }
 
 /// Which of the siblings from `first` on comes first, with ties decided.
-#[inline(never)]
+#[inline]
 fn first_of_siblings(rests: &[Rest], first: usize, times: [u64; ARITY]) -> usize {
-    let siblings = (first..).zip(times);
-    siblings.min_by_key(|&(place, time)| (time, rests[place].order)).map_or(first, |(place, _)| place)
+    let key = |n: usize| (u128::from(times[n]) << 64) | u128::from(rests[first + n].order);
+    let [a, b, c, d] = [key(0), key(1), key(2), key(3)];
+    let (left, right) = (usize::from(b < a), usize::from(d < c));
+    let right_wins = c.min(d) < a.min(b);
+    first + select_unpredictable(right_wins, 2 + right, left)
 }
 
 #[cfg(test)]
