@@ -68,6 +68,8 @@ pub enum Service {
     Common,
     /// Channels of its own.
     Dedicated,
+    /// The shared channel down, and a channel of its own up.
+    Shared,
 }
 
 impl Service {
@@ -77,6 +79,7 @@ impl Service {
             Self::Nothing => "nothing",
             Self::Common => "common",
             Self::Dedicated => "dedicated",
+            Self::Shared => "shared",
         }
     }
 }

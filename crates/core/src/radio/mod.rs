@@ -7,7 +7,7 @@
 //! | attachment | what serves this terminal, when does that change? | [`attachment`], `umts/attachment/` |
 //! | channel | how good is it now? | the loss models of `net`, one for each terminal and direction |
 //! | rate map | what does that buy? | [`umts::channel`]: a fixed rate in intervals |
-//! | scheduler | who gets this slot? | [`umts::channel`]: who comes first, or in turn |
+//! | scheduler | who gets this slot? | [`umts::channel`] and `umts/medium/dsch.rs`: who comes first, or in turn |
 //! | link ARQ | segmentation, retransmission, order | [`arq`], [`rlc`] |
 
 pub mod arq;

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{BitRate, Duration};
 use crate::profile::Profile;
 use crate::radio::umts::channel::{Limit, Order, Rate};
+use crate::radio::umts::cpch;
+use crate::radio::umts::rach::Aloha;
 use crate::radio::umts::roaming::Mobility;
 
 use super::registry::{Attachment, LossModel, Rlc};
@@ -46,9 +48,19 @@ pub struct Cell {
     /// (EURANE).
     #[serde(default = "default_access")]
     pub rach_access: Duration,
+    /// Access to the random access channel is slotted ALOHA, with collisions, instead of that. No.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rach_aloha: Option<Aloha>,
     /// Dedicated channels.
     #[serde(default)]
     pub dch: Dch,
+    /// A downlink shared channel (DSCH), which then carries what dedicated channels would carry down. None.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dsch: Option<Dsch>,
+    /// Common packet channels (CPCH), up, over which a terminal on the common channels sends if much waits
+    /// there. None.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpch: Option<cpch::Config>,
     /// Between Node B and RNC.
     #[serde(default)]
     pub iub: Iub,
@@ -83,6 +95,32 @@ pub struct Dch {
 impl Default for Dch {
     fn default() -> Self {
         Self { down: rate(64, 10), up: rate(32, 10) }
+    }
+}
+
+/// A downlink shared channel: one terminal in each interval. Each terminal that RRC gives access to it has
+/// beside it a dedicated channel for signalling, of 3.4 kbit/s down, and `dch.up`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dsch {
+    /// Its rate, in bits per second of RLC's PDUs. 256 kbit/s.
+    pub rate: BitRate,
+    /// Its transmission time interval. 10 ms, the shortest (TS 25.302 §6.2).
+    pub tti: Duration,
+    /// Whose turn it is: the terminal whose oldest packet came first, or the terminals in turn. `fifo`.
+    pub order: Order,
+}
+
+impl Default for Dsch {
+    fn default() -> Self {
+        Self { rate: BitRate::from_bps(256_000), tti: Duration::from_millis(10), order: Order::Fifo }
+    }
+}
+
+impl Dsch {
+    /// Its rate and interval.
+    pub fn channel(&self) -> Rate {
+        Rate { rate: self.rate, tti: self.tti }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::profile::Profile;
 use crate::radio::Direction;
 use crate::radio::channel::{Channel, Losses};
 use crate::radio::umts::iub::Iub;
-use crate::radio::umts::medium::Elsewhere;
+use crate::radio::umts::medium::{Elsewhere, Shared};
 use crate::radio::umts::power::loops::Plan;
 use crate::radio::umts::power::{Loops, LoopsConfig};
 use crate::radio::umts::roaming::{Area, Mobility, Power};
@@ -28,13 +28,22 @@ pub(super) fn setup(core: &mut Core, component: u32, ends: &[End], cell: &Cell, 
         .collect();
     let rncs = cell.rncs();
     let area = cell.mobility.as_ref().map(|mobility| Area::new(mobility, &rncs, &terminals, core.streams()));
-    let site = attachment::Cell { terminals: cell.ues, fach: cell.fach, dch_down: cell.dch.down };
+    let dsch = cell.dsch.as_ref().map(|dsch| Shared { rate: dsch.channel(), order: dsch.order });
+    let site = attachment::Cell {
+        terminals: cell.ues,
+        fach: cell.fach,
+        dch_down: cell.dch.down,
+        dsch: dsch.map(|dsch| dsch.rate),
+    };
     Setup {
         name: cell.name.clone(),
         fach: cell.fach,
         rach: cell.rach,
         rach_access: cell.rach_access,
+        rach_aloha: cell.rach_aloha.clone(),
         dch: [cell.dch.down, cell.dch.up],
+        dsch,
+        cpch: cell.cpch.clone(),
         limit: cell.queue(profile),
         order: cell.fach_order,
         utran: utran(cell, area.as_ref(), rncs.len()),

@@ -130,14 +130,17 @@ fn run(case: &Case, reference: &Reference) -> Rows {
         let loss = |drop: &Vec<u64>| -> Loss {
             list::Config { drop: drop.clone() }.build(Streams::new(1).stream("air", "loss"))
         };
-        let cell = Cell { terminals: 1, fach: case.common[0], dch_down: case.dedicated[0] };
+        let cell = Cell { terminals: 1, fach: case.common[0], dch_down: case.dedicated[0], dsch: None };
         let iub = || Iub::new(BitRate::from_bps(IUB_BPS), IUB_DELAY);
         let setup = Setup {
             name: "cell".to_owned(),
             fach: case.common[0],
             rach: case.common[1],
             rach_access: Duration::ZERO,
+            rach_aloha: None,
             dch: case.dedicated,
+            dsch: None,
+            cpch: None,
             limit: Limit::MixedUnits,
             order: Order::Fifo,
             iub: [iub(), iub()],

@@ -10,10 +10,11 @@ use crate::radio::arq::LinkArq;
 pub struct Sender {
     /// Segments what it sends, and puts together what the other end sends.
     pub arq: Box<dyn LinkArq>,
-    /// The packets of SDUs that the far end has neither delivered nor lost, the oldest first.
-    packets: VecDeque<Option<Pkt>>,
+    /// The packets of SDUs that the far end has neither delivered nor lost, the oldest first, with when
+    /// they came.
+    packets: VecDeque<(Instant, Option<Pkt>)>,
     /// The number of the oldest.
-    oldest: u64,
+    first: u64,
     /// The clock of its intervals.
     pub clock: u8,
     /// It hands nothing down before this instant: an interval of its former channel is under way.
@@ -34,7 +35,7 @@ impl Sender {
         Self {
             arq,
             packets: VecDeque::new(),
-            oldest: 0,
+            first: 0,
             clock,
             not_before: Instant::ZERO,
             ticking: false,
@@ -49,17 +50,17 @@ impl Sender {
         if !self.arq.enqueue(now, bytes) {
             return Err(pkt);
         }
-        self.packets.push_back(Some(pkt));
+        self.packets.push_back((now, Some(pkt)));
         Ok(())
     }
 
     /// The packet of an SDU, of which its RLC is done.
     pub fn take(&mut self, sdu: u64) -> Option<Pkt> {
-        let place = usize::try_from(sdu.checked_sub(self.oldest)?).ok()?;
-        let pkt = self.packets.get_mut(place)?.take();
-        while let Some(None) = self.packets.front() {
+        let place = usize::try_from(sdu.checked_sub(self.first)?).ok()?;
+        let pkt = self.packets.get_mut(place)?.1.take();
+        while let Some((_, None)) = self.packets.front() {
             self.packets.pop_front();
-            self.oldest += 1;
+            self.first += 1;
         }
         pkt
     }
@@ -70,8 +71,8 @@ impl Sender {
         let mut counted = Counted { former: &mut self.former };
         self.arq.sample(&mut counted);
         self.arq = arq;
-        self.oldest = 0;
-        self.packets.drain(..).flatten().collect()
+        self.first = 0;
+        self.packets.drain(..).filter_map(|(_, pkt)| pkt).collect()
     }
 
     /// Shows what its entity knows, and what its former ones counted.
@@ -89,9 +90,15 @@ impl Sender {
         *bytes += u64::from(core.packet(pkt).size);
     }
 
+    /// When the oldest of its packets came. If it has none, but only something to say to the far end: at
+    /// the beginning.
+    pub fn oldest(&self) -> Instant {
+        self.packets.front().map_or(Instant::ZERO, |(came, _)| *came)
+    }
+
     /// How many packets it holds.
     pub fn holds(&self) -> u64 {
-        self.packets.iter().flatten().count() as u64
+        self.packets.iter().filter(|(_, pkt)| pkt.is_some()).count() as u64
     }
 }
 

@@ -160,6 +160,12 @@ impl Channel {
         taken.into_iter().map(|(_, pdu)| pdu).collect()
     }
 
+    /// How many bits wait for or from the terminal whose PDU comes first, up to the first of another.
+    pub fn bits_of_first(&self) -> u32 {
+        let first = self.queue.front().map(|(terminal, _)| *terminal);
+        self.queue.iter().take_while(|(terminal, _)| Some(*terminal) == first).map(|(_, pdu)| pdu.bits).sum()
+    }
+
     /// How many bits an interval carries.
     pub fn interval_bits(&self) -> u32 {
         self.bits

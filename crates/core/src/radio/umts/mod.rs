@@ -8,14 +8,27 @@
 //! in an interval, one millisecond before the interval begins, whatever others do; where a
 //! channel is shared, the Node B's queue is where they meet. In each interval a channel sends
 //! what fits, and all of it arrives at the interval's end.
+//!
+//! | channel | carries | where terminals meet |
+//! | --- | --- | --- |
+//! | FACH | down, for all on the common channels | in the Node B's queue |
+//! | RACH | up, the same | nowhere, as in EURANE; or in access slots ([`rach`]) |
+//! | CPCH | up, the same, when much waits | in access slots ([`cpch`]) |
+//! | DCH | down and up, for one terminal | nowhere |
+//! | DSCH | down, for those on dedicated channels | at the RNC, whose turn it is (`medium/dsch.rs`) |
 
 pub mod attachment;
 mod bearer;
 pub mod channel;
+pub mod cpch;
 pub mod iub;
+pub mod mapping;
 pub mod medium;
+pub mod ovsf;
 pub mod power;
+pub mod rach;
 pub mod roaming;
+mod slots;
 pub mod utran;
 
 pub use medium::{Setup, Umts};

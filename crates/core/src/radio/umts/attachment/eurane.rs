@@ -15,6 +15,7 @@ use crate::engine::{Bytes, Duration, Instant};
 use crate::net::Probe;
 use crate::radio::Direction;
 use crate::radio::attachment::{Attachment, Move, Service, Waiting};
+use crate::radio::umts::mapping::Transport;
 
 use super::{AttachmentConfig, Cell};
 
@@ -40,6 +41,10 @@ impl AttachmentConfig for Config {
     fn build(&self, cell: &Cell) -> Box<dyn Attachment> {
         let terminals = (0..cell.terminals).map(|_| Terminal::new()).collect();
         Box::new(Eurane { config: self.clone(), terminals, moves: VecDeque::new(), moved: [0; 2] })
+    }
+
+    fn maps_to(&self) -> &'static [Transport] {
+        &[Transport::Fach, Transport::Rach, Transport::Cpch, Transport::Dch]
     }
 }
 

@@ -7,6 +7,7 @@ use crate::engine::Instant;
 use crate::net::Probe;
 use crate::radio::Direction;
 use crate::radio::attachment::{Attachment, Move, Service, Waiting};
+use crate::radio::umts::mapping::Transport;
 
 use super::{AttachmentConfig, Cell};
 
@@ -24,11 +25,19 @@ impl AttachmentConfig for Common {
     fn build(&self, _cell: &Cell) -> Box<dyn Attachment> {
         Box::new(Fixed(Service::Common))
     }
+
+    fn maps_to(&self) -> &'static [Transport] {
+        &[Transport::Fach, Transport::Rach, Transport::Cpch]
+    }
 }
 
 impl AttachmentConfig for Dedicated {
     fn build(&self, _cell: &Cell) -> Box<dyn Attachment> {
         Box::new(Fixed(Service::Dedicated))
+    }
+
+    fn maps_to(&self) -> &'static [Transport] {
+        &[Transport::Dch]
     }
 }
 

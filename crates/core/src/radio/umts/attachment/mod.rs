@@ -8,11 +8,15 @@ use crate::engine::Fault;
 use crate::radio::attachment::Attachment;
 
 use super::channel::Rate;
+use super::mapping::Transport;
 
 /// The parameters of an attachment.
 pub trait AttachmentConfig {
     /// The attachment of a cell with these channels and so many terminals.
     fn build(&self, cell: &Cell) -> Box<dyn Attachment>;
+
+    /// To which transport channels it maps a terminal's data, of those that the cell has.
+    fn maps_to(&self) -> &'static [Transport];
 
     /// Whether its parameters make sense together.
     ///
@@ -32,4 +36,6 @@ pub struct Cell {
     pub fach: Rate,
     /// Dedicated channels, down.
     pub dch_down: Rate,
+    /// The downlink shared channel, if there is one.
+    pub dsch: Option<Rate>,
 }

@@ -4,9 +4,12 @@ use crate::engine::{Duration, Instant};
 
 /// How long before an interval the RLC entities hand down what it is to carry (EURANE).
 const LEAD: Duration = Duration::from_millis(1);
+
 /// The intervals of one length.
 pub(super) struct Clock {
     pub(super) tti: Duration,
+    /// It is the clock of one shared channel, which no other uses.
+    pub(super) alone: bool,
     /// PDUs are handed down so long after multiples of `tti`.
     pub(super) phase: Duration,
     /// When PDUs were handed down last.
@@ -24,10 +27,10 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn new(tti: Duration, phase: Duration) -> Self {
+    pub(super) fn new(tti: Duration, phase: Duration, alone: bool) -> Self {
         let never = Instant::MAX;
         let (senders, channels) = (Vec::new(), Vec::new());
-        Self { tti, phase, ticked: never, tick: never, frame: never, senders, channels, coming: 0 }
+        Self { tti, alone, phase, ticked: never, tick: never, frame: never, senders, channels, coming: 0 }
     }
 
     /// The first instant at `from` or later at which PDUs are handed down.

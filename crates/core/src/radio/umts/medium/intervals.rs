@@ -6,12 +6,11 @@ use crate::net::Core;
 use crate::net::observe::PduStep;
 use crate::radio::Direction;
 use crate::radio::arq::Slot;
-use crate::radio::attachment::Service;
 use crate::radio::rlc::Pdu;
 
 use super::clock::{at_or_after, insert, remove};
 use super::landing::{BEYOND_AIR, Landing, land};
-use super::{CLOCK, DCH_UP, ONE_CELL, RACH, Umts, key};
+use super::{CLOCK, Kind, ONE_CELL, Umts, key};
 
 /// A PDU under way from the RNC to a channel's queue.
 pub(super) struct ToNodeB {
@@ -28,13 +27,16 @@ impl Umts {
         if sender.ticking || !sender.arq.wants_to_send() {
             return;
         }
-        if self.service(terminal) == Service::Nothing {
+        if self.channel(terminal, direction).is_none() {
             return;
         }
         let number = sender.clock;
         self.terminals[terminal as usize].senders[direction.index()].ticking = true;
         insert(&mut self.clocks[usize::from(number)].senders, 2 * terminal + direction.index() as u32);
         self.arm_tick(core, number);
+        if direction == Direction::Up {
+            self.consider_cpch(core, terminal);
+        }
     }
 
     /// Wakes a clock one lead before the next interval that begins after now.
@@ -76,12 +78,16 @@ impl Umts {
     /// The entities of a clock hand down what the next interval is to carry.
     fn tick(&mut self, core: &mut Core, number: u8) {
         let senders = std::mem::take(&mut self.clocks[usize::from(number)].senders);
-        for &sender in &senders {
-            let (terminal, direction) = (sender / 2, Direction::BOTH[sender as usize % 2]);
-            self.hand_down(core, terminal, direction);
-            self.arm_entity(core, terminal, direction.index());
+        if self.clocks[usize::from(number)].alone {
+            self.share_interval(core, &senders);
+        } else {
+            for &sender in &senders {
+                let (terminal, direction) = (sender / 2, Direction::BOTH[sender as usize % 2]);
+                self.hand_down(core, terminal, direction);
+                self.arm_entity(core, terminal, direction.index());
+            }
+            self.leave_rnc(core, None);
         }
-        self.leave_rnc(core);
         let mut senders = senders;
         senders.retain(|sender| {
             let sender = &mut self.terminals[*sender as usize / 2].senders[*sender as usize % 2];
@@ -93,15 +99,21 @@ impl Umts {
         if !self.clocks[usize::from(number)].senders.is_empty() {
             self.arm_tick(core, number);
         }
+        self.count_intervals(core);
         self.follow_attachment(core);
     }
 
-    fn hand_down(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+    pub(super) fn hand_down(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         let Some(channel) = self.channel(terminal, direction) else { return };
         let now = core.now();
         if now < self.terminals[terminal as usize].senders[direction.index()].not_before {
             return;
         }
+        let kind = self.ways[channel as usize].kind;
+        if self.awaits_access(channel, kind) {
+            return;
+        }
+        let spacing = if kind == Kind::Dsch { Duration::ZERO } else { self.spacing };
         let rate = self.channels[channel as usize].rate();
         let pdus = self.channels[channel as usize].pdus(self.pdu_bits);
         let mut at = now;
@@ -110,8 +122,8 @@ impl Umts {
             if !arq.wants_to_send() {
                 break;
             }
-            if self.spacing > Duration::ZERO {
-                at += Duration::from_nanos((self.spacing.as_nanos() as f64 * self.spacings.unit()) as u64);
+            if spacing > Duration::ZERO {
+                at += Duration::from_nanos((spacing.as_nanos() as f64 * self.spacings.unit()) as u64);
             }
             let Some(pdu) = arq.pull(&Slot { now, at, tti: rate.tti, pdus, place }) else { break };
             self.observe(core, at, PduStep::Sent, terminal, direction, &pdu, None);
@@ -120,10 +132,14 @@ impl Umts {
                 Direction::Up => self.offer(core, at, channel, terminal, direction, pdu),
             }
         }
+        if kind == Kind::Cpch {
+            self.sent_on_cpch.push(terminal);
+        }
     }
 
-    /// Sends what left the entities at the RNC on its way to the Node B, in order.
-    fn leave_rnc(&mut self, core: &mut Core) {
+    /// Sends what left the entities at the RNC on its way to the Node B, in order. All of it is there at
+    /// `arrival`, if that is given.
+    pub(super) fn leave_rnc(&mut self, core: &mut Core, arrival: Option<Instant>) {
         if self.leaving.is_empty() {
             return;
         }
@@ -138,9 +154,9 @@ impl Umts {
                 None => &ONE_CELL,
             };
             let last = &mut self.terminals[terminal as usize].last[Direction::Down.index()];
-            let at = self.utran.down(at, pdu.bits, rnc, cells).max(*last);
+            let at = arrival.unwrap_or_else(|| self.utran.down(at, pdu.bits, rnc, cells)).max(*last);
             *last = at;
-            let number = self.clock_of[channel as usize];
+            let number = self.ways[channel as usize].clock;
             self.clocks[usize::from(number)].coming += 1;
             self.arm_frame(core, number, at);
             // Some ways are longer, over an Iur.
@@ -152,7 +168,7 @@ impl Umts {
 
     /// A PDU comes to the queue of a channel.
     fn offer(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Pdu) {
-        let number = self.clock_of[channel as usize];
+        let number = self.ways[channel as usize].clock;
         self.attachment.on_sent(core.now(), terminal, direction, pdu.bits);
         match self.channels[channel as usize].offer(terminal, pdu) {
             Ok(()) => {
@@ -176,7 +192,7 @@ impl Umts {
         while self.to_node_b.front().is_some_and(|first| first.at <= core.now())
             && let Some(ToNodeB { at, channel, terminal, pdu }) = self.to_node_b.pop_front()
         {
-            self.clocks[usize::from(self.clock_of[channel as usize])].coming -= 1;
+            self.clocks[usize::from(self.ways[channel as usize].clock)].coming -= 1;
             self.offer(core, at, channel, terminal, Direction::Down, pdu);
         }
     }
@@ -189,6 +205,7 @@ impl Umts {
         for &channel in &channels {
             self.send_interval(core, channel);
         }
+        self.send_messages(core);
         channels.retain(|channel| !self.channels[*channel as usize].is_empty());
         let clock = &mut self.clocks[usize::from(number)];
         clock.channels = channels;
@@ -202,18 +219,37 @@ impl Umts {
 
     fn send_interval(&mut self, core: &mut Core, channel: u32) {
         let now = core.now();
-        let which = self.kind_of(channel);
-        let direction = if matches!(which, RACH | DCH_UP) { Direction::Up } else { Direction::Down };
         let mut arrival = now + self.channels[channel as usize].rate().tti + BEYOND_AIR;
-        if which == RACH && self.rach_access > Duration::ZERO {
-            let nanos = self.rach_access.as_nanos() as f64 * self.accesses.unit();
-            arrival += Duration::from_nanos(nanos as u64);
+        let mut collided = false;
+        match self.ways[channel as usize].kind {
+            Kind::Rach if self.aloha.is_some() => return self.choose_place(now, channel),
+            Kind::Rach if self.rach_access > Duration::ZERO => {
+                let nanos = self.rach_access.as_nanos() as f64 * self.accesses.unit();
+                arrival += Duration::from_nanos(nanos as u64);
+            }
+            Kind::Cpch => {
+                let terminal = self.owner(channel);
+                collided = self.cpch.as_ref().is_some_and(|cpch| cpch.collides(terminal));
+            }
+            _ => {}
         }
+        self.send_over_air(core, channel, arrival, collided);
+    }
+
+    /// A channel sends what fits in an interval.
+    pub(super) fn send_over_air(&mut self, core: &mut Core, channel: u32, arrival: Instant, collided: bool) {
+        let now = core.now();
+        let kind = self.ways[channel as usize].kind;
+        let direction = kind.direction();
         let mut left = self.channels[channel as usize].interval_bits();
+        if kind == Kind::Dsch {
+            // The frames of two terminals may have come in one interval, if theirs took differently long.
+            left = left.min(self.channels[channel as usize].bits_of_first());
+        }
         while let Some((terminal, pdu)) = self.channels[channel as usize].next(&mut left) {
             let bytes = self.channels[channel as usize].queued_bytes();
             self.observe(core, now, PduStep::Aired, terminal, direction, &pdu, Some(bytes));
-            let landing = Landing { at: arrival, sent: now, channel, terminal, pdu };
+            let landing = Landing { at: arrival, sent: now, channel, terminal, collided, pdu };
             land(&mut self.landings[direction.index()], landing);
         }
     }
@@ -221,21 +257,24 @@ impl Umts {
     /// An entity follows the intervals of its present channel, from when it would have handed down
     /// PDUs for the former one.
     pub(super) fn change_clock(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
-        let tti = self.channel(terminal, direction).map(|channel| self.channels[channel as usize].rate().tti);
+        let channel = self.channel(terminal, direction);
+        let tti = channel.map(|channel| self.channels[channel as usize].rate().tti);
+        let shared = channel.map(|channel| self.ways[channel as usize]).filter(|way| way.kind == Kind::Dsch);
         let sender = &self.terminals[terminal as usize].senders[direction.index()];
         let (former, ticking) = (sender.clock, sender.ticking);
         let clock = &self.clocks[usize::from(former)];
-        if tti == Some(clock.tti) {
+        if shared.map_or(tti == Some(clock.tti) && !clock.alone, |way| way.clock == former) {
             return self.activate(core, terminal, direction);
         }
         if ticking {
             remove(&mut self.clocks[usize::from(former)].senders, 2 * terminal + direction.index() as u32);
         }
         let next = self.clocks[usize::from(former)].next_tick(core.now());
-        let present = tti.map_or(former, |tti| {
-            let phase = Duration::from_nanos(next.as_nanos() % tti.as_nanos());
-            self.clock(tti, phase)
-        });
+        let present = match (shared, tti) {
+            (Some(way), _) => way.clock,
+            (None, Some(tti)) => self.clock(tti, Duration::from_nanos(next.as_nanos() % tti.as_nanos())),
+            (None, None) => former,
+        };
         let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
         sender.ticking = false;
         sender.clock = present;

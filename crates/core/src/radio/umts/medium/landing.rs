@@ -10,7 +10,7 @@ use crate::radio::arq::Outcome;
 use crate::radio::channel::{Block, Got};
 use crate::radio::rlc::Pdu;
 
-use super::{DCH_DOWN, DCH_UP, FACH, LANDING, ONE_CELL, Umts, key};
+use super::{Kind, LANDING, ONE_CELL, Umts, fach, key};
 
 /// From the end of an interval to the RLC entity at the other side: channel and MAC (EURANE).
 pub(super) const BEYOND_AIR: Duration = Duration::from_micros(15);
@@ -23,6 +23,8 @@ pub(super) struct Landing {
     /// The channel that it came by.
     pub(super) channel: u32,
     pub(super) terminal: u32,
+    /// Another was sent over the same channel at the same time: neither is received.
+    pub(super) collided: bool,
     pub(super) pdu: Pdu,
 }
 
@@ -60,16 +62,16 @@ impl Umts {
 
     /// A PDU has come over the air, if that does not lose it.
     fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) {
-        let Landing { at, sent, channel, terminal, pdu } = landing;
-        let (kind, rnc) = (self.kind_of(channel), self.serving_rnc(terminal));
-        let dedicated = matches!(kind, DCH_DOWN | DCH_UP);
+        let Landing { at, sent, channel, terminal, collided, pdu } = landing;
+        let (kind, rnc) = (self.ways[channel as usize].kind, self.serving_rnc(terminal));
+        let dedicated = matches!(kind, Kind::DchDown | Kind::DchUp);
         let cells = match &self.area {
             Some(area) if dedicated => area.cells(terminal),
             Some(area) => &area.cells(terminal)[..1],
             None => &ONE_CELL,
         };
         // A terminal listens to the forward access channel of its own cell only.
-        let got = match kind == FACH && self.fach(cells[0]) != channel {
+        let got = match collided || (kind == Kind::Fach && fach(cells[0]) != channel) {
             true => Got::NOBODY,
             false => self.air.receive(&Block { terminal, direction, dedicated, sent, at, cells }),
         };
@@ -84,7 +86,7 @@ impl Umts {
                 let last = &mut ue.last[Direction::Up.index()];
                 let arrival = self.utran.up(at, pdu.bits, rnc, cells, got).max(*last);
                 *last = arrival;
-                land(&mut self.landings[TO_RNC], Landing { at: arrival, sent: at, channel, terminal, pdu });
+                land(&mut self.landings[TO_RNC], Landing { at: arrival, sent: at, channel, terminal, collided, pdu });
             }
         }
     }

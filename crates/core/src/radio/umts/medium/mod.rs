@@ -14,10 +14,14 @@ use crate::radio::rlc::Pdu;
 
 use super::bearer::Sender;
 use super::channel::{Channel, Limit, Order, Rate};
+use super::cpch::{Cpch, Uplink};
+use super::rach::{Aloha, Place};
 use super::roaming::Area;
 use super::utran::{Counts, Utran};
 
 mod clock;
+mod contention;
+mod dsch;
 mod elsewhere;
 mod intervals;
 mod landing;
@@ -26,12 +30,13 @@ mod setup;
 mod terminal;
 
 use clock::{Clock, usual_phase};
+use dsch::Dsch;
 use intervals::ToNodeB;
 use landing::Landing;
 use terminal::{Bearers, Ue};
 
 pub use elsewhere::Elsewhere;
-pub use setup::Setup;
+pub use setup::{Setup, Shared};
 
 /// A cell of UMTS, or several. The first peers are the RNCs, the others are the terminals.
 pub struct Umts {
@@ -40,13 +45,19 @@ pub struct Umts {
     rncs: Vec<End>,
     terminals: Vec<Ue>,
     attachment: Box<dyn Attachment>,
-    /// The forward access channel of the first cell, then for each terminal its RACH, its DCH down and its DCH up, then the
-    /// forward access channels of the other cells.
+    /// The forward access channel of each cell and the shared one, if there is one; then for each terminal its
+    /// RACH, its DCH down and its DCH up, and what it sends over CPCH if there are such.
     channels: Vec<Channel>,
+    /// How many channels belong to all terminals.
+    common: u32,
+    /// How many belong to each terminal.
+    own: u32,
+    dsch: Option<Dsch>,
+    cpch: Option<Cpch>,
     /// The clocks of the transmission time intervals in use.
     clocks: Vec<Clock>,
-    /// The clock of each channel.
-    clock_of: Vec<u8>,
+    /// What each channel is, and its clock.
+    ways: Vec<Way>,
     utran: Utran,
     air: Box<dyn radio::channel::Channel>,
     area: Option<Box<Area>>,
@@ -60,51 +71,87 @@ pub struct Umts {
     landings: [VecDeque<Landing>; 3],
     /// When the valid wake-up of each comes.
     armed: [Instant; 3],
-    /// The valid wake-up of the attachment.
+    /// The valid wake-ups of the attachment, and of those who contend for common packet channels.
     attachment_armed: Instant,
+    contention_armed: Instant,
     spacing: Duration,
     spacings: Stream,
     rach_access: Duration,
+    aloha: Option<Aloha>,
     accesses: Stream,
     pdu_bits: u32,
     /// PDUs that leave the RNC in one interval; empty between events.
     leaving: Vec<(Instant, u32, u32, Pdu)>,
+    /// Messages of RACH whose places have been chosen, with their channels; empty between events.
+    preambles: Vec<(Place, u32)>,
+    /// Terminals that have sent an interval over a common packet channel; empty between events.
+    sent_on_cpch: Vec<u32>,
     /// What an entity says; empty between events.
     outcomes: Vec<Outcome>,
 }
 
-/// What a wake-up is for, in the two lowest bits of its key.
+/// What a wake-up is for, in the three lowest bits of its key.
 const CLOCK: u32 = 0;
 const LANDING: u32 = 1;
 const TERMINAL: u32 = 2;
 const ATTACHMENT: u32 = 3;
+const CONTENTION: u32 = 4;
+const AREA: u32 = 5;
 
 const fn key(kind: u32, index: u32) -> u32 {
-    index << 2 | kind
+    index << 3 | kind
 }
-
-/// Of an attachment, or of an area.
-const ATTACHMENT_KEY: u32 = key(ATTACHMENT, 0);
-const AREA_KEY: u32 = key(ATTACHMENT, 1);
 
 /// The cells of a terminal where there is one only.
 const ONE_CELL: [u32; 1] = [0];
 
-/// The forward access channel of the first cell.
-const FACH: u32 = 0;
-/// Channels of a terminal.
-const RACH: u32 = 1;
-const DCH_DOWN: u32 = 2;
-const DCH_UP: u32 = 3;
+/// The forward access channel of a cell.
+const fn fach(cell: u32) -> u32 {
+    cell
+}
 
-fn channel_of(terminal: u32, which: u32) -> u32 {
-    3 * terminal + which
+/// The downlink shared channel, if there is one; then there is one cell.
+const DSCH: u32 = 1;
+/// The place of each among a terminal's channels.
+const RACH: u32 = 0;
+const DCH_DOWN: u32 = 1;
+const DCH_UP: u32 = 2;
+const CPCH: u32 = 3;
+
+/// A transport channel as the medium uses it.
+#[derive(Clone, Copy)]
+struct Way {
+    kind: Kind,
+    clock: u8,
+}
+
+/// The transport channels of TS 25.301 §5.3.1 that carry user data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Fach,
+    Dsch,
+    Rach,
+    DchDown,
+    DchUp,
+    Cpch,
+}
+
+impl Kind {
+    fn direction(self) -> Direction {
+        match self {
+            Self::Fach | Self::Dsch | Self::DchDown => Direction::Down,
+            Self::Rach | Self::DchUp | Self::Cpch => Direction::Up,
+        }
+    }
 }
 
 impl Umts {
     /// A cell whose wake-ups come to `component`; `ends` are the RNCs and the terminals.
     pub fn new(core: &Core, component: u32, ends: &[End], setup: Setup) -> Self {
         let n = setup.terminals.len();
+        let common = setup.utran.cells() as u32 + u32::from(setup.dsch.is_some());
+        let own = 3 + u32::from(setup.cpch.is_some());
+        let channels = common as usize + own as usize * n;
         let mut umts = Self {
             spacings: core.stream(&setup.name, "spacing"),
             accesses: core.stream(&setup.name, "access"),
@@ -113,9 +160,13 @@ impl Umts {
             rncs: ends[..setup.utran.rncs()].to_vec(),
             terminals: Vec::with_capacity(n),
             attachment: setup.attachment,
-            channels: Vec::with_capacity(1 + 3 * n),
+            channels: Vec::with_capacity(channels),
+            common,
+            own,
+            dsch: None,
+            cpch: None,
             clocks: Vec::new(),
-            clock_of: Vec::with_capacity(1 + 3 * n),
+            ways: Vec::with_capacity(channels),
             utran: setup.utran,
             air: setup.air,
             area: setup.area.map(Box::new),
@@ -126,26 +177,41 @@ impl Umts {
             landings: Default::default(),
             armed: [Instant::MAX; 3],
             attachment_armed: Instant::MAX,
+            contention_armed: Instant::MAX,
             spacing: setup.spacing,
             rach_access: setup.rach_access,
+            aloha: setup.rach_aloha,
             pdu_bits: setup.pdu_bits,
             leaving: Vec::new(),
+            preambles: Vec::new(),
+            sent_on_cpch: Vec::new(),
             outcomes: Vec::new(),
         };
-        umts.add_channel(setup.fach, setup.limit, setup.order);
+        let clock = umts.clock(setup.fach.tti, usual_phase(setup.fach.tti));
+        for _ in 0..umts.utran.cells() {
+            umts.add_channel(Kind::Fach, clock, setup.fach, setup.limit, setup.order);
+        }
+        if let Some(Shared { rate, order }) = setup.dsch {
+            let clock = umts.add_clock(Clock::new(rate.tti, usual_phase(rate.tti), true));
+            umts.add_channel(Kind::Dsch, clock, rate, setup.limit, Order::Fifo);
+            umts.dsch = Some(Dsch { order, last: u32::MAX });
+        }
+        let [dch_down, dch_up] = setup.dch;
         for (places, end) in setup.terminals.into_iter().zip(&ends[umts.rncs.len()..]) {
-            for rate in [setup.rach, setup.dch[0], setup.dch[1]] {
-                umts.add_channel(rate, setup.limit, Order::Fifo);
+            let own = [(Kind::Rach, setup.rach), (Kind::DchDown, dch_down), (Kind::DchUp, dch_up)];
+            let cpch = setup.cpch.as_ref().map(|cpch| (Kind::Cpch, cpch.channel()));
+            for (kind, rate) in own.into_iter().chain(cpch) {
+                let clock = umts.clock(rate.tti, usual_phase(rate.tti));
+                umts.add_channel(kind, clock, rate, setup.limit, Order::Fifo);
             }
             let [down, up] = places;
             let number = umts.terminals.len() as u32;
             let service = umts.attachment.service(number);
-            let clock = |which| umts.clock_of[channel_of(number, which) as usize];
-            let clocks = if service == Service::Dedicated {
-                [clock(DCH_DOWN), clock(DCH_UP)]
-            } else {
-                [umts.clock_of[FACH as usize], clock(RACH)]
-            };
+            // Who has nothing begins with the clocks of the common channels.
+            let usual = |direction| umts.carrier(Service::Common, number, direction);
+            let channel = |direction| umts.carrier(service, number, direction).or_else(|| usual(direction));
+            let clock = |direction| channel(direction).map_or(0, |n| umts.ways[n as usize].clock);
+            let clocks = Direction::BOTH.map(clock);
             umts.terminals.push(Ue {
                 end: *end,
                 senders: [Sender::new((umts.rlc)(), down, clocks[0]), Sender::new((umts.rlc)(), up, clocks[1])],
@@ -153,29 +219,33 @@ impl Umts {
                 dropped: [0; 2],
                 service,
                 last: [Instant::ZERO; 2],
+                uplink: Uplink::Rach,
+                rach_free: Instant::ZERO,
                 armed: Instant::MAX,
             });
         }
-        for _ in 1..umts.utran.cells() {
-            umts.add_channel(setup.fach, setup.limit, setup.order);
-        }
+        let contention = core.stream(&umts.name, "contention");
+        umts.cpch = setup.cpch.map(|cpch| Cpch::new(cpch, n as u32, contention));
         umts
     }
 
-    fn add_channel(&mut self, rate: Rate, limit: Limit, order: Order) {
-        let clock = self.clock(rate.tti, usual_phase(rate.tti));
+    fn add_channel(&mut self, kind: Kind, clock: u8, rate: Rate, limit: Limit, order: Order) {
         self.channels.push(Channel::new(rate, limit, order));
-        self.clock_of.push(clock);
+        self.ways.push(Way { kind, clock });
     }
 
     /// The clock of these intervals, whose PDUs are handed down at multiples of `tti` and `phase`.
     fn clock(&mut self, tti: Duration, phase: Duration) -> u8 {
-        let place = self.clocks.iter().position(|clock| clock.tti == tti && clock.phase == phase);
-        let place = place.unwrap_or_else(|| {
-            self.clocks.push(Clock::new(tti, phase));
-            self.clocks.len() - 1
-        });
-        place as u8
+        let is_it = |clock: &Clock| clock.tti == tti && clock.phase == phase && !clock.alone;
+        match self.clocks.iter().position(is_it) {
+            Some(place) => place as u8,
+            None => self.add_clock(Clock::new(tti, phase, false)),
+        }
+    }
+
+    fn add_clock(&mut self, clock: Clock) -> u8 {
+        self.clocks.push(clock);
+        (self.clocks.len() - 1) as u8
     }
 
     /// To be called once: the first measurement, and the first wish of the attachment.
@@ -184,36 +254,41 @@ impl Umts {
         self.follow_attachment(core);
     }
 
-    /// The forward access channel of a cell.
-    #[inline]
-    fn fach(&self, cell: u32) -> u32 {
-        if cell == 0 { FACH } else { channel_of(self.terminals.len() as u32, 0) + cell }
-    }
-
-    /// Which kind of channel this is: FACH, RACH, DCH_DOWN or DCH_UP.
-    #[inline]
-    fn kind_of(&self, channel: u32) -> u32 {
-        if channel == FACH || channel > channel_of(self.terminals.len() as u32, 0) {
-            FACH
-        } else {
-            (channel - 1) % 3 + 1
-        }
-    }
-
     /// The channel that carries what a terminal's bearer sends in a direction.
     fn channel(&self, terminal: u32, direction: Direction) -> Option<u32> {
-        match (self.service(terminal), direction) {
+        self.carrier(self.service(terminal), terminal, direction)
+    }
+
+    /// The channel that carries it if this serves the terminal.
+    fn carrier(&self, service: Service, terminal: u32, direction: Direction) -> Option<u32> {
+        let own = |which| Some(self.own_channel(terminal, which));
+        match (service, direction) {
             (Service::Nothing, _) => None,
-            (Service::Common, Direction::Down) => Some(self.fach(self.own_cell(terminal))),
-            (Service::Common, Direction::Up) => Some(channel_of(terminal, RACH)),
-            (Service::Dedicated, Direction::Down) => Some(channel_of(terminal, DCH_DOWN)),
-            (Service::Dedicated, Direction::Up) => Some(channel_of(terminal, DCH_UP)),
+            (Service::Common, Direction::Down) => Some(fach(self.own_cell(terminal))),
+            (Service::Common, Direction::Up) => match self.terminals.get(terminal as usize).map(|ue| ue.uplink) {
+                None | Some(Uplink::Rach) => own(RACH),
+                Some(Uplink::Nothing) => None,
+                Some(Uplink::Cpch) => own(CPCH),
+            },
+            (Service::Shared, Direction::Down) => Some(DSCH),
+            (Service::Dedicated, Direction::Down) => own(DCH_DOWN),
+            (Service::Shared | Service::Dedicated, Direction::Up) => own(DCH_UP),
         }
     }
 
     /// By which paths are compared: the Iub and an interval.
     fn delay(&self) -> Duration {
-        self.channels[FACH as usize].rate().tti
+        self.channels[fach(0) as usize].rate().tti
+    }
+
+    /// A channel of a terminal's own.
+    fn own_channel(&self, terminal: u32, which: u32) -> u32 {
+        self.common + self.own * terminal + which
+    }
+
+    /// The terminal to which a channel belongs that is not common to all.
+    fn owner(&self, channel: u32) -> u32 {
+        (channel - self.common) / self.own
     }
 
     fn arm(&self, core: &mut Core, at: Instant, key: u32) {
@@ -233,6 +308,9 @@ impl Umts {
     /// Does what the attachment has decided, and wakes it when it wishes.
     fn follow_attachment(&mut self, core: &mut Core) {
         while let Some(Move { terminal, service }) = self.attachment.poll() {
+            if service != Service::Common {
+                self.leave_cpch(core, terminal);
+            }
             self.terminals[terminal as usize].service = service;
             let place = self.terminals[terminal as usize].senders[Direction::Down.index()].place;
             core.observe(&Observation::Served { place, service: service.name() });
@@ -240,12 +318,13 @@ impl Umts {
             for direction in Direction::BOTH {
                 self.change_clock(core, terminal, direction);
             }
+            self.consider_cpch(core, terminal);
         }
         if let Some(at) = self.attachment.next_timeout()
             && at < self.attachment_armed
         {
             self.attachment_armed = at;
-            self.arm(core, at, ATTACHMENT_KEY);
+            self.arm(core, at, key(ATTACHMENT, 0));
         }
     }
 
@@ -288,13 +367,14 @@ impl Medium for Umts {
         if key >= elsewhere::FIRST_KEY {
             return self.elsewhere.wake(core, key);
         }
-        let index = key >> 2;
-        match key & 3 {
+        let index = key >> 3;
+        match key & 7 {
             CLOCK => self.wake_clock(core, index as u8),
             LANDING => self.wake_landing(core, index as usize),
             TERMINAL => self.wake_terminal(core, index),
-            _ if key == AREA_KEY => self.wake_area(core),
-            _ => self.wake_attachment(core),
+            ATTACHMENT => self.wake_attachment(core),
+            CONTENTION => self.wake_contention(core),
+            _ => self.wake_area(core),
         }
     }
 
@@ -309,7 +389,7 @@ impl Medium for Umts {
         if let Some(system) = self.away(terminal) {
             return self.elsewhere.access(terminal, system, direction);
         }
-        let channel = self.channel(terminal, direction).unwrap_or(FACH);
+        let channel = self.channel(terminal, direction).unwrap_or(fach(0));
         let rate = self.channels[channel as usize].rate();
         Access { rate: rate.rate, delay: self.delay(), up: true }
     }
@@ -330,11 +410,19 @@ impl Medium for Umts {
 
     fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         probe.part(What::Cell, &self.name);
-        let fachs = || (0..self.utran.cells() as u32).map(|cell| &self.channels[self.fach(cell) as usize]);
+        let fachs = || (0..self.utran.cells() as u32).map(|cell| &self.channels[fach(cell) as usize]);
         let sum = |of: fn(&Channel) -> u64| fachs().map(of).sum::<u64>() as f64;
         probe.value("fach_sent_pdus", sum(|fach| fach.counts.sent));
         probe.value("fach_dropped_pdus", sum(|fach| fach.counts.dropped));
         probe.value("fach_queue_bytes", sum(|fach| fach.queued_bytes().into()));
+        if self.dsch.is_some() {
+            let dsch = &self.channels[DSCH as usize];
+            probe.value("dsch_sent_pdus", dsch.counts.sent as f64);
+            probe.value("dsch_queue_bytes", f64::from(dsch.queued_bytes()));
+        }
+        if let Some(cpch) = &self.cpch {
+            cpch.sample(probe);
+        }
         self.attachment.sample(core.now(), probe);
         if self.area.is_some() {
             let Counts { iub, copies, iur } = self.utran.counts;

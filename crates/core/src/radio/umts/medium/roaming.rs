@@ -8,7 +8,7 @@ use crate::radio::attachment::Service;
 use crate::radio::umts::roaming::{CarryOver, Step};
 
 use super::landing::TO_RNC;
-use super::{AREA_KEY, DCH_DOWN, RACH, Umts, channel_of};
+use super::{AREA, DCH_DOWN, Umts, fach, key};
 
 impl Umts {
     /// What serves a terminal now: nothing while it is silent.
@@ -72,7 +72,7 @@ impl Umts {
         let Some(at) = self.area.as_ref().map(|area| area.next_timeout()) else { return };
         if at < self.area_armed {
             self.area_armed = at;
-            self.arm(core, at, AREA_KEY);
+            self.arm(core, at, key(AREA, 0));
         }
     }
 
@@ -105,7 +105,7 @@ impl Umts {
     /// What is on its way down: on wires, and in the queue of the terminal's own channel. With `all`, that for common channels
     /// too, which else send it in vain.
     fn lose_on_way_down(&mut self, core: &mut Core, terminal: u32, all: bool) {
-        let own = channel_of(terminal, DCH_DOWN);
+        let own = self.own_channel(terminal, DCH_DOWN);
         let mut lost = Vec::new();
         for place in (0..self.to_node_b.len()).rev() {
             let coming = &self.to_node_b[place];
@@ -113,7 +113,7 @@ impl Umts {
                 && (all || coming.channel == own)
                 && let Some(coming) = self.to_node_b.remove(place)
             {
-                self.clocks[usize::from(self.clock_of[coming.channel as usize])].coming -= 1;
+                self.clocks[usize::from(self.ways[coming.channel as usize].clock)].coming -= 1;
                 lost.push(coming.pdu);
             }
         }
@@ -121,7 +121,7 @@ impl Umts {
         lost.splice(0..0, self.channels[own as usize].take(terminal));
         if all {
             for cell in 0..self.utran.cells() as u32 {
-                let fach = self.fach(cell) as usize;
+                let fach = fach(cell) as usize;
                 lost.extend(self.channels[fach].take(terminal));
             }
         }
@@ -150,8 +150,9 @@ impl Umts {
         self.lose_on_way_down(core, terminal, true);
         self.lose_on_air(core, terminal);
         self.landings[TO_RNC].retain(|landing| landing.terminal != terminal);
-        for which in RACH..=super::DCH_UP {
-            self.channels[channel_of(terminal, which) as usize].take(terminal);
+        for which in 0..self.own {
+            let channel = self.own_channel(terminal, which) as usize;
+            self.channels[channel].take(terminal);
         }
         let ue = &mut self.terminals[terminal as usize];
         let packets = [0, 1].map(|entity| ue.senders[entity].begin_anew((self.rlc)()));

@@ -6,6 +6,8 @@ use crate::radio::arq::LinkArq;
 use crate::radio::attachment::Attachment;
 use crate::radio::channel::Channel;
 use crate::radio::umts::channel::{Limit, Order, Rate};
+use crate::radio::umts::cpch;
+use crate::radio::umts::rach::Aloha;
 use crate::radio::umts::roaming::Area;
 use crate::radio::umts::utran::Utran;
 
@@ -21,8 +23,14 @@ pub struct Setup {
     pub rach: Rate,
     /// Access to it delays an interval's PDUs by up to this long, at random.
     pub rach_access: Duration,
+    /// Access to it is slotted ALOHA instead.
+    pub rach_aloha: Option<Aloha>,
     /// Dedicated channels, down and up.
     pub dch: [Rate; 2],
+    /// The downlink shared channel, if the cell has one.
+    pub dsch: Option<Shared>,
+    /// The common packet channels, up, if the cell has any.
+    pub cpch: Option<cpch::Config>,
     /// What queues in front of the air take.
     pub limit: Limit,
     /// Whose turn it is on the forward access channel.
@@ -46,4 +54,13 @@ pub struct Setup {
     pub attachment: Box<dyn Attachment>,
     /// For each terminal: where packets end that are not delivered, down and up.
     pub terminals: Vec<[Place; 2]>,
+}
+
+/// A channel that several terminals share, one in each interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared {
+    /// Its rate and interval.
+    pub rate: Rate,
+    /// Whose turn it is.
+    pub order: Order,
 }

@@ -8,6 +8,7 @@ use crate::radio::Direction;
 use crate::radio::arq::Unsent;
 use crate::radio::attachment::{Service, Waiting};
 use crate::radio::umts::bearer::Sender;
+use crate::radio::umts::cpch::Uplink;
 
 use super::{TERMINAL, Umts, key};
 
@@ -23,6 +24,10 @@ pub(super) struct Ue {
     pub(super) service: Service,
     /// When the last PDU that is on its way will be at the Node B's queue, and at the RNC: none overtakes another there.
     pub(super) last: [Instant; 2],
+    /// Over what it sends up while the common channels serve it.
+    pub(super) uplink: Uplink,
+    /// When its last message on RACH ends, if there are access slots.
+    pub(super) rach_free: Instant,
     /// When the valid wake-up of its RLC entities comes.
     pub(super) armed: Instant,
 }
@@ -48,6 +53,9 @@ impl Umts {
         match sender.enqueue(now, pkt, bytes) {
             Ok(()) => {
                 self.activate(core, terminal, direction);
+                if direction == Direction::Up {
+                    self.consider_cpch(core, terminal);
+                }
                 self.arm_entity(core, terminal, direction.index());
                 self.attachment.on_backlog(now, terminal, direction, &Bearers(&self.terminals));
             }

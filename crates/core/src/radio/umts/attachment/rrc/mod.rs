@@ -5,6 +5,10 @@
 //! grants them while its budget lasts. A terminal on CELL_DCH that is silent keeps them for the
 //! time `keep`; for the time `preemptible` after that another may take them; then it goes back to
 //! CELL_FACH. Nothing is sent during a transition, unless `serve_during_switch` says so.
+//!
+//! If the cell has a downlink shared channel (DSCH), a terminal on CELL_DCH gets its data over that, and has
+//! beside it a dedicated channel down for signalling alone, of 3.4 kbit/s, and one up (TS 25.301 §5.3.1). Then
+//! the shared channel takes of the budget for good, and each terminal takes little.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -16,8 +20,14 @@ use crate::engine::{BitRate, Bytes, Duration, Fault, Instant};
 use crate::net::Probe;
 use crate::radio::Direction;
 use crate::radio::attachment::{Attachment, Move, Service, Waiting};
+use crate::radio::umts::mapping::Transport;
+use crate::radio::umts::ovsf::Code;
 
 use super::{AttachmentConfig, Cell};
+
+mod admission;
+
+use admission::Admission;
 
 /// Dedicated channels on demand, and the states of RRC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,7 +41,8 @@ pub struct Config {
     /// The same of what waits at the terminal to be sent up. Left out: it does not ask for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink_threshold: Option<Bytes>,
-    /// What the cell may give away downlink, the forward access channel included. 800 kbit/s.
+    /// What the cell may give away downlink, the forward access channel included. 800 kbit/s. Dedicated
+    /// channels also need a code (TS 25.213 §4.3.1): of 64 kbit/s there are 31.
     pub budget: BitRate,
     /// How long it takes to set up dedicated channels. 0.9 s.
     pub setup: Duration,
@@ -90,6 +101,10 @@ impl AttachmentConfig for Config {
         Box::new(Rrc::new(self, cell))
     }
 
+    fn maps_to(&self) -> &'static [Transport] {
+        &[Transport::Fach, Transport::Rach, Transport::Cpch, Transport::Dch, Transport::Dsch]
+    }
+
     fn check(&self) -> Result<(), Fault> {
         if self.setup_after_release < self.setup {
             return Err(Fault {
@@ -122,25 +137,16 @@ impl State {
 struct Rrc {
     config: Config,
     terminals: Vec<Terminal>,
-    fach_rate: BitRate,
-    dch_rate: BitRate,
     /// A terminal is silent when it has sent and got nothing for so long: an interval.
     moment: Duration,
-    /// How many have dedicated channels, or are about to.
-    granted: u64,
-    /// How many of them another may take.
-    preemptible: u64,
-    /// How many the budget allows.
-    most: u64,
+    admission: Admission,
+    /// What serves a terminal on CELL_DCH.
+    dedicated: Service,
     /// Who asked in vain, in that order.
     waiting: VecDeque<u32>,
     /// When to look at which terminal; entries may be old.
     timers: BinaryHeap<Reverse<(Instant, u32)>>,
     moves: VecDeque<Move>,
-    /// What has been added up, and until when.
-    until: Instant,
-    granted_time: f64,
-    full_time: Duration,
 }
 
 /// What is known of a terminal.
@@ -152,6 +158,8 @@ struct Terminal {
     transition: Option<(State, Instant)>,
     /// When it last sent or got something.
     active: Instant,
+    /// The downlink codes of its dedicated channels.
+    codes: Vec<Code>,
     /// Another may take its dedicated channels.
     preemptible: bool,
     /// Whether it waits for dedicated channels.
@@ -178,6 +186,7 @@ impl Rrc {
             since: Instant::ZERO,
             transition: None,
             active: Instant::ZERO,
+            codes: Vec::new(),
             preemptible: false,
             waits: false,
             armed: Instant::MAX,
@@ -188,23 +197,15 @@ impl Rrc {
             refusals: 0,
             preemptions: 0,
         };
-        let (fach_rate, dch_rate) = (cell.fach.rate, cell.dch_down.rate);
-        let free = config.budget.as_bps().saturating_sub(fach_rate.as_bps());
         let mut rrc = Self {
             config: config.clone(),
             terminals: (0..cell.terminals).map(terminal).collect(),
-            fach_rate,
-            dch_rate,
-            moment: cell.dch_down.tti,
-            granted: 0,
-            preemptible: 0,
-            most: free / dch_rate.as_bps(),
+            moment: cell.dsch.unwrap_or(cell.dch_down).tti,
+            admission: Admission::new(config.budget, cell),
+            dedicated: if cell.dsch.is_some() { Service::Shared } else { Service::Dedicated },
             waiting: VecDeque::new(),
             timers: BinaryHeap::new(),
             moves: VecDeque::new(),
-            until: Instant::ZERO,
-            granted_time: 0.0,
-            full_time: Duration::ZERO,
         };
         for n in 0..cell.terminals {
             rrc.set_timer(n);
@@ -214,21 +215,6 @@ impl Rrc {
 
     fn terminal(&mut self, n: u32) -> &mut Terminal {
         &mut self.terminals[n as usize]
-    }
-
-    /// Adds up what holds for the whole cell, before it changes.
-    fn add_up(&mut self, now: Instant) {
-        let time = now.since(self.until);
-        self.granted_time += self.granted as f64 * time.as_secs_f64();
-        if self.is_full() {
-            self.full_time += time;
-        }
-        self.until = now;
-    }
-
-    /// No further dedicated channels fit, and nobody can be made to give up his.
-    fn is_full(&self) -> bool {
-        self.granted >= self.most && self.preemptible == 0
     }
 
     fn enter(&mut self, now: Instant, n: u32, state: State) {
@@ -261,7 +247,7 @@ impl Rrc {
         let service = match terminal.state {
             _ if terminal.transition.is_some() => Service::Nothing,
             State::CellFach => Service::Common,
-            State::CellDch => Service::Dedicated,
+            State::CellDch => self.dedicated,
             State::Idle | State::CellPch | State::UraPch => Service::Nothing,
         };
         self.moves.push_back(Move { terminal: n, service });
@@ -269,18 +255,17 @@ impl Rrc {
 
     /// A terminal gives its dedicated channels back.
     fn release(&mut self, now: Instant, n: u32) {
-        self.add_up(now);
-        self.granted -= 1;
-        let terminal = self.terminal(n);
+        let terminal = &mut self.terminals[n as usize];
         if std::mem::take(&mut terminal.preemptible) {
-            self.preemptible -= 1;
+            self.admission.set_preemptible(now, false);
         }
+        self.admission.release(now, &mut terminal.codes);
         self.begin(now, n, State::CellFach, Duration::ZERO);
     }
 
     /// A terminal asks for dedicated channels.
     fn ask(&mut self, now: Instant, n: u32) {
-        if self.granted < self.most {
+        if self.admission.has_room() {
             return self.grant(now, n, self.config.setup);
         }
         match self.victim() {
@@ -300,9 +285,8 @@ impl Rrc {
     }
 
     fn grant(&mut self, now: Instant, n: u32, takes: Duration) {
-        self.add_up(now);
-        self.granted += 1;
-        let terminal = self.terminal(n);
+        let terminal = &mut self.terminals[n as usize];
+        self.admission.grant(now, &mut terminal.codes);
         terminal.allocations += 1;
         if std::mem::take(&mut terminal.waits) {
             self.waiting.retain(|other| *other != n);
@@ -330,7 +314,7 @@ impl Rrc {
     /// Those that wait get what has become free, first come first served; who has sent all that
     /// it asked for waits no more.
     fn serve_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
-        while self.granted < self.most
+        while self.admission.has_room()
             && let Some(n) = self.waiting.pop_front()
         {
             self.terminal(n).waits = false;
@@ -377,8 +361,7 @@ impl Rrc {
         match terminal.state {
             _ if busy => self.terminal(n).active = now,
             State::CellDch if !terminal.preemptible && self.config.preemptible > Duration::ZERO => {
-                self.add_up(now);
-                self.preemptible += 1;
+                self.admission.set_preemptible(now, true);
                 self.terminal(n).preemptible = true;
                 self.preempt_for_waiting(now, waiting);
             }
@@ -400,8 +383,7 @@ impl Rrc {
         terminal.active = now;
         if terminal.preemptible {
             terminal.preemptible = false;
-            self.add_up(now);
-            self.preemptible -= 1;
+            self.admission.set_preemptible(now, false);
             // It may be silent again before the former wish comes.
             self.set_timer(n);
         }
@@ -409,7 +391,7 @@ impl Rrc {
 
     /// Somebody can be made to give up his channels: the first of those that wait gets them.
     fn preempt_for_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
-        while self.preemptible > 0
+        while self.admission.has_preemptible()
             && let Some(n) = self.waiting.pop_front()
         {
             self.terminal(n).waits = false;
@@ -480,15 +462,7 @@ impl Attachment for Rrc {
     }
 
     fn sample(&self, now: Instant, probe: &mut dyn Probe) {
-        let last = now.since(self.until);
-        let granted_time = self.granted_time + self.granted as f64 * last.as_secs_f64();
-        let seconds = now.as_secs_f64();
-        let mean = if seconds > 0.0 { granted_time / seconds } else { 0.0 };
-        let full_time = self.full_time + if self.is_full() { last } else { Duration::ZERO };
-        probe.value("dedicated", self.granted as f64);
-        let (fach, dch) = (self.fach_rate.as_bps() as f64 / 1e3, self.dch_rate.as_bps() as f64 / 1e3);
-        probe.value("occupancy_kbps", fach + dch * mean);
-        probe.value("full_s", full_time.as_secs_f64());
+        self.admission.sample(now, probe);
         let sum = |of: fn(&Terminal) -> u64| self.terminals.iter().map(of).sum::<u64>() as f64;
         probe.value("allocations", sum(|terminal| terminal.allocations));
         probe.value("preemptions", sum(|terminal| terminal.preemptions));
