@@ -28,7 +28,8 @@ pub trait Attachment: Send {
     /// The dedicated channels of a terminal come from this cell no longer.
     fn drop_leg(&mut self, _now: Instant, _terminal: u32, _cell: u32) {}
 
-    /// A terminal without dedicated channels is to be at this cell. `false`: it cannot change now, and does not.
+    /// A terminal without dedicated channels is to be at this cell, as at the start of the run. `false`: it cannot change now,
+    /// and does not.
     fn on_cell(&mut self, _now: Instant, _terminal: u32, _cell: u32) -> bool {
         true
     }
@@ -44,6 +45,9 @@ pub trait Attachment: Send {
 
     /// What it has decided; asked then, too, until there is no more.
     fn poll(&mut self) -> Option<Move>;
+
+    /// What it knows of a cell.
+    fn sample_cell(&self, _now: Instant, _cell: u32, _probe: &mut dyn Probe) {}
 
     /// What it knows of the whole.
     fn sample(&self, now: Instant, probe: &mut dyn Probe);

@@ -31,6 +31,7 @@ pub(super) fn setup(core: &mut Core, component: u32, ends: &[End], cell: &Cell, 
     let dsch = cell.dsch.as_ref().map(|dsch| Shared { rate: dsch.channel(), order: dsch.order });
     let site = attachment::Cell {
         terminals: cell.ues,
+        cells: cell.mobility.as_ref().map_or(1, Mobility::cells) as u32,
         fach: cell.fach,
         dch_down: cell.dch.down,
         dsch: dsch.map(|dsch| dsch.rate),

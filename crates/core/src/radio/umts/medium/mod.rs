@@ -410,11 +410,11 @@ impl Medium for Umts {
 
     fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         probe.part(What::Cell, &self.name);
-        let fachs = || (0..self.utran.cells() as u32).map(|cell| &self.channels[fach(cell) as usize]);
-        let sum = |of: fn(&Channel) -> u64| fachs().map(of).sum::<u64>() as f64;
-        probe.value("fach_sent_pdus", sum(|fach| fach.counts.sent));
-        probe.value("fach_dropped_pdus", sum(|fach| fach.counts.dropped));
-        probe.value("fach_queue_bytes", sum(|fach| fach.queued_bytes().into()));
+        let cells = self.utran.cells() as u32;
+        let sum = |of: fn(&Channel) -> u64| (0..cells).map(|cell| of(&self.channels[fach(cell) as usize])).sum::<u64>();
+        probe.value("fach_sent_pdus", sum(|fach| fach.counts.sent) as f64);
+        probe.value("fach_dropped_pdus", sum(|fach| fach.counts.dropped) as f64);
+        probe.value("fach_queue_bytes", sum(|fach| fach.queued_bytes().into()) as f64);
         if self.dsch.is_some() {
             let dsch = &self.channels[DSCH as usize];
             probe.value("dsch_sent_pdus", dsch.counts.sent as f64);
@@ -423,12 +423,23 @@ impl Medium for Umts {
         if let Some(cpch) = &self.cpch {
             cpch.sample(probe);
         }
+        if cells == 1 {
+            self.attachment.sample_cell(core.now(), 0, probe);
+        }
         self.attachment.sample(core.now(), probe);
         if self.area.is_some() {
             let Counts { iub, copies, iur } = self.utran.counts;
             probe.value("iub_pdus", iub as f64);
             probe.value("iub_copies", copies as f64);
             probe.value("iur_pdus", iur as f64);
+        }
+        for cell in (0..cells).filter(|_| cells > 1) {
+            probe.part(What::Cell, &format!("{}.cell[{cell}]", self.name));
+            let fach = &self.channels[fach(cell) as usize];
+            probe.value("fach_sent_pdus", fach.counts.sent as f64);
+            probe.value("fach_dropped_pdus", fach.counts.dropped as f64);
+            probe.value("fach_queue_bytes", f64::from(fach.queued_bytes()));
+            self.attachment.sample_cell(core.now(), cell, probe);
         }
         for (terminal, ue) in (0..).zip(&self.terminals) {
             for direction in Direction::BOTH {

@@ -181,12 +181,13 @@ impl Area {
         self.add_up(now, n as usize);
         let terminal = &mut self.terminals[n as usize];
         terminal.dedicated = dedicated;
-        // The active set is of a terminal with dedicated channels only.
-        let best = terminal.set.best(&terminal.pilots);
-        terminal.set.become_one(best);
+        // The active set is of a terminal with dedicated channels only. Who gives them back is at the cell that joined first, and
+        // leaves it for a better one like all others.
+        let first = terminal.set.cells()[0];
+        terminal.set.become_one(first);
         terminal.better.fill(Held::default());
         if !dedicated {
-            attachment.on_cell(now, n, best);
+            attachment.on_cell(now, n, first);
         }
     }
 

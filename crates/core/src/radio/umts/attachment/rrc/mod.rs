@@ -4,7 +4,9 @@
 //! URA_PCH. On CELL_FACH more waiting data than a threshold ask for dedicated channels (DCH); the cell
 //! grants them while its budget lasts. A terminal on CELL_DCH that is silent keeps them for the
 //! time `keep`; for the time `preemptible` after that another may take them; then it goes back to
-//! CELL_FACH. Nothing is sent during a transition, unless `serve_during_switch` says so.
+//! CELL_FACH. Nothing is sent during a transition, unless `serve_during_switch` says so. From CELL_FACH a silent
+//! terminal goes to CELL_PCH, from there to URA_PCH if it moves about, and to Idle when it has been silent
+//! for long. Data for it (it is paged) or of it lead back to CELL_FACH. What a cell update costs is not modelled.
 //!
 //! If the cell has a downlink shared channel (DSCH), a terminal on CELL_DCH gets its data over that, and has
 //! beside it a dedicated channel down for signalling alone, of 3.4 kbit/s, and one up (TS 25.301 §5.3.1). Then
@@ -26,6 +28,8 @@ use crate::radio::umts::ovsf::Code;
 use super::{AttachmentConfig, Cell};
 
 mod admission;
+#[cfg(test)]
+mod tests;
 
 use admission::Admission;
 
@@ -54,14 +58,15 @@ pub struct Config {
     pub preemptible: Duration,
     /// Whether the common channels serve a terminal while its dedicated ones are set up. No.
     pub serve_during_switch: bool,
-    /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays.
+    /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays. On CELL_PCH more
+    /// than 4 changes of its cell in 60 s make it go to URA_PCH.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paging_after: Option<Duration>,
-    /// From CELL_PCH or URA_PCH to CELL_FACH. 0.5 s.
+    /// From CELL_PCH or URA_PCH to CELL_FACH, when there are data for the terminal or of it. 0.5 s.
     pub from_paging: Duration,
     /// From Idle to CELL_FACH. 2 s.
     pub from_idle: Duration,
-    /// A terminal that is silent for so long is released, to Idle. 30 min.
+    /// A terminal that has been silent for so long, in whatever states, is released, to Idle. 30 min.
     pub idle_after: Duration,
 }
 
@@ -133,13 +138,22 @@ impl State {
     const NAMES: [&'static str; 5] = ["idle_s", "cell_fach_s", "cell_dch_s", "cell_pch_s", "ura_pch_s"];
 }
 
+/// Dedicated channels of a terminal that come from a cell.
+struct Leg {
+    cell: u32,
+    codes: Vec<Code>,
+}
+
 /// The attachment.
 struct Rrc {
     config: Config,
     terminals: Vec<Terminal>,
     /// A terminal is silent when it has sent and got nothing for so long: an interval.
     moment: Duration,
-    admission: Admission,
+    /// Of each cell.
+    admissions: Vec<Admission>,
+    /// When something became free of which those that wait have not been told.
+    freed: Option<Instant>,
     /// What serves a terminal on CELL_DCH.
     dedicated: Service,
     /// Who asked in vain, in that order.
@@ -156,10 +170,14 @@ struct Terminal {
     since: Instant,
     /// The transition under way: where to, and when it is done.
     transition: Option<(State, Instant)>,
-    /// When it last sent or got something.
+    /// When something last came for it or of it, or was sent.
     active: Instant,
-    /// The downlink codes of its dedicated channels.
-    codes: Vec<Code>,
+    /// When its cell changed, the last times.
+    cell_changes: VecDeque<Instant>,
+    /// The cell that it is at, or was before it had dedicated channels.
+    cell: u32,
+    /// Where its dedicated channels come from.
+    legs: Vec<Leg>,
     /// Another may take its dedicated channels.
     preemptible: bool,
     /// Whether it waits for dedicated channels.
@@ -175,6 +193,19 @@ struct Terminal {
     preemptions: u64,
 }
 
+/// With more changes of its cell than these in [`CELL_CHANGES_COUNT`], a terminal on CELL_PCH goes to URA_PCH. TS
+/// 25.331 leaves it to the network.
+const FEW_CELL_CHANGES: usize = 4;
+/// For how long changes of the cell count.
+const CELL_CHANGES_COUNT: Duration = Duration::from_secs(60);
+
+impl Terminal {
+    /// Since when nothing has been sent in its present state.
+    fn silent_since(&self) -> Instant {
+        self.active.max(self.since)
+    }
+}
+
 impl Rrc {
     fn new(config: &Config, cell: &Cell) -> Self {
         let state = match config.initial {
@@ -186,7 +217,9 @@ impl Rrc {
             since: Instant::ZERO,
             transition: None,
             active: Instant::ZERO,
-            codes: Vec::new(),
+            cell_changes: VecDeque::new(),
+            cell: 0,
+            legs: Vec::new(),
             preemptible: false,
             waits: false,
             armed: Instant::MAX,
@@ -201,7 +234,8 @@ impl Rrc {
             config: config.clone(),
             terminals: (0..cell.terminals).map(terminal).collect(),
             moment: cell.dsch.unwrap_or(cell.dch_down).tti,
-            admission: Admission::new(config.budget, cell),
+            admissions: (0..cell.cells).map(|_| Admission::new(config.budget, cell)).collect(),
+            freed: None,
             dedicated: if cell.dsch.is_some() { Service::Shared } else { Service::Dedicated },
             waiting: VecDeque::new(),
             timers: BinaryHeap::new(),
@@ -223,7 +257,6 @@ impl Rrc {
         terminal.since = now;
         terminal.state = state;
         terminal.transition = None;
-        terminal.active = now;
         self.serve(n);
     }
 
@@ -255,20 +288,59 @@ impl Rrc {
 
     /// A terminal gives its dedicated channels back.
     fn release(&mut self, now: Instant, n: u32) {
-        let terminal = &mut self.terminals[n as usize];
-        if std::mem::take(&mut terminal.preemptible) {
-            self.admission.set_preemptible(now, false);
+        self.set_preemptible(now, n, false);
+        let terminal = self.terminal(n);
+        let legs = std::mem::take(&mut terminal.legs);
+        if let Some(first) = legs.first() {
+            terminal.cell = first.cell;
         }
-        self.admission.release(now, &mut terminal.codes);
+        for mut leg in legs {
+            self.admissions[leg.cell as usize].release(now, &mut leg.codes);
+        }
         self.begin(now, n, State::CellFach, Duration::ZERO);
+    }
+
+    /// Whether another may take a terminal's dedicated channels, from now on.
+    fn set_preemptible(&mut self, now: Instant, n: u32, preemptible: bool) {
+        let terminal = &mut self.terminals[n as usize];
+        if terminal.preemptible != preemptible {
+            terminal.preemptible = preemptible;
+            for leg in &terminal.legs {
+                self.admissions[leg.cell as usize].set_preemptible(now, preemptible);
+            }
+        }
+    }
+
+    /// Something became free: those that wait are to be told now.
+    fn note_freed(&mut self, now: Instant) {
+        if !self.waiting.is_empty() {
+            self.freed = Some(now);
+        }
+    }
+
+    /// The cell that a terminal is at.
+    fn admission(&self, n: u32) -> &Admission {
+        &self.admissions[self.terminals[n as usize].cell as usize]
+    }
+
+    /// Takes of a cell what a terminal's dedicated channels need there; there must be room.
+    fn take(&mut self, now: Instant, n: u32, cell: u32) {
+        let mut leg = Leg { cell, codes: Vec::new() };
+        let admission = &mut self.admissions[cell as usize];
+        admission.grant(now, &mut leg.codes);
+        let terminal = &mut self.terminals[n as usize];
+        if terminal.preemptible {
+            admission.set_preemptible(now, true);
+        }
+        terminal.legs.push(leg);
     }
 
     /// A terminal asks for dedicated channels.
     fn ask(&mut self, now: Instant, n: u32) {
-        if self.admission.has_room() {
+        if self.admission(n).has_room() {
             return self.grant(now, n, self.config.setup);
         }
-        match self.victim() {
+        match self.victim(self.terminals[n as usize].cell) {
             Some(victim) => {
                 self.terminal(victim).preemptions += 1;
                 self.release(now, victim);
@@ -285,8 +357,8 @@ impl Rrc {
     }
 
     fn grant(&mut self, now: Instant, n: u32, takes: Duration) {
+        self.take(now, n, self.terminals[n as usize].cell);
         let terminal = &mut self.terminals[n as usize];
-        self.admission.grant(now, &mut terminal.codes);
         terminal.allocations += 1;
         if std::mem::take(&mut terminal.waits) {
             self.waiting.retain(|other| *other != n);
@@ -294,11 +366,12 @@ impl Rrc {
         self.begin(now, n, State::CellDch, takes);
     }
 
-    /// Who is to give up his dedicated channels: of those that may be made to, the one that has been
+    /// Who is to give up his dedicated channels in a cell: of those that may be made to, the one that has been
     /// silent for longest, since it is the least likely to come back.
-    fn victim(&self) -> Option<u32> {
-        let preemptible = (0..).zip(&self.terminals).filter(|(_, terminal)| terminal.preemptible);
-        preemptible.min_by_key(|(_, terminal)| terminal.active).map(|(n, _)| n)
+    fn victim(&self, cell: u32) -> Option<u32> {
+        let here = |terminal: &Terminal| terminal.legs.iter().any(|leg| leg.cell == cell);
+        let preemptible = (0..).zip(&self.terminals).filter(|(_, terminal)| terminal.preemptible && here(terminal));
+        preemptible.min_by_key(|(_, terminal)| terminal.silent_since()).map(|(n, _)| n)
     }
 
     /// Whether more waits for a terminal than the common channels should carry.
@@ -314,9 +387,13 @@ impl Rrc {
     /// Those that wait get what has become free, first come first served; who has sent all that
     /// it asked for waits no more.
     fn serve_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
-        while self.admission.has_room()
-            && let Some(n) = self.waiting.pop_front()
-        {
+        let mut place = 0;
+        while let Some(&n) = self.waiting.get(place) {
+            if !self.admission(n).has_room() {
+                place += 1;
+                continue;
+            }
+            self.waiting.remove(place);
             self.terminal(n).waits = false;
             if self.terminals[n as usize].state == State::CellFach && self.is_above_threshold(n, waiting) {
                 self.grant(now, n, self.config.setup);
@@ -330,11 +407,12 @@ impl Rrc {
         if let Some((_, done)) = terminal.transition {
             return done;
         }
-        let idle = terminal.active + self.config.idle_after;
+        let idle = (terminal.active + self.config.idle_after).max(terminal.since);
+        let silent = terminal.silent_since();
         match terminal.state {
-            State::CellDch if terminal.preemptible => terminal.active + self.config.keep + self.config.preemptible,
-            State::CellDch => terminal.active + self.config.keep.max(self.moment),
-            State::CellFach => self.config.paging_after.map_or(idle, |after| terminal.active + after),
+            State::CellDch if terminal.preemptible => silent + self.config.keep + self.config.preemptible,
+            State::CellDch => silent + self.config.keep.max(self.moment),
+            State::CellFach => self.config.paging_after.map_or(idle, |after| silent + after),
             State::CellPch | State::UraPch => idle,
             State::Idle => Instant::MAX,
         }
@@ -361,8 +439,7 @@ impl Rrc {
         match terminal.state {
             _ if busy => self.terminal(n).active = now,
             State::CellDch if !terminal.preemptible && self.config.preemptible > Duration::ZERO => {
-                self.admission.set_preemptible(now, true);
-                self.terminal(n).preemptible = true;
+                self.set_preemptible(now, n, true);
                 self.preempt_for_waiting(now, waiting);
             }
             State::CellDch => {
@@ -382,18 +459,35 @@ impl Rrc {
         let terminal = &mut self.terminals[n as usize];
         terminal.active = now;
         if terminal.preemptible {
-            terminal.preemptible = false;
-            self.admission.set_preemptible(now, false);
+            self.set_preemptible(now, n, false);
             // It may be silent again before the former wish comes.
             self.set_timer(n);
         }
     }
 
+    /// Another cell serves a terminal from now on.
+    fn on_cell_change(&mut self, now: Instant, n: u32) {
+        let terminal = self.terminal(n);
+        terminal.cell_changes.push_back(now);
+        if terminal.cell_changes.len() <= FEW_CELL_CHANGES {
+            return;
+        }
+        let first = terminal.cell_changes.pop_front();
+        let is_often = first.is_some_and(|first| now.since(first) < CELL_CHANGES_COUNT);
+        if is_often && terminal.state == State::CellPch && terminal.transition.is_none() {
+            self.begin(now, n, State::UraPch, Duration::ZERO);
+        }
+    }
+
     /// Somebody can be made to give up his channels: the first of those that wait gets them.
     fn preempt_for_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
-        while self.admission.has_preemptible()
-            && let Some(n) = self.waiting.pop_front()
-        {
+        let mut place = 0;
+        while let Some(&n) = self.waiting.get(place) {
+            if !self.admission(n).has_preemptible() {
+                place += 1;
+                continue;
+            }
+            self.waiting.remove(place);
             self.terminal(n).waits = false;
             if self.terminals[n as usize].state == State::CellFach && self.is_above_threshold(n, waiting) {
                 self.ask(now, n);
@@ -411,7 +505,11 @@ impl Attachment for Rrc {
     }
 
     fn on_backlog(&mut self, now: Instant, n: u32, _direction: Direction, waiting: &dyn Waiting) {
-        let terminal = &self.terminals[n as usize];
+        let terminal = &mut self.terminals[n as usize];
+        if terminal.state == State::CellDch && terminal.transition.is_none() {
+            return self.note_activity(now, n);
+        }
+        terminal.active = now;
         if terminal.transition.is_some() {
             return;
         }
@@ -423,7 +521,7 @@ impl Attachment for Rrc {
             }
             State::CellPch | State::UraPch => self.begin(now, n, State::CellFach, self.config.from_paging),
             State::Idle => self.begin(now, n, State::CellFach, self.config.from_idle),
-            State::CellDch => self.note_activity(now, n),
+            State::CellDch => {}
         }
     }
 
@@ -432,7 +530,52 @@ impl Attachment for Rrc {
         self.note_activity(now, n);
     }
 
+    fn add_leg(&mut self, now: Instant, n: u32, cell: u32) -> bool {
+        let has_room = self.admissions[cell as usize].has_room();
+        if has_room {
+            self.take(now, n, cell);
+        }
+        has_room
+    }
+
+    fn drop_leg(&mut self, now: Instant, n: u32, cell: u32) {
+        let terminal = &mut self.terminals[n as usize];
+        let Some(place) = terminal.legs.iter().position(|leg| leg.cell == cell) else { return };
+        let mut leg = terminal.legs.remove(place);
+        let admission = &mut self.admissions[cell as usize];
+        if terminal.preemptible {
+            admission.set_preemptible(now, false);
+        }
+        admission.release(now, &mut leg.codes);
+        if let Some(first) = terminal.legs.first() {
+            terminal.cell = first.cell;
+        }
+        self.note_freed(now);
+    }
+
+    fn on_cell(&mut self, now: Instant, n: u32, cell: u32) -> bool {
+        let terminal = self.terminal(n);
+        if !terminal.legs.is_empty() {
+            return false; // its dedicated channels are being set up in the former cell
+        }
+        if std::mem::replace(&mut terminal.cell, cell) != cell && now > Instant::ZERO {
+            self.on_cell_change(now, n);
+            self.note_freed(now); // there may be room in the new cell
+        }
+        true
+    }
+
+    fn on_leave(&mut self, now: Instant, n: u32) {
+        if !self.terminals[n as usize].legs.is_empty() {
+            self.release(now, n);
+            self.note_freed(now);
+        }
+    }
+
     fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting) {
+        if self.freed.take().is_some() {
+            self.serve_waiting(now, waiting);
+        }
         while let Some(&Reverse((at, n))) = self.timers.peek()
             && at <= now
         {
@@ -454,15 +597,19 @@ impl Attachment for Rrc {
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        self.timers.peek().map(|Reverse((at, _))| *at)
+        let timer = self.timers.peek().map(|Reverse((at, _))| *at);
+        self.freed.or(timer)
     }
 
     fn poll(&mut self) -> Option<Move> {
         self.moves.pop_front()
     }
 
-    fn sample(&self, now: Instant, probe: &mut dyn Probe) {
-        self.admission.sample(now, probe);
+    fn sample_cell(&self, now: Instant, cell: u32, probe: &mut dyn Probe) {
+        self.admissions[cell as usize].sample(now, probe);
+    }
+
+    fn sample(&self, _now: Instant, probe: &mut dyn Probe) {
         let sum = |of: fn(&Terminal) -> u64| self.terminals.iter().map(of).sum::<u64>() as f64;
         probe.value("allocations", sum(|terminal| terminal.allocations));
         probe.value("preemptions", sum(|terminal| terminal.preemptions));
