@@ -401,7 +401,7 @@ mod tests {
     fn quality_is_that_of_the_definition() {
         // In milliwatts: 10 W of each cell are 1e4. Noise: -174 dBm/Hz + 65.843 dB + 9 dB; at a Node B 5 dB, and a rise of 6 dB.
         let loops = loops();
-        let noise = 1e-3 * 1.214_315_88e-7;
+        let noise = 1.214_314_6e-10;
         let first = 1e-10 / (0.4 * 1e-6 + 1e-6 + 1e-7 + noise);
         let third = 1e-11 / (0.4 * 1e-7 + 2e-6 + noise);
         for (cells, expected) in [(&[0][..], first), (&[0, 1], 2.0 * first), (&[0, 2], first + third)] {
@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn a_sender_at_its_limit_loses_blocks_and_the_target_goes_no_farther() {
         let mut loops = loops();
-        let far = [Decibel::new(-140.0); 4];
+        let far = [Decibel::new(-150.0); 4];
         loops.on_gains(Instant::ZERO, 0, &far);
         loops.on_gains(Instant::ZERO, 0, &far);
         assert_eq!(send(&mut loops, 0, 1000, Direction::Up, &[0]), 1000);
@@ -458,7 +458,7 @@ mod tests {
 
     #[test]
     fn after_a_silence_the_power_is_the_one_that_is_needed() {
-        // 40 dB more of path loss meanwhile; the loop's range of 65 dB takes 65 slots, and more frames than that are run.
+        // 15 dB more of path loss meanwhile; the loop's range of 65 dB takes 65 slots, and more frames than that are run.
         let mut loops = loops();
         loops.on_gains(Instant::ZERO, 0, &GAINS);
         loops.on_gains(Instant::ZERO, 0, &GAINS);
