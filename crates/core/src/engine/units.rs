@@ -89,7 +89,7 @@ impl Probability {
 }
 
 /// A unit of a quantity: its name in a scenario, and how many base units it has.
-type Unit = (&'static str, f64);
+pub(super) type Unit = (&'static str, f64);
 
 const TIME_UNITS: [Unit; 6] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
 const RATE_UNITS: [Unit; 4] = [("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)];
@@ -98,7 +98,7 @@ const AMOUNT_UNITS: [Unit; 6] =
     [("packets", -1.0), ("packet", -1.0), SIZE_UNITS[0], SIZE_UNITS[1], SIZE_UNITS[2], SIZE_UNITS[3]];
 
 /// Splits `text` into a number and one of `units`; `what` and `example` serve the error.
-fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) -> Result<(f64, f64), String> {
+pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) -> Result<(f64, f64), String> {
     let text = text.trim();
     let names = || units.iter().map(|u| u.0).collect::<Vec<_>>().join(", ");
     let split = text
@@ -127,8 +127,14 @@ fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) -> Result<(f6
             names()
         ));
     };
+    Ok((value, factor))
+}
+
+/// The same, of a quantity that cannot be negative.
+fn positive(text: &str, what: &str, example: &str, units: &[Unit]) -> Result<(f64, f64), String> {
+    let (value, factor) = quantity(text, what, example, units)?;
     if value < 0.0 {
-        return Err(format!("{what} cannot be negative: \"{text}\""));
+        return Err(format!("{what} cannot be negative: \"{}\"", text.trim()));
     }
     Ok((value, factor))
 }
@@ -144,8 +150,8 @@ fn exponent_at(text: &str, i: usize) -> bool {
 }
 
 /// Reads a non-negative quantity of at most `max` base units.
-fn bounded(text: &str, what: &str, example: &str, units: &[Unit], max: f64) -> Result<f64, String> {
-    let (value, factor) = quantity(text, what, example, units)?;
+pub(super) fn bounded(text: &str, what: &str, example: &str, units: &[Unit], max: f64) -> Result<f64, String> {
+    let (value, factor) = positive(text, what, example, units)?;
     let base = value * factor;
     if base > max {
         let (name, factor) = units.iter().rev().find(|u| u.1 > 0.0 && u.1 <= max).unwrap_or(&units[0]);
@@ -226,7 +232,7 @@ impl Amount {
     /// A sentence that says what was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (what, example) = ("a length", "64 packets\" or \"64 kB");
-        let (value, factor) = quantity(text, what, example, &AMOUNT_UNITS)?;
+        let (value, factor) = positive(text, what, example, &AMOUNT_UNITS)?;
         if factor > 0.0 {
             return Bytes::parse(text).map(Self::Bytes);
         }
@@ -279,6 +285,7 @@ macro_rules! written_as_text {
         }
     };
 }
+pub(super) use written_as_text;
 
 written_as_text!(
     Duration,

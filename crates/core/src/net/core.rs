@@ -18,6 +18,8 @@ pub struct Core {
     slab: Slab,
     /// Packets that have come to a node and are to be forwarded there.
     pub(super) arrivals: Vec<Arrival>,
+    /// Whether a medium has said since the last look that ways appeared or vanished.
+    ways_changed: bool,
     streams: Streams,
     places: Vec<String>,
     counters: Counters,
@@ -79,6 +81,7 @@ impl Core {
             queue: EventQueue::new(),
             slab: Slab::default(),
             arrivals: Vec::new(),
+            ways_changed: false,
             streams: Streams::new(seed),
             places: Vec::new(),
             counters: Counters::default(),
@@ -231,6 +234,21 @@ impl Core {
     pub fn arrive(&mut self, node: NodeId, via: Port, pkt: Pkt) {
         self.counters.hops += 1;
         self.arrivals.push(Arrival { node, via, pkt });
+    }
+
+    /// A medium says that ways appear or vanish now: routes are computed anew when its event is over.
+    pub fn change_ways(&mut self) {
+        self.ways_changed = true;
+    }
+
+    /// Whether one has said so since this was last asked.
+    #[inline]
+    pub(super) fn take_ways_changed(&mut self) -> bool {
+        if !self.ways_changed {
+            return false;
+        }
+        self.ways_changed = false;
+        true
     }
 
     /// Ends a packet that reached its endpoint, and shows it a last time.

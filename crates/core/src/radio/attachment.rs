@@ -20,8 +20,22 @@ pub trait Attachment: Send {
     /// A PDU of so many bits came to the queue of its channel.
     fn on_sent(&mut self, now: Instant, terminal: u32, direction: Direction, bits: u32);
 
-    /// Another cell serves a terminal from now on.
-    fn on_cell_change(&mut self, _now: Instant, _terminal: u32) {}
+    /// The dedicated channels of a terminal are to come from this cell too. `false`: there is no room, and they do not.
+    fn add_leg(&mut self, _now: Instant, _terminal: u32, _cell: u32) -> bool {
+        true
+    }
+
+    /// The dedicated channels of a terminal come from this cell no longer.
+    fn drop_leg(&mut self, _now: Instant, _terminal: u32, _cell: u32) {}
+
+    /// A terminal without dedicated channels is to be at this cell, as at the start of the run. `false`: it cannot change now,
+    /// and does not.
+    fn on_cell(&mut self, _now: Instant, _terminal: u32, _cell: u32) -> bool {
+        true
+    }
+
+    /// Another system serves a terminal, which gives back what it had.
+    fn on_leave(&mut self, _now: Instant, _terminal: u32) {}
 
     /// The instant that [`Attachment::next_timeout`] named has come.
     fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting);
@@ -31,6 +45,9 @@ pub trait Attachment: Send {
 
     /// What it has decided; asked then, too, until there is no more.
     fn poll(&mut self) -> Option<Move>;
+
+    /// What it knows of a cell.
+    fn sample_cell(&self, _now: Instant, _cell: u32, _probe: &mut dyn Probe) {}
 
     /// What it knows of the whole.
     fn sample(&self, now: Instant, probe: &mut dyn Probe);

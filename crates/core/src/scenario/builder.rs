@@ -13,16 +13,13 @@ use crate::net::loss::Loss;
 use crate::net::transmitter::Setup;
 use crate::net::watched::Watched;
 use crate::net::{Address, Core, End, NodeId, Observer, Place, Simulation};
-use crate::profile::Profile;
 use crate::qos::Agent;
-use crate::radio::Direction;
-use crate::radio::umts::iub::Iub;
-use crate::radio::umts::medium::{Shared, Terminal};
-use crate::radio::umts::{self, Umts, attachment};
+use crate::radio::umts::Umts;
 
 use super::cell::Cell;
 use super::registry::{LossModel, Qos, Queue};
 use super::types::{Change, Flow, Link, Scenario};
+use super::umts;
 
 /// A scenario that cannot be built, with the place: `flow[2].to`.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -92,7 +89,10 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         }
     }
     for (i, cell) in scenario.cell.iter().enumerate() {
-        let mut ends = vec![node(&cell.rnc, &|| format!("cell[{i}].rnc"))?];
+        let mut ends = Vec::new();
+        for rnc in cell.rncs() {
+            ends.push(node(rnc, &|| format!("cell[{i}].rnc"))?);
+        }
         for terminal in cell.terminals() {
             ends.push(node(&terminal, &|| format!("cell[{i}].ues"))?);
         }
@@ -162,55 +162,11 @@ fn add_link<C: Clock>(
 
 fn add_cell(simulation: &mut Simulation, scenario: &Scenario, cell: &Cell, ends: &[NodeId]) {
     simulation.add_medium(ends, |core, component, ends| {
-        let setup = cell_setup(core, cell, scenario.profile);
+        let setup = umts::setup(core, component, ends, cell, scenario.profile);
         let mut medium = Umts::new(core, component, ends, setup);
         medium.start(core);
         medium
     });
-}
-
-/// A cell of UMTS and its terminals.
-fn cell_setup(core: &mut Core, cell: &Cell, profile: Profile) -> umts::Setup {
-    let rlc = cell.rlc(profile);
-    let rlc = rlc.config();
-    let iub = || Iub::new(cell.iub.rate, cell.iub.delay);
-    let mut terminal = |name: String| {
-        let places = Direction::BOTH.map(|direction| core.place(format!("{name} {}", direction.name())));
-        let loss = |model: &Option<LossModel>, direction: Direction| {
-            let stream = core.stream(&format!("{name} {}", direction.name()), "loss");
-            model.as_ref().map_or_else(Loss::default, |model| model.config().build(stream))
-        };
-        Terminal {
-            arq: [rlc.build(), rlc.build()],
-            loss: [loss(&cell.loss, Direction::Down), loss(&cell.uplink_loss, Direction::Up)],
-            places,
-        }
-    };
-    let terminals = cell.terminals().map(&mut terminal).collect();
-    let dsch = cell.dsch.as_ref().map(|dsch| Shared { rate: dsch.channel(), order: dsch.order });
-    let site = attachment::Cell {
-        terminals: cell.ues,
-        fach: cell.fach,
-        dch_down: cell.dch.down,
-        dsch: dsch.map(|dsch| dsch.rate),
-    };
-    umts::Setup {
-        name: cell.name.clone(),
-        fach: cell.fach,
-        rach: cell.rach,
-        rach_access: cell.rach_access,
-        rach_aloha: cell.rach_aloha.clone(),
-        dch: [cell.dch.down, cell.dch.up],
-        dsch,
-        cpch: cell.cpch.clone(),
-        limit: cell.queue(profile),
-        order: cell.fach_order,
-        iub: [iub(), iub()],
-        spacing: cell.spacing,
-        pdu_bits: rlc.pdu_bits(),
-        attachment: cell.attachment.config().build(&site),
-        terminals,
-    }
 }
 
 fn add_flow(

@@ -8,6 +8,7 @@ use crate::profile::Profile;
 use crate::radio::umts::channel::{Limit, Order, Rate};
 use crate::radio::umts::cpch;
 use crate::radio::umts::rach::Aloha;
+use crate::radio::umts::roaming::Mobility;
 
 use super::registry::{Attachment, LossModel, Rlc};
 use super::types::{Flow, Scenario};
@@ -75,6 +76,10 @@ pub struct Cell {
     /// terminals in one order for ever.
     #[serde(default = "default_spacing")]
     pub spacing: Duration,
+    /// Several radio cells in the place of one, and terminals that move between them. Left out: one cell, in which it does not
+    /// matter where terminals are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mobility: Option<Mobility>,
 }
 
 /// Dedicated channels.
@@ -139,6 +144,11 @@ impl Cell {
     /// The names of its terminals.
     pub fn terminals(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.ues).map(|n| format!("{}.ue[{n}]", self.name))
+    }
+
+    /// The nodes that are its RNCs.
+    pub fn rncs(&self) -> Vec<&str> {
+        self.mobility.as_ref().map_or_else(|| vec![self.rnc.as_str()], |mobility| mobility.rncs(&self.rnc))
     }
 
     /// How RLC works in a scenario of this profile.

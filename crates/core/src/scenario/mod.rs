@@ -14,6 +14,7 @@ pub mod registry;
 pub mod run;
 pub mod schema;
 pub mod types;
+mod umts;
 mod wording;
 
 pub use check::check;

@@ -71,9 +71,9 @@ impl Scenario {
     /// The names of all nodes, sorted: those that are declared, or else those that links and cells
     /// name, and the terminals of cells.
     pub fn node_names(&self) -> Vec<String> {
-        let named = || self.link.iter().flat_map(|link| &link.between).chain(self.cell.iter().map(|cell| &cell.rnc));
-        let mut names: Vec<String> =
-            if self.nodes.is_empty() { named().cloned().collect() } else { self.nodes.clone() };
+        let linked = self.link.iter().flat_map(|link| &link.between).map(String::as_str);
+        let named = || linked.chain(self.cell.iter().flat_map(Cell::rncs)).map(str::to_owned).collect();
+        let mut names: Vec<String> = if self.nodes.is_empty() { named() } else { self.nodes.clone() };
         names.extend(self.cell.iter().flat_map(Cell::terminals));
         names.sort_unstable();
         names.dedup();

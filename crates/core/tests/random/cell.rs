@@ -12,12 +12,14 @@ pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize
     if !dice.one_in(4) {
         let _ = writeln!(out, "rlc.{}", rlc(dice));
     }
+    let moves = dice.one_in(3);
+    let loops = moves && dice.one_in(2);
     for line in ["loss", "uplink_loss"] {
-        if dice.one_in(3) {
+        if !loops && dice.one_in(3) {
             let _ = writeln!(out, "{line}.{}", loss(dice, ms));
         }
     }
-    channels(dice, out);
+    channels(dice, out, moves);
     let attachment = dice.below(5);
     let _ = match attachment {
         0 => writeln!(out, "attachment = \"common\""),
@@ -25,12 +27,12 @@ pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize
         2 => writeln!(out, "attachment.eurane = {{ timer = \"{} ms\" }}", dice.below(ms)),
         _ => writeln!(out, "attachment.rrc = {{ {} }}", rrc(dice, ms)),
     };
-    if attachment > 2 && dice.one_in(3) {
+    if attachment > 2 && !moves && dice.one_in(3) {
         let order = dice.pick(&["fifo", "round_robin"]);
         let (rate, tti) = rate(dice, 40);
         let _ = writeln!(out, "dsch = {{ rate = \"{rate} bit/s\", tti = \"{tti} ms\", order = \"{order}\" }}");
     }
-    if attachment != 1 && dice.one_in(3) {
+    if attachment != 1 && !moves && dice.one_in(3) {
         let (rate, tti) = rate(dice, 8);
         let (channels, frames) = (1 + dice.below(4), 8 + dice.below(57));
         let (threshold, backoff) = (dice.below(3000), 1 + dice.below(127));
@@ -40,7 +42,72 @@ pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize
              max_frames = {frames}, backoff = {backoff} }}"
         );
     }
+    if moves {
+        mobility(dice, out, nodes, ms);
+        if loops {
+            let _ = writeln!(out, "power = \"loops\"");
+        }
+        sites(dice, out, nodes);
+    }
     ues
+}
+
+/// How terminals move, and by which rules cells change: fast, so that much happens in a short run.
+fn mobility(dice: &mut Dice, out: &mut String, nodes: usize, ms: usize) {
+    let _ = writeln!(out, "[cell.mobility]");
+    let speed = 20 + dice.below(300);
+    let _ = match dice.below(3) {
+        0 => writeln!(
+            out,
+            "movement = [{{ straight = {{ to = [\"1 km\", \"0 m\"], speed = \"{speed} m/s\" }} }}, \"still\"]"
+        ),
+        1 => writeln!(
+            out,
+            "movement = [{{ waypoints.points = [{{ time = \"0 s\", at = [\"0 m\", \"0 m\"] }}, \
+             {{ time = \"{} ms\", at = [\"1 km\", \"1 km\"] }}] }}]",
+            1 + dice.below(ms)
+        ),
+        _ => writeln!(
+            out,
+            "movement = [{{ random_waypoint = {{ corners = [[\"-500 m\", \"-500 m\"], [\"1 km\", \"1 km\"]], \
+             speed = [\"10 m/s\", \"{speed} m/s\"], pause = \"{} ms\" }} }}]",
+            dice.below(500)
+        ),
+    };
+    let (held, interval) = (dice.below(300), 10 + dice.below(100));
+    let _ = writeln!(out, "interval = \"{interval} ms\"\nshadowing.deviation = \"{} dB\"", dice.below(12));
+    let _ = writeln!(out, "soft = {{ most = {}, held = \"{held} ms\" }}", 1 + dice.below(4));
+    for kind in ["hard", "reselection"] {
+        let _ = writeln!(out, "{kind} = {{ held = \"{held} ms\", interruption = \"{} ms\" }}", dice.below(300));
+    }
+    if nodes > 1 && dice.one_in(2) {
+        let _ = writeln!(out, "relocation = {{ held = \"{held} ms\", pause = \"{} ms\" }}", dice.below(200));
+    }
+}
+
+/// Where sites stand, and other systems.
+fn sites(dice: &mut Dice, out: &mut String, nodes: usize) {
+    let place = |dice: &mut Dice| format!("at = [\"{} m\", \"{} m\"]", dice.below(1000), dice.below(1000));
+    for _ in 0..1 + dice.below(4) {
+        let _ = writeln!(out, "[[cell.mobility.site]]\n{}\ncarrier = {}", place(dice), dice.below(2));
+        if dice.one_in(2) {
+            let _ = writeln!(out, "sectors = [\"30 deg\", \"150 deg\", \"270 deg\"]");
+        }
+        if dice.one_in(2) {
+            let _ = writeln!(out, "rnc = \"n{}\"", dice.below(nodes));
+        }
+    }
+    for _ in 0..dice.below(3) {
+        let carry_over = dice.pick(&["keep", "lose"]);
+        let (rate, interruption) = (libm::round(dice.log(1e5, 1e7)), dice.below(600));
+        let _ = writeln!(
+            out,
+            "[[cell.mobility.system]]\n{}\nrate = \"{rate} bit/s\"\ncarry_over = \"{carry_over}\"\n\
+             interruption = \"{interruption} ms\"\nqueue = \"{} kB\"",
+            place(dice),
+            2 + dice.below(100)
+        );
+    }
 }
 
 /// A rate that carries 1 to `most` PDUs of 40 B in an interval, and the interval.
@@ -50,7 +117,7 @@ fn rate(dice: &mut Dice, most: usize) -> (usize, usize) {
 }
 
 /// The channels that every cell has, and the Iub.
-fn channels(dice: &mut Dice, out: &mut String) {
+fn channels(dice: &mut Dice, out: &mut String, moves: bool) {
     for (name, most) in [("fach", 4), ("rach", 2), ("dch.down", 12), ("dch.up", 6)] {
         if dice.one_in(3) {
             let (rate, tti) = rate(dice, most);
@@ -61,7 +128,7 @@ fn channels(dice: &mut Dice, out: &mut String) {
         0 => {
             let _ = writeln!(out, "rach_access = \"{} us\"", dice.below(50_000));
         }
-        1 | 2 => {
+        1 | 2 if !moves => {
             let _ = writeln!(out, "rach_aloha.signatures = {}", 1 + dice.below(16));
         }
         _ => {}

@@ -204,6 +204,9 @@ impl Simulation {
         match target.component >> KIND {
             MEDIUM => {
                 self.media[index as usize].wake(&mut self.core, target.key);
+                if self.core.take_ways_changed() {
+                    self.route();
+                }
                 self.forward_arrivals();
             }
             ENDPOINT => self.wake_endpoint(index),

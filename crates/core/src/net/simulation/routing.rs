@@ -7,7 +7,7 @@ use crate::net::routes::{Graph, Way};
 
 impl Simulation {
     /// Computes all routes and out-lists from the present ways. To be called when the network
-    /// has been built; [`Simulation::change`] calls it when ways appear or vanish.
+    /// has been built; it is called again when ways appear or vanish.
     pub fn route(&mut self) {
         let graph = Graph::new(self.ways());
         let mut destinations: Vec<NodeId> = self.endpoints.iter().map(|e| e.node).collect();

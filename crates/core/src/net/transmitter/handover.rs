@@ -4,7 +4,7 @@ use crate::engine::{BitRate, Duration, Instant};
 use crate::net::clock::Clock;
 use crate::net::core::Core;
 use crate::net::discipline::Backlog;
-use crate::net::medium::{Change, InFlight, Queued};
+use crate::net::medium::{Change, End, InFlight, Queued};
 use crate::net::observe::Cause;
 use crate::net::packet::FlowId;
 use crate::net::schedule::{Occasion, Service};
@@ -84,6 +84,23 @@ impl<C: Clock> Transmitter<C> {
             self.arm_discipline(core);
         }
         self.arm_arrival(core);
+    }
+
+    /// Takes out all that it holds, in the order in which it was sent or waits to be, and is free.
+    pub fn take_all(&mut self, core: &mut Core) -> Vec<Pkt> {
+        let before = Occasion { cause: None, ..Self::event(core) };
+        self.start_what_is_due(core, &before);
+        let (mut flight, mut waiting) = self.take_line(core);
+        let mut taken: Vec<Pkt> = self.take_flight(core, &mut flight).into_iter().map(|(pkt, _)| pkt).collect();
+        taken.extend(self.take_queue(core, &mut waiting));
+        self.schedule.resume_after(&self.service);
+        self.restore(core, flight, waiting, &before);
+        taken
+    }
+
+    /// From now on what it sends comes here.
+    pub fn redirect(&mut self, to: End) {
+        self.to = to;
     }
 
     /// Takes all packets out of the line: those that have started, and those that wait.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::engine::Instant;
-use crate::net::{Core, Pkt, Place};
+use crate::net::{Core, Histogram, Pkt, Place, Probe, What};
 use crate::radio::arq::LinkArq;
 
 /// One end of a bearer, which sends in one direction.
@@ -25,6 +25,8 @@ pub struct Sender {
     pub place: Place,
     /// Packets that the far end delivered, and their bytes.
     pub delivered: [u64; 2],
+    /// What former entities counted.
+    former: Vec<(&'static str, f64)>,
 }
 
 impl Sender {
@@ -39,6 +41,7 @@ impl Sender {
             ticking: false,
             place,
             delivered: [0; 2],
+            former: Vec::new(),
         }
     }
 
@@ -62,6 +65,24 @@ impl Sender {
         pkt
     }
 
+    /// A new entity takes the place of the present one, which forgets what it had: gives the packets that have not come, in
+    /// their order.
+    pub fn begin_anew(&mut self, arq: Box<dyn LinkArq>) -> Vec<Pkt> {
+        let mut counted = Counted { former: &mut self.former };
+        self.arq.sample(&mut counted);
+        self.arq = arq;
+        self.first = 0;
+        self.packets.drain(..).filter_map(|(_, pkt)| pkt).collect()
+    }
+
+    /// Shows what its entity knows, and what its former ones counted.
+    pub fn sample(&self, probe: &mut dyn Probe) {
+        if self.former.is_empty() {
+            return self.arq.sample(probe);
+        }
+        self.arq.sample(&mut Added { former: &self.former, probe });
+    }
+
     /// Counts a packet that the far end delivered.
     pub fn count(&mut self, core: &Core, pkt: &Pkt) {
         let [packets, bytes] = &mut self.delivered;
@@ -78,5 +99,47 @@ impl Sender {
     /// How many packets it holds.
     pub fn holds(&self) -> u64 {
         self.packets.iter().filter(|(_, pkt)| pkt.is_some()).count() as u64
+    }
+}
+
+/// Notes what an entity counted that ends. What waits in it is no count.
+struct Counted<'a> {
+    former: &'a mut Vec<(&'static str, f64)>,
+}
+
+impl Probe for Counted<'_> {
+    fn part(&mut self, _what: What, _name: &str) {}
+
+    fn value(&mut self, name: &'static str, value: f64) {
+        if name.ends_with("_bytes") {
+            return;
+        }
+        match self.former.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, sum)) => *sum += value,
+            None => self.former.push((name, value)),
+        }
+    }
+
+    fn distribution(&mut self, _name: &'static str, _scale: f64, _histogram: &Histogram) {}
+}
+
+/// Shows what an entity knows with what former ones counted added.
+struct Added<'a> {
+    former: &'a [(&'static str, f64)],
+    probe: &'a mut dyn Probe,
+}
+
+impl Probe for Added<'_> {
+    fn part(&mut self, what: What, name: &str) {
+        self.probe.part(what, name);
+    }
+
+    fn value(&mut self, name: &'static str, value: f64) {
+        let former = self.former.iter().find(|(other, _)| *other == name).map_or(0.0, |(_, sum)| *sum);
+        self.probe.value(name, value + former);
+    }
+
+    fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram) {
+        self.probe.distribution(name, scale, histogram);
     }
 }

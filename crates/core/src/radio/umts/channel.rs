@@ -149,6 +149,17 @@ impl Channel {
         self.queue.iter().enumerate().fold(None, first).map_or(0, |(_, place)| place)
     }
 
+    /// Takes out all that waits for or from a terminal.
+    pub fn take(&mut self, terminal: u32) -> Vec<Pdu> {
+        if self.queue.is_empty() {
+            return Vec::new();
+        }
+        let (taken, kept): (Vec<_>, Vec<_>) = self.queue.drain(..).partition(|(of, _)| *of == terminal);
+        self.queue.extend(kept);
+        self.queued_bits -= taken.iter().map(|(_, pdu)| pdu.bits).sum::<u32>();
+        taken.into_iter().map(|(_, pdu)| pdu).collect()
+    }
+
     /// How many bits wait for or from the terminal whose PDU comes first, up to the first of another.
     pub fn bits_of_first(&self) -> u32 {
         let first = self.queue.front().map(|(terminal, _)| *terminal);

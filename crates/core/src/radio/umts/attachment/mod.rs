@@ -32,6 +32,8 @@ pub trait AttachmentConfig {
 pub struct Cell {
     /// How many terminals there are.
     pub terminals: u32,
+    /// How many radio cells there are, all alike.
+    pub cells: u32,
     /// The forward access channel.
     pub fach: Rate,
     /// Dedicated channels, down.

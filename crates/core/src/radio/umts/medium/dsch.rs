@@ -10,7 +10,7 @@ use crate::net::Core;
 use crate::radio::Direction;
 use crate::radio::umts::channel::Order;
 
-use super::Umts;
+use super::{ONE_CELL, Umts};
 
 /// The scheduler of a downlink shared channel.
 pub(super) struct Dsch {
@@ -30,8 +30,8 @@ impl Umts {
         self.arm_entity(core, terminal, Direction::Down.index());
         // One frame of the Iub: all of it comes with its last PDU.
         let bits = self.leaving.iter().map(|(.., pdu)| pdu.bits).sum();
-        let at = self.iub[Direction::Down.index()].arrival(core.now(), bits);
-        self.leave_rnc(core, |_, _, _| at);
+        let at = self.utran.down(core.now(), bits, self.serving_rnc(terminal), &ONE_CELL);
+        self.leave_rnc(core, Some(at));
     }
 
     /// Whose turn it is of those (terminal × 2) that have something to send.

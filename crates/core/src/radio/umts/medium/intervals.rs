@@ -7,11 +7,10 @@ use crate::net::observe::PduStep;
 use crate::radio::Direction;
 use crate::radio::arq::Slot;
 use crate::radio::rlc::Pdu;
-use crate::radio::umts::iub::Iub;
 
 use super::clock::{at_or_after, insert, remove};
 use super::landing::{BEYOND_AIR, Landing, land};
-use super::{CLOCK, Kind, Umts, key};
+use super::{CLOCK, Kind, ONE_CELL, Umts, key};
 
 /// A PDU under way from the RNC to a channel's queue.
 pub(super) struct ToNodeB {
@@ -87,7 +86,7 @@ impl Umts {
                 self.hand_down(core, terminal, direction);
                 self.arm_entity(core, terminal, direction.index());
             }
-            self.leave_rnc(core, |iub, at, bits| iub.arrival(at, bits));
+            self.leave_rnc(core, None);
         }
         let mut senders = senders;
         senders.retain(|sender| {
@@ -138,9 +137,9 @@ impl Umts {
         }
     }
 
-    /// Sends what left the entities at the RNC on its way to the Node B, in order; `arrival` says when
-    /// it is there.
-    pub(super) fn leave_rnc(&mut self, core: &mut Core, arrival: impl Fn(&mut Iub, Instant, u32) -> Instant) {
+    /// Sends what left the entities at the RNC on its way to the Node B, in order. All of it is there at
+    /// `arrival`, if that is given.
+    pub(super) fn leave_rnc(&mut self, core: &mut Core, arrival: Option<Instant>) {
         if self.leaving.is_empty() {
             return;
         }
@@ -149,11 +148,20 @@ impl Umts {
             leaving.sort_by_key(|(at, ..)| *at);
         }
         for (at, channel, terminal, pdu) in leaving.drain(..) {
-            let at = arrival(&mut self.iub[Direction::Down.index()], at, pdu.bits);
+            let rnc = self.serving_rnc(terminal);
+            let cells = match &self.area {
+                Some(area) => area.cells(terminal),
+                None => &ONE_CELL,
+            };
+            let last = &mut self.terminals[terminal as usize].last[Direction::Down.index()];
+            let at = arrival.unwrap_or_else(|| self.utran.down(at, pdu.bits, rnc, cells)).max(*last);
+            *last = at;
             let number = self.ways[channel as usize].clock;
             self.clocks[usize::from(number)].coming += 1;
             self.arm_frame(core, number, at);
-            self.to_node_b.push_back(ToNodeB { at, channel, terminal, pdu });
+            // Some ways are longer, over an Iur.
+            let behind = self.to_node_b.iter().rev().take_while(|other| other.at > at).count();
+            self.to_node_b.insert(self.to_node_b.len() - behind, ToNodeB { at, channel, terminal, pdu });
         }
         self.leaving = leaving;
     }
@@ -241,7 +249,7 @@ impl Umts {
         while let Some((terminal, pdu)) = self.channels[channel as usize].next(&mut left) {
             let bytes = self.channels[channel as usize].queued_bytes();
             self.observe(core, now, PduStep::Aired, terminal, direction, &pdu, Some(bytes));
-            let landing = Landing { at: arrival, sent: now, terminal, collided, pdu };
+            let landing = Landing { at: arrival, sent: now, channel, terminal, collided, pdu };
             land(&mut self.landings[direction.index()], landing);
         }
     }

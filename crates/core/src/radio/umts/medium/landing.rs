@@ -7,9 +7,10 @@ use crate::net::Core;
 use crate::net::observe::{Cause, PduStep};
 use crate::radio::Direction;
 use crate::radio::arq::Outcome;
+use crate::radio::channel::{Block, Got};
 use crate::radio::rlc::Pdu;
 
-use super::{LANDING, Umts, key};
+use super::{Kind, LANDING, ONE_CELL, Umts, fach, key};
 
 /// From the end of an interval to the RLC entity at the other side: channel and MAC (EURANE).
 pub(super) const BEYOND_AIR: Duration = Duration::from_micros(15);
@@ -19,6 +20,8 @@ pub(super) struct Landing {
     pub(super) at: Instant,
     /// When the interval began in which it was sent.
     pub(super) sent: Instant,
+    /// The channel that it came by.
+    pub(super) channel: u32,
     pub(super) terminal: u32,
     /// Another was sent over the same channel at the same time: neither is received.
     pub(super) collided: bool,
@@ -26,7 +29,7 @@ pub(super) struct Landing {
 }
 
 /// Where PDUs fly: the air, in the places of its two directions, and the Iub up to the RNC.
-const TO_RNC: usize = 2;
+pub(super) const TO_RNC: usize = 2;
 
 impl Umts {
     pub(super) fn arm_landings(&mut self, core: &mut Core) {
@@ -59,17 +62,31 @@ impl Umts {
 
     /// A PDU has come over the air, if that does not lose it.
     fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) {
-        let Landing { at, terminal, collided, pdu, .. } = landing;
+        let Landing { at, sent, channel, terminal, collided, pdu } = landing;
+        let (kind, rnc) = (self.ways[channel as usize].kind, self.serving_rnc(terminal));
+        let dedicated = matches!(kind, Kind::DchDown | Kind::DchUp);
+        let cells = match &self.area {
+            Some(area) if dedicated => area.cells(terminal),
+            Some(area) => &area.cells(terminal)[..1],
+            None => &ONE_CELL,
+        };
+        // A terminal listens to the forward access channel of its own cell only.
+        let got = match collided || (kind == Kind::Fach && fach(cells[0]) != channel) {
+            true => Got::NOBODY,
+            false => self.air.receive(&Block { terminal, direction, dedicated, sent, at, cells }),
+        };
         let ue = &mut self.terminals[terminal as usize];
-        if collided || ue.loss[direction.index()].0.as_mut().is_some_and(|model| model.loses(at)) {
+        if !got.any() {
             ue.lost[direction.index()] += 1;
             return self.observe(core, at, PduStep::Lost, terminal, direction, &pdu, None);
         }
         match direction {
             Direction::Down => self.receive(core, terminal, direction, &pdu),
             Direction::Up => {
-                let arrival = self.iub[Direction::Up.index()].arrival(at, pdu.bits);
-                self.landings[TO_RNC].push_back(Landing { at: arrival, sent: at, terminal, collided, pdu });
+                let last = &mut ue.last[Direction::Up.index()];
+                let arrival = self.utran.up(at, pdu.bits, rnc, cells, got).max(*last);
+                *last = arrival;
+                land(&mut self.landings[TO_RNC], Landing { at: arrival, sent: at, channel, terminal, collided, pdu });
             }
         }
     }
@@ -89,8 +106,9 @@ impl Umts {
 
     /// What an entity has said of SDUs: their packets arrive, or are lost.
     fn end_sdus(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let rnc = self.serving_rnc(terminal);
         let ue = &mut self.terminals[terminal as usize];
-        let to = if direction == Direction::Down { ue.end } else { self.rnc };
+        let to = if direction == Direction::Down { ue.end } else { self.rncs[rnc as usize] };
         let from = &mut ue.senders[direction.index()];
         for outcome in self.outcomes.drain(..) {
             match outcome {

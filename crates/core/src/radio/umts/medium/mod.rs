@@ -1,4 +1,4 @@
-//! The medium: moves PDUs between the RLC entities of one cell.
+//! The medium: moves PDUs between the RLC entities of one cell, or of several.
 
 use std::collections::VecDeque;
 
@@ -6,22 +6,26 @@ use crate::engine::{Duration, Instant, Stream, Target};
 use crate::net::medium::{Access, Change, Edge, End, Medium, Peer};
 use crate::net::observe::{PduStep, Probe, What};
 use crate::net::{Core, Observation, Pkt};
+use crate::radio;
 use crate::radio::Direction;
-use crate::radio::arq::Outcome;
+use crate::radio::arq::{LinkArq, Outcome};
 use crate::radio::attachment::{Attachment, Move, Service};
 use crate::radio::rlc::Pdu;
 
 use super::bearer::Sender;
 use super::channel::{Channel, Limit, Order, Rate};
 use super::cpch::{Cpch, Uplink};
-use super::iub::Iub;
 use super::rach::{Aloha, Place};
+use super::roaming::Area;
+use super::utran::{Counts, Utran};
 
 mod clock;
 mod contention;
 mod dsch;
+mod elsewhere;
 mod intervals;
 mod landing;
+mod roaming;
 mod setup;
 mod terminal;
 
@@ -31,17 +35,18 @@ use intervals::ToNodeB;
 use landing::Landing;
 use terminal::{Bearers, Ue};
 
-pub use setup::{Setup, Shared, Terminal};
+pub use elsewhere::Elsewhere;
+pub use setup::{Setup, Shared};
 
-/// A cell of UMTS. Peer 0 is the RNC, the others are the terminals.
+/// A cell of UMTS, or several. The first peers are the RNCs, the others are the terminals.
 pub struct Umts {
     name: String,
     component: u32,
-    rnc: End,
+    rncs: Vec<End>,
     terminals: Vec<Ue>,
     attachment: Box<dyn Attachment>,
-    /// The forward access channel and the shared one, if there is one; then for each terminal its RACH, its
-    /// DCH down and its DCH up, and what it sends over CPCH if there are such.
+    /// The forward access channel of each cell and the shared one, if there is one; then for each terminal its
+    /// RACH, its DCH down and its DCH up, and what it sends over CPCH if there are such.
     channels: Vec<Channel>,
     /// How many channels belong to all terminals.
     common: u32,
@@ -53,7 +58,13 @@ pub struct Umts {
     clocks: Vec<Clock>,
     /// What each channel is, and its clock.
     ways: Vec<Way>,
-    iub: [Iub; 2],
+    utran: Utran,
+    air: Box<dyn radio::channel::Channel>,
+    area: Option<Box<Area>>,
+    /// The valid wake-up of the area.
+    area_armed: Instant,
+    elsewhere: Elsewhere,
+    rlc: Box<dyn Fn() -> Box<dyn LinkArq> + Send>,
     /// Under way from the RNC to the Node B's queues, in the order of arrival.
     to_node_b: VecDeque<ToNodeB>,
     /// On the air down and up, and up from the Node B to the RNC: in the order of arrival.
@@ -85,14 +96,21 @@ const LANDING: u32 = 1;
 const TERMINAL: u32 = 2;
 const ATTACHMENT: u32 = 3;
 const CONTENTION: u32 = 4;
+const AREA: u32 = 5;
 
 const fn key(kind: u32, index: u32) -> u32 {
     index << 3 | kind
 }
 
-/// The forward access channel.
-const FACH: u32 = 0;
-/// The downlink shared channel, if there is one.
+/// The cells of a terminal where there is one only.
+const ONE_CELL: [u32; 1] = [0];
+
+/// The forward access channel of a cell.
+const fn fach(cell: u32) -> u32 {
+    cell
+}
+
+/// The downlink shared channel, if there is one; then there is one cell.
 const DSCH: u32 = 1;
 /// The place of each among a terminal's channels.
 const RACH: u32 = 0;
@@ -128,10 +146,10 @@ impl Kind {
 }
 
 impl Umts {
-    /// A cell whose wake-ups come to `component`; `ends` are the RNC and the terminals.
+    /// A cell whose wake-ups come to `component`; `ends` are the RNCs and the terminals.
     pub fn new(core: &Core, component: u32, ends: &[End], setup: Setup) -> Self {
         let n = setup.terminals.len();
-        let common = 1 + u32::from(setup.dsch.is_some());
+        let common = setup.utran.cells() as u32 + u32::from(setup.dsch.is_some());
         let own = 3 + u32::from(setup.cpch.is_some());
         let channels = common as usize + own as usize * n;
         let mut umts = Self {
@@ -139,7 +157,7 @@ impl Umts {
             accesses: core.stream(&setup.name, "access"),
             name: setup.name,
             component,
-            rnc: ends[0],
+            rncs: ends[..setup.utran.rncs()].to_vec(),
             terminals: Vec::with_capacity(n),
             attachment: setup.attachment,
             channels: Vec::with_capacity(channels),
@@ -149,7 +167,12 @@ impl Umts {
             cpch: None,
             clocks: Vec::new(),
             ways: Vec::with_capacity(channels),
-            iub: setup.iub,
+            utran: setup.utran,
+            air: setup.air,
+            area: setup.area.map(Box::new),
+            area_armed: Instant::MAX,
+            elsewhere: setup.elsewhere,
+            rlc: setup.rlc,
             to_node_b: VecDeque::new(),
             landings: Default::default(),
             armed: [Instant::MAX; 3],
@@ -165,22 +188,23 @@ impl Umts {
             outcomes: Vec::new(),
         };
         let clock = umts.clock(setup.fach.tti, usual_phase(setup.fach.tti));
-        umts.add_channel(Kind::Fach, clock, setup.fach, setup.limit, setup.order);
+        for _ in 0..umts.utran.cells() {
+            umts.add_channel(Kind::Fach, clock, setup.fach, setup.limit, setup.order);
+        }
         if let Some(Shared { rate, order }) = setup.dsch {
             let clock = umts.add_clock(Clock::new(rate.tti, usual_phase(rate.tti), true));
             umts.add_channel(Kind::Dsch, clock, rate, setup.limit, Order::Fifo);
             umts.dsch = Some(Dsch { order, last: u32::MAX });
         }
         let [dch_down, dch_up] = setup.dch;
-        for (terminal, end) in setup.terminals.into_iter().zip(&ends[1..]) {
+        for (places, end) in setup.terminals.into_iter().zip(&ends[umts.rncs.len()..]) {
             let own = [(Kind::Rach, setup.rach), (Kind::DchDown, dch_down), (Kind::DchUp, dch_up)];
             let cpch = setup.cpch.as_ref().map(|cpch| (Kind::Cpch, cpch.channel()));
             for (kind, rate) in own.into_iter().chain(cpch) {
                 let clock = umts.clock(rate.tti, usual_phase(rate.tti));
                 umts.add_channel(kind, clock, rate, setup.limit, Order::Fifo);
             }
-            let [rnc, ue] = terminal.arq;
-            let [down, up] = terminal.places;
+            let [down, up] = places;
             let number = umts.terminals.len() as u32;
             let service = umts.attachment.service(number);
             // Who has nothing begins with the clocks of the common channels.
@@ -190,11 +214,11 @@ impl Umts {
             let clocks = Direction::BOTH.map(clock);
             umts.terminals.push(Ue {
                 end: *end,
-                senders: [Sender::new(rnc, down, clocks[0]), Sender::new(ue, up, clocks[1])],
-                loss: terminal.loss,
+                senders: [Sender::new((umts.rlc)(), down, clocks[0]), Sender::new((umts.rlc)(), up, clocks[1])],
                 lost: [0; 2],
                 dropped: [0; 2],
                 service,
+                last: [Instant::ZERO; 2],
                 uplink: Uplink::Rach,
                 rach_free: Instant::ZERO,
                 armed: Instant::MAX,
@@ -224,22 +248,23 @@ impl Umts {
         (self.clocks.len() - 1) as u8
     }
 
-    /// To be called once: asks the attachment for its first wish.
+    /// To be called once: the first measurement, and the first wish of the attachment.
     pub fn start(&mut self, core: &mut Core) {
+        self.start_area(core);
         self.follow_attachment(core);
     }
 
     /// The channel that carries what a terminal's bearer sends in a direction.
     fn channel(&self, terminal: u32, direction: Direction) -> Option<u32> {
-        self.carrier(self.terminals[terminal as usize].service, terminal, direction)
+        self.carrier(self.service(terminal), terminal, direction)
     }
 
     /// The channel that carries it if this serves the terminal.
     fn carrier(&self, service: Service, terminal: u32, direction: Direction) -> Option<u32> {
-        let own = |which| Some(self.common + self.own * terminal + which);
+        let own = |which| Some(self.own_channel(terminal, which));
         match (service, direction) {
             (Service::Nothing, _) => None,
-            (Service::Common, Direction::Down) => Some(FACH),
+            (Service::Common, Direction::Down) => Some(fach(self.own_cell(terminal))),
             (Service::Common, Direction::Up) => match self.terminals.get(terminal as usize).map(|ue| ue.uplink) {
                 None | Some(Uplink::Rach) => own(RACH),
                 Some(Uplink::Nothing) => None,
@@ -253,7 +278,12 @@ impl Umts {
 
     /// By which paths are compared: the Iub and an interval.
     fn delay(&self) -> Duration {
-        self.channels[FACH as usize].rate().tti
+        self.channels[fach(0) as usize].rate().tti
+    }
+
+    /// A channel of a terminal's own.
+    fn own_channel(&self, terminal: u32, which: u32) -> u32 {
+        self.common + self.own * terminal + which
     }
 
     /// The terminal to which a channel belongs that is not common to all.
@@ -284,6 +314,7 @@ impl Umts {
             self.terminals[terminal as usize].service = service;
             let place = self.terminals[terminal as usize].senders[Direction::Down.index()].place;
             core.observe(&Observation::Served { place, service: service.name() });
+            self.tell_area(core.now(), terminal, service == Service::Dedicated);
             for direction in Direction::BOTH {
                 self.change_clock(core, terminal, direction);
             }
@@ -319,34 +350,46 @@ impl Umts {
 
 impl Medium for Umts {
     fn accept(&mut self, core: &mut Core, from: Peer, to: &[Peer], packet: Pkt) {
-        let (direction, peers) = if from.0 == 0 { (Direction::Down, to) } else { (Direction::Up, &[from][..]) };
+        let rncs = self.rncs.len() as u32;
+        let (direction, peers) = if from.0 < rncs { (Direction::Down, to) } else { (Direction::Up, &[from][..]) };
         let mut packet = Some(packet);
         for (n, peer) in peers.iter().enumerate() {
             let last = n + 1 == peers.len();
             let pkt = if last { packet.take() } else { packet.as_ref().map(|packet| core.copy(packet)) };
             if let Some(pkt) = pkt {
-                self.enqueue(core, peer.0 - 1, direction, pkt);
+                self.enqueue(core, peer.0 - rncs, direction, pkt);
             }
         }
         self.follow_attachment(core);
     }
 
     fn wake(&mut self, core: &mut Core, key: u32) {
+        if key >= elsewhere::FIRST_KEY {
+            return self.elsewhere.wake(core, key);
+        }
         let index = key >> 3;
         match key & 7 {
             CLOCK => self.wake_clock(core, index as u8),
             LANDING => self.wake_landing(core, index as usize),
             TERMINAL => self.wake_terminal(core, index),
             ATTACHMENT => self.wake_attachment(core),
-            _ => self.wake_contention(core),
+            CONTENTION => self.wake_contention(core),
+            _ => self.wake_area(core),
         }
     }
 
     fn change(&mut self, _core: &mut Core, _change: &mut Change) {}
 
     fn access(&self, peer: Peer) -> Access {
-        let (terminal, direction) = if peer.0 == 0 { (0, Direction::Up) } else { (peer.0 - 1, Direction::Down) };
-        let channel = self.channel(terminal, direction).unwrap_or(FACH);
+        let rncs = self.rncs.len() as u32;
+        let (terminal, direction) = match peer.0.checked_sub(rncs) {
+            None => (0, Direction::Up),
+            Some(terminal) => (terminal, Direction::Down),
+        };
+        if let Some(system) = self.away(terminal) {
+            return self.elsewhere.access(terminal, system, direction);
+        }
+        let channel = self.channel(terminal, direction).unwrap_or(fach(0));
         let rate = self.channels[channel as usize].rate();
         Access { rate: rate.rate, delay: self.delay(), up: true }
     }
@@ -354,22 +397,24 @@ impl Medium for Umts {
     fn edges(&self, _now: Instant) -> Vec<Edge> {
         let delay = self.delay();
         let both = |terminal: u32| {
-            let (rnc, ue) = (Peer(0), Peer(terminal + 1));
+            let (rnc, ue) = (Peer(self.serving_rnc(terminal)), Peer(terminal + self.rncs.len() as u32));
             [Edge { from: rnc, to: ue, delay }, Edge { from: ue, to: rnc, delay }]
         };
         (0..self.terminals.len() as u32).flat_map(both).collect()
     }
 
     fn holds(&self) -> u64 {
-        self.terminals.iter().flat_map(|ue| &ue.senders).map(Sender::holds).sum()
+        let bearers: u64 = self.terminals.iter().flat_map(|ue| &ue.senders).map(Sender::holds).sum();
+        bearers + self.elsewhere.holds()
     }
 
     fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         probe.part(What::Cell, &self.name);
-        let fach = &self.channels[FACH as usize];
-        probe.value("fach_sent_pdus", fach.counts.sent as f64);
-        probe.value("fach_dropped_pdus", fach.counts.dropped as f64);
-        probe.value("fach_queue_bytes", f64::from(fach.queued_bytes()));
+        let cells = self.utran.cells() as u32;
+        let sum = |of: fn(&Channel) -> u64| (0..cells).map(|cell| of(&self.channels[fach(cell) as usize])).sum::<u64>();
+        probe.value("fach_sent_pdus", sum(|fach| fach.counts.sent) as f64);
+        probe.value("fach_dropped_pdus", sum(|fach| fach.counts.dropped) as f64);
+        probe.value("fach_queue_bytes", sum(|fach| fach.queued_bytes().into()) as f64);
         if self.dsch.is_some() {
             let dsch = &self.channels[DSCH as usize];
             probe.value("dsch_sent_pdus", dsch.counts.sent as f64);
@@ -378,7 +423,24 @@ impl Medium for Umts {
         if let Some(cpch) = &self.cpch {
             cpch.sample(probe);
         }
+        if cells == 1 {
+            self.attachment.sample_cell(core.now(), 0, probe);
+        }
         self.attachment.sample(core.now(), probe);
+        if self.area.is_some() {
+            let Counts { iub, copies, iur } = self.utran.counts;
+            probe.value("iub_pdus", iub as f64);
+            probe.value("iub_copies", copies as f64);
+            probe.value("iur_pdus", iur as f64);
+        }
+        for cell in (0..cells).filter(|_| cells > 1) {
+            probe.part(What::Cell, &format!("{}.cell[{cell}]", self.name));
+            let fach = &self.channels[fach(cell) as usize];
+            probe.value("fach_sent_pdus", fach.counts.sent as f64);
+            probe.value("fach_dropped_pdus", fach.counts.dropped as f64);
+            probe.value("fach_queue_bytes", f64::from(fach.queued_bytes()));
+            self.attachment.sample_cell(core.now(), cell, probe);
+        }
         for (terminal, ue) in (0..).zip(&self.terminals) {
             for direction in Direction::BOTH {
                 let sender = &ue.senders[direction.index()];
@@ -391,12 +453,17 @@ impl Medium for Umts {
                 probe.value("unacknowledged_bytes", unsent.unacknowledged as f64);
                 probe.value("air_lost_pdus", ue.lost[direction.index()] as f64);
                 probe.value("queue_dropped_pdus", ue.dropped[direction.index()] as f64);
-                sender.arq.sample(probe);
+                sender.sample(probe);
                 if direction == Direction::Down {
                     probe.value("service", f64::from(ue.service as u8));
                     self.attachment.sample_terminal(core.now(), terminal, probe);
+                    if let Some(area) = &self.area {
+                        area.sample(core.now(), terminal, probe);
+                    }
                 }
+                self.air.sample(terminal, direction, probe);
             }
         }
+        self.elsewhere.sample(core, probe);
     }
 }

@@ -1,14 +1,17 @@
 //! What a cell is made of.
 
 use crate::engine::Duration;
-use crate::net::loss::Loss;
 use crate::net::observe::Place;
 use crate::radio::arq::LinkArq;
 use crate::radio::attachment::Attachment;
+use crate::radio::channel::Channel;
 use crate::radio::umts::channel::{Limit, Order, Rate};
 use crate::radio::umts::cpch;
-use crate::radio::umts::iub::Iub;
 use crate::radio::umts::rach::Aloha;
+use crate::radio::umts::roaming::Area;
+use crate::radio::umts::utran::Utran;
+
+use super::elsewhere::Elsewhere;
 
 /// How a cell is set up.
 pub struct Setup {
@@ -32,8 +35,16 @@ pub struct Setup {
     pub limit: Limit,
     /// Whose turn it is on the forward access channel.
     pub order: Order,
-    /// Between Node B and RNC, down and up.
-    pub iub: [Iub; 2],
+    /// Between Node Bs and RNCs.
+    pub utran: Utran,
+    /// What comes over the air.
+    pub air: Box<dyn Channel>,
+    /// What moves terminals between cells; `None`: there is one cell.
+    pub area: Option<Area>,
+    /// Other systems that serve terminals.
+    pub elsewhere: Elsewhere,
+    /// A new RLC entity.
+    pub rlc: Box<dyn Fn() -> Box<dyn LinkArq> + Send>,
     /// PDUs of one interval leave their entity one after the other, each up to this long after the one
     /// before, at random.
     pub spacing: Duration,
@@ -41,8 +52,8 @@ pub struct Setup {
     pub pdu_bits: u32,
     /// What serves the terminals, and when that changes.
     pub attachment: Box<dyn Attachment>,
-    /// For each terminal: its RLC entities (at the RNC, at the terminal) and what the air loses (down, up).
-    pub terminals: Vec<Terminal>,
+    /// For each terminal: where packets end that are not delivered, down and up.
+    pub terminals: Vec<[Place; 2]>,
 }
 
 /// A channel that several terminals share, one in each interval.
@@ -52,14 +63,4 @@ pub struct Shared {
     pub rate: Rate,
     /// Whose turn it is.
     pub order: Order,
-}
-
-/// How a terminal is set up.
-pub struct Terminal {
-    /// RLC at the RNC, which sends down, and at the terminal.
-    pub arq: [Box<dyn LinkArq>; 2],
-    /// What the air loses, down and up.
-    pub loss: [Loss; 2],
-    /// Where packets end that are not delivered, down and up.
-    pub places: [Place; 2],
 }

@@ -1,7 +1,6 @@
 //! A terminal: the two ends of its bearer, what they take, and their timers.
 
 use crate::engine::{Instant, Target};
-use crate::net::loss::Loss;
 use crate::net::medium::End;
 use crate::net::observe::Cause;
 use crate::net::{Core, Pkt};
@@ -18,12 +17,13 @@ pub(super) struct Ue {
     pub(super) end: End,
     /// At the RNC, which sends down, and at the terminal, which sends up.
     pub(super) senders: [Sender; 2],
-    pub(super) loss: [Loss; 2],
     /// PDUs that the air lost, down and up.
     pub(super) lost: [u64; 2],
     /// PDUs that found no room in the queue in front of the air, down and up.
     pub(super) dropped: [u64; 2],
     pub(super) service: Service,
+    /// When the last PDU that is on its way will be at the Node B's queue, and at the RNC: none overtakes another there.
+    pub(super) last: [Instant; 2],
     /// Over what it sends up while the common channels serve it.
     pub(super) uplink: Uplink,
     /// When its last message on RACH ends, if there are access slots.
@@ -44,6 +44,9 @@ impl Waiting for Bearers<'_> {
 impl Umts {
     /// Takes a packet to send, or drops it if there is no room.
     pub(super) fn enqueue(&mut self, core: &mut Core, terminal: u32, direction: Direction, pkt: Pkt) {
+        if let Some(system) = self.away(terminal) {
+            return self.elsewhere.accept(core, terminal, system, direction, pkt);
+        }
         let now = core.now();
         let bytes = core.packet(&pkt).size;
         let sender = &mut self.terminals[terminal as usize].senders[direction.index()];

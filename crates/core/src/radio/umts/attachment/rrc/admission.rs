@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn admission(budget_kbps: u64, dch_kbps: u64) -> Admission {
-        let cell = Cell { terminals: 1, fach: rate(32), dch_down: rate(dch_kbps), dsch: None };
+        let cell = Cell { terminals: 1, cells: 1, fach: rate(32), dch_down: rate(dch_kbps), dsch: None };
         Admission::new(BitRate::from_bps(budget_kbps * 1000), &cell)
     }
 

@@ -138,13 +138,22 @@ impl State {
     const NAMES: [&'static str; 5] = ["idle_s", "cell_fach_s", "cell_dch_s", "cell_pch_s", "ura_pch_s"];
 }
 
+/// Dedicated channels of a terminal that come from a cell.
+struct Leg {
+    cell: u32,
+    codes: Vec<Code>,
+}
+
 /// The attachment.
 struct Rrc {
     config: Config,
     terminals: Vec<Terminal>,
     /// A terminal is silent when it has sent and got nothing for so long: an interval.
     moment: Duration,
-    admission: Admission,
+    /// Of each cell.
+    admissions: Vec<Admission>,
+    /// When something became free of which those that wait have not been told.
+    freed: Option<Instant>,
     /// What serves a terminal on CELL_DCH.
     dedicated: Service,
     /// Who asked in vain, in that order.
@@ -165,8 +174,10 @@ struct Terminal {
     active: Instant,
     /// When its cell changed, the last times.
     cell_changes: VecDeque<Instant>,
-    /// The downlink codes of its dedicated channels.
-    codes: Vec<Code>,
+    /// The cell that it is at, or was before it had dedicated channels.
+    cell: u32,
+    /// Where its dedicated channels come from.
+    legs: Vec<Leg>,
     /// Another may take its dedicated channels.
     preemptible: bool,
     /// Whether it waits for dedicated channels.
@@ -207,7 +218,8 @@ impl Rrc {
             transition: None,
             active: Instant::ZERO,
             cell_changes: VecDeque::new(),
-            codes: Vec::new(),
+            cell: 0,
+            legs: Vec::new(),
             preemptible: false,
             waits: false,
             armed: Instant::MAX,
@@ -222,7 +234,8 @@ impl Rrc {
             config: config.clone(),
             terminals: (0..cell.terminals).map(terminal).collect(),
             moment: cell.dsch.unwrap_or(cell.dch_down).tti,
-            admission: Admission::new(config.budget, cell),
+            admissions: (0..cell.cells).map(|_| Admission::new(config.budget, cell)).collect(),
+            freed: None,
             dedicated: if cell.dsch.is_some() { Service::Shared } else { Service::Dedicated },
             waiting: VecDeque::new(),
             timers: BinaryHeap::new(),
@@ -275,20 +288,59 @@ impl Rrc {
 
     /// A terminal gives its dedicated channels back.
     fn release(&mut self, now: Instant, n: u32) {
-        let terminal = &mut self.terminals[n as usize];
-        if std::mem::take(&mut terminal.preemptible) {
-            self.admission.set_preemptible(now, false);
+        self.set_preemptible(now, n, false);
+        let terminal = self.terminal(n);
+        let legs = std::mem::take(&mut terminal.legs);
+        if let Some(first) = legs.first() {
+            terminal.cell = first.cell;
         }
-        self.admission.release(now, &mut terminal.codes);
+        for mut leg in legs {
+            self.admissions[leg.cell as usize].release(now, &mut leg.codes);
+        }
         self.begin(now, n, State::CellFach, Duration::ZERO);
+    }
+
+    /// Whether another may take a terminal's dedicated channels, from now on.
+    fn set_preemptible(&mut self, now: Instant, n: u32, preemptible: bool) {
+        let terminal = &mut self.terminals[n as usize];
+        if terminal.preemptible != preemptible {
+            terminal.preemptible = preemptible;
+            for leg in &terminal.legs {
+                self.admissions[leg.cell as usize].set_preemptible(now, preemptible);
+            }
+        }
+    }
+
+    /// Something became free: those that wait are to be told now.
+    fn note_freed(&mut self, now: Instant) {
+        if !self.waiting.is_empty() {
+            self.freed = Some(now);
+        }
+    }
+
+    /// The cell that a terminal is at.
+    fn admission(&self, n: u32) -> &Admission {
+        &self.admissions[self.terminals[n as usize].cell as usize]
+    }
+
+    /// Takes of a cell what a terminal's dedicated channels need there; there must be room.
+    fn take(&mut self, now: Instant, n: u32, cell: u32) {
+        let mut leg = Leg { cell, codes: Vec::new() };
+        let admission = &mut self.admissions[cell as usize];
+        admission.grant(now, &mut leg.codes);
+        let terminal = &mut self.terminals[n as usize];
+        if terminal.preemptible {
+            admission.set_preemptible(now, true);
+        }
+        terminal.legs.push(leg);
     }
 
     /// A terminal asks for dedicated channels.
     fn ask(&mut self, now: Instant, n: u32) {
-        if self.admission.has_room() {
+        if self.admission(n).has_room() {
             return self.grant(now, n, self.config.setup);
         }
-        match self.victim() {
+        match self.victim(self.terminals[n as usize].cell) {
             Some(victim) => {
                 self.terminal(victim).preemptions += 1;
                 self.release(now, victim);
@@ -305,8 +357,8 @@ impl Rrc {
     }
 
     fn grant(&mut self, now: Instant, n: u32, takes: Duration) {
+        self.take(now, n, self.terminals[n as usize].cell);
         let terminal = &mut self.terminals[n as usize];
-        self.admission.grant(now, &mut terminal.codes);
         terminal.allocations += 1;
         if std::mem::take(&mut terminal.waits) {
             self.waiting.retain(|other| *other != n);
@@ -314,10 +366,11 @@ impl Rrc {
         self.begin(now, n, State::CellDch, takes);
     }
 
-    /// Who is to give up his dedicated channels: of those that may be made to, the one that has been
+    /// Who is to give up his dedicated channels in a cell: of those that may be made to, the one that has been
     /// silent for longest, since it is the least likely to come back.
-    fn victim(&self) -> Option<u32> {
-        let preemptible = (0..).zip(&self.terminals).filter(|(_, terminal)| terminal.preemptible);
+    fn victim(&self, cell: u32) -> Option<u32> {
+        let here = |terminal: &Terminal| terminal.legs.iter().any(|leg| leg.cell == cell);
+        let preemptible = (0..).zip(&self.terminals).filter(|(_, terminal)| terminal.preemptible && here(terminal));
         preemptible.min_by_key(|(_, terminal)| terminal.silent_since()).map(|(n, _)| n)
     }
 
@@ -334,9 +387,13 @@ impl Rrc {
     /// Those that wait get what has become free, first come first served; who has sent all that
     /// it asked for waits no more.
     fn serve_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
-        while self.admission.has_room()
-            && let Some(n) = self.waiting.pop_front()
-        {
+        let mut place = 0;
+        while let Some(&n) = self.waiting.get(place) {
+            if !self.admission(n).has_room() {
+                place += 1;
+                continue;
+            }
+            self.waiting.remove(place);
             self.terminal(n).waits = false;
             if self.terminals[n as usize].state == State::CellFach && self.is_above_threshold(n, waiting) {
                 self.grant(now, n, self.config.setup);
@@ -382,8 +439,7 @@ impl Rrc {
         match terminal.state {
             _ if busy => self.terminal(n).active = now,
             State::CellDch if !terminal.preemptible && self.config.preemptible > Duration::ZERO => {
-                self.admission.set_preemptible(now, true);
-                self.terminal(n).preemptible = true;
+                self.set_preemptible(now, n, true);
                 self.preempt_for_waiting(now, waiting);
             }
             State::CellDch => {
@@ -403,18 +459,35 @@ impl Rrc {
         let terminal = &mut self.terminals[n as usize];
         terminal.active = now;
         if terminal.preemptible {
-            terminal.preemptible = false;
-            self.admission.set_preemptible(now, false);
+            self.set_preemptible(now, n, false);
             // It may be silent again before the former wish comes.
             self.set_timer(n);
         }
     }
 
+    /// Another cell serves a terminal from now on.
+    fn on_cell_change(&mut self, now: Instant, n: u32) {
+        let terminal = self.terminal(n);
+        terminal.cell_changes.push_back(now);
+        if terminal.cell_changes.len() <= FEW_CELL_CHANGES {
+            return;
+        }
+        let first = terminal.cell_changes.pop_front();
+        let is_often = first.is_some_and(|first| now.since(first) < CELL_CHANGES_COUNT);
+        if is_often && terminal.state == State::CellPch && terminal.transition.is_none() {
+            self.begin(now, n, State::UraPch, Duration::ZERO);
+        }
+    }
+
     /// Somebody can be made to give up his channels: the first of those that wait gets them.
     fn preempt_for_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
-        while self.admission.has_preemptible()
-            && let Some(n) = self.waiting.pop_front()
-        {
+        let mut place = 0;
+        while let Some(&n) = self.waiting.get(place) {
+            if !self.admission(n).has_preemptible() {
+                place += 1;
+                continue;
+            }
+            self.waiting.remove(place);
             self.terminal(n).waits = false;
             if self.terminals[n as usize].state == State::CellFach && self.is_above_threshold(n, waiting) {
                 self.ask(now, n);
@@ -457,20 +530,52 @@ impl Attachment for Rrc {
         self.note_activity(now, n);
     }
 
-    fn on_cell_change(&mut self, now: Instant, n: u32) {
-        let terminal = self.terminal(n);
-        terminal.cell_changes.push_back(now);
-        if terminal.cell_changes.len() <= FEW_CELL_CHANGES {
-            return;
+    fn add_leg(&mut self, now: Instant, n: u32, cell: u32) -> bool {
+        let has_room = self.admissions[cell as usize].has_room();
+        if has_room {
+            self.take(now, n, cell);
         }
-        let first = terminal.cell_changes.pop_front();
-        let is_often = first.is_some_and(|first| now.since(first) < CELL_CHANGES_COUNT);
-        if is_often && terminal.state == State::CellPch && terminal.transition.is_none() {
-            self.begin(now, n, State::UraPch, Duration::ZERO);
+        has_room
+    }
+
+    fn drop_leg(&mut self, now: Instant, n: u32, cell: u32) {
+        let terminal = &mut self.terminals[n as usize];
+        let Some(place) = terminal.legs.iter().position(|leg| leg.cell == cell) else { return };
+        let mut leg = terminal.legs.remove(place);
+        let admission = &mut self.admissions[cell as usize];
+        if terminal.preemptible {
+            admission.set_preemptible(now, false);
+        }
+        admission.release(now, &mut leg.codes);
+        if let Some(first) = terminal.legs.first() {
+            terminal.cell = first.cell;
+        }
+        self.note_freed(now);
+    }
+
+    fn on_cell(&mut self, now: Instant, n: u32, cell: u32) -> bool {
+        let terminal = self.terminal(n);
+        if !terminal.legs.is_empty() {
+            return false; // its dedicated channels are being set up in the former cell
+        }
+        if std::mem::replace(&mut terminal.cell, cell) != cell && now > Instant::ZERO {
+            self.on_cell_change(now, n);
+            self.note_freed(now); // there may be room in the new cell
+        }
+        true
+    }
+
+    fn on_leave(&mut self, now: Instant, n: u32) {
+        if !self.terminals[n as usize].legs.is_empty() {
+            self.release(now, n);
+            self.note_freed(now);
         }
     }
 
     fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting) {
+        if self.freed.take().is_some() {
+            self.serve_waiting(now, waiting);
+        }
         while let Some(&Reverse((at, n))) = self.timers.peek()
             && at <= now
         {
@@ -492,15 +597,19 @@ impl Attachment for Rrc {
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        self.timers.peek().map(|Reverse((at, _))| *at)
+        let timer = self.timers.peek().map(|Reverse((at, _))| *at);
+        self.freed.or(timer)
     }
 
     fn poll(&mut self) -> Option<Move> {
         self.moves.pop_front()
     }
 
-    fn sample(&self, now: Instant, probe: &mut dyn Probe) {
-        self.admission.sample(now, probe);
+    fn sample_cell(&self, now: Instant, cell: u32, probe: &mut dyn Probe) {
+        self.admissions[cell as usize].sample(now, probe);
+    }
+
+    fn sample(&self, _now: Instant, probe: &mut dyn Probe) {
         let sum = |of: fn(&Terminal) -> u64| self.terminals.iter().map(of).sum::<u64>() as f64;
         probe.value("allocations", sum(|terminal| terminal.allocations));
         probe.value("preemptions", sum(|terminal| terminal.preemptions));
