@@ -546,9 +546,8 @@ fn nesting_and_size_do_no_harm() {
 #[test]
 fn wrong_mobility_is_shown_where_it_stands() {
     let with = |mobility: &str| {
-        format!(
-            "{RIGHT}\n[[cell]]\nname = \"umts\"\nrnc = \"router\"\nloss.bernoulli.p = 0.1\n[cell.mobility]\n{mobility}\n"
-        )
+        let (before, mobility) = mobility.split_once("--").unwrap_or(("", mobility));
+        format!("{RIGHT}\n[[cell]]\nname = \"umts\"\nrnc = \"router\"\n{before}\n[cell.mobility]\n{mobility}\n")
     };
     let site = "site = [{ at = [\"1 km\", \"0 m\"] }]";
     assert!(reading(&with(site)).is_ok(), "{:?}", reading(&with(site)));
@@ -567,7 +566,7 @@ fn wrong_mobility_is_shown_where_it_stands() {
         (way("straight = { to = [\"1 m\", \"0 m\"], speed = \"0 m/s\" }"), "speed", "at no speed"),
         (format!("{site}\nsystem = [{{ rate = \"1 Mbit/s\", leave = \"-70 dBm\" }}]"), "leave", "go back as soon as"),
         (format!("{site}\npower.loops.block_errors = 0"), "block_errors", "cannot aim at a share of 0"),
-        (format!("{site}\npower = \"loops\""), "loss", "and so does power control"),
+        (format!("loss.bernoulli.p = 0.1--{site}\npower = \"loops\""), "loss", "and so does power control"),
         (format!("{site}\npilot = \"33 dB\""), "pilot", "unknown unit \"dB\""),
         ("site = [{ rnc = \"nobody\" }]".to_owned(), "rnc", "no links lead from \"router\" to \"nobody\""),
         (format!("{site}\n[cell.cpch]"), "cpch", "for terminals that stay in one cell"),

@@ -108,10 +108,11 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
         let _ = writeln!(out, "\n[[group]]\nname = \"all\"\nmembers = [{}]", members.join(", "));
     }
     for i in 0..1 + dice.below(6) {
-        let from = if group && i == 0 { sender } else { dice.below(nodes) };
+        let to_group = group && i == 0;
+        let from = if to_group { sender } else { dice.below(nodes) };
         let to = (from + 1 + dice.below(nodes - 1)) % nodes;
         let [mut from, mut to] = [from, to].map(|n| format!("n{n}"));
-        if !terminals.is_empty() && !(group && i == 0) && !dice.one_in(4) {
+        if !to_group && !terminals.is_empty() && !dice.one_in(4) {
             let cell = dice.below(terminals.len());
             let ue = dice.below(terminals[cell]);
             let [up, all] = [dice.one_in(3), dice.one_in(3)];
@@ -119,7 +120,7 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
             *(if up { &mut from } else { &mut to }) = terminal;
         }
         let _ = writeln!(out, "\n[[flow]]\nname = \"flow {i}\"\nfrom = \"{from}\"");
-        if group && i == 0 {
+        if to_group {
             let _ = writeln!(out, "to = \"all\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
         } else if dice.one_in(4) {
             let _ = writeln!(out, "to = \"{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));

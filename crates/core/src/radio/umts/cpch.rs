@@ -34,6 +34,7 @@ use super::slots;
 /// The common packet channels of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Cpch")]
 pub struct Config {
     /// How many there are. 1, at most 16, since each has an access preamble of its own.
     pub channels: u32,
