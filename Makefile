@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-REF ?= tests/reference/ns2
+REF ?= tests/reference/ns2 tests/reference/eurane
 
 .PHONY: demo test test-rust test-python lint bench bench-peers fidelity docs clean
 
@@ -48,7 +48,8 @@ fidelity:
 # The families that are compared event for event.
 .PHONY: fidelity-quick
 fidelity-quick:
-	cargo run --quiet --profile fast -p lasthop-fidelity -- $(addprefix $(REF)/,tcp-scripted tcp-droptail handover xcp)
+	cargo run --quiet --profile fast -p lasthop-fidelity -- \
+		$(addprefix tests/reference/,$(addprefix ns2/,tcp-scripted tcp-droptail handover xcp) eurane/rlc-am eurane/switch)
 
 ## The documentation, as a site in docs/_build/html.
 docs: .venv/core .venv/docs

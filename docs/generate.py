@@ -63,14 +63,15 @@ def fidelity_table() -> str | None:
     rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
     families: dict[str, list[int]] = {}
     for family, _, events, difference in rows:
-        counts = families.setdefault(family, [0, 0, 0, 0])
+        counts = families.setdefault(family, [0, 0, 0, 0, 0])
         counts[0] += 1
         counts[1] += int(events or 0)
-        unsupported = difference.startswith("not supported")
-        counts[2] += bool(difference) and not unsupported
-        counts[3] += unsupported
+        left_out, unsupported = (difference.startswith(start) for start in ("left out", "not supported"))
+        counts[2] += bool(difference) and not left_out and not unsupported
+        counts[3] += left_out
+        counts[4] += unsupported
     short = [[family, *(_number(n, 0) for n in counts)] for family, counts in families.items()]
-    head = ["family", "scenarios", "events compared", "differ", "not supported yet"]
+    head = ["family", "scenarios", "events compared", "differ", "left out", "not supported yet"]
     return f"{_table(head, short, right_from=1)}\n## Every scenario\n\n{text}"
 
 

@@ -65,6 +65,32 @@ def test_a_changed_scenario_is_another(scenario):
     assert caught.value.path == "link[0].rate"
 
 
+CELL = """
+duration = "2 s"
+[[cell]]
+name = "cell"
+rnc = "rnc"
+[[flow]]
+from = "rnc"
+to = "cell.ue[0]"
+"""
+
+
+@pytest.mark.parametrize(
+    ("profile", "short", "whole"),
+    [
+        ("3gpp", "cell.rlc.max_dat", "cell.cell.rlc.am.max_dat"),
+        ("ns2", "cell.rlc.max_dat", "cell.cell.rlc.eurane.max_dat"),
+        ("3gpp", "cell.rlc.um.pdu", "cell.cell.rlc.um.pdu"),
+        ("3gpp", "cell.ues", "cell.cell.ues"),
+        ("3gpp", "flow.transport.window", "flow.0.transport.tcp.window"),
+    ],
+)
+def test_a_key_may_leave_out_what_is_the_only_one(profile, short, whole):
+    cell = lh.load(f'profile = "{profile}"\n{CELL}')
+    assert cell.with_({short: 7}).to_dict() == cell.with_({whole: 7}).to_dict() != cell.to_dict()
+
+
 def test_wrong_text_raises_with_the_place():
     with pytest.raises(lh.ScenarioError) as caught:
         lh.load(BUSY.replace("2 Mbit/s", "2 parsec"))

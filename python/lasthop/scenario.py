@@ -7,6 +7,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,9 @@ class Scenario:
         """A scenario that differs in some fields.
 
         Fields of the scenario itself are keyword arguments. Deeper ones are keys with dots, in
-        which a part of a list is addressed by its name or its number:
+        which a part of a list is addressed by its name or its number. Where there is only one, that
+        may be left out; so may the name of what is chosen (``cell.rlc.max_dat`` for
+        ``cell.NAME.rlc.am.max_dat``):
 
         >>> faster = scenario.with_({"link.radio.rate": "2 Mbit/s"}, duration="5 s")  # doctest: +SKIP
         """
@@ -147,7 +150,7 @@ def _assign(data: dict[str, Any], path: str, value: Any, expanded: Any) -> None:
     In ``expanded`` the parts of lists have the names that they got by default.
     """
     here: Any = data
-    keys = path.split(".")
+    keys = _spelled_out(path, expanded)
     for i, key in enumerate(keys[:-1]):
         if isinstance(here, list):
             place = _place(here, expanded, key, path)
@@ -165,6 +168,56 @@ def _assign(data: dict[str, Any], path: str, value: Any, expanded: Any) -> None:
         here[_place(here, expanded, last, path)] = value
     else:
         here[last] = value
+
+
+def _spelled_out(path: str, expanded: Any) -> list[str]:
+    """The keys of a path, with those that may be left out: the only part of a list, and what is chosen."""
+    keys: list[str] = []
+    section: list[str] = []
+    here = expanded
+    for key in path.split("."):
+        if isinstance(here, list):
+            names = [part.get("name") if isinstance(part, dict) else None for part in here]
+            if key in names or key.isdigit() or len(here) != 1 or key not in _fields(".".join(section)):
+                keys.append(key)
+                here = here[names.index(key)] if key in names else here[int(key)] if _counts(key, here) else None
+                continue
+            keys.append("0")
+            here = here[0]
+        elif isinstance(here, dict) and len(here) == 1 and key not in here:
+            [chosen] = here
+            if isinstance(here[chosen], dict) and key not in _choices(".".join(section), key):
+                keys.append(chosen)
+                section.append(chosen)
+                here = here[chosen]
+        keys.append(key)
+        section.append(key)
+        here = here.get(key) if isinstance(here, dict) else None
+    return keys
+
+
+def _counts(key: str, parts: list[Any]) -> bool:
+    return key.isdigit() and int(key) < len(parts)
+
+
+def _fields(section: str) -> frozenset[str]:
+    """The fields of a section of the schema; none if there is no such section."""
+    return frozenset(_section(section).get("properties", ()))
+
+
+def _choices(section: str, otherwise: str) -> frozenset[str]:
+    """What can be chosen in a section of the schema. If nothing can, ``otherwise`` alone."""
+    ways = _section(section).get("anyOf", ())
+    return frozenset(name for way in ways for name in way.get("enum", ())) or frozenset((otherwise,))
+
+
+@cache
+def _section(section: str) -> dict[str, Any]:
+    try:
+        schema: dict[str, Any] = json.loads(_core.schema(section))
+    except ScenarioError:
+        return {}
+    return schema
 
 
 def _place(parts: list[Any], expanded: Any, key: str, path: str) -> int:

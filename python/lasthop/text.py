@@ -50,6 +50,14 @@ LINKS = [
     ("marks", ["marks"]),
     ("queue_ms p50/p95", ["queue_ms_p50", "queue_ms_p95"]),
 ]
+CELLS = [
+    ("cell", ["cell"]),
+    ("occupancy_kbps", ["occupancy_kbps"]),
+    ("full_s", ["full_s"]),
+    ("allocations", ["allocations"]),
+    ("preemptions", ["preemptions"]),
+    ("refusals", ["refusals"]),
+]
 DROPS = [("place", ["place"]), ("cause", ["cause"]), ("flow", ["flow"]), ("packets", ["packets"])]
 
 View = list[tuple[str, list[str]]]
@@ -63,6 +71,7 @@ def run_text(result: Result) -> str:
         [
             _table(FLOWS, result.tables["flows"].rows(), _plain),
             _table(LINKS, _busy(result.tables["links"].rows()), _plain),
+            *_cells(result),
             transfers,
         ],
     )
@@ -186,6 +195,38 @@ def _table(view: View, rows: list[dict[str, Any]], cell: Callable[[Any], str]) -
     shown = [(head, columns) for head, columns in view if says(columns)]
     cells = [[" / ".join(cell(row[c]) for c in columns) for _, columns in shown] for row in rows]
     return aligned([head for head, _ in shown], cells)
+
+
+#: What RLC sends: new PDUs, such as were missing, repeated polls, and those with nothing but control, by either name.
+SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus", "status_pdus")
+RADIO = [
+    ("radio", ["radio"]),
+    ("sent_pdus", ["sent_pdus"]),
+    ("again_pct", ["again_pct"]),
+    ("air_lost_pct", ["air_lost_pct"]),
+]
+
+
+def _cells(result: Result) -> list[str]:
+    """What each cell gave away, and what RLC did in each of its directions."""
+    if "cells" not in result.tables:
+        return []
+    shown = [(head, columns) for head, columns in CELLS if columns[0] in result.tables["cells"].columns]
+    sums: dict[str, dict[str, int]] = {}
+    for row in result.tables["bearers"].rows():
+        cell, direction = row["bearer"].rpartition(".ue[")[0], row["bearer"].rpartition(" ")[2]
+        mine = sums.setdefault(f"{cell} {direction}", dict.fromkeys((*SENT_PDUS, "air_lost_pdus"), 0))
+        for name in mine:
+            mine[name] += row.get(name) or 0
+    lines = []
+    for name, mine in sums.items():
+        sent = sum(mine[each] for each in SENT_PDUS)
+        share = {"again_pct": mine["retransmitted_pdus"], "air_lost_pct": mine["air_lost_pdus"]}
+        lines.append(
+            {"radio": name, "sent_pdus": sent}
+            | {head: 100 * count / sent if sent else None for head, count in share.items()}
+        )
+    return [_table(shown, result.tables["cells"].rows(), _plain), _table(RADIO, lines, _plain)]
 
 
 def _transfers(rows: list[dict[str, Any]]) -> str:

@@ -13,6 +13,7 @@ pub mod build;
 pub mod compare;
 mod eurane;
 pub mod index;
+mod known;
 pub mod means;
 pub mod mrg;
 pub mod queue_length;
@@ -33,7 +34,7 @@ pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
     let name = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
     let line = |scenario: &str, outcome| Line { family: name.clone(), scenario: scenario.to_owned(), outcome };
     if let Some(outcomes) = eurane::folder(path, jobs) {
-        return outcomes.into_iter().map(|(scenario, outcome)| line(&scenario, outcome)).collect();
+        return known::explain(path, outcomes).into_iter().map(|(s, outcome)| line(&s, outcome)).collect();
     }
     let family = match Family::read(path) {
         Ok(family) => family,

@@ -52,7 +52,7 @@ impl Arguments {
             }
         }
         if arguments.folders.is_empty() {
-            arguments.folders.push("tests/reference/ns2".into());
+            arguments.folders.extend(["tests/reference/ns2", "tests/reference/eurane"].map(PathBuf::from));
         }
         Ok(arguments)
     }

@@ -20,6 +20,8 @@ pub enum Outcome {
     Same(usize),
     /// Of so many events at least one differs; the first one in words.
     Differs(usize, String),
+    /// The same, and why that is.
+    Explained(usize, String, String),
     /// It is not compared, for this reason.
     LeftOut(String),
     /// lasthop does not have what it needs.
@@ -38,6 +40,7 @@ impl Outcome {
         match self {
             Self::Same(events) => (events.to_string(), String::new()),
             Self::Differs(events, first) => (events.to_string(), first.clone()),
+            Self::Explained(events, first, cause) => (events.to_string(), format!("{first} (known: {cause})")),
             Self::LeftOut(why) => (String::new(), format!("left out: {why}")),
             Self::Unsupported(why) => (String::new(), format!("not supported: {why}")),
             Self::Failed(why) => (String::new(), format!("failed: {why}")),
@@ -93,9 +96,10 @@ fn row(line: &Line) -> [String; 4] {
 fn summary(lines: &[Line]) -> String {
     let count = |test: &dyn Fn(&Outcome) -> bool| lines.iter().filter(|l| test(&l.outcome)).count();
     format!(
-        "{} scenarios agree, {} differ, {} failed, {} are left out, {} are not supported\n",
+        "{} scenarios agree, {} differ, {} more for a known cause, {} failed, {} are left out, {} are not supported\n",
         count(&|o| matches!(o, Outcome::Same(_))),
         count(&|o| matches!(o, Outcome::Differs(..))),
+        count(&|o| matches!(o, Outcome::Explained(..))),
         count(&|o| matches!(o, Outcome::Failed(_))),
         count(&|o| matches!(o, Outcome::LeftOut(_))),
         count(&|o| matches!(o, Outcome::Unsupported(_))),

@@ -1,11 +1,11 @@
-//! Profile `ns2` follows ns-2.35 event for event.
+//! Profile `ns2` follows ns-2.35 and EURANE event for event.
 
 use std::path::Path;
 
 use lasthop_fidelity::report::{self, Line, Outcome};
 
 fn lines(family: &str) -> Vec<Line> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/ns2").join(family);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference").join(family);
     lasthop_fidelity::folder(&folder, 2)
 }
 
@@ -20,29 +20,62 @@ fn check(family: &str, expected: usize) {
 
 #[test]
 fn scripted_losses() {
-    check("tcp-scripted", 150);
+    check("ns2/tcp-scripted", 150);
 }
 
 #[test]
 fn queue_overflow() {
-    check("tcp-droptail", 28);
+    check("ns2/tcp-droptail", 28);
 }
 
 #[test]
 fn handover() {
-    check("handover", 20);
+    check("ns2/handover", 20);
 }
 
 /// Six cases event for event, six by bytes received and the queue in each tenth of a second.
 #[test]
 fn xcp() {
-    check("xcp", 12);
+    check("ns2/xcp", 12);
 }
 
 /// Nine with scripted losses, and three over seeds.
 #[test]
 fn rates_by_equation() {
-    check("tfrc", 12);
+    check("ns2/tfrc", 12);
+}
+
+/// EURANE's RLC, and its switching between channels.
+#[test]
+fn eurane() {
+    check("eurane/rlc-am", 45);
+    check("eurane/switch", 3);
+}
+
+#[test]
+fn a_known_difference_that_is_gone_is_reported() {
+    let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/eurane/switch");
+    let folder = std::env::temp_dir().join(format!("lasthop-fidelity-known-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for file in ["index.json", "single-sdus.csv", "bursts.csv", "trickle.csv", "uplink.csv"] {
+        std::fs::copy(reference.join(file), folder.join(file)).unwrap();
+    }
+    let outcomes = |differences: &str| -> Vec<(String, Outcome)> {
+        std::fs::write(folder.join("differences.json"), differences).unwrap();
+        lasthop_fidelity::folder(&folder, 1).into_iter().map(|line| (line.scenario, line.outcome)).collect()
+    };
+    let unexplained = outcomes("{}");
+    let known = outcomes(r#"{"uplink": "rounding", "trickle": "nothing"}"#);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(unexplained.iter().any(|(scenario, o)| scenario == "uplink" && matches!(o, Outcome::Differs(..))));
+    assert!(
+        known.iter().any(
+            |(scenario, o)| scenario == "uplink" && matches!(o, Outcome::Explained(_, _, why) if why == "rounding")
+        )
+    );
+    let failures: Vec<_> =
+        known.iter().filter(|(_, o)| o.is_failure()).map(|(scenario, _)| scenario.as_str()).collect();
+    assert_eq!(failures, ["trickle"]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 #: The tables that --json prints. The others can be long: -o writes them.
-TOTALS = ("flows", "transfers", "links", "drops")
+TOTALS = ("flows", "transfers", "links", "cells", "bearers", "drops")
 
 
 @click.command()

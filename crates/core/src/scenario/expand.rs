@@ -12,6 +12,10 @@ pub fn resolved(scenario: &Scenario) -> Scenario {
     for flow in &mut resolved.flow {
         flow.name = flow.label();
     }
+    for cell in &mut resolved.cell {
+        cell.rlc = Some(cell.rlc(scenario.profile));
+        cell.queue = Some(cell.queue(scenario.profile));
+    }
     resolved.change = change::expanded(&scenario.change);
     resolved
 }
@@ -29,6 +33,7 @@ pub fn json(scenario: &Scenario) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::radio::umts::channel::Limit;
     use crate::scenario::read;
 
     #[test]
@@ -42,6 +47,9 @@ mod tests {
             delay = "48.3 ms"
             loss.bernoulli.p = 0.013
             reverse.rate = "384 kbit/s"
+            [[cell]]
+            name = "cell"
+            rnc = "router"
             [[flow]]
             from = "router"
             to = "mobile"
@@ -61,10 +69,11 @@ mod tests {
         "#;
         let scenario = read::toml(text, "text").unwrap().scenario;
         let resolved = resolved(&scenario);
-        assert_eq!(resolved.nodes, ["mobile", "router"]);
+        assert_eq!(resolved.nodes, ["cell.ue[0]", "mobile", "router"]);
         assert_eq!(resolved.flow[0].name, "router>mobile");
         let times: Vec<u64> = resolved.change.iter().map(|change| change.at.as_nanos()).collect();
         assert_eq!(times, [10_000_000_001, 14_000_000_001, 12_000_000_000]);
+        assert_eq!(resolved.cell[0].queue, Some(Limit::TwoIntervals), "as the profile has it");
         let expanded = toml(&scenario);
         assert_eq!(read::toml(&expanded, "expanded").unwrap().scenario, resolved, "{expanded}");
         assert_eq!(read::json(&json(&scenario), "expanded").unwrap().scenario, resolved);

@@ -414,8 +414,10 @@ impl Rtts {
         former
     }
 
+    /// In seconds; 0 if no acknowledgement came, as in the reference.
     fn mean(&self, flow: usize) -> f64 {
-        0.01 * self.flows[flow].sum / self.flows[flow].count
+        let Rtt { sum, count, .. } = self.flows[flow];
+        if count > 0.0 { 0.01 * sum / count } else { 0.0 }
     }
 }
 

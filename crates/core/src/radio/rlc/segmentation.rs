@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::pdu::Pdu;
+use super::pdu::{Pdu, Reason};
 
 /// What of which SDUs a PDU carries. Its fields are those of [`Pdu`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,9 +29,10 @@ impl Segment {
 
     /// The PDU in which it is sent.
     #[inline]
-    pub fn to_pdu(self, sn: u32, bits: u32) -> Pdu {
+    pub fn to_pdu(self, sn: u32, poll: bool, reason: Reason, bits: u32) -> Pdu {
         let Self { sdu, data, first, ends, padding, indicators, starts, goes_on } = self;
-        Pdu { sn, sdu, ends, starts, goes_on, data, first, indicators, padding, bits, ..Pdu::default() }
+        let control = None;
+        Pdu { sn, sdu, ends, starts, goes_on, poll, reason, data, first, indicators, padding, bits, control }
     }
 }
 
@@ -58,10 +59,10 @@ pub struct Segmenter {
     format: Format,
     /// Their sizes. Those taken into PDUs to their last byte are gone.
     sdus: VecDeque<u32>,
-    /// The number of the first.
+    /// The number of the first, what of it is in no PDU yet, and whether something is in one.
     front: u64,
-    /// Bytes of it that are in PDUs.
-    sent: u32,
+    rest: u32,
+    begun: bool,
     /// Whether the end of the SDU before the first has not been told yet: the next PDU tells.
     owed: bool,
     /// Bytes that wait, and the most that may.
@@ -72,7 +73,7 @@ pub struct Segmenter {
 impl Segmenter {
     /// With room for `limit` bytes.
     pub fn new(format: Format, limit: u64) -> Self {
-        Self { format, sdus: VecDeque::new(), front: 0, sent: 0, owed: false, bytes: 0, limit }
+        Self { format, sdus: VecDeque::new(), front: 0, rest: 0, begun: false, owed: false, bytes: 0, limit }
     }
 
     /// Takes an SDU, if there is room.
@@ -82,6 +83,9 @@ impl Segmenter {
         if fits {
             self.bytes += u64::from(bytes);
             self.sdus.push_back(bytes);
+            if self.rest == 0 {
+                self.rest = bytes;
+            }
         }
         fits
     }
@@ -94,7 +98,7 @@ impl Segmenter {
     /// Whether nothing is left to put into a PDU.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.sdus.is_empty() && !self.owed
+        self.rest == 0 && !self.owed
     }
 
     /// The first SDU of which no PDU tells the end.
@@ -104,18 +108,24 @@ impl Segmenter {
 
     /// The first SDU of which nothing is in a PDU.
     pub fn untouched(&self) -> u64 {
-        self.front + u64::from(self.sent > 0)
+        self.front + u64::from(self.begun)
     }
 
     /// Drops the SDUs before `sdu`, and what is left of one that is partly in PDUs.
     pub fn drop_before(&mut self, sdu: u64) {
         self.owed &= self.front > sdu;
-        while self.front < sdu {
-            let Some(bytes) = self.sdus.pop_front() else { return };
-            self.bytes -= u64::from(bytes - self.sent);
-            self.sent = 0;
-            self.front += 1;
+        while self.front < sdu && self.rest > 0 {
+            self.bytes -= u64::from(self.rest);
+            self.finish();
         }
+    }
+
+    /// Goes on to the next SDU.
+    fn finish(&mut self) {
+        self.sdus.pop_front();
+        self.front += 1;
+        self.begun = false;
+        self.rest = self.sdus.front().copied().unwrap_or(0);
     }
 
     /// What the next PDU will carry; [`Segmenter::take`] takes it.
@@ -124,6 +134,25 @@ impl Segmenter {
         if self.is_empty() {
             return None;
         }
+        let tells_start = self.format.tells_start & !self.begun;
+        let room = self.format.room - if tells_start { self.format.indicator } else { 0 };
+        if self.owed || self.rest <= u32::from(room) {
+            return Some(self.plan_ends());
+        }
+        let (starts, indicators) = (!self.begun, u8::from(tells_start));
+        Some(Segment {
+            sdu: self.front,
+            data: room,
+            first: room,
+            indicators,
+            starts,
+            goes_on: true,
+            ..Segment::default()
+        })
+    }
+
+    /// The next PDU, in which SDUs end.
+    fn plan_ends(&self) -> Segment {
         let Format { mut room, indicator, .. } = self.format;
         let mut segment = Segment { sdu: self.front, ..Segment::default() };
         if self.owed {
@@ -131,27 +160,25 @@ impl Segmenter {
             segment.ends = 1;
             segment.indicators = 1;
             room -= indicator;
-        } else if self.sent == 0 {
+        } else if !self.begun {
             segment.starts = true;
             if self.format.tells_start {
                 segment.indicators = 1;
                 room -= indicator;
             }
         }
-        let mut sent = self.sent;
-        for &bytes in &self.sdus {
-            let rest = bytes - sent;
-            sent = 0;
+        for (place, bytes) in self.sdus.iter().enumerate() {
+            let rest = if place == 0 { self.rest } else { *bytes };
             if rest > u32::from(room) {
                 segment.add(room);
                 segment.goes_on = true;
-                return Some(segment);
+                return segment;
             }
             // It is no larger than the room.
             let rest = rest as u16;
             if rest + indicator > room {
                 self.fill(&mut segment, rest, room);
-                return Some(segment);
+                return segment;
             }
             segment.add(rest);
             segment.ends += 1;
@@ -168,7 +195,7 @@ impl Segmenter {
             segment.indicators += 1;
             segment.padding -= indicator;
         }
-        Some(segment)
+        segment
     }
 
     /// The end of an SDU for whose indicator there is no room.
@@ -183,23 +210,17 @@ impl Segmenter {
     /// Takes out what [`Segmenter::plan`] said.
     #[inline]
     pub fn take(&mut self, segment: &Segment) {
-        self.bytes -= u64::from(segment.data);
         let mut left = u32::from(segment.data);
+        self.bytes -= u64::from(left);
         self.owed = false;
-        while left > 0 {
-            let bytes = self.sdus.front().expect("what was planned waits");
-            let rest = bytes - self.sent;
-            if rest > left {
-                self.sent += left;
-                return;
-            }
-            left -= rest;
-            self.sdus.pop_front();
-            self.front += 1;
-            self.sent = 0;
+        while left >= self.rest && left > 0 {
+            left -= self.rest;
+            self.finish();
+            // If nothing follows in this PDU, and it does not tell the end, the next one has to.
+            self.owed = left == 0 && segment.goes_on;
         }
-        // The last byte of an SDU is gone: its end is owed if the PDU did not tell it.
-        self.owed = segment.goes_on;
+        self.rest -= left;
+        self.begun |= left > 0;
     }
 }
 

@@ -13,7 +13,7 @@ use crate::net::Probe;
 use crate::radio::arq::{ArqConfig, LinkArq, Outcome, Slot, Unsent};
 
 use super::Header;
-use super::pdu::Pdu;
+use super::pdu::{Pdu, Reason};
 use super::reassembly::Reassembly;
 use super::segmentation::{Format, Segmenter};
 
@@ -112,7 +112,7 @@ impl LinkArq for Um {
     fn pull(&mut self, _slot: &Slot) -> Option<Pdu> {
         let segment = self.segmenter.plan()?;
         self.segmenter.take(&segment);
-        let pdu = segment.to_pdu(self.vt_us, self.bits);
+        let pdu = segment.to_pdu(self.vt_us, false, Reason::New, self.bits);
         self.vt_us = (self.vt_us + 1) % MODULUS;
         self.pdus += 1;
         Some(pdu)

@@ -2,12 +2,12 @@
 //!
 //! | concern | file |
 //! | --- | --- |
-//! | what is under way, missing, given up | [`sender`] |
-//! | when a report is asked for | [`polling`] |
-//! | moving the far end's window past what was given up | [`mrw`] |
-//! | what has come, and which SDUs that completes | [`receiver`] |
-//! | when a report is made, and what it says | [`reports`] |
-//! | starting anew | [`reset`] |
+//! | what is under way, missing, given up | `sender` |
+//! | when a report is asked for | `polling` |
+//! | moving the far end's window past what was given up | `mrw` |
+//! | what has come, and which SDUs that completes | `receiver` |
+//! | when a report is made, and what it says | `reports` |
+//! | starting anew | `reset` |
 //!
 //! Where it differs from the standard, or the standard leaves a choice:
 //!
@@ -15,11 +15,10 @@
 //! - A gap makes the receiver report when it opens, not at each PDU that finds it open (§9.7.2).
 //! - A poll is repeated with the PDU VT(S) − 1, or, if that is known to have come, with the last that is not
 //!   (§11.3.2 allows any below a window of 2048).
-//! - It polls where the standard's triggers would leave a PDU unasked for, see [`polling::Polling::insist`].
 //! - An SDU given up before any of it was sent is told to the far end too, as with *Send MRW* (§9.7.3.1); an
 //!   MRW names the last SDU given up only. An SDU that is partly in PDUs ends, for that, in a PDU of its own
 //!   that is not sent.
-//! - After MaxRST the procedure goes on (see [`reset`]).
+//! - After MaxRST the procedure goes on (see `reset`).
 //! - WINDOW and POLL super-fields, Timer_Poll_Prohibit and Timer_Reordering are not used.
 
 pub mod config;
@@ -117,40 +116,48 @@ impl Am {
     }
 
     /// Sends data.
-    #[inline]
     fn submit(&mut self, next: Next, slot: &Slot) -> Option<Pdu> {
-        let used_window = self.sender.used_window();
         let (sn, reason) = match next {
-            Next::New(segment) => {
-                self.sent.new += 1;
-                (self.sender.send_new(slot.at, &segment), Reason::New)
-            }
+            Next::New(segment) => return Some(self.submit_new(&segment, slot)),
             Next::Again(sn) => {
                 self.sent.again += 1;
-                self.sender.send_again(slot.at, sn);
                 (sn, Reason::Retransmission)
             }
             Next::Carrier(sn) => {
                 if !self.sender.schedule(sn) {
                     self.on_exhausted(sn);
-                    self.look_after();
+                    self.rest_if_idle();
                     return self.pull(slot);
                 }
                 self.sent.poll += 1;
-                self.sender.send_again(slot.at, sn);
                 (sn, Reason::Poll)
             }
         };
-        let again = reason != Reason::New;
-        let last = if again { self.sender.first_missing().is_none() } else { !self.sender.has_new() };
-        let segment = self.sender.segment(sn);
-        let mut pdu = segment.to_pdu(wire(sn), self.bits());
-        pdu.reason = reason;
-        pdu.poll = self.polling.polls(&Leaving { again, last, used_window, segment });
-        if pdu.poll {
+        let used_window = self.sender.used_window();
+        let segment = self.sender.send_again(slot.at, sn);
+        let last = self.sender.first_missing().is_none();
+        let poll = self.polls(&Leaving { again: true, last, used_window, segment: &segment }, slot);
+        Some(segment.to_pdu(wire(sn), poll, reason, self.bits()))
+    }
+
+    #[inline]
+    fn submit_new(&mut self, segment: &Segment, slot: &Slot) -> Pdu {
+        let used_window = self.sender.used_window();
+        let sn = self.sender.send_new(slot.at, segment);
+        self.sent.new += 1;
+        let last = !self.sender.has_new();
+        let poll = self.polls(&Leaving { again: false, last, used_window, segment }, slot);
+        segment.to_pdu(wire(sn), poll, Reason::New, self.bits())
+    }
+
+    /// Whether a PDU that leaves polls.
+    #[inline]
+    fn polls(&mut self, pdu: &Leaving<'_>, slot: &Slot) -> bool {
+        let polls = self.polling.polls(pdu);
+        if polls {
             self.polling.submit(slot.at, self.sender.vt_s());
         }
-        Some(pdu)
+        polls
     }
 
     /// Sends a report, and what the far end is to give up, in the padding of the data that leaves next if there
@@ -199,13 +206,30 @@ impl Am {
         }
     }
 
+    /// Takes what the far end tells or asks. `kept`: after a reset, the SDU with which it goes on.
+    fn on_control(&mut self, now: Instant, control: &Control, kept: u64, outcomes: &mut Vec<Outcome>) {
+        let starts_anew = match control {
+            Control::Reset(rsn) => self.reset.on_reset(*rsn, self.sender.untouched()),
+            Control::ResetAck(rsn) => self.reset.on_answer(*rsn),
+            Control::Status(status) if !self.reset.is_pending() => {
+                self.on_status(now, status, outcomes);
+                false
+            }
+            Control::Status(_) => false,
+        };
+        if starts_anew {
+            self.start_anew(now, kept, outcomes);
+        }
+        self.rest_if_idle();
+    }
+
     fn on_status(&mut self, now: Instant, status: &Status, outcomes: &mut Vec<Outcome>) {
         if let Some(sn) = status.give_up.last() {
             let moved = self.receiver.on_order(*sn, status.give_up_end, status.kept, outcomes);
             self.reports.acknowledge(moved);
         }
         if let Some(sn) = status.gave_up {
-            let sn = self.sender.unwrapped(sn);
+            let sn = self.sender.absolute(sn);
             if self.mrw.is_acknowledged(sn, status.gave_up_end) && sn <= self.sender.vt_s() {
                 self.sender.acknowledge(sn);
                 self.mrw.end();
@@ -240,17 +264,11 @@ impl Am {
         self.polling.wake(now);
     }
 
-    /// After an input: sees to it that what is under way is asked for.
+    /// After an input: stops polling if there is nothing to poll for (§9.7.1).
     #[inline]
-    fn look_after(&mut self) {
+    fn rest_if_idle(&mut self) {
         if self.sender.is_idle() {
             self.polling.rest();
-        } else if self.sender.waiting() > 0
-            && self.sender.first_missing().is_none()
-            && !self.sender.has_new()
-            && !self.reset.is_pending()
-        {
-            self.polling.insist();
         }
     }
 }
@@ -266,14 +284,17 @@ impl LinkArq for Am {
     fn pull(&mut self, slot: &Slot) -> Option<Pdu> {
         if self.reset.is_due() {
             let (padding, bits) = (self.pdu - RESET_BYTES, self.bits());
-            self.reset.pull(slot.at).map(|pdu| Pdu { padding, bits, ..pdu })
-        } else if self.reset.is_pending() {
-            None
-        } else if self.reports.is_due() || self.mrw.due().is_some() {
-            self.pull_status(slot)
-        } else {
-            let next = self.next()?;
-            self.submit(next, slot)
+            return self.reset.pull(slot.at).map(|pdu| Pdu { padding, bits, ..pdu });
+        }
+        if self.reset.is_pending() {
+            return None;
+        }
+        if self.reports.is_due() || self.mrw.due().is_some() {
+            return self.pull_status(slot);
+        }
+        match self.next()? {
+            Next::New(segment) => Some(self.submit_new(&segment, slot)),
+            next => self.submit(next, slot),
         }
     }
 
@@ -289,31 +310,14 @@ impl LinkArq for Am {
     }
 
     fn on_pdu(&mut self, now: Instant, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
-        match pdu.control.as_deref() {
-            Some(Control::Reset(rsn)) => {
-                let anew = self.reset.on_reset(*rsn, self.sender.untouched());
-                if anew {
-                    self.start_anew(now, pdu.sdu, outcomes);
-                }
-            }
-            Some(Control::ResetAck(rsn)) => {
-                let anew = self.reset.on_answer(*rsn);
-                if anew {
-                    self.start_anew(now, pdu.sdu, outcomes);
-                }
-            }
-            _ if self.reset.is_pending() => return,
-            Some(Control::Status(status)) => self.on_status(now, status, outcomes),
-            None => {}
+        if let Some(control) = pdu.control.as_deref() {
+            self.on_control(now, control, pdu.sdu, outcomes);
         }
         if pdu.is_data() && !self.reset.is_pending() {
             let opens_gap = self.receiver.on_data(pdu, outcomes);
             if pdu.poll || (opens_gap && self.status_on_gap) {
                 self.reports.ask(now);
             }
-        }
-        if pdu.control.is_some() {
-            self.look_after();
         }
     }
 
@@ -325,7 +329,7 @@ impl LinkArq for Am {
             self.ask_for_reset();
         }
         self.polling.on_timeout(now);
-        self.look_after();
+        self.rest_if_idle();
     }
 
     fn next_timeout(&self) -> Option<Instant> {
@@ -349,7 +353,7 @@ impl LinkArq for Am {
             ("retransmitted_pdus", self.sent.again),
             ("poll_pdus", self.sent.poll),
             ("status_pdus", self.sent.status),
-            ("repeated_pdus", self.receiver.repeated),
+            ("duplicate_pdus", self.receiver.duplicates),
             ("delivered_sdus", self.receiver.delivered),
             ("lost_sdus", self.receiver.lost),
             ("discarded_sdus", self.sender.discarded),

@@ -131,3 +131,48 @@ impl Mrw {
         self.end();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_acknowledgement_fits_what_was_told() {
+        // SN_ACK and N against an order to go on at PDU 100 behind its second indicator (§11.6.4, §11.6.6.3).
+        let mut mrw = Mrw::new(&Config::default());
+        mrw.order(Order { sn: 100, end: 2, kept: 7 });
+        assert!(!mrw.is_acknowledged(100, 2), "it was not told yet");
+        mrw.submit(Instant::ZERO);
+        for (sn, end, fits) in
+            [(99, 0, false), (99, 2, false), (100, 2, true), (100, 0, false), (101, 0, true), (101, 2, false)]
+        {
+            assert_eq!(mrw.is_acknowledged(sn, end), fits, "SN_ACK {sn}, N {end}");
+        }
+    }
+
+    #[test]
+    fn one_order_is_told_at_a_time() {
+        let mut mrw = Mrw::new(&Config::default());
+        let order = |sn| Order { sn, end: 0, kept: sn };
+        mrw.order(order(1));
+        mrw.order(order(2));
+        assert_eq!(mrw.due(), Some(order(2)), "not told yet, it grows");
+        mrw.submit(Instant::ZERO);
+        mrw.order(order(3));
+        mrw.order(order(4));
+        assert_eq!((mrw.due(), mrw.told()), (None, Some(2)));
+        // Timer_MRW expires: the same once more, MaxMRW - 1 times (§11.6.5).
+        let mut timer = Instant::ZERO;
+        for _ in 0..7 {
+            timer = timer + Duration::from_millis(500);
+            assert!(mrw.on_timeout(timer));
+            assert_eq!(mrw.due(), Some(order(2)));
+            mrw.submit(timer);
+        }
+        assert!(!mrw.on_timeout(timer + Duration::from_millis(500)), "told 8 times");
+        mrw.on_acknowledged(1);
+        assert_eq!(mrw.told(), Some(2));
+        mrw.on_acknowledged(2);
+        assert_eq!(mrw.due(), Some(order(4)));
+    }
+}

@@ -12,7 +12,7 @@ pub struct Leaving<'a> {
     pub again: bool,
     /// Whether none that is due, or new, can follow.
     pub last: bool,
-    /// Percent of the window that is in use.
+    /// How many PDUs of the window are in use.
     pub used_window: u64,
     /// What it carries.
     pub segment: &'a Segment,
@@ -25,7 +25,7 @@ pub struct Polling {
     due: bool,
     last: bool,
     last_retransmission: bool,
-    /// Poll_PDU, Poll_SDU and Poll_Window, 0 for none.
+    /// Poll_PDU, Poll_SDU, and hundredths of PDUs for Poll_Window; 0 for none.
     every: u32,
     every_sdus: u32,
     window: u64,
@@ -52,7 +52,7 @@ impl Polling {
             last_retransmission: config.poll_last_retransmission,
             every: config.poll_every,
             every_sdus: config.poll_every_sdus,
-            window: u64::from(config.poll_window),
+            window: u64::from(config.poll_window) * u64::from(config.window),
             vt_pdu: 0,
             vt_sdu: 0,
             at_end_of: None,
@@ -89,7 +89,7 @@ impl Polling {
             }
         }
         if self.window > 0 {
-            polls |= pdu.used_window >= self.window;
+            polls |= pdu.used_window * 100 >= self.window;
         }
         if self.every_sdus > 0 && !pdu.again {
             polls |= self.ends_counted_sdu(pdu.segment);
@@ -131,13 +131,6 @@ impl Polling {
         if self.timer.is_some() && (vt_a >= awaited || is_missing(awaited - 1)) {
             self.timer = None;
         }
-    }
-
-    /// Polls if nothing else would. The standard leaves that to its triggers, and can wait for ever when a
-    /// PDU reported missing twice over arrives with the first copy and another's last copy is
-    /// lost.
-    pub fn insist(&mut self) {
-        self.due |= self.uses_timer && self.timer.is_none();
     }
 
     /// Nothing is left to be polled for.

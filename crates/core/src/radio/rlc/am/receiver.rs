@@ -14,24 +14,29 @@ use super::sn_set::{MODULUS, SnSet};
 /// What is known of an SDU of which something has come.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
+    /// The PDUs with its first byte and its end.
+    first: u64,
+    last: u64,
     /// How many PDUs with a part of it have come.
-    pdus: u64,
-    /// The PDUs with its first byte and its end, if they have come.
-    first: Option<u64>,
-    last: Option<u64>,
+    pdus: u32,
     /// Whether it was delivered before an earlier one.
     delivered: bool,
 }
 
 impl Progress {
-    const NOTHING: Self = Self { pdus: 0, first: None, last: None, delivered: false };
+    const NOTHING: Self = Self { first: NO_FIRST, last: NO_LAST, pdus: 0, delivered: false };
 
     /// Whether all of it has come.
     #[inline]
     fn is_complete(&self) -> bool {
-        matches!((self.first, self.last), (Some(first), Some(last)) if self.pdus == last - first + 1)
+        self.last.wrapping_sub(self.first).wrapping_add(1) == u64::from(self.pdus)
     }
 }
+
+/// Stand for what has not come yet. They lie so far from each other, and from every PDU, that no number of
+/// PDUs lies between.
+const NO_FIRST: u64 = 1 << 63;
+const NO_LAST: u64 = 1 << 62;
 
 /// The receiving side of an entity.
 #[derive(Debug)]
@@ -50,7 +55,7 @@ pub struct Receiver {
     /// Counts.
     pub delivered: u64,
     pub lost: u64,
-    pub repeated: u64,
+    pub duplicates: u64,
 }
 
 impl Receiver {
@@ -65,7 +70,7 @@ impl Receiver {
             sdus: VecDeque::new(),
             delivered: 0,
             lost: 0,
-            repeated: 0,
+            duplicates: 0,
         }
     }
 
@@ -99,7 +104,7 @@ impl Receiver {
         let is_ahead = sn >= self.vr_h;
         // It lies outside the window, or has come before (§11.3.4.2, §11.3.4.8).
         if ahead >= self.window || (!is_ahead && !self.missing.remove(sn)) {
-            self.repeated += 1;
+            self.duplicates += 1;
             return false;
         }
         let opens_gap = sn > self.vr_h;
@@ -152,30 +157,40 @@ impl Receiver {
     /// Notes what a new PDU carries, and delivers what it completes.
     #[inline]
     fn note(&mut self, sn: u64, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
-        let ended = pdu.sdu + u64::from(pdu.ends);
-        for sdu in pdu.sdu..ended + u64::from(pdu.goes_on) {
-            if sdu < self.next {
-                continue;
-            }
-            let place = (sdu - self.next) as usize;
-            if place >= self.sdus.len() {
-                self.sdus.resize(place + 1, Progress::NOTHING);
-            }
-            let progress = &mut self.sdus[place];
-            progress.pdus += 1;
-            if sdu > pdu.sdu || pdu.starts {
-                progress.first = Some(sn);
-            }
-            if sdu < ended {
-                progress.last = Some(sn);
-            }
-            if !self.in_sequence && progress.is_complete() {
-                progress.delivered = true;
-                outcomes.push(Outcome::Delivered(sdu));
-                self.delivered += 1;
+        let first = if pdu.starts { sn } else { NO_FIRST };
+        if pdu.ends == 0 {
+            self.count(pdu.sdu, first, NO_LAST, outcomes);
+        } else {
+            let ended = pdu.sdu + u64::from(pdu.ends);
+            self.count(pdu.sdu, first, sn, outcomes);
+            (pdu.sdu + 1..ended).for_each(|sdu| self.count(sdu, sn, sn, outcomes));
+            if pdu.goes_on {
+                self.count(ended, sn, NO_LAST, outcomes);
             }
         }
         self.deliver(outcomes);
+    }
+
+    /// Counts a PDU with a part of an SDU: its first, its last, or another.
+    #[inline]
+    fn count(&mut self, sdu: u64, first: u64, last: u64, outcomes: &mut Vec<Outcome>) {
+        let Some(place) = sdu.checked_sub(self.next).map(|place| place as usize) else { return };
+        if place >= self.sdus.len() {
+            self.sdus.resize(place + 1, Progress::NOTHING);
+        }
+        let progress = &mut self.sdus[place];
+        progress.pdus += 1;
+        if first != NO_FIRST {
+            progress.first = first;
+        }
+        if last != NO_LAST {
+            progress.last = last;
+        }
+        if !self.in_sequence && progress.is_complete() {
+            progress.delivered = true;
+            outcomes.push(Outcome::Delivered(sdu));
+            self.delivered += 1;
+        }
     }
 
     /// Delivers what is complete, up to the first SDU that is not.

@@ -127,9 +127,10 @@ impl Sender {
         self.waiting == 0 && self.segmenter.is_empty()
     }
 
-    /// Percent of the window in use with the next new PDU, rounded down (J of §9.6 d).
+    /// How much of the window is in use with the next new PDU (VT(S) + 1 - VT(A), §9.6 d).
+    #[inline]
     pub fn used_window(&self) -> u64 {
-        (self.under_way.len() as u64 + 1) * 100 / self.window
+        self.under_way.len() as u64 + 1
     }
 
     pub fn enqueue(&mut self, now: Instant, bytes: u32) -> bool {
@@ -162,14 +163,16 @@ impl Sender {
     }
 
     /// What a PDU under way carries.
-    pub fn segment(&self, sn: u64) -> &Segment {
-        &self.under_way[(sn - self.vt_a) as usize].segment
+    pub fn segment(&self, sn: u64) -> Segment {
+        self.under_way[(sn - self.vt_a) as usize].segment
     }
 
-    /// A PDU is sent again now.
-    pub fn send_again(&mut self, at: Instant, sn: u64) {
+    /// A PDU is sent again now. What it carries.
+    pub fn send_again(&mut self, at: Instant, sn: u64) -> Segment {
         self.missing.remove(sn);
-        self.sent_mut(sn).at = at;
+        let sent = self.sent_mut(sn);
+        sent.at = at;
+        sent.segment
     }
 
     /// The PDU with which to poll when nothing else is to be sent: the last, or, if that has arrived, the
@@ -190,7 +193,7 @@ impl Sender {
     /// Takes what a report tells of the PDUs under way (§11.5.3).
     pub fn on_report(&mut self, now: Instant, status: &Status) -> Reported {
         let Some(ack) = status.ack else { return Reported::Fine };
-        let (lsn, first) = (self.unwrapped(ack), self.unwrapped(status.first));
+        let (lsn, first) = (self.absolute(ack), self.absolute(status.first));
         let of = |received: bool| {
             let these = status.received.iter().enumerate().filter(move |(_, r)| **r == received);
             these.map(move |(place, _)| first + place as u64)
@@ -227,16 +230,21 @@ impl Sender {
 
     /// All PDUs before this one have arrived, or were discarded at both ends.
     pub fn acknowledge(&mut self, before: u64) {
-        while self.vt_a < before {
-            self.leave(self.vt_a, State::Received);
-            let sent = self.under_way.pop_front().expect("VT(A) is at most VT(S)");
-            self.vt_a += 1;
-            self.settle(sent.segment.sdu + u64::from(sent.segment.ends));
+        let these = (before - self.vt_a) as usize;
+        let Some(last) = these.checked_sub(1) else { return };
+        let waited = self.under_way.range(..these).filter(|sent| sent.state == State::Waiting).count();
+        self.waiting -= waited as u64;
+        if !self.missing.is_empty() {
+            (self.vt_a..before).for_each(|sn| _ = self.missing.remove(sn));
         }
+        let segment = self.under_way[last].segment;
+        self.under_way.drain(..these);
+        self.vt_a = before;
+        self.settle(segment.sdu + u64::from(segment.ends));
     }
 
     /// This sequence number from the wire, seen from VT(A) (§9.4).
-    pub fn unwrapped(&self, sn: u32) -> u64 {
+    pub fn absolute(&self, sn: u32) -> u64 {
         self.vt_a + u64::from(sn).wrapping_sub(self.vt_a) % MODULUS
     }
 
@@ -272,7 +280,7 @@ impl Sender {
         let ends_after = |sent: &Sent| sent.segment.sdu + u64::from(sent.segment.ends);
         let place = self.under_way.partition_point(|sent| ends_after(sent) <= last);
         let sn = self.vt_a + place as u64;
-        let segment = *self.segment(sn);
+        let segment = self.segment(sn);
         if segment.last() == last {
             self.discard_before(sn + 1);
             return Order { sn: sn + 1, end: 0, kept };
@@ -306,7 +314,6 @@ impl Sender {
     }
 
     /// This PDU need not be sent again.
-    #[inline]
     fn leave(&mut self, sn: u64, state: State) {
         let sent = self.sent_mut(sn);
         if sent.state == State::Waiting {
@@ -319,7 +326,6 @@ impl Sender {
     }
 
     /// The SDUs before this one are acknowledged or given up.
-    #[inline]
     fn settle(&mut self, before: u64) {
         if self.discard_timer.is_some() && before > self.oldest {
             self.deadlines.drain(..(before - self.oldest) as usize);

@@ -66,13 +66,16 @@ impl Entity {
     /// later one.
     fn rides(&mut self, slot: &Slot, bytes: u8) -> bool {
         let next = slot.now + slot.tti;
-        let latest = *self.due.get_or_insert(next) + MOST_WAIT;
-        if next > latest || self.pdu < bytes + 2 * INDICATOR + LEAST_SECOND {
+        let due = *self.due.get_or_insert(next);
+        if self.pdu < bytes + 2 * INDICATOR + LEAST_SECOND {
             return false;
         }
         // EURANE counts the PDUs left in this interval as sent one interval later, and so on.
-        let intervals = latest.since(next).as_nanos() / slot.tti.as_nanos().max(1);
-        let pdus = u64::from(slot.pdus) * (intervals + 1) - u64::from(slot.place);
+        let mut waits = (0..).map(|intervals| next.since(due) + slot.tti * intervals);
+        let Some(intervals) = waits.position(|wait| !may_wait(due, wait)).filter(|intervals| *intervals > 0) else {
+            return false;
+        };
+        let pdus = u64::from(slot.pdus) * intervals as u64 - u64::from(slot.place);
         self.sender.carries(bytes + INDICATOR, pdus)
     }
 
@@ -200,8 +203,13 @@ const BITMAP_BITS: u32 = 16;
 /// §9.2.2.11).
 const MRW_BITS: u32 = 24;
 
-/// How long something waits for a ride after it is due (`max_status_delay_`).
-const MOST_WAIT: Duration = Duration::from_millis(10);
+/// Whether what is due at `due` may wait so long for a ride (`max_status_delay_`, 10 ms). EURANE subtracts two
+/// times in seconds, as doubles. So rounding decides of an interval of 10 ms, and differently as time goes by: it
+/// is too long in the first 2 s, from 16 s to 32 s, from 64 s to 128 s, and after 2048 s.
+fn may_wait(due: Instant, wait: Duration) -> bool {
+    let due = due.as_secs_f64();
+    (due + wait.as_secs_f64()) - due <= 0.01
+}
 
 #[cfg(test)]
 mod tests;

@@ -149,3 +149,23 @@ fn a_later_mrw_takes_the_place_of_one_that_is_outstanding() {
     assert_eq!(told.iter().map(|mrw| mrw.1).collect::<Vec<_>>(), [1, 4]);
     assert_eq!(bearer.outcomes, [Lost(0), Lost(1), Delivered(2)]);
 }
+
+#[test]
+fn rounding_decides_whether_ten_milliseconds_are_too_long() {
+    // What a C program prints for `(t + 0.01) - t <= 0.01`.
+    let cases = [
+        (1.009, false),
+        (3.009, true),
+        (20.009, false),
+        (40.009, true),
+        (100.009, false),
+        (1000.009, true),
+        (3000.009, false),
+        (7000.009, false),
+    ];
+    for (due, waits) in cases {
+        let due = Instant::from_secs_f64(due);
+        assert_eq!(may_wait(due, Duration::from_millis(10)), waits, "{due:?}");
+        assert!(may_wait(due, Duration::ZERO) && !may_wait(due, Duration::from_millis(20)));
+    }
+}

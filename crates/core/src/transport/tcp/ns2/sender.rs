@@ -245,7 +245,7 @@ impl<V: Variant> Endpoint for Sender<V> {
         probe.value("old_connection_packets", counts.old as f64);
         probe.value("cwnd_packets", m.cwnd());
         probe.value("ssthresh_packets", m.ssthresh() as f64);
-        probe.value("in_flight_packets", (m.max_seq - m.highest_ack) as f64);
+        probe.value("in_flight_packets", (m.next - 1 - m.highest_ack) as f64);
         if let Some(srtt) = m.rtt.srtt() {
             probe.value("srtt_ms", srtt * 1e3);
         }

@@ -130,8 +130,6 @@ fn widest(bearer: &Bearer<Am>, from: usize) -> u64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
-
     #[test]
     fn every_sdu_comes_to_an_end(config in configs(), plan in plans()) {
         let bearer = run(&config, &plan);

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::engine::Streams;
+use crate::net::Probe;
+use crate::net::observe::{Histogram, What};
 use crate::radio::arq::{LinkArq, Outcome};
 
 /// The share of SDUs of 26 PDUs that are lost, one SDU at a time.
@@ -102,4 +104,77 @@ fn without_errors_it_delivers_when_um_does() {
     let of_um = delivery_times(Bearer::new(pair(&um, || um::Um::new(&um)), Some(128)));
     assert_eq!(of_um.len(), 300);
     assert_eq!(delivery_times(bearer(&am)), of_um);
+}
+
+/// The values that an entity shows.
+#[derive(Default)]
+struct Values(std::collections::BTreeMap<&'static str, f64>);
+
+impl Probe for Values {
+    fn part(&mut self, _: What, name: &str) {
+        panic!("an entity has no part {name}");
+    }
+    fn value(&mut self, name: &'static str, value: f64) {
+        assert!(self.0.insert(name, value).is_none(), "{name} is there twice");
+    }
+    fn distribution(&mut self, name: &'static str, _: f64, _: &Histogram) {
+        panic!("{name} is no distribution of an entity");
+    }
+}
+
+/// Of both ends: these values, those left out being 0.
+fn check_totals(bearer: &Bearer<Am>, expected: [&[(&'static str, f64)]; 2]) {
+    for (end, expected) in bearer.ends.iter().zip(expected) {
+        let mut values = Values::default();
+        end.sample(&mut values);
+        values.0.retain(|_, value| *value != 0.0);
+        assert_eq!(values.0, expected.iter().copied().collect());
+    }
+}
+
+#[test]
+fn totals_tell_what_happened() {
+    // PDU 1 is lost at 10, and again at 80, the eighth to leave. The report of 130 that misses it is lost too. So
+    // Timer_Poll, which expires at 250, asks for another.
+    let config = Config { max_dat: 2, ..Config::default() };
+    let mut bearer = bearer(&config).losing(|from, number, _| [[1, 7].as_slice(), &[1]][from].contains(&number));
+    assert!(bearer.enqueue(0, FIVE_PDUS) && bearer.enqueue(0, 60));
+    bearer.run_until(ms(30));
+    // 249 B, of which three PDUs carry 114; they are kept, 40 B each.
+    check_totals(&bearer, [&[("new_pdus", 4.0), ("backlog_bytes", 97.0), ("unacknowledged_bytes", 160.0)], &[]]);
+    assert!(bearer.run_until_quiet(ms(10_000)));
+    assert_eq!(in_order(&bearer.outcomes[0], 2), 1);
+    // The far end reports at 50 and 280 too, and at 340 that it gave PDU 1 up.
+    check_totals(
+        &bearer,
+        [
+            &[
+                ("new_pdus", 7.0),
+                ("retransmitted_pdus", 1.0),
+                ("poll_pdus", 1.0),
+                ("status_pdus", 1.0),
+                ("discarded_sdus", 1.0),
+                ("mrw_sent", 1.0),
+            ],
+            &[("status_pdus", 4.0), ("duplicate_pdus", 1.0), ("delivered_sdus", 1.0), ("lost_sdus", 1.0)],
+        ],
+    );
+}
+
+#[test]
+fn a_reset_that_is_not_answered_goes_on_and_is_counted() {
+    let config = Config { discard: Discard::Reset, max_dat: 1, max_rst: 3, ..Config::default() };
+    let asks = |pdu: &Pdu| matches!(pdu.control.as_deref(), Some(Control::Reset(_)));
+    let mut bearer = bearer(&config).losing(move |_, number, pdu| number == 1 || (asks(pdu) && number < 9));
+    assert!(bearer.enqueue(0, FIVE_PDUS));
+    bearer.run_until(ms(100));
+    assert!(bearer.enqueue(0, 37));
+    assert!(bearer.run_until_quiet(ms(10_000)));
+    // At 80, 580, and, MaxRST being reached, at 1080; at 1580, and at 2080, when it is reached once more.
+    let asked = bearer.departures.iter().filter(|departure| asks(&departure.pdu)).map(|d| in_ms(d.at));
+    assert_eq!(asked.collect::<Vec<_>>(), [80, 580, 1080, 1580, 2080]);
+    let reset = &bearer.ends[0].reset;
+    assert_eq!((reset.resets, reset.unrecoverable), (1, 2));
+    let fates: Vec<_> = bearer.outcomes[0].iter().map(|(_, outcome)| *outcome).collect();
+    assert_eq!(fates, [Outcome::Lost(0), Outcome::Delivered(1)]);
 }

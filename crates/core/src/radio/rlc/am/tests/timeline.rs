@@ -176,6 +176,71 @@ fn a_pdu_that_is_shared_is_kept_for_the_next_sdu() {
 }
 
 #[test]
+fn the_window_stops_at_a_shared_pdu_that_is_missing() {
+    // The first SDU ends with 2 B in PDU 5, in which the second begins with 35 B; it ends with PDU 6.
+    let config = Config { max_dat: 2, ..Config::default() };
+    let expected = [
+        "0 -> new 0 x",
+        "10 -> new 1",
+        "20 -> new 2",
+        "30 -> new 3",
+        // 1 came at 35. Prohibited to 120.
+        "40 -> new 4",
+        "40 <- ack 2 not [0] (6 B)",
+        "50 -> new 5 x",
+        "60 -> new 6!",
+        "70 -> again 0! x",
+        // The poll and the gap of 85. Two pairs take 40 bits, a BITMAP of one octet 28: 48 bits in all.
+        "120 <- ack 7 not [0, 5] (6 B)",
+        // At 145 PDU 0 would be sent a third time. PDU 5 carries what goes on, and has no padding.
+        "150 -> mrw 5.1 (4 B)",
+        "160 -> again 5!",
+        // VR(R) is the PDU asked for, which is missing, so N is what was asked for (§11.6.3.1).
+        "180 <- mrw-ack 5.1 (4 B)",
+        "200 <- ack 7 (3 B)",
+    ];
+    check(&config, &[192, 72], [&[0, 5, 7], &[]], &expected, &[175, 185]);
+}
+
+#[test]
+fn sdus_not_wholly_sent_are_given_up_one_order_after_the_other() {
+    // A window of one PDU, in which the first SDU is stuck. Timers expire at 300 and at 350.
+    let config = Config {
+        window: 1,
+        discard: Discard::Timer,
+        discard_timer: Duration::from_millis(300),
+        poll_timer: Duration::from_secs(2),
+        status_periodic: Some(Duration::from_millis(200)),
+        ..Config::default()
+    };
+    let lost = |from: usize, number: u64, _: &Pdu| from == 0 && [0, 3].contains(&number);
+    let mut bearer = bearer(&config).losing(lost);
+    assert!(bearer.enqueue(0, 60));
+    bearer.run_until(ms(50));
+    assert!(bearer.enqueue(0, 37));
+    bearer.run_until(ms(999));
+    let lines = written(&bearer).into_iter().filter(|line| line.contains("->") || line.contains("mrw"));
+    let expected = [
+        "0 -> new 0! x",
+        "200 -> ack 0 (3 B)",
+        // The end of the first SDU is in no PDU. It gets a number of its own, 1, so that nobody can have
+        // everything before 2 who has not been told (§11.6.2: VT(S) becomes SN_MRW).
+        "300 -> mrw 2.0 (4 B)",
+        "330 <- mrw-ack 2.0 (4 B)",
+        // The second SDU is given up at 350, while that is not acknowledged; at 355 it is. Its end is 2.
+        "360 -> mrw 3.0 (4 B) x",
+        "400 -> ack 0 (3 B)",
+        "600 -> ack 0 (3 B)",
+        "800 -> ack 0 (3 B)",
+        // The reports that came meanwhile acknowledge 2, and not 3. Timer_MRW.
+        "860 -> mrw 3.0 (4 B)",
+        "890 <- mrw-ack 3.0 (4 B)",
+    ];
+    assert_eq!(lines.collect::<Vec<_>>(), expected);
+    assert_eq!(in_order(&bearer.outcomes[0], 2), 2);
+}
+
+#[test]
 fn a_reset_is_asked_for_until_it_is_acknowledged() {
     let config = Config { discard: Discard::Reset, max_dat: 1, ..Config::default() };
     let expected = [
