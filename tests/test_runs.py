@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 import time
 
 import lasthop as lh
@@ -77,18 +79,38 @@ to = "cell.ue[0]"
 
 
 @pytest.mark.parametrize(
-    ("profile", "short", "whole"),
+    ("profile", "short", "whole", "value"),
     [
-        ("3gpp", "cell.rlc.max_dat", "cell.cell.rlc.am.max_dat"),
-        ("ns2", "cell.rlc.max_dat", "cell.cell.rlc.eurane.max_dat"),
-        ("3gpp", "cell.rlc.um.pdu", "cell.cell.rlc.um.pdu"),
-        ("3gpp", "cell.ues", "cell.cell.ues"),
-        ("3gpp", "flow.transport.window", "flow.0.transport.tcp.window"),
+        ("3gpp", "cell.rlc.max_dat", "cell.cell.rlc.am.max_dat", 7),
+        ("ns2", "cell.rlc.max_dat", "cell.cell.rlc.eurane.max_dat", 7),
+        ("3gpp", "cell.rlc.um.pdu", "cell.cell.rlc.um.pdu", "20 B"),
+        ("3gpp", "cell.ues", "cell.cell.ues", 7),
+        ("3gpp", "flow.transport.window", "flow.0.transport.tcp.window", 7),
     ],
 )
-def test_a_key_may_leave_out_what_is_the_only_one(profile, short, whole):
+def test_a_key_may_leave_out_what_is_the_only_one(profile, short, whole, value):
     cell = lh.load(f'profile = "{profile}"\n{CELL}')
-    assert cell.with_({short: 7}).to_dict() == cell.with_({whole: 7}).to_dict() != cell.to_dict()
+    assert cell.with_({short: value}).to_dict() == cell.with_({whole: value}).to_dict() != cell.to_dict()
+
+
+MEMORY = """
+import resource, sys
+import lasthop as lh
+from lasthop.studies.umts_tcp import scenario
+point = {"tcp": "sack", "max_dat": 6, "threshold": 500, "timer": 8}
+cell = {"cell.ues": 500, "cell.attachment.budget": "8 Mbit/s", "cell.fach.rate": "320 kbit/s"}
+for seconds in (1, 100, 1000):
+    lh.run(scenario.inactivity(point, duration=seconds).with_({"record.transfers": False, **cell}))
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.timeout(120)
+def test_500_terminals_take_no_more_memory_the_longer_they_run():
+    shown = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True).stdout
+    start, short, long = (float(line) / 1024 for line in shown.split())
+    assert short - start < 10, "MB that the cell takes at all"
+    assert long - short < 6, "MB that ten times as long a run takes more"
 
 
 def test_wrong_text_raises_with_the_place():

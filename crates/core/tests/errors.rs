@@ -542,3 +542,37 @@ fn nesting_and_size_do_no_harm() {
         assert!(error.to_string().len() < 2_000, "{error}");
     }
 }
+
+#[test]
+fn wrong_mobility_is_shown_where_it_stands() {
+    let with = |mobility: &str| {
+        format!(
+            "{RIGHT}\n[[cell]]\nname = \"umts\"\nrnc = \"router\"\nloss.bernoulli.p = 0.1\n[cell.mobility]\n{mobility}\n"
+        )
+    };
+    let site = "site = [{ at = [\"1 km\", \"0 m\"] }]";
+    assert!(reading(&with(site)).is_ok(), "{:?}", reading(&with(site)));
+    let way = |of: &str| format!("{site}\nmovement = [{{ {of} }}]");
+    for (mobility, field, message) in [
+        ("site = []".to_owned(), "site", "sites with 0 cells"),
+        (format!("{site}\nmovement = []"), "movement", "no movement"),
+        (format!("{site}\ninterval = \"1 ms\""), "interval", "measurements every 1 ms"),
+        (format!("{site}\nsoft.most = 0"), "most", "an active set of 0 cells"),
+        (format!("{site}\nsoft.drop = \"1 dB\""), "drop", "dropped that was just added"),
+        (format!("{site}\nshadowing.distance = \"0 m\""), "distance", "a distance of 0 m"),
+        (format!("{site}\npath_loss.exponent = 0.1"), "exponent", "grows with power 0.1"),
+        (format!("{site}\nantenna.beamwidth = \"0 deg\""), "beamwidth", "a beam of 0 deg"),
+        (way("waypoints.points = []"), "points", "a way without places"),
+        (way("straight = { to = [\"0 m\", \"0 m\"] }"), "to", "from a place to itself"),
+        (way("straight = { to = [\"1 m\", \"0 m\"], speed = \"0 m/s\" }"), "speed", "at no speed"),
+        (format!("{site}\nsystem = [{{ rate = \"1 Mbit/s\", leave = \"-70 dBm\" }}]"), "leave", "go back as soon as"),
+        (format!("{site}\npower.loops.block_errors = 0"), "block_errors", "cannot aim at a share of 0"),
+        (format!("{site}\npower = \"loops\""), "loss", "and so does power control"),
+        (format!("{site}\npilot = \"33 dB\""), "pilot", "unknown unit \"dB\""),
+        ("site = [{ rnc = \"nobody\" }]".to_owned(), "rnc", "no links lead from \"router\" to \"nobody\""),
+        (format!("{site}\n[cell.cpch]"), "cpch", "for terminals that stay in one cell"),
+    ] {
+        let error = reading(&with(&mobility)).expect_err(&mobility).to_string();
+        assert!(error.contains(message) && error.contains(field), "{mobility}: {error}");
+    }
+}

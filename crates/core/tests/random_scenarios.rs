@@ -131,7 +131,10 @@ fn valid(text: &str, dice: &mut Dice) {
         let same = other.record.transfers == document.scenario.record.transfers;
         other.record.handovers = !other.record.handovers;
         let other = run(&other);
-        for table in ["flows", "transfers", "links", "drops"].into_iter().filter(|name| same || *name != "transfers") {
+        for table in ["flows", "transfers", "links", "drops", "cells", "bearers"]
+            .into_iter()
+            .filter(|name| same || *name != "transfers")
+        {
             assert_eq!(results.table(table), other.table(table), "{table} with other records:\n{text}");
         }
     }

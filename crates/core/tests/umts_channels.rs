@@ -224,8 +224,8 @@ fn random_access_is_slotted_aloha_if_asked_for() {
     const RUNS: u32 = 150;
     for signatures in [1, 4] {
         let (k, m) = (10.0_f64, 15.0 * f64::from(signatures));
-        let one = k * (1.0 - 1.0 / m).powi(9);
-        let pairs = k * (k - 1.0) * (1.0 - 1.0 / m) * (1.0 - 2.0 / m).powi(8);
+        let one = k * libm::pow(1.0 - 1.0 / m, 9.0);
+        let pairs = k * (k - 1.0) * (1.0 - 1.0 / m) * libm::pow(1.0 - 2.0 / m, 8.0);
         let sigma = ((pairs + one - one * one) / f64::from(RUNS)).sqrt();
         let mut received = 0;
         for seed in 0..RUNS {

@@ -4,8 +4,8 @@
 //!
 //! | part | question | here |
 //! | --- | --- | --- |
-//! | attachment | what serves this terminal, when does that change? | [`attachment`], `umts/attachment/` |
-//! | channel | how good is it now? | the loss models of `net`, one for each terminal and direction |
+//! | attachment | what serves this terminal, when does that change? | [`attachment`], `umts/attachment/`; [`mobility`], `umts/roaming/` |
+//! | channel | how good is it now? | [`channel`]: the loss models of `net`, or [`propagation`] and `umts/power/` |
 //! | rate map | what does that buy? | [`umts::channel`]: a fixed rate in intervals |
 //! | scheduler | who gets this slot? | [`umts::channel`] and `umts/medium/dsch.rs`: who comes first, or in turn |
 //! | link ARQ | segmentation, retransmission, order | [`arq`], [`rlc`] |

@@ -6,16 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::{Duration, Fault, Instant};
-use crate::radio::umts::mapping::Transport;
-use crate::radio::umts::ovsf::{Spread, Tree};
+use crate::radio::umts::roaming::Mobility;
 
-use crate::radio::umts::roaming::{Mobility, Power};
-
-use super::cell::Cell;
 use super::diagnostic::{Diagnostic, listed, nearest, shown};
 use super::read::{Document, Part};
 use super::registry::{LossModel, Queue};
 use super::types::{Flow, Link, Scenario};
+
+mod cells;
+
+use cells::cells;
 
 /// The most nodes, links, groups, flows or changes.
 const MOST: usize = 1_000_000;
@@ -23,16 +23,6 @@ const MOST: usize = 1_000_000;
 const MAX_SEED: u64 = (1 << 53) - 1;
 /// The most samples of `record.series`, links and flows together.
 const MAX_SAMPLES: u64 = 10_000_000;
-/// The most terminals of a cell.
-const MOST_TERMINALS: u32 = 100_000;
-/// Transmission time intervals: a radio frame, or 2, 4 or 8 of them (TS 25.302 §7.1.6), or a subframe.
-const TTI: [Duration; 5] = [
-    Duration::from_millis(2),
-    Duration::from_millis(10),
-    Duration::from_millis(20),
-    Duration::from_millis(40),
-    Duration::from_millis(80),
-];
 /// The longest name.
 const NAME_CHARS: usize = 200;
 /// Ports at a node.
@@ -239,109 +229,6 @@ fn links(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             problems.add(format!("link[{i}].between"), message, "expected two nodes");
         }
         directions(i, link, problems);
-    }
-}
-
-fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
-    let mut seen = BTreeSet::new();
-    for (i, cell) in scenario.cell.iter().enumerate() {
-        name(|| format!("cell[{i}].name"), &cell.name, problems);
-        unique(&mut seen, "cells", format!("cell[{i}].name"), &cell.name, problems);
-        if names.node(&cell.rnc).is_none() {
-            let (label, note) = names.unknown(&cell.rnc, false);
-            problems.note(format!("cell[{i}].rnc"), format!("there is no node {}", shown(&cell.rnc)), label, note);
-        }
-        if !(1..=MOST_TERMINALS).contains(&cell.ues) {
-            let message = format!("a cell of {} terminals", cell.ues);
-            problems.add(format!("cell[{i}].ues"), message, format!("expected 1 to {MOST_TERMINALS}"));
-        }
-        for (path, loss) in [("loss", &cell.loss), ("uplink_loss", &cell.uplink_loss)] {
-            loss_faults(format!("cell[{i}].{path}"), loss.as_ref(), problems);
-        }
-        mobility(i, cell, scenario, names, problems);
-        let rlc = cell.rlc(scenario.profile);
-        problems.fault(format!("cell[{i}].rlc.{}", rlc.name()), rlc.config().check());
-        problems.fault(format!("cell[{i}].attachment.{}", cell.attachment.name()), cell.attachment.config().check());
-        shared_channels(i, cell, problems);
-        let pdu = rlc.config().pdu_bits();
-        let rates = [("fach", cell.fach), ("rach", cell.rach), ("dch.down", cell.dch.down), ("dch.up", cell.dch.up)];
-        for (path, rate) in rates
-            .into_iter()
-            .chain(cell.dsch.as_ref().map(|dsch| ("dsch", dsch.channel())))
-            .chain(cell.cpch.as_ref().map(|cpch| ("cpch", cpch.channel())))
-        {
-            let (path, tti) = (format!("cell[{i}].{path}"), rate.tti);
-            if !TTI.contains(&tti) {
-                let message = format!("a transmission time interval of {tti}");
-                problems.add(format!("{path}.tti"), message, "expected 2, 10, 20, 40 or 80 ms");
-            } else if rate.bits() < pdu {
-                let message = format!("an interval of {} bits carries no PDU of {pdu} bits", rate.bits());
-                problems.add(format!("{path}.rate"), message, "expected a higher rate, or a longer interval");
-            }
-        }
-    }
-}
-
-/// What makes terminals of a cell move.
-fn mobility(i: usize, cell: &Cell, scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
-    let Some(mobility) = &cell.mobility else { return };
-    for (path, Fault { field, message, expected }) in mobility.faults() {
-        problems.add(format!("cell[{i}].mobility.{path}{field}"), message, expected);
-    }
-    for (n, rnc) in mobility.site.iter().enumerate().filter_map(|(n, site)| Some((n, site.rnc.as_ref()?))) {
-        if scenario.nodes.is_empty() || names.node(rnc).is_some() {
-            continue;
-        }
-        let (label, note) = names.unknown(rnc, false);
-        let path = format!("cell[{i}].mobility.site[{n}].rnc");
-        problems.note(path, format!("there is no node {}", shown(rnc)), label, note);
-    }
-    let of_one_cell =
-        [("dsch", cell.dsch.is_some()), ("cpch", cell.cpch.is_some()), ("rach_aloha", cell.rach_aloha.is_some())];
-    for (field, there) in of_one_cell {
-        if there {
-            let message = format!("\"{field}\" is for terminals that stay in one cell");
-            problems.add(format!("cell[{i}].{field}"), message, "expected it, or mobility");
-        }
-    }
-    if let Power::Loops(_) = mobility.power {
-        for (field, loss) in [("loss", &cell.loss), ("uplink_loss", &cell.uplink_loss)] {
-            if loss.is_some() {
-                let message = format!("\"{field}\" says what the air loses, and so does power control");
-                problems.add(format!("cell[{i}].{field}"), message, "expected mobility.power = \"ideal\", or none");
-            }
-        }
-    }
-}
-
-/// Channels of a cell that terminals share by turns: what serves the terminals must make use of them.
-fn shared_channels(i: usize, cell: &Cell, problems: &mut Problems) {
-    let attachment = &cell.attachment;
-    let shared = cell.dsch.as_ref().map(|dsch| ("dsch", Transport::Dsch, dsch.channel()));
-    let packet = cell.cpch.as_ref().map(|cpch| ("cpch", Transport::Cpch, cpch.channel()));
-    for (field, transport, channel) in shared.into_iter().chain(packet) {
-        let path = format!("cell[{i}].{field}");
-        if !attachment.config().maps_to().contains(&transport) {
-            let message = format!("the attachment \"{}\" maps nothing to {}", attachment.name(), transport.name());
-            problems.add(path.as_str(), message, "expected another attachment, or no such channel");
-        }
-        if !Transport::SHARED_TTI.contains(&channel.tti) {
-            let message = format!("a transmission time interval of {} of {}", channel.tti, transport.name());
-            problems.add(format!("{path}.tti"), message, "expected 10, 20, 40 or 80 ms");
-        }
-    }
-    if let Some(cpch) = &cell.cpch {
-        problems.fault(format!("cell[{i}].cpch"), cpch.check());
-    }
-    if let Some(aloha) = &cell.rach_aloha {
-        problems.fault(format!("cell[{i}].rach_aloha"), aloha.check());
-    }
-    let Some(dsch) = &cell.dsch else { return };
-    let (spread, codes) = (Spread::of(dsch.rate), Tree::of_cell());
-    let free = codes.free_codes(spread.sf);
-    if free < spread.codes {
-        let message = format!("{} take {} codes of spreading factor {}", dsch.rate, spread.codes, spread.sf);
-        problems.add(format!("cell[{i}].dsch.rate"), message, format!("a cell has {free} of them free"));
     }
 }
 

@@ -2,6 +2,10 @@
 
 use std::fmt::Write;
 
+mod cell;
+
+use cell::cell;
+
 /// Random numbers: SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Dice(u64);
 
@@ -39,8 +43,8 @@ impl Dice {
     }
 }
 
-/// A random valid scenario: 2 to 8 nodes in a tree with some more links, up to six flows, and
-/// losses, changes and handovers. About `packets` packets, over all links.
+/// A random valid scenario: 2 to 8 nodes in a tree with some more links, up to two cells, up to six flows,
+/// and losses, changes and handovers. About `packets` packets, over all links.
 pub fn scenario(dice: &mut Dice, packets: f64) -> String {
     let nodes = 2 + dice.below(7);
     let mut pairs: Vec<(usize, usize)> = (1..nodes).map(|n| (dice.below(n), n)).collect();
@@ -89,25 +93,39 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
             let _ = writeln!(out, "reverse.loss.{}", loss(dice, ms));
         }
     }
+    let cells = if dice.one_in(3) { 1 + dice.below(2) } else { 0 };
+    let terminals: Vec<usize> = (0..cells).map(|i| cell(dice, &mut out, i, nodes, ms)).collect();
     let sender = dice.below(nodes);
-    let members: Vec<String> = (0..nodes)
+    let mut members: Vec<String> = (0..nodes)
         .filter(|n| *n != sender && (n + 1 == nodes || dice.one_in(2)))
         .map(|n| format!("\"n{n}\""))
         .collect();
+    for (i, ues) in (0..).zip(&terminals) {
+        members.extend((0..*ues).filter(|_| dice.one_in(2)).map(|ue| format!("\"cell {i}.ue[{ue}]\"")));
+    }
     let group = dice.one_in(4) && !members.is_empty();
     if group {
         let _ = writeln!(out, "\n[[group]]\nname = \"all\"\nmembers = [{}]", members.join(", "));
     }
     for i in 0..1 + dice.below(6) {
-        let from = if group && i == 0 { sender } else { dice.below(nodes) };
+        let to_group = group && i == 0;
+        let from = if to_group { sender } else { dice.below(nodes) };
         let to = (from + 1 + dice.below(nodes - 1)) % nodes;
-        let _ = writeln!(out, "\n[[flow]]\nname = \"flow {i}\"\nfrom = \"n{from}\"");
-        if group && i == 0 {
+        let [mut from, mut to] = [from, to].map(|n| format!("n{n}"));
+        if !to_group && !terminals.is_empty() && !dice.one_in(4) {
+            let cell = dice.below(terminals.len());
+            let ue = dice.below(terminals[cell]);
+            let [up, all] = [dice.one_in(3), dice.one_in(3)];
+            let terminal = if all { format!("cell {cell}.ue[*]") } else { format!("cell {cell}.ue[{ue}]") };
+            *(if up { &mut from } else { &mut to }) = terminal;
+        }
+        let _ = writeln!(out, "\n[[flow]]\nname = \"flow {i}\"\nfrom = \"{from}\"");
+        if to_group {
             let _ = writeln!(out, "to = \"all\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
         } else if dice.one_in(4) {
-            let _ = writeln!(out, "to = \"n{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
+            let _ = writeln!(out, "to = \"{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
         } else {
-            let _ = writeln!(out, "to = \"n{to}\"");
+            let _ = writeln!(out, "to = \"{to}\"");
             let reliable = !dice.one_in(3);
             if reliable {
                 tcp(dice, &mut out);
@@ -283,7 +301,8 @@ fn web(dice: &mut Dice, ms: usize) -> String {
 
 /// Parameters of files, likewise.
 fn ftp(dice: &mut Dice, ms: usize, packets: f64) -> String {
-    let mean = libm::round(dice.log(1.0, packets * 100.0));
+    // Larger files than 5 MB would all be drawn again.
+    let mean = libm::round(dice.log(1.0, (packets * 100.0).min(2e6)));
     let times = format!("first = \"{} ms\", reading = \"{} ms\"", 1 + dice.below(ms), dice.below(ms));
     format!(" = {{ {times}, size_mean = \"{mean} B\", size_std = \"{} B\" }}", libm::round(mean * dice.log(0.01, 2.0)))
 }

@@ -413,7 +413,7 @@ mod tests {
         // Whoever is answered, each of the others chose the same with probability 1/16.
         const RUNS: u32 = 4000;
         for rivals in [2, 3, 6] {
-            let p = 1.0 - (15.0_f64 / 16.0).powi(rivals as i32 - 1);
+            let p = 1.0 - libm::pow(15.0 / 16.0, f64::from(rivals - 1));
             let collides = |seed: u32| {
                 let mut cpch = cpch(Config::default(), rivals, u64::from(seed));
                 (0..rivals).for_each(|n| cpch.ask(Instant::ZERO, n));

@@ -16,6 +16,9 @@
 //! | CPCH | up, the same, when much waits | in access slots ([`cpch`]) |
 //! | DCH | down and up, for one terminal | nowhere |
 //! | DSCH | down, for those on dedicated channels | at the RNC, whose turn it is (`medium/dsch.rs`) |
+//!
+//! Where terminals move there are several cells, Node Bs and RNCs: [`roaming`] says which of them serve a terminal, [`utran`] which
+//! wires its PDUs cross, and [`power`] which blocks come over the air.
 
 pub mod attachment;
 mod bearer;

@@ -33,20 +33,18 @@ pub struct Spread {
     pub codes: u32,
 }
 
+/// The fastest reference bearer of each spreading factor, in bit/s (TS 34.108 §6.10).
+const BEARERS: [(u64, u32); 6] = [(3_400, 256), (16_000, 128), (32_000, 64), (64_000, 32), (144_000, 16), (384_000, 8)];
+/// What a code of SF 4 carries: twice as much as one of SF 8.
+const SHORTEST: u64 = 768_000;
+
 impl Spread {
-    /// What a downlink channel of this rate of RLC's PDUs takes: the spreading factors of the reference
-    /// bearers of TS 34.108 §6.10 (3.4 kbit/s: 256, up to 16: 128, 32: 64, 64: 32, 144: 16, 384: 8). Above
-    /// that it takes as many codes of SF 4 as are needed at 768 kbit/s each, so 2048 kbit/s take three.
+    /// What a downlink channel of this rate of RLC's PDUs takes: one code, as long as a reference bearer's. Above
+    /// 384 kbit/s it takes as many codes of SF 4 as are needed, so 2048 kbit/s take three.
     pub fn of(rate: BitRate) -> Self {
-        let one = |sf| Self { sf, codes: 1 };
-        match rate.as_bps() {
-            0..=3_400 => one(256),
-            0..=16_000 => one(128),
-            0..=32_000 => one(64),
-            0..=64_000 => one(32),
-            0..=144_000 => one(16),
-            0..=384_000 => one(8),
-            bps => Self { sf: 4, codes: u32::try_from(bps.div_ceil(768_000)).unwrap_or(u32::MAX) },
+        match BEARERS.into_iter().find(|(most, _)| rate.as_bps() <= *most) {
+            Some((_, sf)) => Self { sf, codes: 1 },
+            None => Self { sf: 4, codes: u32::try_from(rate.as_bps().div_ceil(SHORTEST)).unwrap_or(u32::MAX) },
         }
     }
 }

@@ -164,7 +164,7 @@ mod tests {
         // Timer_MRW expires: the same once more, MaxMRW - 1 times (§11.6.5).
         let mut timer = Instant::ZERO;
         for _ in 0..7 {
-            timer = timer + Duration::from_millis(500);
+            timer += Duration::from_millis(500);
             assert!(mrw.on_timeout(timer));
             assert_eq!(mrw.due(), Some(order(2)));
             mrw.submit(timer);

@@ -1,5 +1,7 @@
 //! What the medium does when a terminal changes cells.
 
+use std::collections::VecDeque;
+
 use crate::engine::Instant;
 use crate::net::observe::{Cause, PduStep};
 use crate::net::{Core, Pkt};
@@ -133,11 +135,10 @@ impl Umts {
 
     fn lose_on_air(&mut self, core: &mut Core, terminal: u32) {
         for direction in Direction::BOTH {
-            let landings = &mut self.landings[direction.index()];
-            let all = std::mem::take(landings);
-            let (lost, kept) = all.into_iter().partition(|landing| landing.terminal == terminal);
-            *landings = kept;
-            let lost: std::collections::VecDeque<super::landing::Landing> = lost;
+            let landings = std::mem::take(&mut self.landings[direction.index()]);
+            let (lost, kept): (VecDeque<_>, VecDeque<_>) =
+                landings.into_iter().partition(|landing| landing.terminal == terminal);
+            self.landings[direction.index()] = kept;
             for landing in lost {
                 self.terminals[terminal as usize].lost[direction.index()] += 1;
                 self.observe(core, core.now(), PduStep::Lost, terminal, direction, &landing.pdu, None);

@@ -133,6 +133,8 @@ pub struct Loops {
     interference: Level,
     terminals: Vec<Terminal>,
     draws: Vec<[Stream; 2]>,
+    /// Gains at an instant; of no meaning between blocks.
+    gains: Vec<Decibel>,
 }
 
 /// What is known of a terminal.
@@ -180,6 +182,7 @@ impl Loops {
             config: config.clone(),
             plan,
             draws,
+            gains: Vec::new(),
         }
     }
 
@@ -236,7 +239,7 @@ impl Loops {
         let longest =
             FRAME * (((range[1] - range[0]).db() / step.db() / f64::from(super::inner_loop::SLOTS)) as u64 + 1);
         let end = block.sent + tti;
-        let mut gains = Vec::new();
+        let mut gains = std::mem::take(&mut self.gains);
         let mut quality = |loops: &Self, at: Instant| {
             loops.terminals[n].gains_at(at, &mut gains);
             loops.quality(direction, block.cells, &gains, spreading)
@@ -259,6 +262,7 @@ impl Loops {
             }
             (at, before) = (next, after);
         }
+        self.gains = gains;
         let mean = if counted > 0 { Level::from_dbm(sum / f64::from(counted)) } else { inner.power() };
         let link = &mut self.terminals[n].links[direction.index()];
         link.loops = Some((inner, at));
@@ -278,57 +282,66 @@ impl Terminal {
     }
 }
 
+impl Loops {
+    /// What a channel without loops sends with, at these gains.
+    fn open_power(&self, block: &Block<'_>, gains: &[Decibel]) -> Level {
+        if block.direction == Direction::Down {
+            return self.config.access_power;
+        }
+        let heard = self.plan.pilot + gains[block.cells[0] as usize];
+        let power = open_loop::first_power(self.plan.pilot, heard, self.interference, self.config.access_constant);
+        power.within(self.config.terminal_power[0], self.config.terminal_power[1])
+    }
+
+    /// Whether a terminal receives a block. `full` is the SIR that a quality of 1 would mean. Also gives the SIR.
+    fn receive_down(&mut self, block: &Block<'_>, gains: &[Decibel], full: Decibel) -> (Got, Decibel) {
+        let sir = full + Decibel::of(self.quality_down(block.cells, gains));
+        let good = self.draws[block.terminal as usize][0].unit() >= self.errors.chance(sir);
+        (if good { Got::ALL } else { Got::NOBODY }, sir)
+    }
+
+    /// Which Node Bs receive a block, each by itself, and the best SIR among them.
+    fn receive_up(&mut self, block: &Block<'_>, gains: &[Decibel], full: Decibel) -> (Got, Decibel) {
+        let mut got = Got::NOBODY;
+        let mut best = Decibel::new(f64::NEG_INFINITY);
+        for (place, cell) in block.cells.iter().enumerate() {
+            let node_b = |cell: u32| self.plan.cells[cell as usize][1];
+            let same = block.cells[..place].iter().position(|other| node_b(*other) == node_b(*cell));
+            let received = same.map_or_else(
+                || {
+                    let sir = full + Decibel::of(self.quality_up(block.cells, place, gains));
+                    best = if sir > best { sir } else { best };
+                    self.draws[block.terminal as usize][1].unit() >= self.errors.chance(sir)
+                },
+                |same| got.at(same),
+            );
+            if received {
+                got = got.and(place);
+            }
+        }
+        (got, best)
+    }
+}
+
 impl Channel for Loops {
     fn receive(&mut self, block: &Block<'_>) -> Got {
         let (n, direction) = (block.terminal as usize, block.direction);
         let rate = if block.dedicated { self.plan.dedicated } else { self.plan.common }[direction.index()];
         let spreading = Self::spreading(rate);
-        let mut gains = Vec::new();
+        let closed = block.dedicated.then(|| self.power(block, spreading, rate.tti));
         // The middle of the interval stands for all of it.
+        let mut gains = std::mem::take(&mut self.gains);
         self.terminals[n].gains_at(block.sent + rate.tti.mul_f64(0.5), &mut gains);
-        let power = match (block.dedicated, direction) {
-            (true, _) => self.power(block, spreading, rate.tti),
-            (false, Direction::Down) => self.config.access_power,
-            (false, Direction::Up) => {
-                let heard = self.plan.pilot + gains[block.cells[0] as usize];
-                let constant = self.config.access_constant;
-                let [least, most] = self.config.terminal_power;
-                open_loop::first_power(self.plan.pilot, heard, self.interference, constant).within(least, most)
-            }
+        let power = closed.unwrap_or_else(|| self.open_power(block, &gains));
+        let full = spreading + (power - Level::from_dbm(0.0));
+        let (got, sir) = match direction {
+            Direction::Down => self.receive_down(block, &gains, full),
+            Direction::Up => self.receive_up(block, &gains, full),
         };
-        let at_full = |ratio: f64| Decibel::of(ratio) + spreading + Decibel::new(power.dbm());
-        let mut got = Got::NOBODY;
-        let mut best = Decibel::new(f64::NEG_INFINITY);
-        let draw = &mut self.draws[n][direction.index()];
-        match direction {
-            Direction::Down => {
-                let draw = draw.unit();
-                best = at_full(self.quality_down(block.cells, &gains));
-                if draw >= self.errors.chance(best) {
-                    got = Got::ALL;
-                }
-            }
-            Direction::Up => {
-                for place in 0..block.cells.len() {
-                    let node_b = |cell: u32| self.plan.cells[cell as usize][1];
-                    let first = block.cells.iter().position(|cell| node_b(*cell) == node_b(block.cells[place]));
-                    let received = match first {
-                        Some(first) if first < place => got.at(first),
-                        _ => {
-                            let sir = at_full(self.quality_up(block.cells, place, &gains));
-                            best = if sir > best { sir } else { best };
-                            self.draws[n][direction.index()].unit() >= self.errors.chance(sir)
-                        }
-                    };
-                    if received {
-                        got = got.and(place);
-                    }
-                }
-            }
-        }
+        self.gains = gains;
         if block.dedicated {
             let link = &mut self.terminals[n].links[direction.index()];
-            link.sir = best;
+            link.sir = sir;
             link.blocks += 1;
             link.bad += u64::from(!got.any());
             link.outer.on_block(got.any());
@@ -358,5 +371,104 @@ impl Channel for Loops {
         probe.value("power_dbm", power.dbm());
         probe.value("blocks", link.blocks as f64);
         probe.value("bad_blocks", link.bad as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{BitRate, Streams};
+
+    fn rate(kbps: u64, ms: u64) -> Rate {
+        Rate { rate: BitRate::from_kbps(kbps), tti: Duration::from_millis(ms) }
+    }
+
+    /// Cells 0 and 1 are of Node B 0, cell 2 of another, cell 3 of another carrier. One terminal.
+    fn loops() -> Loops {
+        let plan = Plan {
+            cells: vec![[0, 0], [0, 0], [0, 1], [1, 2]],
+            pilot: Level::from_dbm(33.0),
+            common: [rate(32, 10), rate(16, 20)],
+            dedicated: [rate(64, 10), rate(32, 10)],
+        };
+        let streams = Streams::new(4);
+        Loops::new(&LoopsConfig::default(), plan, vec![["down", "up"].map(|way| streams.stream("test", way))])
+    }
+
+    const GAINS: [Decibel; 4] = [Decibel::new(-100.0), Decibel::new(-100.0), Decibel::new(-110.0), Decibel::new(-80.0)];
+
+    #[test]
+    fn quality_is_that_of_the_definition() {
+        // In milliwatts: 10 W of each cell are 1e4. Noise: -174 dBm/Hz + 65.843 dB + 9 dB; at a Node B 5 dB, and a rise of 6 dB.
+        let loops = loops();
+        let noise = 1.214_314_6e-10;
+        let first = 1e-10 / (0.4 * 1e-6 + 1e-6 + 1e-7 + noise);
+        let third = 1e-11 / (0.4 * 1e-7 + 2e-6 + noise);
+        for (cells, expected) in [(&[0][..], first), (&[0, 1], 2.0 * first), (&[0, 2], first + third)] {
+            let got = loops.quality_down(cells, &GAINS);
+            assert!((got / expected - 1.0).abs() < 1e-6, "{cells:?}: {got}, expected {expected}");
+        }
+        let interference = libm::pow(10.0, (-174.0 + 65.843_312_2 + 5.0 + 6.0) / 10.0);
+        for (place, received) in [(0, 2e-10), (1, 2e-10), (2, 1e-11)] {
+            let got = loops.quality_up(&[0, 1, 2], place, &GAINS);
+            assert!((got * interference / received - 1.0).abs() < 1e-6, "{place}: {got}");
+        }
+    }
+
+    /// Sends blocks in consecutive intervals of 10 ms.
+    fn send(loops: &mut Loops, from: u64, intervals: u64, direction: Direction, cells: &[u32]) -> u64 {
+        let block = |n: u64| {
+            let sent = Instant::ZERO + Duration::from_millis(10 * n);
+            Block { terminal: 0, direction, dedicated: true, sent, at: sent + Duration::from_millis(10), cells }
+        };
+        (from..from + intervals).filter(|n| !loops.receive(&block(*n)).any()).count() as u64
+    }
+
+    #[test]
+    fn a_still_terminal_gets_what_the_outer_loop_aims_at_with_the_power_that_takes() {
+        for (direction, cells) in [(Direction::Down, &[0, 1][..]), (Direction::Up, &[0, 2]), (Direction::Up, &[2, 0])] {
+            let mut loops = loops();
+            loops.on_gains(Instant::ZERO, 0, &GAINS);
+            loops.on_gains(Instant::ZERO, 0, &GAINS);
+            let blocks = 100_000;
+            let bad = send(&mut loops, 0, blocks, direction, cells);
+            // 1 % and the 40 bad blocks of the target's range.
+            assert!((960..=1040).contains(&bad), "{direction:?} {cells:?}: {bad}");
+            let link = &loops.terminals[0].links[direction.index()];
+            let (Some((inner, _)), sir) = (link.loops, link.sir) else { panic!("blocks were sent") };
+            let quality =
+                loops.quality(direction, cells, &GAINS, Loops::spreading(loops.plan.dedicated[direction.index()]));
+            let needed = link.outer.target() - quality;
+            assert!((inner.power().dbm() - needed.db()).abs() <= 1.0 + 1e-9, "{inner:?}, needed {needed}");
+            assert!((sir - link.outer.target()).db().abs() < 1.5, "{sir} toward {}", link.outer.target());
+        }
+    }
+
+    #[test]
+    fn a_sender_at_its_limit_loses_blocks_and_the_target_goes_no_farther() {
+        let mut loops = loops();
+        let far = [Decibel::new(-150.0); 4];
+        loops.on_gains(Instant::ZERO, 0, &far);
+        loops.on_gains(Instant::ZERO, 0, &far);
+        assert_eq!(send(&mut loops, 0, 1000, Direction::Up, &[0]), 1000);
+        let link = &loops.terminals[0].links[1];
+        assert_eq!(link.outer.target(), Decibel::new(14.0));
+        assert_eq!(link.loops.unwrap().0.power(), Level::from_dbm(21.0));
+    }
+
+    #[test]
+    fn after_a_silence_the_power_is_the_one_that_is_needed() {
+        // 15 dB more of path loss meanwhile; the loop's range of 65 dB takes 65 slots, and more frames than that are run.
+        let mut loops = loops();
+        loops.on_gains(Instant::ZERO, 0, &GAINS);
+        loops.on_gains(Instant::ZERO, 0, &GAINS);
+        send(&mut loops, 0, 100, Direction::Up, &[0]);
+        let before = loops.terminals[0].links[1].loops.unwrap().0.power();
+        let faded = GAINS.map(|gain| gain - Decibel::new(15.0));
+        loops.on_gains(Instant::from_secs_f64(50.0), 0, &faded);
+        loops.on_gains(Instant::from_secs_f64(50.0), 0, &faded);
+        send(&mut loops, 6000, 1, Direction::Up, &[0]);
+        let after = loops.terminals[0].links[1].loops.unwrap().0.power();
+        assert!(((after - before).db() - 15.0).abs() <= 2.0, "{before}, then {after}");
     }
 }

@@ -156,3 +156,35 @@ fn a_pdu_just_before_the_timer_expires_starts_it_anew() {
     driven.rrc.on_sent(at_ms(2999), 0, Direction::Up, 320);
     driven.changes_at(at_ms(4999), &NOTHING, State::CellDch, State::CellFach);
 }
+
+#[test]
+fn a_leg_needs_room_in_its_cell_and_leaves_room_when_it_goes() {
+    // Beside the FACH of 32 kbit/s each of two cells has room for one DCH of 64 kbit/s. Terminal 0 is at cell 0, the others at 1.
+    let rate = |kbps: u64| Rate { rate: BitRate::from_bps(kbps * 1000), tti: Duration::from_millis(10) };
+    let cell = Cell { terminals: 3, cells: 2, fach: rate(32), dch_down: rate(64), dsch: None };
+    let mut rrc = Rrc::new(&Config { budget: BitRate::from_bps(100_000), ..Config::default() }, &cell);
+    for (terminal, cell) in [(0, 0), (1, 1), (2, 1)] {
+        assert!(rrc.on_cell(Instant::ZERO, terminal, cell));
+    }
+    let much = Waits([5000, 0]);
+    for terminal in [0, 1] {
+        rrc.on_backlog(at_ms(0), terminal, Direction::Down, &much);
+        rrc.on_timeout(at_ms(900), &much);
+        assert_eq!(rrc.terminals[terminal as usize].state, State::CellDch, "terminal {terminal} in its cell");
+    }
+    assert!(!rrc.add_leg(at_ms(1000), 0, 1), "cell 1 is full");
+    assert!(!rrc.on_cell(at_ms(1000), 0, 1), "who has dedicated channels changes by legs only");
+    rrc.on_leave(at_ms(2000), 1);
+    assert!(rrc.add_leg(at_ms(2000), 0, 1), "cell 1 has room again");
+    rrc.on_backlog(at_ms(3000), 2, Direction::Down, &much);
+    assert!(rrc.terminals[2].waits, "and is full again");
+    // Terminal 0 leaves cell 0 behind, which is of no use for terminal 2, and then cell 1, which is.
+    rrc.drop_leg(at_ms(4000), 0, 0);
+    assert_eq!(rrc.next_timeout(), Some(at_ms(4000)));
+    rrc.on_timeout(at_ms(4000), &much);
+    assert!(rrc.terminals[2].waits);
+    assert!(rrc.add_leg(at_ms(5000), 0, 0));
+    rrc.drop_leg(at_ms(5000), 0, 1);
+    rrc.on_timeout(at_ms(5000), &much);
+    assert_eq!(rrc.terminals[2].transition, Some((State::CellDch, at_ms(5900))));
+}
