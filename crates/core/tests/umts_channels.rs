@@ -85,6 +85,37 @@ fn terminals_come_by_the_age_of_their_packets_or_in_turn() {
 }
 
 #[test]
+fn a_terminal_whose_window_is_closed_passes_its_turn() {
+    // A window of 8 PDUs, one interval's, and a report that takes several intervals: alone a terminal leaves most of
+    // the channel idle, which a second one may use, whoever's packets are older.
+    let delivered = |ues: u32, order: &str| -> Vec<f64> {
+        let text = format!(
+            r#"
+            duration = "10 s"
+            [[cell]]
+            name = "cell"
+            rnc = "rnc"
+            ues = {ues}
+            rlc.am = {{ window = 8, poll_every = 8 }}
+            dsch = {{ rate = "256 kbit/s", order = "{order}" }}
+            attachment.rrc.threshold = "0 B"
+            {}
+            "#,
+            downloads("*", "0 s", "50 ms")
+        );
+        let happened = happened(&text, 1);
+        (0..ues).map(|n| happened.value(&format!("ue[{n}] down"), "packets")).collect()
+    };
+    for order in ["fifo", "round_robin"] {
+        let alone = delivered(1, order)[0];
+        assert!(alone > 10.0, "{order}: {alone}");
+        for packets in delivered(2, order) {
+            assert!(packets > 0.8 * alone, "{order}: {packets} of {alone}");
+        }
+    }
+}
+
+#[test]
 fn a_terminal_on_the_shared_channel_takes_little_of_the_cell() {
     // (800 − 32 − 256)/3.4 kbit/s are 150. With a large budget the codes decide: of 256 codes of SF 256, two are
     // those of CPICH and P-CCPCH, FACH's (SF 64) is an ancestor of 4, DSCH's (SF 8) of 32.

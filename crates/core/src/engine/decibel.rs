@@ -225,7 +225,7 @@ mod tests {
         assert_eq!((Decibel::of(100.0).db(), Decibel::new(30.0).ratio()), (20.0, 1000.0));
         assert_eq!(
             (Level::from_dbm(30.0).milliwatts(), Level::from_milliwatts(20_000.0).dbm()),
-            (1000.0, 43.010299956639813)
+            (1000.0, 43.010_299_956_639_81)
         );
         assert_eq!(Level::from_dbm(33.0) - Level::from_dbm(-90.0), Decibel::new(123.0));
     }

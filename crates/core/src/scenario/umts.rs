@@ -64,7 +64,7 @@ pub(super) fn setup(core: &mut Core, component: u32, ends: &[End], cell: &Cell, 
 fn utran(cell: &Cell, area: Option<&Area>, rncs: usize) -> Utran {
     let iub = || Iub::new(cell.iub.rate, cell.iub.delay);
     let (Some(area), Some(mobility)) = (area, &cell.mobility) else {
-        return Utran::new(1, vec![0], vec![0], iub, iub);
+        return Utran::single(iub);
     };
     let mut rnc_of = vec![0; mobility.site.len()];
     for cell in area.all_cells() {

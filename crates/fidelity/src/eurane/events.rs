@@ -12,12 +12,13 @@ use lasthop_core::engine::{BitRate, Duration, Instant, Streams};
 use lasthop_core::net::loss::{Loss, LossConfig, list};
 use lasthop_core::net::observe::{PduStep, SeenPdu};
 use lasthop_core::net::{Cause, NodeId, Observation, Observer, Place, Simulation};
-use lasthop_core::radio::arq::LinkArq;
+use lasthop_core::radio::channel::Losses;
 use lasthop_core::radio::rlc::eurane::Entity;
 use lasthop_core::radio::umts::attachment::Cell;
 use lasthop_core::radio::umts::channel::{Limit, Order};
 use lasthop_core::radio::umts::iub::Iub;
-use lasthop_core::radio::umts::medium::Terminal;
+use lasthop_core::radio::umts::medium::Elsewhere;
+use lasthop_core::radio::umts::utran::Utran;
 use lasthop_core::radio::umts::{Setup, Umts};
 
 use super::index::Case;
@@ -126,12 +127,11 @@ fn run(case: &Case, reference: &Reference) -> Rows {
     let nodes = ["rnc", "ue"].map(|name| simulation.add_node(name));
     simulation.add_medium(&nodes, |core, component, ends| {
         let places = ["D", "U"].map(|name| core.place(name.to_owned()));
-        let entity = || -> Box<dyn LinkArq> { Box::new(Entity::new(&case.rlc)) };
         let loss = |drop: &Vec<u64>| -> Loss {
             list::Config { drop: drop.clone() }.build(Streams::new(1).stream("air", "loss"))
         };
-        let cell = Cell { terminals: 1, fach: case.common[0], dch_down: case.dedicated[0], dsch: None };
-        let iub = || Iub::new(BitRate::from_bps(IUB_BPS), IUB_DELAY);
+        let cell = Cell { terminals: 1, cells: 1, fach: case.common[0], dch_down: case.dedicated[0], dsch: None };
+        let rlc = case.rlc.clone();
         let setup = Setup {
             name: "cell".to_owned(),
             fach: case.common[0],
@@ -143,15 +143,15 @@ fn run(case: &Case, reference: &Reference) -> Rows {
             cpch: None,
             limit: Limit::MixedUnits,
             order: Order::Fifo,
-            iub: [iub(), iub()],
+            utran: Utran::single(|| Iub::new(BitRate::from_bps(IUB_BPS), IUB_DELAY)),
+            air: Box::new(Losses::new(vec![[loss(&case.lost[0]), loss(&case.lost[1])]])),
+            area: None,
+            elsewhere: Elsewhere::default(),
+            rlc: Box::new(move || Box::new(Entity::new(&rlc))),
             spacing: Duration::ZERO,
             pdu_bits: 320,
             attachment: case.attachment.build(&cell),
-            terminals: vec![Terminal {
-                arq: [entity(), entity()],
-                loss: [loss(&case.lost[0]), loss(&case.lost[1])],
-                places,
-            }],
+            terminals: vec![places],
         };
         let mut medium = Umts::new(core, component, ends, setup);
         medium.start(core);

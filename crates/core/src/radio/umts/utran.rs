@@ -50,6 +50,11 @@ impl Utran {
         }
     }
 
+    /// One RNC, one Node B and one cell.
+    pub fn single(iub: impl Fn() -> Iub) -> Self {
+        Self::new(1, vec![0], vec![0], &iub, &iub)
+    }
+
     /// How many RNCs there are.
     pub fn rncs(&self) -> usize {
         self.rncs

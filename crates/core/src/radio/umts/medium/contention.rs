@@ -61,19 +61,23 @@ impl Umts {
 
     /// The terminals that have sent an interval over common packet channels keep them, or give them back.
     pub(super) fn count_intervals(&mut self, core: &mut Core) {
-        while let Some(terminal) = self.sent_on_cpch.pop() {
-            self.count_interval(core, terminal);
+        while let Some((terminal, sent)) = self.sent_on_cpch.pop() {
+            self.count_interval(core, terminal, sent);
         }
     }
 
-    fn count_interval(&mut self, core: &mut Core, terminal: u32) {
+    /// A message ends when nothing follows; then it asks anew only if it sent something, or it would ask for ever
+    /// while its window is closed.
+    fn count_interval(&mut self, core: &mut Core, terminal: u32, sent: bool) {
         let Some(cpch) = &mut self.cpch else { return };
         let sender = &self.terminals[terminal as usize].senders[Direction::Up.index()];
         let tti = self.clocks[usize::from(sender.clock)].tti;
         let end = at_or_after(core.now(), tti) + tti;
-        if cpch.on_interval(terminal, end, sender.arq.wants_to_send()) {
+        if cpch.on_interval(terminal, end, sent && sender.arq.wants_to_send()) {
             self.set_uplink(core, terminal);
-            self.consider_cpch(core, terminal);
+            if sent {
+                self.consider_cpch(core, terminal);
+            }
         }
     }
 
@@ -96,7 +100,7 @@ impl Umts {
             self.set_uplink(core, terminal);
             let ue = &self.terminals[terminal as usize];
             if ue.uplink == Uplink::Cpch && !ue.senders[Direction::Up.index()].arq.wants_to_send() {
-                self.count_interval(core, terminal); // all has been sent meanwhile
+                self.count_interval(core, terminal, false); // RACH has carried all meanwhile
             }
         }
         self.arm_contention(core);

@@ -12,6 +12,7 @@ use crate::radio::Direction;
 pub(super) const FIRST_KEY: u32 = 1 << 31;
 
 /// The transmitters of all terminals at all other systems, down and up: those of one terminal one after the other.
+#[derive(Default)]
 pub struct Elsewhere {
     systems: u32,
     transmitters: Vec<[Transmitter<Exact>; 2]>,

@@ -34,9 +34,6 @@ impl Umts {
         self.terminals[terminal as usize].senders[direction.index()].ticking = true;
         insert(&mut self.clocks[usize::from(number)].senders, 2 * terminal + direction.index() as u32);
         self.arm_tick(core, number);
-        if direction == Direction::Up {
-            self.consider_cpch(core, terminal);
-        }
     }
 
     /// Wakes a clock one lead before the next interval that begins after now.
@@ -133,7 +130,7 @@ impl Umts {
             }
         }
         if kind == Kind::Cpch {
-            self.sent_on_cpch.push(terminal);
+            self.sent_on_cpch.push((terminal, !self.channels[channel as usize].is_empty()));
         }
     }
 

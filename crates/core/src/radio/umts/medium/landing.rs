@@ -103,6 +103,9 @@ impl Umts {
             self.end_sdus(core, terminal, direction);
         }
         self.activate(core, terminal, Direction::BOTH[receiver]);
+        if direction == Direction::Down {
+            self.consider_cpch(core, terminal); // a report may have opened its window
+        }
         self.arm_entity(core, terminal, receiver);
     }
 

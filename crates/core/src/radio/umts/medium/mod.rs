@@ -85,8 +85,9 @@ pub struct Umts {
     leaving: Vec<(Instant, u32, u32, Pdu)>,
     /// Messages of RACH whose places have been chosen, with their channels; empty between events.
     preambles: Vec<(Place, u32)>,
-    /// Terminals that have sent an interval over a common packet channel; empty between events.
-    sent_on_cpch: Vec<u32>,
+    /// Terminals that might send an interval over a common packet channel, and whether they did; empty between
+    /// events.
+    sent_on_cpch: Vec<(u32, bool)>,
     /// What an entity says; empty between events.
     outcomes: Vec<Outcome>,
 }
@@ -195,7 +196,7 @@ impl Umts {
         if let Some(Shared { rate, order }) = setup.dsch {
             let clock = umts.add_clock(Clock::new(rate.tti, usual_phase(rate.tti), true));
             umts.add_channel(Kind::Dsch, clock, rate, setup.limit, Order::Fifo);
-            umts.dsch = Some(Dsch { order, last: u32::MAX });
+            umts.dsch = Some(Dsch { order, last: u32::MAX, asked: Vec::new() });
         }
         let [dch_down, dch_up] = setup.dch;
         for (places, end) in setup.terminals.into_iter().zip(&ends[umts.rncs.len()..]) {
