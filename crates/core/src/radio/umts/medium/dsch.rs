@@ -38,6 +38,7 @@ impl Umts {
             asked.clear();
             dsch.asked = asked;
         }
+        let Some(terminal) = self.leaving.first().map(|(_, _, terminal, _)| *terminal) else { return };
         // One frame of the Iub: all of it comes with its last PDU.
         let bits = self.leaving.iter().map(|(.., pdu)| pdu.bits).sum();
         let at = self.utran.down(core.now(), bits, self.serving_rnc(terminal), &ONE_CELL);
