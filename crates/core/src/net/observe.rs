@@ -33,11 +33,13 @@ pub enum Cause {
     OldConnection,
     /// A part of it did not come over the radio, or its link ARQ gave it up.
     Radio,
+    /// Its compressed header could not be got back: the context was lost.
+    ContextLost,
 }
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Overflow,
         Self::Early,
         Self::Policed,
@@ -48,6 +50,7 @@ impl Cause {
         Self::NoEndpoint,
         Self::OldConnection,
         Self::Radio,
+        Self::ContextLost,
     ];
 
     /// The cause as it stands in results.
@@ -63,6 +66,7 @@ impl Cause {
             Self::NoEndpoint => "no_endpoint",
             Self::OldConnection => "old_connection",
             Self::Radio => "radio",
+            Self::ContextLost => "context_lost",
         }
     }
 }

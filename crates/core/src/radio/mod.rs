@@ -9,11 +9,14 @@
 //! | rate map | what does that buy? | [`umts::channel`]: a fixed rate in intervals |
 //! | scheduler | who gets this slot? | [`umts::channel`] and `umts/medium/dsch.rs`: who comes first, or in turn |
 //! | link ARQ | segmentation, retransmission, order | [`arq`], [`rlc`] |
+//!
+//! Above the link ARQ [`pdcp`] may compress headers.
 
 pub mod arq;
 pub mod attachment;
 pub mod channel;
 pub mod mobility;
+pub mod pdcp;
 pub mod propagation;
 pub mod rlc;
 pub mod umts;
@@ -35,6 +38,15 @@ impl Direction {
     #[inline]
     pub fn index(self) -> usize {
         self as usize
+    }
+
+    /// The other one.
+    #[inline]
+    pub fn reverse(self) -> Self {
+        match self {
+            Self::Down => Self::Up,
+            Self::Up => Self::Down,
+        }
     }
 
     /// The direction as it stands in results.

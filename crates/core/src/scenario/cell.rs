@@ -10,7 +10,7 @@ use crate::radio::umts::cpch;
 use crate::radio::umts::rach::Aloha;
 use crate::radio::umts::roaming::Mobility;
 
-use super::registry::{Attachment, LossModel, Rlc};
+use super::registry::{Attachment, LossModel, Pdcp, Rlc};
 use super::types::{Flow, Scenario};
 
 /// A cell of UMTS between an RNC and terminals (UEs). The terminals are nodes called `NAME.ue[0]`,
@@ -28,6 +28,9 @@ pub struct Cell {
     /// How RLC carries packets over the radio. `3gpp`: `am`, acknowledged mode. `ns2`: `eurane`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rlc: Option<Rlc>,
+    /// How PDCP compresses headers of packets above RLC. None.
+    #[serde(default = "default_pdcp")]
+    pub pdcp: Pdcp,
     /// Which PDUs the air loses down, for each terminal by itself. None.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
@@ -198,6 +201,10 @@ fn one() -> u32 {
 
 fn rate(kbps: u64, ms: u64) -> Rate {
     Rate { rate: BitRate::from_bps(kbps * 1000), tti: Duration::from_millis(ms) }
+}
+
+fn default_pdcp() -> Pdcp {
+    Pdcp::None(Default::default())
 }
 
 fn default_fach() -> Rate {

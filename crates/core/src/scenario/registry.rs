@@ -6,6 +6,7 @@ use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, red
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::radio::arq::ArqConfig;
+use crate::radio::pdcp::{self, PdcpConfig};
 use crate::radio::rlc;
 use crate::radio::umts::attachment::{AttachmentConfig, eurane, fixed, rrc};
 use crate::traffic::{self, SourceConfig};
@@ -118,6 +119,16 @@ choice! {
         "eurane" => Eurane(rlc::eurane::Config),
         /// Transparent mode: nothing is added.
         "tm" => Tm(rlc::tm::Config),
+    }
+}
+
+choice! {
+    /// How PDCP compresses headers (3GPP TS 25.323).
+    pub enum Pdcp: "header compression" as PdcpConfig {
+        /// Not at all.
+        "none" => None(pdcp::NoCompression),
+        /// IP header compression (RFC 2507).
+        "rfc2507" => Rfc2507(pdcp::rfc2507::Config),
     }
 }
 

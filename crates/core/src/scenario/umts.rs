@@ -20,7 +20,7 @@ use super::registry::LossModel;
 
 /// The set-up of a medium whose wake-ups come to `component`; `ends` are the RNCs and the terminals.
 pub(super) fn setup(core: &mut Core, component: u32, ends: &[End], cell: &Cell, profile: Profile) -> Setup {
-    let rlc = cell.rlc(profile);
+    let (rlc, pdcp) = (cell.rlc(profile), cell.pdcp.clone());
     let terminals: Vec<String> = cell.terminals().collect();
     let places: Vec<[Place; 2]> = terminals
         .iter()
@@ -55,6 +55,7 @@ pub(super) fn setup(core: &mut Core, component: u32, ends: &[End], cell: &Cell, 
         pdu_bits: rlc.config().pdu_bits(),
         attachment: cell.attachment.config().build(&site),
         rlc: Box::new(move || rlc.config().build()),
+        pdcp: Box::new(move || pdcp.config().build()),
         terminals: places,
     }
 }

@@ -148,6 +148,7 @@ fn run(case: &Case, reference: &Reference) -> Rows {
             area: None,
             elsewhere: Elsewhere::default(),
             rlc: Box::new(move || Box::new(Entity::new(&rlc))),
+            pdcp: Box::new(|| None),
             spacing: Duration::ZERO,
             pdu_bits: 320,
             attachment: case.attachment.build(&cell),

@@ -68,6 +68,13 @@ impl TcpFlags {
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
+
+    /// Those of these flags that are in `other`.
+    #[inline]
+    #[must_use]
+    pub const fn only(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
 }
 
 impl TcpHeader {

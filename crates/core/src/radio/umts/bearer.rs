@@ -1,18 +1,21 @@
-//! One end of a terminal's bearer: its RLC entity, and the packets that it took to send.
+//! One end of a terminal's bearer: its PDCP and RLC entities, and the packets that they took to send.
 
 use std::collections::VecDeque;
 
 use crate::engine::Instant;
 use crate::net::{Core, Histogram, Pkt, Place, Probe, What};
 use crate::radio::arq::LinkArq;
+use crate::radio::pdcp::{self, Coded};
 
 /// One end of a bearer, which sends in one direction.
 pub struct Sender {
     /// Segments what it sends, and puts together what the other end sends.
     pub arq: Box<dyn LinkArq>,
-    /// The packets of SDUs that the far end has neither delivered nor lost, the oldest first, with when
-    /// they came.
-    packets: VecDeque<(Instant, Option<Pkt>)>,
+    /// Compresses headers of what it sends, and decompresses those of what the other end sends.
+    pub pdcp: Option<Box<pdcp::Entity>>,
+    /// What is in the SDUs that the far end has neither delivered nor lost, the oldest first, with when
+    /// it came.
+    sdus: VecDeque<(Instant, Option<Sdu>)>,
     /// The number of the oldest.
     first: u64,
     /// The clock of its intervals.
@@ -29,12 +32,21 @@ pub struct Sender {
     former: Vec<(&'static str, f64)>,
 }
 
+/// What is in an SDU.
+pub enum Sdu {
+    /// A packet, with how its header is sent if that is compressed.
+    Packet(Pkt, Option<Box<Coded>>),
+    /// The far end is asked for a header of this context.
+    Request(u8),
+}
+
 impl Sender {
     /// One with nothing to send, and the clock of its first channel.
-    pub fn new(arq: Box<dyn LinkArq>, place: Place, clock: u8) -> Self {
+    pub fn new(arq: Box<dyn LinkArq>, pdcp: Option<Box<pdcp::Entity>>, place: Place, clock: u8) -> Self {
         Self {
             arq,
-            packets: VecDeque::new(),
+            pdcp,
+            sdus: VecDeque::new(),
             first: 0,
             clock,
             not_before: Instant::ZERO,
@@ -45,24 +57,39 @@ impl Sender {
         }
     }
 
-    /// Takes a packet of so many bytes, or gives it back if there is no room.
-    pub fn enqueue(&mut self, now: Instant, pkt: Pkt, bytes: u32) -> Result<(), Pkt> {
-        if !self.arq.enqueue(now, bytes) {
+    /// Takes a packet, or gives it back if there is no room.
+    pub fn enqueue(&mut self, core: &Core, pkt: Pkt) -> Result<(), Pkt> {
+        let (now, packet) = (core.now(), core.packet(&pkt));
+        let coded = self.pdcp.as_ref().map(|pdcp| Box::new(pdcp.code(now, packet)));
+        if !self.arq.enqueue(now, coded.as_ref().map_or(packet.size, |coded| coded.bytes())) {
             return Err(pkt);
         }
-        self.packets.push_back((now, Some(pkt)));
+        if let (Some(pdcp), Some(coded)) = (&mut self.pdcp, &coded) {
+            pdcp.sent(now, coded);
+        }
+        self.sdus.push_back((now, Some(Sdu::Packet(pkt, coded))));
         Ok(())
     }
 
-    /// The packet of an SDU, of which its RLC is done.
-    pub fn take(&mut self, sdu: u64) -> Option<Pkt> {
+    /// Asks the far end for a header of a context, if there is room.
+    pub fn request(&mut self, now: Instant, cid: u8) {
+        if let Some(pdcp) = &mut self.pdcp
+            && self.arq.enqueue(now, pdcp::rfc2507::REQUEST_BYTES)
+        {
+            pdcp.sent_request();
+            self.sdus.push_back((now, Some(Sdu::Request(cid))));
+        }
+    }
+
+    /// What is in an SDU, of which its RLC is done.
+    pub fn take(&mut self, sdu: u64) -> Option<Sdu> {
         let place = usize::try_from(sdu.checked_sub(self.first)?).ok()?;
-        let pkt = self.packets.get_mut(place)?.1.take();
-        while let Some((_, None)) = self.packets.front() {
-            self.packets.pop_front();
+        let content = self.sdus.get_mut(place)?.1.take();
+        while let Some((_, None)) = self.sdus.front() {
+            self.sdus.pop_front();
             self.first += 1;
         }
-        pkt
+        content
     }
 
     /// A new entity takes the place of the present one, which forgets what it had: gives the packets that have not come, in
@@ -72,7 +99,14 @@ impl Sender {
         self.arq.sample(&mut counted);
         self.arq = arq;
         self.first = 0;
-        self.packets.drain(..).filter_map(|(_, pkt)| pkt).collect()
+        if let Some(pdcp) = &mut self.pdcp {
+            pdcp.begin_anew();
+        }
+        let packet = |(_, sdu)| match sdu {
+            Some(Sdu::Packet(pkt, _)) => Some(pkt),
+            Some(Sdu::Request(_)) | None => None,
+        };
+        self.sdus.drain(..).filter_map(packet).collect()
     }
 
     /// Shows what its entity knows, and what its former ones counted.
@@ -90,15 +124,15 @@ impl Sender {
         *bytes += u64::from(core.packet(pkt).size);
     }
 
-    /// When the oldest of its packets came. If it has none, but only something to say to the far end: at
-    /// the beginning.
+    /// When the oldest of what it has to send came. If it has none, but RLC has something to say to the far
+    /// end: at the beginning.
     pub fn oldest(&self) -> Instant {
-        self.packets.front().map_or(Instant::ZERO, |(came, _)| *came)
+        self.sdus.front().map_or(Instant::ZERO, |(came, _)| *came)
     }
 
     /// How many packets it holds.
     pub fn holds(&self) -> u64 {
-        self.packets.iter().filter(|(_, pkt)| pkt.is_some()).count() as u64
+        self.sdus.iter().filter(|(_, sdu)| matches!(sdu, Some(Sdu::Packet(..)))).count() as u64
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::{Duration, Fault};
+use crate::engine::{Bytes, Duration, Fault};
+use crate::profile::Profile;
 use crate::radio::umts::mapping::Transport;
 use crate::radio::umts::ovsf::{Spread, Tree};
 use crate::radio::umts::roaming::Power;
 use crate::scenario::cell::Cell;
 use crate::scenario::diagnostic::shown;
+use crate::scenario::registry::{Pdcp, Rlc, Transport as Protocol};
 use crate::scenario::types::Scenario;
 
 use super::{Names, Problems, loss_faults, name, unique};
@@ -45,6 +47,7 @@ pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
         problems.fault(format!("cell[{i}].rlc.{}", rlc.name()), rlc.config().check());
         problems.fault(format!("cell[{i}].attachment.{}", cell.attachment.name()), cell.attachment.config().check());
         shared_channels(i, cell, problems);
+        compression(i, cell, scenario, problems);
         let pdu = rlc.config().pdu_bits();
         let rates = [("fach", cell.fach), ("rach", cell.rach), ("dch.down", cell.dch.down), ("dch.up", cell.dch.up)];
         for (path, rate) in rates
@@ -125,4 +128,37 @@ fn shared_channels(i: usize, cell: &Cell, problems: &mut Problems) {
         let message = format!("{} take {} codes of spreading factor {}", dsch.rate, spread.codes, spread.sf);
         problems.add(format!("cell[{i}].dsch.rate"), message, format!("a cell has {free} of them free"));
     }
+}
+
+/// Compression of headers: RLC must keep the order, and flows must have the headers of their protocols.
+fn compression(i: usize, cell: &Cell, scenario: &Scenario, problems: &mut Problems) {
+    if matches!(cell.pdcp, Pdcp::None(_)) {
+        return;
+    }
+    let path = format!("cell[{i}].pdcp");
+    problems.fault(format!("{path}.{}", cell.pdcp.name()), cell.pdcp.config().check());
+    if matches!(cell.rlc(scenario.profile), Rlc::Am(rlc) if !rlc.in_sequence) {
+        let message = "a header says what has changed since the one before, and RLC does not keep the order";
+        problems.add(path.as_str(), message, "expected rlc.am.in_sequence = true, or no compression");
+    }
+    for (n, flow) in scenario.flow.iter().enumerate() {
+        if let Some(fault) = other_headers(&flow.transport, scenario.profile) {
+            let message = format!("headers are compressed as they are on the wire, and flow[{n}] {fault}");
+            return problems.add(path, message, "expected profile \"rfc\" and whole headers for it, or no compression");
+        }
+    }
+}
+
+/// What is not on the wire as a protocol has it.
+fn other_headers(transport: &Protocol, profile: Profile) -> Option<String> {
+    let (ns2, header, least) = match transport {
+        Protocol::Tcp(config) => (config.profile.unwrap_or(profile).is_ns2(), config.header, 40),
+        Protocol::Tfrc(config) => (config.profile.unwrap_or(profile).is_ns2(), config.header, 28),
+        Protocol::Udp(config) => (profile.is_ns2() && config.header.is_none(), config.header, 28),
+        Protocol::Dccp(_) => (false, None, 0),
+    };
+    if ns2 {
+        return Some("has those of ns-2".to_owned());
+    }
+    header.filter(|header| *header < Bytes::new(least)).map(|header| format!("has headers of {header}"))
 }

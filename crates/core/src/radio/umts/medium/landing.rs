@@ -8,7 +8,9 @@ use crate::net::observe::{Cause, PduStep};
 use crate::radio::Direction;
 use crate::radio::arq::Outcome;
 use crate::radio::channel::{Block, Got};
+use crate::radio::pdcp::rfc2507::ContextLost;
 use crate::radio::rlc::Pdu;
+use crate::radio::umts::bearer::Sdu;
 
 use super::{Kind, LANDING, ONE_CELL, Umts, fach, key};
 
@@ -112,21 +114,37 @@ impl Umts {
         let rnc = self.serving_rnc(terminal);
         let ue = &mut self.terminals[terminal as usize];
         let to = if direction == Direction::Down { ue.end } else { self.rncs[rnc as usize] };
-        let from = &mut ue.senders[direction.index()];
+        let [down, up] = &mut ue.senders;
+        let (from, receiver) = if direction == Direction::Down { (down, up) } else { (up, down) };
+        let mut requests = Vec::new();
         for outcome in self.outcomes.drain(..) {
-            match outcome {
-                Outcome::Delivered(sdu) => {
-                    if let Some(pkt) = from.take(sdu) {
-                        from.count(core, &pkt);
-                        core.arrive(to.node, to.port, pkt);
+            let (sdu, delivered) = match outcome {
+                Outcome::Delivered(sdu) => (sdu, true),
+                Outcome::Lost(sdu) => (sdu, false),
+            };
+            match from.take(sdu) {
+                Some(Sdu::Packet(pkt, _)) if !delivered => core.drop(pkt, from.place, Cause::Radio),
+                Some(Sdu::Packet(pkt, coded)) => {
+                    if let (Some(pdcp), Some(coded)) = (&mut receiver.pdcp, coded)
+                        && let Err(ContextLost { request }) = pdcp.receive(core.now(), &coded)
+                    {
+                        core.drop(pkt, from.place, Cause::ContextLost);
+                        requests.extend(request);
+                        continue;
+                    }
+                    from.count(core, &pkt);
+                    core.arrive(to.node, to.port, pkt);
+                }
+                Some(Sdu::Request(cid)) => {
+                    if let Some(pdcp) = receiver.pdcp.as_mut().filter(|_| delivered) {
+                        pdcp.on_request(cid);
                     }
                 }
-                Outcome::Lost(sdu) => {
-                    if let Some(pkt) = from.take(sdu) {
-                        core.drop(pkt, from.place, Cause::Radio);
-                    }
-                }
+                None => {}
             }
+        }
+        for cid in requests {
+            self.request_header(core, terminal, direction.reverse(), cid);
         }
     }
 }

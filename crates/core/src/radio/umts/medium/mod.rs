@@ -10,6 +10,7 @@ use crate::radio;
 use crate::radio::Direction;
 use crate::radio::arq::{LinkArq, Outcome};
 use crate::radio::attachment::{Attachment, Move, Service};
+use crate::radio::pdcp;
 use crate::radio::rlc::Pdu;
 
 use super::bearer::Sender;
@@ -215,7 +216,10 @@ impl Umts {
             let clocks = Direction::BOTH.map(clock);
             umts.terminals.push(Ue {
                 end: *end,
-                senders: [Sender::new((umts.rlc)(), down, clocks[0]), Sender::new((umts.rlc)(), up, clocks[1])],
+                senders: [
+                    Sender::new((umts.rlc)(), (setup.pdcp)(), down, clocks[0]),
+                    Sender::new((umts.rlc)(), (setup.pdcp)(), up, clocks[1]),
+                ],
                 lost: [0; 2],
                 dropped: [0; 2],
                 service,
@@ -455,6 +459,11 @@ impl Medium for Umts {
                 probe.value("air_lost_pdus", ue.lost[direction.index()] as f64);
                 probe.value("queue_dropped_pdus", ue.dropped[direction.index()] as f64);
                 sender.sample(probe);
+                if let [Some(sending), Some(receiving)] =
+                    [direction, direction.reverse()].map(|end| ue.senders[end.index()].pdcp.as_deref())
+                {
+                    pdcp::Entity::sample(sending, receiving, probe);
+                }
                 if direction == Direction::Down {
                     probe.value("service", f64::from(ue.service as u8));
                     self.attachment.sample_terminal(core.now(), terminal, probe);

@@ -5,6 +5,7 @@ use crate::net::observe::Place;
 use crate::radio::arq::LinkArq;
 use crate::radio::attachment::Attachment;
 use crate::radio::channel::Channel;
+use crate::radio::pdcp;
 use crate::radio::umts::channel::{Limit, Order, Rate};
 use crate::radio::umts::cpch;
 use crate::radio::umts::rach::Aloha;
@@ -45,6 +46,8 @@ pub struct Setup {
     pub elsewhere: Elsewhere,
     /// A new RLC entity.
     pub rlc: Box<dyn Fn() -> Box<dyn LinkArq> + Send>,
+    /// A new PDCP entity, if headers are compressed.
+    pub pdcp: Box<dyn Fn() -> Option<Box<pdcp::Entity>> + Send>,
     /// PDUs of one interval leave their entity one after the other, each up to this long after the one
     /// before, at random.
     pub spacing: Duration,

@@ -47,20 +47,28 @@ impl Umts {
         if let Some(system) = self.away(terminal) {
             return self.elsewhere.accept(core, terminal, system, direction, pkt);
         }
-        let now = core.now();
-        let bytes = core.packet(&pkt).size;
         let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
-        match sender.enqueue(now, pkt, bytes) {
-            Ok(()) => {
-                self.activate(core, terminal, direction);
-                if direction == Direction::Up {
-                    self.consider_cpch(core, terminal);
-                }
-                self.arm_entity(core, terminal, direction.index());
-                self.attachment.on_backlog(now, terminal, direction, &Bearers(&self.terminals));
-            }
+        match sender.enqueue(core, pkt) {
+            Ok(()) => self.follow_backlog(core, terminal, direction),
             Err(pkt) => core.drop(pkt, sender.place, Cause::Overflow),
         }
+    }
+
+    /// There is more to send than before.
+    fn follow_backlog(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        self.activate(core, terminal, direction);
+        if direction == Direction::Up {
+            self.consider_cpch(core, terminal);
+        }
+        self.arm_entity(core, terminal, direction.index());
+        self.attachment.on_backlog(core.now(), terminal, direction, &Bearers(&self.terminals));
+    }
+
+    /// A PDCP entity asks the far end for a header of a context.
+    pub(super) fn request_header(&mut self, core: &mut Core, terminal: u32, direction: Direction, cid: u8) {
+        self.terminals[terminal as usize].senders[direction.index()].request(core.now(), cid);
+        self.follow_backlog(core, terminal, direction);
+        self.follow_attachment(core);
     }
 
     /// Wakes an RLC entity of a terminal when it wishes.
