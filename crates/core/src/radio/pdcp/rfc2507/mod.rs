@@ -68,7 +68,7 @@ impl PdcpConfig for Config {
         ];
         for (field, value, least, most) in ranges {
             if !(least..=most).contains(&value) {
-                return Err(Fault::new(field, value.to_string(), &format!("expected {least} to {most}")));
+                return Err(Fault::new(field, value.to_string(), format!("expected {least} to {most}")));
             }
         }
         if !(Duration::from_secs(1)..=Duration::from_secs(255)).contains(&self.f_max_time) {
