@@ -102,9 +102,7 @@ impl Headers {
             }
             Header::Dccp(_) => (Protocol::Dccp, IPV4),
             // TFRC and signalling travel in datagrams.
-            Header::Udp(_) | Header::Tfrc(_) | Header::TfrcReport(_) | Header::Signal(_) => {
-                (Protocol::Udp, IPV4 + UDP)
-            }
+            Header::Udp(_) | Header::Tfrc(_) | Header::TfrcReport(_) | Header::Signal(_) => (Protocol::Udp, IPV4 + UDP),
         };
         if packet.size < bytes {
             return None;

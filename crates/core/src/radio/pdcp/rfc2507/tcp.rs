@@ -68,8 +68,7 @@ impl Context {
     /// What of the next header of the stream differs; `None` if that has to be a full one.
     fn delta(&self, next: &TcpFields) -> Option<Delta> {
         let last = &self.fields;
-        let unchanged =
-            last.dscp == next.dscp && last.flags == next.flags && last.options.bytes == next.options.bytes;
+        let unchanged = last.dscp == next.dscp && last.flags == next.flags && last.options.bytes == next.options.bytes;
         if !unchanged {
             return None;
         }

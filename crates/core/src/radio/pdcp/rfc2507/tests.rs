@@ -2,9 +2,7 @@ use proptest::prelude::*;
 
 use crate::engine::{Duration, Fault, Instant};
 use crate::net::packet::{DccpHeader, UdpHeader};
-use crate::net::{
-    Address, Ecn, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader, TcpOptions,
-};
+use crate::net::{Address, Ecn, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader, TcpOptions};
 use crate::radio::pdcp::PdcpConfig;
 
 use super::{Config, ContextLost, Entity, REQUEST_BYTES};
@@ -311,8 +309,7 @@ fn a_retransmission_mends_the_context() {
 
 /// A datagram, or a packet of DCCP, with payload.
 fn datagram(dccp: bool, port: u16, dscp: u8) -> Packet {
-    let header =
-        if dccp { Header::Dccp(DccpHeader::default()) } else { Header::Udp(UdpHeader::default()) };
+    let header = if dccp { Header::Dccp(DccpHeader::default()) } else { Header::Udp(UdpHeader::default()) };
     let (from, to) = (Socket { node: NodeId(0), port }, Address::Node(NodeId(1)));
     Packet { from, to, to_port: 9, dscp, size: 228, header, ..Packet::vacant() }
 }
