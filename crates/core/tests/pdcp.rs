@@ -48,10 +48,10 @@ fn datagrams(more: &str) -> Results {
     cell(&format!("{UM}\n{more}"), "4.99 s", flow)
 }
 
-/// A file over TCP with a window of eight segments.
-fn file(cell_text: &str) -> Results {
-    let flow = "transport.tcp.window = 8\nsource.file.size = \"73000 B\"";
-    let results = cell(cell_text, "120 s", flow);
+/// A file of 50 segments over TCP with a window of so many.
+fn file(window: u32, cell_text: &str) -> Results {
+    let flow = format!("transport.tcp.window = {window}\nsource.file.size = \"73000 B\"");
+    let results = cell(cell_text, "120 s", &flow);
     assert_eq!(column(&results, "transfers", "bytes"), [73_000.0]);
     assert!(column(&results, "transfers", "received_s")[0] > 0.0, "it arrives");
     results
@@ -73,10 +73,11 @@ fn datagrams_of_1500_bytes_take_a_pdu_less() {
 
 #[test]
 fn an_acknowledgement_takes_a_pdu_with_and_without() {
-    // EURANE's PDUs hold 40 B, and tell nothing of an end that fills them. The acknowledgements go one by one.
-    let without = file("rlc = \"eurane\"");
+    // EURANE's PDUs hold 40 B, and tell nothing of an end that fills them. The acknowledgements go one by one. Of two
+    // segments none waits for a second, so none is sent again too early.
+    let without = file(2, "rlc = \"eurane\"");
     assert_eq!(bearer(&without, "up", "new_pdus"), bearer(&without, "up", "packets"));
-    let with = file("rlc = \"eurane\"\npdcp = \"rfc2507\"");
+    let with = file(2, "rlc = \"eurane\"\npdcp = \"rfc2507\"");
     // SYN+ACK, and the first ACK after it, have full headers: 41 B with that of PDCP.
     assert_eq!(bearer(&with, "up", "full_headers"), 2.0);
     assert_eq!(bearer(&with, "up", "new_pdus"), bearer(&with, "up", "packets") + 2.0);
@@ -100,7 +101,7 @@ fn a_lost_full_header_costs_the_packets_until_the_next() {
 #[test]
 fn the_loss_of_one_segment_is_mended_and_of_two_asked_about() {
     // A segment of 1465 B takes 36.6 PDUs: the one in the middle of which lies PDU 1000 is the 28th or so.
-    let results = file(&format!("{UM}\npdcp = \"rfc2507\"\nloss.list.drop = [1000]"));
+    let results = file(8, &format!("{UM}\npdcp = \"rfc2507\"\nloss.list.drop = [1000]"));
     assert_eq!(drops(&results, "radio"), 1.0);
     assert_eq!(bearer(&results, "down", "repaired_headers"), 1.0);
     assert_eq!(drops(&results, "context_lost"), 0.0);
@@ -108,7 +109,7 @@ fn the_loss_of_one_segment_is_mended_and_of_two_asked_about() {
     // SYN, ACK, FIN, and the retransmission.
     assert_eq!(bearer(&results, "down", "full_headers"), 4.0);
     // The next one is 40 PDUs on.
-    let results = file(&format!("{UM}\npdcp = \"rfc2507\"\nloss.list.drop = [1000, 1040]"));
+    let results = file(8, &format!("{UM}\npdcp = \"rfc2507\"\nloss.list.drop = [1000, 1040]"));
     assert_eq!(drops(&results, "radio"), 2.0);
     assert!(drops(&results, "context_lost") > 0.0);
     assert_eq!(bearer(&results, "down", "context_lost_packets"), drops(&results, "context_lost"));
@@ -118,7 +119,7 @@ fn the_loss_of_one_segment_is_mended_and_of_two_asked_about() {
 #[test]
 fn acknowledged_mode_loses_no_context() {
     let loss = "loss.bernoulli.p = 0.05\nuplink_loss.bernoulli.p = 0.05";
-    let results = file(&format!("rlc.am = {{ max_dat = 40 }}\npdcp = \"rfc2507\"\n{loss}"));
+    let results = file(8, &format!("rlc.am = {{ max_dat = 40 }}\npdcp = \"rfc2507\"\n{loss}"));
     assert!(bearer(&results, "down", "air_lost_pdus") > 50.0);
     for direction in ["down", "up"] {
         assert_eq!(bearer(&results, direction, "context_lost_packets"), 0.0, "{direction}");

@@ -167,8 +167,10 @@ impl Entity {
         let Some(Headers { stream, fields, .. }) = coded.headers else { return Ok(()) };
         let result = match fields {
             Fields::Tcp(fields) => self.from_tcp.receive(now, coded.cid as u8, stream, &fields, coded.form),
-            Fields::Other(_) if self.from_non_tcp.receive(coded.cid, stream, coded.form) => Ok(tcp::Got::AsSent),
-            Fields::Other(_) => Err(ContextLost { request: None }),
+            Fields::Other(_) => match self.from_non_tcp.receive(coded.cid, stream, coded.form) {
+                true => Ok(tcp::Got::AsSent),
+                false => Err(ContextLost { request: None }),
+            },
         };
         self.received.lost += u64::from(result.is_err());
         self.received.repaired += u64::from(result == Ok(tcp::Got::Twice));
