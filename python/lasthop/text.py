@@ -226,7 +226,9 @@ def _cells(result: Result) -> list[str]:
             {"radio": name, "sent_pdus": sent}
             | {head: 100 * count / sent if sent else None for head, count in share.items()}
         )
-    return [_table(shown, result.tables["cells"].rows(), _plain), _table(RADIO, lines, _plain)]
+    # Without dedicated channels to give away there is nothing to say of a cell but its name.
+    cells = _table(shown, result.tables["cells"].rows(), _plain) if len(shown) > 1 else ""
+    return [cells, _table(RADIO, lines, _plain)]
 
 
 def _transfers(rows: list[dict[str, Any]]) -> str:
