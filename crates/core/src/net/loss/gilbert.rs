@@ -46,6 +46,8 @@ pub struct Gilbert {
     leave: [f64; 2],
     /// 0 is good, 1 is bad; `None` until the first packet draws it.
     state: Option<usize>,
+    /// How many packets it still meets: how long it stays in a state is drawn once, from the geometric distribution.
+    left: u64,
     stream: Stream,
 }
 
@@ -56,23 +58,37 @@ impl Gilbert {
             loss: [config.loss_good.get(), config.loss_bad.get()],
             leave: [config.good_to_bad.get(), config.bad_to_good.get()],
             state: None,
+            left: 0,
             stream,
         }
+    }
+
+    /// The state after the present one.
+    fn next(&mut self) -> usize {
+        let [p, r] = self.leave;
+        let state = match self.state {
+            Some(state) => 1 - state,
+            // With p = r = 0 the chain stays where it starts, and it starts good.
+            None => usize::from(self.stream.unit() * (p + r) < p),
+        };
+        // P(more than k) = (1 − leave)ᵏ.
+        let more = libm::log(self.stream.inner_unit()) / libm::log1p(-self.leave[state]);
+        self.left = 1 + (more as u64).min(u64::MAX - 1);
+        self.state = Some(state);
+        state
     }
 }
 
 impl LossModel for Gilbert {
+    #[inline]
     fn loses(&mut self, _now: Instant) -> bool {
-        let [p, r] = self.leave;
-        // With p = r = 0 the chain stays where it starts, and it starts good.
         let state = match self.state {
-            Some(state) => state,
-            None => usize::from(self.stream.unit() * (p + r) < p),
+            Some(state) if self.left > 0 => state,
+            _ => self.next(),
         };
-        let lost = self.stream.chance(self.loss[state]);
-        let leaves = self.stream.chance(self.leave[state]);
-        self.state = Some(if leaves { 1 - state } else { state });
-        lost
+        self.left -= 1;
+        let loss = self.loss[state];
+        loss > 0.0 && (loss >= 1.0 || self.stream.chance(loss))
     }
 }
 

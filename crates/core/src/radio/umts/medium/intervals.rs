@@ -156,9 +156,14 @@ impl Umts {
             let number = self.ways[channel as usize].clock;
             self.clocks[usize::from(number)].coming += 1;
             self.arm_frame(core, number, at);
-            // Some ways are longer, over an Iur.
-            let behind = self.to_node_b.iter().rev().take_while(|other| other.at > at).count();
-            self.to_node_b.insert(self.to_node_b.len() - behind, ToNodeB { at, channel, terminal, pdu });
+            let coming = ToNodeB { at, channel, terminal, pdu };
+            if self.to_node_b.back().is_none_or(|last| last.at <= at) {
+                self.to_node_b.push_back(coming);
+            } else {
+                // Some ways are longer, over an Iur.
+                let behind = self.to_node_b.iter().rev().take_while(|other| other.at > at).count();
+                self.to_node_b.insert(self.to_node_b.len() - behind, coming);
+            }
         }
         self.leaving = leaving;
     }
