@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
     from lasthop.scenario import Scenario
 
-__all__ = ["FORMATS", "Result", "Table", "TableWriter", "coded", "numbers", "plain", "texts"]
+__all__ = ["FORMATS", "SENT_PDUS", "Result", "Table", "TableWriter", "coded", "numbers", "plain", "texts"]
 
 #: The formats that tables can be saved in.
 FORMATS = ("parquet", "csv")
+
+#: Columns of `bearers` that make up what RLC sent: new PDUs, such as were missing, repeated polls, and those with
+#: nothing but control, by either name.
+SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus", "status_pdus")
 
 Format = Literal["parquet", "csv"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lasthop.results import SENT_PDUS
 from lasthop.stats import Estimate, number
 from lasthop.sweeps.vary import label
 
@@ -197,8 +198,6 @@ def _table(view: View, rows: list[dict[str, Any]], cell: Callable[[Any], str]) -
     return aligned([head for head, _ in shown], cells)
 
 
-#: What RLC sends: new PDUs, such as were missing, repeated polls, and those with nothing but control, by either name.
-SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus", "status_pdus")
 RADIO = [
     ("radio", ["radio"]),
     ("sent_pdus", ["sent_pdus"]),

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lasthop.results import SENT_PDUS
+
 if TYPE_CHECKING:
     from lasthop.results import Result, Table
 
@@ -22,9 +24,6 @@ PDU_BITS = 320.0
 
 #: What is left out at the beginning of each part of chapter 6, in seconds.
 SETTLING = 100.0
-
-#: PDUs that RLC sent: new ones, retransmissions, repeated polls, and those with nothing but control, by either name.
-SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus", "status_pdus")
 
 
 class Series:
