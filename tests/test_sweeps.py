@@ -386,6 +386,12 @@ def test_what_a_killed_process_was_writing_is_cut_off(whole, tmp_path):
     assert content(tmp_path) == content(whole.folder)
 
 
+def test_killed_before_its_manifest_was_there_a_sweep_begins_again(whole, tmp_path):
+    (tmp_path / ".manifest.json.4711.part.json").write_text('{"made_by": "lasthop sw')
+    lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)
+    assert content(tmp_path) == content(whole.folder)
+
+
 def test_another_plan_in_the_same_folder_is_refused(quick, lasthop):
     command = ["sweep", quick, "--vary=link.radio.delay=20 ms,80 ms", "-o", "out", "-q", "--seeds"]
     lasthop(*command, 2)

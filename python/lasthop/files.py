@@ -92,16 +92,24 @@ def settle(path: Path) -> None:
 
 def clear_drafts(folder: Path) -> None:
     """Removes what killed processes had begun to write into ``folder``."""
-    for draft in folder.glob(".*.part*"):
-        if re.fullmatch(r"\..+\.\d+\.part(\.\w+)?", draft.name):
-            draft.unlink(missing_ok=True)
+    for path in folder.iterdir():
+        if _is_draft(path):
+            path.unlink(missing_ok=True)
+
+
+def _is_draft(path: Path) -> bool:
+    """Whether a file is what :func:`whole` or :func:`write_new` had begun when its process was killed."""
+    return re.fullmatch(r"\..+\.\d+\.part(\.\w+)?", path.name) is not None
 
 
 def claim_folder(folder: Path, *, made_by: str, force: bool = False) -> Path:
-    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before."""
+    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before.
+
+    What killed processes had only begun to write counts as nothing.
+    """
     if folder.exists() and not folder.is_dir():
         raise OutputRefused(f"{folder} is a file, not a folder: choose another with -o")
-    if folder.is_dir() and not force and any(folder.iterdir()):
+    if folder.is_dir() and not force and not all(map(_is_draft, folder.iterdir())):
         try:
             owner = manifest(folder)["made_by"]
         except (ValueError, KeyError):
