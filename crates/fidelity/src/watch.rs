@@ -126,6 +126,7 @@ impl Observer for Watcher {
             | Observation::Arrived { .. }
             | Observation::Handover { .. }
             | Observation::Served { .. }
+            | Observation::Slot { .. }
             | Observation::Pdu { .. } => {}
         }
     }

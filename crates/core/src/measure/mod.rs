@@ -6,5 +6,6 @@ pub mod pcapng;
 pub mod recorder;
 pub mod segments;
 pub mod series;
+pub mod slots;
 pub mod table;
 pub mod totals;

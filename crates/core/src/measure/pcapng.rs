@@ -250,6 +250,7 @@ impl<W: Write + Send + 'static> Observer for Capture<W> {
             | Observation::Arrived { .. }
             | Observation::Handover { .. }
             | Observation::Served { .. }
+            | Observation::Slot { .. }
             | Observation::Pdu { .. } => {}
         }
     }

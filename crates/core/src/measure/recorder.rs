@@ -1,5 +1,5 @@
-//! Records packets, variables and handovers as they are observed, into the tables `packets`,
-//! `changes` and `handovers`.
+//! Records packets, variables, handovers and slots as they are observed, into the tables `packets`,
+//! `changes`, `handovers` and `slots`.
 
 use std::any::Any;
 
@@ -7,6 +7,7 @@ use crate::engine::Instant;
 use crate::net::{DccpType, FlowId, Header, NodeId, Observation, Observer, Packet, Place, TcpFlags};
 
 use super::handovers::Handovers;
+use super::slots::Slots;
 use super::table::{Column, Names, Table};
 
 /// What to record.
@@ -18,12 +19,14 @@ pub struct Wanted {
     pub variables: bool,
     /// What each change of a link did.
     pub handovers: bool,
+    /// Who was served in each slot of a radio.
+    pub slots: bool,
 }
 
 impl Wanted {
     /// Whether anything is to be recorded.
     pub fn anything(self) -> bool {
-        self.packets || self.variables || self.handovers
+        self.packets || self.variables || self.handovers || self.slots
     }
 }
 
@@ -33,6 +36,7 @@ pub struct Recorder {
     packets: Vec<PacketRow>,
     changes: Vec<ChangeRow>,
     handovers: Handovers,
+    slots: Slots,
     next: Option<Box<dyn Observer>>,
 }
 
@@ -78,7 +82,14 @@ struct ChangeRow {
 impl Recorder {
     /// A recorder that shows everything to `next` as well.
     pub fn new(wanted: Wanted, next: Option<Box<dyn Observer>>) -> Self {
-        Self { wanted, packets: Vec::new(), changes: Vec::new(), handovers: Handovers::default(), next }
+        Self {
+            wanted,
+            packets: Vec::new(),
+            changes: Vec::new(),
+            handovers: Handovers::default(),
+            slots: Slots::default(),
+            next,
+        }
     }
 
     /// The observer behind this one.
@@ -86,7 +97,7 @@ impl Recorder {
         self.next.take()
     }
 
-    /// The tables `packets`, `changes` and `handovers`, as far as they were wanted.
+    /// The tables `packets`, `changes`, `handovers` and `slots`, as far as they were wanted.
     pub fn tables(&self, labels: &Labels<'_>) -> Vec<(&'static str, Table)> {
         let mut tables = Vec::new();
         if self.wanted.packets {
@@ -97,6 +108,9 @@ impl Recorder {
         }
         if self.wanted.handovers {
             tables.push(("handovers", self.handovers.table(labels.place)));
+        }
+        if self.wanted.slots {
+            tables.push(("slots", self.slots.table(labels.place)));
         }
         tables
     }
@@ -234,7 +248,9 @@ impl Observer for Recorder {
                     self.changes.push(ChangeRow { at: now, node, flow, variable: variable.name(), value });
                 }
             }
-            Observation::Arrived { .. }
+            Observation::Slot { place, block } if self.wanted.slots => self.slots.see(now, place, block),
+            Observation::Slot { .. }
+            | Observation::Arrived { .. }
             | Observation::Handover { .. }
             | Observation::Served { .. }
             | Observation::Pdu { .. } => {}

@@ -29,6 +29,9 @@ pub trait QueueDiscipline: Timed {
     /// Takes back, at its head, a packet that had left: it is exempt from the limit but counts
     /// for later arrivals. Several come last one first.
     fn put_back(&mut self, core: &mut Core, packet: Pkt);
+    /// So much of what has left is still at the transmitter and takes room, as where blocks are sent again.
+    /// Queues with a limit of their own count it for what arrives.
+    fn on_held(&mut self, _held: Backlog) {}
     /// A packet came in over the interface whose outgoing side this is.
     fn on_return(&mut self, _now: Instant, _packet: &mut Packet) {}
     /// The rate of the transmitter is, from now on, this one.

@@ -33,7 +33,7 @@ pub use discipline::{Backlog, QueueDiscipline};
 pub use machine::{Action, Endpoint, Hears, LinkNotice, Notice, Seat, Source, Timed, Transfer};
 pub use medium::{Access, Change, Edge, End, InFlight, Medium, Peer, Queued};
 pub use node::FIRST_FREE_PORT;
-pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe, SeenPdu, Variable, What};
+pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe, SeenBlock, SeenPdu, Variable, What};
 pub use order::{Answer, Command, Order};
 pub use packet::{
     AckVector, Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header,

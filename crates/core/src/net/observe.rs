@@ -178,6 +178,13 @@ pub enum Observation<'a> {
         /// Bytes that wait now in the queue concerned.
         queued: Option<u32>,
     },
+    /// A slot of a radio's shared channel, or a part of it, carries a block to a terminal.
+    Slot {
+        /// The terminal's bearer down.
+        place: Place,
+        /// What the slot carries.
+        block: &'a SeenBlock,
+    },
     /// A packet arrived at the far side of a link that is watched ([`Watched`](super::watched::Watched)).
     Arrived {
         /// The direction of the link.
@@ -235,6 +242,31 @@ pub struct SeenPdu<'a> {
     /// The status report that it carries: its first sequence number, which have come from there on, and
     /// its size in bytes.
     pub report: Option<(u32, &'a [bool], u16)>,
+}
+
+/// What a slot of a shared channel carries to one terminal.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenBlock {
+    /// The cell that sends it.
+    pub cell: u32,
+    /// The process of hybrid ARQ to which it belongs; 0 if there is only one.
+    pub process: u8,
+    /// Its number among the terminal's blocks.
+    pub number: u32,
+    /// How often it has been sent, this time included.
+    pub transmission: u32,
+    /// The transport format: modulation and coding.
+    pub format: u8,
+    /// How many codes it takes.
+    pub codes: u8,
+    /// Its size.
+    pub bits: u32,
+    /// How many of these are data.
+    pub data: u32,
+    /// Bits that waited for the terminal in front of the air, these included.
+    pub waiting: u64,
+    /// Whether it is received.
+    pub received: bool,
 }
 
 /// Somebody who looks at a run.

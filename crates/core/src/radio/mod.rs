@@ -5,9 +5,9 @@
 //! | part | question | here |
 //! | --- | --- | --- |
 //! | attachment | what serves this terminal, when does that change? | [`attachment`], `umts/attachment/`; [`mobility`], `umts/roaming/` |
-//! | channel | how good is it now? | [`channel`]: the loss models of `net`, or [`propagation`] and `umts/power/` |
-//! | rate map | what does that buy? | [`umts::channel`]: a fixed rate in intervals |
-//! | scheduler | who gets this slot? | [`umts::channel`] and `umts/medium/dsch.rs`: who comes first, or in turn |
+//! | channel | how good is it now? | [`channel`]: the loss models of `net`, or [`propagation`] and `umts/power/`; [`quality`] for radios that adapt to it |
+//! | rate map | what does that buy? | [`umts::channel`]: a fixed rate in intervals; [`rate_map`]: formats chosen by quality |
+//! | scheduler | who gets this slot? | [`scheduler`]; in the intervals of [`umts::channel`] and `umts/medium/dsch.rs`, who comes first, or in turn |
 //! | link ARQ | segmentation, retransmission, order | [`arq`], [`rlc`] |
 //!
 //! Above the link ARQ [`pdcp`] may compress headers.
@@ -15,10 +15,14 @@
 pub mod arq;
 pub mod attachment;
 pub mod channel;
+pub mod hsdpa;
 pub mod mobility;
 pub mod pdcp;
 pub mod propagation;
+pub mod quality;
+pub mod rate_map;
 pub mod rlc;
+pub mod scheduler;
 pub mod umts;
 
 /// A direction between a radio network and a terminal.

@@ -56,7 +56,12 @@ impl Run {
     /// A scenario that cannot be built.
     pub fn new(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Self, BuildError> {
         let record = &scenario.record;
-        let wanted = Wanted { packets: record.packets, variables: record.variables, handovers: record.handovers };
+        let wanted = Wanted {
+            packets: record.packets,
+            variables: record.variables,
+            handovers: record.handovers,
+            slots: record.slots,
+        };
         let recorder: Option<Box<dyn Observer>> =
             (wanted.anything() || observer.is_some()).then(|| Box::new(Recorder::new(wanted, observer)) as _);
         let built = builder::build(scenario, seed, recorder)?;

@@ -190,6 +190,8 @@ pub struct Record {
     pub state: bool,
     /// Record what each change of a link did, into the table `handovers`.
     pub handovers: bool,
+    /// Record what each slot of a radio's shared channel carries, into the table `slots`.
+    pub slots: bool,
     /// Record every change of `cwnd`, `ssthresh`, `srtt` and the like, into the table `changes`.
     pub variables: bool,
 }
@@ -204,6 +206,7 @@ impl Default for Record {
             state: false,
             variables: false,
             handovers: false,
+            slots: false,
         }
     }
 }

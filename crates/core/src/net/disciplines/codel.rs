@@ -213,6 +213,10 @@ impl QueueDiscipline for CoDel {
         self.fifo.put_back(core, packet);
     }
 
+    fn on_held(&mut self, held: Backlog) {
+        self.fifo.hold(held);
+    }
+
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
     }

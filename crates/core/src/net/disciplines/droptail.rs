@@ -86,6 +86,10 @@ impl QueueDiscipline for DropTail {
         self.fifo.put_back(core, packet);
     }
 
+    fn on_held(&mut self, held: Backlog) {
+        self.fifo.hold(held);
+    }
+
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
     }

@@ -12,18 +12,25 @@ pub struct Fifo {
     limit: Amount,
     packets: VecDeque<Pkt>,
     bytes: u64,
+    /// What has left and takes room.
+    held: Backlog,
 }
 
 impl Fifo {
     /// An empty line.
     pub fn new(limit: Amount) -> Self {
-        Self { limit, packets: VecDeque::new(), bytes: 0 }
+        Self { limit, packets: VecDeque::new(), bytes: 0, held: Backlog::default() }
     }
 
     /// Whether a packet of this size would exceed the limit.
     #[inline]
     pub fn is_full(&self, size: u32) -> bool {
-        self.backlog().is_full(self.limit, size)
+        (self.backlog() + self.held).is_full(self.limit, size)
+    }
+
+    /// So much of what has left still takes room.
+    pub fn hold(&mut self, held: Backlog) {
+        self.held = held;
     }
 
     /// Takes a packet of this size at the end.

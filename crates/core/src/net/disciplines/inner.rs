@@ -30,9 +30,14 @@ impl Default for Inner {
 impl Inner {
     /// The queue at `site`, as a discipline that is asked.
     pub fn asked(&self, site: &Site<'_>) -> Box<dyn QueueDiscipline> {
-        match self.config().build(site) {
-            Queue::Asked(discipline) => discipline,
-            Queue::Planned(limit) => Box::new(droptail::DropTail::new(limit.into(), site.place)),
-        }
+        asked(self.config().build(site), site)
+    }
+}
+
+/// A queue that was built for `site`, as a discipline that is asked.
+pub fn asked(queue: Queue, site: &Site<'_>) -> Box<dyn QueueDiscipline> {
+    match queue {
+        Queue::Asked(discipline) => discipline,
+        Queue::Planned(limit) => Box::new(droptail::DropTail::new(limit.into(), site.place)),
     }
 }

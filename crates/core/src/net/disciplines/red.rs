@@ -417,6 +417,10 @@ impl QueueDiscipline for Red {
         }
     }
 
+    fn on_held(&mut self, held: Backlog) {
+        self.fifo.hold(held);
+    }
+
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
     }

@@ -212,6 +212,10 @@ impl QueueDiscipline for Rio {
         self.capacity = rate.as_bytes_per_s() / self.mean_packet;
     }
 
+    fn on_held(&mut self, held: Backlog) {
+        self.fifo.hold(held);
+    }
+
     fn backlog(&self) -> Backlog {
         self.fifo.backlog()
     }

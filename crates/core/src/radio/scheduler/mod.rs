@@ -1,0 +1,66 @@
+//! Who gets a slot of a shared channel.
+
+use crate::engine::{Decibel, Duration, Fault, Instant};
+
+pub mod max_sir;
+pub mod proportional_fair;
+pub mod round_robin;
+
+/// Says in which order terminals are served. It belongs to one cell.
+pub trait Scheduler: Send {
+    /// Puts those who have something to send in the order in which they come in this slot. They are given by
+    /// number, and there is at least one.
+    fn order(&mut self, slot: u64, candidates: &mut [Candidate]);
+
+    /// A terminal got so many bits of a slot.
+    fn on_served(&mut self, _slot: u64, _terminal: u32, _bits: u32) {}
+}
+
+/// A terminal that has something to send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its number.
+    pub terminal: u32,
+    /// How good the air to it is taken to be.
+    pub sir: Decibel,
+    /// What it would get of a slot for itself, in bits.
+    pub bits: u32,
+    /// When it was served last, or began to have something to send since then.
+    pub since: Instant,
+}
+
+/// The parameters of a scheduler.
+pub trait SchedulerConfig {
+    /// A scheduler for a cell with slots of this length.
+    fn build(&self, slot: Duration) -> Box<dyn Scheduler>;
+
+    /// Whether its parameters make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod testing {
+    use super::*;
+
+    /// Candidates with these numbers, ratios and bits, of which each has waited since the start.
+    pub fn candidates(of: &[(u32, f64, u32)]) -> Vec<Candidate> {
+        let candidate = |&(terminal, db, bits): &(u32, f64, u32)| Candidate {
+            terminal,
+            sir: Decibel::new(db),
+            bits,
+            since: Instant::ZERO,
+        };
+        of.iter().map(candidate).collect()
+    }
+
+    /// The order in which a scheduler puts them.
+    pub fn order(scheduler: &mut dyn Scheduler, slot: u64, mut of: Vec<Candidate>) -> Vec<u32> {
+        scheduler.order(slot, &mut of);
+        of.iter().map(|candidate| candidate.terminal).collect()
+    }
+}
