@@ -157,6 +157,28 @@ pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     }
 }
 
+/// The table `transfer_state`: a row for each value that was noted of each transfer; `None` if there is no such.
+pub fn transfer_state(simulation: &Simulation, flows: &[FlowInfo]) -> Option<Table> {
+    let (mut name, mut quantity) = (Names::default(), Names::default());
+    let (mut number, mut value) = (Vec::new(), Vec::new());
+    for flow in flows {
+        simulation.sample_transfers(flow.id, |transfer, of, growth| {
+            name.push(&flow.name);
+            number.push(Some(transfer as i64));
+            quantity.push(of);
+            value.push(Some(growth));
+        });
+    }
+    (!value.is_empty()).then(|| Table {
+        columns: vec![
+            ("flow", name.column()),
+            ("transfer", Column::Int(number)),
+            ("quantity", quantity.column()),
+            ("value", Column::Float(value)),
+        ],
+    })
+}
+
 /// The table `links`: a row for each direction of each link.
 pub fn links(simulation: &Simulation) -> Table {
     let counters = simulation.core().counters();

@@ -14,9 +14,11 @@ use crate::net::transmitter::Setup;
 use crate::net::watched::Watched;
 use crate::net::{Address, Core, End, NodeId, Observer, Place, Simulation};
 use crate::qos::Agent;
+use crate::radio::hsdpa::Hsdpa;
 use crate::radio::umts::Umts;
 
 use super::cell::Cell;
+use super::hsdpa;
 use super::registry::{LossModel, Qos, Queue};
 use super::types::{Change, Flow, Link, Scenario};
 use super::umts;
@@ -58,7 +60,7 @@ pub struct Changing {
 pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Built, BuildError> {
     let mut simulation = Simulation::new(seed);
     // Cells keep no clock of ns-2's.
-    let ns2_clock = scenario.profile.is_ns2() && scenario.cell.is_empty();
+    let ns2_clock = scenario.profile.is_ns2() && scenario.cell.is_empty() && scenario.hsdpa.is_empty();
     if ns2_clock {
         simulation.core_mut().follow_ns2_clock();
     }
@@ -97,6 +99,15 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             ends.push(node(&terminal, &|| format!("cell[{i}].ues"))?);
         }
         add_cell(&mut simulation, scenario, cell, &ends);
+    }
+    for (i, hsdpa) in scenario.hsdpa.iter().enumerate() {
+        let mut ends = vec![node(&hsdpa.node, &|| format!("hsdpa[{i}].node"))?];
+        for terminal in hsdpa.terminals() {
+            ends.push(node(&terminal, &|| format!("hsdpa[{i}].ues"))?);
+        }
+        simulation.add_medium(&ends, |core, component, ends| {
+            Hsdpa::new(component, ends, hsdpa::setup(core, hsdpa, scenario.profile))
+        });
     }
     let mut groups = Vec::new();
     for (i, group) in scenario.group.iter().enumerate() {

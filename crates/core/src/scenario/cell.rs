@@ -167,15 +167,16 @@ impl Cell {
 }
 
 impl Scenario {
-    /// The cell all of whose terminals `name` stands for.
-    pub fn all_terminals(&self, name: &str) -> Option<&Cell> {
-        let cell = name.strip_suffix(".ue[*]")?;
-        self.cell.iter().find(|candidate| candidate.name == cell)
+    /// The terminals of the radio all of whose terminals `name` stands for.
+    fn all_terminals(&self, name: &str) -> Option<Vec<String>> {
+        let radio = name.strip_suffix(".ue[*]")?;
+        let cell = self.cell.iter().find(|cell| cell.name == radio).map(|cell| cell.terminals().collect());
+        cell.or_else(|| Some(self.hsdpa.iter().find(|hsdpa| hsdpa.name == radio)?.terminals().collect()))
     }
 
     /// The nodes that `name` stands for, as the end of a flow.
     pub fn nodes_called(&self, name: &str) -> Vec<String> {
-        self.all_terminals(name).map_or_else(|| vec![name.to_owned()], |cell| cell.terminals().collect())
+        self.all_terminals(name).unwrap_or_else(|| vec![name.to_owned()])
     }
 }
 

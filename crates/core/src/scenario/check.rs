@@ -14,8 +14,10 @@ use super::registry::{LossModel, Queue};
 use super::types::{Flow, Link, Scenario};
 
 mod cells;
+mod hsdpa;
 
 use cells::cells;
+use hsdpa::hsdpa;
 
 /// The most nodes, links, groups, flows or changes.
 const MOST: usize = 1_000_000;
@@ -40,6 +42,7 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     nodes(scenario, &mut problems);
     links(scenario, &names, &mut problems);
     cells(scenario, &names, &mut problems);
+    hsdpa(scenario, &names, &mut problems);
     groups(scenario, &names, &mut problems);
     flows(scenario, &names, &mut problems);
     changes(scenario, &mut problems);
@@ -169,6 +172,7 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         ("nodes", "nodes", scenario.nodes.len()),
         ("link", "links", scenario.link.len()),
         ("cell", "cells", scenario.cell.len()),
+        ("hsdpa", "radios", scenario.hsdpa.len()),
         ("group", "groups", scenario.group.len()),
         ("flow", "flows", scenario.flow.len()),
         ("change", "changes", single_changes(scenario)),
@@ -186,7 +190,8 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         );
         return;
     }
-    let terminals: usize = scenario.cell.iter().map(|cell| cell.ues as usize).sum();
+    let ues = scenario.cell.iter().map(|cell| cell.ues).chain(scenario.hsdpa.iter().map(|hsdpa| hsdpa.ues));
+    let terminals: usize = ues.map(|ues| ues as usize).sum();
     let things = (scenario.flow.len() + 2 * (scenario.link.len() + terminals)).max(1) as u64;
     let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
     if samples > MAX_SAMPLES {
@@ -342,6 +347,10 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
             "the source \"{source_name}\" opens one connection after another, which \"{transport_name}\" cannot"
         );
         problems.add(format!("flow[{i}].source"), message, "expected the transport \"tcp\"");
+    } else if source.repeats() && !transport.can_repeat() {
+        let message =
+            format!("the source \"{source_name}\" waits for what it has sent, and \"{transport_name}\" does not tell");
+        problems.add(format!("flow[{i}].source"), message, "expected another transport");
     } else if transport.sends_datagrams() && !source.suits_datagrams() {
         let message =
             format!("the source \"{source_name}\" does not write datagrams, which \"{transport_name}\" sends");
@@ -430,6 +439,13 @@ fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
         }
         for terminal in cell.terminals().filter_map(|name| names.node(&name)) {
             let (a, b) = (root(&mut part, rnc), root(&mut part, terminal));
+            part[a.max(b)] = a.min(b);
+        }
+    }
+    for hsdpa in &scenario.hsdpa {
+        let Some(node) = names.node(&hsdpa.node) else { continue };
+        for terminal in hsdpa.terminals().filter_map(|name| names.node(&name)) {
+            let (a, b) = (root(&mut part, node), root(&mut part, terminal));
             part[a.max(b)] = a.min(b);
         }
     }

@@ -8,6 +8,7 @@ pub mod change;
 pub mod check;
 pub mod diagnostic;
 pub mod expand;
+pub mod hsdpa;
 mod ramp;
 pub mod read;
 pub mod registry;

@@ -7,7 +7,9 @@ use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
 use crate::qos::{self, QosConfig};
 use crate::radio::arq::ArqConfig;
 use crate::radio::pdcp::{self, PdcpConfig};
+use crate::radio::rate_map::{self, RateMapConfig};
 use crate::radio::rlc;
+use crate::radio::scheduler::{self, SchedulerConfig};
 use crate::radio::umts::attachment::{AttachmentConfig, eurane, fixed, rrc};
 use crate::traffic::{self, SourceConfig};
 use crate::transport::{TransportConfig, dccp, tcp, tfrc, udp};
@@ -75,6 +77,8 @@ choice! {
         "web" => Web(traffic::web::Config),
         /// Files, one after another (3GPP TR 25.876).
         "ftp" => Ftp(traffic::ftp::Config),
+        /// Files of a few sizes, one after another, with a pause after each.
+        "files" => Files(traffic::files::Config),
     }
 }
 
@@ -129,6 +133,26 @@ choice! {
         "none" => None(pdcp::NoCompression),
         /// IP header compression (RFC 2507).
         "rfc2507" => Rfc2507(pdcp::rfc2507::Config),
+    }
+}
+
+choice! {
+    /// Who gets a slot of a shared channel.
+    pub enum Scheduler: "scheduler" as SchedulerConfig {
+        /// The terminals in turn.
+        "round_robin" => RoundRobin(scheduler::round_robin::Config),
+        /// The best signal first (SIR scheduling, maximum C/I).
+        "max_sir" => MaxSir(scheduler::max_sir::Config),
+        /// Who would get most in relation to what he has got.
+        "proportional_fair" => ProportionalFair(scheduler::proportional_fair::Config),
+    }
+}
+
+choice! {
+    /// What a slot of a shared channel carries, by the state of the air.
+    pub enum RateMap: "rate map" as RateMapConfig {
+        /// Four modulation and coding schemes (Landström, Larzon, Bodin).
+        "modulation" => Modulation(rate_map::modulation::Config),
     }
 }
 

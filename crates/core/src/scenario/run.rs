@@ -64,7 +64,10 @@ impl Run {
         };
         let recorder: Option<Box<dyn Observer>> =
             (wanted.anything() || observer.is_some()).then(|| Box::new(Recorder::new(wanted, observer)) as _);
-        let built = builder::build(scenario, seed, recorder)?;
+        let mut built = builder::build(scenario, seed, recorder)?;
+        if !record.transfer_quantities.is_empty() {
+            built.simulation.mark_transfers(&record.transfer_quantities);
+        }
         let mut changes: Vec<(usize, Change)> = change::expanded(&scenario.change).into_iter().enumerate().collect();
         changes.sort_by_key(|(number, change)| std::cmp::Reverse((change.at, *number)));
         Ok(Self {
@@ -182,6 +185,7 @@ impl Run {
         let mut tables = vec![("flows", totals::flows(simulation, flows))];
         if self.transfers {
             tables.push(("transfers", totals::transfers(simulation, flows)));
+            tables.extend(totals::transfer_state(simulation, flows).map(|table| ("transfer_state", table)));
         }
         tables.push(("links", totals::links(simulation)));
         tables.push(("drops", totals::drops(simulation, flows)));

@@ -8,6 +8,7 @@ use crate::profile::Profile;
 
 use super::cell::Cell;
 pub use super::change::{Change, Repeat};
+use super::hsdpa::Hsdpa;
 use super::registry::{LossModel, Qos, Queue, Source, Transport};
 
 /// A network, what it carries, what changes, and what to record.
@@ -35,6 +36,9 @@ pub struct Scenario {
     /// Cells of UMTS.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cell: Vec<Cell>,
+    /// Cells of HSDPA.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hsdpa: Vec<Hsdpa>,
     /// Multicast groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub group: Vec<Group>,
@@ -59,6 +63,7 @@ impl Default for Scenario {
             nodes: Vec::new(),
             link: Vec::new(),
             cell: Vec::new(),
+            hsdpa: Vec::new(),
             group: Vec::new(),
             flow: Vec::new(),
             change: Vec::new(),
@@ -72,9 +77,11 @@ impl Scenario {
     /// name, and the terminals of cells.
     pub fn node_names(&self) -> Vec<String> {
         let linked = self.link.iter().flat_map(|link| &link.between).map(String::as_str);
-        let named = || linked.chain(self.cell.iter().flat_map(Cell::rncs)).map(str::to_owned).collect();
+        let radios = self.cell.iter().flat_map(Cell::rncs).chain(self.hsdpa.iter().map(|hsdpa| hsdpa.node.as_str()));
+        let named = || linked.chain(radios).map(str::to_owned).collect();
         let mut names: Vec<String> = if self.nodes.is_empty() { named() } else { self.nodes.clone() };
         names.extend(self.cell.iter().flat_map(Cell::terminals));
+        names.extend(self.hsdpa.iter().flat_map(Hsdpa::terminals));
         names.sort_unstable();
         names.dedup();
         names
@@ -183,6 +190,11 @@ pub struct Record {
     /// `state`, such as `timeouts`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quantities: Vec<String>,
+    /// By how much these values in the table `state` of a flow's ends grow during each transfer, in the table
+    /// `transfer_state`; and `dropped_packets`, those that the network drops of the flow. A transfer counts until the next one of its
+    /// flow begins.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub transfer_quantities: Vec<String>,
     /// Record every packet sent, received, dropped and marked, into the table `packets`.
     pub packets: bool,
     /// Show every value that links, endpoints and signalling machines keep at the end, into the
@@ -202,6 +214,7 @@ impl Default for Record {
             transfers: true,
             series: None,
             quantities: Vec::new(),
+            transfer_quantities: Vec::new(),
             packets: false,
             state: false,
             variables: false,

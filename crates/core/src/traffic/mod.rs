@@ -2,6 +2,7 @@
 
 pub mod cbr;
 pub mod file;
+pub mod files;
 pub mod ftp;
 pub mod greedy;
 pub mod onoff;
@@ -24,6 +25,11 @@ pub trait SourceConfig {
     /// Whether it opens one connection after another, each with a segment size of its choice, and
     /// waits for what it has sent.
     fn reconnects(&self) -> bool {
+        false
+    }
+
+    /// Whether it opens one connection after another, and hears what is sent and received.
+    fn repeats(&self) -> bool {
         false
     }
 

@@ -32,6 +32,13 @@ pub trait TransportConfig {
         false
     }
 
+    /// Whether it serves sources that open one connection after another
+    /// ([`SourceConfig::repeats`](crate::traffic::SourceConfig::repeats)): it tells them what was sent, and when all of it was
+    /// received, or never will be.
+    fn can_repeat(&self) -> bool {
+        true
+    }
+
     /// Whether it can send to a group.
     fn can_multicast(&self) -> bool;
 

@@ -41,6 +41,10 @@ impl TransportConfig for Config {
         true
     }
 
+    fn can_repeat(&self) -> bool {
+        false
+    }
+
     fn can_multicast(&self) -> bool {
         true
     }

@@ -24,6 +24,7 @@ impl Simulation {
             agents: Vec::new(),
             nowhere,
             standing: 0,
+            marks: None,
         }
     }
 

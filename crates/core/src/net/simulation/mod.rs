@@ -9,6 +9,7 @@
 mod building;
 mod error;
 mod looking;
+mod marks;
 mod routing;
 mod timer;
 
@@ -25,6 +26,7 @@ use super::order::{Answer, Order};
 use super::packet::{Address, FlowId, GroupId, NodeId};
 use super::slab::Pkt;
 
+use marks::Marks;
 use timer::Timer;
 
 /// A network: nodes, media, endpoints and sources, and the clock that moves them.
@@ -44,6 +46,8 @@ pub struct Simulation {
     nowhere: Place,
     /// Events since time last went on, as far as they were looked after.
     standing: u64,
+    /// What flows had counted when their transfers began, if somebody wants to know.
+    marks: Option<Marks>,
 }
 
 /// An endpoint at its node.
@@ -319,9 +323,11 @@ impl Simulation {
     /// Passes on what a source asks of its sender; says whether there was anything.
     fn ask_source(&mut self, index: u32, sender: u32) -> bool {
         let now = self.core.now();
-        let flow = &mut self.flows[index as usize];
         let mut asked = false;
-        while let Some(notice) = flow.source.poll(now) {
+        while let Some(notice) = self.flows[index as usize].source.poll(now) {
+            if notice == Notice::Open && self.marks.is_some() {
+                self.mark(index);
+            }
             let endpoint = &mut self.endpoints[sender as usize].endpoint;
             if let Some(float) = self.core.float() {
                 endpoint.set_float(float);
@@ -329,6 +335,7 @@ impl Simulation {
             endpoint.on_notice(now, notice);
             asked = true;
         }
+        let flow = &mut self.flows[index as usize];
         let wish = flow.source.next_timeout();
         flow.timer.set(&mut self.core, Target { component: (SOURCE << KIND) | index, key: 0 }, wish);
         asked

@@ -474,6 +474,3 @@ impl Medium for Hsdpa {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -34,6 +34,7 @@ pub struct Sender<S> {
     seat: Seat,
     connection: u32,
     number: u64,
+    tell_sent: bool,
     tell_acked: bool,
     tell_over: bool,
     /// Packets of earlier connections.
@@ -43,7 +44,7 @@ pub struct Sender<S> {
 impl<S: Sending> Sender<S> {
     /// `machine` at `seat`.
     pub fn new(machine: S, seat: Seat) -> Self {
-        Self { machine, seat, connection: 0, number: 0, tell_acked: false, tell_over: false, old: 0 }
+        Self { machine, seat, connection: 0, number: 0, tell_sent: false, tell_acked: false, tell_over: false, old: 0 }
     }
 }
 
@@ -92,7 +93,11 @@ impl<S: Sending> Endpoint for Sender<S> {
         if self.machine.take(now, packet) {
             self.number += 1;
             address(packet, &self.seat, self.connection, self.number);
+            self.tell_sent = self.seat.hears.sent;
             return Some(Action::Send);
+        }
+        if std::mem::take(&mut self.tell_sent) {
+            return Some(Action::Tell(Notice::Sent(self.machine.outbox().sent_bytes())));
         }
         if std::mem::take(&mut self.tell_over) {
             return Some(Action::Tell(Notice::Received(self.machine.outbox().sent_bytes())));

@@ -49,6 +49,8 @@ pub struct Sender {
     urgent: bool,
     heard: bool,
     told: [Option<u64>; 2],
+    /// Whether the source is to hear what was sent.
+    tell_sent: bool,
     sent: u64,
     sent_bytes: u64,
     acked_bytes: u64,
@@ -139,6 +141,7 @@ impl Sender {
             urgent: true,
             heard: false,
             told: [None; 2],
+            tell_sent: false,
             sent: 0,
             sent_bytes: 0,
             acked_bytes: 0,
@@ -369,6 +372,9 @@ impl Endpoint for Sender {
 
     fn poll(&mut self, _now: Instant, packet: &mut Packet) -> Option<Action> {
         if self.due == 0 {
+            if std::mem::take(&mut self.tell_sent) {
+                return Some(Action::Tell(Notice::Sent(self.sent_bytes)));
+            }
             if let Some(bytes) = self.told[0].take() {
                 return Some(Action::Tell(Notice::Received(bytes)));
             }
@@ -378,6 +384,7 @@ impl Endpoint for Sender {
         self.sent += 1;
         let payload = self.settings.segment;
         self.sent_bytes += u64::from(payload);
+        self.tell_sent = self.seat.hears.sent;
         *packet = Packet {
             from: self.seat.local,
             to: self.seat.remote,

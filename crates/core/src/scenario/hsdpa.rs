@@ -1,0 +1,143 @@
+//! Cells of HSDPA as data, and from there to their medium's parts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::units::Amount;
+use crate::engine::{BitRate, Duration, Length};
+use crate::net::Core;
+use crate::net::discipline::Site;
+use crate::net::disciplines::inner::asked;
+use crate::profile::Profile;
+use crate::radio::hsdpa::air::{self, Air, Scene, Serving};
+use crate::radio::hsdpa::medium::SLOT;
+use crate::radio::hsdpa::{Setup, Split, Terminal, layout};
+use crate::radio::quality::Quality;
+
+use super::registry::{Queue, RateMap, Scheduler};
+
+/// Cells of HSDPA around a centre, with mobiles that stand still. The mobiles are nodes called `NAME.ue[0]`, `NAME.ue[1]`, …; a
+/// flow to or from `NAME.ue[*]` stands for one flow for each of them. The model and its defaults are those of Landström,
+/// Larzon and Bodin (*Congestion Control in a High Speed Radio Environment*).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hsdpa {
+    /// A name for results and mobiles.
+    pub name: String,
+    /// The node on the wired side of all base stations.
+    pub node: String,
+    /// How many mobiles there are, in all cells together: they are dropped uniformly over them. 65.
+    #[serde(default = "default_ues")]
+    pub ues: u32,
+    /// How many rings of cells are around the centre: 0 is one cell, 1 is seven, 2 is nineteen. 1.
+    #[serde(default = "default_rings")]
+    pub rings: u32,
+    /// The radius of the circle through the corners of a cell, which is a hexagon. 500 m.
+    #[serde(default = "default_radius")]
+    pub radius: Length,
+    /// Which site serves a mobile: that with the `strongest` signal, or that in whose `hexagon` it stands. The strongest.
+    #[serde(default)]
+    pub serving: Serving,
+    /// How good the air is.
+    #[serde(default)]
+    pub air: air::Config,
+    /// What that buys: which format is used when, and how often it fails.
+    #[serde(default = "default_rate_map")]
+    pub rate_map: RateMap,
+    /// Who is served in each slot of 2 ms, in each cell. The mobiles in turn.
+    #[serde(default = "default_scheduler")]
+    pub scheduler: Scheduler,
+    /// How many codes of spreading factor 16 the shared channel has. 12.
+    #[serde(default = "default_codes")]
+    pub codes: u8,
+    /// How many mobiles are served in one slot, at most. 3.
+    #[serde(default = "default_users")]
+    pub users: u8,
+    /// How they share the codes: who comes first takes what he needs, or all have equal shares. What they need.
+    #[serde(default)]
+    pub split: Split,
+    /// How often a block is sent, at most; after that its packets are lost. Until it comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
+    /// The queue in front of the air, for each mobile. What has not come yet counts for its limit. DropTail of 90 packets.
+    #[serde(default = "default_queue")]
+    pub queue: Queue,
+    /// How long what goes up takes, from the mobile to the node. 0 s.
+    #[serde(default)]
+    pub uplink_delay: Duration,
+}
+
+impl Hsdpa {
+    /// The names of its mobiles.
+    pub fn terminals(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.ues).map(|n| format!("{}.ue[{n}]", self.name))
+    }
+}
+
+/// The parts of the medium.
+pub(super) fn setup(core: &mut Core, hsdpa: &Hsdpa, profile: Profile) -> Setup {
+    let names: Vec<String> = hsdpa.terminals().collect();
+    let sites = layout::sites(hsdpa.rings, hsdpa.radius);
+    let scene = Scene { sites: &sites, radius: hsdpa.radius, serving: hsdpa.serving, mobiles: &names };
+    let air = Air::new(&hsdpa.air, &scene, core.streams());
+    let rate_map = hsdpa.rate_map.config().build();
+    let terminal = |(number, name): (u32, &String)| {
+        let place = core.place(format!("{name} down"));
+        let bits = rate_map.grant(air.usual(number), u64::MAX, hsdpa.codes).map_or(1, |grant| grant.bits);
+        let site = Site {
+            name,
+            place,
+            rate: BitRate::from_bps(u64::from(bits) * 1_000_000_000 / SLOT.as_nanos()),
+            delay: SLOT,
+            profile,
+            streams: core.streams(),
+        };
+        let queue = asked(hsdpa.queue.config().build(&site), &site);
+        Terminal { cell: air.cell(number), place, queue, errors: core.stream(name, "blocks") }
+    };
+    let terminals = (0..).zip(&names).map(terminal).collect();
+    Setup {
+        name: hsdpa.name.clone(),
+        air: Box::new(air),
+        rate_map: hsdpa.rate_map.config().build(),
+        schedulers: sites.iter().map(|_| hsdpa.scheduler.config().build(SLOT)).collect(),
+        codes: hsdpa.codes,
+        users: hsdpa.users,
+        split: hsdpa.split,
+        attempts: hsdpa.attempts,
+        uplink_delay: hsdpa.uplink_delay,
+        terminals,
+    }
+}
+
+fn default_ues() -> u32 {
+    65
+}
+
+fn default_rings() -> u32 {
+    1
+}
+
+fn default_radius() -> Length {
+    Length::from_metres(500.0)
+}
+
+fn default_rate_map() -> RateMap {
+    RateMap::Modulation(Default::default())
+}
+
+fn default_scheduler() -> Scheduler {
+    Scheduler::RoundRobin(Default::default())
+}
+
+fn default_codes() -> u8 {
+    12
+}
+
+fn default_users() -> u8 {
+    3
+}
+
+fn default_queue() -> Queue {
+    Queue::DropTail(Amount::Packets(90).into())
+}
