@@ -206,13 +206,42 @@ RADIO = [
 ]
 
 
+SHARED = [
+    ("cell", ["cell"]),
+    ("ues", ["ues"]),
+    ("used_pct", ["used_pct"]),
+    ("throughput_kbps", ["throughput_kbps"]),
+    ("failed_pct", ["failed_pct"]),
+]
+
+#: The length of a slot of HSDPA.
+SLOT_MS = 2
+
+
+def _slots(row: dict[str, Any]) -> dict[str, Any]:
+    """What the slots of a cell of HSDPA carried."""
+    return row | {
+        "used_pct": 100 * row["used_slots"] / row["slots"] if row["slots"] else None,
+        "throughput_kbps": 8 * row["bytes"] / (SLOT_MS * row["slots"]) if row["slots"] else None,
+        "failed_pct": 100 * row["failed_blocks"] / row["blocks"] if row["blocks"] else None,
+    }
+
+
 def _cells(result: Result) -> list[str]:
-    """What each cell gave away, and what RLC did in each of its directions."""
+    """What each cell gave away, what RLC did in each of its directions, and what slots carried."""
     if "cells" not in result.tables:
         return []
+    shared = [_slots(row) for row in result.tables["cells"].rows() if row.get("used_slots") is not None]
+    return [*_channels(result), _table(SHARED, shared, _plain) if shared else ""]
+
+
+def _channels(result: Result) -> list[str]:
+    """What each cell of UMTS gave away, and what RLC did in each of its directions."""
     shown = [(head, columns) for head, columns in CELLS if columns[0] in result.tables["cells"].columns]
     sums: dict[str, dict[str, int]] = {}
     for row in result.tables["bearers"].rows():
+        if all(row.get(name) is None for name in SENT_PDUS):
+            continue
         cell, direction = row["bearer"].rpartition(".ue[")[0], row["bearer"].rpartition(" ")[2]
         mine = sums.setdefault(f"{cell} {direction}", dict.fromkeys((*SENT_PDUS, "air_lost_pdus"), 0))
         for name in mine:
@@ -227,7 +256,7 @@ def _cells(result: Result) -> list[str]:
         )
     # Without dedicated channels to give away there is nothing to say of a cell but its name.
     cells = _table(shown, result.tables["cells"].rows(), _plain) if len(shown) > 1 else ""
-    return [cells, _table(RADIO, lines, _plain)]
+    return [cells, _table(RADIO, lines, _plain) if lines else ""]
 
 
 def _transfers(rows: list[dict[str, Any]]) -> str:

@@ -255,7 +255,7 @@ pub fn parts(simulation: &Simulation, what: What) -> Option<Table> {
     let rows = names.len();
     let column = |(name, mut values): (&'static str, Vec<Option<f64>>)| {
         values.resize(rows, None);
-        let is_count = !["_s", "_kbps", "_pct", "_db", "_dbm", "_mean"].iter().any(|unit| name.ends_with(unit));
+        let is_count = !["_s", "_m", "_kbps", "_pct", "_db", "_dbm", "_mean"].iter().any(|unit| name.ends_with(unit));
         let whole = |values: Vec<Option<f64>>| values.into_iter().map(|v| v.map(|v| v as i64)).collect();
         (name, if is_count { Column::Int(whole(values)) } else { Column::Float(values) })
     };

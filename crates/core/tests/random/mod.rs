@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 mod cell;
+mod hsdpa;
 
 use cell::cell;
+use hsdpa::hsdpa;
 
 /// Random numbers: SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Dice(u64);
@@ -43,7 +45,7 @@ impl Dice {
     }
 }
 
-/// A random valid scenario: 2 to 8 nodes in a tree with some more links, up to two cells, up to six flows,
+/// A random valid scenario: 2 to 8 nodes in a tree with some more links, up to two cells of UMTS and some of HSDPA, up to six flows,
 /// and losses, changes and handovers. About `packets` packets, over all links.
 pub fn scenario(dice: &mut Dice, packets: f64) -> String {
     let nodes = 2 + dice.below(7);
@@ -94,14 +96,18 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
         }
     }
     let cells = if dice.one_in(3) { 1 + dice.below(2) } else { 0 };
-    let terminals: Vec<usize> = (0..cells).map(|i| cell(dice, &mut out, i, nodes, ms)).collect();
+    let mut terminals: Vec<(String, usize)> =
+        (0..cells).map(|i| (format!("cell {i}"), cell(dice, &mut out, i, nodes, ms))).collect();
+    if dice.one_in(4) {
+        terminals.push(("radio 0".to_owned(), hsdpa(dice, &mut out, 0, nodes)));
+    }
     let sender = dice.below(nodes);
     let mut members: Vec<String> = (0..nodes)
         .filter(|n| *n != sender && (n + 1 == nodes || dice.one_in(2)))
         .map(|n| format!("\"n{n}\""))
         .collect();
-    for (i, ues) in (0..).zip(&terminals) {
-        members.extend((0..*ues).filter(|_| dice.one_in(2)).map(|ue| format!("\"cell {i}.ue[{ue}]\"")));
+    for (radio, ues) in &terminals {
+        members.extend((0..*ues).filter(|_| dice.one_in(2)).map(|ue| format!("\"{radio}.ue[{ue}]\"")));
     }
     let group = dice.one_in(4) && !members.is_empty();
     if group {
@@ -113,10 +119,10 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
         let to = (from + 1 + dice.below(nodes - 1)) % nodes;
         let [mut from, mut to] = [from, to].map(|n| format!("n{n}"));
         if !to_group && !terminals.is_empty() && !dice.one_in(4) {
-            let cell = dice.below(terminals.len());
-            let ue = dice.below(terminals[cell]);
+            let (radio, ues) = &terminals[dice.below(terminals.len())];
+            let ue = dice.below(*ues);
             let [up, all] = [dice.one_in(3), dice.one_in(3)];
-            let terminal = if all { format!("cell {cell}.ue[*]") } else { format!("cell {cell}.ue[{ue}]") };
+            let terminal = if all { format!("{radio}.ue[*]") } else { format!("{radio}.ue[{ue}]") };
             *(if up { &mut from } else { &mut to }) = terminal;
         }
         let _ = writeln!(out, "\n[[flow]]\nname = \"flow {i}\"\nfrom = \"{from}\"");
@@ -132,14 +138,23 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
             } else {
                 unreliable(dice, &mut out);
             }
-            match dice.below(if reliable { 6 } else { 4 }) {
+            match dice.below(if reliable { 7 } else { 5 }) {
                 0 => {
                     let _ = writeln!(out, "source.file.size = \"{} B\"", libm::round(dice.log(1.0, packets * 1000.0)));
                 }
                 4 => {
-                    let _ = writeln!(out, "source.web{}", web(dice, ms));
+                    let largest = libm::round(dice.log(1.0, packets * 500.0));
+                    let pause = libm::round(dice.log(0.1, ms as f64));
+                    let _ = writeln!(
+                        out,
+                        "source.files = {{ sizes = [\"1 B\", \"{largest} B\"], weights = [1.0, 2.0], \
+                         pause = \"{pause} ms\", pause_min = \"0 s\", first = \"{pause} ms\" }}"
+                    );
                 }
                 5 => {
+                    let _ = writeln!(out, "source.web{}", web(dice, ms));
+                }
+                6 => {
                     let _ = writeln!(out, "source.ftp{}", ftp(dice, ms, packets));
                 }
                 1 => {
