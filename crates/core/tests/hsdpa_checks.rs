@@ -206,10 +206,10 @@ fn the_best_signal_starves_the_others_until_its_queue_is_empty() {
     // 1 dB, gets 5 codes of the 17th slot, 300 B, and then 720 B a slot: 1490 B need two more.
     let packets = [burst(ms(0), 20, 1490), burst(ms(0), 1, 1490)];
     let cell = |scheduler: Box<dyn SchedulerConfig>| Cell { scheduler, ..Cell::new(&[8.0, 1.0]) };
-    let sir = cell(Box::new(max_sir::Config::default())).run(&packets, ms(200));
+    let sir = cell(Box::<max_sir::Config>::default()).run(&packets, ms(200));
     assert_eq!((sir.came(0)[19].0, sir.came(1)[0].0), (ms(34), ms(38)));
     // In turn: the other one has slots 2 and 4 (720 B each) and the sixth.
-    let turns = cell(Box::new(round_robin::Config::default())).run(&packets, ms(200));
+    let turns = cell(Box::<round_robin::Config>::default()).run(&packets, ms(200));
     assert_eq!(turns.came(1)[0].0, ms(12));
 }
 

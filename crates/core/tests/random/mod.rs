@@ -389,7 +389,8 @@ pub fn spoil(dice: &mut Dice, text: &str) -> Spoiled {
     let (spoiled, field) = match dice.below(4) {
         0 => (format!("{key}q = {value}"), format!("{last}q")),
         1 if quantity => (format!("{key} = \"10 parsecs\""), last.to_owned()),
-        2 if quantity => {
+        // Lengths may be negative: they are coordinates, too.
+        2 if quantity && !value.ends_with(" m\"") => {
             (format!("{key} = \"-1 {}\"", value.trim_matches('"').split_once(' ').unwrap().1), last.to_owned())
         }
         1 | 2 => (format!("{key} = 1979-05-27"), last.to_owned()),
