@@ -37,6 +37,10 @@ def ordered(place: int) -> dict[str, Any]:
     return {**_ORDER[place % len(_ORDER)], "linestyle": "-", "linewidth": 1.0}
 
 
+#: How near labels of an axis may stand, as a share of it.
+NEAREST = 0.08
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of a figure."""
@@ -92,7 +96,9 @@ def curves(
             markerfacecolor="none", markeredgecolor=mark.colour, markeredgewidth=1.0, linestyle="none",
             label=mark.name if n == 0 else None,
         )  # fmt: skip
-    axes.set_xticks(places, [f"{value:g}" if isinstance(value, (int, float)) else str(value) for value in x])
+    axes.set_xticks(
+        places, _apart(places, [f"{value:g}" if isinstance(value, (int, float)) else str(value) for value in x])
+    )
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     if log:
@@ -103,6 +109,17 @@ def curves(
     legend(axes, len(lines) + bool(marks))
     return Picture(id=id, caption=caption, alt=_alt(lines, x, x_label, y_label), figure=figure,
                    data=_data(lines, x, column))  # fmt: skip
+
+
+def _apart(places: Sequence[float], labels: Sequence[str]) -> list[str]:
+    """The labels of places, without those too near to the one before."""
+    shown: list[str] = []
+    last = -math.inf
+    for place, label in zip(places, labels, strict=True):
+        apart = place - last >= NEAREST * (max(places) - min(places))
+        shown.append(label if apart else "")
+        last = place if apart else last
+    return shown
 
 
 def plain_ticks(axes: Axes) -> None:
