@@ -249,7 +249,7 @@ def with_claims(readme: str, claims: str) -> str:
     return re.sub(r"^\| claim \|.*\n(\|.*\n)*", lambda _: table, readme, count=1, flags=re.MULTILINE)
 
 
-STUDIES = ("handover", "umts-tcp")
+STUDIES = ("handover", "umts-tcp", "hsdpa")
 
 #: What is made from the code alone.
 FROM_CODE: dict[str, Callable[[], str]] = {
