@@ -84,7 +84,7 @@ def bootstrap(statistic: Callable[[Sequence[int]], float], runs: int, level: flo
     import numpy as np
 
     whole = statistic(range(runs))
-    if runs < 2:
+    if runs < 2 or math.isnan(whole):
         return Estimate(whole, math.nan, runs, level)
     draws = np.random.default_rng(0).integers(runs, size=(DRAWS, runs))
     variance = float(np.nanvar([statistic(drawn) for drawn in draws], ddof=1)) * runs / (runs - 1)
