@@ -73,8 +73,11 @@ class Assumed:
 DEFAULT = Assumed("as taken", "the strongest cell serves, sites correlate by a half, 1 W beside the shared channel, "
                   "neighbours always send, codes by need; TCP as in ns-2")  # fmt: skip
 
-#: TCP as the standards have it, with the paper's timer.
-STANDARD = {"profile": "rfc", "rto": {"min": "1 s", "granularity": "10 ms"}}
+#: The paper's timer.
+TIMER = {"min": "1 s", "granularity": "10 ms"}
+
+#: TCP as ns-2 has it, and as the standards do.
+NS2, STANDARD = {"profile": "ns2", "rto": TIMER}, {"profile": "rfc", "rto": TIMER}
 
 #: All readings: the default first.
 ASSUMED = (
@@ -88,6 +91,8 @@ ASSUMED = (
             {"hsdpa.hsdpa.air.neighbours": "by_slot"}),
     Assumed("equal codes", "the users of a slot get the same number of codes", {"hsdpa.hsdpa.split": "equal"}),
     Assumed("one user a slot", "no code multiplexing", {"hsdpa.hsdpa.users": 1}),
+    Assumed("TCP begins with one", "the SYN carries the only segment of the first round trip", tcp={
+        **NS2, "initial_window": 1}),
     Assumed("TCP of profile rfc", "TCP as the standards have it: RFC 6675, RFC 6298, limited transmit", tcp=STANDARD),
 )  # fmt: skip
 
