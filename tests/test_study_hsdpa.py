@@ -253,12 +253,15 @@ def test_transfers_of_the_centre_cell_after_the_first_seconds():
             start_s=[1.0, 10.0, 10.0, 20.0, 290.0],
             sent_s=[1.0, 10.0, 10.0, 20.0, None],
             received_s=[2.0, 10.5, 11.0, 30.0, None],
-            sent_packets=[3.0, 3.0, 3.0, 1023.0, 1.0],
-            retransmitted_packets=[0.0, 1.0, 0.0, 77.0, 0.0],
-            dropped_packets=[3.0, 1.0, 0.0, 165.0, 0.0],
-            timeouts=[9.0, 1.0, 0.0, 2.0, 0.0],
-            spurious_timeouts=[9.0, 0.0, 0.0, 1.0, 0.0],
-            fast_retransmits=[9.0, 0.0, 0.0, 4.0, 0.0],
+        ),
+        transfer_state=table(
+            flow=["d[0]", "d[0]", "d[0]", "d[0]", *["d[2]"] * 6],
+            transfer=[0, 1, 1, 1, *[0] * 6],
+            quantity=[
+                *("timeouts", "sent_packets", "dropped_packets", "timeouts", "sent_packets", "retransmitted_packets"),
+                *("dropped_packets", "timeouts", "spurious_timeouts", "fast_retransmits"),
+            ],
+            value=[9.0, 4.0, 1.0, 1.0, 1023.0, 77.0, 165.0, 2.0, 1.0, 4.0],
         ),
     )
     of = transfers.centre(made)

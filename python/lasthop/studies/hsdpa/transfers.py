@@ -23,7 +23,7 @@ CENTRE = 0
 #: Loss rates of a transfer: §IV-A has "a tenth", and "20 %", for which more than 15 % is taken.
 MILD_LOSS, HIGH_LOSS = 0.10, 0.15
 
-#: What is counted of each transfer, by its name in the table `transfers`.
+#: What is counted of each transfer, by its name in the table `transfer_state`.
 COUNTS = {
     "sent_packets": "sent",
     "retransmitted_packets": "resent",
@@ -61,16 +61,27 @@ def centre(result: Result) -> Mapping[str, Array]:
         "start_s": began,
         "rate_kbps": 8e-3 * bytes_ / (table["received_s"].astype(float) - began),
     }
+    counts = _counts(result)
     for name, short in COUNTS.items():
-        columns[short] = _column(table, name)
-    columns["events"] = sum(_column(table, name) for name in EVENTS)
-    columns["loss"] = columns["dropped"] / (columns["sent"] + columns["resent"])
+        columns[short] = counts[name]
+    columns["events"] = np.sum([counts[name] for name in EVENTS], axis=0)
+    columns["loss"] = columns["dropped"] / np.maximum(columns["sent"] + columns["resent"], 1)
     return {name: values[here] for name, values in columns.items()}
 
 
-def _column(table: Table, name: str) -> Array:
-    """A count of each transfer; 0 where the protocol has no such thing."""
-    return np.nan_to_num(table[name].astype(float)) if name in table.columns else np.zeros(len(table))
+def _counts(result: Result) -> Mapping[str, Array]:
+    """What was counted of each transfer, in the order of `transfers`; 0 where the protocol has no such thing."""
+    table, state = result.transfers, result.transfer_state
+    first: dict[str, int] = {}
+    for place, flow in enumerate(table["flow"]):
+        first.setdefault(flow, place)
+    places = np.array([first[flow] for flow in state["flow"]]) + state["transfer"]
+    quantity, value = state["quantity"], state["value"]
+    counts = {name: np.zeros(len(table)) for name in (*COUNTS, *EVENTS)}
+    for name, column in counts.items():
+        mine = quantity == name
+        column[places[mine]] = value[mine]
+    return counts
 
 
 #: What is summed over the transfers of a size: by its name, from the columns.
