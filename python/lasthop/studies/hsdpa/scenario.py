@@ -50,7 +50,7 @@ LOADS = (50, 65)
 DURATION, WARM_UP = 300.0, 5.0
 
 #: TFRC as the paper has it: ns-2's, changed to follow RFC 3448.
-TFRC = {"tfrc": {"profile": "rfc", "version": "rfc3448", "segment": "1450 B"}}
+TFRC = {"profile": "rfc", "version": "rfc3448", "segment": "1450 B"}
 
 #: What ns-2's TCP and the standards' have in common here.
 TCP = {"variant": "sack", "segment": "1450 B", "handshake": "data_on_syn", "initial_window": 2, "window": 1000}
@@ -67,6 +67,8 @@ class Assumed:
     changes: Mapping[str, Any] = field(default_factory=dict)
     #: What differs in TCP.
     tcp: Mapping[str, Any] = field(default_factory=dict)
+    #: Another TFRC.
+    tfrc: Mapping[str, Any] = field(default_factory=lambda: TFRC)
 
 
 #: The reading of the paper that gives the verdicts.
@@ -94,6 +96,8 @@ ASSUMED = (
     Assumed("TCP begins with one", "the SYN carries the only segment of the first round trip", tcp={
         **NS2, "initial_window": 1}),
     Assumed("TCP of profile rfc", "TCP as the standards have it: RFC 6675, RFC 6298, limited transmit", tcp=STANDARD),
+    Assumed("TFRC of profile ns2", "TFRC as in ns-2.35, with a no-feedback timer of 2 round trips, and three later packets for a loss",
+            tfrc={"profile": "ns2", "segment": "1450 B", "header": "40 B", "loss_trigger": 3}),
 )  # fmt: skip
 
 
@@ -116,7 +120,7 @@ def scenario(point: Point, *, assumed: Assumed = DEFAULT, duration: float = DURA
         **assumed.changes,
     }
     if point["protocol"] == "tfrc":
-        changes["flow.download.transport"] = TFRC
+        changes["flow.download.transport"] = {"tfrc": assumed.tfrc}
     elif assumed.tcp or "spurious" in point:
         detects = {**STANDARD, "spurious": point["spurious"]} if "spurious" in point else {}
         changes["flow.download.transport"] = {"tcp": {**TCP, **assumed.tcp, **detects}}

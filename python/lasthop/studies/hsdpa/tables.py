@@ -51,8 +51,7 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
             made[name] = about, make(data)
         except NotRun:
             continue
-    made["table-assumptions"] = "Each claim as the assumptions are varied: the verdict, and our "
-    "figures.", _assumptions(measured)
+    made["table-assumptions"] = "Each claim under each assumption: verdict and our figures.", _assumptions(measured)
     made["costs"] = "What each part took, in processor time of one thread.", _costs(numbers)
     for name, grid in numbers.items():
         file = name.lower().replace(":", "").replace(",", "").replace(".", "-").replace(" ", "-")

@@ -80,8 +80,7 @@ def _events(data: Data) -> Judgement:
                 of(size, protocol, "max_sir") - of(size, protocol, "round_robin")
             )
     judged = order("; ".join(shown) + " events per transfer", differences, [], **values)
-    said = 'the paper says both, TFRC more "for the two largest file sizes" and "reversed for the 740950 '
-    'byte files"'
+    said = 'the paper says both "for the two largest file sizes" and "reversed for the 740950 byte files"'
     return Judgement(judged.verdict, judged.ours, judged.values, "; ".join(filter(None, [judged.reason, said])))
 
 
