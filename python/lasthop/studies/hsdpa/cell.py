@@ -92,7 +92,7 @@ def pictures(seen: Mapping[str, Seen]) -> list[Picture]:
 def _cells(seen: Seen) -> Picture:
     from matplotlib.colors import BoundaryNorm
 
-    figure, axes = plot.figure(plot.ONE_COLUMN, 78.0)
+    figure, axes = plot.figure(plot.ONE_COLUMN, 66.0)
     edge = np.linspace(-1400, 1400, 281)
     grid = sir_db(np.stack(np.meshgrid(edge, edge), axis=-1))
     norm = BoundaryNorm([-10, *STEPS_DB, 10], 256)
@@ -106,10 +106,12 @@ def _cells(seen: Seen) -> Picture:
         axes.scatter(seen.places_m[mask, 0], seen.places_m[mask, 1], c=seen.sir_db[mask], norm=norm, cmap="cividis",
                      s=size, edgecolors=rim, linewidths=0.9, zorder=3)  # fmt: skip
     axes.set_aspect("equal")
+    axes.set_xticks((-1000, 0, 1000))
+    axes.set_yticks((-1000, 0, 1000))
     axes.set_xlabel("east (m)")
     axes.set_ylabel("north (m)")
-    bar = figure.colorbar(drawn, ax=axes, ticks=STEPS_DB, shrink=0.8)
-    bar.set_label("SIR (dB), at the steps of Table II")
+    bar = figure.colorbar(drawn, ax=axes, ticks=STEPS_DB, shrink=0.95)
+    bar.set_label("SIR (dB)")
     shares = [np.mean(seen.sir_db[inside] >= step) for step in STEPS_DB]
     return Picture(
         id="figure-cell",

@@ -84,12 +84,14 @@ def _receivers(data: Data, protocol: str, id: str) -> Picture:
         return [estimate(data.main.at(f"receivers_{n}", **where), LEVEL) for n in RECEIVERS]
 
     names = [str(n) for n in RECEIVERS[:-1]] + [f"≥{RECEIVERS[-1]}"]
-    return curves(
+    made = curves(
         id, _lines(of, [protocol]), x=names, x_label="potential receivers", y_label="share of slots",
         column="receivers", even=True, zero=True,
         caption=f"Mobiles of the centre cell that have data at the start of a slot, with {PROTOCOLS[protocol]}. "
         + _said(data),
     )  # fmt: skip
+    made.figure.axes[0].set_xticks(RECEIVERS[::3], names[::3])
+    return made
 
 
 def _rates(data: Data) -> Picture:
