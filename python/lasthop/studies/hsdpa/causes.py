@@ -15,11 +15,9 @@ CAUSES = {
     "H2": "with RR the buffer holds what TFRC's slow start sends too much; with SIR packets pile up while a "
     "mobile waits, and whoever "
     "loses any loses many",
-    "H4": "the losses of slow start alone are more than a tenth of the file where a mobile's share of the cell "
-    "is small",
-    "H7": "four round trips of the empty path are 0.6 s, less than TCP's minimum of 1 s, and a mobile with a "
-    "low SIR often waits longer "
-    "for a slot",
+    "H4": "the mean loss of these files is more than half of a tenth already, so the tail passes it",
+    "H7": "four round trips of the empty path are 0.6 s, less than TCP's minimum of 1 s, and with SIR a mobile often waits "
+    "longer than that for a slot",
     "H8": "TFRC sees more events at both sizes, as the first of the paper's two sentences has it",
     "H10": "with TFRC 50 mobiles leave a third of the slots without a receiver: they ask for less than 65 do, "
     "however they are scheduled",

@@ -96,7 +96,7 @@ ASSUMED = (
     Assumed("TCP begins with one", "the SYN carries the only segment of the first round trip", tcp={
         **NS2, "initial_window": 1}),
     Assumed("TCP of profile rfc", "TCP as the standards have it: RFC 6675, RFC 6298, limited transmit", tcp=STANDARD),
-    Assumed("TFRC of profile ns2", "TFRC as in ns-2.35: a no-feedback timer of 2 round trips; losses by 3 later packets",
+    Assumed("TFRC of profile ns2", "TFRC as in ns-2.35, with a no-feedback timer of 2 round trips",
             tfrc={"profile": "ns2", "segment": "1450 B", "header": "40 B", "loss_trigger": 3}),
 )  # fmt: skip
 
