@@ -141,6 +141,37 @@ def umts_tables() -> str | None:
     return "\n".join(parts) or None
 
 
+def hsdpa_tables() -> str | None:
+    """What the last run of the study `hsdpa` gave, and its claims under each assumption."""
+    folder = ROOT / "out" / "hsdpa"
+    parts = []
+    for name, about in (
+        (
+            "table-scenarios",
+            "The centre cell, with 90 % intervals. PF is proportional fair, beyond the paper",
+        ),
+        (
+            "table-spurious",
+            "Timeouts of TCP with 65 mobiles, the spurious ones, and what the sender detects",
+        ),
+        (
+            "table-spikes",
+            "Delay spikes, and drops while one lasts or within a second after it",
+        ),
+    ):
+        if rows := _rows(folder / f"{name}.csv"):
+            parts.append(f"{about}:\n\n{_table(list(rows[0]), [list(row.values()) for row in rows])}")
+    if rows := _rows(folder / "table-assumptions.csv"):
+        names = list(dict.fromkeys(row["assumption"] for row in rows))
+        verdicts = {(row["claim"], row["assumption"]): row["verdict"] for row in rows}
+        held = [
+            [claim, *(verdicts.get((claim, name), "–") for name in names)]
+            for claim in dict.fromkeys(row["claim"] for row in rows)
+        ]
+        parts.append(f"The claims as each assumption is varied:\n\n{_table(['claim', *names], held)}")
+    return "\n".join(parts) or None
+
+
 def handover_table() -> str | None:
     """Table I of the study `handover`, as the last run measured it, and what it costs the routers."""
     grades, counters = (_rows(HANDOVER / f"{name}.csv") for name in ("table-1", "counters"))
@@ -249,7 +280,7 @@ def with_claims(readme: str, claims: str) -> str:
     return re.sub(r"^\| claim \|.*\n(\|.*\n)*", lambda _: table, readme, count=1, flags=re.MULTILINE)
 
 
-STUDIES = ("handover", "umts-tcp")
+STUDIES = ("handover", "umts-tcp", "hsdpa")
 
 #: What is made from the code alone.
 FROM_CODE: dict[str, Callable[[], str]] = {
@@ -264,6 +295,7 @@ EVIDENCE: dict[str, tuple[Callable[[], str | None], str]] = {
     "benchmark-table": (benchmark_table, "make bench-peers"),
     **{f"claims-{name}": (partial(claims, name), f"lasthop reproduce {name}") for name in STUDIES},
     "tables-umts-tcp": (umts_tables, "lasthop reproduce umts-tcp"),
+    "tables-hsdpa": (hsdpa_tables, "lasthop reproduce hsdpa"),
     "table-handover": (handover_table, "lasthop reproduce handover"),
     "choice-handover": (handover_choice, "lasthop reproduce handover"),
 }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pyarrow as pa
 import pytest
 from lasthop.errors import RunError
+from lasthop.results import Table
 from lasthop.scenario import load
 from lasthop.stats import Estimate
 from lasthop.studies import claims, trends
@@ -188,6 +192,17 @@ def test_a_grid_is_run_with_all_seeds(tmp_path):
         alone = [_run(rate, seed) for seed in (1, 2)]
         assert made.at("bytes", rate=rate).tolist() == alone, place
     assert told[0] == 0 and told[-1] == 1 and told == sorted(told)
+
+
+def test_rows_are_kept_beside_the_numbers(tmp_path):
+    def received(result):
+        return Table(pa.table({"received": result.flows["received_bytes"]}))
+
+    plan = replace(grid([]), rows=received)
+    made = Bench("quick", tmp_path, total=6, threads=2).grids([plan])["rates"]
+    assert made.rows.columns == ["rate", "seed", "received"]
+    assert made.rows["rate"].tolist() == [1, 1, 2, 2, 3, 3] and made.rows["seed"].tolist() == 3 * [1, 2]
+    assert made.rows["received"].tolist() == made.values["bytes"].ravel().tolist()
 
 
 def _run(rate, seed):

@@ -19,7 +19,9 @@ from lasthop.errors import RunError
 from lasthop.studies.grid import Grid, Numbers, Point
 
 if TYPE_CHECKING:
-    from lasthop.results import Result
+    import pyarrow as pa
+
+    from lasthop.results import Result, Table
     from lasthop.scenario import Scenario
     from lasthop.sweeps.journal import Journals
 
@@ -33,8 +35,8 @@ CPU, HOPS = "cpu_s", "packet_hops"
 #: The folder of what an interrupted campaign has finished begins so.
 UNFINISHED = ".unfinished-"
 
-#: The table of a record.
-NUMBERS = "numbers"
+#: The tables of a record.
+NUMBERS, ROWS = "numbers", "rows"
 
 
 class Bench:
@@ -128,7 +130,7 @@ def unfinished(folder: Path) -> list[Path]:
 
 
 def _point(number: int, grid: Grid, point: Point, stop: threading.Event, tell: Callable[[int], None]) -> bytes:
-    """The record of a point: a row for each seed."""
+    """The record of a point: a row for each seed, and the rows kept of each run."""
     import pyarrow as pa
 
     from lasthop.results import Result, Table
@@ -137,6 +139,7 @@ def _point(number: int, grid: Grid, point: Point, stop: threading.Event, tell: C
 
     scenario = grid.scenario(point)
     columns: dict[str, list[float]] = {}
+    rows = []
     for place, seed in enumerate(grid.seeds):
         began = time.thread_time()
         try:
@@ -147,24 +150,41 @@ def _point(number: int, grid: Grid, point: Point, stop: threading.Event, tell: C
         kept = {CPU: time.thread_time() - began, HOPS: float(result.packet_hops), **grid.reduce(result)}
         for name, value in kept.items():
             columns.setdefault(name, []).append(value)
+        if grid.rows:
+            rows.append(_labelled(grid.rows(result), {**point, "seed": seed}))
         tell(place + 1)
-    table = Table(pa.table(columns))
-    return record.pack(number, Result({NUMBERS: table}, grid.name, "", grid.seeds[0], 0.0, 0.0, 0))
+    tables = {NUMBERS: Table(pa.table(columns))}
+    if rows:
+        tables[ROWS] = Table(pa.concat_tables(rows))
+    return record.pack(number, Result(tables, grid.name, "", grid.seeds[0], 0.0, 0.0, 0))
+
+
+def _labelled(rows: Table, labels: Point) -> pa.Table:
+    """Rows with the values of their point before them."""
+    import pyarrow as pa
+
+    arrow = rows.to_arrow()
+    columns = {name: pa.repeat(value, len(arrow)) for name, value in labels.items()}
+    return pa.table({**columns, **dict(zip(arrow.column_names, arrow.columns, strict=True))})
 
 
 def _collect(grids: Sequence[Grid], journals: Journals) -> dict[str, Numbers]:
     """The numbers of all points, put in their places."""
     import numpy as np
+    import pyarrow as pa
 
     from lasthop.results import Table
 
     records = iter(journals.read())
     made = {}
     for grid in grids:
-        tables = [Table(next(records)[1][NUMBERS]) for _ in range(grid.points)]
+        mine = [next(records)[1] for _ in range(grid.points)]
+        tables = [Table(one[NUMBERS]) for one in mine]
+        rows = Table(pa.concat_tables(one[ROWS] for one in mine)) if grid.rows else None
         shape = [len(values) for values in grid.axes.values()] + [len(grid.seeds)]
         values = {name: np.array([table[name] for table in tables]).reshape(shape) for name in tables[0].columns}
-        made[grid.name] = Numbers({name: tuple(axis) for name, axis in grid.axes.items()}, tuple(grid.seeds), values)
+        axes = {name: tuple(axis) for name, axis in grid.axes.items()}
+        made[grid.name] = Numbers(axes, tuple(grid.seeds), values, rows)
     return made
 
 

@@ -45,6 +45,8 @@ class Grid:
     scenario: Callable[[Point], Scenario]
     #: The numbers kept of a run.
     reduce: Callable[[Result], Mapping[str, float]]
+    #: Rows that are kept beside them, for what cannot be had from a number of each run.
+    rows: Callable[[Result], Table] | None = None
 
     @property
     def points(self) -> int:
@@ -70,6 +72,8 @@ class Numbers:
     seeds: Sequence[int]
     #: By name: an axis for each parameter, then one for the seeds.
     values: Mapping[str, Array]
+    #: The rows kept of all runs, in the order of points and seeds, with a column for each parameter and `seed`.
+    rows: Table | None = None
 
     def has(self, **where: Any) -> bool:
         """Whether these values are on the grid."""

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::engine::{EventQueue, FloatTime, Instant, Stream, Streams, Target};
 
+use super::machine::Notice;
 use super::observe::{Cause, Observation, Observer, Place};
-use super::packet::{FlowId, NodeId, Packet};
+use super::packet::{FlowId, Header, NodeId, Packet};
 use super::slab::{Pkt, Slab};
 
 /// The clock, `arm`, the packets under way, arrivals, counters and random streams.
@@ -24,6 +25,15 @@ pub struct Core {
     places: Vec<String>,
     counters: Counters,
     pub(super) observer: Option<Box<dyn Observer>>,
+    losses: Option<Losses>,
+}
+
+/// Packets that were dropped and that sources want to hear of.
+struct Losses {
+    /// Who is woken to tell them.
+    target: Target,
+    /// Flow and notice of each.
+    of: Vec<(FlowId, Notice)>,
 }
 
 /// A packet that has come to a node over one of its ports.
@@ -86,6 +96,7 @@ impl Core {
             places: Vec::new(),
             counters: Counters::default(),
             observer: None,
+            losses: None,
         }
     }
 
@@ -258,11 +269,25 @@ impl Core {
         self.slab.release(pkt)
     }
 
+    /// From now on `target` is woken when a packet was dropped that a source may want to hear of.
+    pub(super) fn note_losses(&mut self, target: Target) {
+        self.losses.get_or_insert(Losses { target, of: Vec::new() });
+    }
+
+    /// The losses since this was last asked.
+    pub(super) fn take_losses(&mut self) -> Vec<(FlowId, Notice)> {
+        self.losses.as_mut().map(|losses| std::mem::take(&mut losses.of)).unwrap_or_default()
+    }
+
     /// Ends a packet at `place` because of `cause`.
     #[inline(never)]
     pub fn drop(&mut self, pkt: Pkt, place: Place, cause: Cause) {
         let packet = self.slab.release(pkt);
         let (flow, bytes) = (packet.flow, u64::from(packet.size));
+        if let (Some(losses), Header::Tfrc(header)) = (&mut self.losses, &packet.header) {
+            losses.of.push((flow, Notice::Lost { payload: header.payload, end: header.end }));
+            self.queue.push(self.now, self.now, losses.target);
+        }
         if let Some(observer) = &mut self.observer {
             observer.see(self.now, &Observation::Dropped { place, cause, packet });
         }

@@ -79,6 +79,15 @@ pub enum Notice {
     Acked(u64),
     /// Receiver: bytes received in order so far.
     Received(u64),
+    /// The network: a packet of a protocol that sends nothing again was dropped.
+    Lost {
+        /// How many bytes it carried.
+        payload: u32,
+        /// How many bytes of the connection were sent up to its end.
+        end: u64,
+    },
+    /// Source: the receiver has everything that will ever come. Nobody waits for an answer any more.
+    Over,
     /// The node: the answer to the order given last.
     Answer(Answer),
     /// The node: one of its links has changed.
@@ -105,6 +114,8 @@ pub struct Hears {
     pub acked: bool,
     /// [`Notice::Received`].
     pub received: bool,
+    /// [`Notice::Lost`].
+    pub lost: bool,
 }
 
 /// Where an endpoint sits, and who wants to know what it does.

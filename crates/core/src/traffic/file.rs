@@ -73,7 +73,7 @@ impl Source for File {
     }
 
     fn hears(&self) -> Hears {
-        Hears { sent: false, acked: true, received: true }
+        Hears { sent: false, acked: true, received: true, lost: false }
     }
 
     fn transfers(&self) -> &[Transfer] {

@@ -54,6 +54,8 @@ impl SourceConfig for Config {
             wake: Some(begins),
             pause: Duration::ZERO,
             sent: 0,
+            received: 0,
+            lost: Vec::new(),
             asks: VecDeque::new(),
             transfers: Vec::new(),
             keep: true,
@@ -102,8 +104,11 @@ struct Files {
     wake: Option<Instant>,
     /// The pause after the present one.
     pause: Duration,
-    /// Bytes of the present file that were sent.
+    /// Bytes of the present file that were sent, and up to which they were received.
     sent: u64,
+    received: u64,
+    /// Where packets of it that were lost for good begin and end, in the order in which they were sent.
+    lost: Vec<(u64, u64)>,
     asks: VecDeque<Notice>,
     transfers: Vec<Transfer>,
     /// Whether transfers that have ended are kept.
@@ -136,7 +141,8 @@ impl Files {
         // The n-th file and pause of a seed are the same whatever carries them.
         let bytes = self.draw_size();
         self.pause = self.draw_pause();
-        self.sent = 0;
+        (self.sent, self.received) = (0, 0);
+        self.lost.clear();
         if !self.keep {
             self.transfers.clear();
         }
@@ -145,6 +151,21 @@ impl Files {
             self.asks.push_back(Notice::Reset);
         }
         self.asks.extend([Notice::Open, Notice::Write(bytes), Notice::Close]);
+    }
+
+    /// Ends the present file if nothing of it is to come any more.
+    fn end_if_all_came(&mut self, now: Instant) {
+        let Some(transfer) = self.transfers.last_mut() else { return };
+        if self.sent < transfer.bytes || transfer.received.is_some() {
+            return;
+        }
+        // What was lost at its end will not come.
+        let coming = |end, &(begin, until): &(u64, u64)| if until == end { begin } else { end };
+        if self.received >= self.lost.iter().rev().fold(transfer.bytes, coming) {
+            transfer.received = Some(now);
+            self.wake = Some(now + self.pause);
+            self.asks.push_back(Notice::Over);
+        }
     }
 }
 
@@ -170,9 +191,13 @@ impl Source for Files {
                 self.sent = bytes;
             }
             // A receiver that speaks of more than was sent speaks of an earlier connection.
-            Notice::Received(bytes) if bytes >= transfer.bytes && bytes <= self.sent && transfer.received.is_none() => {
-                transfer.received = Some(now);
-                self.wake = Some(now + self.pause);
+            Notice::Received(bytes) if bytes <= self.sent => {
+                self.received = self.received.max(bytes);
+                self.end_if_all_came(now);
+            }
+            Notice::Lost { payload, end } if end <= self.sent => {
+                self.lost.push((end - u64::from(payload), end));
+                self.end_if_all_came(now);
             }
             Notice::Acked(bytes) if bytes >= transfer.bytes && bytes <= self.sent => {
                 transfer.acked.get_or_insert(now);
@@ -186,7 +211,7 @@ impl Source for Files {
     }
 
     fn hears(&self) -> Hears {
-        Hears { sent: true, acked: true, received: true }
+        Hears { sent: true, acked: true, received: true, lost: true }
     }
 
     fn transfers(&self) -> &[Transfer] {
@@ -260,6 +285,7 @@ mod tests {
         source.on_notice(at(5), Notice::Received(3000));
         let next = source.next_timeout().unwrap();
         assert!(next >= at(505));
+        assert_eq!(asked(&mut *source, at(5)), [Notice::Over]);
         source.on_notice(at(6), Notice::Acked(3000));
         source.on_notice(at(7), Notice::Received(3000)); // again
         assert_eq!(source.next_timeout(), Some(next));
@@ -268,6 +294,32 @@ mod tests {
         let expected =
             Transfer { sent: Some(at(1)), received: Some(at(5)), acked: Some(at(6)), ..Transfer::begun(first, 3000) };
         assert_eq!(source.transfers()[0], expected);
+    }
+
+    #[test]
+    fn a_file_whose_last_packets_are_lost_ends_with_the_last_that_comes() {
+        let config = Config { sizes: vec![Bytes::new(4000)], weights: vec![1.0], ..Config::default() };
+        let lost = |end| Notice::Lost { payload: 1000, end };
+        for (notices, ends) in [
+            // In the order in which they are dropped, while the one before them waits.
+            (vec![lost(1000), lost(3000), lost(4000), Notice::Received(2000)], true),
+            (vec![Notice::Received(3000), lost(4000)], true),
+            (vec![lost(1000), lost(2000), lost(3000), lost(4000)], true),
+            (vec![lost(2000), lost(4000), Notice::Received(1000)], false),
+            (vec![lost(3000), Notice::Received(4000)], true),
+        ] {
+            let mut source = config.build(Instant::ZERO, Streams::new(1).stream("flow", "source"));
+            let now = source.next_timeout().unwrap();
+            source.on_timeout(now);
+            source.on_notice(now, Notice::Sent(4000));
+            let (last, before) = notices.split_last().unwrap();
+            for notice in before {
+                source.on_notice(now, *notice);
+                assert_eq!(source.next_timeout(), None, "after {notice:?} of {notices:?}");
+            }
+            source.on_notice(now, *last);
+            assert_eq!(source.next_timeout().is_some(), ends, "{notices:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lasthop.scenario import Scenario, load
-from lasthop.studies.umts_tcp.reductions import Series
+from lasthop.studies.series import Series
 from lasthop.studies.umts_tcp.scenario import text
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lasthop.results import SENT_PDUS
-from lasthop.studies.umts_tcp.reductions import PDU_BITS, Series
+from lasthop.studies.series import Series
+from lasthop.studies.umts_tcp.reductions import PDU_BITS
 from lasthop.studies.umts_tcp.scenario import ftp
 
 if TYPE_CHECKING:

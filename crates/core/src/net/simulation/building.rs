@@ -1,6 +1,6 @@
 //! How a network is built.
 
-use super::{ENDPOINT, Flow, KIND, MEDIUM, SOURCE, Seated, Simulation, Timer};
+use super::{ENDPOINT, Flow, KIND, LOSSES, MEDIUM, SOURCE, Seated, Simulation, Timer};
 use crate::engine::{Instant, Target};
 use crate::net::core::{Core, Port};
 use crate::net::machine::{Endpoint, Seat, Source};
@@ -80,6 +80,9 @@ impl Simulation {
         let remote_port = self.free_port(&members);
         let observed = self.core.is_observed();
         let hears = source.hears();
+        if hears.lost {
+            self.core.note_losses(Target { component: LOSSES << KIND, key: 0 });
+        }
         let sender =
             self.seat(local, flow, make_sender(Seat { local, remote: to, remote_port, flow, hears, observed }));
         let mut receivers = Vec::with_capacity(members.len());

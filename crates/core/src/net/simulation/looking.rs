@@ -1,6 +1,6 @@
 //! What can be seen of a network between events.
 
-use super::{ENDPOINT, KIND, MEDIUM, RunError, Simulation};
+use super::{ENDPOINT, KIND, MEDIUM, RunError, SOURCE, Simulation};
 use crate::engine::Target;
 use crate::net::machine::Transfer;
 use crate::net::observe::{Probe, What};
@@ -72,7 +72,8 @@ impl Simulation {
                 format!("the medium of {}", ends.map(|e| self.node_name(e.node)).collect::<Vec<_>>().join(", "))
             }
             ENDPOINT => format!("an endpoint at {}", self.node_name(self.endpoints[index as usize].node)),
-            _ => format!("the source of flow {index}"),
+            SOURCE => format!("the source of flow {index}"),
+            _ => "a source that hears of losses".to_owned(),
         }
     }
 }

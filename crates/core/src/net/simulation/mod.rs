@@ -81,6 +81,8 @@ const KIND: u32 = 30;
 const MEDIUM: u32 = 0;
 const ENDPOINT: u32 = 1;
 const SOURCE: u32 = 2;
+/// Not a component: packets were dropped of which sources want to hear.
+const LOSSES: u32 = 3;
 
 /// How many events one instant may have.
 const EVENTS_PER_INSTANT: u64 = 10_000_000;
@@ -214,7 +216,8 @@ impl Simulation {
                 self.forward_arrivals();
             }
             ENDPOINT => self.wake_endpoint(index),
-            _ => self.wake_source(index),
+            SOURCE => self.wake_source(index),
+            _ => self.tell_losses(),
         }
     }
 
@@ -318,6 +321,21 @@ impl Simulation {
         let sender = flow.sender;
         self.ask_source(index, sender);
         self.settle(sender);
+    }
+
+    /// Tells sources of packets of theirs that were dropped.
+    #[inline(never)]
+    fn tell_losses(&mut self) {
+        let now = self.core.now();
+        for (FlowId(index), notice) in self.core.take_losses() {
+            let flow = &mut self.flows[index as usize];
+            if flow.source.hears().lost {
+                flow.source.on_notice(now, notice);
+                let sender = flow.sender;
+                self.ask_source(index, sender);
+                self.settle(sender);
+            }
+        }
     }
 
     /// Passes on what a source asks of its sender; says whether there was anything.

@@ -1,7 +1,7 @@
 //! The sending end of a half-connection.
 
 use crate::engine::Instant;
-use crate::net::{Action, Endpoint, Notice, Packet, Port, Probe, Seat, Timed, Variable};
+use crate::net::{Action, Endpoint, Hears, Notice, Packet, Port, Probe, Seat, Timed, Variable};
 
 use super::{Outbox, address};
 
@@ -20,6 +20,15 @@ pub trait Sending: Timed {
     fn show(&mut self) -> Option<(Variable, f64)> {
         None
     }
+
+    /// Whether a source that wants to hears of the machine's packets that were dropped ([`Notice::Lost`]). Then nobody has to
+    /// guess from silence that a transfer is over.
+    fn losses_are_told(&self) -> bool {
+        false
+    }
+
+    /// The receiver has everything that will ever come: no answer is waited for.
+    fn over(&mut self) {}
 
     /// Forgets the connection, but for the outbox; totals stay.
     fn reset(&mut self);
@@ -52,7 +61,8 @@ impl<S: Sending> Timed for Sender<S> {
     fn on_timeout(&mut self, now: Instant) {
         self.machine.on_timeout(now);
         if self.machine.outbox().gave_up() {
-            self.tell_over = self.seat.hears.received;
+            let Hears { received, lost, .. } = self.seat.hears;
+            self.tell_over = received && !(lost && self.machine.losses_are_told());
             self.tell_acked = self.seat.hears.acked;
         }
     }
@@ -75,6 +85,7 @@ impl<S: Sending> Endpoint for Sender<S> {
         match notice {
             Notice::Write(bytes) => self.machine.outbox().write(bytes),
             Notice::Close => self.machine.outbox().close(),
+            Notice::Over => self.machine.over(),
             Notice::Reset => {
                 self.machine.outbox().reset();
                 self.machine.reset();

@@ -16,6 +16,8 @@ pub struct Pacer {
     /// When the last packet left and how long it was, and when the next may.
     last: Option<(Instant, u32)>,
     next_at: Instant,
+    /// Whether no answer is waited for.
+    over: bool,
     rtts: Histogram,
     /// Of earlier connections.
     expiries: u64,
@@ -31,6 +33,7 @@ impl Pacer {
             parameters,
             last: None,
             next_at: Instant::ZERO,
+            over: false,
             rtts: Histogram::default(),
             expiries: 0,
             restarts: 0,
@@ -52,7 +55,12 @@ impl Pacer {
         self.expiries += self.control.expiries;
         self.restarts += self.control.restarts;
         self.control = Control::new(self.parameters);
-        (self.last, self.next_at) = (None, Instant::ZERO);
+        (self.last, self.next_at, self.over) = (None, Instant::ZERO, false);
+    }
+
+    /// The receiver has everything that will ever come: no answer is waited for.
+    pub fn over(&mut self) {
+        self.over = true;
     }
 
     /// The payload of a packet that may leave now. It has left.
@@ -95,7 +103,7 @@ impl Pacer {
 
     /// A timer has expired.
     pub fn on_timeout(&mut self, now: Instant) {
-        if self.control.no_feedback_at.is_some_and(|at| at <= now) {
+        if self.no_feedback_at().is_some_and(|at| at <= now) {
             self.control.on_no_feedback(now);
             self.rate_changed(now);
             if self.outbox.give_up() {
@@ -104,11 +112,17 @@ impl Pacer {
         }
     }
 
+    /// When the no-feedback timer expires, if it runs.
+    #[inline]
+    fn no_feedback_at(&self) -> Option<Instant> {
+        self.control.no_feedback_at.filter(|_| !self.over)
+    }
+
     /// When it wants to be woken.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
         let send = (!self.outbox.is_empty()).then_some(self.next_at);
-        match (send, self.control.no_feedback_at) {
+        match (send, self.no_feedback_at()) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }

@@ -75,6 +75,14 @@ impl Sending for Machine {
         true
     }
 
+    fn losses_are_told(&self) -> bool {
+        true
+    }
+
+    fn over(&mut self) {
+        self.pacer.over();
+    }
+
     fn reset(&mut self) {
         self.pacer.reset();
         (self.next, self.epoch) = (0, 0);

@@ -28,7 +28,7 @@ fn seat(node: u32, hears: Hears) -> Seat {
     }
 }
 
-const ALL: Hears = Hears { sent: true, acked: true, received: true };
+const ALL: Hears = Hears { sent: true, acked: true, received: true, lost: false };
 
 /// A data path of one millisecond's serialisation for each packet of any size, 50 ms each way,
 /// acknowledgements without serialisation: path P of the checks.

@@ -29,6 +29,8 @@ pub struct Sender {
     due: u32,
     send_at: Option<FloatTime>,
     no_feedback_at: Option<FloatTime>,
+    /// Whether no answer is waited for.
+    over: bool,
     phase: Phase,
     /// The allowed rate (`rate_`), the one before it (`oldrate_`), and by how much the rate used
     /// grows with each packet (`delta_`), bytes per second.
@@ -128,6 +130,7 @@ impl Sender {
             due: 0,
             send_at: None,
             no_feedback_at: None,
+            over: false,
             phase: Phase::SlowStart,
             rate: settings.initial_rate,
             old_rate: settings.initial_rate,
@@ -204,7 +207,7 @@ impl Sender {
 
     fn set_no_feedback(&mut self) {
         let wait = (2.0 * self.rtt.mean).max(2.0 * self.size / self.rate);
-        self.no_feedback_at = Some(self.now.after(wait));
+        self.no_feedback_at = (!self.over).then(|| self.now.after(wait));
     }
 
     fn slow_start(&mut self) {
@@ -276,7 +279,7 @@ impl Sender {
         self.set_no_feedback();
         if self.data_limited {
             self.all_idle = true;
-            if self.seat.hears.received {
+            if self.seat.hears.received && !self.seat.hears.lost {
                 // Nothing more will say what became of the last packet.
                 self.told[0] = Some(self.sent_bytes);
             }
@@ -366,6 +369,7 @@ impl Endpoint for Sender {
                 (self.connection, self.now) = (connection, now);
                 (self.sent, self.expiries, self.old, self.rtts) = counts;
             }
+            Notice::Over => (self.over, self.no_feedback_at) = (true, None),
             _ => {}
         }
     }

@@ -1,0 +1,247 @@
+"""What the runs gave, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lasthop.results import Table
+from lasthop.stats import estimate, number
+from lasthop.studies import claims
+from lasthop.studies.bench import CPU, HOPS
+from lasthop.studies.claims import NotRun
+from lasthop.studies.grid import Numbers
+from lasthop.studies.hsdpa.campaign import BEYOND, DETECTION
+from lasthop.studies.hsdpa.data import LEVEL, Data
+from lasthop.studies.hsdpa.judgements import CLAIMS
+from lasthop.studies.hsdpa.losses import FIRST, burst
+from lasthop.studies.hsdpa.percentiles import lowest
+from lasthop.studies.hsdpa.scenario import DEFAULT, SCHEDULERS, SIZES, TITLES
+
+__all__ = ["costs_said", "tables"]
+
+Named = tuple[str, Table]
+
+INTERVALS = "Intervals are of 90 %, over runs."
+
+
+def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict[str, Named]:
+    """All tables."""
+    data = measured[DEFAULT.name]
+    made: dict[str, Named] = {}
+    for name, (about, make) in {
+        "table-scenarios": (f"The centre cell in each scenario, and with a third scheduler. {INTERVALS}", _scenarios),
+        "table-losses": (f"Loss of each size of file with TFRC, and lost packets for each congestion event. "
+        f"{INTERVALS}", _losses),
+        "table-first-losses": (f"Packets of a file of 740 950 B sent before its first loss. {INTERVALS}", _first),
+        "table-spurious": (
+            f"Timeouts of TCP, how many of them are spurious by ground truth, and what the sender detects. {INTERVALS}",
+            _spurious,
+        ),
+        "table-spikes": (
+            f"Delay spikes, and how likely a packet is dropped while one lasts or within a second after it. "
+            f"{INTERVALS}",
+            _spikes,
+        ),
+    }.items():  # fmt: skip
+        try:
+            made[name] = about, make(data)
+        except NotRun:
+            continue
+    made["table-assumptions"] = "Each claim under each assumption: verdict and our figures.", _assumptions(measured)
+    made["costs"] = "What each part took, in processor time of one thread.", _costs(numbers)
+    for name, grid in numbers.items():
+        file = name.lower().replace(":", "").replace(",", "").replace(".", "-").replace(" ", "-")
+        made[f"runs-{file}"] = f"The numbers of each run: {name}.", grid.table()
+    rows = data.main.rows
+    if rows is not None:
+        made["transfers"] = "Every transfer of the centre cell that the verdicts rest on.", rows
+    return made
+
+
+def _said(values: Any) -> str:
+    """A mean with its interval, at the paper's level."""
+    return str(estimate(values, LEVEL))
+
+
+def _rows(rows: list[dict[str, Any]]) -> Table:
+    return Table(pa.Table.from_pylist(rows))
+
+
+def _cases(data: Data) -> list[tuple[Data, dict[str, Any]]]:
+    """The scenarios of the paper, then those with the third scheduler."""
+    made = [(data, dict(point)) for point in data.main.points()]
+    if BEYOND in data.grids:
+        beyond = Data(data.name, {"main": data.grids[BEYOND]})
+        made += [(beyond, dict(point)) for point in beyond.main.points()]
+    return made
+
+
+def _named(point: Mapping[str, Any]) -> dict[str, Any]:
+    return {"protocol": TITLES[point["protocol"]], "scheduler": TITLES[point["scheduler"]], "mobiles": point["ues"]}
+
+
+def _scenarios(data: Data) -> Table:
+    rows = []
+    for of, point in _cases(data):
+        at = of.main.at
+
+        def percent(name: str, at: Any = at, point: Mapping[str, Any] = point) -> str:
+            return _said(100 * at(name, **point))
+
+        rows.append(
+            {
+                **_named(point),
+                "files": _said(at("files", **point)),
+                "goodput (kbit/s)": _said(at("goodput_kbps", **point)),
+                "retransmitted (kbit/s)": _said(at("retransmitted_kbps", **point)),
+                "rate of 4350 B (kbit/s)": _said(of.rate(SIZES[0], **point)),
+                "rate of 1 483 350 B (kbit/s)": _said(of.rate(SIZES[-1], **point)),
+                "fifth percentile (kbit/s)": str(lowest(of.rates(**point), level=LEVEL)),
+                "slots without receiver (%)": percent("receivers_0"),
+                "slots with 1 or 2 (%)": percent("one_or_two"),
+                "slots with 5 or more (%)": percent("five_or_more"),
+                "Jain's index": _said(at("jain", **point)),
+                "bytes of the better half (%)": percent("upper_half_share"),
+            }
+        )
+    return _rows(rows)
+
+
+def _losses(data: Data) -> Table:
+    rows = []
+    for scheduler in SCHEDULERS:
+        for ues in data.main.axes["ues"]:
+            where = {"protocol": "tfrc", "scheduler": scheduler, "ues": ues}
+            for size in SIZES:
+                rows.append(
+                    {
+                        "scheduler": TITLES[scheduler],
+                        "mobiles": ues,
+                        "size (B)": size,
+                        "transfers in a run": _said(data.main.at(f"transfers_{size}", **where)),
+                        "lose something (%)": _said(100 * data.mean_of("lossy", size, **where)),
+                        "above 10 % (%)": _said(100 * data.mean_of("above_mild", size, **where)),
+                        "above 15 % (%)": _said(100 * data.mean_of("above_high", size, **where)),
+                        "lost packets / event": _said(burst(data, **where)) if size == SIZES[-1] else "",
+                        "the same, TCP": _said(burst(data, **{**where, "protocol": "tcp"}))
+                        if size == SIZES[-1]
+                        else "",
+                    }
+                )
+    return _rows(rows)
+
+
+def _first(data: Data) -> Table:
+    grid = data.grid(FIRST)
+    return _rows(
+        [
+            {
+                **_named(point),
+                "transfers in a run": _said(grid.at("transfers", **point)),
+                "with losses": _said(grid.at("with_losses", **point)),
+                "packets before the first loss": _said(grid.at("before_first_loss", **point)),
+            }
+            for point in grid.points()
+        ]
+    )
+
+
+def _spurious(data: Data) -> Table:
+    named = {"none": "rfc", "eifel": "rfc, Eifel", "frto": "rfc, F-RTO"}
+    rows = []
+    for scheduler in SCHEDULERS:
+        where = {"protocol": "tcp", "scheduler": scheduler, "ues": 65}
+        cases = [("ns2", data.main, where)]
+        if DETECTION in data.grids:
+            grid = data.grids[DETECTION]
+            cases += [(named[one], grid, {**where, "spurious": one}) for one in grid.axes["spurious"]]
+        for name, grid, point in cases:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                share = 100 * grid.ratio("spurious", "timeouts", **point)
+                detected = 100 * grid.ratio("detected", "spurious", **point)
+                each = grid.ratio("timeouts", "transfers", **point)
+            rows.append(
+                {
+                    "scheduler": TITLES[scheduler],
+                    "TCP": name,
+                    "timeouts in a run": _said(grid.at("timeouts", **point)),
+                    "timeouts / transfer": _said(each),
+                    "spurious, ground truth (%)": _said(share),
+                    "detected / spurious (%)": _said(detected) if "," in name else "–",
+                    "goodput (kbit/s)": _said(grid.at("goodput_kbps", **point)),
+                }
+            )
+    return _rows(rows)
+
+
+def likelier(of: Data, point: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The shares of packets dropped in spikes, and otherwise, of each seed."""
+    offered, dropped, within, lost = (
+        of.main.at(name, **point)
+        for name in ("offered_packets", "dropped_packets", "offered_in_spike", "dropped_in_spike")
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return lost / within, (dropped - lost) / (offered - within)
+
+
+def _spikes(data: Data) -> Table:
+    rows = []
+    for of, point in _cases(data):
+        within, otherwise = likelier(of, point)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            each = of.main.ratio("delay_spikes", "transfers", **point)
+            ratio = within / otherwise
+        rows.append(
+            {
+                **_named(point),
+                "spikes / transfer": _said(each),
+                "packets in them (%)": _said(100 * of.main.ratio("offered_in_spike", "offered_packets", **point)),
+                "dropped in them (%)": _said(100 * within),
+                "dropped otherwise (%)": _said(100 * otherwise),
+                "times as likely": _said(np.where(np.isfinite(ratio), ratio, np.nan)),
+            }
+        )
+    return _rows(rows)
+
+
+def _assumptions(measured: Mapping[str, Data]) -> Table:
+    judged = [claims.judge(claim, DEFAULT.name, measured) for claim in CLAIMS]
+    rows = []
+    for one in judged:
+        for name in measured:
+            judgement = claims.at(one, name)
+            if judgement is not None:
+                rows.append(
+                    {"claim": one.claim.id, "assumption": name, "verdict": judgement.verdict, "ours": judgement.ours}
+                )
+    return _rows(rows)
+
+
+def _costs(numbers: Mapping[str, Numbers]) -> Table:
+    rows = []
+    for name, grid in numbers.items():
+        cpu, hops = (float(np.sum(grid.values[column])) for column in (CPU, HOPS))
+        runs = grid.values[CPU].size
+        rows.append(
+            {
+                "grid": name,
+                "runs": runs,
+                "processor time (s)": cpu,
+                "per run (ms)": 1e3 * cpu / runs,
+                "packet-hops per run": hops / runs,
+                "ns per packet-hop": 1e9 * cpu / hops,
+            }
+        )
+    return _rows(rows)
+
+
+def costs_said(numbers: Mapping[str, Numbers]) -> str:
+    """In a sentence."""
+    cpu, runs = (sum(float(one) for one in parts) for parts in (
+        [np.sum(grid.values[CPU]) for grid in numbers.values()], [grid.values[CPU].size for grid in numbers.values()]
+    ))  # fmt: skip
+    return f"{number(cpu, 0)} s of one thread, {number(1e3 * cpu / runs, 0)} ms for each of {number(int(runs))} runs"
