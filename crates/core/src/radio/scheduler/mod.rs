@@ -2,6 +2,8 @@
 
 use crate::engine::{Decibel, Duration, Fault, Instant};
 
+pub mod fair_channel;
+pub mod least_recent;
 pub mod max_sir;
 pub mod proportional_fair;
 pub mod round_robin;
@@ -14,6 +16,15 @@ pub trait Scheduler: Send {
 
     /// A terminal got so many bits of a slot.
     fn on_served(&mut self, _slot: u64, _terminal: u32, _bits: u32) {}
+
+    /// Whether it has to be told how good the air is in each slot, to those too that have nothing to send.
+    fn watches(&self) -> bool {
+        false
+    }
+
+    /// In so many slots, of which the last is the present one, the air to a terminal was taken to be this good. Said before
+    /// [`Scheduler::order`], if it watches.
+    fn on_quality(&mut self, _terminal: u32, _sir: Decibel, _slots: u64) {}
 }
 
 /// A terminal that has something to send.
