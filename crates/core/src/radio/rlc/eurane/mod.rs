@@ -11,10 +11,11 @@
 //! - A poll on a PDU sent again can end the wait for a later PDU. If that one is lost too, it is missed
 //!   only when another follows.
 //!
-//! `max_dat` is not EURANE's (see `discard`).
+//! `max_dat` is not EURANE's (see `discard`). Over the high-speed shared channel its RNC has another entity ([`hs`]).
 
 mod config;
 mod discard;
+pub mod hs;
 mod receiver;
 mod sdus;
 mod sender;
@@ -162,6 +163,13 @@ impl LinkArq for Entity {
     fn next_timeout(&self) -> Option<Instant> {
         let next = self.sender.next_timeout().min(self.receiver.next_timeout());
         (next < Instant::MAX).then_some(next)
+    }
+
+    fn ready_pdus(&self) -> u64 {
+        if !self.wants_to_send() {
+            return 0;
+        }
+        (self.sender.ready() + u64::from(self.wants_control())).max(1)
     }
 
     fn backlog(&self) -> Unsent {

@@ -151,6 +151,11 @@ impl Receiver {
         }
     }
 
+    /// A report is to be sent, though nothing asks for it.
+    pub fn want_report(&mut self) {
+        self.wanted = true;
+    }
+
     /// Whether a report is to be sent.
     #[inline]
     pub fn wants_report(&self) -> bool {

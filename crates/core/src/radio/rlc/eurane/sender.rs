@@ -101,6 +101,11 @@ impl Sender {
         self.poll_wanted || (self.window_open() && !(self.sdus.is_empty() && self.nacks.is_empty()))
     }
 
+    /// How many PDUs are to be sent, if the window is open.
+    pub fn ready(&self) -> u64 {
+        self.nacks.len() as u64 + self.sdus.bytes().div_ceil(u64::from(self.pdu))
+    }
+
     /// Whether the far end may be sent more. It counts from the highest sequence number that a
     /// report spoke of, not from the lowest that is missing; and what is missing counts twice.
     #[inline]
