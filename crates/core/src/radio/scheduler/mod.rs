@@ -27,6 +27,42 @@ pub trait Scheduler: Send {
     fn on_quality(&mut self, _terminal: u32, _sir: Decibel, _slots: u64) {}
 }
 
+/// Tells a scheduler that watches how good the air is, in each slot once.
+pub struct Watch {
+    /// The first slot that it does not know.
+    next: u64,
+}
+
+impl Watch {
+    /// From this slot on.
+    pub fn new(first: u64) -> Self {
+        Self { next: first }
+    }
+
+    /// Tells it of these terminals up to a slot. `state` says how good the air to one is in a slot, and up to which slot it is so.
+    pub fn tell(
+        &mut self,
+        scheduler: &mut dyn Scheduler,
+        slot: u64,
+        terminals: impl Iterator<Item = u32>,
+        mut state: impl FnMut(u32, u64) -> (Decibel, u64),
+    ) {
+        if !scheduler.watches() {
+            return;
+        }
+        for terminal in terminals {
+            let mut next = self.next;
+            while next <= slot {
+                let (sir, last) = state(terminal, next);
+                let end = last.clamp(next, slot) + 1;
+                scheduler.on_quality(terminal, sir, end - next);
+                next = end;
+            }
+        }
+        self.next = slot + 1;
+    }
+}
+
 /// A terminal that has something to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {

@@ -125,12 +125,12 @@ mod tests {
     fn what_comes_late_is_waited_for() {
         let mut terminal = Terminal::new(32);
         assert_eq!(terminal.accept(0, 0), [0]);
-        assert_eq!(terminal.accept(4, 2), []);
-        assert_eq!(terminal.accept(6, 3), []);
+        assert_eq!(terminal.accept(4, 2), [0u32; 0]);
+        assert_eq!(terminal.accept(6, 3), [0u32; 0]);
         assert_eq!(terminal.reordering.next_timeout(), Some(ms(29)));
         assert_eq!(terminal.accept(14, 1), [1, 2, 3]);
         assert_eq!(terminal.reordering.next_timeout(), None);
-        assert_eq!(terminal.accept(16, 2), [], "a second copy");
+        assert_eq!(terminal.accept(16, 2), [0u32; 0], "a second copy");
     }
 
     #[test]
@@ -153,13 +153,13 @@ mod tests {
     fn the_window_leaves_behind_what_is_too_old() {
         // A window of 4: with 5 it holds 2 to 5. So 0 is given up, 1 handed up, and 2 is waited for.
         let mut terminal = Terminal::new(4);
-        assert_eq!(terminal.accept(2, 1), []);
+        assert_eq!(terminal.accept(2, 1), [0u32; 0]);
         assert!(!terminal.reordering.is_too_old(0));
         assert_eq!(terminal.accept(10, 5), [1]);
         assert!(terminal.reordering.is_too_old(1) && !terminal.reordering.is_too_old(2));
-        assert_eq!(terminal.accept(11, 0), []);
+        assert_eq!(terminal.accept(11, 0), [0u32; 0]);
         assert_eq!(terminal.accept(12, 2), [2]);
-        assert_eq!(terminal.accept(13, 4), []);
+        assert_eq!(terminal.accept(13, 4), [0u32; 0]);
         assert_eq!(terminal.accept(14, 3), [3, 4, 5]);
     }
 

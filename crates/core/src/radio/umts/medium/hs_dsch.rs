@@ -15,7 +15,7 @@ use crate::radio::quality::{Quality, State};
 use crate::radio::rate_map::cqi::SLOT;
 use crate::radio::rate_map::{Grant, RateMap};
 use crate::radio::rlc::Pdu;
-use crate::radio::scheduler::{Candidate, Scheduler};
+use crate::radio::scheduler::{Candidate, Scheduler, Watch};
 use crate::radio::umts::hs_dsch::HEADER_BITS;
 use crate::radio::umts::hs_dsch::capacity::{Allocation, Capacity};
 use crate::radio::umts::hs_dsch::harq::{Block, Conclusion, Harq};
@@ -65,10 +65,10 @@ pub(super) struct HsDsch {
     landing: VecDeque<(Instant, usize)>,
     /// The valid wake-ups for requests and allocations.
     armed: [Instant; 2],
-    /// The slot that is waited for, the one that was decided last, and the last one whose air the scheduler knows.
+    /// The slot that is waited for, and the one that was decided last.
     next_slot: Option<u64>,
     last_slot: u64,
-    known_slot: u64,
+    watch: Watch,
     /// PDUs that reordering hands up; empty between events.
     up: Vec<Vec<Pdu>>,
     /// Lists without PDUs, to be used again.
@@ -86,6 +86,16 @@ struct Terminal {
     state: State,
     draws: Stream,
     counts: Counts,
+}
+
+impl Terminal {
+    /// The state of the air to it, which has this number.
+    fn state(&mut self, quality: &mut dyn Quality, number: u32, at: Instant) -> State {
+        if self.state.valid_until <= at {
+            self.state = quality.state(number, at);
+        }
+        self.state
+    }
 }
 
 /// What was sent to a terminal.
@@ -128,7 +138,7 @@ impl HsDsch {
             armed: [Instant::MAX; 2],
             next_slot: None,
             last_slot: 0,
-            known_slot: 0,
+            watch: Watch::new(1),
             up: Vec::new(),
             spare: Vec::new(),
             used_slots: 0,
@@ -136,12 +146,8 @@ impl HsDsch {
     }
 
     /// How good the air to a terminal is taken to be.
-    fn state(&mut self, terminal: u32, at: Instant) -> State {
-        let state = &mut self.terminals[terminal as usize].state;
-        if state.valid_until <= at {
-            *state = self.quality.state(terminal, at);
-        }
-        *state
+    fn sir(&mut self, terminal: u32, at: Instant) -> Decibel {
+        self.terminals[terminal as usize].state(&mut *self.quality, terminal, at).sir
     }
 
     /// The format of a block at this ratio, and how many PDUs of so many bits fit into it.
@@ -163,20 +169,11 @@ impl HsDsch {
 
     /// Tells the scheduler, if it wants to know, how good the air was up to this slot, as decisions would have taken it.
     fn tell_scheduler(&mut self, slot: u64) {
-        if !self.scheduler.watches() {
-            return;
-        }
-        for terminal in 0..self.terminals.len() as u32 {
-            let mut known = self.known_slot;
-            while known < slot {
-                let State { sir, valid_until } = self.state(terminal, decision(known + 1));
-                let last = if valid_until >= decision(slot) { slot } else { first_decided(valid_until) - 1 };
-                let slots = last.clamp(known + 1, slot) - known;
-                self.scheduler.on_quality(terminal, sir, slots);
-                known += slots;
-            }
-        }
-        self.known_slot = slot;
+        let Self { watch, scheduler, quality, terminals, .. } = self;
+        watch.tell(&mut **scheduler, slot, 0..terminals.len() as u32, |terminal, slot| {
+            let State { sir, valid_until } = terminals[terminal as usize].state(&mut **quality, terminal, decision(slot));
+            (sir, if valid_until == Instant::MAX { u64::MAX } else { first_decided(valid_until) - 1 })
+        });
     }
 
     /// Whose block a slot carries, its format, and how many PDUs fit into it.
@@ -184,7 +181,7 @@ impl HsDsch {
         self.candidates.clear();
         for place in 0..self.waiting.len() {
             let terminal = self.waiting[place];
-            let sir = self.state(terminal, now).sir;
+            let sir = self.sir(terminal, now);
             let queue = &self.terminals[terminal as usize].queue;
             if queue.next_slot <= slot
                 && let Some((_, pdus)) = self.format(sir, pdu_bits)
@@ -224,7 +221,7 @@ impl HsDsch {
     fn send(&mut self, slot: u64, process: usize) {
         let Some(terminal) = self.harq.block(process).map(|block| block.terminal) else { return };
         let start = begin(slot);
-        let sir = self.state(terminal, start).sir;
+        let sir = self.sir(terminal, start);
         let Some(block) = self.harq.block(process) else { return };
         block.transmission += 1;
         block.combined += sir.ratio();
