@@ -128,7 +128,8 @@ impl Scenario {
             ("CBR", Some(kbps)) => format!(
                 "transport = \"udp\"\nsource.cbr = {{ size = \"{bytes} B\", rate = \"{kbps} kbit/s\" }}"
             ),
-            ("TFRC", _) => format!("transport.tfrc = {{ segment = \"{bytes} B\" }}"),
+            // ns-2.29 is older than March 2007.
+            ("TFRC", _) => format!("transport.tfrc = {{ segment = \"{bytes} B\", heavy_rounds = 1 }}"),
             ("Sack1", _) => format!(
                 "transport.tcp = {{ variant = \"sack\", window = {}, segment = \"{bytes} B\", \
                  rto = {{ initial = \"6 s\", min = \"200 ms\" }} }}",
