@@ -124,14 +124,14 @@ impl Scenario {
             decibels(&self.harq_thresholds_db),
         );
         let bytes = self.packet_bytes;
+        // ns-2.29 is of 2005.
         let transport = match (self.traffic.as_str(), self.cbr_kbps) {
             ("CBR", Some(kbps)) => format!(
                 "transport = \"udp\"\nsource.cbr = {{ size = \"{bytes} B\", rate = \"{kbps} kbit/s\" }}"
             ),
-            // ns-2.29 is older than March 2007.
             ("TFRC", _) => format!("transport.tfrc = {{ segment = \"{bytes} B\", heavy_rounds = 1 }}"),
             ("Sack1", _) => format!(
-                "transport.tcp = {{ variant = \"sack\", window = {}, segment = \"{bytes} B\", \
+                "transport.tcp = {{ variant = \"sack\", window = {}, segment = \"{bytes} B\", exact_half = false, \
                  rto = {{ initial = \"6 s\", min = \"200 ms\" }} }}",
                 self.tcp_window_pkts
             ),

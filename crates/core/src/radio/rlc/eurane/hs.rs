@@ -142,7 +142,7 @@ impl Entity {
         self.report_due = Instant::MAX;
         let bytes = self.report_bytes();
         let limit = u32::from(self.pdu) * 8 - HEADER_BITS;
-        let (first, received) = self.receiver.take_report(now, limit as usize)?;
+        let (first, received) = self.receiver.take_report(now + self.receiver.prohibit, limit as usize)?;
         Some(Status { first, received, bytes, ..Status::default() })
     }
 
