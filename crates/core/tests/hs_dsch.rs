@@ -31,9 +31,7 @@ const UM: &str = "rlc.um = { header = \"free\", tells_start = false, buffer = \"
 /// Datagrams of so many bytes on the wire down to terminals, with a pause in between.
 fn datagrams(ue: &str, bytes: u64, interval: &str) -> String {
     let source = format!("source.cbr = {{ size = \"{bytes} B\", interval = \"{interval}\" }}");
-    format!(
-        "[[flow]]\nfrom = \"rnc\"\nto = \"cell.ue[{ue}]\"\ntransport.udp = {{ header = \"0 B\" }}\n{source}\n"
-    )
+    format!("[[flow]]\nfrom = \"rnc\"\nto = \"cell.ue[{ue}]\"\ntransport.udp = {{ header = \"0 B\" }}\n{source}\n")
 }
 
 /// When blocks began to be sent for the first time, with terminal and number of PDUs.
@@ -50,12 +48,14 @@ fn a_block_that_fails_is_sent_again_twelve_milliseconds_later() {
     // Asked for at 30 ms, allocated at 45 ms, at the Node B 15 ms and 320 bits of 622 Mbit/s later; the next decision is
     // for the slot at 62 ms. Each failure costs six slots; in profile ns2 a block takes no time but 5 µs on the channel.
     for (gains, arrival) in [("[\"6 dB\"]", 62_005), ("[\"-6 dB\", \"6 dB\"]", 62_005)] {
-        let channel = format!("cqi = [[[1, 14]]]\nreception.thresholds = {{ gains = {gains}, thresholds = [\"54 dB\"] }}");
+        let channel =
+            format!("cqi = [[[1, 14]]]\nreception.thresholds = {{ gains = {gains}, thresholds = [\"54 dB\"] }}");
         let happened = happened(&text(NS2, 1, "", &channel, &datagrams("0", 40, "1000 s")), 1);
         assert_eq!(happened.when(PduStep::Received, false), [(us(arrival), 0)], "{gains}");
     }
     for (gains, arrival) in [("[\"6 dB\"]", 74_005), ("[\"-6 dB\", \"6 dB\"]", 86_005)] {
-        let channel = format!("cqi = [[[1, 14]]]\nreception.thresholds = {{ gains = {gains}, thresholds = [\"60 dB\"] }}");
+        let channel =
+            format!("cqi = [[[1, 14]]]\nreception.thresholds = {{ gains = {gains}, thresholds = [\"60 dB\"] }}");
         let happened = happened(&text(NS2, 1, "", &channel, &datagrams("0", 40, "1000 s")), 1);
         assert_eq!(blocks(&happened), [(us(62_000), 0, 1)], "{gains}");
         assert_eq!(happened.when(PduStep::Received, false), [(us(arrival), 0)], "{gains}");
@@ -87,7 +87,9 @@ fn what_fails_three_times_is_lost_and_the_terminal_waits_for_it_no_longer_than_t
 #[test]
 fn a_slot_carries_as_many_pdus_as_its_cqi_allows() {
     // ⌊(bits − 21)/320⌋ of tables 7A and 7D, at most 70; a lower CQI carries none. Enough waits, as 250 PDUs every 30 ms may come.
-    for (category, cqi, pdus) in [(6, 3, 0), (6, 6, 1), (6, 14, 8), (6, 22, 22), (6, 30, 22), (10, 25, 44), (10, 30, 70)] {
+    for (category, cqi, pdus) in
+        [(6, 3, 0), (6, 6, 1), (6, 14, 8), (6, 22, 22), (6, 30, 22), (10, 25, 44), (10, 30, 70)]
+    {
         let channel = format!(
             "cqi = [[[1, {cqi}]]]\ncategory = {category}\nreception = \"thresholds\"\ncapacity = {{ limit = 5000 }}"
         );
@@ -160,8 +162,10 @@ fn acknowledged_mode_delivers_when_unacknowledged_mode_does_if_nothing_is_lost()
     assert!(um.len() > 1000);
     assert_eq!(um, am);
     let dedicated = |rlc: &str| {
-        let dch = "attachment = \"dedicated\"\ndch.down = { rate = \"384 kbit/s\", tti = \"10 ms\" }\nspacing = \"0 s\"";
-        happened(&format!("{GPP}\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\nues = 2\n{rlc}\n{dch}\n{flows}"), 1).arrivals
+        let dch =
+            "attachment = \"dedicated\"\ndch.down = { rate = \"384 kbit/s\", tti = \"10 ms\" }\nspacing = \"0 s\"";
+        happened(&format!("{GPP}\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\nues = 2\n{rlc}\n{dch}\n{flows}"), 1)
+            .arrivals
     };
     assert_eq!(dedicated(UM), dedicated("rlc.am = { header = \"free\", buffer = \"10 MB\" }"));
 }

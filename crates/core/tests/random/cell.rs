@@ -60,7 +60,9 @@ pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize
 fn high_speed(dice: &mut Dice, out: &mut String, ms: usize, ues: usize) {
     let rlc = rlc(dice);
     let _ = match rlc.starts_with("tm") {
-        true => writeln!(out, "rlc.eurane_hs = {{ buffer = {}, wait = \"{} ms\" }}", 30 + dice.below(600), dice.below(5)),
+        true => {
+            writeln!(out, "rlc.eurane_hs = {{ buffer = {}, wait = \"{} ms\" }}", 30 + dice.below(600), dice.below(5))
+        }
         false => writeln!(out, "rlc.{rlc}"),
     };
     if dice.one_in(3) {
@@ -71,11 +73,14 @@ fn high_speed(dice: &mut Dice, out: &mut String, ms: usize, ues: usize) {
     let run = |dice: &mut Dice| format!("[{}, {}]", 1 + dice.below(50), dice.below(31));
     let mut trace = || (0..1 + dice.below(4)).map(|_| run(dice)).collect::<Vec<_>>().join(", ");
     let cqi: Vec<String> = (0..traces).map(|_| format!("[{}]", trace())).collect();
-    let scheduler =
-        *dice.pick(&["round_robin", "max_sir", "proportional_fair", "least_recent", "fair_channel"]);
+    let scheduler = *dice.pick(&["round_robin", "max_sir", "proportional_fair", "least_recent", "fair_channel"]);
     let reception = match dice.below(3) {
         0 => "\"combining\"".to_owned(),
-        _ => format!("{{ thresholds = {{ gains = [\"{} dB\"], thresholds = [\"{} dB\", \"0 dB\"] }} }}", dice.below(30), dice.below(90)),
+        _ => format!(
+            "{{ thresholds = {{ gains = [\"{} dB\"], thresholds = [\"{} dB\", \"0 dB\"] }} }}",
+            dice.below(30),
+            dice.below(90)
+        ),
     };
     let _ = writeln!(
         out,

@@ -53,7 +53,14 @@ const RECEIVERS: [&str; 16] = [
 impl Cell {
     /// One in which nobody waits.
     pub fn new(scheduler: Box<dyn Scheduler>) -> Self {
-        Self { scheduler, watch: Watch::new(0), waiting: Vec::new(), candidates: Vec::new(), mobiles: 0, counts: Counts::default() }
+        Self {
+            scheduler,
+            watch: Watch::new(0),
+            waiting: Vec::new(),
+            candidates: Vec::new(),
+            mobiles: 0,
+            counts: Counts::default(),
+        }
     }
 
     /// Something waits for a mobile.

@@ -316,7 +316,8 @@ impl Hsdpa {
             return;
         }
         if cell.scheduler.watches() {
-            let of_cell: Vec<u32> = (0..).zip(&self.mobiles).filter(|(_, m)| m.cell as usize == number).map(|(n, _)| n).collect();
+            let of_cell: Vec<u32> =
+                (0..).zip(&self.mobiles).filter(|(_, m)| m.cell as usize == number).map(|(n, _)| n).collect();
             let (mobiles, air) = (&mut self.mobiles, &mut self.air);
             cell.watch.tell(&mut *cell.scheduler, slot, of_cell.into_iter(), |terminal, slot| {
                 let (state, at) = (&mut mobiles[terminal as usize].state, Instant::ZERO + SLOT * slot);

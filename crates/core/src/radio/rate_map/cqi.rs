@@ -184,9 +184,15 @@ mod tests {
     #[test]
     fn no_block_is_larger_than_its_category_receives() {
         // TS 25.306 table 5.1a: bits of a block, and codes.
-        for (category, bits, codes) in
-            [(1, 7298, 5), (6, 7298, 5), (7, 14_411, 10), (8, 14_411, 10), (9, 20_251, 15), (10, 27_952, 15), (11, 3630, 5)]
-        {
+        for (category, bits, codes) in [
+            (1, 7298, 5),
+            (6, 7298, 5),
+            (7, 14_411, 10),
+            (8, 14_411, 10),
+            (9, 20_251, 15),
+            (10, 27_952, 15),
+            (11, 3630, 5),
+        ] {
             let grant = map(category).grant(to_sir(HIGHEST), u64::MAX, 15).unwrap();
             assert!(grant.bits <= bits && grant.codes <= codes, "category {category}: {grant:?}");
         }

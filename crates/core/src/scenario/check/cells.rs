@@ -153,7 +153,11 @@ fn high_speed(i: usize, cell: &Cell, profile: Profile, problems: &mut Problems) 
     };
     if !uses {
         let message = format!("the attachment \"{attachment}\" maps nothing to HS-DSCH");
-        problems.add(format!("cell[{i}].hs_dsch"), message, "expected the attachment \"high_speed\", or no such channel");
+        problems.add(
+            format!("cell[{i}].hs_dsch"),
+            message,
+            "expected the attachment \"high_speed\", or no such channel",
+        );
     }
     for (part, Fault { field, message, expected }) in channel.faults(cell.ues, profile) {
         problems.add(format!("cell[{i}].hs_dsch.{part}{field}"), message, expected);

@@ -119,16 +119,19 @@ impl Scenario {
             self.wire_delay(),
             self.wire_delay() + HAND_UP,
             self.ues,
-            self.cqi_pattern.iter().map(|runs| runs.iter().map(|(n, cqi)| [*n, u32::from(*cqi)]).collect()).collect::<Vec<Vec<_>>>(),
+            self.cqi_pattern
+                .iter()
+                .map(|runs| runs.iter().map(|(n, cqi)| [*n, u32::from(*cqi)]).collect())
+                .collect::<Vec<Vec<_>>>(),
             decibels(&self.rx_gain_db[1..]),
             decibels(&self.harq_thresholds_db),
         );
         let bytes = self.packet_bytes;
         // ns-2.29 is of 2005.
         let transport = match (self.traffic.as_str(), self.cbr_kbps) {
-            ("CBR", Some(kbps)) => format!(
-                "transport = \"udp\"\nsource.cbr = {{ size = \"{bytes} B\", rate = \"{kbps} kbit/s\" }}"
-            ),
+            ("CBR", Some(kbps)) => {
+                format!("transport = \"udp\"\nsource.cbr = {{ size = \"{bytes} B\", rate = \"{kbps} kbit/s\" }}")
+            }
             ("TFRC", _) => format!("transport.tfrc = {{ segment = \"{bytes} B\", heavy_rounds = 1 }}"),
             ("Sack1", _) => format!(
                 "transport.tcp = {{ variant = \"sack\", window = {}, segment = \"{bytes} B\", exact_half = false, \

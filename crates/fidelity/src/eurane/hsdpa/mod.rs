@@ -42,7 +42,6 @@ fn one_by_one(folder: &Path, scenario: &Scenario, reference: &runs::Reference) -
         Ok(seen) => seen,
         Err(message) => return vec![(scenario.id.clone(), Outcome::Failed(message))],
     };
-    dump(scenario, &seen);
     let decisions = slots::compare(&folder.join(&scenario.slots_file), &seen);
     let mut outcomes = vec![(id("decisions"), decisions.unwrap_or_else(Outcome::Failed))];
     if let Some(file) = &scenario.events_file {
@@ -50,13 +49,4 @@ fn one_by_one(folder: &Path, scenario: &Scenario, reference: &runs::Reference) -
     }
     outcomes.push((id("means"), runs::compare_exact(scenario, reference, &seen).unwrap_or_else(Outcome::Failed)));
     outcomes
-}
-
-/// TEMPORARY.
-fn dump(scenario: &Scenario, seen: &watch::Seen) {
-    if std::env::var("DUMP").is_ok_and(|id| id == scenario.id) {
-        for s in &seen.sdus { println!("{} {} {} {} {}", s.at as f64/1e6, s.event, s.ue, s.number, s.bytes); }
-        for (at, ue, b) in &seen.blocks { println!("{} BLOCK {} {:?}", *at as f64/1e6, ue, b); }
-        for (at, ue, e, v) in &seen.pdus { println!("{} {} {} {:?}", *at as f64/1e6, e, ue, v); }
-    }
 }

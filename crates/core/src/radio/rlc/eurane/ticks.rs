@@ -44,7 +44,8 @@ impl Ticks {
             let first = Instant::ZERO + slot.tti.saturating_sub(LEAD);
             let phase = slot.now.as_nanos() % slot.tti.as_nanos();
             let usual = phase == first.as_nanos();
-            (self.last, self.sum) = if usual { (first, step - LEAD.as_secs_f64()) } else { (slot.now, slot.now.as_secs_f64()) };
+            (self.last, self.sum) =
+                if usual { (first, step - LEAD.as_secs_f64()) } else { (slot.now, slot.now.as_secs_f64()) };
         }
         while self.last < slot.now {
             self.last += slot.tti;
@@ -68,7 +69,9 @@ mod tests {
         let tti = Duration::from_millis(10);
         let timer = Duration::from_millis(170);
         let mut ticks = Ticks::new();
-        for (ms, after) in [(1_009, false), (1_829, false), (1_839, false), (1_849, true), (15_839, true), (15_869, false)] {
+        for (ms, after) in
+            [(1_009, false), (1_829, false), (1_839, false), (1_849, true), (15_839, true), (15_869, false)]
+        {
             let now = Instant::ZERO + Duration::from_millis(ms);
             let slot = Slot { now, at: now, tti, pdus: 2, place: 0 };
             assert_eq!(ticks.end(&slot, now, timer) > now + timer, after, "at {ms} ms");

@@ -70,12 +70,7 @@ impl Capacity {
 
     /// Capacity is asked for. `ready` is how many PDUs a terminal has to send, `None` if none or not over this channel;
     /// `held` how many the Node B has for it, with those on their way there. Whether any is given out.
-    pub fn request(
-        &mut self,
-        now: Instant,
-        ready: impl Fn(u32) -> Option<u64>,
-        held: impl Fn(u32) -> u32,
-    ) -> bool {
+    pub fn request(&mut self, now: Instant, ready: impl Fn(u32) -> Option<u64>, held: impl Fn(u32) -> u32) -> bool {
         self.asked = Some(now);
         let at = now + self.plan.delay;
         let before = self.allocations.len();

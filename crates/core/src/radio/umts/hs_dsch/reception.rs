@@ -104,8 +104,16 @@ mod tests {
     fn tries(reception: &dyn Reception, cqi: u8, draw: f64, sir: Decibel) -> [bool; 3] {
         let map = cqi::Config::default().build();
         let grant = Grant { format: cqi, codes: 1, bits: 137 };
-        let mut block =
-            Block { terminal: 0, tsn: 0, grant, pdus: Vec::new(), transmission: 0, draw, combined: 0.0, received: false };
+        let mut block = Block {
+            terminal: 0,
+            tsn: 0,
+            grant,
+            pdus: Vec::new(),
+            transmission: 0,
+            draw,
+            combined: 0.0,
+            received: false,
+        };
         [1, 2, 3].map(|transmission| {
             block.transmission = transmission;
             block.combined += sir.ratio();
@@ -133,7 +141,10 @@ mod tests {
         // With CQI 14 the first transmission has 54 dB; one of ten thresholds is 60 dB.
         let thresholds = Thresholds { gains: db(&[20.0, 40.0]), thresholds: db(&[60.0, 0.0, 0.0, 0.0, 0.0]) };
         let of = |draw| tries(&*thresholds.build(), 14, draw, Decibel::ZERO);
-        assert_eq!((of(0.0), of(0.199), of(0.2), of(0.999)), ([false, true, true], [false, true, true], [true; 3], [true; 3]));
+        assert_eq!(
+            (of(0.0), of(0.199), of(0.2), of(0.999)),
+            ([false, true, true], [false, true, true], [true; 3], [true; 3])
+        );
         let never = Thresholds { thresholds: db(&[60.0]), ..Thresholds::default() };
         assert_eq!(tries(&*never.build(), 14, 0.5, Decibel::ZERO), [false; 3]);
         assert_eq!(tries(&*Thresholds::default().build(), 1, 0.5, Decibel::ZERO), [true; 3]);

@@ -171,7 +171,8 @@ impl HsDsch {
     fn tell_scheduler(&mut self, slot: u64) {
         let Self { watch, scheduler, quality, terminals, .. } = self;
         watch.tell(&mut **scheduler, slot, 0..terminals.len() as u32, |terminal, slot| {
-            let State { sir, valid_until } = terminals[terminal as usize].state(&mut **quality, terminal, decision(slot));
+            let State { sir, valid_until } =
+                terminals[terminal as usize].state(&mut **quality, terminal, decision(slot));
             (sir, if valid_until == Instant::MAX { u64::MAX } else { first_decided(valid_until) - 1 })
         });
     }

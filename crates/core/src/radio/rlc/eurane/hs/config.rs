@@ -55,7 +55,11 @@ impl ArqConfig for Config {
         }
         if self.buffer < 3 {
             let message = format!("a buffer for {} PDUs", self.buffer);
-            return Err(Fault::new("buffer", message, "expected 3 or more: an SDU of one needs two places, and is less"));
+            return Err(Fault::new(
+                "buffer",
+                message,
+                "expected 3 or more: an SDU of one needs two places, and is less",
+            ));
         }
         self.am.check().map_err(|fault| fault.inside("am"))
     }
