@@ -49,7 +49,7 @@ fidelity:
 .PHONY: fidelity-quick
 fidelity-quick:
 	cargo run --quiet --profile fast -p lasthop-fidelity -- \
-		$(addprefix tests/reference/,$(addprefix ns2/,tcp-scripted tcp-droptail handover xcp) eurane/rlc-am eurane/switch)
+		$(addprefix tests/reference/,$(addprefix ns2/,tcp-scripted tcp-droptail handover xcp) eurane/rlc-am eurane/switch eurane/hsdpa)
 
 ## The documentation, as a site in docs/_build/html.
 docs: .venv/core .venv/docs

@@ -10,6 +10,7 @@
 use crate::engine::{Duration, Fault, Instant};
 use crate::net::Probe;
 
+use super::Direction;
 use super::rlc::Pdu;
 
 /// One end of a radio bearer.
@@ -36,6 +37,9 @@ pub trait LinkArq: Send {
     /// When it wants to be woken next. Read after every input and after every interval in which it sent.
     fn next_timeout(&self) -> Option<Instant>;
 
+    /// How many PDUs it would hand down now if a channel carried as many, about: what it asks for where capacity is given out.
+    fn ready_pdus(&self) -> u64;
+
     /// What it holds to send.
     fn backlog(&self) -> Unsent;
 
@@ -45,8 +49,8 @@ pub trait LinkArq: Send {
 
 /// The parameters of a link ARQ.
 pub trait ArqConfig {
-    /// One end of a bearer. Both its ends are built from the same parameters.
-    fn build(&self) -> Box<dyn LinkArq>;
+    /// The end of a bearer that sends in a direction. Both its ends are built from the same parameters.
+    fn build(&self, sends: Direction) -> Box<dyn LinkArq>;
 
     /// What a PDU takes of a transmission time interval, in bits.
     fn pdu_bits(&self) -> u32;

@@ -74,6 +74,8 @@ pub enum Service {
     Dedicated,
     /// The shared channel down, and a channel of its own up.
     Shared,
+    /// The high-speed shared channel down, and a channel of its own up.
+    HighSpeed,
 }
 
 impl Service {
@@ -84,6 +86,7 @@ impl Service {
             Self::Common => "common",
             Self::Dedicated => "dedicated",
             Self::Shared => "shared",
+            Self::HighSpeed => "high-speed",
         }
     }
 }

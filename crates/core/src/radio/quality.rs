@@ -1,5 +1,7 @@
 //! How good the air is to each terminal, for radios that adapt what they send to it.
 
+pub mod trace;
+
 use crate::engine::{Decibel, Instant};
 use crate::net::Probe;
 

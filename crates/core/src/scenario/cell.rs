@@ -10,6 +10,7 @@ use crate::radio::umts::cpch;
 use crate::radio::umts::rach::Aloha;
 use crate::radio::umts::roaming::Mobility;
 
+use super::hs_dsch::HsDsch;
 use super::registry::{Attachment, LossModel, Pdcp, Rlc};
 use super::types::{Flow, Scenario};
 
@@ -25,7 +26,8 @@ pub struct Cell {
     /// How many terminals there are. 1.
     #[serde(default = "one")]
     pub ues: u32,
-    /// How RLC carries packets over the radio. `3gpp`: `am`, acknowledged mode. `ns2`: `eurane`.
+    /// How RLC carries packets over the radio. `3gpp`: `am`, acknowledged mode. `ns2`: `eurane`, or
+    /// `eurane_hs` with the attachment `high_speed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rlc: Option<Rlc>,
     /// How PDCP compresses headers of packets above RLC. None.
@@ -60,6 +62,9 @@ pub struct Cell {
     /// A downlink shared channel (DSCH), which then carries what dedicated channels would carry down. None.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dsch: Option<Dsch>,
+    /// A high-speed downlink shared channel (HS-DSCH), for the attachment `high_speed`. None.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hs_dsch: Option<HsDsch>,
     /// Common packet channels (CPCH), up, over which a terminal on the common channels sends if much waits
     /// there. None.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,7 +161,11 @@ impl Cell {
 
     /// How RLC works in a scenario of this profile.
     pub fn rlc(&self, profile: Profile) -> Rlc {
-        let usual = || if profile.is_ns2() { Rlc::Eurane(Default::default()) } else { Rlc::Am(Default::default()) };
+        let usual = || match (profile.is_ns2(), &self.attachment) {
+            (false, _) => Rlc::Am(Default::default()),
+            (true, Attachment::HighSpeed(_)) => Rlc::EuraneHs(Default::default()),
+            (true, _) => Rlc::Eurane(Default::default()),
+        };
         self.rlc.clone().unwrap_or_else(usual)
     }
 

@@ -15,6 +15,7 @@ pub fn resolved(scenario: &Scenario) -> Scenario {
     for cell in &mut resolved.cell {
         cell.rlc = Some(cell.rlc(scenario.profile));
         cell.queue = Some(cell.queue(scenario.profile));
+        cell.hs_dsch = cell.hs_dsch.as_ref().map(|hs_dsch| hs_dsch.resolved(scenario.profile, cell.iub.delay));
     }
     resolved.change = change::expanded(&scenario.change);
     resolved

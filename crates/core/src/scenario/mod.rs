@@ -8,6 +8,7 @@ pub mod change;
 pub mod check;
 pub mod diagnostic;
 pub mod expand;
+pub mod hs_dsch;
 pub mod hsdpa;
 mod ramp;
 pub mod read;

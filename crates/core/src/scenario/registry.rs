@@ -11,6 +11,7 @@ use crate::radio::rate_map::{self, RateMapConfig};
 use crate::radio::rlc;
 use crate::radio::scheduler::{self, SchedulerConfig};
 use crate::radio::umts::attachment::{AttachmentConfig, eurane, fixed, rrc};
+use crate::radio::umts::hs_dsch::reception::{self, ReceptionConfig};
 use crate::traffic::{self, SourceConfig};
 use crate::transport::{TransportConfig, dccp, tcp, tfrc, udp};
 
@@ -121,6 +122,8 @@ choice! {
         "um" => Um(rlc::um::Config),
         /// Acknowledged mode as EURANE, the UMTS extension of ns-2, does it.
         "eurane" => Eurane(rlc::eurane::Config),
+        /// The same over the high-speed shared channel.
+        "eurane_hs" => EuraneHs(rlc::eurane::hs::Config),
         /// Transparent mode: nothing is added.
         "tm" => Tm(rlc::tm::Config),
     }
@@ -145,6 +148,10 @@ choice! {
         "max_sir" => MaxSir(scheduler::max_sir::Config),
         /// Who would get most in relation to what he has got.
         "proportional_fair" => ProportionalFair(scheduler::proportional_fair::Config),
+        /// Who has waited longest (EURANE's round robin).
+        "least_recent" => LeastRecent(scheduler::least_recent::Config),
+        /// Who is best off in relation to what is usual for him (EURANE's fair channel-dependent scheduling).
+        "fair_channel" => FairChannel(scheduler::fair_channel::Config),
     }
 }
 
@@ -153,6 +160,18 @@ choice! {
     pub enum RateMap: "rate map" as RateMapConfig {
         /// Four modulation and coding schemes (Landström, Larzon, Bodin).
         "modulation" => Modulation(rate_map::modulation::Config),
+        /// By channel quality indicators (3GPP TS 25.214).
+        "cqi" => Cqi(rate_map::cqi::Config),
+    }
+}
+
+choice! {
+    /// Which transmissions of blocks are received on the high-speed shared channel.
+    pub enum Reception: "reception" as ReceptionConfig {
+        /// The energy of all transmissions adds up (chase combining).
+        "combining" => Combining(reception::Combining),
+        /// By power and thresholds (EURANE).
+        "thresholds" => Thresholds(reception::Thresholds),
     }
 }
 
@@ -165,6 +184,8 @@ choice! {
         "common" => Common(fixed::Common),
         /// Dedicated channels, always.
         "dedicated" => Dedicated(fixed::Dedicated),
+        /// The high-speed shared channel down and a dedicated channel up, always.
+        "high_speed" => HighSpeed(fixed::HighSpeed),
         /// Switching as in EURANE.
         "eurane" => Eurane(eurane::Config),
     }

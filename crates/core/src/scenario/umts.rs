@@ -16,6 +16,7 @@ use crate::radio::umts::utran::Utran;
 use crate::radio::umts::{Setup, attachment};
 
 use super::cell::Cell;
+use super::hs_dsch;
 use super::registry::LossModel;
 
 /// The set-up of a medium whose wake-ups come to `component`; `ends` are the RNCs and the terminals.
@@ -44,6 +45,7 @@ pub(super) fn setup(core: &mut Core, component: u32, ends: &[End], cell: &Cell, 
         rach_aloha: cell.rach_aloha.clone(),
         dch: [cell.dch.down, cell.dch.up],
         dsch,
+        hs_dsch: cell.hs_dsch.as_ref().map(|hs_dsch| hs_dsch::setup(cell, hs_dsch, profile)),
         cpch: cell.cpch.clone(),
         limit: cell.queue(profile),
         order: cell.fach_order,
@@ -54,7 +56,7 @@ pub(super) fn setup(core: &mut Core, component: u32, ends: &[End], cell: &Cell, 
         spacing: cell.spacing,
         pdu_bits: rlc.config().pdu_bits(),
         attachment: cell.attachment.config().build(&site),
-        rlc: Box::new(move || rlc.config().build()),
+        rlc: Box::new(move |sends| rlc.config().build(sends)),
         pdcp: Box::new(move || pdcp.config().build()),
         terminals: places,
     }

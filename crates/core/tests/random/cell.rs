@@ -9,6 +9,10 @@ use super::{Dice, loss};
 pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize) -> usize {
     let ues = if dice.one_in(6) { 1 + dice.below(30) } else { 1 + dice.below(4) };
     let _ = writeln!(out, "\n[[cell]]\nname = \"cell {i}\"\nrnc = \"n{}\"\nues = {ues}", dice.below(nodes));
+    if dice.one_in(6) {
+        high_speed(dice, out, ms, ues);
+        return ues;
+    }
     if !dice.one_in(4) {
         let _ = writeln!(out, "rlc.{}", rlc(dice));
     }
@@ -50,6 +54,50 @@ pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize
         sites(dice, out, nodes);
     }
     ues
+}
+
+/// A high-speed shared channel in the place of all that.
+fn high_speed(dice: &mut Dice, out: &mut String, ms: usize, ues: usize) {
+    let rlc = rlc(dice);
+    let _ = match rlc.starts_with("tm") {
+        true => {
+            writeln!(out, "rlc.eurane_hs = {{ buffer = {}, wait = \"{} ms\" }}", 30 + dice.below(600), dice.below(5))
+        }
+        false => writeln!(out, "rlc.{rlc}"),
+    };
+    if dice.one_in(3) {
+        let _ = writeln!(out, "uplink_loss.{}", loss(dice, ms));
+    }
+    channels(dice, out, false);
+    let traces = if dice.one_in(2) { 1 } else { ues };
+    let run = |dice: &mut Dice| format!("[{}, {}]", 1 + dice.below(50), dice.below(31));
+    let mut trace = || (0..1 + dice.below(4)).map(|_| run(dice)).collect::<Vec<_>>().join(", ");
+    let cqi: Vec<String> = (0..traces).map(|_| format!("[{}]", trace())).collect();
+    let scheduler = *dice.pick(&["round_robin", "max_sir", "proportional_fair", "least_recent", "fair_channel"]);
+    let reception = match dice.below(3) {
+        0 => "\"combining\"".to_owned(),
+        _ => format!(
+            "{{ thresholds = {{ gains = [\"{} dB\"], thresholds = [\"{} dB\", \"0 dB\"] }} }}",
+            dice.below(30),
+            dice.below(90)
+        ),
+    };
+    let _ = writeln!(
+        out,
+        "attachment = \"high_speed\"\nhs_dsch = {{ cqi = [{}], category = {}, scheduler = \"{scheduler}\", processes = {}, \
+         transmissions = {}, reception = {reception}, air_time = \"{} us\", window = {}, t1 = \"{} ms\", \
+         capacity = {{ interval = \"{} ms\", delay = \"{} ms\", limit = {} }} }}",
+        cqi.join(", "),
+        1 + dice.below(12),
+        6 + dice.below(3),
+        1 + dice.below(10),
+        dice.below(2001),
+        1 + dice.below(32),
+        1 + dice.below(400),
+        1 + dice.below(100),
+        dice.below(100),
+        1 + dice.below(500),
+    );
 }
 
 /// How terminals move, and by which rules cells change: fast, so that much happens in a short run.

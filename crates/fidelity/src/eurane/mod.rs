@@ -1,6 +1,7 @@
 //! Families of EURANE, the UMTS extension of ns-2.
 
 mod events;
+mod hsdpa;
 mod index;
 mod means;
 mod script;
@@ -21,6 +22,7 @@ pub fn folder(path: &Path, jobs: usize) -> Option<Vec<(String, Outcome)>> {
         "rlc-am" => index::rlc(value).map_or_else(failed, |cases| events::compare(path, &cases, jobs)),
         "switch" => index::switch(value).map_or_else(failed, |cases| events::compare(path, &cases, jobs)),
         "tcp-fach" | "tcp-fach-more" => means::compare(path, value, jobs).unwrap_or_else(failed),
+        "hsdpa" => hsdpa::compare(path, value, jobs).unwrap_or_else(failed),
         _ => return None,
     })
 }

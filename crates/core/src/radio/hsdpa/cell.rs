@@ -1,11 +1,12 @@
 //! A cell: who waits in it, its scheduler, and what it has done.
 
 use crate::net::Probe;
-use crate::radio::scheduler::{Candidate, Scheduler};
+use crate::radio::scheduler::{Candidate, Scheduler, Watch};
 
 /// A cell.
 pub struct Cell {
     pub scheduler: Box<dyn Scheduler>,
+    pub watch: Watch,
     /// The mobiles for which something waits, by number.
     pub waiting: Vec<u32>,
     /// Those among them that the scheduler may choose; empty between events.
@@ -52,7 +53,14 @@ const RECEIVERS: [&str; 16] = [
 impl Cell {
     /// One in which nobody waits.
     pub fn new(scheduler: Box<dyn Scheduler>) -> Self {
-        Self { scheduler, waiting: Vec::new(), candidates: Vec::new(), mobiles: 0, counts: Counts::default() }
+        Self {
+            scheduler,
+            watch: Watch::new(0),
+            waiting: Vec::new(),
+            candidates: Vec::new(),
+            mobiles: 0,
+            counts: Counts::default(),
+        }
     }
 
     /// Something waits for a mobile.

@@ -315,6 +315,18 @@ impl Hsdpa {
         if cell.waiting.is_empty() {
             return;
         }
+        if cell.scheduler.watches() {
+            let of_cell: Vec<u32> =
+                (0..).zip(&self.mobiles).filter(|(_, m)| m.cell as usize == number).map(|(n, _)| n).collect();
+            let (mobiles, air) = (&mut self.mobiles, &mut self.air);
+            cell.watch.tell(&mut *cell.scheduler, slot, of_cell.into_iter(), |terminal, slot| {
+                let (state, at) = (&mut mobiles[terminal as usize].state, Instant::ZERO + SLOT * slot);
+                if state.valid_until <= at {
+                    *state = air.state(terminal, at);
+                }
+                (state.sir, state.valid_until.as_nanos().saturating_sub(1) / SLOT.as_nanos())
+            });
+        }
         cell.count_receivers();
         cell.counts.used += 1;
         let (mut codes, mut users) = (self.codes, self.users);

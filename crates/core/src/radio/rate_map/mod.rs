@@ -2,6 +2,7 @@
 
 use crate::engine::{Decibel, Fault};
 
+pub mod cqi;
 pub mod modulation;
 
 /// From the state of the air to transport formats, for a shared channel with codes.

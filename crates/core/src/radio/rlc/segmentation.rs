@@ -95,6 +95,12 @@ impl Segmenter {
         self.bytes
     }
 
+    /// How many PDUs they take, about: a byte that indicators of two bytes leave alone is not counted.
+    pub fn pdus(&self) -> u64 {
+        let ends = self.sdus.len() as u64 + u64::from(self.owed);
+        (self.bytes + ends * u64::from(self.format.indicator)).div_ceil(u64::from(self.format.room))
+    }
+
     /// Whether nothing is left to put into a PDU.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -364,6 +370,13 @@ mod tests {
             let segments = cut(format(room, 1), &sdus);
             let bytes: u32 = sdus.iter().map(|bytes| bytes + 1).sum();
             prop_assert_eq!(segments.len() as u32, bytes.div_ceil(u32::from(room)));
+            let mut segmenter = Segmenter::new(format(room, 1), u64::MAX);
+            sdus.iter().for_each(|bytes| assert!(segmenter.push(*bytes)));
+            for taken in 0..segments.len() {
+                prop_assert_eq!(segmenter.pdus(), (segments.len() - taken) as u64);
+                segmenter.take(&segmenter.plan().unwrap());
+            }
+            prop_assert_eq!(segmenter.pdus(), 0);
             prop_assert!(segments.iter().rev().skip(1).all(|segment| segment.padding == 0));
         }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Fault, Instant};
 use crate::net::Probe;
+use crate::radio::Direction;
 use crate::radio::arq::{ArqConfig, LinkArq, Outcome, Slot, Unsent};
 
 use super::pdu::Pdu;
@@ -40,7 +41,7 @@ impl Default for Config {
 }
 
 impl ArqConfig for Config {
-    fn build(&self) -> Box<dyn LinkArq> {
+    fn build(&self, _sends: Direction) -> Box<dyn LinkArq> {
         Box::new(Tm::new(self))
     }
 
@@ -168,6 +169,10 @@ impl LinkArq for Tm {
 
     fn next_timeout(&self) -> Option<Instant> {
         None
+    }
+
+    fn ready_pdus(&self) -> u64 {
+        self.bytes.div_ceil(u64::from(self.pdu())).max(self.sdus.len() as u64)
     }
 
     fn backlog(&self) -> Unsent {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Fault, Instant};
 use crate::net::Probe;
+use crate::radio::Direction;
 use crate::radio::arq::{ArqConfig, LinkArq, Outcome, Slot, Unsent};
 
 use super::Header;
@@ -41,7 +42,7 @@ impl Default for Config {
 }
 
 impl ArqConfig for Config {
-    fn build(&self) -> Box<dyn LinkArq> {
+    fn build(&self, _sends: Direction) -> Box<dyn LinkArq> {
         Box::new(Um::new(self))
     }
 
@@ -134,6 +135,10 @@ impl LinkArq for Um {
 
     fn next_timeout(&self) -> Option<Instant> {
         None
+    }
+
+    fn ready_pdus(&self) -> u64 {
+        self.segmenter.pdus()
     }
 
     fn backlog(&self) -> Unsent {

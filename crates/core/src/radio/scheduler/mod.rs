@@ -2,6 +2,8 @@
 
 use crate::engine::{Decibel, Duration, Fault, Instant};
 
+pub mod fair_channel;
+pub mod least_recent;
 pub mod max_sir;
 pub mod proportional_fair;
 pub mod round_robin;
@@ -14,6 +16,51 @@ pub trait Scheduler: Send {
 
     /// A terminal got so many bits of a slot.
     fn on_served(&mut self, _slot: u64, _terminal: u32, _bits: u32) {}
+
+    /// Whether it has to be told how good the air is in each slot, to those too that have nothing to send.
+    fn watches(&self) -> bool {
+        false
+    }
+
+    /// In so many slots, of which the last is the present one, the air to a terminal was taken to be this good. Said before
+    /// [`Scheduler::order`], if it watches.
+    fn on_quality(&mut self, _terminal: u32, _sir: Decibel, _slots: u64) {}
+}
+
+/// Tells a scheduler that watches how good the air is, in each slot once.
+pub struct Watch {
+    /// The first slot that it does not know.
+    next: u64,
+}
+
+impl Watch {
+    /// From this slot on.
+    pub fn new(first: u64) -> Self {
+        Self { next: first }
+    }
+
+    /// Tells it of these terminals up to a slot. `state` says how good the air to one is in a slot, and up to which slot it is so.
+    pub fn tell(
+        &mut self,
+        scheduler: &mut dyn Scheduler,
+        slot: u64,
+        terminals: impl Iterator<Item = u32>,
+        mut state: impl FnMut(u32, u64) -> (Decibel, u64),
+    ) {
+        if !scheduler.watches() {
+            return;
+        }
+        for terminal in terminals {
+            let mut next = self.next;
+            while next <= slot {
+                let (sir, last) = state(terminal, next);
+                let end = last.clamp(next, slot) + 1;
+                scheduler.on_quality(terminal, sir, end - next);
+                next = end;
+            }
+        }
+        self.next = slot + 1;
+    }
 }
 
 /// A terminal that has something to send.

@@ -1,7 +1,7 @@
 //! Which transport channels carry a terminal's data.
 //!
-//! Packets of flows are user data: the logical channel DTCH. It may be mapped to FACH, RACH, DCH, DSCH or CPCH
-//! (3GPP TS 25.301 §5.3.1.1.2); BCH and PCH carry no user data. Signalling (DCCH, CCCH, BCCH, PCCH) and broadcast
+//! Packets of flows are user data: the logical channel DTCH. It may be mapped to FACH, RACH, DCH, DSCH, HS-DSCH
+//! or CPCH (3GPP TS 25.301 §5.3.1.1.2); BCH and PCH carry no user data. Signalling (DCCH, CCCH, BCCH, PCCH) and broadcast
 //! (CTCH) are no packets here: what they cost is the delays of RRC.
 
 use crate::engine::Duration;
@@ -17,6 +17,8 @@ pub enum Transport {
     Dch,
     /// The downlink shared channel.
     Dsch,
+    /// The high-speed downlink shared channel.
+    HsDsch,
     /// The common packet channel, up.
     Cpch,
 }
@@ -34,6 +36,7 @@ impl Transport {
             Self::Rach => "RACH",
             Self::Dch => "DCH",
             Self::Dsch => "DSCH",
+            Self::HsDsch => "HS-DSCH",
             Self::Cpch => "CPCH",
         }
     }

@@ -16,6 +16,7 @@
 //! | CPCH | up, the same, when much waits | in access slots ([`cpch`]) |
 //! | DCH | down and up, for one terminal | nowhere |
 //! | DSCH | down, for those on dedicated channels | at the RNC, whose turn it is (`medium/dsch.rs`) |
+//! | HS-DSCH | down, in slots of 2 ms | at the Node B, whose slot it is ([`hs_dsch`]) |
 //!
 //! Where terminals move there are several cells, Node Bs and RNCs: [`roaming`] says which of them serve a terminal, [`utran`] which
 //! wires its PDUs cross, and [`power`] which blocks come over the air.
@@ -24,6 +25,7 @@ pub mod attachment;
 mod bearer;
 pub mod channel;
 pub mod cpch;
+pub mod hs_dsch;
 pub mod iub;
 pub mod mapping;
 pub mod medium;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::engine::{Bytes, Duration, Fault};
 use crate::profile::Profile;
+use crate::radio::umts::hs_dsch;
 use crate::radio::umts::mapping::Transport;
 use crate::radio::umts::ovsf::{Spread, Tree};
 use crate::radio::umts::roaming::Power;
@@ -47,6 +48,7 @@ pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
         problems.fault(format!("cell[{i}].rlc.{}", rlc.name()), rlc.config().check());
         problems.fault(format!("cell[{i}].attachment.{}", cell.attachment.name()), cell.attachment.config().check());
         shared_channels(i, cell, problems);
+        high_speed(i, cell, scenario.profile, problems);
         compression(i, cell, scenario, problems);
         let pdu = rlc.config().pdu_bits();
         let rates = [("fach", cell.fach), ("rach", cell.rach), ("dch.down", cell.dch.down), ("dch.up", cell.dch.up)];
@@ -81,8 +83,12 @@ fn mobility(i: usize, cell: &Cell, scenario: &Scenario, names: &Names<'_>, probl
         let path = format!("cell[{i}].mobility.site[{n}].rnc");
         problems.note(path, format!("there is no node {}", shown(rnc)), label, note);
     }
-    let of_one_cell =
-        [("dsch", cell.dsch.is_some()), ("cpch", cell.cpch.is_some()), ("rach_aloha", cell.rach_aloha.is_some())];
+    let of_one_cell = [
+        ("dsch", cell.dsch.is_some()),
+        ("hs_dsch", cell.hs_dsch.is_some()),
+        ("cpch", cell.cpch.is_some()),
+        ("rach_aloha", cell.rach_aloha.is_some()),
+    ];
     for (field, there) in of_one_cell {
         if there {
             let message = format!("\"{field}\" is for terminals that stay in one cell");
@@ -127,6 +133,47 @@ fn shared_channels(i: usize, cell: &Cell, problems: &mut Problems) {
     if free < spread.codes {
         let message = format!("{} take {} codes of spreading factor {}", dsch.rate, spread.codes, spread.sf);
         problems.add(format!("cell[{i}].dsch.rate"), message, format!("a cell has {free} of them free"));
+    }
+}
+
+/// The high-speed shared channel: who uses it, and RLC and losses, which must suit it.
+fn high_speed(i: usize, cell: &Cell, profile: Profile, problems: &mut Problems) {
+    let uses = cell.attachment.config().maps_to().contains(&Transport::HsDsch);
+    let (attachment, rlc) = (cell.attachment.name(), cell.rlc(profile));
+    if matches!(rlc, Rlc::EuraneHs(_)) && !uses {
+        let message = "\"eurane_hs\" sends what a Node B gives capacity for";
+        problems.add(format!("cell[{i}].rlc"), message, "expected the attachment \"high_speed\"");
+    }
+    let Some(channel) = &cell.hs_dsch else {
+        if uses {
+            let message = format!("the attachment \"{attachment}\" needs an HS-DSCH");
+            problems.add(format!("cell[{i}].attachment"), message, "expected hs_dsch = { cqi = [[[1, 14]]] }");
+        }
+        return;
+    };
+    if !uses {
+        let message = format!("the attachment \"{attachment}\" maps nothing to HS-DSCH");
+        problems.add(
+            format!("cell[{i}].hs_dsch"),
+            message,
+            "expected the attachment \"high_speed\", or no such channel",
+        );
+    }
+    for (part, Fault { field, message, expected }) in channel.faults(cell.ues, profile) {
+        problems.add(format!("cell[{i}].hs_dsch.{part}{field}"), message, expected);
+    }
+    let (largest, pdu) = (channel.largest_block(), rlc.config().pdu_bits());
+    if hs_dsch::HEADER_BITS + pdu > largest {
+        let message = format!("a block of {largest} bits, the largest, carries no PDU of {pdu} bits");
+        problems.add(format!("cell[{i}].rlc"), message, "expected smaller PDUs, or a higher category");
+    }
+    if matches!(rlc, Rlc::Tm(_)) {
+        let message = "an HS-DSCH carries PDUs of unacknowledged and acknowledged mode (TS 25.301 §5.3.1.1.2)";
+        problems.add(format!("cell[{i}].rlc"), message, "expected \"am\", \"um\", \"eurane\" or \"eurane_hs\"");
+    }
+    if cell.loss.is_some() {
+        let message = "\"loss\" says what the air loses down, and so does hs_dsch.reception";
+        problems.add(format!("cell[{i}].loss"), message, "expected one of them");
     }
 }
 

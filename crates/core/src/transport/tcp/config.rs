@@ -74,6 +74,10 @@ pub struct Config {
     /// `bugFix_`; RFC 6582 §4.1 step 1). On.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard: Option<bool>,
+    /// Profile `ns2`: the window is cut to exactly its half (`precisionReduce_`); otherwise to the half of its whole packets, rounded
+    /// down, as ns-2 did before 2006. On.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exact_half: Option<bool>,
     /// FACK only.
     pub fack: Fack,
     /// Vegas only.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Duration, Fault};
+use crate::radio::Direction;
 use crate::radio::arq::{ArqConfig, LinkArq};
 use crate::radio::rlc::Header;
 use crate::radio::rlc::segmentation::Format;
@@ -181,7 +182,7 @@ impl Config {
 }
 
 impl ArqConfig for Config {
-    fn build(&self) -> Box<dyn LinkArq> {
+    fn build(&self, _sends: Direction) -> Box<dyn LinkArq> {
         Box::new(Am::new(self))
     }
 

@@ -341,6 +341,14 @@ impl LinkArq for Am {
         earlier(earlier(reports, sending), self.sender.next_deadline())
     }
 
+    fn ready_pdus(&self) -> u64 {
+        if !self.wants_to_send() {
+            return 0;
+        }
+        let control = self.reports.is_due() || self.mrw.due().is_some();
+        (self.sender.ready() + u64::from(control)).max(1)
+    }
+
     fn backlog(&self) -> Unsent {
         let unacknowledged = self.sender.waiting() * u64::from(self.pdu);
         Unsent { sdus: self.sender.segmenter.bytes(), unacknowledged }

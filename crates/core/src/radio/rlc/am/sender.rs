@@ -127,6 +127,12 @@ impl Sender {
         self.waiting == 0 && self.segmenter.is_empty()
     }
 
+    /// How many PDUs are to be sent, new ones as far as the window is open.
+    pub fn ready(&self) -> u64 {
+        let room = self.window.saturating_sub(self.under_way.len() as u64);
+        u64::from(self.missing.len()) + self.segmenter.pdus().min(room)
+    }
+
     /// How much of the window is in use with the next new PDU (VT(S) + 1 - VT(A), §9.6 d).
     #[inline]
     pub fn used_window(&self) -> u64 {

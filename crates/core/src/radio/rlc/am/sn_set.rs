@@ -22,6 +22,11 @@ impl SnSet {
         self.len == 0
     }
 
+    /// How many numbers it holds.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
     pub fn clear(&mut self) {
         *self = Self::new();
     }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Duration, Fault};
+use crate::radio::Direction;
 use crate::radio::arq::{ArqConfig, LinkArq};
 
 use super::Entity;
@@ -52,7 +53,7 @@ impl Default for Config {
 }
 
 impl ArqConfig for Config {
-    fn build(&self) -> Box<dyn LinkArq> {
+    fn build(&self, _sends: Direction) -> Box<dyn LinkArq> {
         Box::new(Entity::new(self))
     }
 

@@ -11,13 +11,15 @@
 //! - A poll on a PDU sent again can end the wait for a later PDU. If that one is lost too, it is missed
 //!   only when another follows.
 //!
-//! `max_dat` is not EURANE's (see `discard`).
+//! `max_dat` is not EURANE's (see `discard`). Over the high-speed shared channel its RNC has another entity ([`hs`]).
 
 mod config;
 mod discard;
+pub mod hs;
 mod receiver;
 mod sdus;
 mod sender;
+mod ticks;
 
 pub use config::Config;
 
@@ -85,7 +87,8 @@ impl Entity {
         let mrw = self.sender.mrw.take(slot.at);
         let others = HEADER_BITS + BITMAP_BITS + if mrw.is_some() { MRW_BITS } else { 0 };
         let limit = u32::from(self.pdu) * 8 - others;
-        let (first, received) = self.receiver.take_report(slot.now, limit as usize).unwrap_or_default();
+        let prohibited = self.sender.ticks.end(slot, slot.now, self.receiver.prohibit);
+        let (first, received) = self.receiver.take_report(prohibited, limit as usize).unwrap_or_default();
         Some(Box::new(Control::Status(Status {
             first,
             received,
@@ -105,12 +108,12 @@ impl LinkArq for Entity {
     fn pull(&mut self, slot: &Slot) -> Option<Pdu> {
         self.sender.give_up_unanswered();
         if !self.wants_control() {
-            return self.sender.pull(slot.at, 0);
+            return self.sender.pull(slot, 0);
         }
         let bytes = self.control_bytes();
         if self.rides(slot, bytes) {
             let reserve = bytes + INDICATOR;
-            let mut pdu = self.sender.pull(slot.at, reserve)?;
+            let mut pdu = self.sender.pull(slot, reserve)?;
             if pdu.padding >= u16::from(reserve) {
                 pdu.padding -= u16::from(reserve);
                 pdu.indicators += 1;
@@ -162,6 +165,13 @@ impl LinkArq for Entity {
     fn next_timeout(&self) -> Option<Instant> {
         let next = self.sender.next_timeout().min(self.receiver.next_timeout());
         (next < Instant::MAX).then_some(next)
+    }
+
+    fn ready_pdus(&self) -> u64 {
+        if !self.wants_to_send() {
+            return 0;
+        }
+        (self.sender.ready() + u64::from(self.wants_control())).max(1)
     }
 
     fn backlog(&self) -> Unsent {

@@ -10,7 +10,7 @@ use super::Config;
 
 /// What an entity has received.
 pub(super) struct Receiver {
-    prohibit: Duration,
+    pub(super) prohibit: Duration,
     /// VR(R): the first sequence number that is missing.
     vr_r: u32,
     /// PDUs from VR(R) to the highest that has come. Empty if nothing is missing; otherwise the first
@@ -151,6 +151,11 @@ impl Receiver {
         }
     }
 
+    /// A report is to be sent, though nothing asks for it.
+    pub fn want_report(&mut self) {
+        self.wanted = true;
+    }
+
     /// Whether a report is to be sent.
     #[inline]
     pub fn wants_report(&self) -> bool {
@@ -164,13 +169,13 @@ impl Receiver {
         self.later.len() as u32
     }
 
-    /// The report that leaves in the interval of `tick`, if one is to be sent: its first sequence
-    /// number, and what has come from there on, at most `limit` bits.
-    pub fn take_report(&mut self, tick: Instant, limit: usize) -> Option<(u32, Vec<bool>)> {
+    /// The report that leaves now, if one is to be sent: its first sequence number, and what has come from there on, at most
+    /// `limit` bits. The next one is prohibited until `prohibited`.
+    pub fn take_report(&mut self, prohibited: Instant, limit: usize) -> Option<(u32, Vec<bool>)> {
         if !std::mem::take(&mut self.wanted) {
             return None;
         }
-        self.prohibited = tick + self.prohibit;
+        self.prohibited = prohibited;
         self.totals.reports += 1;
         let before = (self.vr_r > 0).then_some(true);
         let later = self.later.iter().map(Option::is_some);

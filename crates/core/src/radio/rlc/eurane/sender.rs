@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use crate::engine::{Duration, Instant};
-use crate::radio::arq::Unsent;
+use crate::radio::arq::{Slot, Unsent};
 use crate::radio::rlc::{Pdu, Reason, Status};
 
 use super::Config;
 use super::discard::Mrw;
 use super::sdus::{Content, Sdus};
+use super::ticks::Ticks;
 
 /// What an entity sends of its own SDUs.
 pub(super) struct Sender {
@@ -40,6 +41,7 @@ pub(super) struct Sender {
     poll_expires: Instant,
     /// PDUs sent since the last poll.
     since_poll: u32,
+    pub(super) ticks: Ticks,
     pub(super) mrw: Mrw,
     pub(super) totals: Totals,
 }
@@ -83,6 +85,7 @@ impl Sender {
             awaited: None,
             poll_expires: Instant::MAX,
             since_poll: 0,
+            ticks: Ticks::new(),
             mrw: Mrw::new(config),
             totals: Totals::default(),
         }
@@ -99,6 +102,11 @@ impl Sender {
     #[inline]
     pub fn may_send(&self) -> bool {
         self.poll_wanted || (self.window_open() && !(self.sdus.is_empty() && self.nacks.is_empty()))
+    }
+
+    /// How many PDUs are to be sent, if the window is open.
+    pub fn ready(&self) -> u64 {
+        self.nacks.len() as u64 + self.sdus.bytes().div_ceil(u64::from(self.pdu))
     }
 
     /// Whether the far end may be sent more. It counts from the highest sequence number that a
@@ -119,10 +127,10 @@ impl Sender {
         self.nacks.iter().take(pdus as usize).any(with_room) || (!self.sdus.is_empty() && before < pdus)
     }
 
-    /// The next PDU with data, which leaves at `at`. Room for `reserve` bytes beside the data is kept, or
+    /// The next PDU with data, for this slot. Room for `reserve` bytes beside the data is kept, or
     /// found if it was sent before.
     #[inline]
-    pub fn pull(&mut self, at: Instant, reserve: u8) -> Option<Pdu> {
+    pub fn pull(&mut self, slot: &Slot, reserve: u8) -> Option<Pdu> {
         if !self.may_send() {
             return None;
         }
@@ -146,7 +154,7 @@ impl Sender {
             (index, Reason::Poll)
         };
         let sn = self.vt_a + index as u32;
-        let poll = self.polls(sn, at, reason);
+        let poll = self.polls(sn, slot, reason);
         let sent = &mut self.sent[index];
         sent.vt_dat += 1;
         let content = &sent.content;
@@ -168,8 +176,8 @@ impl Sender {
         })
     }
 
-    /// Whether a PDU that leaves at `at` polls. A poll starts the timer, if no later one is awaited.
-    fn polls(&mut self, sn: u32, at: Instant, reason: Reason) -> bool {
+    /// Whether a PDU of this slot polls. A poll starts the timer, if no later one is awaited.
+    fn polls(&mut self, sn: u32, slot: &Slot, reason: Reason) -> bool {
         self.since_poll += 1;
         let poll = std::mem::take(&mut self.poll_wanted) || self.since_poll >= self.poll_every;
         if poll {
@@ -179,7 +187,7 @@ impl Sender {
             let sn = last.map_or(sn, |last| self.vt_a + last as u32);
             if self.awaited.is_none_or(|awaited| sn >= awaited) || self.poll_expires == Instant::MAX {
                 self.awaited = Some(sn);
-                self.poll_expires = at + self.poll_timer;
+                self.poll_expires = self.ticks.end(slot, slot.at, self.poll_timer);
             }
         }
         poll

@@ -1,4 +1,4 @@
-//! Channels that never change: all terminals on the common ones, or each on its own.
+//! Channels that never change: all terminals on the common ones, each on its own, or all on the high-speed shared one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,11 @@ pub struct Common {}
 #[serde(default, deny_unknown_fields)]
 pub struct Dedicated {}
 
+/// All terminals share the high-speed shared channel down, and each has a dedicated channel up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HighSpeed {}
+
 impl AttachmentConfig for Common {
     fn build(&self, _cell: &Cell) -> Box<dyn Attachment> {
         Box::new(Fixed(Service::Common))
@@ -38,6 +43,16 @@ impl AttachmentConfig for Dedicated {
 
     fn maps_to(&self) -> &'static [Transport] {
         &[Transport::Dch]
+    }
+}
+
+impl AttachmentConfig for HighSpeed {
+    fn build(&self, _cell: &Cell) -> Box<dyn Attachment> {
+        Box::new(Fixed(Service::HighSpeed))
+    }
+
+    fn maps_to(&self) -> &'static [Transport] {
+        &[Transport::HsDsch, Transport::Dch]
     }
 }
 

@@ -28,7 +28,7 @@ impl Umts {
             return;
         }
         if self.channel(terminal, direction).is_none() {
-            return;
+            return self.await_capacity(core, terminal, direction);
         }
         let number = sender.clock;
         self.terminals[terminal as usize].senders[direction.index()].ticking = true;

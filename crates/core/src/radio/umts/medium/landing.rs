@@ -93,7 +93,7 @@ impl Umts {
         }
     }
 
-    fn receive(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: &Pdu) {
+    pub(super) fn receive(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: &Pdu) {
         let now = core.now();
         self.observe(core, now, PduStep::Received, terminal, direction, pdu, None);
         let ue = &mut self.terminals[terminal as usize];

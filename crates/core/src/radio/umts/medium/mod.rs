@@ -24,6 +24,7 @@ mod clock;
 mod contention;
 mod dsch;
 mod elsewhere;
+mod hs_dsch;
 mod intervals;
 mod landing;
 mod roaming;
@@ -32,6 +33,7 @@ mod terminal;
 
 use clock::{Clock, usual_phase};
 use dsch::Dsch;
+use hs_dsch::HsDsch;
 use intervals::ToNodeB;
 use landing::Landing;
 use terminal::{Bearers, Ue};
@@ -54,6 +56,7 @@ pub struct Umts {
     /// How many belong to each terminal.
     own: u32,
     dsch: Option<Dsch>,
+    hs_dsch: Option<Box<HsDsch>>,
     cpch: Option<Cpch>,
     /// The clocks of the transmission time intervals in use.
     clocks: Vec<Clock>,
@@ -65,7 +68,7 @@ pub struct Umts {
     /// The valid wake-up of the area.
     area_armed: Instant,
     elsewhere: Elsewhere,
-    rlc: Box<dyn Fn() -> Box<dyn LinkArq> + Send>,
+    rlc: Box<dyn Fn(Direction) -> Box<dyn LinkArq> + Send>,
     /// Under way from the RNC to the Node B's queues, in the order of arrival.
     to_node_b: VecDeque<ToNodeB>,
     /// On the air down and up, and up from the Node B to the RNC: in the order of arrival.
@@ -99,6 +102,7 @@ const TERMINAL: u32 = 2;
 const ATTACHMENT: u32 = 3;
 const CONTENTION: u32 = 4;
 const AREA: u32 = 5;
+const HIGH_SPEED: u32 = 6;
 
 const fn key(kind: u32, index: u32) -> u32 {
     index << 3 | kind
@@ -166,6 +170,7 @@ impl Umts {
             common,
             own,
             dsch: None,
+            hs_dsch: setup.hs_dsch.map(|hs_dsch| Box::new(HsDsch::new(core, &setup.terminals, hs_dsch))),
             cpch: None,
             clocks: Vec::new(),
             ways: Vec::with_capacity(channels),
@@ -217,8 +222,8 @@ impl Umts {
             umts.terminals.push(Ue {
                 end: *end,
                 senders: [
-                    Sender::new((umts.rlc)(), (setup.pdcp)(), down, clocks[0]),
-                    Sender::new((umts.rlc)(), (setup.pdcp)(), up, clocks[1]),
+                    Sender::new((umts.rlc)(Direction::Down), (setup.pdcp)(), down, clocks[0]),
+                    Sender::new((umts.rlc)(Direction::Up), (setup.pdcp)(), up, clocks[1]),
                 ],
                 lost: [0; 2],
                 dropped: [0; 2],
@@ -259,7 +264,7 @@ impl Umts {
         self.follow_attachment(core);
     }
 
-    /// The channel that carries what a terminal's bearer sends in a direction.
+    /// The channel in intervals that carries what a terminal's bearer sends in a direction.
     fn channel(&self, terminal: u32, direction: Direction) -> Option<u32> {
         self.carrier(self.service(terminal), terminal, direction)
     }
@@ -268,7 +273,7 @@ impl Umts {
     fn carrier(&self, service: Service, terminal: u32, direction: Direction) -> Option<u32> {
         let own = |which| Some(self.own_channel(terminal, which));
         match (service, direction) {
-            (Service::Nothing, _) => None,
+            (Service::Nothing, _) | (Service::HighSpeed, Direction::Down) => None,
             (Service::Common, Direction::Down) => Some(fach(self.own_cell(terminal))),
             (Service::Common, Direction::Up) => match self.terminals.get(terminal as usize).map(|ue| ue.uplink) {
                 None | Some(Uplink::Rach) => own(RACH),
@@ -277,7 +282,7 @@ impl Umts {
             },
             (Service::Shared, Direction::Down) => Some(DSCH),
             (Service::Dedicated, Direction::Down) => own(DCH_DOWN),
-            (Service::Shared | Service::Dedicated, Direction::Up) => own(DCH_UP),
+            (Service::Shared | Service::Dedicated | Service::HighSpeed, Direction::Up) => own(DCH_UP),
         }
     }
 
@@ -379,6 +384,7 @@ impl Medium for Umts {
             TERMINAL => self.wake_terminal(core, index),
             ATTACHMENT => self.wake_attachment(core),
             CONTENTION => self.wake_contention(core),
+            HIGH_SPEED => self.wake_high_speed(core, index),
             _ => self.wake_area(core),
         }
     }
@@ -393,6 +399,9 @@ impl Medium for Umts {
         };
         if let Some(system) = self.away(terminal) {
             return self.elsewhere.access(terminal, system, direction);
+        }
+        if let Some(hs_dsch) = self.high_speed(terminal, direction) {
+            return hs_dsch.access(terminal, self.delay());
         }
         let channel = self.channel(terminal, direction).unwrap_or(fach(0));
         let rate = self.channels[channel as usize].rate();
@@ -424,6 +433,9 @@ impl Medium for Umts {
             let dsch = &self.channels[DSCH as usize];
             probe.value("dsch_sent_pdus", dsch.counts.sent as f64);
             probe.value("dsch_queue_bytes", f64::from(dsch.queued_bytes()));
+        }
+        if let Some(hs_dsch) = &self.hs_dsch {
+            hs_dsch.sample(core.now(), probe);
         }
         if let Some(cpch) = &self.cpch {
             cpch.sample(probe);
@@ -466,6 +478,9 @@ impl Medium for Umts {
                 }
                 if direction == Direction::Down {
                     probe.value("service", f64::from(ue.service as u8));
+                    if let Some(hs_dsch) = &self.hs_dsch {
+                        hs_dsch.sample_terminal(terminal, probe);
+                    }
                     self.attachment.sample_terminal(core.now(), terminal, probe);
                     if let Some(area) = &self.area {
                         area.sample(core.now(), terminal, probe);

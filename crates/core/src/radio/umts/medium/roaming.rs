@@ -156,7 +156,7 @@ impl Umts {
             self.channels[channel].take(terminal);
         }
         let ue = &mut self.terminals[terminal as usize];
-        let packets = [0, 1].map(|entity| ue.senders[entity].begin_anew((self.rlc)()));
+        let packets = Direction::BOTH.map(|sends| ue.senders[sends.index()].begin_anew((self.rlc)(sends)));
         self.change_clocks(core, terminal);
         packets
     }

@@ -2,12 +2,14 @@
 
 use crate::engine::Duration;
 use crate::net::observe::Place;
+use crate::radio::Direction;
 use crate::radio::arq::LinkArq;
 use crate::radio::attachment::Attachment;
 use crate::radio::channel::Channel;
 use crate::radio::pdcp;
 use crate::radio::umts::channel::{Limit, Order, Rate};
 use crate::radio::umts::cpch;
+use crate::radio::umts::hs_dsch;
 use crate::radio::umts::rach::Aloha;
 use crate::radio::umts::roaming::Area;
 use crate::radio::umts::utran::Utran;
@@ -30,6 +32,8 @@ pub struct Setup {
     pub dch: [Rate; 2],
     /// The downlink shared channel, if the cell has one.
     pub dsch: Option<Shared>,
+    /// The high-speed downlink shared channel, if the cell has one.
+    pub hs_dsch: Option<hs_dsch::Setup>,
     /// The common packet channels, up, if the cell has any.
     pub cpch: Option<cpch::Config>,
     /// What queues in front of the air take.
@@ -44,8 +48,8 @@ pub struct Setup {
     pub area: Option<Area>,
     /// Other systems that serve terminals.
     pub elsewhere: Elsewhere,
-    /// A new RLC entity.
-    pub rlc: Box<dyn Fn() -> Box<dyn LinkArq> + Send>,
+    /// A new RLC entity: the end of a bearer that sends in a direction.
+    pub rlc: Box<dyn Fn(Direction) -> Box<dyn LinkArq> + Send>,
     /// A new PDCP entity, if headers are compressed.
     pub pdcp: Box<dyn Fn() -> Option<Box<pdcp::Entity>> + Send>,
     /// PDUs of one interval leave their entity one after the other, each up to this long after the one

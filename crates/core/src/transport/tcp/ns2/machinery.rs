@@ -565,7 +565,7 @@ impl Machinery {
 
     /// Cuts the window (`slowdown`), and `ssthresh` to half of it if asked to.
     pub fn cut(&mut self, to: CutTo, ssthresh: bool) {
-        let half = self.usable_exact() / 2.0;
+        let half = if self.settings.exact_half { self.usable_exact() / 2.0 } else { (self.usable() / 2) as f64 };
         self.counts.cuts += u64::from(!self.is_idle());
         if ssthresh {
             self.set_ssthresh(half as i64);

@@ -38,6 +38,8 @@ pub struct Settings {
     pub timestamps: bool,
     /// `bugFix_`.
     pub guard: bool,
+    /// `precisionReduce_`.
+    pub exact_half: bool,
     /// `tcpTick_`, seconds.
     pub tick: f64,
     /// `minrto_`, seconds.
@@ -89,6 +91,7 @@ impl Settings {
             ecn: config.ecn,
             timestamps: config.timestamps.unwrap_or(config.variant == Some(Variant::Xcp)),
             guard: config.guard.unwrap_or(true),
+            exact_half: config.exact_half.unwrap_or(true),
             tick: seconds(granularity, 0.01),
             min_rto: seconds(min, 0.2),
             max_rto: seconds(max, 60.0),

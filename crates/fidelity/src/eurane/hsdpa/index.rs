@@ -1,0 +1,164 @@
+//! The description of the family. Keys that are not known are refused.
+
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+/// An index. What is for readers is not looked at.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "for readers of the index")]
+struct File {
+    family: IgnoredAny,
+    simulator: IgnoredAny,
+    topology: IgnoredAny,
+    traffic: IgnoredAny,
+    scheduler: IgnoredAny,
+    cqi_pattern: IgnoredAny,
+    harq: IgnoredAny,
+    #[serde(rename = "runs.csv")]
+    runs: IgnoredAny,
+    #[serde(rename = "slots-*.csv")]
+    slots: IgnoredAny,
+    #[serde(rename = "events-*.csv")]
+    events: IgnoredAny,
+    comparison: IgnoredAny,
+    scenarios: Vec<Scenario>,
+}
+
+/// A scenario.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "some keys are for readers of the index")]
+pub struct Scenario {
+    /// Its name.
+    pub id: String,
+    /// The file with its decisions from 3.0 s to 3.6 s.
+    pub slots_file: String,
+    /// The file with its events to 1.9 s, if there is one.
+    #[serde(default)]
+    pub events_file: Option<String>,
+    /// How many terminals there are.
+    pub ues: u32,
+    scheduler: String,
+    traffic: String,
+    packet_bytes: u32,
+    tcp_window_pkts: u32,
+    cbr_kbps: Option<u32>,
+    wired_delay_ms: f64,
+    cqi_pattern: Vec<Vec<(u32, u8)>>,
+    harq_channel: IgnoredAny,
+    rx_first_db: String,
+    rx_gain_db: Vec<f64>,
+    harq_thresholds_db: Vec<f64>,
+    seed: u64,
+    /// Whether every run of it is the same.
+    pub deterministic: bool,
+}
+
+/// The scenarios of an index.
+pub fn read(value: Value) -> Result<Vec<Scenario>, String> {
+    let file: File = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
+    Ok(file.scenarios)
+}
+
+/// What a RLC of EURANE takes to hand an SDU up, which its events do not count (`delay_`), in nanoseconds.
+pub const HAND_UP: u64 = 50_000;
+/// The wire's rate, in bits per second.
+pub const WIRE_BPS: u64 = 622_000_000;
+
+impl Scenario {
+    /// Its name without that of its seed.
+    pub fn variant(&self) -> &str {
+        self.id.rsplit_once("-s").filter(|(_, seed)| seed.parse::<u64>().is_ok()).map_or(&self.id, |(name, _)| name)
+    }
+
+    /// The wire's delay, in nanoseconds.
+    pub fn wire_delay(&self) -> u64 {
+        (self.wired_delay_ms * 1e6) as u64
+    }
+
+    /// The same as a scenario of lasthop. Each terminal stands for EURANE's RLC, which takes a little time to hand up: that time
+    /// is a link to the node of the flow's end, and a part of the way from the RNC to the host.
+    pub fn text(&self) -> Result<String, String> {
+        if self.rx_first_db != "40 + CQI" || self.rx_gain_db.first() != Some(&0.0) {
+            return Err("powers that do not follow from the CQI".to_owned());
+        }
+        let scheduler = match self.scheduler.as_str() {
+            "rr" => "least_recent",
+            "ci" => "max_sir",
+            "fcds" => "fair_channel",
+            other => return Err(format!("unknown scheduler {other}")),
+        };
+        let decibels = |list: &[f64]| list.iter().map(|db| format!("\"{db} dB\"")).collect::<Vec<_>>().join(", ");
+        let mut text = format!(
+            r#"
+            profile = "ns2"
+            duration = "30 s"
+            [[link]]
+            name = "wire"
+            between = ["host", "rnc"]
+            rate = "622 Mbit/s"
+            delay = "{} ns"
+            queue.droptail.limit = "10000 packets"
+            reverse.delay = "{} ns"
+            [[cell]]
+            name = "cell"
+            rnc = "rnc"
+            ues = {}
+            attachment = "high_speed"
+            dch.up = {{ rate = "64 kbit/s", tti = "10 ms" }}
+            spacing = "0 s"
+            [cell.hs_dsch]
+            cqi = {:?}
+            scheduler = "{scheduler}"
+            reception.thresholds = {{ gains = [{}], thresholds = [{}] }}
+            "#,
+            self.wire_delay(),
+            self.wire_delay() + HAND_UP,
+            self.ues,
+            self.cqi_pattern
+                .iter()
+                .map(|runs| runs.iter().map(|(n, cqi)| [*n, u32::from(*cqi)]).collect())
+                .collect::<Vec<Vec<_>>>(),
+            decibels(&self.rx_gain_db[1..]),
+            decibels(&self.harq_thresholds_db),
+        );
+        let bytes = self.packet_bytes;
+        // ns-2.29 is of 2005.
+        let transport = match (self.traffic.as_str(), self.cbr_kbps) {
+            ("CBR", Some(kbps)) => {
+                format!("transport = \"udp\"\nsource.cbr = {{ size = \"{bytes} B\", rate = \"{kbps} kbit/s\" }}")
+            }
+            ("TFRC", _) => format!("transport.tfrc = {{ segment = \"{bytes} B\", heavy_rounds = 1 }}"),
+            ("Sack1", _) => format!(
+                "transport.tcp = {{ variant = \"sack\", window = {}, segment = \"{bytes} B\", exact_half = false, \
+                 rto = {{ initial = \"6 s\", min = \"200 ms\" }} }}",
+                self.tcp_window_pkts
+            ),
+            (other, _) => return Err(format!("unknown traffic {other}")),
+        };
+        for n in 0..self.ues {
+            let _ = write!(
+                text,
+                r#"
+            [[link]]
+            name = "rlc {n}"
+            between = ["cell.ue[{n}]", "mobile[{n}]"]
+            rate = "1000 Gbit/s"
+            delay = "{HAND_UP} ns"
+            reverse.delay = "0 s"
+            [[flow]]
+            name = "{n}"
+            from = "host"
+            to = "mobile[{n}]"
+            start = "1 s"
+            {transport}
+            "#
+            );
+        }
+        Ok(text)
+    }
+}
