@@ -9,6 +9,7 @@ use std::time::Duration as WallTime;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lasthop_core::engine::{Duration, Instant};
+use lasthop_core::radio::Direction;
 use lasthop_core::radio::arq::{ArqConfig, LinkArq, Outcome, Slot};
 use lasthop_core::radio::rlc::{am, eurane, um};
 
@@ -23,7 +24,7 @@ const PDUS: u32 = 2;
 
 impl Bearer {
     fn new(config: &dyn ArqConfig) -> Self {
-        Self { ends: [config.build(), config.build()], interval: 0, outcomes: Vec::new() }
+        Self { ends: Direction::BOTH.map(|sends| config.build(sends)), interval: 0, outcomes: Vec::new() }
     }
 
     /// An interval in which every `drop`-th PDU of the first end is lost. There are always SDUs to send.
