@@ -378,6 +378,31 @@ def test_numbers_of_a_run_agree_with_each_other(protocol):
         assert kept["retransmitted_kbps"] == kept["timeouts"] == 0
 
 
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_a_transfer_ends_with_the_last_of_its_packets_that_comes(scheduler):
+    """Not when a timer of TFRC expires: with SIR packets wait for longer than that, and the last ones may be lost."""
+    short = scenario.scenario(point(protocol="tfrc", scheduler=scheduler), duration=25.0)
+    made = lh.run(short.with_({"record.packets": True}), seed=1)
+    packets = made.packets
+    data = packets["payload_bytes"] > 0
+    ends = {}
+    for flow, number, event, time in zip(
+        *(packets[name][data] for name in ("flow", "connection", "event", "time_s")), strict=True
+    ):
+        if event == "received":
+            ends[flow, number] = time
+    finished = [
+        (flow, number, end)
+        for flow, number, end in zip(
+            *(made.transfers[name] for name in ("flow", "transfer", "received_s")), strict=True
+        )
+        if not np.isnan(end)
+    ]
+    assert len(finished) > 300
+    for flow, number, end in finished:
+        assert end == pytest.approx(ends[flow, number], abs=1e-9), (flow, number)
+
+
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
     """Everything, with few seeds and short runs."""

@@ -110,7 +110,8 @@ def _upper_half(data: Data) -> Judgement:
 
 
 def _surplus(data: Data) -> Judgement:
-    values, outside, shown = {}, [], []
+    values: dict[str, Estimate] = {}
+    outside, shown = [], []
     for scheduler in SCHEDULERS:
         where = {"scheduler": scheduler, "ues": 65}
         name = TITLES[scheduler]

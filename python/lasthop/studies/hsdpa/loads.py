@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lasthop.stats import Estimate
 from lasthop.studies.claims import Claim, Judgement, verdict
 from lasthop.studies.hsdpa.availability import concentration, more_with_sir
 from lasthop.studies.hsdpa.data import Data
@@ -21,7 +22,8 @@ SIGNS = {
 
 
 def _alike(data: Data) -> Judgement:
-    outside, values, counted, decided = [], {}, 0, 0
+    values: dict[str, Estimate] = {}
+    outside, counted, decided = [], 0, 0
     for claim, of in SIGNS.items():
         at_50, at_65 = of(data, 50), of(data, 65)
         for name in at_50.keys() & at_65.keys():

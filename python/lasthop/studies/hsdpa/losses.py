@@ -36,7 +36,8 @@ def _small(data: Data) -> Judgement:
 
 
 def _medium(data: Data) -> Judgement:
-    values, outside, ours = {}, [], []
+    values: dict[str, Estimate] = {}
+    outside, ours = [], []
     for scheduler in SCHEDULERS:
         where = {"protocol": "tfrc", "scheduler": scheduler, "ues": 65}
         name = TITLES[scheduler]
@@ -51,7 +52,8 @@ def _medium(data: Data) -> Judgement:
 
 
 def _large(data: Data) -> Judgement:
-    values, outside, ours = {}, [], []
+    values: dict[str, Estimate] = {}
+    outside, ours = [], []
     for scheduler in SCHEDULERS:
         where = {"protocol": "tfrc", "scheduler": scheduler, "ues": 65}
         name = TITLES[scheduler]
@@ -64,7 +66,8 @@ def _large(data: Data) -> Judgement:
 
 
 def _largest(data: Data) -> Judgement:
-    values, outside, ours = {}, [], []
+    values: dict[str, Estimate] = {}
+    outside, ours = [], []
     for ues in data.main.axes["ues"]:
         for scheduler in SCHEDULERS:
             where = {"protocol": "tfrc", "scheduler": scheduler, "ues": ues}

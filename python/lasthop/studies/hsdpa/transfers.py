@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from lasthop.studies.hsdpa.scenario import SIZES, WARM_UP
 if TYPE_CHECKING:
     from lasthop.results import Result
 
-    Array = np.ndarray[Any, Any]
+Array = np.ndarray[Any, Any]
 
 __all__ = ["CENTRE", "HIGH_LOSS", "MILD_LOSS", "SUMS", "by_size", "centre", "rows"]
 
@@ -85,7 +85,7 @@ def _counts(result: Result) -> Mapping[str, Array]:
 
 
 #: What is summed over the transfers of a size: by its name, from the columns.
-SUMS = {
+SUMS: Mapping[str, Callable[[Mapping[str, Array]], Array]] = {
     "transfers": lambda of: np.ones_like(of["bytes"]),
     "finished": lambda of: ~np.isnan(of["rate_kbps"]),
     "rate_kbps": lambda of: np.nan_to_num(of["rate_kbps"]),
@@ -104,7 +104,7 @@ SUMS = {
 def by_size(of: Mapping[str, Array]) -> dict[str, float]:
     """Sums over the transfers of each size, as `timeouts_4350`."""
     place = np.searchsorted(SIZES, of["bytes"])
-    kept = {}
+    kept: dict[str, float] = {}
     for name, values in SUMS.items():
         sums = np.bincount(place, weights=values(of).astype(float), minlength=len(SIZES))
         kept |= {f"{name}_{size}": float(value) for size, value in zip(SIZES, sums, strict=True)}
