@@ -62,7 +62,7 @@ fn a_block_that_fails_is_sent_again_twelve_milliseconds_later() {
     }
     // In profile 3gpp an allocation takes 30 ms, and a block 2 ms.
     let ideal = "cqi = [[[1, 14]]]\nreception = \"thresholds\"";
-    let happened = happened(&text(GPP, 1, UM, ideal, &datagrams("0", 40, "1000 s")), 1);
+    let happened = happened(&text(GPP, 1, UM, ideal, &datagrams("0", 39, "1000 s")), 1);
     assert_eq!(happened.when(PduStep::Received, false), [(us(30_000 + 30_000 + 18_005), 0)]);
 }
 
@@ -195,6 +195,9 @@ fn what_makes_no_sense_is_refused_where_it_is() {
         read::toml(&text, "text").and_then(|document| check(&document)).map_err(|e| e.to_string())
     };
     assert_eq!(refused("", fine), Ok(()));
+    // Channels in intervals that carry such PDUs.
+    let wide = "rlc.um.pdu = \"1000 B\"\nfach = { rate = \"1 Mbit/s\", tti = \"10 ms\" }\nrach = { rate = \"1 Mbit/s\", tti = \
+                \"10 ms\" }\ndch.down = { rate = \"1 Mbit/s\", tti = \"10 ms\" }\ndch.up = { rate = \"1 Mbit/s\", tti = \"10 ms\" }";
     for (lines, channel, expected) in [
         ("", "cqi = []", "0 traces for 2 terminals"),
         ("", "cqi = [[[1, 14]], [[1, 14]], [[1, 14]]]", "3 traces for 2 terminals"),
@@ -211,7 +214,7 @@ fn what_makes_no_sense_is_refused_where_it_is() {
         ("", "cqi = [[[1, 14]]]\ncapacity.limit = 0", "a Node B that takes nothing"),
         ("", "cqi = [[[1, 14]]]\nreception.thresholds.thresholds = []", "a list of none"),
         ("", "cqi = [[[1, 14]]]\nscheduler.fair_channel.window = \"0 s\"", "an average over no time"),
-        ("rlc.um.pdu = \"1000 B\"", fine, "a block of 7168 bits, the largest, carries no PDU of 8000 bits"),
+        (wide, fine, "a block of 7168 bits, the largest, carries no PDU of 8000 bits"),
         ("rlc = \"tm\"", fine, "an HS-DSCH carries PDUs of unacknowledged and acknowledged mode"),
         ("loss.bernoulli.p = 0.1", fine, "\"loss\" says what the air loses down"),
         ("rlc.eurane_hs.am.max_dat = 3", fine, "the RNC's entity gives nothing up"),

@@ -193,9 +193,9 @@ impl HsDsch {
         if self.candidates.len() > 1 {
             self.scheduler.order(slot, &mut self.candidates);
         }
-        let Candidate { terminal, sir, .. } = *self.candidates.first()?;
+        let Candidate { terminal, sir, bits, .. } = *self.candidates.first()?;
         let (grant, pdus) = self.format(sir, pdu_bits)?;
-        self.scheduler.on_served(slot, terminal, grant.bits);
+        self.scheduler.on_served(slot, terminal, bits);
         Some((terminal, grant, pdus))
     }
 
