@@ -348,11 +348,21 @@ def point(**changes):
 
 
 def test_readings_change_what_they_say():
-    plain = scenario.scenario(point()).to_dict()
-    assert plain["hsdpa"][0]["ues"] == 65
+    plain = {protocol: scenario.scenario(point(protocol=protocol)).to_dict() for protocol in PROTOCOLS}
+    assert plain["tcp"]["hsdpa"][0]["ues"] == 65
     for assumed in ASSUMED[1:]:
-        assert scenario.scenario(point(), assumed=assumed).to_dict() != plain, assumed.name
-    standard = scenario.scenario(point(), assumed=ASSUMED[-1])["flow"][0]["transport"]["tcp"]
+        differs = [
+            protocol
+            for protocol, usual in plain.items()
+            if scenario.scenario(point(protocol=protocol), assumed=assumed).to_dict() != usual
+        ]
+        expected = ["tcp"] if assumed.tcp else ["tfrc"] if "TFRC" in assumed.name else ["tcp", "tfrc"]
+        assert differs == expected, assumed.name
+    [standard] = [
+        scenario.scenario(point(), assumed=one)["flow"][0]["transport"]["tcp"]
+        for one in ASSUMED
+        if one.tcp.get("profile") == "rfc"
+    ]
     assert (standard["profile"], standard["variant"], standard["window"]) == ("rfc", "sack", 1000)
     tfrc = scenario.scenario(point(protocol="tfrc"))["flow"][0]["transport"]["tfrc"]
     assert (tfrc["version"], tfrc["segment"]) == ("rfc3448", "1450 B")
