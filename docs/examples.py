@@ -9,7 +9,8 @@ A page's blocks run in their order, in one folder and one Python namespace:
 - `console` holds commands after `$ `, each followed by what it prints. Times that a run took may
   differ, and a line with `…` alone stands for any lines. Other programs than `lasthop` run
   where they are installed.
-- `sh` is not run, but for lines that begin with `.venv/bin/lasthop`, as the README has them.
+- `sh` is not run, but for lines that begin with `.venv/bin/lasthop`, as the README has them. Of
+  `reproduce` only the study's name is looked up: its own tests run it.
 - `pycon` is a session whose output is compared; `python` is run.
 
 `python docs/examples.py PAGE...` writes into the pages what their commands print now.
@@ -31,6 +32,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from lasthop import studies
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -153,7 +156,10 @@ class Runner:
 
     def sh(self, block: Block) -> str:
         for line in block.text.splitlines():
-            if line.startswith(".venv/bin/lasthop "):
+            words = line.partition("#")[0].split()
+            if words[:2] == [".venv/bin/lasthop", "reproduce"]:
+                studies.study(words[2])
+            elif words[:1] == [".venv/bin/lasthop"]:
                 self.command(line.removeprefix(".venv/bin/"))
         return block.text
 
