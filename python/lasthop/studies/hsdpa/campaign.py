@@ -53,7 +53,7 @@ def plan(mode: str) -> Plan:
     if mode == "full":
         return Plan(seeds=20, seeds_assumed=20, assumed=ASSUMED[1:], seeds_beyond=20, seeds_first=10)
     some = [one for one in ASSUMED[1:] if one.name in QUICK]
-    return Plan(seeds=3, seeds_assumed=3, assumed=some, seeds_beyond=3, seeds_first=2)
+    return Plan(seeds=3, seeds_assumed=2, assumed=some, seeds_beyond=3, seeds_first=2)
 
 
 def grids(plan: Plan) -> list[Grid]:
