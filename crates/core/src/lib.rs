@@ -5,6 +5,7 @@
 
 pub mod engine;
 pub mod measure;
+pub mod multicast;
 pub mod net;
 pub mod profile;
 pub mod qos;

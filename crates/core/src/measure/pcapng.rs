@@ -148,8 +148,14 @@ impl<W: Write> Capture<W> {
                 let (length, payload) = dccp::write(&mut transport, header, ports, [source, destination], LARGEST);
                 (IpNumber(dccp::PROTOCOL), length, payload)
             }
-            // TFRC is not a protocol of its own, and signalling travels in datagrams.
-            Header::Udp(_) | Header::Tfrc(_) | Header::TfrcReport(_) | Header::Signal(_) => {
+            // TFRC and TFMCC are not protocols of their own, PGM may travel in datagrams, and signalling does.
+            Header::Udp(_)
+            | Header::Tfrc(_)
+            | Header::TfrcReport(_)
+            | Header::Tfmcc(_)
+            | Header::TfmccReport(_)
+            | Header::Pgm(_)
+            | Header::Signal(_) => {
                 let payload = (packet.size as usize).saturating_sub(20 + UDP_BYTES).min(LARGEST - UDP_BYTES);
                 let length = (UDP_BYTES + payload) as u16;
                 let mut udp = UdpHeader { source_port: ports.0, destination_port: ports.1, length, checksum: 0 };

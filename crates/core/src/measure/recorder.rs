@@ -4,7 +4,7 @@
 use std::any::Any;
 
 use crate::engine::Instant;
-use crate::net::{DccpType, FlowId, Header, NodeId, Observation, Observer, Packet, Place, TcpFlags};
+use crate::net::{DccpType, FlowId, Header, NodeId, Observation, Observer, Packet, PgmHeader, Place, TcpFlags};
 
 use super::handovers::Handovers;
 use super::slots::Slots;
@@ -221,6 +221,34 @@ impl Recorder {
                     row.kind = "ack";
                 }
             }
+            Header::Tfmcc(tfmcc) => {
+                row.seq = tfmcc.seq;
+                row.payload = tfmcc.payload;
+            }
+            Header::TfmccReport(_) => row.kind = "report",
+            Header::Pgm(pgm) => match pgm {
+                PgmHeader::Data(data) => {
+                    row.seq = data.seq;
+                    row.payload = data.payload;
+                }
+                PgmHeader::Repair(data) => {
+                    row.kind = "repair";
+                    row.seq = data.seq;
+                    row.payload = data.payload;
+                }
+                PgmHeader::Nak(nak) => {
+                    row.kind = "nak";
+                    row.seq = nak.missing.unwrap_or_default();
+                }
+                PgmHeader::Confirmation(seq) => {
+                    row.kind = "ncf";
+                    row.seq = *seq;
+                }
+                PgmHeader::Ack(ack) => {
+                    row.kind = "ack";
+                    row.ack = Some(ack.seq);
+                }
+            },
             Header::Signal(signal) => {
                 row.flow = signal.flow;
                 row.kind = signal.kind.name();

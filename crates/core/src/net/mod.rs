@@ -9,6 +9,7 @@ pub mod core;
 pub mod discipline;
 pub mod disciplines;
 pub mod dscp;
+pub mod indication;
 pub mod link;
 pub mod loss;
 pub mod machine;
@@ -37,8 +38,9 @@ pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe
 pub use order::{Answer, Command, Order};
 pub use packet::{
     AckVector, Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header,
-    ListedInterval, ListedIntervals, NodeId, Packet, PacketState, SackBlocks, Signal, SignalHeader, Socket, TcpFlags,
-    TcpHeader, TcpOptions, TfrcHeader, TfrcReport, UdpHeader, Words,
+    ListedInterval, ListedIntervals, NodeId, Packet, PacketState, PgmAck, PgmData, PgmHeader, PgmNak, PgmReport,
+    SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TcpOptions, TfmccEcho, TfmccHeader, TfmccReport,
+    TfrcHeader, TfrcReport, UdpHeader, Words,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

@@ -4,17 +4,21 @@
 //! the fields mean is the business of the protocol in its own area.
 
 mod dccp;
+mod pgm;
 mod sack;
 mod signal;
 mod tcp;
+mod tfmcc;
 mod tfrc;
 mod udp;
 mod xcp;
 
 pub use dccp::{AckVector, DccpHeader, DccpOptions, DccpType, ListedInterval, ListedIntervals, PacketState};
+pub use pgm::{PgmAck, PgmData, PgmHeader, PgmNak, PgmReport};
 pub use sack::SackBlocks;
 pub use signal::{Signal, SignalHeader};
 pub use tcp::{TcpFlags, TcpHeader, TcpOptions};
+pub use tfmcc::{TfmccEcho, TfmccHeader, TfmccReport};
 pub use tfrc::{Direction, TfrcHeader, TfrcReport};
 pub use udp::UdpHeader;
 pub use xcp::{CongestionHeader, Words};
@@ -114,6 +118,12 @@ pub enum Header {
     TfrcReport(TfrcReport),
     /// DCCP.
     Dccp(DccpHeader),
+    /// A data packet of TFMCC.
+    Tfmcc(TfmccHeader),
+    /// A receiver report of TFMCC.
+    TfmccReport(TfmccReport),
+    /// PGM, with PGMCC.
+    Pgm(PgmHeader),
     /// A message by which hosts and routers agree on a quality of service.
     Signal(SignalHeader),
 }
@@ -152,6 +162,16 @@ impl Packet {
     pub fn signal(&self) -> Option<&SignalHeader> {
         match &self.header {
             Header::Signal(header) => Some(header),
+            _ => None,
+        }
+    }
+
+    /// Its number and its packet-loss indication, if it is a packet in which a base station may set that bit.
+    #[inline]
+    pub fn indication(&mut self) -> Option<(u64, &mut bool)> {
+        match &mut self.header {
+            Header::Tfmcc(header) => Some((header.seq, &mut header.loss_indicated)),
+            Header::Pgm(PgmHeader::Data(data)) => Some((data.seq, &mut data.loss_indicated)),
             _ => None,
         }
     }

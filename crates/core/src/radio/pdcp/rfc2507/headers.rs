@@ -101,8 +101,8 @@ impl Headers {
                 (Protocol::Tcp, Some(bytes).filter(|bytes| (IPV4 + TCP..=IPV4 + MOST_TCP).contains(bytes))?)
             }
             Header::Dccp(_) => (Protocol::Dccp, IPV4),
-            // TFRC and signalling travel in datagrams.
-            Header::Udp(_) | Header::Tfrc(_) | Header::TfrcReport(_) | Header::Signal(_) => (Protocol::Udp, IPV4 + UDP),
+            // The others travel in datagrams.
+            _ => (Protocol::Udp, IPV4 + UDP),
         };
         if packet.size < bytes {
             return None;

@@ -1,0 +1,3 @@
+//! Multicast congestion control: the protocols, and the modules that they share.
+
+pub mod gaps;
