@@ -189,15 +189,15 @@ mod tests {
     }
 
     /// The shares follow from the rules: `Edge` misses a run if the packet after it is lost too, and blames the radio losses that touch
-    /// a run; `Toggle` fails if a gap holds an even number of runs, two losses by congestion with one by the radio between them.
+    /// a run; `Toggle` fails if a gap holds an even number of runs, two losses by congestion with nothing but losses by the radio between them.
     #[test]
     fn few_losses_are_misjudged() {
         for (indication, hold, (up, radio, burst), expected) in [
             (Indication::Edge, 1, (0.01, 0.05, 1), [0.050, 0.010]),
             (Indication::Edge, 2, (0.01, 0.05, 1), [0.05 * 0.05, 0.020]),
-            (Indication::Toggle, 1, (0.01, 0.05, 1), [2.0 * 0.05 * 0.01, 0.021]),
+            (Indication::Toggle, 1, (0.01, 0.05, 1), [2.0 * 0.05 / 0.95 * 0.01, 0.021]),
             (Indication::Edge, 1, (0.01, 0.2, 1), [0.205, 0.010]),
-            (Indication::Toggle, 1, (0.01, 0.2, 1), [2.0 * 0.2 * 0.01, 0.025]),
+            (Indication::Toggle, 1, (0.01, 0.2, 1), [2.0 * 0.2 / 0.8 * 0.01, 0.025]),
             (Indication::Edge, 1, (0.01, 0.05, 3), [0.059, 0.003]),
         ] {
             let got = misjudged(indication, hold, up, radio, burst);
