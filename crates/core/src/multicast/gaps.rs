@@ -198,7 +198,7 @@ mod tests {
             (Indication::Toggle, 1, (0.01, 0.05, 1), [2.0 * 0.05 / 0.95 * 0.01, 0.021]),
             (Indication::Edge, 1, (0.01, 0.2, 1), [0.205, 0.010]),
             (Indication::Toggle, 1, (0.01, 0.2, 1), [2.0 * 0.2 / 0.8 * 0.01, 0.025]),
-            (Indication::Edge, 1, (0.01, 0.05, 3), [0.059, 0.003]),
+            (Indication::Edge, 1, (0.01 / 3.0, 0.05, 3), [0.050, 0.01 / 3.0]),
         ] {
             let got = misjudged(indication, hold, up, radio, burst);
             for (got, expected) in got.into_iter().zip(expected) {
