@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{Happened, Log, Script, add_link, add_udp, take_log, us};
 use lasthop_core::engine::{BitRate, Duration, Instant, Streams};
+use lasthop_core::net::simulation::Group;
 use lasthop_core::net::{
     Action, Address, Answer, Cause, Change, Command, Endpoint, NodeId, Notice, Order, Packet, Port, Probe, RunError,
     Seat, Simulation, Source, Timed,
@@ -44,7 +45,7 @@ fn every_member_of_a_group_gets_every_packet_once() {
         add_link(&mut simulation, from, to, RATE, ms(1));
     }
     let members = vec![s, a, b, c, d];
-    let group = simulation.add_group(members.clone());
+    let group = simulation.add_group(Group::instant(members.clone()));
     let source = cbr("interval = '5 ms'\nsize = '100 B'", Instant::ZERO);
     add_udp(&mut simulation, s, Address::Group(group), Instant::ZERO, source);
     simulation.route();
@@ -71,7 +72,7 @@ fn two_senders_of_a_group_have_a_tree_each() {
     for (from, to) in [(s1, r1), (r1, r2), (r2, s2), (r1, m1), (r2, m2)] {
         add_link(&mut simulation, from, to, RATE, ms(1));
     }
-    let group = simulation.add_group(vec![m1, m2]);
+    let group = simulation.add_group(Group::instant(vec![m1, m2]));
     for sender in [s1, s2] {
         let source = cbr("interval = '5 ms'\nsize = '100 B'", Instant::ZERO);
         add_udp(&mut simulation, sender, Address::Group(group), Instant::ZERO, source);
@@ -90,7 +91,7 @@ fn a_member_out_of_reach_does_not_disturb_the_others() {
     add_link(&mut simulation, s, r, RATE, ms(1));
     add_link(&mut simulation, r, a, RATE, ms(1));
     let lost = add_link(&mut simulation, r, b, RATE, ms(1));
-    let group = simulation.add_group(vec![a, b]);
+    let group = simulation.add_group(Group::instant(vec![a, b]));
     let source = cbr("interval = '5 ms'\nsize = '100 B'", Instant::ZERO);
     add_udp(&mut simulation, s, Address::Group(group), Instant::ZERO, source);
     simulation.route();

@@ -3,13 +3,13 @@
 //! A machine never schedules, sleeps or asks the time. After every input its `poll` is drained,
 //! then `next_timeout` is read; when that instant comes, `on_timeout` is called.
 
-use crate::engine::{FloatTime, Instant};
+use crate::engine::{Duration, FloatTime, Instant};
 
 use super::core::Port;
 use super::medium::Access;
 use super::observe::{Probe, Variable};
 use super::order::{Answer, Order};
-use super::packet::{Address, Ecn, FlowId, Header, NodeId, Packet, Socket};
+use super::packet::{Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, Socket};
 
 /// A machine with one timer, the earliest of all those that it keeps; or with none.
 pub trait Timed: Send {
@@ -92,6 +92,10 @@ pub enum Notice {
     Answer(Answer),
     /// The node: one of its links has changed.
     Link(LinkNotice),
+    /// The node: from now on it listens to what a sender sends to a group, or no longer.
+    Membership(Membership),
+    /// The node: the way back to the sender of a group that it listens to or passes on leads elsewhere.
+    Upstream(Upstream),
 }
 
 /// What a machine hears of a change of one of its node's links.
@@ -103,6 +107,30 @@ pub struct LinkNotice {
     pub before: Access,
     /// The way to this node from now on.
     pub after: Access,
+}
+
+/// A node begins or ceases to listen to a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// The group.
+    pub group: GroupId,
+    /// The sender.
+    pub source: NodeId,
+    /// Whether it begins.
+    pub joins: bool,
+    /// How long the last router goes on after a node has ceased to listen.
+    pub leave_latency: Duration,
+}
+
+/// The way back to the sender of a group has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Upstream {
+    /// The group.
+    pub group: GroupId,
+    /// The sender.
+    pub source: NodeId,
+    /// The neighbour on the way before.
+    pub before: Option<NodeId>,
 }
 
 /// Which notices a source wants to hear. A notice that nobody wants is not made.

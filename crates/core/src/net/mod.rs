@@ -31,7 +31,7 @@ pub mod watched;
 
 pub use self::core::{Core, Counters, DropCount, Port};
 pub use discipline::{Backlog, QueueDiscipline};
-pub use machine::{Action, Endpoint, Hears, LinkNotice, Notice, Seat, Source, Timed, Transfer};
+pub use machine::{Action, Endpoint, Hears, LinkNotice, Membership, Notice, Seat, Source, Timed, Transfer, Upstream};
 pub use medium::{Access, Change, Edge, End, InFlight, Medium, Peer, Queued};
 pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe, SeenBlock, SeenPdu, Variable, What};

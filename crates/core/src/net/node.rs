@@ -1,5 +1,6 @@
 //! A node: a place with a forwarding table. Plain data.
 
+use super::core::Port;
 use super::medium::Peer;
 use super::packet::{GroupId, NodeId};
 
@@ -37,6 +38,24 @@ pub(super) struct OutList {
     pub out: Vec<(u32, Peer, Vec<Peer>)>,
     /// Whether endpoints of this node listen.
     pub local: bool,
+    /// The only interface from which packets are taken, if not all are.
+    pub parent: Option<Port>,
+}
+
+impl OutList {
+    /// To how many neighbours they go, the own endpoints among them.
+    pub fn branches(&self) -> u32 {
+        self.out.iter().map(|(.., peers)| peers.len() as u32).sum::<u32>() + u32::from(self.local)
+    }
+
+    /// They go to this peer of a medium, too.
+    pub fn open(&mut self, hop: NextHop) {
+        match self.out.iter_mut().find(|(medium, from, _)| (*medium, *from) == (hop.medium, hop.from)) {
+            Some((.., peers)) if peers.contains(&hop.to) => {}
+            Some((.., peers)) => peers.push(hop.to),
+            None => self.out.push((hop.medium, hop.from, vec![hop.to])),
+        }
+    }
 }
 
 /// The first port for endpoints of flows; those below are for machines that serve their node.
@@ -64,6 +83,15 @@ impl Node {
             groups: Vec::new(),
             sockets: vec![None; usize::from(FIRST_FREE_PORT)],
         }
+    }
+
+    /// The out-list of a group's sender; an empty one if there is none.
+    pub fn group_mut(&mut self, group: GroupId, from: NodeId) -> &mut OutList {
+        let place = self.groups.binary_search_by_key(&(group, from), |(key, _)| *key).unwrap_or_else(|place| {
+            self.groups.insert(place, ((group, from), OutList::default()));
+            place
+        });
+        &mut self.groups[place].1
     }
 
     pub fn group(&self, group: GroupId, from: NodeId) -> Option<&OutList> {

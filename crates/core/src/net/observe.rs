@@ -29,6 +29,8 @@ pub enum Cause {
     NoRoute,
     /// Nobody listens at its port.
     NoEndpoint,
+    /// It came to a member of a tree from elsewhere than its parent.
+    WrongInterface,
     /// It belonged to an earlier connection.
     OldConnection,
     /// A part of it did not come over the radio, or its link ARQ gave it up.
@@ -39,7 +41,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Overflow,
         Self::Early,
         Self::Policed,
@@ -48,6 +50,7 @@ impl Cause {
         Self::LinkDown,
         Self::NoRoute,
         Self::NoEndpoint,
+        Self::WrongInterface,
         Self::OldConnection,
         Self::Radio,
         Self::ContextLost,
@@ -64,6 +67,7 @@ impl Cause {
             Self::LinkDown => "link_down",
             Self::NoRoute => "no_route",
             Self::NoEndpoint => "no_endpoint",
+            Self::WrongInterface => "wrong_interface",
             Self::OldConnection => "old_connection",
             Self::Radio => "radio",
             Self::ContextLost => "context_lost",

@@ -4,10 +4,11 @@
 
 use crate::engine::BitRate;
 
+use super::core::Port;
 use super::dscp::Class;
 use super::meter::Promise;
 use super::observe::Place;
-use super::packet::{FlowId, NodeId};
+use super::packet::{FlowId, GroupId, NodeId};
 
 /// An order to the interface of the own node over which packets to a node leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct Order {
     pub command: Command,
 }
 
-/// What is asked of a queue discipline.
+/// What is asked of a queue discipline, or of the out-list of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Reserve this rate for a flow, or change what is reserved for it.
@@ -29,6 +30,10 @@ pub enum Command {
     Offer(Class),
     /// Condition a flow: mark what keeps to the promise for the class.
     Condition(FlowId, Class, Promise),
+    /// Let through what a sender sends to a group, over this interface and to that node; or to the endpoints here, if it is the own node.
+    Open(GroupId, NodeId, Port),
+    /// Let it through no longer.
+    Shut(GroupId, NodeId),
 }
 
 /// The answer to an order.
@@ -40,6 +45,8 @@ pub enum Answer {
     Offered(Place, BitRate),
     /// It cannot be done: this much could be reserved in place of what was asked.
     Refused(BitRate),
+    /// To so many neighbours, the own endpoints among them, the sender's packets to the group go from here.
+    Branches(u32),
     /// The interface knows no such order, or there is no interface on the way to that node.
     Unknown,
 }

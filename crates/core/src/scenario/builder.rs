@@ -6,18 +6,21 @@ use thiserror::Error;
 
 use crate::engine::{Duration, Instant};
 use crate::measure::totals::FlowInfo;
+use crate::multicast::membership;
 use crate::net::clock::{Clock, Exact, Ns2};
 use crate::net::discipline::Site;
 use crate::net::link::Link as LinkMedium;
 use crate::net::loss::Loss;
+use crate::net::simulation::Group;
 use crate::net::transmitter::Setup;
 use crate::net::watched::Watched;
-use crate::net::{Address, Core, End, NodeId, Observer, Place, Simulation};
+use crate::net::{Address, Core, End, GroupId, NodeId, Observer, Place, Simulation};
 use crate::qos::Agent;
 use crate::radio::hsdpa::Hsdpa;
 use crate::radio::umts::Umts;
 
 use super::cell::Cell;
+use super::group;
 use super::hsdpa;
 use super::registry::{LossModel, Qos, Queue};
 use super::types::{Change, Flow, Link, Scenario};
@@ -39,6 +42,8 @@ pub struct Built {
     pub simulation: Simulation,
     /// Its flows.
     pub flows: Vec<FlowInfo>,
+    /// Who joins and leaves groups: when, and whether it joins; the first one last.
+    pub switches: Vec<(Instant, GroupId, NodeId, bool)>,
     /// Those links that change, by name.
     pub links: BTreeMap<String, Changing>,
 }
@@ -109,12 +114,34 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             Hsdpa::new(component, ends, hsdpa::setup(core, hsdpa, scenario.profile))
         });
     }
+    let served = group::are_served(scenario);
     let mut groups = Vec::new();
     for (i, group) in scenario.group.iter().enumerate() {
-        let member = |(n, name): (usize, &String)| node(name, &|| format!("group[{i}].members[{n}]"));
-        let members = group.members.iter().enumerate().map(member).collect::<Result<Vec<_>, _>>()?;
-        groups.push((group.name.as_str(), simulation.add_group(members)));
+        let numbers = |names: Vec<String>| -> Result<Vec<NodeId>, BuildError> {
+            names.iter().map(|name| node(name, &|| format!("group[{i}]"))).collect()
+        };
+        let area = group.area.iter().flat_map(|name| scenario.nodes_called(name)).collect();
+        let added = simulation.add_group(Group {
+            members: numbers(group.everybody(scenario))?,
+            listening: numbers(group.listening(scenario))?,
+            trees: group.trees,
+            leave_latency: group.leave_latency,
+            area: numbers(area)?,
+            served_at: served.then_some(membership::PORT),
+        });
+        groups.push((group.name.as_str(), added));
     }
+    if served {
+        for &node in &nodes {
+            simulation.add_agent(node, membership::PORT, |seat| Box::new(membership::Agent::new(seat)));
+        }
+    }
+    let mut switches = Vec::new();
+    for switch in group::switches(scenario) {
+        let path = || format!("group[{}]", switch.group);
+        switches.push((switch.at, groups[switch.group].1, node(&switch.node, &path)?, switch.joins));
+    }
+    switches.reverse();
     for agent in agents(scenario) {
         for &node in &nodes {
             let stream = simulation.core().stream(&format!("agent {}", agent.port), simulation.node_name(node));
@@ -137,7 +164,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         }
     }
     simulation.route();
-    Ok(Built { simulation, flows, links })
+    Ok(Built { simulation, flows, switches, links })
 }
 
 /// The machines that every node needs for what flows ask: one at each port.

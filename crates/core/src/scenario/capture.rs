@@ -20,7 +20,7 @@ pub fn nodes(scenario: &Scenario, names: &[String]) -> Result<Vec<(NodeId, Strin
     let known = scenario.node_names();
     let ends = scenario.flow.iter().flat_map(|flow| {
         let group = scenario.group.iter().find(|group| group.name == flow.to);
-        let members = group.map_or_else(|| scenario.nodes_called(&flow.to), |group| group.members.clone());
+        let members = group.map_or_else(|| scenario.nodes_called(&flow.to), |group| group.everybody(scenario));
         scenario.nodes_called(&flow.from).into_iter().chain(members)
     });
     let mut wanted: Vec<String> = if names.is_empty() { ends.collect() } else { names.to_vec() };

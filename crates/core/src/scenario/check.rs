@@ -14,9 +14,11 @@ use super::registry::{LossModel, Queue};
 use super::types::{Flow, Link, Scenario};
 
 mod cells;
+mod groups;
 mod hsdpa;
 
 use cells::cells;
+use groups::groups;
 use hsdpa::hsdpa;
 
 /// The most nodes, links, groups, flows or changes.
@@ -118,7 +120,7 @@ impl<'s> Names<'s> {
     /// The places of the nodes that a flow reaches.
     fn ends(&self, scenario: &Scenario, to: &str) -> Vec<usize> {
         match self.groups.get(to) {
-            Some(&group) => scenario.group[group].members.iter().filter_map(|m| self.node(m)).collect(),
+            Some(&group) => scenario.group[group].everybody(scenario).iter().filter_map(|m| self.node(m)).collect(),
             None => scenario.nodes_called(to).iter().filter_map(|name| self.node(name)).collect(),
         }
     }
@@ -260,33 +262,6 @@ fn loss_faults(path: String, loss: Option<&LossModel>, problems: &mut Problems) 
     }
 }
 
-fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
-    let mut seen = BTreeSet::new();
-    for (i, group) in scenario.group.iter().enumerate() {
-        name(|| format!("group[{i}].name"), &group.name, problems);
-        unique(&mut seen, "groups", format!("group[{i}].name"), &group.name, problems);
-        if names.node(&group.name).is_some() {
-            let message = format!("a group and a node are called {}", shown(&group.name));
-            problems.add(format!("group[{i}].name"), message, "give the group another name");
-        }
-        if group.members.is_empty() {
-            let message = format!("group {} has no members", shown(&group.name));
-            problems.add(format!("group[{i}].members"), message, "expected the names of nodes");
-        }
-        let mut members = BTreeSet::new();
-        for (m, member) in group.members.iter().enumerate() {
-            let path = format!("group[{i}].members[{m}]");
-            if names.node(member).is_none() {
-                let (label, note) = names.unknown(member, false);
-                problems.note(path, format!("there is no node {}", shown(member)), label, note);
-            } else if !members.insert(member) {
-                let message = format!("{} is twice a member of group {}", shown(member), shown(&group.name));
-                problems.add(path, message, "keep one");
-            }
-        }
-    }
-}
-
 fn flows(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     let labels: Vec<String> = scenario.flow.iter().map(Flow::label).collect();
     let mut seen = BTreeSet::new();
@@ -365,7 +340,7 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
         let message = format!("\"{}\" cannot be had for a group", qos.name());
         problems.add(format!("flow[{i}].qos"), message, format!("{} is a group", shown(&flow.to)));
     }
-    if scenario.group[group].members.contains(&flow.from) {
+    if scenario.group[group].everybody(scenario).contains(&flow.from) {
         let message = format!("{} sends to a group of which it is a member", shown(&flow.from));
         problems.add(format!("flow[{i}].from"), message, format!("take it out of group {}", shown(&flow.to)));
     }

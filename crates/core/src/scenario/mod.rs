@@ -8,6 +8,7 @@ pub mod change;
 pub mod check;
 pub mod diagnostic;
 pub mod expand;
+mod group;
 pub mod hs_dsch;
 pub mod hsdpa;
 mod ramp;

@@ -108,7 +108,8 @@ impl Run {
             let step = self.ramps.iter().map(Ramp::due).min();
             // Computed from its number, so that samples do not drift.
             let sample = self.series.as_ref().map(|(interval, _)| Instant::ZERO + *interval * self.samples);
-            let stop = [change, step, sample].into_iter().flatten().fold(self.end, Instant::min);
+            let switch = self.built.switches.last().map(|(at, ..)| *at);
+            let stop = [change, step, sample, switch].into_iter().flatten().fold(self.end, Instant::min);
             if self.built.simulation.run_until(stop, events)? == Progress::Paused {
                 return Ok(Progress::Paused);
             }
@@ -123,6 +124,10 @@ impl Run {
                     self.change();
                 } else if step == Some(stop) {
                     self.step(stop);
+                } else if switch == Some(stop)
+                    && let Some((_, group, node, joins)) = self.built.switches.pop()
+                {
+                    self.built.simulation.set_member(group, node, joins);
                 }
             } else {
                 self.built.simulation.check_conservation()?;

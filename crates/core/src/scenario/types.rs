@@ -8,6 +8,7 @@ use crate::profile::Profile;
 
 use super::cell::Cell;
 pub use super::change::{Change, Repeat};
+pub use super::group::{Group, Switch};
 use super::hsdpa::Hsdpa;
 use super::registry::{LossModel, Qos, Queue, Source, Transport};
 
@@ -139,16 +140,6 @@ pub struct Reverse {
     /// What the link loses of what is sent back. Nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
-}
-
-/// A multicast group. Its tree is the union of the shortest paths from the sender.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Group {
-    /// A name, to which flows send.
-    pub name: String,
-    /// The nodes that listen.
-    pub members: Vec<String>,
 }
 
 /// A source, and the transport that carries its data.

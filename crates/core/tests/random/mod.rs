@@ -112,6 +112,20 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
     let group = dice.one_in(4) && !members.is_empty();
     if group {
         let _ = writeln!(out, "\n[[group]]\nname = \"all\"\nmembers = [{}]", members.join(", "));
+        if dice.one_in(3) {
+            let _ = writeln!(out, "trees = \"instant\"");
+        }
+        if dice.one_in(3) {
+            let _ = writeln!(out, "area = [{}]", members.join(", "));
+        }
+        if dice.one_in(2) {
+            let _ = writeln!(out, "leave_latency = \"{} ms\"", dice.below(200));
+            let [leave, join] = [dice.below(ms as usize), dice.below(ms as usize)];
+            for (field, at) in [("leave", leave), ("join", join)] {
+                let who = &members[dice.below(members.len())];
+                let _ = writeln!(out, "{field} = [{{ at = \"{at} ms\", members = [{who}] }}]");
+            }
+        }
     }
     for i in 0..1 + dice.below(6) {
         let to_group = group && i == 0;
@@ -389,8 +403,8 @@ pub fn spoil(dice: &mut Dice, text: &str) -> Spoiled {
     let (spoiled, field) = match dice.below(4) {
         0 => (format!("{key}q = {value}"), format!("{last}q")),
         1 if quantity => (format!("{key} = \"10 parsecs\""), last.to_owned()),
-        // Lengths may be negative: they are coordinates, too.
-        2 if quantity && !value.ends_with(" m\"") => {
+        // Lengths and decibels may be negative where they are read.
+        2 if quantity && !value.ends_with(" m\"") && !value.ends_with(" dB\"") => {
             (format!("{key} = \"-1 {}\"", value.trim_matches('"').split_once(' ').unwrap().1), last.to_owned())
         }
         1 | 2 => (format!("{key} = 1979-05-27"), last.to_owned()),

@@ -333,7 +333,7 @@ impl QueueDiscipline for DiffServ {
                 self.profiles.remove(&flow);
                 Answer::Done
             }
-            Command::Reserve(..) | Command::Offer(_) | Command::Condition(..) => Answer::Unknown,
+            _ => Answer::Unknown,
         }
     }
 

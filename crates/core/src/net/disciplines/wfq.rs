@@ -378,7 +378,7 @@ impl QueueDiscipline for Wfq {
                 }
                 Answer::Done
             }
-            Command::Reserve(..) | Command::Offer(_) | Command::Condition(..) => Answer::Unknown,
+            _ => Answer::Unknown,
         }
     }
 

@@ -176,6 +176,14 @@ impl Packet {
         }
     }
 
+    /// Whether queues and loss models must let it pass: messages of membership, so that an error of the tree cannot be taken for an
+    /// effect of congestion.
+    #[inline]
+    pub fn is_exempt(&self) -> bool {
+        use Signal::{Admit, Expel, Graft, Join, Leave, Prune};
+        self.signal().is_some_and(|signal| matches!(signal.kind, Join | Leave | Graft | Prune | Expel | Admit))
+    }
+
     /// Whether it is a pure acknowledgement: part of the classification key of network elements.
     pub fn is_pure_ack(&self) -> bool {
         self.tcp().is_some_and(|h| {

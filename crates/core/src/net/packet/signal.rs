@@ -29,7 +29,7 @@ pub struct SignalHeader {
     pub node: NodeId,
     /// An interface, by the place at which it counts its drops.
     pub place: Place,
-    /// The number of the message, or of the request that it answers.
+    /// The number of the message, of the request that it answers, or of a group.
     pub number: u32,
     /// A bucket, in bytes.
     pub bucket: u32,
@@ -39,7 +39,7 @@ pub struct SignalHeader {
     pub floor: BitRate,
     /// A peak rate.
     pub peak: BitRate,
-    /// How often the message is repeated.
+    /// How often the message is repeated, or how long what it ends goes on.
     pub refresh: Duration,
     /// How long each node works at the message.
     pub processing: Duration,
@@ -78,6 +78,18 @@ pub enum Signal {
     Refuse,
     /// Bandwidth broker: given back.
     Release,
+    /// Membership: a host wants what a sender sends to a group.
+    Join,
+    /// Membership: a host wants it no longer.
+    Leave,
+    /// Membership: a router below wants it, too.
+    Graft,
+    /// Membership: a router below wants it no longer.
+    Prune,
+    /// Membership: who runs the group takes a host out of it.
+    Expel,
+    /// Membership: who runs the group lets a host in again.
+    Admit,
 }
 
 impl Signal {
@@ -98,6 +110,12 @@ impl Signal {
             Self::Grant => "grant",
             Self::Refuse => "refuse",
             Self::Release => "release",
+            Self::Join => "join",
+            Self::Leave => "leave",
+            Self::Graft => "graft",
+            Self::Prune => "prune",
+            Self::Expel => "expel",
+            Self::Admit => "admit",
         }
     }
 }

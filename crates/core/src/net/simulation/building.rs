@@ -1,6 +1,6 @@
 //! How a network is built.
 
-use super::{ENDPOINT, Flow, KIND, LOSSES, MEDIUM, SOURCE, Seated, Simulation, Timer};
+use super::{ENDPOINT, Flow, Group, KIND, LOSSES, MEDIUM, SOURCE, Seated, Simulation, Timer};
 use crate::engine::{Instant, Target};
 use crate::net::core::{Core, Port};
 use crate::net::machine::{Endpoint, Seat, Source};
@@ -21,6 +21,7 @@ impl Simulation {
             endpoints: Vec::new(),
             flows: Vec::new(),
             groups: Vec::new(),
+            has_trees: false,
             agents: Vec::new(),
             nowhere,
             standing: 0,
@@ -55,8 +56,8 @@ impl Simulation {
     }
 
     /// Adds a multicast group.
-    pub fn add_group(&mut self, members: Vec<NodeId>) -> GroupId {
-        self.groups.push(members);
+    pub fn add_group(&mut self, group: Group) -> GroupId {
+        self.groups.push(group);
         GroupId(self.groups.len() as u32 - 1)
     }
 
@@ -74,7 +75,7 @@ impl Simulation {
         let flow = FlowId(self.flows.len() as u32);
         let members = match to {
             Address::Node(node) => vec![node],
-            Address::Group(group) => self.groups[group.0 as usize].clone(),
+            Address::Group(group) => self.groups[group.0 as usize].members.clone(),
         };
         let local = Socket { node: from, port: self.free_port(&[from]) };
         let remote_port = self.free_port(&members);

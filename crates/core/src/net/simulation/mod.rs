@@ -8,12 +8,14 @@
 
 mod building;
 mod error;
+mod groups;
 mod looking;
 mod marks;
 mod routing;
 mod timer;
 
 pub use error::RunError;
+pub use groups::{Group, Trees};
 
 use crate::engine::{FloatTime, Instant, Target};
 
@@ -22,7 +24,7 @@ use super::machine::{Action, Endpoint, LinkNotice, Notice, Source};
 use super::medium::{Access, Change, End, Medium, Peer};
 use super::node::Node;
 use super::observe::{Cause, Observation, Observer, Place};
-use super::order::{Answer, Order};
+use super::order::{Answer, Command, Order};
 use super::packet::{Address, FlowId, GroupId, NodeId};
 use super::slab::Pkt;
 
@@ -38,8 +40,9 @@ pub struct Simulation {
     ends: Vec<Vec<End>>,
     endpoints: Vec<Seated>,
     flows: Vec<Flow>,
-    /// Multicast groups: their members.
-    groups: Vec<Vec<NodeId>>,
+    groups: Vec<Group>,
+    /// Whether trees have been built.
+    has_trees: bool,
     /// The endpoints that serve their node and belong to no flow.
     agents: Vec<u32>,
     /// Where packets end that no medium dropped.
@@ -257,10 +260,13 @@ impl Simulation {
         let Some(list) = here.group(group, self.core.packet(&pkt).from.node) else {
             return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
         };
+        if list.parent.is_some_and(|parent| parent != via) {
+            return self.core.drop(pkt, self.nowhere, Cause::WrongInterface);
+        }
         let local = list.local;
         let mut rest = list.out.len() + usize::from(local);
         if rest == 0 {
-            return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
+            return self.core.drop(pkt, self.nowhere, Cause::NoEndpoint);
         }
         let mut pkt = Some(pkt);
         let mut take = |core: &mut Core| {
@@ -393,9 +399,12 @@ impl Simulation {
         self.send(node);
     }
 
-    /// Passes an order to the interface that it names.
+    /// Passes an order to the interface that it names, or to the out-list of a group.
     #[inline(never)]
     fn order(&mut self, node: NodeId, order: &Order) -> Answer {
+        if let Command::Open(..) | Command::Shut(..) = order.command {
+            return self.order_group(node, order);
+        }
         let Some((hop, _)) = self.next_hop(node, order.toward) else { return Answer::Unknown };
         self.media[hop.medium as usize].order(&mut self.core, hop.from, &order.command)
     }

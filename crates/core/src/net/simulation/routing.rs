@@ -1,14 +1,15 @@
-//! The ways through a network: routes between nodes, and the trees of groups.
+//! The ways through a network: routes between nodes. Those of groups are in `groups.rs`.
 
 use super::Simulation;
-use crate::net::node::{NextHop, OutList, Routes};
-use crate::net::packet::{Address, GroupId, NodeId};
+use crate::net::node::{NextHop, Routes};
+use crate::net::packet::NodeId;
 use crate::net::routes::{Graph, Way};
 
 impl Simulation {
-    /// Computes all routes and out-lists from the present ways. To be called when the network
+    /// Computes all routes, and the trees of groups, from the present ways. To be called when the network
     /// has been built; it is called again when ways appear or vanish.
     pub fn route(&mut self) {
+        let upstreams = self.upstreams();
         let graph = Graph::new(self.ways());
         let mut destinations: Vec<NodeId> = self.endpoints.iter().map(|e| e.node).collect();
         destinations.sort_unstable();
@@ -21,6 +22,7 @@ impl Simulation {
             };
         }
         self.route_groups();
+        self.tell_of_upstreams(upstreams);
     }
 
     /// The ways out of each node.
@@ -35,45 +37,6 @@ impl Simulation {
             }
         }
         ways
-    }
-
-    /// Builds for each group the union of the shortest paths from its senders to its members.
-    fn route_groups(&mut self) {
-        let mut trees: Vec<(GroupId, NodeId, NodeId)> = Vec::new();
-        for flow in &self.flows {
-            let Address::Group(group) = flow.to else { continue };
-            let from = self.endpoints[flow.sender as usize].node;
-            trees.extend(flow.receivers.iter().map(|&r| (group, from, self.endpoints[r as usize].node)));
-        }
-        for node in &mut self.nodes {
-            node.groups.clear();
-        }
-        for (group, from, member) in trees {
-            self.out_list(member, group, from).local = true;
-            if !self.reaches(from, member) {
-                continue;
-            }
-            let mut at = from;
-            while at != member {
-                let Some(hop) = self.nodes[at.0 as usize].routes.to(member) else { break };
-                let out = &mut self.out_list(at, group, from).out;
-                match out.iter_mut().find(|(medium, from, _)| (*medium, *from) == (hop.medium, hop.from)) {
-                    Some((.., peers)) if peers.contains(&hop.to) => {}
-                    Some((.., peers)) => peers.push(hop.to),
-                    None => out.push((hop.medium, hop.from, vec![hop.to])),
-                }
-                at = self.ends[hop.medium as usize][hop.to.0 as usize].node;
-            }
-        }
-    }
-
-    fn out_list(&mut self, node: NodeId, group: GroupId, from: NodeId) -> &mut OutList {
-        let groups = &mut self.nodes[node.0 as usize].groups;
-        let place = groups.binary_search_by_key(&(group, from), |(key, _)| *key).unwrap_or_else(|place| {
-            groups.insert(place, ((group, from), OutList::default()));
-            place
-        });
-        &mut groups[place].1
     }
 
     /// Whether a packet from `from` finds its way to `to` at present.

@@ -25,7 +25,11 @@ impl<C: Clock> Transmitter<C> {
         self.end_service(core, &event);
         let Stage::Asked { discipline, sending, .. } = &mut self.stage else { return };
         core.note_queued(&pkt);
-        discipline.enqueue(core, pkt);
+        if core.packet(&pkt).is_exempt() {
+            discipline.put_back(core, pkt);
+        } else {
+            discipline.enqueue(core, pkt);
+        }
         if !*sending {
             self.ask(core);
         }

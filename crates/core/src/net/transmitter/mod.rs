@@ -169,6 +169,7 @@ impl<C: Clock> Transmitter<C> {
         }
         if let Some(model) = &mut self.loss.0
             && model.loses(core.now())
+            && !core.packet(&pkt).is_exempt()
         {
             return core.drop(pkt, self.place, Cause::Loss);
         }

@@ -22,7 +22,7 @@ impl<C: Clock> Transmitter<C> {
             Amount::Packets(most) => waiting.packets >= most,
             Amount::Bytes(most) => waiting.bytes + u64::from(size) > most.get(),
         };
-        if full {
+        if full && !core.packet(&pkt).is_exempt() {
             return core.drop(pkt, self.place, Cause::Overflow);
         }
         let service = C::serve(&mut self.schedule, (event.at, event.time), size);

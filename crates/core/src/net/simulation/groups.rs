@@ -1,0 +1,226 @@
+//! Multicast groups: who listens, and the trees from their senders.
+//!
+//! A tree is instant or signalled. An instant one is always the union of the shortest paths from the sender to those who
+//! listen. A signalled one begins as the union of the shortest ways back to the sender; after that, machines at the
+//! nodes change it, branch by branch, with messages that take their time ([`Command::Open`]). They hear who joins
+//! and leaves, and where the way back to a sender has changed.
+
+use super::Simulation;
+use crate::engine::Duration;
+use crate::net::core::Port;
+use crate::net::machine::{Membership, Notice, Upstream};
+use crate::net::node::NextHop;
+use crate::net::order::{Answer, Command, Order};
+use crate::net::packet::{Address, GroupId, NodeId};
+
+/// How the tree of a group follows those who listen, and the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Trees {
+    /// Messages from node to node change it.
+    #[default]
+    Signalled,
+    /// It changes at once, as in ns-2.
+    Instant,
+}
+
+/// A multicast group.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// The nodes with an endpoint for it: those who listen at some time.
+    pub members: Vec<NodeId>,
+    /// Those of them who listen at the start.
+    pub listening: Vec<NodeId>,
+    /// How its trees change.
+    pub trees: Trees,
+    /// How long the last router goes on after a node has left.
+    pub leave_latency: Duration,
+    /// Nodes to which packets go, whoever listens: broadcast to an area.
+    pub area: Vec<NodeId>,
+    /// The port of the machines that serve it at the nodes, if there are any.
+    pub served_at: Option<u16>,
+}
+
+impl Group {
+    /// A group to which these nodes listen all the time, with instant trees.
+    pub fn instant(members: Vec<NodeId>) -> Self {
+        Self { listening: members.clone(), members, trees: Trees::Instant, ..Self::default() }
+    }
+}
+
+impl Simulation {
+    /// A node begins or ceases to listen to a group now.
+    pub fn set_member(&mut self, group: GroupId, node: NodeId, joins: bool) {
+        let known = &mut self.groups[group.0 as usize];
+        if known.listening.contains(&node) == joins {
+            return;
+        }
+        known.listening.retain(|&listening| listening != node);
+        if joins {
+            known.listening.push(node);
+        }
+        let (trees, leave_latency, port) = (known.trees, known.leave_latency, known.served_at);
+        for (source, receivers) in self.senders(group) {
+            let notice = Notice::Membership(Membership { group, source, joins, leave_latency });
+            let of_node = receivers.into_iter().find(|&r| self.endpoints[r as usize].node == node);
+            let agent = port.and_then(|port| self.agent(node, port));
+            for endpoint in [of_node, agent].into_iter().flatten() {
+                self.tell(endpoint, notice);
+            }
+        }
+        if trees == Trees::Instant {
+            self.route_groups();
+        }
+        self.forward_arrivals();
+    }
+
+    /// The nodes that send to a group, with the endpoints that receive it.
+    fn senders(&self, group: GroupId) -> Vec<(NodeId, Vec<u32>)> {
+        let flows = self.flows.iter().filter(|flow| flow.to == Address::Group(group));
+        flows.map(|flow| (self.endpoints[flow.sender as usize].node, flow.receivers.clone())).collect()
+    }
+
+    fn agent(&self, node: NodeId, port: u16) -> Option<u32> {
+        self.nodes[node.0 as usize].sockets.get(usize::from(port)).copied().flatten()
+    }
+
+    fn tell(&mut self, endpoint: u32, notice: Notice) {
+        let now = self.core.now();
+        self.endpoints[endpoint as usize].endpoint.on_notice(now, notice);
+        self.settle(endpoint);
+    }
+
+    /// Builds the trees that are instant, and at the start of the run also the others.
+    pub(super) fn route_groups(&mut self) {
+        let begun = std::mem::replace(&mut self.has_trees, true);
+        let is_kept = |groups: &[Group], group: GroupId| begun && groups[group.0 as usize].trees == Trees::Signalled;
+        for node in &mut self.nodes {
+            node.groups.retain(|((group, _), _)| is_kept(&self.groups, *group));
+        }
+        for number in 0..self.groups.len() as u32 {
+            let group = GroupId(number);
+            if is_kept(&self.groups, group) {
+                continue;
+            }
+            let Group { listening, area, trees, .. } = self.groups[number as usize].clone();
+            for (source, _) in self.senders(group) {
+                for &node in &listening {
+                    self.nodes[node.0 as usize].group_mut(group, source).local = true;
+                }
+                for &node in listening.iter().chain(&area) {
+                    match trees {
+                        Trees::Instant => self.grow_forwards(group, source, node),
+                        Trees::Signalled => self.grow_back(group, source, node),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets a tree reach a node by the shortest path from its sender.
+    fn grow_forwards(&mut self, group: GroupId, source: NodeId, node: NodeId) {
+        if !self.reaches(source, node) {
+            return;
+        }
+        let mut at = source;
+        while at != node {
+            let Some((hop, next)) = self.next_hop(at, node) else { break };
+            self.nodes[at.0 as usize].group_mut(group, source).open(hop);
+            at = next;
+        }
+    }
+
+    /// Lets a tree reach a node by its shortest way back to the sender.
+    fn grow_back(&mut self, group: GroupId, source: NodeId, node: NodeId) {
+        if !self.reaches(node, source) {
+            return;
+        }
+        let mut at = node;
+        while at != source {
+            let Some((hop, parent)) = self.next_hop(at, source) else { break };
+            let port = self.ends[hop.medium as usize][hop.from.0 as usize].port;
+            self.nodes[at.0 as usize].group_mut(group, source).parent = Some(port);
+            let down = NextHop { medium: hop.medium, from: hop.to, to: hop.from };
+            self.nodes[parent.0 as usize].group_mut(group, source).open(down);
+            at = parent;
+        }
+    }
+
+    /// Where the ways back to senders of signalled groups lead at present: node, group, sender and neighbour.
+    pub(super) fn upstreams(&self) -> Vec<(NodeId, GroupId, NodeId, Option<NodeId>)> {
+        let mut found = Vec::new();
+        for (node, number) in self.nodes.iter().zip(0..) {
+            for ((group, source), list) in &node.groups {
+                let signalled = self.groups[group.0 as usize].trees == Trees::Signalled;
+                if signalled && list.branches() > 0 && source.0 != number {
+                    let neighbour = self.next_hop(NodeId(number), *source).map(|(_, neighbour)| neighbour);
+                    found.push((NodeId(number), *group, *source, neighbour));
+                }
+            }
+        }
+        found
+    }
+
+    /// Tells the machines at the nodes which of the ways back lead elsewhere than before.
+    pub(super) fn tell_of_upstreams(&mut self, before: Vec<(NodeId, GroupId, NodeId, Option<NodeId>)>) {
+        for (node, group, source, before) in before {
+            let now = self.next_hop(node, source).map(|(_, neighbour)| neighbour);
+            if now == before {
+                continue;
+            }
+            self.set_parent(node, group, source);
+            let port = self.groups[group.0 as usize].served_at;
+            if let Some(agent) = port.and_then(|port| self.agent(node, port)) {
+                self.tell(agent, Notice::Upstream(Upstream { group, source, before }));
+            }
+        }
+    }
+
+    /// From now on a node takes a sender's packets from the interface over which its own packets to that sender leave.
+    fn set_parent(&mut self, node: NodeId, group: GroupId, source: NodeId) {
+        let port = self
+            .next_hop(node, source)
+            .map_or(Port::LOCAL, |(hop, _)| self.ends[hop.medium as usize][hop.from.0 as usize].port);
+        self.nodes[node.0 as usize].group_mut(group, source).parent = Some(port);
+    }
+
+    /// Passes an order to the out-list of a group at `node`.
+    pub(super) fn order_group(&mut self, node: NodeId, order: &Order) -> Answer {
+        let toward = order.toward;
+        match order.command {
+            Command::Open(group, source, port) => {
+                if self.nodes[node.0 as usize].group(group, source).is_none_or(|list| list.branches() == 0) {
+                    self.set_parent(node, group, source);
+                }
+                if toward == node {
+                    self.nodes[node.0 as usize].group_mut(group, source).local = true;
+                } else {
+                    let Some(hop) = self.hop_over(node, port, toward) else { return Answer::Unknown };
+                    self.nodes[node.0 as usize].group_mut(group, source).open(hop);
+                }
+                Answer::Branches(self.nodes[node.0 as usize].group_mut(group, source).branches())
+            }
+            Command::Shut(group, source) => {
+                let ends = &self.ends;
+                let leads = |medium: u32, peer: crate::net::Peer| ends[medium as usize][peer.0 as usize].node == toward;
+                let list = self.nodes[node.0 as usize].group_mut(group, source);
+                if toward == node {
+                    list.local = false;
+                }
+                for (medium, _, peers) in &mut list.out {
+                    peers.retain(|&peer| !leads(*medium, peer));
+                }
+                list.out.retain(|(.., peers)| !peers.is_empty());
+                Answer::Branches(list.branches())
+            }
+            _ => Answer::Unknown,
+        }
+    }
+
+    /// The hop from an interface of `node` to a neighbour there.
+    fn hop_over(&self, node: NodeId, port: Port, neighbour: NodeId) -> Option<NextHop> {
+        let &(medium, from) = self.nodes[node.0 as usize].ports.get(port.0 as usize)?;
+        let peer = self.ends[medium as usize].iter().position(|end| end.node == neighbour)?;
+        Some(NextHop { medium, from, to: crate::net::Peer(peer as u32) })
+    }
+}

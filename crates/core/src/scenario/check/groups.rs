@@ -1,0 +1,66 @@
+//! Whether the groups of a scenario make sense.
+
+use std::collections::BTreeSet;
+
+use crate::scenario::diagnostic::shown;
+use crate::scenario::types::{Group, Scenario};
+
+use super::{Names, Problems, name, unique};
+
+/// Names, and who listens.
+pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let mut seen = BTreeSet::new();
+    for (i, group) in scenario.group.iter().enumerate() {
+        name(|| format!("group[{i}].name"), &group.name, problems);
+        unique(&mut seen, "groups", format!("group[{i}].name"), &group.name, problems);
+        if names.node(&group.name).is_some() {
+            let message = format!("a group and a node are called {}", shown(&group.name));
+            problems.add(format!("group[{i}].name"), message, "give the group another name");
+        }
+        let everybody: BTreeSet<String> = group.everybody(scenario).into_iter().collect();
+        if everybody.is_empty() {
+            let message = format!("group {} has no members", shown(&group.name));
+            problems.add(format!("group[{i}].members"), message, "expected the names of nodes");
+        }
+        let mut nodes = |listed: &[String], path: &str| known(scenario, group, names, listed, path, problems);
+        nodes(&group.members, &format!("group[{i}].members"));
+        nodes(&group.area, &format!("group[{i}].area"));
+        for (field, switches) in [("join", &group.join), ("leave", &group.leave)] {
+            for (n, switch) in switches.iter().enumerate() {
+                nodes(&switch.members, &format!("group[{i}].{field}[{n}].members"));
+            }
+        }
+        for (n, switch) in group.leave.iter().enumerate() {
+            for (m, member) in switch.members.iter().enumerate() {
+                let never = |node: &String| names.node(node).is_some() && !everybody.contains(node);
+                if scenario.nodes_called(member).iter().any(never) {
+                    let message = format!("{} never listens to group {}", shown(member), shown(&group.name));
+                    problems.add(format!("group[{i}].leave[{n}].members[{m}]"), message, "it cannot leave");
+                }
+            }
+        }
+    }
+}
+
+/// Whether there are nodes of these names, each once.
+fn known(
+    scenario: &Scenario,
+    group: &Group,
+    names: &Names<'_>,
+    listed: &[String],
+    path: &str,
+    problems: &mut Problems,
+) {
+    let mut seen = BTreeSet::new();
+    for (m, member) in listed.iter().enumerate() {
+        for node in scenario.nodes_called(member) {
+            if names.node(&node).is_none() {
+                let (label, note) = names.unknown(&node, false);
+                problems.note(format!("{path}[{m}]"), format!("there is no node {}", shown(&node)), label, note);
+            } else if !seen.insert(node) {
+                let message = format!("{} is twice a member of group {}", shown(member), shown(&group.name));
+                problems.add(format!("{path}[{m}]"), message, "keep one");
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Multicast groups as data.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{Duration, Instant};
+use crate::net::simulation::Trees;
+
+use super::types::Scenario;
+
+/// A multicast group. Each of its senders has a tree of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// A name, to which flows send.
+    pub name: String,
+    /// The nodes that listen from the start; `NAME.ue[*]` stands for all terminals of a cell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
+    /// Who joins later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub join: Vec<Switch>,
+    /// Who leaves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leave: Vec<Switch>,
+    /// How its trees follow members and network: `signalled`, by messages that take their time, along the ways back to the sender;
+    /// or `instant`, at once, along the ways from the sender (as in ns-2). Signalled.
+    #[serde(default)]
+    pub trees: Trees,
+    /// How long the last router goes on after a member has left, since it asks first whether others are there. 2 s (IGMPv2: two
+    /// queries a second apart, RFC 2236 §8.8 and §8.9).
+    #[serde(default = "default_leave_latency")]
+    pub leave_latency: Duration,
+    /// Broadcast: nodes to which packets go whoever listens, such as `NAME.ue[*]`, all terminals of a cell. None.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub area: Vec<String>,
+}
+
+/// Nodes that join or leave a group at some time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// When.
+    pub at: Duration,
+    /// The nodes.
+    pub members: Vec<String>,
+}
+
+/// A node that joins or leaves a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Switched {
+    /// When.
+    pub at: Instant,
+    /// The number of the group in the scenario.
+    pub group: usize,
+    /// The node.
+    pub node: String,
+    /// Whether it joins.
+    pub joins: bool,
+}
+
+impl Group {
+    /// The nodes that listen from the start.
+    pub(super) fn listening(&self, scenario: &Scenario) -> Vec<String> {
+        self.members.iter().flat_map(|name| scenario.nodes_called(name)).collect()
+    }
+
+    /// The nodes that listen at some time, each once.
+    pub(super) fn everybody(&self, scenario: &Scenario) -> Vec<String> {
+        let mut all = self.listening(scenario);
+        for name in self.join.iter().flat_map(|join| &join.members) {
+            all.extend(scenario.nodes_called(name));
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        all.retain(|name| seen.insert(name.clone()));
+        all
+    }
+
+    /// Whether its trees may change by messages during the run.
+    fn is_signalled(&self, scenario: &Scenario) -> bool {
+        let stands_still = scenario.change.is_empty() && scenario.cell.is_empty();
+        self.trees == Trees::Signalled && !(stands_still && self.join.is_empty() && self.leave.is_empty())
+    }
+}
+
+/// Whether the nodes need machines for the membership of groups.
+pub(super) fn are_served(scenario: &Scenario) -> bool {
+    scenario.group.iter().any(|group| group.is_signalled(scenario))
+}
+
+/// Who joins and leaves, in the order of time.
+pub(super) fn switches(scenario: &Scenario) -> Vec<Switched> {
+    let mut all = Vec::new();
+    for (group, written) in scenario.group.iter().enumerate() {
+        for (switches, joins) in [(&written.join, true), (&written.leave, false)] {
+            for switch in switches {
+                for node in switch.members.iter().flat_map(|name| scenario.nodes_called(name)) {
+                    all.push(Switched { at: Instant::ZERO + switch.at, group, node, joins });
+                }
+            }
+        }
+    }
+    all.sort_by_key(|switch| switch.at);
+    all
+}
+
+fn default_leave_latency() -> Duration {
+    Duration::from_secs(2)
+}
