@@ -18,7 +18,7 @@ pub struct Order {
     pub command: Command,
 }
 
-/// What is asked of a queue discipline.
+/// What is asked of a queue discipline, or of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Reserve this rate for a flow, or change what is reserved for it.
@@ -29,6 +29,8 @@ pub enum Command {
     Offer(Class),
     /// Condition a flow: mark what keeps to the promise for the class.
     Condition(FlowId, Class, Promise),
+    /// Say how many packets of a flow for this terminal found no room in front of the radio.
+    Rejections(FlowId, NodeId),
 }
 
 /// The answer to an order.
@@ -40,6 +42,8 @@ pub enum Answer {
     Offered(Place, BitRate),
     /// It cannot be done: this much could be reserved in place of what was asked.
     Refused(BitRate),
+    /// So many so far.
+    Rejected(u64),
     /// The interface knows no such order, or there is no interface on the way to that node.
     Unknown,
 }

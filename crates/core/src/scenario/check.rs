@@ -15,9 +15,11 @@ use super::types::{Flow, Link, Scenario};
 
 mod cells;
 mod hsdpa;
+mod mbms;
 
 use cells::cells;
 use hsdpa::hsdpa;
+use mbms::mbms;
 
 /// The most nodes, links, groups, flows or changes.
 const MOST: usize = 1_000_000;
@@ -43,6 +45,7 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     links(scenario, &names, &mut problems);
     cells(scenario, &names, &mut problems);
     hsdpa(scenario, &names, &mut problems);
+    mbms(scenario, &names, &mut problems);
     groups(scenario, &names, &mut problems);
     flows(scenario, &names, &mut problems);
     changes(scenario, &mut problems);
@@ -173,6 +176,7 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         ("link", "links", scenario.link.len()),
         ("cell", "cells", scenario.cell.len()),
         ("hsdpa", "radios", scenario.hsdpa.len()),
+        ("mbms", "radios", scenario.mbms.len()),
         ("group", "groups", scenario.group.len()),
         ("flow", "flows", scenario.flow.len()),
         ("change", "changes", single_changes(scenario)),
@@ -191,6 +195,7 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         return;
     }
     let ues = scenario.cell.iter().map(|cell| cell.ues).chain(scenario.hsdpa.iter().map(|hsdpa| hsdpa.ues));
+    let ues = ues.chain(scenario.mbms.iter().map(|mbms| mbms.ues));
     let terminals: usize = ues.map(|ues| ues as usize).sum();
     let things = (scenario.flow.len() + 2 * (scenario.link.len() + terminals)).max(1) as u64;
     let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
@@ -442,9 +447,11 @@ fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             part[a.max(b)] = a.min(b);
         }
     }
-    for hsdpa in &scenario.hsdpa {
-        let Some(node) = names.node(&hsdpa.node) else { continue };
-        for terminal in hsdpa.terminals().filter_map(|name| names.node(&name)) {
+    let hsdpa = scenario.hsdpa.iter().map(|hsdpa| (&hsdpa.node, hsdpa.terminals().collect::<Vec<_>>()));
+    let mbms = scenario.mbms.iter().map(|mbms| (&mbms.rnc, mbms.terminals().collect()));
+    for (node, terminals) in hsdpa.chain(mbms) {
+        let Some(node) = names.node(node) else { continue };
+        for terminal in terminals.iter().filter_map(|name| names.node(name)) {
             let (a, b) = (root(&mut part, node), root(&mut part, terminal));
             part[a.max(b)] = a.min(b);
         }

@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod expand;
 pub mod hs_dsch;
 pub mod hsdpa;
+pub mod mbms;
 mod ramp;
 pub mod read;
 pub mod registry;

@@ -333,7 +333,9 @@ impl QueueDiscipline for DiffServ {
                 self.profiles.remove(&flow);
                 Answer::Done
             }
-            Command::Reserve(..) | Command::Offer(_) | Command::Condition(..) => Answer::Unknown,
+            Command::Reserve(..) | Command::Offer(_) | Command::Condition(..) | Command::Rejections(..) => {
+                Answer::Unknown
+            }
         }
     }
 

@@ -378,7 +378,9 @@ impl QueueDiscipline for Wfq {
                 }
                 Answer::Done
             }
-            Command::Reserve(..) | Command::Offer(_) | Command::Condition(..) => Answer::Unknown,
+            Command::Reserve(..) | Command::Offer(_) | Command::Condition(..) | Command::Rejections(..) => {
+                Answer::Unknown
+            }
         }
     }
 

@@ -43,6 +43,9 @@ pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
         for (path, loss) in [("loss", &cell.loss), ("uplink_loss", &cell.uplink_loss)] {
             loss_faults(format!("cell[{i}].{path}"), loss.as_ref(), problems);
         }
+        if let Some(indication) = &cell.loss_indication {
+            problems.fault(format!("cell[{i}].loss_indication.{}", indication.name()), indication.config().check());
+        }
         mobility(i, cell, scenario, names, problems);
         let rlc = cell.rlc(scenario.profile);
         problems.fault(format!("cell[{i}].rlc.{}", rlc.name()), rlc.config().check());
