@@ -23,6 +23,8 @@ use mbms::mbms;
 
 /// The most nodes, links, groups, flows or changes.
 const MOST: usize = 1_000_000;
+/// The most terminals of a radio.
+const MOST_TERMINALS: u32 = 100_000;
 /// The largest seed: 2⁵³ − 1, which every JSON reader holds exactly.
 const MAX_SEED: u64 = (1 << 53) - 1;
 /// The most samples of `record.series`, links and flows together.
@@ -40,6 +42,10 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     let scenario = &document.scenario;
     let mut problems = Problems::default();
     totals(scenario, &mut problems);
+    if !terminals(scenario, &mut problems) {
+        // Their names may be too many to write down.
+        return document.first(problems.0).map_or(Ok(()), Err);
+    }
     let names = Names::of(scenario);
     nodes(scenario, &mut problems);
     links(scenario, &names, &mut problems);
@@ -203,6 +209,28 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         let message = format!("record.series would take {samples} samples of links and flows");
         problems.add("record.series", message, format!("expected a longer interval: the most is {MAX_SAMPLES}"));
     }
+}
+
+/// How many terminals radios have. Says whether that makes sense.
+fn terminals(scenario: &Scenario, problems: &mut Problems) -> bool {
+    let cells = scenario.cell.iter().map(|cell| ("cell", "a cell", cell.ues)).enumerate();
+    let hsdpa = scenario.hsdpa.iter().map(|hsdpa| ("hsdpa", "a radio", hsdpa.ues)).enumerate();
+    let mbms = scenario.mbms.iter().map(|mbms| ("mbms", "a cell", mbms.ues)).enumerate();
+    let (mut all, mut fine) = (0, true);
+    for (i, (of, what, ues)) in cells.chain(hsdpa).chain(mbms) {
+        all += ues as usize;
+        let path = format!("{of}[{i}].ues");
+        if !(1..=MOST_TERMINALS).contains(&ues) {
+            let message = format!("{what} of {ues} terminals");
+            problems.add(path, message, format!("expected 1 to {MOST_TERMINALS}"));
+        } else if all > MOST {
+            problems.add(path, format!("{all} terminals are too many"), format!("the most is {MOST}"));
+        } else {
+            continue;
+        }
+        fine = false;
+    }
+    fine
 }
 
 /// How many changes there are, each repetition counted. Of one with too many of them [`changes`]

@@ -9,8 +9,7 @@ use crate::scenario::types::Scenario;
 
 use super::{Names, Problems, loss_faults, name, unique};
 
-/// The most terminals of a Node B, and the most attempts to bring a packet over the air.
-const MOST_TERMINALS: u32 = 100_000;
+/// The most attempts to bring a packet over the air.
 const MOST_ATTEMPTS: u32 = 1_000;
 /// The most requests for one packet, and the longest time until the RNC answers one.
 const MOST_REQUESTS: u32 = 1_000;
@@ -26,10 +25,6 @@ pub(super) fn mbms(scenario: &Scenario, names: &Names<'_>, problems: &mut Proble
         if names.node(&mbms.rnc).is_none() {
             let (label, note) = names.unknown(&mbms.rnc, false);
             problems.note(format!("mbms[{i}].rnc"), format!("there is no node {}", shown(&mbms.rnc)), label, note);
-        }
-        if !(1..=MOST_TERMINALS).contains(&mbms.ues) {
-            let message = format!("a cell of {} terminals", mbms.ues);
-            problems.add(format!("mbms[{i}].ues"), message, format!("expected 1 to {MOST_TERMINALS}"));
         }
         terminals(i, mbms, problems);
         bearers(i, mbms, problems);
