@@ -218,17 +218,18 @@ fn terminals(scenario: &Scenario, problems: &mut Problems) -> bool {
     let mbms = scenario.mbms.iter().map(|mbms| ("mbms", "a cell", mbms.ues)).enumerate();
     let (mut all, mut fine) = (0, true);
     for (i, (of, what, ues)) in cells.chain(hsdpa).chain(mbms) {
-        all += ues as usize;
         let path = format!("{of}[{i}].ues");
         if !(1..=MOST_TERMINALS).contains(&ues) {
             let message = format!("{what} of {ues} terminals");
             problems.add(path, message, format!("expected 1 to {MOST_TERMINALS}"));
-        } else if all > MOST {
-            problems.add(path, format!("{all} terminals are too many"), format!("the most is {MOST}"));
-        } else {
+            fine = false;
             continue;
         }
-        fine = false;
+        all += ues as usize;
+        if all > MOST {
+            problems.add(path, format!("{all} terminals are too many"), format!("the most is {MOST}"));
+            fine = false;
+        }
     }
     fine
 }

@@ -138,7 +138,8 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
             let _ = writeln!(out, "to = \"{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
         } else {
             let _ = writeln!(out, "to = \"{to}\"");
-            let reliable = !dice.one_in(3);
+            // HSDPA's way up has no rate: what slows down for losses only would send ever more.
+            let reliable = !dice.one_in(3) || from.starts_with("radio");
             if reliable {
                 tcp(dice, &mut out);
             } else {
