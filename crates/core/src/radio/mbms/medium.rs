@@ -22,6 +22,7 @@ use super::retransmission::{self, Passage, Retransmission};
 /// For what a terminal has a point-to-point bearer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "MbmsBearers")]
 pub enum PerWhat {
     /// One for each flow, with a FIFO and the whole rate of its own.
     #[default]

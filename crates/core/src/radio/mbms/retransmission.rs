@@ -17,6 +17,7 @@ const KEPT: u64 = 64;
 /// Whether and when a Node B asks the RNC for packets to a group that it rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Retransmission")]
 pub struct Config {
     /// How long after the rejection the RNC sends the packet again, the way of the request included. 0.1 s.
     pub after: Duration,
