@@ -214,6 +214,17 @@ SHARED = [
     ("failed_pct", ["failed_pct"]),
 ]
 
+NODE_BS = [
+    ("node_b", ["cell"]),
+    ("ues", ["ues"]),
+    ("packets", ["packets"]),
+    ("tries", ["tries"]),
+    ("failed_pct", ["failed_pct"]),
+    ("rejected", ["rejected_packets"]),
+    ("resent", ["resent_packets"]),
+    ("indicated", ["indicated_packets"]),
+]
+
 #: The length of a slot of HSDPA.
 SLOT_MS = 2
 
@@ -227,12 +238,20 @@ def _slots(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _tries(row: dict[str, Any]) -> dict[str, Any]:
+    """What the attempts of a Node B of MBMS brought."""
+    return row | {"failed_pct": 100 * row["failed_tries"] / row["tries"] if row["tries"] else None}
+
+
 def _cells(result: Result) -> list[str]:
-    """What each cell gave away, what RLC did in each of its directions, and what slots carried."""
+    """What each cell gave away, what RLC did in each of its directions, what slots carried, and what attempts brought."""
     if "cells" not in result.tables:
         return []
-    shared = [_slots(row) for row in result.tables["cells"].rows() if row.get("used_slots") is not None]
-    return [*_channels(result), _table(SHARED, shared, _plain) if shared else ""]
+    rows = result.tables["cells"].rows()
+    shared = [_slots(row) for row in rows if row.get("used_slots") is not None]
+    node_bs = [_tries(row) for row in rows if row.get("tries") is not None]
+    slots = _table(SHARED, shared, _plain) if shared else ""
+    return [*_channels(result), slots, _table(NODE_BS, node_bs, _plain) if node_bs else ""]
 
 
 def _channels(result: Result) -> list[str]:

@@ -38,6 +38,12 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// A stream beneath this one, by its number. It does not depend on what this one has drawn.
+    #[must_use]
+    pub fn numbered(&self, number: u64) -> Self {
+        Self { key: splitmix(splitmix(self.key).wrapping_add(number)), rng: None }
+    }
+
     /// 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {

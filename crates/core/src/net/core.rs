@@ -240,6 +240,20 @@ impl Core {
         self.slab.take_vacant()
     }
 
+    /// A copy of a packet that somebody kept, which may have ended.
+    pub fn copy_of(&mut self, packet: &Packet) -> Pkt {
+        self.counters.copied += 1;
+        *self.slab.vacant() = packet.clone();
+        self.slab.take_vacant()
+    }
+
+    /// A medium takes back what a transmitter in it has brought, in this event, to a place that is no node but inside the medium.
+    #[inline]
+    pub fn take_arrival(&mut self, inside: NodeId) -> Option<Pkt> {
+        let last = self.arrivals.pop_if(|arrival| arrival.node == inside)?;
+        Some(last.pkt)
+    }
+
     /// A medium hands over a packet that has come to `node` over its interface `via`.
     #[inline]
     pub fn arrive(&mut self, node: NodeId, via: Port, pkt: Pkt) {

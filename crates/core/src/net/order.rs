@@ -19,7 +19,7 @@ pub struct Order {
     pub command: Command,
 }
 
-/// What is asked of a queue discipline, or of the out-list of a group.
+/// What is asked of a queue discipline, of a medium, or of the out-list of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Reserve this rate for a flow, or change what is reserved for it.
@@ -34,6 +34,8 @@ pub enum Command {
     Open(GroupId, NodeId, Port),
     /// Let it through no longer.
     Shut(GroupId, NodeId),
+    /// Say how many packets of a flow for this terminal found no room in front of the radio.
+    Rejections(FlowId, NodeId),
 }
 
 /// The answer to an order.
@@ -47,6 +49,8 @@ pub enum Answer {
     Refused(BitRate),
     /// To so many neighbours, the own endpoints among them, the sender's packets to the group go from here.
     Branches(u32),
+    /// So many so far.
+    Rejected(u64),
     /// The interface knows no such order, or there is no interface on the way to that node.
     Unknown,
 }

@@ -17,11 +17,13 @@ use crate::net::watched::Watched;
 use crate::net::{Address, Core, End, GroupId, NodeId, Observer, Place, Simulation};
 use crate::qos::Agent;
 use crate::radio::hsdpa::Hsdpa;
+use crate::radio::mbms::Mbms;
 use crate::radio::umts::Umts;
 
 use super::cell::Cell;
 use super::group;
 use super::hsdpa;
+use super::mbms;
 use super::registry::{LossModel, Qos, Queue};
 use super::types::{Change, Flow, Link, Scenario};
 use super::umts;
@@ -65,7 +67,8 @@ pub struct Changing {
 pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Built, BuildError> {
     let mut simulation = Simulation::new(seed);
     // Cells keep no clock of ns-2's.
-    let ns2_clock = scenario.profile.is_ns2() && scenario.cell.is_empty() && scenario.hsdpa.is_empty();
+    let no_cells = scenario.cell.is_empty() && scenario.hsdpa.is_empty() && scenario.mbms.is_empty();
+    let ns2_clock = scenario.profile.is_ns2() && no_cells;
     if ns2_clock {
         simulation.core_mut().follow_ns2_clock();
     }
@@ -115,6 +118,16 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         });
     }
     let served = group::are_served(scenario);
+    for (i, mbms) in scenario.mbms.iter().enumerate() {
+        let mut ends = vec![node(&mbms.rnc, &|| format!("mbms[{i}].rnc"))?];
+        for terminal in mbms.terminals() {
+            ends.push(node(&terminal, &|| format!("mbms[{i}].ues"))?);
+        }
+        simulation.add_medium(&ends, |core, component, ends| {
+            let setup = mbms::setup(core, mbms);
+            Mbms::new(core, component, ends, setup)
+        });
+    }
     let mut groups = Vec::new();
     for (i, group) in scenario.group.iter().enumerate() {
         let numbers = |names: Vec<String>| -> Result<Vec<NodeId>, BuildError> {

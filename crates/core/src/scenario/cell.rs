@@ -11,7 +11,7 @@ use crate::radio::umts::rach::Aloha;
 use crate::radio::umts::roaming::Mobility;
 
 use super::hs_dsch::HsDsch;
-use super::registry::{Attachment, LossModel, Pdcp, Rlc};
+use super::registry::{Attachment, LossIndication, LossModel, Pdcp, Rlc};
 use super::types::{Flow, Scenario};
 
 /// A cell of UMTS between an RNC and terminals (UEs). The terminals are nodes called `NAME.ue[0]`,
@@ -84,6 +84,9 @@ pub struct Cell {
     /// terminals in one order for ever.
     #[serde(default = "default_spacing")]
     pub spacing: Duration,
+    /// By which rule the RNC indicates packets that it never had, or that found no room in RLC's buffer. It does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_indication: Option<LossIndication>,
     /// Several radio cells in the place of one, and terminals that move between them. Left out: one cell, in which it does not
     /// matter where terminals are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,6 +184,7 @@ impl Scenario {
         let radio = name.strip_suffix(".ue[*]")?;
         let cell = self.cell.iter().find(|cell| cell.name == radio).map(|cell| cell.terminals().collect());
         cell.or_else(|| Some(self.hsdpa.iter().find(|hsdpa| hsdpa.name == radio)?.terminals().collect()))
+            .or_else(|| Some(self.mbms.iter().find(|mbms| mbms.name == radio)?.terminals().collect()))
     }
 
     /// The nodes that `name` stands for, as the end of a flow.

@@ -16,13 +16,17 @@ use super::types::{Flow, Link, Scenario};
 mod cells;
 mod groups;
 mod hsdpa;
+mod mbms;
 
 use cells::cells;
 use groups::groups;
 use hsdpa::hsdpa;
+use mbms::mbms;
 
 /// The most nodes, links, groups, flows or changes.
 const MOST: usize = 1_000_000;
+/// The most terminals of a radio.
+const MOST_TERMINALS: u32 = 100_000;
 /// The largest seed: 2⁵³ − 1, which every JSON reader holds exactly.
 const MAX_SEED: u64 = (1 << 53) - 1;
 /// The most samples of `record.series`, links and flows together.
@@ -40,11 +44,16 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     let scenario = &document.scenario;
     let mut problems = Problems::default();
     totals(scenario, &mut problems);
+    if !terminals(scenario, &mut problems) {
+        // Their names may be too many to write down.
+        return document.first(problems.0).map_or(Ok(()), Err);
+    }
     let names = Names::of(scenario);
     nodes(scenario, &mut problems);
     links(scenario, &names, &mut problems);
     cells(scenario, &names, &mut problems);
     hsdpa(scenario, &names, &mut problems);
+    mbms(scenario, &names, &mut problems);
     groups(scenario, &names, &mut problems);
     flows(scenario, &names, &mut problems);
     changes(scenario, &mut problems);
@@ -175,6 +184,7 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         ("link", "links", scenario.link.len()),
         ("cell", "cells", scenario.cell.len()),
         ("hsdpa", "radios", scenario.hsdpa.len()),
+        ("mbms", "radios", scenario.mbms.len()),
         ("group", "groups", scenario.group.len()),
         ("flow", "flows", scenario.flow.len()),
         ("change", "changes", single_changes(scenario)),
@@ -193,6 +203,7 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         return;
     }
     let ues = scenario.cell.iter().map(|cell| cell.ues).chain(scenario.hsdpa.iter().map(|hsdpa| hsdpa.ues));
+    let ues = ues.chain(scenario.mbms.iter().map(|mbms| mbms.ues));
     let terminals: usize = ues.map(|ues| ues as usize).sum();
     let things = (scenario.flow.len() + 2 * (scenario.link.len() + terminals)).max(1) as u64;
     let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
@@ -200,6 +211,29 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
         let message = format!("record.series would take {samples} samples of links and flows");
         problems.add("record.series", message, format!("expected a longer interval: the most is {MAX_SAMPLES}"));
     }
+}
+
+/// How many terminals radios have. Says whether that makes sense.
+fn terminals(scenario: &Scenario, problems: &mut Problems) -> bool {
+    let cells = scenario.cell.iter().map(|cell| ("cell", "a cell", cell.ues)).enumerate();
+    let hsdpa = scenario.hsdpa.iter().map(|hsdpa| ("hsdpa", "a radio", hsdpa.ues)).enumerate();
+    let mbms = scenario.mbms.iter().map(|mbms| ("mbms", "a cell", mbms.ues)).enumerate();
+    let (mut all, mut fine) = (0, true);
+    for (i, (of, what, ues)) in cells.chain(hsdpa).chain(mbms) {
+        let path = format!("{of}[{i}].ues");
+        if !(1..=MOST_TERMINALS).contains(&ues) {
+            let message = format!("{what} of {ues} terminals");
+            problems.add(path, message, format!("expected 1 to {MOST_TERMINALS}"));
+            fine = false;
+            continue;
+        }
+        all += ues as usize;
+        if all > MOST {
+            problems.add(path, format!("{all} terminals are too many"), format!("the most is {MOST}"));
+            fine = false;
+        }
+    }
+    fine
 }
 
 /// How many changes there are, each repetition counted. Of one with too many of them [`changes`]
@@ -417,9 +451,11 @@ fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             part[a.max(b)] = a.min(b);
         }
     }
-    for hsdpa in &scenario.hsdpa {
-        let Some(node) = names.node(&hsdpa.node) else { continue };
-        for terminal in hsdpa.terminals().filter_map(|name| names.node(&name)) {
+    let hsdpa = scenario.hsdpa.iter().map(|hsdpa| (&hsdpa.node, hsdpa.terminals().collect::<Vec<_>>()));
+    let mbms = scenario.mbms.iter().map(|mbms| (&mbms.rnc, mbms.terminals().collect()));
+    for (node, terminals) in hsdpa.chain(mbms) {
+        let Some(node) = names.node(node) else { continue };
+        for terminal in terminals.iter().filter_map(|name| names.node(name)) {
             let (a, b) = (root(&mut part, node), root(&mut part, terminal));
             part[a.max(b)] = a.min(b);
         }

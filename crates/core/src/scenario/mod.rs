@@ -11,6 +11,7 @@ pub mod expand;
 mod group;
 pub mod hs_dsch;
 pub mod hsdpa;
+pub mod mbms;
 mod ramp;
 pub mod read;
 pub mod registry;

@@ -3,9 +3,10 @@
 use crate::choice;
 use crate::net::discipline::QueueConfig;
 use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, red, rio, swan, token_bucket, wfq, xcp};
-use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
+use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, redrawn, schedule};
 use crate::qos::{self, QosConfig};
 use crate::radio::arq::ArqConfig;
+use crate::radio::loss_indication::{self, IndicationConfig};
 use crate::radio::pdcp::{self, PdcpConfig};
 use crate::radio::rate_map::{self, RateMapConfig};
 use crate::radio::rlc;
@@ -108,6 +109,8 @@ choice! {
         "list" => List(list::Config),
         /// Independent losses with a probability that changes over time.
         "schedule" => Schedule(schedule::Config),
+        /// Independent losses with a probability that is drawn anew from time to time.
+        "redrawn" => Redrawn(redrawn::Config),
         /// Nothing is lost.
         "none" => None(none::Config),
     }
@@ -172,6 +175,18 @@ choice! {
         "combining" => Combining(reception::Combining),
         /// By power and thresholds (EURANE).
         "thresholds" => Thresholds(reception::Thresholds),
+    }
+}
+
+choice! {
+    /// By which rule a base station sets the packet-loss indication (Alexiou, Bouras, Papazois 2009).
+    pub enum LossIndication: "packet-loss indication" as IndicationConfig {
+        /// Set in the first packets after a gap, and in copies that the base station asked for.
+        "edge" => Edge(loss_indication::Edge),
+        /// Changes with each gap, and stays until the next.
+        "toggle" => Toggle(loss_indication::Toggle),
+        /// Set only in copies that the base station asked for.
+        "resend" => Resend(loss_indication::Resend),
     }
 }
 

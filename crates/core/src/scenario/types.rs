@@ -10,6 +10,7 @@ use super::cell::Cell;
 pub use super::change::{Change, Repeat};
 pub use super::group::{Group, Switch};
 use super::hsdpa::Hsdpa;
+use super::mbms::Mbms;
 use super::registry::{LossModel, Qos, Queue, Source, Transport};
 
 /// A network, what it carries, what changes, and what to record.
@@ -40,6 +41,9 @@ pub struct Scenario {
     /// Cells of HSDPA.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hsdpa: Vec<Hsdpa>,
+    /// Node Bs of MBMS.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mbms: Vec<Mbms>,
     /// Multicast groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub group: Vec<Group>,
@@ -65,6 +69,7 @@ impl Default for Scenario {
             link: Vec::new(),
             cell: Vec::new(),
             hsdpa: Vec::new(),
+            mbms: Vec::new(),
             group: Vec::new(),
             flow: Vec::new(),
             change: Vec::new(),
@@ -79,10 +84,12 @@ impl Scenario {
     pub fn node_names(&self) -> Vec<String> {
         let linked = self.link.iter().flat_map(|link| &link.between).map(String::as_str);
         let radios = self.cell.iter().flat_map(Cell::rncs).chain(self.hsdpa.iter().map(|hsdpa| hsdpa.node.as_str()));
+        let radios = radios.chain(self.mbms.iter().map(|mbms| mbms.rnc.as_str()));
         let named = || linked.chain(radios).map(str::to_owned).collect();
         let mut names: Vec<String> = if self.nodes.is_empty() { named() } else { self.nodes.clone() };
         names.extend(self.cell.iter().flat_map(Cell::terminals));
         names.extend(self.hsdpa.iter().flat_map(Hsdpa::terminals));
+        names.extend(self.mbms.iter().flat_map(Mbms::terminals));
         names.sort_unstable();
         names.dedup();
         names

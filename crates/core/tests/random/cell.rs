@@ -9,6 +9,9 @@ use super::{Dice, loss};
 pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize) -> usize {
     let ues = if dice.one_in(6) { 1 + dice.below(30) } else { 1 + dice.below(4) };
     let _ = writeln!(out, "\n[[cell]]\nname = \"cell {i}\"\nrnc = \"n{}\"\nues = {ues}", dice.below(nodes));
+    if dice.one_in(3) {
+        let _ = writeln!(out, "loss_indication = \"{}\"", dice.pick(&["edge", "toggle", "resend"]));
+    }
     if dice.one_in(6) {
         high_speed(dice, out, ms, ues);
         return ues;

@@ -4,9 +4,11 @@ use std::fmt::Write;
 
 mod cell;
 mod hsdpa;
+mod mbms;
 
 use cell::cell;
 use hsdpa::hsdpa;
+use mbms::mbms;
 
 /// Random numbers: SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Dice(u64);
@@ -45,7 +47,8 @@ impl Dice {
     }
 }
 
-/// A random valid scenario: 2 to 8 nodes in a tree with some more links, up to two cells of UMTS and some of HSDPA, up to six flows,
+/// A random valid scenario: 2 to 8 nodes in a tree with some more links, up to two cells of UMTS, some of HSDPA and a Node B of MBMS, up
+/// to six flows,
 /// and losses, changes and handovers. About `packets` packets, over all links.
 pub fn scenario(dice: &mut Dice, packets: f64) -> String {
     let nodes = 2 + dice.below(7);
@@ -101,6 +104,9 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
     if dice.one_in(4) {
         terminals.push(("radio 0".to_owned(), hsdpa(dice, &mut out, 0, nodes)));
     }
+    if dice.one_in(4) {
+        terminals.push(("node b 0".to_owned(), mbms(dice, &mut out, 0, nodes, ms)));
+    }
     let sender = dice.below(nodes);
     let mut members: Vec<String> = (0..nodes)
         .filter(|n| *n != sender && (n + 1 == nodes || dice.one_in(2)))
@@ -146,7 +152,8 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
             let _ = writeln!(out, "to = \"{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
         } else {
             let _ = writeln!(out, "to = \"{to}\"");
-            let reliable = !dice.one_in(3);
+            // HSDPA's way up has no rate: what slows down for losses only would send ever more.
+            let reliable = !dice.one_in(3) || from.starts_with("radio");
             if reliable {
                 tcp(dice, &mut out);
             } else {
@@ -274,7 +281,13 @@ fn queue(dice: &mut Dice) -> String {
 }
 
 fn loss(dice: &mut Dice, ms: usize) -> String {
-    match dice.below(5) {
+    match dice.below(6) {
+        4 => format!(
+            "redrawn = {{ high = {:.3}, period = \"{} ms\", attempts = {} }}",
+            dice.log(0.01, 1.0),
+            1 + dice.below(ms),
+            1 + dice.below(3)
+        ),
         0 => {
             format!("gilbert = {{ good_to_bad = {:.4}, bad_to_good = {:.4} }}", dice.log(1e-3, 0.1), dice.log(0.1, 1.0))
         }

@@ -151,6 +151,7 @@ fn run(case: &Case, reference: &Reference) -> Rows {
             rlc: Box::new(move |_| Box::new(Entity::new(&rlc))),
             pdcp: Box::new(|| None),
             spacing: Duration::ZERO,
+            loss_indication: None,
             pdu_bits: 320,
             attachment: case.attachment.build(&cell),
             terminals: vec![places],

@@ -5,6 +5,7 @@ pub mod bernoulli;
 pub mod gilbert;
 pub mod list;
 pub mod none;
+pub mod redrawn;
 pub mod schedule;
 mod temporary;
 
@@ -54,6 +55,19 @@ impl Loss {
     }
 }
 
+/// With what probability each of so many independent attempts is lost if this share is what they leave lost.
+fn per_attempt(residual: f64, attempts: u32) -> f64 {
+    if attempts <= 1 { residual } else { libm::pow(residual, 1.0 / f64::from(attempts)) }
+}
+
+/// Refuses no attempts at all.
+fn attempts_fault(attempts: Option<u32>) -> Result<(), Fault> {
+    match attempts {
+        Some(0) => Err(Fault::new("attempts", "what is never attempted is never lost", "expected 1 or more")),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +94,19 @@ mod tests {
         }
         let twice: schedule::Config = toml::from_str("steps = [['2 s', 0], ['2 s', 1]]").unwrap();
         assert_eq!(lost(&twice, 4), [2, 3]);
+    }
+
+    /// The sheet's example: a residual of 20 % after two attempts is 0.4472 for each (0.2 = 0.4472²).
+    #[test]
+    fn a_schedule_can_say_what_attempts_leave_lost() {
+        assert!((per_attempt(0.2, 2) - 0.4472).abs() < 5e-5);
+        let config: schedule::Config = toml::from_str("steps = [['0 s', 0.2]]\nattempts = 2").unwrap();
+        let n = 100_000;
+        let share = lost(&config, n).len() as f64 / n as f64;
+        let p = 0.2f64.sqrt();
+        assert!((share - p).abs() < 5.0 * (p * (1.0 - p) / n as f64).sqrt(), "{share}");
+        let never: schedule::Config = toml::from_str("steps = []\nattempts = 0").unwrap();
+        assert_eq!(never.check().unwrap_err().field, "attempts");
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Duration, Instant, Probability, Stream};
+use crate::engine::{Duration, Fault, Instant, Probability, Stream};
 
-use super::{Loss, LossConfig, LossModel};
+use super::{Loss, LossConfig, LossModel, attempts_fault, per_attempt};
 
 /// Each packet is lost independently, with the probability that holds at its arrival.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +16,10 @@ pub struct Config {
     /// nothing is lost.
     #[schemars(with = "Vec<StepForms>")]
     pub steps: Vec<Step>,
+    /// The probabilities are the shares that so many independent attempts leave lost: each is lost with their `attempts`-th root,
+    /// as where a base station sends what does not come so many times. 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
 }
 
 /// A probability that holds from an instant on.
@@ -41,12 +45,17 @@ impl LossConfig for Config {
     fn build(&self, stream: Stream) -> Loss {
         Loss(Some(Box::new(Schedule::new(self, stream))))
     }
+
+    fn check(&self) -> Result<(), Fault> {
+        attempts_fault(self.attempts)
+    }
 }
 
 /// The loss model.
 pub struct Schedule {
     /// Steps to come, the next one last.
     to_come: Vec<Step>,
+    attempts: u32,
     p: f64,
     stream: Stream,
 }
@@ -58,14 +67,14 @@ impl Schedule {
         to_come.reverse();
         // Stable, so of two steps at one instant the one written later holds.
         to_come.sort_by_key(|step| std::cmp::Reverse(step.at));
-        Self { to_come, p: 0.0, stream }
+        Self { to_come, attempts: config.attempts.unwrap_or(1), p: 0.0, stream }
     }
 }
 
 impl LossModel for Schedule {
     fn loses(&mut self, now: Instant) -> bool {
         while let Some(step) = self.to_come.pop_if(|step| Instant::ZERO + step.at <= now) {
-            self.p = step.p.get();
+            self.p = per_attempt(step.p.get(), self.attempts);
         }
         self.stream.chance(self.p)
     }

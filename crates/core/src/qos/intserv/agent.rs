@@ -227,7 +227,9 @@ impl Agent {
         match answer {
             Answer::Done => self.grant(now, ask, true),
             // A hop that reserves nothing is passed, and counted (RFC 2205 §2.9).
-            Answer::Unknown | Answer::Offered(..) | Answer::Branches(_) => self.grant(now, ask, false),
+            Answer::Unknown | Answer::Offered(..) | Answer::Branches(_) | Answer::Rejected(_) => {
+                self.grant(now, ask, false)
+            }
             Answer::Refused(left) if !ask.again && left >= ask.header.floor && left > BitRate::default() => {
                 self.tasks.push_back(Task::Reserve(Ask { rate: left, again: true, ..ask }));
             }
@@ -504,7 +506,7 @@ impl Agent {
                 }
                 self.refuse(ask);
             }
-            Answer::Done | Answer::Unknown | Answer::Offered(..) | Answer::Branches(_) => {
+            Answer::Done | Answer::Unknown | Answer::Offered(..) | Answer::Branches(_) | Answer::Rejected(_) => {
                 let Some(session) = self.sessions.get_mut(&flow) else { return };
                 if let Some(resv) = &mut session.resv {
                     resv.rate = ask.rate;

@@ -1,7 +1,5 @@
 //! The medium: slot by slot, what waits at the base stations is sent to the mobiles.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +8,8 @@ use crate::net::discipline::QueueDiscipline;
 use crate::net::medium::{Access, Change, Edge, End, Medium, Peer};
 use crate::net::observe::{Cause, Place, Probe, What};
 use crate::net::{Core, Observation, Pkt, SeenBlock};
+use crate::radio::copies;
+use crate::radio::delay_line::DelayLine;
 use crate::radio::quality::{Quality, State};
 use crate::radio::rate_map::{Grant, RateMap};
 use crate::radio::scheduler::{Candidate, Scheduler};
@@ -81,9 +81,8 @@ pub struct Hsdpa {
     users: u8,
     split: Split,
     attempts: Option<u32>,
-    uplink_delay: Duration,
-    /// On its way up, in the order of arrival.
-    uplink: VecDeque<(Instant, u32, Pkt)>,
+    /// What is on its way up.
+    uplink: DelayLine,
     /// The slot that is waited for, and the one that was looked at last.
     next_slot: Option<u64>,
     last_slot: Option<u64>,
@@ -169,8 +168,7 @@ impl Hsdpa {
             users: setup.users,
             split: setup.split,
             attempts: setup.attempts,
-            uplink_delay: setup.uplink_delay,
-            uplink: VecDeque::new(),
+            uplink: DelayLine::new(setup.uplink_delay, Target { component, key: UPLINK }),
             next_slot: None,
             last_slot: None,
             sent: Vec::new(),
@@ -242,16 +240,11 @@ impl Hsdpa {
     }
 
     fn wake_uplink(&mut self, core: &mut Core) {
-        while self.uplink.front().is_some_and(|(at, ..)| *at <= core.now())
-            && let Some((_, number, pkt)) = self.uplink.pop_front()
-        {
+        while let Some((number, pkt)) = self.uplink.take(core) {
             let now = core.now();
             let queue = self.mobiles[number as usize].buffer.queue();
             queue.on_return(now, core.packet_mut(&pkt));
             core.arrive(self.wired.node, self.wired.port, pkt);
-        }
-        if let Some((at, ..)) = self.uplink.front() {
-            self.arm(core, *at, UPLINK);
         }
     }
 
@@ -420,20 +413,9 @@ impl Hsdpa {
 impl Medium for Hsdpa {
     fn accept(&mut self, core: &mut Core, from: Peer, to: &[Peer], packet: Pkt) {
         if let Some(number) = from.0.checked_sub(1) {
-            let at = core.now() + self.uplink_delay;
-            if self.uplink.is_empty() {
-                self.arm(core, at, UPLINK);
-            }
-            return self.uplink.push_back((at, number, packet));
+            return self.uplink.send(core, number, packet);
         }
-        let mut packet = Some(packet);
-        for (n, peer) in to.iter().enumerate() {
-            let last = n + 1 == to.len();
-            let pkt = if last { packet.take() } else { packet.as_ref().map(|packet| core.copy(packet)) };
-            if let Some(pkt) = pkt {
-                self.enqueue(core, peer.0 - 1, pkt);
-            }
-        }
+        copies::each(core, packet, to, |core, peer, pkt| self.enqueue(core, peer.0 - 1, pkt));
     }
 
     fn wake(&mut self, core: &mut Core, key: u32) {
@@ -447,7 +429,7 @@ impl Medium for Hsdpa {
     fn change(&mut self, _core: &mut Core, _change: &mut Change) {}
 
     fn access(&self, peer: Peer) -> Access {
-        let delay = if peer.0 == 0 { self.uplink_delay } else { SLOT };
+        let delay = if peer.0 == 0 { self.uplink.delay() } else { SLOT };
         Access { rate: self.rate(peer.0.saturating_sub(1)), delay, up: true }
     }
 
@@ -455,13 +437,16 @@ impl Medium for Hsdpa {
         let wired = Peer(0);
         let both = |number: u32| {
             let mobile = Peer(number + 1);
-            [Edge { from: wired, to: mobile, delay: SLOT }, Edge { from: mobile, to: wired, delay: self.uplink_delay }]
+            [
+                Edge { from: wired, to: mobile, delay: SLOT },
+                Edge { from: mobile, to: wired, delay: self.uplink.delay() },
+            ]
         };
         (0..self.mobiles.len() as u32).flat_map(both).collect()
     }
 
     fn holds(&self) -> u64 {
-        self.mobiles.iter().map(|mobile| mobile.buffer.backlog().packets).sum::<u64>() + self.uplink.len() as u64
+        self.mobiles.iter().map(|mobile| mobile.buffer.backlog().packets).sum::<u64>() + self.uplink.len()
     }
 
     fn sample(&self, core: &Core, probe: &mut dyn Probe) {

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::engine::Instant;
+use crate::net::indication::Marker;
 use crate::net::{Core, Histogram, Pkt, Place, Probe, What};
 use crate::radio::arq::LinkArq;
+use crate::radio::loss_indication::Markers;
 use crate::radio::pdcp::{self, Coded};
 
 /// One end of a bearer, which sends in one direction.
@@ -26,6 +28,8 @@ pub struct Sender {
     pub ticking: bool,
     /// Where its packets end that are not delivered.
     pub place: Place,
+    /// Sets the packet-loss indication in packets that RLC takes.
+    pub markers: Option<Markers>,
     /// Packets that the far end delivered, and their bytes.
     pub delivered: [u64; 2],
     /// What former entities counted.
@@ -52,13 +56,20 @@ impl Sender {
             not_before: Instant::ZERO,
             ticking: false,
             place,
+            markers: None,
             delivered: [0; 2],
             former: Vec::new(),
         }
     }
 
+    /// The same, with a marker for each flow.
+    #[must_use]
+    pub fn marking(self, marker: Option<&Marker>) -> Self {
+        Self { markers: marker.cloned().map(Markers::new), ..self }
+    }
+
     /// Takes a packet, or gives it back if there is no room.
-    pub fn enqueue(&mut self, core: &Core, pkt: Pkt) -> Result<(), Pkt> {
+    pub fn enqueue(&mut self, core: &mut Core, pkt: Pkt) -> Result<(), Pkt> {
         let (now, packet) = (core.now(), core.packet(&pkt));
         let coded = self.pdcp.as_ref().map(|pdcp| Box::new(pdcp.code(now, packet)));
         if !self.arq.enqueue(now, coded.as_ref().map_or(packet.size, |coded| coded.bytes())) {
@@ -66,6 +77,9 @@ impl Sender {
         }
         if let (Some(pdcp), Some(coded)) = (&mut self.pdcp, &coded) {
             pdcp.sent(now, coded);
+        }
+        if let Some(markers) = &mut self.markers {
+            markers.on_accept(core.packet_mut(&pkt), false);
         }
         self.sdus.push_back((now, Some(Sdu::Packet(pkt, coded))));
         Ok(())
@@ -101,6 +115,9 @@ impl Sender {
         self.first = 0;
         if let Some(pdcp) = &mut self.pdcp {
             pdcp.begin_anew();
+        }
+        if let Some(markers) = &mut self.markers {
+            markers.begin_anew();
         }
         let packet = |(_, sdu)| match sdu {
             Some(Sdu::Packet(pkt, _)) => Some(pkt),

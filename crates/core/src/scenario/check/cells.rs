@@ -15,8 +15,6 @@ use crate::scenario::types::Scenario;
 
 use super::{Names, Problems, loss_faults, name, unique};
 
-/// The most terminals of a cell.
-const MOST_TERMINALS: u32 = 100_000;
 /// Transmission time intervals: a radio frame, or 2, 4 or 8 of them (TS 25.302 §7.1.6), or a subframe.
 const TTI: [Duration; 5] = [
     Duration::from_millis(2),
@@ -36,12 +34,11 @@ pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
             let (label, note) = names.unknown(&cell.rnc, false);
             problems.note(format!("cell[{i}].rnc"), format!("there is no node {}", shown(&cell.rnc)), label, note);
         }
-        if !(1..=MOST_TERMINALS).contains(&cell.ues) {
-            let message = format!("a cell of {} terminals", cell.ues);
-            problems.add(format!("cell[{i}].ues"), message, format!("expected 1 to {MOST_TERMINALS}"));
-        }
         for (path, loss) in [("loss", &cell.loss), ("uplink_loss", &cell.uplink_loss)] {
             loss_faults(format!("cell[{i}].{path}"), loss.as_ref(), problems);
+        }
+        if let Some(indication) = &cell.loss_indication {
+            problems.fault(format!("cell[{i}].loss_indication.{}", indication.name()), indication.config().check());
         }
         mobility(i, cell, scenario, names, problems);
         let rlc = cell.rlc(scenario.profile);

@@ -9,8 +9,7 @@ use crate::scenario::types::Scenario;
 
 use super::{Names, Problems, name, queue_faults, unique};
 
-/// The most mobiles of a radio, the most rings of cells, and the most gains between mobiles and sites.
-const MOST_MOBILES: u32 = 100_000;
+/// The most rings of cells, and the most gains between mobiles and sites.
 const MOST_RINGS: u32 = 10;
 const MOST_GAINS: u64 = 10_000_000;
 /// The most codes of spreading factor 16 that a shared channel has (3GPP TS 25.211 §5.3.3.13).
@@ -37,12 +36,8 @@ pub(super) fn hsdpa(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
     }
 }
 
-/// How many mobiles and cells there are, and how large these are.
+/// How many cells there are, and how large these are.
 fn places(i: usize, hsdpa: &Hsdpa, problems: &mut Problems) {
-    if !(1..=MOST_MOBILES).contains(&hsdpa.ues) {
-        let message = format!("a radio of {} mobiles", hsdpa.ues);
-        problems.add(format!("hsdpa[{i}].ues"), message, format!("expected 1 to {MOST_MOBILES}"));
-    }
     if hsdpa.rings > MOST_RINGS {
         let message = format!("{} rings of cells", hsdpa.rings);
         problems.add(format!("hsdpa[{i}].rings"), message, format!("expected 0 to {MOST_RINGS}"));

@@ -10,6 +10,7 @@ use crate::radio;
 use crate::radio::Direction;
 use crate::radio::arq::{LinkArq, Outcome};
 use crate::radio::attachment::{Attachment, Move, Service};
+use crate::radio::copies;
 use crate::radio::pdcp;
 use crate::radio::rlc::Pdu;
 
@@ -222,7 +223,8 @@ impl Umts {
             umts.terminals.push(Ue {
                 end: *end,
                 senders: [
-                    Sender::new((umts.rlc)(Direction::Down), (setup.pdcp)(), down, clocks[0]),
+                    Sender::new((umts.rlc)(Direction::Down), (setup.pdcp)(), down, clocks[0])
+                        .marking(setup.loss_indication.as_ref()),
                     Sender::new((umts.rlc)(Direction::Up), (setup.pdcp)(), up, clocks[1]),
                 ],
                 lost: [0; 2],
@@ -362,14 +364,7 @@ impl Medium for Umts {
     fn accept(&mut self, core: &mut Core, from: Peer, to: &[Peer], packet: Pkt) {
         let rncs = self.rncs.len() as u32;
         let (direction, peers) = if from.0 < rncs { (Direction::Down, to) } else { (Direction::Up, &[from][..]) };
-        let mut packet = Some(packet);
-        for (n, peer) in peers.iter().enumerate() {
-            let last = n + 1 == peers.len();
-            let pkt = if last { packet.take() } else { packet.as_ref().map(|packet| core.copy(packet)) };
-            if let Some(pkt) = pkt {
-                self.enqueue(core, peer.0 - rncs, direction, pkt);
-            }
-        }
+        copies::each(core, packet, peers, |core, peer, pkt| self.enqueue(core, peer.0 - rncs, direction, pkt));
         self.follow_attachment(core);
     }
 
@@ -471,6 +466,9 @@ impl Medium for Umts {
                 probe.value("air_lost_pdus", ue.lost[direction.index()] as f64);
                 probe.value("queue_dropped_pdus", ue.dropped[direction.index()] as f64);
                 sender.sample(probe);
+                if let Some(markers) = &sender.markers {
+                    probe.value("indicated_packets", markers.set() as f64);
+                }
                 if let [Some(sending), Some(receiving)] =
                     [direction, direction.reverse()].map(|end| ue.senders[end.index()].pdcp.as_deref())
                 {

@@ -1,6 +1,7 @@
 //! What a cell is made of.
 
 use crate::engine::Duration;
+use crate::net::indication::Marker;
 use crate::net::observe::Place;
 use crate::radio::Direction;
 use crate::radio::arq::LinkArq;
@@ -55,6 +56,8 @@ pub struct Setup {
     /// PDUs of one interval leave their entity one after the other, each up to this long after the one
     /// before, at random.
     pub spacing: Duration,
+    /// What indicates packets that RLC never had down; `None`: nothing does.
+    pub loss_indication: Option<Marker>,
     /// PDU size, in bits.
     pub pdu_bits: u32,
     /// What serves the terminals, and when that changes.

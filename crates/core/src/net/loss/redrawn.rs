@@ -1,0 +1,171 @@
+//! Independent losses with a probability that is drawn anew from time to time.
+//!
+//! This is how a radio that gets better and worse is written down where only a range is known: Alexiou, Bouras and Papazois
+//! (2009, §5.3) let the loss rate of each terminal take another random value every few seconds.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{Duration, Fault, Instant, Probability, Stream};
+
+use super::{Loss, LossConfig, LossModel, attempts_fault, per_attempt};
+
+/// Each packet is lost independently, with a probability that is drawn anew from a range at equal intervals. The draws do not
+/// depend on what is sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The lowest probability. 0.
+    #[serde(default)]
+    pub low: Probability,
+    /// The highest probability; between the two it is drawn evenly.
+    pub high: Probability,
+    /// How long each draw holds.
+    pub period: Duration,
+    /// When the first one begins to hold; nothing is lost before. 0 s.
+    #[serde(default)]
+    pub from: Duration,
+    /// When the last one ends to hold; nothing is lost from then on. Never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Duration>,
+    /// What is drawn is the share that so many independent attempts leave lost: each is lost with its `attempts`-th root. 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
+}
+
+impl LossConfig for Config {
+    fn build(&self, stream: Stream) -> Loss {
+        Loss(Some(Box::new(Redrawn::new(self, stream))))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.low > self.high {
+            let message = format!("the lowest probability, {}, is above the highest", self.low.get());
+            return Err(Fault::new("low", message, format!("expected at most {}", self.high.get())));
+        }
+        if self.period == Duration::ZERO {
+            return Err(Fault::new("period", "draws that hold for no time", "expected an interval, such as \"5 s\""));
+        }
+        if self.until.is_some_and(|until| until <= self.from) {
+            let expected = format!("expected a time after {}", self.from);
+            return Err(Fault::new("until", "losses that end before they begin", expected));
+        }
+        attempts_fault(self.attempts)
+    }
+}
+
+/// The loss model.
+pub struct Redrawn {
+    range: [f64; 2],
+    period: u64,
+    from: Instant,
+    until: Instant,
+    attempts: u32,
+    /// The number of the present draw, and what each attempt is lost with.
+    present: Option<(u64, f64)>,
+    stream: Stream,
+}
+
+impl Redrawn {
+    /// With its own random stream.
+    pub fn new(config: &Config, stream: Stream) -> Self {
+        Self {
+            range: [config.low.get(), config.high.get()],
+            period: config.period.as_nanos().max(1),
+            from: Instant::ZERO + config.from,
+            until: config.until.map_or(Instant::MAX, |until| Instant::ZERO + until),
+            attempts: config.attempts.unwrap_or(1),
+            present: None,
+            stream,
+        }
+    }
+
+    /// The probability that holds at an instant between the first and the last.
+    fn probability(&mut self, now: Instant) -> f64 {
+        let number = now.since(self.from).as_nanos() / self.period;
+        match self.present {
+            Some((present, p)) if present == number => p,
+            _ => {
+                let [low, high] = self.range;
+                let p = per_attempt(self.stream.numbered(number).uniform(low, high), self.attempts);
+                self.present = Some((number, p));
+                p
+            }
+        }
+    }
+}
+
+impl LossModel for Redrawn {
+    fn loses(&mut self, now: Instant) -> bool {
+        if now < self.from || now >= self.until {
+            return false;
+        }
+        let p = self.probability(now);
+        self.stream.chance(p)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Streams;
+
+    fn config(text: &str) -> Config {
+        toml::from_str(text).unwrap()
+    }
+
+    fn model(config: &Config) -> Redrawn {
+        Redrawn::new(config, Streams::new(1).stream("link", "loss"))
+    }
+
+    fn millis(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(n)
+    }
+
+    #[test]
+    fn draws_lie_evenly_in_the_range_and_their_root_is_taken() {
+        let config = config("low = 0.01\nhigh = 0.05\nperiod = '5 s'\nattempts = 2");
+        let n = 20_000;
+        let mut of = model(&config);
+        let draws: Vec<f64> = (0..n).map(|n| of.probability(millis(5000 * n))).map(|p| p * p).collect();
+        assert!(draws.iter().all(|p| (0.01..0.05).contains(p)));
+        let mean = draws.iter().sum::<f64>() / n as f64;
+        let variance = draws.iter().map(|p| (p - mean) * (p - mean)).sum::<f64>() / n as f64;
+        // Of a uniform variable: the middle, and the square of its width over 12; five standard errors.
+        let deviation = 0.04 / 12f64.sqrt();
+        assert!((mean - 0.03).abs() < 5.0 * deviation / (n as f64).sqrt(), "{mean}");
+        assert!((variance / (deviation * deviation) - 1.0).abs() < 5.0 * (0.8 / n as f64).sqrt(), "{variance}");
+    }
+
+    #[test]
+    fn the_nth_draw_does_not_depend_on_what_was_sent() {
+        let config = config("high = 1.0\nperiod = '1 s'");
+        let (mut much, mut little) = (model(&config), model(&config));
+        for n in 0..10_000 {
+            much.loses(millis(n));
+        }
+        assert_eq!(much.probability(millis(20_500)), little.probability(millis(20_000)));
+        assert_ne!(much.probability(millis(21_000)), little.probability(millis(20_000)));
+    }
+
+    #[test]
+    fn nothing_is_lost_outside() {
+        let config = config("low = 1.0\nhigh = 1.0\nperiod = '1 s'\nfrom = '2 s'\nuntil = '4 s'");
+        let mut of = model(&config);
+        let lost: Vec<u64> = (0..60).filter(|n| of.loses(millis(100 * n))).collect();
+        assert_eq!(lost, (20..40).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (text, field) in [
+            ("low = 0.2\nhigh = 0.1\nperiod = '1 s'", "low"),
+            ("high = 0.1\nperiod = '0 s'", "period"),
+            ("high = 0.1\nperiod = '1 s'\nfrom = '1 s'\nuntil = '1 s'", "until"),
+            ("high = 0.1\nperiod = '1 s'\nattempts = 0", "attempts"),
+        ] {
+            assert_eq!(config(text).check().unwrap_err().field, field, "{text}");
+        }
+        assert_eq!(config("high = 0.1\nperiod = '1 s'\nattempts = 4").check(), Ok(()));
+    }
+}

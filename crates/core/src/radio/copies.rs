@@ -1,0 +1,15 @@
+//! A packet for several terminals: copies are made where its way divides, in the medium.
+
+use crate::net::{Core, Pkt};
+
+/// Gives `take` a copy of the packet for each of these, and the packet itself for the last. What is for nobody is not given on:
+/// nodes send nothing to nobody.
+#[inline]
+pub fn each<T: Copy>(core: &mut Core, pkt: Pkt, all: &[T], mut take: impl FnMut(&mut Core, T, Pkt)) {
+    let Some((last, others)) = all.split_last() else { return };
+    for one in others {
+        let copy = core.copy(&pkt);
+        take(core, *one, copy);
+    }
+    take(core, *last, pkt);
+}

@@ -1,0 +1,246 @@
+//! A radio bearer: a FIFO in front of the air, and the attempts to bring its packets over.
+//!
+//! A packet that does not come is sent again at once, with its whole length, until it comes or the attempts are used up. If each of
+//! at most A attempts fails with probability e, a share e^A stays lost, a packet takes (1 − e^A)/(1 − e) attempts on average, and the
+//! bearer serves its rate divided by that.
+
+use crate::engine::units::Amount;
+use crate::engine::{BitRate, Instant, Target};
+use crate::net::clock::{Clock, Exact};
+use crate::net::disciplines::fifo::Fifo;
+use crate::net::indication::Marker;
+use crate::net::schedule::Schedule;
+use crate::net::{Cause, Core, FlowId, Pkt, Place, Probe};
+use crate::radio::Direction;
+use crate::radio::channel::{Block, Channel};
+use crate::radio::copies;
+use crate::radio::delay_line::DelayLine;
+use crate::radio::loss_indication::Markers;
+
+use super::audiences::Audiences;
+
+/// How a bearer sends.
+#[derive(Clone)]
+pub struct Sending {
+    /// Its rate.
+    pub rate: BitRate,
+    /// How often a packet is sent, at most.
+    pub attempts: u32,
+    /// How much waits, without the packet that is being sent.
+    pub queue: Amount,
+    /// What tells terminals of packets that it never had. `None`: nothing does.
+    pub marker: Option<Marker>,
+}
+
+/// Whom a bearer serves.
+pub enum To {
+    /// One terminal (point to point).
+    One(u32),
+    /// Those that listen to each packet (point to multipoint).
+    Several(Audiences),
+}
+
+/// What is on the other side of the FIFO.
+pub struct Air<'a> {
+    /// Says what comes.
+    pub channel: &'a mut dyn Channel,
+    /// What has been received by terminals, on its way up in them.
+    pub line: &'a mut DelayLine,
+    /// Where what a terminal does not receive ends.
+    pub places: &'a [Place],
+}
+
+/// A radio bearer.
+pub struct Bearer {
+    /// As it stands in results.
+    name: String,
+    /// Woken when an attempt ends.
+    target: Target,
+    to: To,
+    schedule: Schedule<Exact>,
+    attempts: u32,
+    fifo: Fifo,
+    present: Option<Attempt>,
+    markers: Option<Markers>,
+    /// Packets that found no room, by flow.
+    rejected: Vec<(FlowId, u64)>,
+    counts: Counts,
+    /// Terminals of the present packet; empty between events.
+    audience: Vec<u32>,
+}
+
+/// An attempt that is under way.
+struct Attempt {
+    pkt: Pkt,
+    start: Instant,
+    /// Its number for this packet, from 1.
+    number: u32,
+}
+
+/// What a bearer did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Packets that came to a terminal.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Attempts.
+    pub tries: u64,
+    /// Attempts that a terminal did not receive.
+    pub failed: u64,
+    /// Packets that found no room.
+    pub rejected: u64,
+    /// Packets in which the packet-loss indication was set.
+    pub indicated: u64,
+}
+
+impl Counts {
+    /// Adds those of another bearer.
+    pub fn add(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+        self.tries += other.tries;
+        self.failed += other.failed;
+        self.rejected += other.rejected;
+        self.indicated += other.indicated;
+    }
+
+    /// Shows them.
+    pub fn sample(&self, probe: &mut dyn Probe) {
+        probe.value("packets", self.packets as f64);
+        probe.value("bytes", self.bytes as f64);
+        probe.value("tries", self.tries as f64);
+        probe.value("failed_tries", self.failed as f64);
+        probe.value("rejected_packets", self.rejected as f64);
+        probe.value("indicated_packets", self.indicated as f64);
+    }
+}
+
+impl Bearer {
+    /// A bearer on which nothing has come; it wakes `target`.
+    pub fn new(name: String, target: Target, to: To, sending: &Sending) -> Self {
+        Self {
+            name,
+            target,
+            to,
+            schedule: Schedule::new(sending.rate, crate::engine::Duration::ZERO, true),
+            attempts: sending.attempts,
+            fifo: Fifo::new(sending.queue),
+            present: None,
+            markers: sending.marker.clone().map(Markers::new),
+            rejected: Vec::new(),
+            counts: Counts::default(),
+            audience: Vec::new(),
+        }
+    }
+
+    /// Takes a packet for these terminals, or gives it back if there is no room; `resent` if the base station had asked for it.
+    pub fn accept(&mut self, core: &mut Core, pkt: Pkt, terminals: &[u32], resent: bool) -> Result<(), Pkt> {
+        let packet = core.packet_mut(&pkt);
+        let (size, flow) = (packet.size, packet.flow);
+        if self.present.is_some() && self.fifo.is_full(size) {
+            self.counts.rejected += 1;
+            match self.rejected.iter_mut().find(|(known, _)| *known == flow) {
+                Some((_, count)) => *count += 1,
+                None => self.rejected.push((flow, 1)),
+            }
+            return Err(pkt);
+        }
+        if let Some(markers) = &mut self.markers {
+            markers.on_accept(packet, resent);
+        }
+        if let To::Several(audiences) = &mut self.to {
+            audiences.push(terminals);
+        }
+        if self.present.is_some() {
+            self.fifo.push(pkt, size);
+        } else {
+            self.attempt(core, pkt, 1);
+        }
+        Ok(())
+    }
+
+    /// Begins an attempt.
+    fn attempt(&mut self, core: &mut Core, pkt: Pkt, number: u32) {
+        let start = core.now();
+        let service = Exact::serve(&mut self.schedule, (start, ()), core.packet(&pkt).size);
+        self.present = Some(Attempt { pkt, start, number });
+        core.arm(self.target, service.out, start);
+    }
+
+    /// The present attempt is over: the packet came, or is sent again, or is lost.
+    pub fn wake(&mut self, core: &mut Core, air: &mut Air<'_>) {
+        let Some(Attempt { pkt, start, number }) = self.present.take() else { return };
+        self.counts.tries += 1;
+        let block = |terminal, dedicated, at| Block {
+            terminal,
+            direction: Direction::Down,
+            dedicated,
+            sent: start,
+            at,
+            cells: &[0],
+        };
+        let at = core.now() + air.line.delay();
+        match &mut self.to {
+            To::One(terminal) => {
+                let terminal = *terminal;
+                if air.channel.receive(&block(terminal, true, at)).any() {
+                    self.counts.packets += 1;
+                    self.counts.bytes += u64::from(core.packet(&pkt).size);
+                    air.line.send(core, terminal, pkt);
+                } else {
+                    self.counts.failed += 1;
+                    if number < self.attempts {
+                        return self.attempt(core, pkt, number + 1);
+                    }
+                    core.drop(pkt, air.places[terminal as usize], Cause::Radio);
+                }
+            }
+            To::Several(audiences) => {
+                audiences.pop(&mut self.audience);
+                let counts = &mut self.counts;
+                copies::each(core, pkt, &self.audience, |core, terminal, pkt| {
+                    if air.channel.receive(&block(terminal, false, at)).any() {
+                        counts.packets += 1;
+                        counts.bytes += u64::from(core.packet(&pkt).size);
+                        air.line.send(core, terminal, pkt);
+                    } else {
+                        counts.failed += 1;
+                        core.drop(pkt, air.places[terminal as usize], Cause::Radio);
+                    }
+                });
+            }
+        }
+        if let Some(next) = self.fifo.pop(core) {
+            self.attempt(core, next, 1);
+        }
+    }
+
+    /// How many packets of a flow found no room.
+    pub fn rejections(&self, flow: FlowId) -> u64 {
+        self.rejected.iter().find(|(known, _)| *known == flow).map_or(0, |(_, count)| *count)
+    }
+
+    /// How many packets it holds.
+    pub fn holds(&self) -> u64 {
+        self.fifo.backlog().packets + u64::from(self.present.is_some())
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it did.
+    pub fn counts(&self) -> Counts {
+        Counts { indicated: self.markers.as_ref().map_or(0, Markers::set), ..self.counts }
+    }
+
+    /// Shows its state.
+    pub fn sample(&self, probe: &mut dyn Probe) {
+        self.counts().sample(probe);
+        let backlog = self.fifo.backlog();
+        probe.value("queue_packets", backlog.packets as f64);
+        probe.value("queue_bytes", backlog.bytes as f64);
+    }
+}

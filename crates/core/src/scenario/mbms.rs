@@ -1,0 +1,205 @@
+//! Node Bs of MBMS as data, and from there to their medium's parts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::units::Amount;
+use crate::engine::{BitRate, Duration};
+use crate::net::loss::Loss;
+use crate::net::{Core, transmitter};
+use crate::radio::Direction;
+use crate::radio::channel::Losses;
+use crate::radio::mbms::bearer::Sending;
+use crate::radio::mbms::{PerWhat, Setup, Terminal, retransmission};
+
+use super::registry::{LossIndication, LossModel};
+
+/// A Node B of MBMS (Multimedia Broadcast Multicast Service) between an RNC and terminals. A packet for several terminals crosses
+/// the Iub once; the Node B divides it. The terminals are nodes called `NAME.ue[0]`, `NAME.ue[1]`, …; a flow to or from
+/// `NAME.ue[*]` stands for one flow for each of them. The model is that of Alexiou, Bouras and Papazois (2009).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mbms {
+    /// A name for results and terminals.
+    pub name: String,
+    /// The node that is the RNC.
+    pub rnc: String,
+    /// How many terminals there are. 1.
+    #[serde(default = "one")]
+    pub ues: u32,
+    /// Between RNC and Node B, in both directions.
+    #[serde(default)]
+    pub iub: MbmsIub,
+    /// The rate of each radio bearer down, in bits per second of packets. 384 kbit/s.
+    #[serde(default = "default_rate")]
+    pub rate: BitRate,
+    /// How long a packet takes over the air after its last bit was sent, to the terminal. 20 ms.
+    #[serde(default = "default_delay")]
+    pub delay: Duration,
+    /// How much waits at the Node B for each bearer, without the packet that is being sent. What comes beyond it is dropped.
+    /// 50 packets.
+    #[serde(default = "default_queue")]
+    pub queue: Amount,
+    /// How often a packet is sent over a point-to-point bearer, at most, back to back. 2; a bearer of unacknowledged mode has 1.
+    #[serde(default = "default_attempts")]
+    pub attempts: u32,
+    /// Which attempts the air loses down, for each terminal by itself. None.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+    /// The bearer of each terminal up.
+    #[serde(default)]
+    pub uplink: MbmsUplink,
+    /// Which packets the air loses up, for each terminal by itself. None.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uplink_loss: Option<LossModel>,
+    /// Terminals with losses of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terminal: Vec<MbmsTerminal>,
+    /// Whether a terminal has a bearer for each `flow`, with a rate and a queue of its own, or one for all that goes to the
+    /// `terminal`. For each flow.
+    #[serde(default)]
+    pub bearers: PerWhat,
+    /// From how many listeners in this cell on a packet to a group goes over one bearer for all of them (point to multipoint): a
+    /// queue for each flow, one attempt, losses of each terminal by itself. Never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ptm_threshold: Option<u32>,
+    /// By which rule the Node B indicates packets that it never had, or rejected itself. It does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_indication: Option<LossIndication>,
+    /// Whether the Node B asks the RNC for packets to a group that found no room. It does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retransmission: Option<retransmission::Config>,
+}
+
+/// The wire between RNC and Node B.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MbmsIub {
+    /// Its rate. 622 Mbit/s (EURANE's examples).
+    pub rate: BitRate,
+    /// Its propagation delay. 15 ms (the same).
+    pub delay: Duration,
+    /// How much waits in front of it. 2000 packets (the same).
+    pub queue: Amount,
+}
+
+impl Default for MbmsIub {
+    fn default() -> Self {
+        Self { rate: BitRate::from_mbps(622), delay: Duration::from_millis(15), queue: Amount::Packets(2000) }
+    }
+}
+
+/// The bearer of a terminal up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MbmsUplink {
+    /// Its rate. 64 kbit/s.
+    pub rate: BitRate,
+    /// How long a packet takes over the air after its last bit was sent, to the Node B. 20 ms.
+    pub delay: Duration,
+    /// How much waits in front of it. 50 packets.
+    pub queue: Amount,
+}
+
+impl Default for MbmsUplink {
+    fn default() -> Self {
+        Self { rate: BitRate::from_kbps(64), delay: Duration::from_millis(20), queue: Amount::Packets(50) }
+    }
+}
+
+/// What differs for one terminal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MbmsTerminal {
+    /// Which one, from 0.
+    pub ue: u32,
+    /// Which attempts the air loses down. As for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossModel>,
+    /// Which packets the air loses up. As for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uplink_loss: Option<LossModel>,
+}
+
+impl Mbms {
+    /// The names of its terminals.
+    pub fn terminals(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.ues).map(|n| format!("{}.ue[{n}]", self.name))
+    }
+}
+
+/// The parts of the medium.
+pub(super) fn setup(core: &mut Core, mbms: &Mbms) -> Setup {
+    let queue = |amount| transmitter::Queue::Planned(amount);
+    let iub = Direction::BOTH.map(|direction| transmitter::Setup {
+        place: core.place(format!("{} iub {}", mbms.name, direction.name())),
+        rate: mbms.iub.rate,
+        delay: mbms.iub.delay,
+        reorder: false,
+        queue: queue(mbms.iub.queue),
+        loss: Loss::default(),
+    });
+    let names: Vec<String> = mbms.terminals().collect();
+    let own = |number: u32| mbms.terminal.iter().find(|terminal| terminal.ue == number);
+    let losses = |(number, name): (u32, &String)| {
+        let own = own(number);
+        let down = own.and_then(|own| own.loss.as_ref()).or(mbms.loss.as_ref());
+        let up = own.and_then(|own| own.uplink_loss.as_ref()).or(mbms.uplink_loss.as_ref());
+        let loss = |model: Option<&LossModel>, direction: Direction| {
+            let stream = core.stream(&format!("{name} {}", direction.name()), "loss");
+            model.map_or_else(Loss::default, |model| model.config().build(stream))
+        };
+        [loss(down, Direction::Down), loss(up, Direction::Up)]
+    };
+    let channel = Losses::new((0..).zip(&names).map(losses).collect());
+    let terminals = names
+        .iter()
+        .map(|name| Terminal {
+            place: core.place(format!("{name} down")),
+            uplink: transmitter::Setup {
+                place: core.place(format!("{name} up")),
+                rate: mbms.uplink.rate,
+                delay: mbms.uplink.delay,
+                reorder: false,
+                queue: queue(mbms.uplink.queue),
+                loss: Loss::default(),
+            },
+        })
+        .collect();
+    Setup {
+        name: mbms.name.clone(),
+        iub,
+        sending: Sending {
+            rate: mbms.rate,
+            attempts: mbms.attempts,
+            queue: mbms.queue,
+            marker: mbms.loss_indication.as_ref().map(|indication| indication.config().marker()),
+        },
+        delay: mbms.delay,
+        bearers: mbms.bearers,
+        shared: mbms.ptm_threshold.map(|least| (least, core.place(format!("{} ptm", mbms.name)))),
+        retransmission: mbms.retransmission,
+        channel: Box::new(channel),
+        terminals,
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn default_rate() -> BitRate {
+    BitRate::from_kbps(384)
+}
+
+fn default_delay() -> Duration {
+    Duration::from_millis(20)
+}
+
+fn default_queue() -> Amount {
+    Amount::Packets(50)
+}
+
+fn default_attempts() -> u32 {
+    2
+}
