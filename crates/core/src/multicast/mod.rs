@@ -1,3 +1,5 @@
 //! Multicast congestion control: the protocols, and the modules that they share.
 
+pub mod feedback_timer;
 pub mod gaps;
+pub mod tfmcc;
