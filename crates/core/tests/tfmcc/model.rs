@@ -92,15 +92,17 @@ impl Model {
     pub fn silence(&mut self, now: f64) {
         while let Some(since) = self.unanswered {
             let r = self.r_max.max(self.s / self.x_then);
+            // Clocks tick in nanoseconds.
+            let [four, ten] = [4.0, 10.0].map(|times| (times * r * 1e9).round() * 1e-9);
             let due = match self.clr {
-                None => since + 10.0 * r,
-                Some(_) if self.halved => since + 10.0 * r,
-                Some(_) => (since + 10.0 * r).min((since + 4.0 * r).max(self.clr_since + 10.0 * r)),
+                None => since + ten,
+                Some(_) if self.halved => since + ten,
+                Some(_) => (since + ten).min((since + four).max(self.clr_since + ten)),
             };
-            if due > now + 2e-9 {
+            if due > now + 0.5e-9 {
                 return;
             }
-            if self.clr.is_some() && due >= since + 10.0 * r - 2e-9 {
+            if self.clr.is_some() && due >= since + ten - 0.5e-9 {
                 self.count("clr lost");
                 self.give_up_clr(due);
             } else {

@@ -60,10 +60,23 @@ impl Line<'_> {
 
 /// A flow that always has something to send.
 pub fn flow(simulation: &mut Simulation, name: &str, transport: &dyn TransportConfig, from: NodeId, to: Address, start: f64) -> FlowId {
+    flow_of(simulation, name, &greedy::Config::default(), transport, from, to, start)
+}
+
+/// A flow of some source.
+pub fn flow_of(
+    simulation: &mut Simulation,
+    name: &str,
+    source: &dyn SourceConfig,
+    transport: &dyn TransportConfig,
+    from: NodeId,
+    to: Address,
+    start: f64,
+) -> FlowId {
     let streams = simulation.core().streams().clone();
     let stream = |purpose: &str| streams.stream(name, purpose);
     let start = Instant::from_secs_f64(start);
-    let source = greedy::Config::default().build(start, stream("source"));
+    let source = source.build(start, stream("source"));
     let profile = Profile::default();
     simulation.add_flow(
         from,

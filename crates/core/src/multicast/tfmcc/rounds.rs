@@ -30,7 +30,7 @@ pub struct Rounds {
     /// Rounds that have ended, and reports in them of receivers other than the CLR.
     ended: u64,
     reports: u64,
-    /// Of these, in the present round.
+    /// Those that came in the present round, also late ones of the round before.
     present_reports: u64,
 }
 
@@ -75,11 +75,11 @@ impl Rounds {
 
     /// A receiver other than the CLR reports this rate in the round of this number (§3.4).
     pub fn on_report(&mut self, round: u8, rate: f64) {
+        self.present_reports += 1;
         if round != self.number {
             return;
         }
         self.heard = true;
-        self.present_reports += 1;
         if self.x_supp > rate {
             self.x_supp = (1.0 - MARGIN) * rate;
         }
