@@ -134,18 +134,21 @@ const OUTSIDE: &[(u64, u64, usize)] = &[(500, 20, 1), (500, 100, 16), (500, 200,
 #[test]
 #[ignore = "takes minutes"]
 fn the_whole_table() {
-    let mut all: Vec<f64> = Vec::new();
+    let (mut all, mut outside): (Vec<f64>, Vec<_>) = Default::default();
     println!("kbit/s, ms, TCP, queue: TFMCC, TFRC");
     for cell in cells() {
         let Cell { kbps, rtt, tcps, red } = cell;
         let [ratio, tfrc] = [Rival::Tfmcc, Rival::Tfrc].map(|rival| mean(rival, cell, SEEDS));
         println!("{kbps}, {rtt}, {tcps}, {}: {ratio:.2}, {tfrc:.2}", if red { "RED" } else { "DropTail" });
         let listed = !red && OUTSIDE.contains(&(kbps, rtt, tcps));
-        assert!(listed || (0.5..=2.0).contains(&ratio), "{cell:?}: {ratio}");
+        if !listed && !(0.5..=2.0).contains(&ratio) {
+            outside.push((cell, ratio));
+        }
         all.push(ratio);
     }
     all.sort_by(f64::total_cmp);
     let median = all[all.len() / 2];
     println!("median {median:.2}");
     assert!((0.7..=1.4).contains(&median), "{median}");
+    assert!(outside.is_empty(), "{outside:?}");
 }

@@ -127,13 +127,13 @@ fn replay(name: &str, events: &[(Instant, Event)]) -> Model {
 fn the_model_agrees_decision_by_decision() {
     let equal = [(800, 20, 0.01); 6];
     let mixed = [(900, 10, 0.0), (400, 60, 0.02), (2000, 150, 0.04), (700, 5, 0.0), (5000, 300, 0.01)];
-    let awful = [(1000, 10, 0.01), (1000, 20, 0.75), (600, 40, 0.0)];
+    let awful = [(1000, 10, 0.01), (1000, 250, 0.55), (600, 40, 0.0)];
     let mut counts = std::collections::BTreeMap::<&str, u32>::new();
     for (name, leaves, seconds, cut) in [
         ("one", &equal[..1], 100.0, None),
         ("equal", &equal[..], 200.0, None),
         ("mixed", &mixed[..], 200.0, None),
-        ("leaving", &awful[..], 400.0, None),
+        ("leaving", &awful[..], 900.0, None),
         ("cut", &mixed[..], 150.0, Some((50.0, 80.0))),
         ("cut alone", &equal[..1], 200.0, Some((50.0, 90.0))),
     ] {

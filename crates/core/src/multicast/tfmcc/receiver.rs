@@ -18,7 +18,8 @@ use super::rtt::Rtt;
 const RECEIVERS: f64 = 10_000.0;
 /// Over how many round trips the rate of reception is measured (k).
 const WINDOW: u64 = 3;
-/// After so many round trips without data, losses are forgotten.
+/// After so many R_max without data, losses are forgotten. R_max is at least the time between two packets: with a shorter round trip a
+/// slow sender's every packet would end a silence.
 const SILENCE: u64 = 10;
 /// By how much a round-trip time must exceed R_max to count as longer: the resolution of the fields.
 const SLACK: f64 = 1e-3;
@@ -256,7 +257,7 @@ impl Receiving for Machine {
         let Header::Tfmcc(header) = &packet.header else { return None };
         if let Some((_, came)) = self.last
             && self.losses.have_loss()
-            && now.since(came) > self.r() * SILENCE
+            && now.since(came) > self.r().max(Duration::from_secs_f64(self.r_max)) * SILENCE
         {
             self.losses.forget(self.settings.discount_threshold);
         }
