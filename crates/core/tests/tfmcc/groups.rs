@@ -48,8 +48,8 @@ fn few_report_however_many_there_are() {
         let mean = (after.1 - before.1) / rounds;
         let interval = 1452.0 * 8.0 / sender(&simulation, flow)["rate_bps"];
         let share = (0.5 + 0.5 * interval) / (6.0 * 0.5);
-        let (count, power) = (n as f64, 1e4f64.powf(share));
-        let late = power * ((1.0 - 1e-4f64).powf(count) - (1.0 - 1.0 / power).powf(count));
+        let (count, power) = (n as f64, libm::pow(1e4, share));
+        let late = power * (libm::pow(1.0 - 1e-4, count) - libm::pow(1.0 - 1.0 / power, count));
         let expected = count * 1e-4 * power + late;
         println!("{n}: {mean:.2} in {rounds} rounds, expected {expected:.2}");
         assert!((mean / expected - 1.0).abs() < 0.15, "{n}: {mean} reports in a round, not {expected}");
@@ -60,11 +60,13 @@ fn few_report_however_many_there_are() {
 #[test]
 #[ignore = "takes up to a minute"]
 fn ten_thousand_receivers() {
-    let begin = std::time::Instant::now();
     let (mut simulation, flow) = star(10_000, json!({}), BitRate::from_kbps(384), 20, 0.001);
     run(&mut simulation, 60.0);
     let state = sender(&simulation, flow);
-    println!("{:?}, {} packets, {:.2} reports in a round, {} rounds", begin.elapsed(), state["sent_packets"], state["reports_per_round"], state["rounds"]);
+    println!(
+        "{} packets, {:.2} reports in each of {} rounds",
+        state["sent_packets"], state["reports_per_round"], state["rounds"]
+    );
     assert!(state["reports_per_round"] < 20.0, "{state:?}");
 }
 

@@ -128,7 +128,11 @@ impl Model {
     /// §3.4.
     fn end_round(&mut self, now: f64) {
         let t = 6.0 * self.r_max(now);
-        let over = if self.other_reported { now >= self.round_start + t - 1e-9 } else { now >= self.round_start + 2.0 * t - 1e-9 };
+        let over = if self.other_reported {
+            now >= self.round_start + t - 1e-9
+        } else {
+            now >= self.round_start + 2.0 * t - 1e-9
+        };
         if !over {
             return;
         }

@@ -59,7 +59,14 @@ impl Line<'_> {
 }
 
 /// A flow that always has something to send.
-pub fn flow(simulation: &mut Simulation, name: &str, transport: &dyn TransportConfig, from: NodeId, to: Address, start: f64) -> FlowId {
+pub fn flow(
+    simulation: &mut Simulation,
+    name: &str,
+    transport: &dyn TransportConfig,
+    from: NodeId,
+    to: Address,
+    start: f64,
+) -> FlowId {
     flow_of(simulation, name, &greedy::Config::default(), transport, from, to, start)
 }
 
