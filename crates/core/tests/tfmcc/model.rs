@@ -128,11 +128,8 @@ impl Model {
     /// §3.4.
     fn end_round(&mut self, now: f64) {
         let t = 6.0 * self.r_max(now);
-        let over = if self.other_reported {
-            now >= self.round_start + t - 1e-9
-        } else {
-            now >= self.round_start + 2.0 * t - 1e-9
-        };
+        let length = if self.other_reported { t } else { 2.0 * t };
+        let over = now > self.round_start + (length * 1e9).round() * 1e-9 - 0.5e-9;
         if !over {
             return;
         }
