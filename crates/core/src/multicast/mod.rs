@@ -1,4 +1,6 @@
 //! Multicast congestion control: the protocols, and the modules that they share.
 
+pub mod feedback_timer;
 pub mod gaps;
 pub mod membership;
+pub mod tfmcc;

@@ -1,6 +1,7 @@
 //! Everything that a scenario can choose by name: one line each.
 
 use crate::choice;
+use crate::multicast::tfmcc;
 use crate::net::discipline::QueueConfig;
 use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, red, rio, swan, token_bucket, wfq, xcp};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, redrawn, schedule};
@@ -57,6 +58,8 @@ choice! {
         "tfrc" => Tfrc(tfrc::Config),
         /// DCCP: datagrams under a congestion control of choice (RFC 4340).
         "dccp" => Dccp(dccp::Config),
+        /// TFMCC: a rate for a group, by the receiver with the least of TCP's throughput (RFC 4654).
+        "tfmcc" => Tfmcc(tfmcc::Config),
     }
 }
 

@@ -2,7 +2,7 @@
 
 pub mod dccp;
 pub mod half_connection;
-mod limits;
+pub(crate) mod limits;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;

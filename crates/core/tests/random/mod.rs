@@ -147,7 +147,22 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
         }
         let _ = writeln!(out, "\n[[flow]]\nname = \"flow {i}\"\nfrom = \"{from}\"");
         if to_group {
-            let _ = writeln!(out, "to = \"all\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
+            let _ = writeln!(out, "to = \"all\"");
+            if dice.one_in(2) {
+                tfmcc(dice, &mut out);
+                match dice.below(3) {
+                    0 => {
+                        let size = libm::round(dice.log(1.0, packets * 1000.0));
+                        let _ = writeln!(out, "source.file.size = \"{size} B\"");
+                    }
+                    1 => {
+                        let _ = writeln!(out, "source.{}", datagrams(dice, ms, packets));
+                    }
+                    _ => {}
+                }
+            } else {
+                let _ = writeln!(out, "transport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
+            }
         } else if dice.one_in(4) {
             let _ = writeln!(out, "to = \"{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
         } else {
@@ -395,6 +410,19 @@ fn unreliable(dice: &mut Dice, out: &mut String) {
         }
         _ => {}
     }
+}
+
+/// TFMCC.
+fn tfmcc(dice: &mut Dice, out: &mut String) {
+    let classifier = dice.pick(&["all", "indication", "toggle", "ecn"]);
+    let _ = writeln!(out, "transport.tfmcc.classifier = \"{classifier}\"");
+    let _ = match dice.below(5) {
+        0 => writeln!(out, "transport.tfmcc.segment = \"{} B\"", libm::round(dice.log(1.0, 65_495.0))),
+        1 => writeln!(out, "transport.tfmcc.quantise = true"),
+        2 => writeln!(out, "transport.tfmcc.bias = true"),
+        3 => writeln!(out, "transport.tfmcc.discounting = false"),
+        _ => Ok(()),
+    };
 }
 
 /// A scenario with one field spoiled: the text, the field, and its line.

@@ -20,6 +20,8 @@ pub struct LossIntervals {
     count: usize,
     /// From the first to the last lost packet of each.
     lossy: [u64; INTERVALS],
+    /// How many events came after the first.
+    later: usize,
     /// Where the open interval began, its length (I_0), and its last lost packet.
     start: u64,
     open: f64,
@@ -38,6 +40,7 @@ impl LossIntervals {
             factors: [1.0; INTERVALS],
             count: 0,
             lossy: [0; INTERVALS],
+            later: 0,
             start: 0,
             open: 0.0,
             last_lost: 0,
@@ -57,8 +60,18 @@ impl LossIntervals {
         self.closed[0] = length;
     }
 
+    /// The interval before the first loss event counts as so many times as long, if it is still remembered.
+    pub fn scale_first(&mut self, factor: f64) {
+        if self.count > 0
+            && let Some(first) = self.closed.get_mut(self.later)
+        {
+            *first *= factor;
+        }
+    }
+
     /// A further loss event begins at `seq`: the open interval closes.
     pub fn event(&mut self, seq: u64) {
+        self.later += 1;
         self.lossy.copy_within(0..INTERVALS - 1, 1);
         self.lossy[0] = self.last_lost - self.start + 1;
         self.last_lost = seq;
@@ -186,6 +199,21 @@ impl LossDetector {
     pub fn forgive_before(&mut self, seq: u64) {
         self.forgiven_before = seq;
         self.event_at = None;
+    }
+
+    /// What is missing between the highest packet that has come and `seq` counts as if it had come.
+    pub fn excuse_before(&mut self, now: Instant, seq: u64) {
+        if self.highest.is_some_and(|(highest, _)| highest + 1 < seq) {
+            self.highest = Some((seq - 1, now));
+        }
+    }
+
+    /// It shows now that a packet that counted as come was lost: that is a loss of the highest packet.
+    pub fn on_late_loss(&mut self, now: Instant, rtt: Duration, on_loss: impl FnOnce(u64, bool)) {
+        if let Some((seq, _)) = self.highest {
+            self.lost += 1;
+            on_loss(seq, self.begins_event(now, seq, rtt));
+        }
     }
 
     /// A packet has come. Losses within `rtt` of the beginning of an event belong to it (§5.2);
