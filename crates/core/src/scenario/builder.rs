@@ -12,8 +12,7 @@ use crate::net::link::Link as LinkMedium;
 use crate::net::loss::Loss;
 use crate::net::transmitter::Setup;
 use crate::net::watched::Watched;
-use crate::net::{Address, Core, End, NodeId, Observer, Place, Simulation};
-use crate::qos::Agent;
+use crate::net::{Address, Agent, Core, End, NodeId, Observer, Place, Simulation};
 use crate::radio::hsdpa::Hsdpa;
 use crate::radio::umts::Umts;
 
@@ -142,7 +141,9 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
 
 /// The machines that every node needs for what flows ask: one at each port.
 fn agents(scenario: &Scenario) -> Vec<Agent> {
-    let mut agents: Vec<Agent> = scenario.flow.iter().filter_map(|flow| flow.qos.as_ref()?.config().agent()).collect();
+    let for_qos = scenario.flow.iter().filter_map(|flow| flow.qos.as_ref()?.config().agent());
+    let for_transport = scenario.flow.iter().filter_map(|flow| flow.transport.config().agent());
+    let mut agents: Vec<Agent> = for_qos.chain(for_transport).collect();
     agents.sort_by_key(|agent| agent.port);
     agents.dedup_by_key(|agent| agent.port);
     agents

@@ -1,6 +1,7 @@
 //! Everything that a scenario can choose by name: one line each.
 
 use crate::choice;
+use crate::multicast::pgmcc;
 use crate::net::discipline::QueueConfig;
 use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, red, rio, swan, token_bucket, wfq, xcp};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, schedule};
@@ -56,6 +57,8 @@ choice! {
         "tfrc" => Tfrc(tfrc::Config),
         /// DCCP: datagrams under a congestion control of choice (RFC 4340).
         "dccp" => Dccp(dccp::Config),
+        /// PGM with PGMCC: a window to the worst receiver of a group (RFC 3208, draft-ietf-rmt-bb-pgmcc-03).
+        "pgmcc" => Pgmcc(pgmcc::Config),
     }
 }
 
