@@ -183,6 +183,10 @@ impl Config {
                 return bad(field, format!("{value} is too short"), &format!("expected at least {SHORTEST}"));
             }
         }
+        if self.classifier == Classifier::Ecn {
+            let message = "packets of PGMCC do not understand ECN's marks, so none carries one".to_owned();
+            return bad("classifier", message, "expected all, indication or toggle");
+        }
         if self.ihb_max < self.ihb_min {
             let message = format!("the longest time, {}, is below the shortest, {}", self.ihb_max, self.ihb_min);
             return bad("ihb_max", message, "expected at least `ihb_min`");

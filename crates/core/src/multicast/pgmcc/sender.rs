@@ -23,6 +23,9 @@ pub const NCF_BYTES: u32 = super::receiver::NAK_BYTES;
 /// Bytes of an SPM on the wire: 20 of IPv4, 16 of PGM, 20 of its own (RFC 3208 §8.1).
 pub const SPM_BYTES: u32 = 56;
 
+/// A loss rate of 1 as the fixed point of receivers has it.
+const LOSS_ONE: f64 = 65_536.0;
+
 /// After so many timeouts in a row there is no acker any more (draft-ietf-rmt-bb-pgmcc-03 §2.7).
 const TIMEOUTS_OF_AN_ACKER: u32 = 2;
 
@@ -131,7 +134,7 @@ impl Sender {
             RttMode::Packets => self.last().saturating_sub(report.last_seq) as f64,
             RttMode::Time => age.as_secs_f64(),
         };
-        let standing = Standing { round_trip, loss: f64::from(report.loss) / f64::from(u16::MAX) };
+        let standing = Standing { round_trip, loss: f64::from(report.loss) / LOSS_ONE };
         match self.election.on_report(report.receiver, standing) {
             Outcome::Acker | Outcome::Other => {}
             Outcome::Elected => {
