@@ -129,15 +129,16 @@ fn its_share_beside_tcp_is_a_fair_one() {
     assert!(whole || outside.is_empty(), "{outside:?}");
 }
 
-/// A group of `n` behind a router, each on a link of its own. The first link loses `shared`, each receiver's `own` of the packets.
-fn star(n: usize, shared: f64, own: f64, seconds: u64, transport: &str) -> String {
+/// A group of `n` behind a router, each on a link of its own. The first link, of `kbps`, loses `shared`, each receiver's `own` of the
+/// packets.
+fn star(n: usize, kbps: u64, [shared, own]: [f64; 2], seconds: u64, transport: &str) -> String {
     let mut text = format!(
         "duration = '{seconds} s'
         record.state = true
         [[link]]
         name = 'first'
         between = ['sender', 'router']
-        rate = '400 kbit/s'
+        rate = '{kbps} kbit/s'
         delay = '20 ms'
         queue.droptail.limit = '20 packets'
         loss.bernoulli.p = {shared}\n"
@@ -177,7 +178,7 @@ fn naks_at_the_sender_are_bounded() {
     for n in [1, 10, 100, 1000] {
         for elements in [false, true] {
             let transport = format!("{{ network_elements = {elements} }}");
-            let results = run(&star(n, 0.02, 0.0, 30, &transport), 1);
+            let results = run(&star(n, 400, [0.02, 0.0], 30, &transport), 1);
             let lost = receivers(&results, "missing_by_congestion") / n as f64;
             // Reports before there is an acker ask for nothing; each receiver sends one at most.
             let dummies = if elements { 1.0 } else { n as f64 };
@@ -196,7 +197,7 @@ fn naks_at_the_sender_are_bounded() {
 fn repairs_go_where_they_were_asked_for() {
     let packets = |elements: bool| {
         let transport = format!("{{ reliable = true, network_elements = {elements} }}");
-        let results = run(&star(20, 0.0, 0.02, 30, &transport), 1);
+        let results = run(&star(20, 2_000, [0.0, 0.02], 30, &transport), 1);
         let bytes = receivers(&results, "received_bytes") / 20.0;
         assert!(bytes > 0.8 * sender(&results, "sent_bytes"), "{bytes}");
         [sender(&results, "retransmitted_packets"), receivers(&results, "repairs"), sender(&results, "sent_packets")]
@@ -214,7 +215,7 @@ fn repairs_go_where_they_were_asked_for() {
 fn an_all_knowing_classifier_is_not_slowed_by_radio_losses() {
     let kbps = |classifier: &str| {
         let transport = format!("{{ classifier = '{classifier}' }}");
-        let results = run(&star(2, 0.0, 0.05, 60, &transport), 1);
+        let results = run(&star(2, 4_000, [0.0, 0.05], 60, &transport), 1);
         let loss_rate = receivers(&results, "loss_rate") / 2.0;
         (column(&results, "flows", "goodput_kbps")[0], loss_rate, sender(&results, "window_cuts"), results)
     };
@@ -222,16 +223,17 @@ fn an_all_knowing_classifier_is_not_slowed_by_radio_losses() {
     let (modified, rate, cuts, results) = kbps("indication");
     assert_eq!((rate, receivers(&results, "naks_sent")), (0.0, 2.0), "one report each, before there is an acker");
     // The queue of the first link overflows, and nobody says so.
-    assert!(modified > 0.9 * 400.0 * 0.95 * 1436.0 / 1500.0, "{modified} kbit/s, {cuts} cuts");
+    assert!(modified > 0.9 * 4_000.0 * 0.95 * 1436.0 / 1500.0, "{modified} kbit/s, {cuts} cuts");
+    // At most √(3/2)/√p packets for each round trip of 60 ms (Mathis and others 1997), if it waits for no timeout.
     let (legacy, rate, ..) = kbps("all");
-    assert!(rate > 0.02 && legacy < 0.8 * modified, "{legacy} of {modified} kbit/s at {rate}");
+    let most = libm::sqrt(1.5 / 0.05) / 0.06 * 1436.0 * 8.0 / 1e3;
+    assert!(rate > 0.02 && legacy < most && legacy > most / 3.0, "{legacy} of {most} kbit/s at {rate}");
     // Claim M22: one comparison more for each packet, and the same arithmetic.
     let (.., legacy) = kbps("all");
     let cost = |results: &Results, quantity| state(results, &[("kind", "receiver")], quantity);
     assert_eq!(cost(&results, "comparisons_in") - cost(&legacy, "comparisons_in"), 1.0);
     for results in [&legacy, &results] {
-        assert!((1.9..2.3).contains(&cost(results, "additions_in")), "{}", cost(results, "additions_in"));
-        assert!((0.9..1.2).contains(&cost(results, "multiplications_in")));
+        assert_eq!(["additions_in", "multiplications_in"].map(|quantity| cost(results, quantity)), [2.0, 1.0]);
     }
 }
 
@@ -259,7 +261,7 @@ fn a_file_ends() {
 /// After `nak_retries` NAKs too many a packet is given up, and holds nothing back any more.
 #[test]
 fn what_cannot_be_had_is_given_up() {
-    // NAKs do not come through: the way back loses all from 1 s to 40 s, but ACKs too, so data go on by timeouts.
+    // From 5 s on nothing comes back, for a tenth of a second nothing comes through. Data go on by timeouts.
     let text = "duration = '60 s'
         record.state = true
         [[link]]
@@ -267,17 +269,19 @@ fn what_cannot_be_had_is_given_up() {
         between = ['a', 'b']
         rate = '1 Mbit/s'
         delay = '20 ms'
-        loss.list.drop = [30]
-        reverse.loss.schedule.steps = [['0.2 s', 1.0], ['40 s', 0.0]]
+        loss.schedule.steps = [['5 s', 1.0], ['5.1 s', 0.0]]
+        reverse.loss.schedule.steps = [['5 s', 1.0], ['40 s', 0.0]]
         [[flow]]
         from = 'a'
         to = 'b'
         transport.pgmcc = { reliable = true, nak_retries = 3 }";
     let results = run(text, 1);
     let cell = |quantity| state(&results, &[("kind", "receiver")], quantity);
-    assert_eq!(cell("given_up_packets"), 1.0);
-    let missing = sender(&results, "sent_bytes") - cell("received_bytes");
-    assert!(missing >= 1436.0 && missing < 200.0 * 1436.0, "{missing} B of the end and one packet");
+    let given_up = cell("given_up_packets");
+    assert!(given_up >= 1.0 && given_up <= cell("missing_by_congestion"), "{given_up}");
+    // What is under way at the end waits in the queue, or is asked for.
+    let missing = (sender(&results, "sent_bytes") - cell("received_bytes")) / 1436.0 - given_up;
+    assert!((0.0..=150.0).contains(&missing), "{missing} packets beside those");
 }
 
 proptest! {

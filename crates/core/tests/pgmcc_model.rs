@@ -83,6 +83,14 @@ impl Model {
         (self.open().len() + self.repairs) as f64
     }
 
+    /// Forgets the beginning, of which everything is known.
+    fn tidy(&mut self) {
+        while self.acked.remove(&self.forgotten) || self.lost.remove(&self.forgotten) {
+            self.covered.remove(&self.forgotten);
+            self.forgotten += 1;
+        }
+    }
+
     fn forget(&mut self) {
         self.forgotten = self.next;
         self.repairs = 0;
@@ -117,6 +125,7 @@ impl Model {
                 self.unknown += 1;
             }
         }
+        self.tidy();
         self.react(seq, acked, lost);
         if leaving && self.acker.is_some_and(|(node, ..)| node == report.receiver) {
             self.acker = None;

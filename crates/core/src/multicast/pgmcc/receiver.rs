@@ -358,7 +358,7 @@ impl Endpoint for Receiver {
         probe.value("naks_sent", sent as f64);
         probe.value("naks_suppressed", suppressed as f64);
         probe.value("given_up_packets", given_up as f64);
-        LossFilter::COST.times(counts.filtered).show_mean(probe, Operations::IN, counts.data);
+        LossFilter::COST.times(counts.filtered).show_mean(probe, Operations::IN, counts.filtered);
         // One with the highest number; one more with the sign of a radio loss.
         probe.value("comparisons_in", if self.classifier == Classifier::All { 1.0 } else { 2.0 });
         probe.value("state_bytes", (STATE_BYTES + self.naks.pending() * PENDING_BYTES) as f64);
