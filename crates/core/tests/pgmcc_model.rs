@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Duration, Instant, Stream};
+use lasthop_core::multicast::pgmcc::config::{self, RttMode, TokenMode};
 use lasthop_core::multicast::pgmcc::{Config, Receiver, Sender, element};
 use lasthop_core::net::clock::Exact;
 use lasthop_core::net::link::Link;
@@ -243,9 +244,7 @@ impl Observer for Judge {
             Observation::Received { node: NodeId(0), packet } if packet.to_port != element::PORT => {
                 self.compare(now);
                 let report = match &packet.header {
-                    Header::Pgm(PgmHeader::Ack(ack)) => {
-                        Some((ack.report, Some((ack.seq, ack.mask, ack.leaving))))
-                    }
+                    Header::Pgm(PgmHeader::Ack(ack)) => Some((ack.report, Some((ack.seq, ack.mask, ack.leaving)))),
                     Header::Pgm(PgmHeader::Nak(nak)) => Some((nak.report, None)),
                     _ => None,
                 };
@@ -391,6 +390,8 @@ fn the_sender_decides_as_the_model() {
             let near = |loss, leaves| (10_000, 5, loss, leaves);
             let far = |loss, leaves| (1_500, 120, loss, leaves);
             for ways in [
+                // A window of more packets than a bitmap has, and switches from far to near.
+                vec![near(0.003, None), (10_000, 200, 0.0005, None)],
                 // One receiver: only its window.
                 vec![near(0.0, None)],
                 vec![near(0.02, None)],
@@ -412,4 +413,21 @@ fn the_sender_decides_as_the_model() {
     }
     println!("{decisions} comparisons, {cuts} cuts, {switches} switches, {dismissals} dismissals, {unknown} unknown");
     assert!(decisions > 100_000 && cuts > 1_000 && switches > 200 && dismissals > 50 && unknown > 0);
+}
+
+/// Other rules than the model's do not pass.
+#[test]
+fn a_sender_with_another_rule_is_noticed() {
+    let others = [
+        Config { ssthresh: 5, ..Config::default() },
+        Config { c: 0.74, ..Config::default() },
+        Config { token_mode: TokenMode::Literal, ..Config::default() },
+        Config { model: config::Model::Full, ..Config::default() },
+        Config { rtt_mode: RttMode::Time, ..Config::default() },
+    ];
+    let ways = [(10_000, 5, 0.05, None), (1_500, 120, 0.03, None), (10_000, 5, 0.06, Some((20, true)))];
+    for other in others {
+        assert!(std::panic::catch_unwind(|| run(&other, &ways, 1, 60)).is_err(), "{other:?}");
+    }
+    run(&Config::default(), &ways, 1, 60);
 }

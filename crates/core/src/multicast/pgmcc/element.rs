@@ -199,3 +199,105 @@ impl Endpoint for Element {
         probe.value("most_missed_packets", counts.most as f64);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Hears, PgmElements, PgmReport};
+
+    const FLOW: FlowId = FlowId(7);
+
+    fn socket(node: u32, port: u16) -> Socket {
+        Socket { node: NodeId(node), port }
+    }
+
+    /// The element of node 1, between the sender at node 0 and receivers at 2 and 3.
+    fn element() -> Element {
+        let local = socket(1, PORT);
+        let remote = Address::Node(NodeId(1));
+        let hears = Hears::default();
+        Element::new(Seat { local, remote, remote_port: PORT, flow: FlowId::NONE, hears, observed: false })
+    }
+
+    fn packet(from: Socket, header: PgmHeader) -> Packet {
+        Packet { from, flow: FLOW, size: 900, header: Header::Pgm(header), ..Packet::vacant() }
+    }
+
+    fn nak(node: u32, loss: u16, forward_worse: bool) -> Packet {
+        let report = PgmReport { receiver: NodeId(node), loss, ..PgmReport::default() };
+        let (repeat, repair) = (Duration::from_millis(50), Duration::from_secs(1));
+        let elements = PgmElements { repeat, repair, retries: 2, forward_worse };
+        let nak = PgmNak { report, missing: Some(5), source: socket(0, 4), elements };
+        packet(socket(node, PORT), PgmHeader::Nak(nak))
+    }
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(n)
+    }
+
+    /// What it sends, where.
+    fn sent(element: &mut Element, now: Instant) -> Vec<(&'static str, u32)> {
+        let mut packet = Packet::vacant();
+        let mut sent = Vec::new();
+        while let Some(action) = element.poll(now, &mut packet) {
+            assert_eq!(packet.flow, FLOW);
+            let Header::Pgm(header) = &packet.header else { panic!("{packet:?}") };
+            let what = match header {
+                PgmHeader::Nak(_) => "nak",
+                PgmHeader::Confirmation(5) => "ncf",
+                PgmHeader::Repair(_) => "repair",
+                _ => panic!("{header:?}"),
+            };
+            let to = match (action, packet.to) {
+                (Action::SendToward(node), _) | (Action::Send, Address::Node(node)) => node,
+                _ => panic!("{action:?}"),
+            };
+            sent.push((what, to.0));
+        }
+        sent
+    }
+
+    #[test]
+    fn one_nak_goes_on_and_repairs_go_where_they_were_asked_for() {
+        let mut element = element();
+        element.on_packet(ms(0), &nak(2, 100, false), Port(1));
+        assert_eq!(sent(&mut element, ms(0)), [("ncf", 2), ("nak", 0)]);
+        element.on_packet(ms(1), &nak(3, 200, false), Port(2));
+        element.on_packet(ms(2), &nak(3, 200, false), Port(2));
+        assert_eq!(sent(&mut element, ms(2)), [("ncf", 3), ("ncf", 3)]);
+        let repair = PgmHeader::Repair(PgmData { seq: 5, ..PgmData::default() });
+        element.on_packet(ms(3), &packet(socket(0, PORT), repair), Port(0));
+        assert_eq!(sent(&mut element, ms(3)), [("repair", 2), ("repair", 3)]);
+        element.on_packet(ms(4), &packet(socket(0, PORT), repair), Port(0));
+        assert_eq!((sent(&mut element, ms(4)), element.next_timeout()), (vec![], None));
+    }
+
+    #[test]
+    fn an_unconfirmed_nak_is_repeated_and_a_confirmed_one_waits_for_its_repair() {
+        let mut element = element();
+        element.on_packet(ms(0), &nak(2, 0, false), Port(1));
+        sent(&mut element, ms(0));
+        for at in [50, 100] {
+            assert_eq!(element.next_timeout(), Some(ms(at)));
+            element.on_timeout(ms(at));
+            assert_eq!(sent(&mut element, ms(at)), [("nak", 0)]);
+        }
+        element.on_packet(ms(110), &packet(socket(0, PORT), PgmHeader::Confirmation(5)), Port(0));
+        assert_eq!(element.next_timeout(), Some(ms(1_110)));
+        element.on_timeout(ms(1_110));
+        assert_eq!((sent(&mut element, ms(1_110)), element.next_timeout()), (vec![], None));
+    }
+
+    #[test]
+    fn a_worse_receiver_is_heard_if_that_is_wanted() {
+        for (worse, second) in [(false, vec![("ncf", 3)]), (true, vec![("ncf", 3), ("nak", 0)])] {
+            let mut element = element();
+            element.on_packet(ms(0), &nak(2, 100, worse), Port(1));
+            sent(&mut element, ms(0));
+            element.on_packet(ms(1), &nak(3, 200, worse), Port(2));
+            assert_eq!(sent(&mut element, ms(1)), second);
+            element.on_packet(ms(2), &nak(2, 150, worse), Port(1));
+            assert_eq!(sent(&mut element, ms(2)), [("ncf", 2)], "not worse than what went on");
+        }
+    }
+}
