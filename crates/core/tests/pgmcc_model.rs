@@ -420,7 +420,7 @@ fn the_sender_decides_as_the_model() {
 fn a_sender_with_another_rule_is_noticed() {
     let others = [
         Config { ssthresh: 5, ..Config::default() },
-        Config { c: 0.74, ..Config::default() },
+        Config { c: 0.6, ..Config::default() },
         Config { token_mode: TokenMode::Literal, ..Config::default() },
         Config { model: config::Model::Full, ..Config::default() },
         Config { rtt_mode: RttMode::Time, ..Config::default() },
