@@ -68,6 +68,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "intserv": (_BLACK, "-."),
     "diffserv": (_PURPLE, ":"),
     "swan": (GREY, "--"),
+    "pgmcc": (_SKY, "-"),
     "udp": (_BLACK, ":"),
 }
 _OTHERS = [_BLUE, _ORANGE, _GREEN, _RED, _PURPLE, _SKY, _BLACK, GREY]

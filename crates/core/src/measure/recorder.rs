@@ -248,6 +248,10 @@ impl Recorder {
                     row.kind = "ack";
                     row.ack = Some(ack.seq);
                 }
+                PgmHeader::Path(path) => {
+                    row.kind = "spm";
+                    row.seq = path.next;
+                }
             },
             Header::Signal(signal) => {
                 row.flow = signal.flow;

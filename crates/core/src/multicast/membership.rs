@@ -20,7 +20,10 @@ use crate::net::{
 };
 
 /// The port of the machines.
-pub const PORT: u16 = 3;
+pub const PORT: u16 = 0;
+
+/// What every node needs.
+pub const AGENT: crate::net::Agent = crate::net::Agent { port: PORT, make: |seat, _| Box::new(Agent::new(seat)) };
 
 /// Bytes of a message on the wire.
 pub const MESSAGE_BYTES: u32 = 40;

@@ -3,4 +3,5 @@
 pub mod feedback_timer;
 pub mod gaps;
 pub mod membership;
+pub mod pgmcc;
 pub mod tfmcc;

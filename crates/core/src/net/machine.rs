@@ -3,7 +3,7 @@
 //! A machine never schedules, sleeps or asks the time. After every input its `poll` is drained,
 //! then `next_timeout` is read; when that instant comes, `on_timeout` is called.
 
-use crate::engine::{Duration, FloatTime, Instant};
+use crate::engine::{Duration, FloatTime, Instant, Stream};
 
 use super::core::Port;
 use super::medium::Access;
@@ -144,6 +144,15 @@ pub struct Hears {
     pub received: bool,
     /// [`Notice::Lost`].
     pub lost: bool,
+}
+
+/// A machine that serves its node.
+#[derive(Clone, Copy)]
+pub struct Agent {
+    /// Its port, below [`FIRST_FREE_PORT`](super::FIRST_FREE_PORT).
+    pub port: u16,
+    /// Makes it; the stream is its own.
+    pub make: fn(Seat, Stream) -> Box<dyn Endpoint>,
 }
 
 /// Where an endpoint sits, and who wants to know what it does.

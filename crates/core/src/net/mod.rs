@@ -31,16 +31,18 @@ pub mod watched;
 
 pub use self::core::{Core, Counters, DropCount, Port};
 pub use discipline::{Backlog, QueueDiscipline};
-pub use machine::{Action, Endpoint, Hears, LinkNotice, Membership, Notice, Seat, Source, Timed, Transfer, Upstream};
+pub use machine::{
+    Action, Agent, Endpoint, Hears, LinkNotice, Membership, Notice, Seat, Source, Timed, Transfer, Upstream,
+};
 pub use medium::{Access, Change, Edge, End, InFlight, Medium, Peer, Queued};
 pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe, SeenBlock, SeenPdu, Variable, What};
 pub use order::{Answer, Command, Order};
 pub use packet::{
     AckVector, Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header,
-    ListedInterval, ListedIntervals, NodeId, Packet, PacketState, PgmAck, PgmData, PgmHeader, PgmNak, PgmReport,
-    SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TcpOptions, TfmccEcho, TfmccHeader, TfmccReport,
-    TfrcHeader, TfrcReport, UdpHeader, Words,
+    ListedInterval, ListedIntervals, NodeId, Packet, PacketState, PgmAck, PgmData, PgmElements, PgmHeader, PgmNak,
+    PgmPath, PgmReport, SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TcpOptions, TfmccEcho,
+    TfmccHeader, TfmccReport, TfrcHeader, TfrcReport, UdpHeader, Words,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

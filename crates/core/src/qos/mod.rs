@@ -13,17 +13,8 @@ pub mod swan;
 pub use crate::net::dscp;
 
 use crate::engine::{Fault, Stream};
-use crate::net::{Endpoint, NodeId, Seat};
+use crate::net::{Agent, Endpoint, NodeId, Seat};
 use crate::profile::Profile;
-
-/// A machine that serves its node.
-#[derive(Clone, Copy)]
-pub struct Agent {
-    /// Its port, below [`FIRST_FREE_PORT`](crate::net::FIRST_FREE_PORT).
-    pub port: u16,
-    /// Makes it; the stream is its own.
-    pub make: fn(Seat, Stream) -> Box<dyn Endpoint>,
-}
 
 /// What a flow asks of the network.
 pub trait QosConfig {

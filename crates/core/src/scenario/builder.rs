@@ -14,8 +14,7 @@ use crate::net::loss::Loss;
 use crate::net::simulation::Group;
 use crate::net::transmitter::Setup;
 use crate::net::watched::Watched;
-use crate::net::{Address, Core, End, GroupId, NodeId, Observer, Place, Simulation};
-use crate::qos::Agent;
+use crate::net::{Address, Agent, Core, End, GroupId, NodeId, Observer, Place, Simulation};
 use crate::radio::hsdpa::Hsdpa;
 use crate::radio::mbms::Mbms;
 use crate::radio::umts::Umts;
@@ -144,11 +143,6 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         });
         groups.push((group.name.as_str(), added));
     }
-    if served {
-        for &node in &nodes {
-            simulation.add_agent(node, membership::PORT, |seat| Box::new(membership::Agent::new(seat)));
-        }
-    }
     let mut switches = Vec::new();
     for switch in group::switches(scenario) {
         let path = || format!("group[{}]", switch.group);
@@ -182,7 +176,10 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
 
 /// The machines that every node needs for what flows ask: one at each port.
 fn agents(scenario: &Scenario) -> Vec<Agent> {
-    let mut agents: Vec<Agent> = scenario.flow.iter().filter_map(|flow| flow.qos.as_ref()?.config().agent()).collect();
+    let for_qos = scenario.flow.iter().filter_map(|flow| flow.qos.as_ref()?.config().agent());
+    let for_transport = scenario.flow.iter().filter_map(|flow| flow.transport.config().agent());
+    let for_groups = group::are_served(scenario).then_some(membership::AGENT);
+    let mut agents: Vec<Agent> = for_qos.chain(for_transport).chain(for_groups).collect();
     agents.sort_by_key(|agent| agent.port);
     agents.dedup_by_key(|agent| agent.port);
     agents

@@ -1,7 +1,7 @@
 //! Everything that a scenario can choose by name: one line each.
 
 use crate::choice;
-use crate::multicast::tfmcc;
+use crate::multicast::{pgmcc, tfmcc};
 use crate::net::discipline::QueueConfig;
 use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, red, rio, swan, token_bucket, wfq, xcp};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, redrawn, schedule};
@@ -60,6 +60,8 @@ choice! {
         "dccp" => Dccp(dccp::Config),
         /// TFMCC: a rate for a group, by the receiver with the least of TCP's throughput (RFC 4654).
         "tfmcc" => Tfmcc(tfmcc::Config),
+        /// PGM with PGMCC: a window to the worst receiver of a group (RFC 3208, draft-ietf-rmt-bb-pgmcc-03).
+        "pgmcc" => Pgmcc(pgmcc::Config),
     }
 }
 

@@ -8,7 +8,7 @@ pub mod tfrc;
 pub mod udp;
 
 use crate::engine::{Fault, Stream};
-use crate::net::{Endpoint, Seat};
+use crate::net::{Agent, Endpoint, Seat};
 use crate::profile::Profile;
 
 /// The parameters of a transport.
@@ -41,6 +41,11 @@ pub trait TransportConfig {
 
     /// Whether it can send to a group.
     fn can_multicast(&self) -> bool;
+
+    /// The machine that every node needs for it, if any. Flows share one machine at each node.
+    fn agent(&self) -> Option<Agent> {
+        None
+    }
 
     /// Whether its parameters make sense together, under the scenario's `profile`.
     ///

@@ -148,20 +148,23 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
         let _ = writeln!(out, "\n[[flow]]\nname = \"flow {i}\"\nfrom = \"{from}\"");
         if to_group {
             let _ = writeln!(out, "to = \"all\"");
-            if dice.one_in(2) {
-                tfmcc(dice, &mut out);
-                match dice.below(3) {
-                    0 => {
-                        let size = libm::round(dice.log(1.0, packets * 1000.0));
-                        let _ = writeln!(out, "source.file.size = \"{size} B\"");
-                    }
-                    1 => {
-                        let _ = writeln!(out, "source.{}", datagrams(dice, ms, packets));
-                    }
-                    _ => {}
-                }
-            } else {
+            let controlled = !dice.one_in(3);
+            if !controlled {
                 let _ = writeln!(out, "transport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
+            } else if dice.one_in(2) {
+                tfmcc(dice, &mut out);
+            } else {
+                pgmcc(dice, &mut out);
+            }
+            match dice.below(3) {
+                0 if controlled => {
+                    let size = libm::round(dice.log(1.0, packets * 1000.0));
+                    let _ = writeln!(out, "source.file.size = \"{size} B\"");
+                }
+                1 if controlled => {
+                    let _ = writeln!(out, "source.{}", datagrams(dice, ms, packets));
+                }
+                _ => {}
             }
         } else if dice.one_in(4) {
             let _ = writeln!(out, "to = \"{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
@@ -169,12 +172,18 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
             let _ = writeln!(out, "to = \"{to}\"");
             // HSDPA's way up has no rate: what slows down for losses only would send ever more.
             let reliable = !dice.one_in(3) || from.starts_with("radio");
-            if reliable {
+            // Web pages and files of 3GPP need what only TCP has; PGMCC serves no source that waits for what it has sent.
+            let sources = if reliable {
                 tcp(dice, &mut out);
+                7
+            } else if dice.one_in(4) {
+                pgmcc(dice, &mut out);
+                4
             } else {
                 unreliable(dice, &mut out);
-            }
-            match dice.below(if reliable { 7 } else { 5 }) {
+                5
+            };
+            match dice.below(sources) {
                 0 => {
                     let _ = writeln!(out, "source.file.size = \"{} B\"", libm::round(dice.log(1.0, packets * 1000.0)));
                 }
@@ -390,6 +399,28 @@ fn tcp(dice: &mut Dice, out: &mut String) {
         11 if !ns2 => writeln!(out, "transport.tcp.spurious = \"{}\"", dice.pick(&["eifel", "frto", "none"])),
         12 if !ns2 => writeln!(out, "transport.tcp.idle_restart = \"{}\"", dice.pick(&["rfc5681", "off"])),
         _ => Ok(()),
+    };
+}
+
+/// PGMCC with some of its parameters.
+fn pgmcc(dice: &mut Dice, out: &mut String) {
+    let elements = dice.one_in(2);
+    let _ = writeln!(out, "transport.pgmcc.reliable = {}", dice.one_in(2));
+    let _ = writeln!(out, "transport.pgmcc.network_elements = {elements}");
+    let _ = match dice.below(10) {
+        0 => writeln!(out, "transport.pgmcc.token_mode = \"literal\""),
+        1 => writeln!(out, "transport.pgmcc.rtt_mode = \"time\"\ntransport.pgmcc.model = \"full\""),
+        2 => {
+            let classifier = dice.pick(&["indication", "toggle", "all"]);
+            writeln!(out, "transport.pgmcc.classifier = \"{classifier}\"")
+        }
+        3 => writeln!(out, "transport.pgmcc.segment = \"{} B\"", libm::round(dice.log(1.0, 65_495.0))),
+        4 => writeln!(out, "transport.pgmcc.nak_bo = \"{} ms\"", dice.below(1000)),
+        5 => writeln!(out, "transport.pgmcc.nak_retries = {}", dice.below(50)),
+        6 => writeln!(out, "transport.pgmcc.transmit_window = {}", 1 + dice.below(100)),
+        7 if elements => writeln!(out, "transport.pgmcc.ne_forward_worse = true"),
+        8 => writeln!(out, "transport.pgmcc.ssthresh = {}", dice.below(100)),
+        _ => writeln!(out, "transport.pgmcc.c = {:.3}", dice.log(0.01, 1.0)),
     };
 }
 

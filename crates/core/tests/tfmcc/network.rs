@@ -8,6 +8,7 @@ use lasthop_core::net::clock::Exact;
 use lasthop_core::net::discipline::{QueueConfig, Site};
 use lasthop_core::net::link::Link;
 use lasthop_core::net::loss::{Loss, LossConfig, bernoulli};
+use lasthop_core::net::simulation::Group;
 use lasthop_core::net::transmitter::Setup;
 use lasthop_core::net::{Address, FlowId, Histogram, NodeId, Probe, Simulation, What};
 use lasthop_core::profile::Profile;
@@ -97,7 +98,7 @@ pub fn flow_of(
 
 /// TFMCC to a group of `members`.
 pub fn tfmcc(simulation: &mut Simulation, value: Value, from: NodeId, members: Vec<NodeId>, start: f64) -> FlowId {
-    let group = simulation.add_group(members);
+    let group = simulation.add_group(Group::instant(members));
     flow(simulation, "tfmcc", &config::<tfmcc::Config>(value), from, Address::Group(group), start)
 }
 

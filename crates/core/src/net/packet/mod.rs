@@ -14,7 +14,7 @@ mod udp;
 mod xcp;
 
 pub use dccp::{AckVector, DccpHeader, DccpOptions, DccpType, ListedInterval, ListedIntervals, PacketState};
-pub use pgm::{PgmAck, PgmData, PgmHeader, PgmNak, PgmReport};
+pub use pgm::{PgmAck, PgmData, PgmElements, PgmHeader, PgmNak, PgmPath, PgmReport};
 pub use sack::SackBlocks;
 pub use signal::{Signal, SignalHeader};
 pub use tcp::{TcpFlags, TcpHeader, TcpOptions};

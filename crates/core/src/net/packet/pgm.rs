@@ -1,8 +1,8 @@
 //! The headers of PGM, with the fields of PGMCC.
 
-use crate::engine::Instant;
+use crate::engine::{Duration, Instant};
 
-use super::NodeId;
+use super::{NodeId, Socket};
 
 /// A message of PGM (RFC 3208 §8, §9; PGMCC).
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,8 @@ pub enum PgmHeader {
     Confirmation(u64),
     /// What the acker has received (ACK).
     Ack(PgmAck),
+    /// What was sent so far, and what can still be had (SPM).
+    Path(PgmPath),
 }
 
 /// What a data packet carries.
@@ -28,8 +30,12 @@ pub struct PgmData {
     pub acker: Option<NodeId>,
     /// When it was sent.
     pub sent_at: Instant,
+    /// The lowest number that is still sent again if it is missed (OD_TRAIL).
+    pub trail: u64,
     /// Payload bytes.
     pub payload: u32,
+    /// Truth: how many payload bytes of the connection were sent up to its end.
+    pub end: u64,
     /// The packet-loss indication: what a base station says of packets before this one.
     pub loss_indicated: bool,
 }
@@ -43,7 +49,7 @@ pub struct PgmReport {
     pub loss: u16,
     /// The highest number received (recv_lastseq).
     pub last_seq: u64,
-    /// When the packet of that number was sent.
+    /// When the packet of that number was sent, later by the time for which the receiver held the report back.
     pub echo: Instant,
 }
 
@@ -54,6 +60,32 @@ pub struct PgmNak {
     pub report: PgmReport,
     /// The missing packet; `None` in a report that asks for nothing.
     pub missing: Option<u64>,
+    /// The sending end (the session and its source, RFC 3208 §9.2).
+    pub source: Socket,
+    /// What network elements on its way are to do.
+    pub elements: PgmElements,
+}
+
+/// How network elements treat the NAKs of a session. In RFC 3208 §14 each of them is told by hand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PgmElements {
+    /// After this time without a confirmation a NAK is sent again (NAK_RPT_IVL).
+    pub repeat: Duration,
+    /// How long after a confirmation a repair is waited for (NAK_RDATA_IVL).
+    pub repair: Duration,
+    /// How often a NAK is sent again.
+    pub retries: u32,
+    /// Whether a second NAK for a packet goes on if it comes from a receiver with more loss.
+    pub forward_worse: bool,
+}
+
+/// What an SPM says of the sender's transmit window.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PgmPath {
+    /// The lowest number that is still sent again (SPM_TRAIL).
+    pub trail: u64,
+    /// The number after the last that was sent (SPM_LEAD is the one before).
+    pub next: u64,
 }
 
 /// What an ACK carries.

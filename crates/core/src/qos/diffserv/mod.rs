@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Bytes, Fault, Stream};
 use crate::net::dscp::Class;
-use crate::net::{Endpoint, NodeId, Seat};
+use crate::net::{Agent, Endpoint, NodeId, Seat};
 use crate::profile::Profile;
 
+use super::QosConfig;
 use super::guard::Guarded;
 use super::rejection::OnReject;
-use super::{Agent, QosConfig};
 
 /// The flow asks for a class of service at each edge on its way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -12,12 +12,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Bytes, Duration, Fault, Stream};
-use crate::net::{Endpoint, Seat};
+use crate::net::{Agent, Endpoint, Seat};
 use crate::profile::Profile;
 
+use super::QosConfig;
 use super::guard::Guarded;
 use super::rejection::OnReject;
-use super::{Agent, QosConfig};
 
 /// A rate is reserved for the flow at every hop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

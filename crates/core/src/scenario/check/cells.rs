@@ -201,6 +201,7 @@ fn other_headers(transport: &Protocol, profile: Profile) -> Option<String> {
         Protocol::Udp(config) => (profile.is_ns2() && config.header.is_none(), config.header, 28),
         Protocol::Dccp(_) => (false, None, 0),
         Protocol::Tfmcc(config) => (false, Some(config.header), 28),
+        Protocol::Pgmcc(config) => (false, Some(config.header), 28),
     };
     if ns2 {
         return Some("has those of ns-2".to_owned());
