@@ -18,6 +18,7 @@ use lasthop_core::multicast::pgmcc::{Config, Receiver, Sender, element};
 use lasthop_core::net::clock::Exact;
 use lasthop_core::net::link::Link;
 use lasthop_core::net::loss::{Loss, LossConfig, bernoulli};
+use lasthop_core::net::simulation::Group;
 use lasthop_core::net::transmitter::{Queue, Setup};
 use lasthop_core::net::{
     Action, Address, Endpoint, Header, NodeId, Notice, Observation, Observer, Packet, PgmHeader, Port, Probe,
@@ -359,7 +360,7 @@ fn run(config: &Config, ways: &[Way], seed: u64, seconds: u64) -> Judge {
             simulation.add_agent(NodeId(n), element::PORT, |seat| Box::new(element::Element::new(seat)));
         }
     }
-    let group = simulation.add_group(receivers);
+    let group = simulation.add_group(Group::instant(receivers));
     let streams = simulation.core().streams().clone();
     simulation.add_flow(
         sender,
