@@ -248,6 +248,7 @@ fn transport(tcp: &Tcp, flow: &Flow) -> Result<tcp::Config, Obstacle> {
         rto: config::Rto {
             min: seconds(tcp.minrto),
             max: seconds(tcp.maxrto),
+            max_backoff: None,
             initial: seconds(tcp.rtxcur_init),
             granularity: seconds(tcp.tick),
             order: config::RtoOrder::Rfc,

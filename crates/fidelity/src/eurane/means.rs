@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::RTO_2_29;
 use crate::in_parallel;
 use crate::means::Mean;
 use crate::report::Outcome;
@@ -192,7 +193,7 @@ fn scenario(set: &Set, tcp: &str, bler: f64) -> Result<String, String> {
             from = "host"
             to = "cell.ue[{n}]"
             start = "{start}"
-            transport.tcp = {{ variant = "{variant}", window = 20, segment = "1000 B", rto = {{ initial = "6 s", min = "200 ms" }} }}
+            transport.tcp = {{ variant = "{variant}", window = 20, segment = "1000 B", exact_half = false, rto = {{ {RTO_2_29} }} }}
             "#
         )
     };

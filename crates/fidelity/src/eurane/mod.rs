@@ -12,6 +12,10 @@ use serde_json::Value;
 
 use crate::report::Outcome;
 
+/// The retransmission timer of TCP in ns-2.29, EURANE's host, where it differs from ns-2.35's (`tcp/tcp.cc`,
+/// `tcl/lib/ns-default.tcl`). Windows are cut to the half of their whole packets there too (`exact_half`).
+const RTO_2_29: &str = r#"initial = "6 s", min = "200 ms", max = "100000 s", max_backoff = 64"#;
+
 /// Compares the folder of a family of EURANE, with this many threads; `None` if it is another's.
 pub fn folder(path: &Path, jobs: usize) -> Option<Vec<(String, Outcome)>> {
     let text = std::fs::read_to_string(path.join("index.json")).ok()?;

@@ -181,6 +181,21 @@ mod tests {
         assert_eq!(map(6).grant(to_sir(0), u64::MAX, 15), None);
     }
 
+    /// TS 25.321 §9.2.3.1 (FDD): 125 + 12 k bits for k below 40, then ⌊296 (2085/2048)^k⌋, k up to 254.
+    #[test]
+    fn every_size_can_be_signalled() {
+        let size = |k: u32| {
+            if k < 40 { 125 + 12 * k } else { (296.0 * libm::pow(2085.0 / 2048.0, f64::from(k))) as u32 }
+        };
+        let sizes: Vec<u32> = (1..=254).map(size).collect();
+        let tables = FORMATS.iter().chain(&LARGER).chain(&LARGER_STILL).chain(&LARGEST);
+        for (_, bits) in tables {
+            assert!(sizes.contains(&u32::from(*bits)), "{bits}");
+        }
+        // TS 25.214 V5.5.0 has this in table 7C.
+        assert!(!sizes.contains(&17_300));
+    }
+
     #[test]
     fn no_block_is_larger_than_its_category_receives() {
         // TS 25.306 table 5.1a: bits of a block, and codes.

@@ -211,6 +211,10 @@ pub struct Rto {
     /// Greatest value, back-off included. 60 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Duration>,
+    /// Profile `ns2`: the most by which back-off multiplies the timer, as 64 in ns-2.29, whose timer stays there below `max`. None: it
+    /// is doubled until it reaches `max`, as ns-2.35 does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_backoff: Option<u32>,
     /// Before the first sample. `rfc`: 1 s (RFC 6298 §2.1). `ns2`: 3 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<Duration>,
@@ -356,6 +360,12 @@ impl Config {
             (self.boot_time.is_some(), "boot_time", "the standards' clocks have no phase", SIMULATOR),
             (self.overhead.is_some(), "overhead", "the standards know no random delay before sending", SIMULATOR),
             (
+                self.rto.max_backoff.is_some(),
+                "rto.max_backoff",
+                "the standards bound the timer, not its back-off",
+                SIMULATOR,
+            ),
+            (
                 xcp && matches!(recovery, Recovery::Sack | Recovery::Fack),
                 "recovery",
                 "XCP's header takes the place of SACK blocks",
@@ -411,6 +421,7 @@ impl Rto {
         first([
             (zero(self.max), "rto.max", ENDLESS, ""),
             (zero(self.initial), "rto.initial", ENDLESS, ""),
+            (self.max_backoff == Some(0), "rto.max_backoff", "the timer's plain value is a back-off of 1", ""),
             (zero(self.granularity), "rto.granularity", "a clock's granularity is more than zero", ""),
             (self.max.is_some_and(|most| most < least), "rto.max", "rto.max is less than rto.min", ""),
         ])

@@ -57,6 +57,9 @@ pub struct Config {
     /// (`maxHeavyRounds_`). 0; it was 1 before March 2007.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heavy_rounds: Option<u32>,
+    /// Profile `ns2`: how the rate grows until the first loss. `ns-2.35`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<SlowStart>,
     /// Profile `ns2`: the rate before the first report (`InitRate_`, there in bytes per second).
     /// 2400 bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,6 +96,20 @@ pub enum Handover {
     Hint,
 }
 
+/// Slow start of ns-2's TFRC, which ns-2 changed after 2005.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum SlowStart {
+    /// The initial rate (RFC 3390) counts in two rounds; the rate is halved below a rate of reception that it has passed; a round
+    /// without a report halves the rate.
+    #[default]
+    #[serde(rename = "ns-2.35")]
+    Ns235,
+    /// The initial rate counts in one round; the rate falls to twice the rate of reception when it has passed that, and to a half of
+    /// it when the rate before had too; a round without a report ends slow start.
+    #[serde(rename = "ns-2.29")]
+    Ns229,
+}
+
 impl Config {
     /// What does not make sense under `profile`, the first of it.
     pub fn faults(&self, profile: Profile) -> Option<Fault> {
@@ -114,7 +131,7 @@ impl Config {
         {
             return bad("rtt_weight", format!("{weight} is no weight of an old mean"), "expected from 0 to below 1");
         }
-        let names = |fields: [(&'static str, bool); 3]| fields.into_iter().find(|(_, stated)| *stated);
+        let names = |fields: &[(&'static str, bool)]| fields.iter().copied().find(|(_, stated)| *stated);
         if profile.is_ns2() {
             let standard = "it exists in profile \"rfc\" only";
             let fields = [
@@ -122,7 +139,7 @@ impl Config {
                 ("handover", self.handover != Handover::Off),
                 ("buffer", self.buffer.is_some()),
             ];
-            if let Some((field, _)) = names(fields) {
+            if let Some((field, _)) = names(&fields) {
                 return bad(field, format!("ns-2's TFRC knows no {field}"), standard);
             }
             if self.tick == Some(Duration::ZERO) {
@@ -131,10 +148,11 @@ impl Config {
         } else {
             let fields = [
                 ("heavy_rounds", self.heavy_rounds.is_some()),
+                ("slow_start", self.slow_start.is_some()),
                 ("initial_rate", self.initial_rate.is_some()),
                 ("tick", self.tick.is_some()),
             ];
-            if let Some((field, _)) = names(fields) {
+            if let Some((field, _)) = names(&fields) {
                 return bad(field, format!("the standard knows no {field}"), "it exists in profile \"ns2\" only");
             }
         }

@@ -1,7 +1,7 @@
 //! The parameters of TFRC, complete: what a scenario states, and the profile's values for what it
 //! leaves out.
 
-use super::config::{Config, Handover};
+use super::config::{Config, Handover, SlowStart};
 use super::{control, meter};
 
 /// Profile `ns2`, with the defaults of ns-2.35 (`tcl/lib/ns-default.tcl`).
@@ -25,6 +25,8 @@ pub struct Ns2 {
     pub ecn: bool,
     /// `maxHeavyRounds_`.
     pub heavy_rounds: u32,
+    /// The rules of slow start.
+    pub slow_start: SlowStart,
     /// `InitRate_`, bytes per second.
     pub initial_rate: f64,
     /// `tcp_tick_`, seconds.
@@ -44,6 +46,7 @@ impl Ns2 {
             rtt_weight: config.rtt_weight.unwrap_or(0.95),
             ecn: config.ecn,
             heavy_rounds: config.heavy_rounds.unwrap_or(0),
+            slow_start: config.slow_start.unwrap_or_default(),
             initial_rate: config.initial_rate.map_or(300.0, |rate| rate.as_bytes_per_s()),
             tick: config.tick.map_or(0.1, |tick| tick.as_secs_f64()),
         }

@@ -6,6 +6,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use crate::eurane::RTO_2_29;
+use crate::mrg::Mrg32k3a;
+
 /// An index. What is for readers is not looked at.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,9 +56,9 @@ pub struct Scenario {
     rx_first_db: String,
     rx_gain_db: Vec<f64>,
     harq_thresholds_db: Vec<f64>,
-    seed: u64,
-    /// Whether every run of it is the same.
-    pub deterministic: bool,
+    /// The seed of ns-2's generator.
+    pub seed: u32,
+    deterministic: bool,
 }
 
 /// The scenarios of an index.
@@ -66,6 +69,12 @@ pub fn read(value: Value) -> Result<Vec<Scenario>, String> {
 
 /// What a RLC of EURANE takes to hand an SDU up, which its events do not count (`delay_`), in nanoseconds.
 pub const HAND_UP: u64 = 50_000;
+/// A tick of a TCP sender's clock, in seconds (`tcpTick_`).
+const TICK: f64 = 0.01;
+/// The same, a nanosecond longer. Timers are set when an interval's PDUs arrive and are whole ticks long, so they end with the arrivals
+/// of another interval. ns-2 adds intervals up in doubles and the timer in one step, and from 1.85 s to 15.84 s the sum is the
+/// smaller: the arrivals come first.
+const LATE_TICK: &str = "10.000001 ms";
 /// The wire's rate, in bits per second.
 pub const WIRE_BPS: u64 = 622_000_000;
 
@@ -75,6 +84,12 @@ impl Scenario {
         self.id.rsplit_once("-s").filter(|(_, seed)| seed.parse::<u64>().is_ok()).map_or(&self.id, |(name, _)| name)
     }
 
+    /// Whether every run of it is the same: nothing is drawn while it runs. The description says so of TCP and CBR; of TFRC it does
+    /// not, but ns-2.29's draws nothing either (`overhead_` 0) where the only threshold is always passed.
+    pub fn draws_nothing(&self) -> bool {
+        self.deterministic || (self.traffic == "TFRC" && self.harq_thresholds_db == [0.0])
+    }
+
     /// The wire's delay, in nanoseconds.
     pub fn wire_delay(&self) -> u64 {
         (self.wired_delay_ms * 1e6) as u64
@@ -82,7 +97,11 @@ impl Scenario {
 
     /// The same as a scenario of lasthop. Each terminal stands for EURANE's RLC, which takes a little time to hand up: that time
     /// is a link to the node of the flow's end, and a part of the way from the RNC to the host.
-    pub fn text(&self) -> Result<String, String> {
+    ///
+    /// The phases of the TCP senders' clocks are what ns-2's generator gives with `seed`: one for each sender, in order, after one
+    /// number for each terminal. What those first numbers are for is not known. That they are drawn is inferred: with them
+    /// every deterministic run agrees, and of the eight ways to have three clocks before or after the middle of a tick one only does.
+    pub fn text(&self, seed: u32) -> Result<String, String> {
         if self.rx_first_db != "40 + CQI" || self.rx_gain_db.first() != Some(&0.0) {
             return Err("powers that do not follow from the CQI".to_owned());
         }
@@ -127,20 +146,27 @@ impl Scenario {
             decibels(&self.harq_thresholds_db),
         );
         let bytes = self.packet_bytes;
-        // ns-2.29 is of 2005.
-        let transport = match (self.traffic.as_str(), self.cbr_kbps) {
+        let mut draws = Mrg32k3a::new(seed);
+        for _ in 0..self.ues {
+            draws.uniform();
+        }
+        let mut transport = || match (self.traffic.as_str(), self.cbr_kbps) {
             ("CBR", Some(kbps)) => {
-                format!("transport = \"udp\"\nsource.cbr = {{ size = \"{bytes} B\", rate = \"{kbps} kbit/s\" }}")
+                Ok(format!("transport = \"udp\"\nsource.cbr = {{ size = \"{bytes} B\", rate = \"{kbps} kbit/s\" }}"))
             }
-            ("TFRC", _) => format!("transport.tfrc = {{ segment = \"{bytes} B\", heavy_rounds = 1 }}"),
-            ("Sack1", _) => format!(
+            ("TFRC", _) => Ok(format!(
+                "transport.tfrc = {{ segment = \"{bytes} B\", heavy_rounds = 1, slow_start = \"ns-2.29\" }}"
+            )),
+            ("Sack1", _) => Ok(format!(
                 "transport.tcp = {{ variant = \"sack\", window = {}, segment = \"{bytes} B\", exact_half = false, \
-                 rto = {{ initial = \"6 s\", min = \"200 ms\" }} }}",
-                self.tcp_window_pkts
-            ),
-            (other, _) => return Err(format!("unknown traffic {other}")),
+                 rto = {{ {RTO_2_29}, granularity = \"{LATE_TICK}\" }}, boot_time = {:e} }}",
+                self.tcp_window_pkts,
+                draws.uniform() * TICK,
+            )),
+            (other, _) => Err(format!("unknown traffic {other}")),
         };
         for n in 0..self.ues {
+            let transport = transport()?;
             let _ = write!(
                 text,
                 r#"

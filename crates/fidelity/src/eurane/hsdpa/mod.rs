@@ -21,7 +21,7 @@ use index::Scenario;
 pub fn compare(folder: &Path, value: Value, jobs: usize) -> Result<Vec<(String, Outcome)>, String> {
     let scenarios = index::read(value)?;
     let reference = runs::read(&folder.join("runs.csv"))?;
-    let (exact, random): (Vec<_>, Vec<_>) = scenarios.into_iter().partition(|scenario| scenario.deterministic);
+    let (exact, random): (Vec<_>, Vec<_>) = scenarios.into_iter().partition(Scenario::draws_nothing);
     let mut variants: BTreeMap<String, Vec<Scenario>> = BTreeMap::new();
     for scenario in random {
         variants.entry(scenario.variant().to_owned()).or_default().push(scenario);
@@ -38,7 +38,7 @@ pub fn compare(folder: &Path, value: Value, jobs: usize) -> Result<Vec<(String, 
 /// A deterministic scenario: its decisions, its events if they are recorded, and its means.
 fn one_by_one(folder: &Path, scenario: &Scenario, reference: &runs::Reference) -> Vec<(String, Outcome)> {
     let id = |what: &str| format!("{} {what}", scenario.id);
-    let seen = match watch::run(scenario, 1) {
+    let seen = match watch::run(scenario, scenario.seed) {
         Ok(seen) => seen,
         Err(message) => return vec![(scenario.id.clone(), Outcome::Failed(message))],
     };

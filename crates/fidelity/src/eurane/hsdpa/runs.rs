@@ -37,7 +37,7 @@ const WINDOW: std::ops::Range<u64> = 5_000_000_000..30_000_000_000;
 const SECONDS: f64 = 25.0;
 
 /// How many runs ours are.
-const SEEDS: u64 = 10;
+const SEEDS: u32 = 10;
 
 /// Reads `runs.csv`.
 pub fn read(file: &Path) -> Result<Reference, String> {

@@ -42,8 +42,8 @@ pub struct Sdu {
 pub const EVENTS_END: u64 = 1_900_000_000;
 
 /// Runs a scenario.
-pub fn run(scenario: &Scenario, seed: u64) -> Result<Seen, String> {
-    let document = read::toml(&scenario.text()?, "scenario").map_err(|e| e.to_string())?;
+pub fn run(scenario: &Scenario, seed: u32) -> Result<Seen, String> {
+    let document = read::toml(&scenario.text(seed)?, "scenario").map_err(|e| e.to_string())?;
     let names = document.scenario.node_names();
     let ue_of_node = |n: &String| n.strip_prefix("mobile[")?.strip_suffix(']')?.parse().ok();
     let watcher = Watcher {
@@ -54,7 +54,8 @@ pub fn run(scenario: &Scenario, seed: u64) -> Result<Seen, String> {
         places: BTreeMap::new(),
         seen: Seen::default(),
     };
-    let mut built = builder::build(&document.scenario, seed, Some(Box::new(watcher))).map_err(|e| e.to_string())?;
+    let mut built =
+        builder::build(&document.scenario, seed.into(), Some(Box::new(watcher))).map_err(|e| e.to_string())?;
     let end = Instant::ZERO + document.scenario.duration;
     built.simulation.run_until(end, u64::MAX).map_err(|e| e.to_string())?;
     let watcher = built.simulation.take_observer().and_then(|o| o.into_any().downcast::<Watcher>().ok());

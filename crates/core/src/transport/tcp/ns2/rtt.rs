@@ -20,6 +20,7 @@ pub struct Estimator {
     timestamps: bool,
     min: f64,
     max: f64,
+    max_backoff: Option<u32>,
     initial: f64,
     order: RtoOrder,
     values: Values,
@@ -51,6 +52,7 @@ impl Estimator {
             timestamps: settings.timestamps,
             min: settings.min_rto,
             max: settings.max_rto,
+            max_backoff: settings.max_backoff,
             initial: settings.initial_rto,
             order: settings.rto_order,
             values: Values { rtt: 0, srtt: 0, rttvar, backoff: 1 },
@@ -116,7 +118,11 @@ impl Estimator {
     /// The timer has expired: doubles the value. Beyond eight times it forgets the mean, and
     /// keeps it in the variation.
     pub fn back_off(&mut self) {
-        if self.values.backoff < 64 || self.timeout_secs() < self.max {
+        let doubles = match self.max_backoff {
+            Some(most) => self.values.backoff < i64::from(most),
+            None => self.values.backoff < 64 || self.timeout_secs() < self.max,
+        };
+        if doubles {
             self.values.backoff <<= 1;
         }
         let v = &mut self.values;
@@ -193,6 +199,16 @@ mod tests {
         };
         assert_eq!(series(1.0, 8), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 64.0]);
         assert_eq!(series(3.0, 6), [3.0, 6.0, 12.0, 24.0, 48.0, 64.0]);
+    }
+
+    /// `rtt_backoff` in ns-2.29: a timer of 200 ms ends at 12.8 s, whatever `maxrto_` is.
+    #[test]
+    fn back_off_may_end_at_a_multiple() {
+        let mut e = estimator(|s| (s.initial_rto, s.max_rto, s.max_backoff) = (0.2, 100_000.0, Some(64)));
+        for _ in 0..10 {
+            e.back_off();
+        }
+        assert_eq!((e.values().backoff, e.timeout_secs()), (64, 12.8));
     }
 
     #[test]

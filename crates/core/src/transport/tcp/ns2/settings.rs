@@ -46,6 +46,8 @@ pub struct Settings {
     pub min_rto: f64,
     /// `maxrto_`, seconds.
     pub max_rto: f64,
+    /// The most that `t_backoff_` becomes; if there is none, `maxrto_` alone bounds the timer.
+    pub max_backoff: Option<u32>,
     /// `rtxcur_init_`, seconds.
     pub initial_rto: f64,
     /// Which mean the deviation is taken from.
@@ -69,7 +71,7 @@ pub struct Settings {
 impl Settings {
     /// The parameters that `config` states, completed with ns-2's defaults.
     pub fn new(config: &Config) -> Self {
-        let Rto { min, max, initial, granularity, order } = config.rto;
+        let Rto { min, max, max_backoff, initial, granularity, order } = config.rto;
         let seconds = |stated: Option<Duration>, default: f64| stated.map_or(default, Duration::as_secs_f64);
         let window = i64::from(config.window.unwrap_or(20));
         let segment = config.segment.map(|b| (b.get() as u32).max(1));
@@ -95,6 +97,7 @@ impl Settings {
             tick: seconds(granularity, 0.01),
             min_rto: seconds(min, 0.2),
             max_rto: seconds(max, 60.0),
+            max_backoff,
             initial_rto: seconds(initial, 3.0),
             rto_order: order,
             fack_to_one: config.fack.cwnd_at_trigger != Some(CwndAtTrigger::Half),

@@ -6,6 +6,8 @@ use crate::transport::tfrc::settings::Ns2;
 
 use super::{SMALL, formula};
 
+mod slow_start;
+
 /// The sending end.
 pub struct Sender {
     seat: Seat,
@@ -210,35 +212,6 @@ impl Sender {
         self.no_feedback_at = (!self.over).then(|| self.now.after(wait));
     }
 
-    fn slow_start(&mut self) {
-        let (now, rtt) = (self.now.as_secs(), self.rtt.mean);
-        let initial = self.initial_window() * self.size / rtt;
-        let idle = (self.data_limited || self.last_limited > now - 1.5 * rtt) && self.max_rate < initial;
-        if self.round <= 2 || (self.max_rate > 0.0 && idle) {
-            self.old_rate = self.rate;
-            self.rate = self.rate.max(initial);
-            self.delta = (self.rate - self.old_rate) / (self.rate * rtt / self.size);
-            self.changed_at = now;
-        } else if self.max_rate > 0.0 {
-            if self.rate < self.max_rate && now - self.changed_at > rtt {
-                self.old_rate = self.rate;
-                self.rate = (2.0 * self.rate).min(self.max_rate).max(self.size / rtt);
-                self.delta = (self.rate - self.old_rate) / (self.rate * rtt / self.size);
-                self.changed_at = now;
-            } else if self.rate > self.max_rate {
-                self.rate = self.max_rate / 2.0;
-                self.old_rate = self.rate;
-                self.delta = 0.0;
-                self.changed_at = now;
-            }
-        } else {
-            self.old_rate = self.rate;
-            self.rate = self.size / rtt;
-            self.delta = 0.0;
-            self.changed_at = now;
-        }
-    }
-
     fn increase(&mut self) {
         let (now, rtt) = (self.now.as_secs(), self.rtt.mean);
         self.rate += self.size / rtt * ((now - self.changed_at) / rtt).min(2.0);
@@ -264,6 +237,7 @@ impl Sender {
     /// (`reduce_rate_on_no_feedback`).
     fn no_feedback(&mut self) {
         self.expiries += 1;
+        self.end_slow_start_without_feedback();
         if !self.all_idle && !self.data_limited {
             self.rate *= 0.5;
         } else {
