@@ -212,12 +212,20 @@ impl Judge {
     }
 }
 
+impl Judge {
+    /// Something new happens: until now the source, which never ends, has left no token.
+    fn begin(&mut self, now: Instant) {
+        self.compare(now);
+        assert!(self.model.w - self.model.f() < 1.0, "at {now}: a token is left");
+    }
+}
+
 impl Observer for Judge {
     fn see(&mut self, now: Instant, observation: &Observation<'_>) {
         match *observation {
             Observation::Changed { variable, value, .. } => match variable {
                 Variable::Timeouts => {
-                    self.compare(now);
+                    self.begin(now);
                     self.model.on_timeout();
                 }
                 Variable::Cwnd => self.shown[0] = value,
@@ -243,7 +251,7 @@ impl Observer for Judge {
                 _ => {}
             },
             Observation::Received { node: NodeId(0), packet } if packet.to_port != element::PORT => {
-                self.compare(now);
+                self.begin(now);
                 let report = match &packet.header {
                     Header::Pgm(PgmHeader::Ack(ack)) => Some((ack.report, Some((ack.seq, ack.mask, ack.leaving)))),
                     Header::Pgm(PgmHeader::Nak(nak)) => Some((nak.report, None)),
