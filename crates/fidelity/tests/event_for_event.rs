@@ -52,10 +52,10 @@ fn eurane() {
     check("eurane/switch", 4);
 }
 
-/// Terminals on an HS-DSCH: CBR and TCP one by one, and hybrid ARQ that fails by means.
+/// Terminals on an HS-DSCH: CBR, TCP and TFRC one by one, and hybrid ARQ that fails by means.
 #[test]
 fn eurane_hsdpa() {
-    check("eurane/hsdpa", 37);
+    check("eurane/hsdpa", 69);
 }
 
 #[test]

@@ -107,7 +107,7 @@ def pages(result: Result) -> Mapping[str, float]:
         "connections": connections,
         "packets_per_connection": sent / connections,
         "packet_bytes": float(np.nanmean(packet)),
-        "page_s": float(np.nanmean(taken)),
+        "page_s": float(np.nanmean(taken)) if np.isfinite(taken).any() else float("nan"),
         "rtt_s": 1e-3 * float(np.nansum(flows["rtt_ms_mean"] * samples) / samples.sum()),
         "retransmissions": again / connections,
         "timeouts": timeouts / connections,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Decibel, Duration, Fault};
 
-use super::{Candidate, Scheduler, SchedulerConfig};
+use super::{Candidate, Scheduler, SchedulerConfig, check_window, share_of_slot};
 
 /// The terminal whose ratio lies most standard deviations above its mean; of several, the one with the lowest number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,15 +27,11 @@ impl Default for Config {
 
 impl SchedulerConfig for Config {
     fn build(&self, slot: Duration) -> Box<dyn Scheduler> {
-        let share = slot.as_secs_f64() / self.window.as_secs_f64();
-        Box::new(FairChannel { alpha: 1.0 - share.min(1.0), usual: Vec::new() })
+        Box::new(FairChannel { alpha: 1.0 - share_of_slot(slot, self.window), usual: Vec::new() })
     }
 
     fn check(&self) -> Result<(), Fault> {
-        if self.window == Duration::ZERO {
-            return Err(Fault::new("window", "an average over no time", "expected more than 0 s"));
-        }
-        Ok(())
+        check_window(self.window)
     }
 }
 

@@ -27,6 +27,19 @@ pub trait Scheduler: Send {
     fn on_quality(&mut self, _terminal: u32, _sir: Decibel, _slots: u64) {}
 }
 
+/// What one slot counts in an average that goes back over a window.
+fn share_of_slot(slot: Duration, window: Duration) -> f64 {
+    (slot.as_secs_f64() / window.as_secs_f64()).min(1.0)
+}
+
+/// Whether an average can go back over this window.
+fn check_window(window: Duration) -> Result<(), Fault> {
+    if window == Duration::ZERO {
+        return Err(Fault::new("window", "an average over no time", "expected more than 0 s"));
+    }
+    Ok(())
+}
+
 /// Tells a scheduler that watches how good the air is, in each slot once.
 pub struct Watch {
     /// The first slot that it does not know.

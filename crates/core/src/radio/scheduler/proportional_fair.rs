@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Duration, Fault};
 
-use super::{Candidate, Scheduler, SchedulerConfig};
+use super::{Candidate, Scheduler, SchedulerConfig, check_window, share_of_slot};
 
 /// The terminal with the highest ratio of what the slot would carry to its average; of several, the one with the lowest
 /// number.
@@ -29,15 +29,11 @@ impl Default for Config {
 
 impl SchedulerConfig for Config {
     fn build(&self, slot: Duration) -> Box<dyn Scheduler> {
-        let share = slot.as_secs_f64() / self.window.as_secs_f64();
-        Box::new(ProportionalFair { share: share.min(1.0), averages: Vec::new() })
+        Box::new(ProportionalFair { share: share_of_slot(slot, self.window), averages: Vec::new() })
     }
 
     fn check(&self) -> Result<(), Fault> {
-        if self.window == Duration::ZERO {
-            return Err(Fault::new("window", "an average over no time", "expected more than 0 s"));
-        }
-        Ok(())
+        check_window(self.window)
     }
 }
 

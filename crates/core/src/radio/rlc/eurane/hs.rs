@@ -154,21 +154,7 @@ impl Entity {
             padding -= status.as_ref().map_or(0, |status| status.bytes);
             control = status.map(|status| Box::new(Control::Status(status)));
         }
-        Pdu {
-            sn,
-            sdu: content.sdu,
-            ends: u16::from(content.ends),
-            starts: content.starts,
-            goes_on: false,
-            poll,
-            reason,
-            data: u16::from(content.first) + u16::from(content.second),
-            first: u16::from(content.first),
-            indicators: content.indicators,
-            padding,
-            bits: u32::from(self.pdu) * 8,
-            control,
-        }
+        Pdu { padding, control, ..content.pdu(sn, self.pdu, poll, reason) }
     }
 
     /// Hears a report.

@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use crate::radio::rlc::pdu::{Pdu, Reason};
+
 /// SDUs that are not, or not wholly, in PDUs.
 pub(super) struct Sdus {
     /// The most bytes that may wait.
@@ -35,6 +37,27 @@ pub(super) struct Content {
     pub indicators: u8,
     /// Bytes that nothing fills, or only what rides.
     pub padding: u8,
+}
+
+impl Content {
+    /// The PDU of this number and so many bytes that carries it.
+    pub fn pdu(&self, sn: u32, bytes: u8, poll: bool, reason: Reason) -> Pdu {
+        Pdu {
+            sn,
+            sdu: self.sdu,
+            ends: u16::from(self.ends),
+            starts: self.starts,
+            goes_on: false,
+            poll,
+            reason,
+            data: u16::from(self.first) + u16::from(self.second),
+            first: u16::from(self.first),
+            indicators: self.indicators,
+            padding: u16::from(self.padding),
+            bits: u32::from(bytes) * 8,
+            control: None,
+        }
+    }
 }
 
 impl Sdus {

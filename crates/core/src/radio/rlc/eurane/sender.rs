@@ -157,23 +157,7 @@ impl Sender {
         let poll = self.polls(sn, slot, reason);
         let sent = &mut self.sent[index];
         sent.vt_dat += 1;
-        let content = &sent.content;
-        let data = u16::from(content.first) + u16::from(content.second);
-        Some(Pdu {
-            sn,
-            sdu: content.sdu,
-            ends: u16::from(content.ends),
-            starts: content.starts,
-            goes_on: false,
-            poll,
-            reason,
-            data,
-            first: u16::from(content.first),
-            indicators: content.indicators,
-            padding: u16::from(content.padding),
-            bits: u32::from(self.pdu) * 8,
-            control: None,
-        })
+        Some(sent.content.pdu(sn, self.pdu, poll, reason))
     }
 
     /// Whether a PDU of this slot polls. A poll starts the timer, if no later one is awaited.
