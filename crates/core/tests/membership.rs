@@ -171,3 +171,33 @@ fn queues_let_messages_pass() {
     // The JOIN waits behind two packets at most, 82 ms each, and one in service.
     assert!(first < 1.35, "{first}");
 }
+
+/// The worst receiver of a group leaves, and comes back: its sender follows the other one meanwhile.
+#[test]
+fn congestion_control_of_a_group_follows_who_listens() {
+    for transport in ["tfmcc", "pgmcc"] {
+        let text = format!(
+            "duration = '180 s'
+            record.series = '1 s'
+            link = [
+                {{ name = 'up', between = ['s', 'r'], rate = '10 Mbit/s' }},
+                {{ name = 'fast', between = ['r', 'a'], rate = '2 Mbit/s', queue.droptail.limit = '20 packets' }},
+                {{ name = 'slow', between = ['r', 'b'], rate = '300 kbit/s', queue.droptail.limit = '20 packets' }},
+            ]
+            group = [{{
+                name = 'g', members = ['a', 'b'], leave_latency = '0 s',
+                leave = [{{ at = '60 s', members = ['b'] }}], join = [{{ at = '120 s', members = ['b'] }}],
+            }}]
+            flow = [{{ name = 'f', from = 's', to = 'g', transport = '{transport}' }}]"
+        );
+        let results = run(&text, 1);
+        let got = common::scenario::series(&results, "fast r>a", "throughput_kbps");
+        let mean = |from: f64, until: f64| {
+            let values: Vec<f64> =
+                got.iter().filter(|(at, _)| (from..until).contains(at)).map(|(_, value)| *value).collect();
+            values.iter().sum::<f64>() / values.len() as f64
+        };
+        let (with, without, again) = (mean(40.0, 60.0), mean(100.0, 120.0), mean(160.0, 180.0));
+        assert!(with < 300.0 && without > 1000.0 && again < 300.0, "{transport}: {with}, {without}, {again}");
+    }
+}

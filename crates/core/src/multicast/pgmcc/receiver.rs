@@ -311,7 +311,13 @@ impl Endpoint for Receiver {
         }
     }
 
-    fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
+    fn on_notice(&mut self, _now: Instant, notice: Notice) {
+        match notice {
+            Notice::Membership(change) if change.joins => self.join(),
+            Notice::Membership(_) => self.leave(),
+            _ => {}
+        }
+    }
 
     fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
         if let Some(seq) = self.ack.take() {

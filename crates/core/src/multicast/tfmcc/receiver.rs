@@ -105,14 +105,6 @@ impl Machine {
         }
     }
 
-    /// Leaves the session: it says so once, and is silent from then on.
-    pub fn leave(&mut self) {
-        if !self.left && self.last.is_some() {
-            (self.leaving, self.due) = (true, true);
-        }
-        self.timer.cancel();
-    }
-
     /// The round-trip time.
     #[inline]
     fn r(&self) -> Duration {
@@ -288,6 +280,17 @@ impl Receiving for Machine {
         self.any_since = true;
         self.due |= self.is_clr && self.next_report <= now;
         Some(header.end)
+    }
+
+    /// It misses nothing that was sent before it joined; when it leaves it says so once, and is silent from then on.
+    fn on_membership(&mut self, joins: bool) {
+        if joins {
+            return self.reset();
+        }
+        if !self.left && self.last.is_some() {
+            (self.leaving, self.due) = (true, true);
+        }
+        self.timer.cancel();
     }
 
     fn take(&mut self, now: Instant, _end: u64, packet: &mut Packet) -> bool {

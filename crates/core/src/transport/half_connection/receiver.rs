@@ -14,6 +14,9 @@ pub trait Receiving: Timed {
     /// A link of the node has changed.
     fn on_link(&mut self, _notice: &LinkNotice) {}
 
+    /// The node begins or ceases to listen to the group.
+    fn on_membership(&mut self, _joins: bool) {}
+
     /// Writes size, ECN field and header of an answer that is due. `end` is the greatest number of
     /// payload bytes that came. Says whether one is.
     fn take(&mut self, now: Instant, end: u64, packet: &mut Packet) -> bool;
@@ -74,8 +77,10 @@ impl<R: Receiving> Endpoint for Receiver<R> {
     }
 
     fn on_notice(&mut self, _now: Instant, notice: Notice) {
-        if let Notice::Link(notice) = notice {
-            self.machine.on_link(&notice);
+        match notice {
+            Notice::Link(notice) => self.machine.on_link(&notice),
+            Notice::Membership(change) => self.machine.on_membership(change.joins),
+            _ => {}
         }
     }
 
