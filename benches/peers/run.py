@@ -51,12 +51,13 @@ class Workload:
     seconds: int
     ns3_seconds: int
     rounds: int
-    # The load that every program has to report, from 60 s (30 s at 1 Gb/s) in ns-2.
+    # The load that every program has to report, from 60 s (30 s at 1 Gb/s) in ns-2; 0 where nothing is acknowledged.
     hops_per_s: float
     goodput_mbps: float
 
-    def is_chain(self) -> bool:
-        return self.key == "w2"
+    def script(self) -> str:
+        """What the programs call it: w1, w2 or w3."""
+        return self.key[:2]
 
 
 WORKLOADS = (
@@ -66,6 +67,7 @@ WORKLOADS = (
     Workload("w1-1000", "W1", 1000, 100, 60, 60, 5, 4.449e6 / 60, 94.78),
     Workload("w1-1000-1g", "W1 1 Gb/s", 1000, 1000, 30, 10, 3, 21.679e6 / 30, 947.8),
     Workload("w2", "W2", 10, 100, 60, 20, 3, 19.82e6 / 60, 47.6),
+    Workload("w3", "W3", 0, 100, 100, 20, 3, 69_500, 0),
 )
 
 # Memory per flow is counted from here. At 100 Mb/s also for the 1 Gb/s workload: there a single
@@ -101,6 +103,10 @@ class Program:
 
     def label(self) -> str:
         return f"{self.peer}, {self.build}" if self.build else self.peer
+
+    def can(self, workload: Workload) -> bool:
+        """The tree has no program for ns-3."""
+        return not (self.peer == NS3 and workload.script() == "w3")
 
     def seconds(self, workload: Workload) -> int:
         return workload.ns3_seconds if self.peer == NS3 else workload.seconds
@@ -281,8 +287,8 @@ def find_lasthop(path: Path) -> Program:
 
     def command(workload: Workload) -> list[str]:
         seconds = ["--seconds", str(workload.seconds)]
-        if workload.is_chain():
-            return [str(path), "w2", *seconds]
+        if workload.script() != "w1":
+            return [str(path), workload.script(), *seconds]
         load = ["--flows", str(workload.n), "--rate-mbps", str(workload.rate_mbps)]
         return [str(path), "w1", *load, *seconds]
 
@@ -310,8 +316,8 @@ def find_ns2() -> list[Program]:
     def with_scheduler(scheduler: str) -> Program:
         def command(workload: Workload) -> list[str]:
             seconds = str(workload.seconds)
-            if workload.is_chain():
-                return [ns, str(HERE / "w2.tcl"), seconds, scheduler]
+            if workload.script() != "w1":
+                return [ns, str(HERE / f"{workload.script()}.tcl"), seconds, scheduler]
             load = [str(workload.n), str(workload.rate_mbps)]
             return [ns, str(HERE / "w1.tcl"), *load, seconds, scheduler]
 
@@ -371,9 +377,10 @@ def measure(workloads: Sequence[Workload], programs: Sequence[Program], *, round
 
 def run_interleaved(workload: Workload, working: list[Program], *, rounds: int) -> list[Summary]:
     """Runs the programs in turn, and takes out of `working` those that fail."""
-    runs: dict[str, list[Measurement]] = {program.label(): [] for program in working}
+    able = [program for program in working if program.can(workload)]
+    runs: dict[str, list[Measurement]] = {program.label(): [] for program in able}
     for number in range(rounds):
-        for program in list(working):
+        for program in list(able):
             if number >= program.rounds(rounds):
                 continue
             place = f"{workload.key}, round {number + 1} of {rounds}, {program.label()}"
@@ -384,11 +391,12 @@ def run_interleaved(workload: Workload, working: list[Program], *, rounds: int) 
                     raise
                 say(f"{place}: {failure} Going on without it.")
                 working.remove(program)
+                able.remove(program)
                 continue
             say(f"{place}: {done.ns_per_hop():.1f} ns per hop, {done.goodput_mbps:.2f} Mb/s")
             warn_of_other_load(workload, done, place)
             runs[program.label()].append(done)
-    return [summarise(program, runs[program.label()]) for program in working]
+    return [summarise(program, runs[program.label()]) for program in able]
 
 
 def run_once(program: Program, workload: Workload) -> Measurement:
@@ -417,7 +425,7 @@ def warn_of_other_load(workload: Workload, done: Measurement, place: str) -> Non
         ("Mb/s of goodput", done.goodput_mbps, workload.goodput_mbps),
     )
     for what, value, reference in loads:
-        if abs(value / reference - 1) > LOAD_TOLERANCE:
+        if reference and abs(value / reference - 1) > LOAD_TOLERANCE:
             say(f"{place}: NOT COMPARABLE: {value:.1f} {what}, where the reference is {reference:.1f}")
 
 
