@@ -185,7 +185,7 @@ fn tree(options: &Options) -> Scenario {
             }
         }
     }
-    let group = Group { name: "all".into(), members };
+    let group = Group { name: "all".into(), members, ..Group::default() };
     scenario(options, links, vec![stream("source".into(), "all".into(), BitRate::from_mbps(1))], vec![group])
 }
 

@@ -59,6 +59,20 @@ pub(super) struct Switched {
     pub joins: bool,
 }
 
+impl Default for Group {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            members: Vec::new(),
+            join: Vec::new(),
+            leave: Vec::new(),
+            trees: Trees::default(),
+            leave_latency: default_leave_latency(),
+            area: Vec::new(),
+        }
+    }
+}
+
 impl Group {
     /// The nodes that listen from the start.
     pub(super) fn listening(&self, scenario: &Scenario) -> Vec<String> {
