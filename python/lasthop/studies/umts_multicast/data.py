@@ -15,13 +15,14 @@ from lasthop.studies.umts_multicast.experiments import TCP_FLOWS
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-__all__ = ["FAIRNESS", "INDICATION", "PERMANENT", "REPORTS", "SCALING", "SEVERAL", "STEPS", "TCP", "TEMPORARY", "Data",
-           "outside"]  # fmt: skip
+__all__ = ["FAIRNESS", "FREE", "INDICATION", "PERMANENT", "REPORTS", "SCALING", "SECONDS", "SEVERAL", "STEPS", "TCP",
+           "TEMPORARY", "Data", "outside"]  # fmt: skip
 
 #: The grids.
 FAIRNESS, STEPS, TEMPORARY, TCP = "fairness", "responsiveness", "temporary", "temporary TCP"
 PERMANENT, SEVERAL, SCALING = "permanent", "several degraded", "buffer and rate"
 INDICATION, REPORTS = "indication", "reports"
+FREE, SECONDS = "uncontrolled", "permanent by the second"
 
 
 @dataclass(frozen=True)

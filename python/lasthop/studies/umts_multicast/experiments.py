@@ -146,8 +146,8 @@ def _bursts(reading: Reading) -> dict[str, float]:
     return {"good_to_bad": share / (1 - share) / reading.burst, "bad_to_good": 1 / reading.burst}
 
 
-def permanent(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
-    """§5.4: a `scheme` to UE_x alone; or to ten terminals, of which three are `degraded`."""
+def permanent(point: Point, *, reading: Reading = DEFAULT, series: str = "100 ms") -> Scenario:
+    """§5.4: a `scheme` to UE_x alone; or to ten terminals, of which three are `degraded`. Sampled at each ``series``."""
     begin, end = PERMANENT_S
     degraded = DEGRADED[: point.get("degraded", 1)]
     members = [0] if len(degraded) == 1 else range(GROUP)
@@ -155,7 +155,7 @@ def permanent(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
     loss = {"loss": {"schedule": {"steps": steps, "attempts": reading.residual_attempts}}}
     return _scenario(
         reading,
-        series="1 s" if reading.background else "100 ms",
+        series=series,
         observed=[Flow(point["scheme"], members, name="observed0")],
         duration_s=end,
         node_bs={f"nb{ue}": loss for ue in degraded},

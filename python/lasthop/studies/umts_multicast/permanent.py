@@ -91,7 +91,7 @@ CLAIMS: list[Claim[Data]] = [
     Claim(
         "M19", "5.4", "The modified schemes do not cut their rate before the Node B's buffer overflows; TCP cuts it at once.",
         "do not immediately react; TCP below 2 s", "in every run no cut before the first rejection after 50 s; TCP's mean below 2 s",
-        "what is sent in a second falls below 80 % of what was sent before", _order, see="table-permanent",
+        "a cut is a reduced window, or of TFMCC a rate below 80 % of that at 50 s; what ACK clocking does to the throughput is none", _order, see="table-permanent",
     ),
     Claim(
         "M20", "5.4", "They take seconds to adapt, the more the larger the buffer and the lower the bit rate.",

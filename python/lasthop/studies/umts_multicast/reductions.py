@@ -31,9 +31,11 @@ __all__ = [
     "cov",
     "fairness",
     "fairness_rows",
+    "node_numbers",
     "permanent",
     "permanent_rows",
     "reports",
+    "representatives",
     "responsiveness",
     "responsiveness_rows",
     "sliding",
@@ -43,7 +45,7 @@ __all__ = [
 #: An adapted throughput stays within this share of its new mean, for so long (multicast.md §4.4).
 WITHIN, HOLD_S = 0.2, 1.0
 
-#: A sender has cut its rate when what it sends in a second is below this share of what it sent before.
+#: A rate is cut when it is below this share of what it was before.
 CUT = 0.8
 
 #: How long after a change the representative must be a degraded terminal.
@@ -204,8 +206,7 @@ def temporary(result: Result) -> Mapping[str, float]:
     begin, end = TEMPORARY_S
     observed = _observed(result)
     each = [series_at(_received(series, name, protocol), end) for name, protocol, _ in observed]
-    kept = {"kbps": float(np.mean(each)), "kbps_before": float(np.mean([
-        series_at(_received(series, name, protocol), begin) for name, protocol, _ in observed]))}  # fmt: skip
+    kept = {"kbps": float(np.mean(each))}
     name, protocol, _ = observed[0]
     if protocol == "tcp":
         return kept | {f"kbps_{n}": each[n] if n < len(each) else math.nan for n in range(TCP_FLOWS)}
@@ -250,11 +251,12 @@ def permanent(result: Result) -> Mapping[str, float]:
     [(name, protocol, server)] = _observed(result)
     sent, received = _sent(series, server), _received(series, name, protocol)
     before = float(_within(*sent, begin - 20, begin).mean())
-    rejected = _first_growth(series, begin)
+    rejected = _first_growth(series, bearer(0), ("rejected_packets",), begin)
     smooth = sliding(*sent)
     late = (sent[0] > begin + 1e-9) & (smooth < CUT * before)
-    cut = float(sent[0][late][0] - begin) if late.any() else math.nan
+    slower = float(sent[0][late][0] - begin) if late.any() else math.nan
     representatives = _representatives(series, name, begin + SETTLED_S)
+    degraded = degraded_numbers(result)
     return {
         "before_kbps": float(_within(*received, 20.0, begin).mean()),
         "after_kbps": float(_within(*received, (begin + end) / 2, end).mean()),
@@ -262,21 +264,31 @@ def permanent(result: Result) -> Mapping[str, float]:
         "adaptation_s": adaptation(*sent, begin, end),
         "adaptation_at_ue_s": adaptation(*received, begin, end),
         "first_rejection_s": rejected,
-        "first_cut_s": cut,
-        "degraded_share": float(np.mean([one in degraded_numbers(result) for one in representatives]))
+        "first_cut_s": _first_cut(series, name, protocol, begin),
+        "slower_s": slower,
+        "degraded_share": float(np.mean(np.isin(representatives, sorted(degraded))))
         if len(representatives)
         else math.nan,
     }
 
 
-def _first_growth(series: Series, begin: float) -> float:
-    """How long after ``begin`` the Node B of UE_x first finds no room for a packet."""
-    times, values = series.of(bearer(0), "rejected_packets")
-    if not len(times):
-        return math.nan
-    before = series.at(bearer(0), "rejected_packets", begin)
-    grown = times[(times > begin) & (values > before)]
-    return float(grown[0] - begin) if len(grown) else math.nan
+def _first_growth(series: Series, name: str, counts: Sequence[str], begin: float) -> float:
+    """How long after ``begin`` one of some counts first grows."""
+    found = []
+    for count in counts:
+        times, values = series.of(name, count)
+        grown = times[(times > begin + 1e-9) & (values > series.at(name, count, begin))] if len(times) else times
+        found += [float(one - begin) for one in grown[:1]]
+    return min(found, default=math.nan)
+
+
+def _first_cut(series: Series, name: str, protocol: str, begin: float) -> float:
+    """How long after ``begin`` a sender first reduces its window for a loss or a timeout; of TFMCC, its rate by a fifth."""
+    if protocol != "tfmcc":
+        return _first_growth(series, name, ("window_cuts", "timeouts"), begin)
+    times, values = series.of(name, "rate_bps")
+    low = times[(times > begin + 1e-9) & (values < CUT * series.at(name, "rate_bps", begin))]
+    return float(low[0] - begin) if len(low) else math.nan
 
 
 def _representatives(series: Series, name: str, begin: float) -> Array:

@@ -7,6 +7,7 @@ compares with this, say the same.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,12 @@ def concluded(result: Result, rule: str, flow: str = "observed0") -> list[tuple[
     return made
 
 
+def rule_of(result: Result) -> str:
+    """The rule of the bit of a run's Node Bs."""
+    written = tomllib.loads(result.scenario_text)["mbms"][0].get("loss_indication", "resend")
+    return written if isinstance(written, str) else f"edge {written['edge']['hold']}"
+
+
 def _columns(packets: Table, flow: str) -> dict[str, Array]:
     import pyarrow.compute as pc
 
@@ -101,9 +108,9 @@ def _columns(packets: Table, flow: str) -> dict[str, Array]:
     return {name: chosen[name] for name in ("event", "place", "seq", "cause")}
 
 
-def counts(result: Result, rule: str) -> dict[str, float]:
+def counts(result: Result) -> dict[str, float]:
     """The misclassified shares of all terminals together, and how far their own counters are from this."""
-    rows = concluded(result, rule)
+    rows = concluded(result, rule_of(result))
     total = {
         (place, conclusion): sum(n for _, p, c, n in rows if (p, c) == (place, conclusion))
         for place in DIED
