@@ -52,17 +52,20 @@ class Plan:
     #: Simulated seconds, and seeds, of the runs in which every packet is recorded.
     told_s: float
     seeds_told: int
+    #: Whether to see what the background changes in §5.1 and §5.4.
+    by_second: bool = True
 
 
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
-        return Plan(seeds=20, sizes=SIZES, seeds_fairness=4, seeds_alone=20, seeds_readings=10, sizes_readings=(1, 10, 100),
-                    readings=READINGS[1:], told_s=400.0, seeds_told=5)  # fmt: skip
-    some = ("observed flows alone", "reading B", "one attempt", "RLC UM")
+        return Plan(seeds=20, sizes=SIZES, seeds_fairness=4, seeds_alone=20, seeds_readings=5, sizes_readings=(1, 10, 100),
+                    readings=READINGS[1:], told_s=600.0, seeds_told=5)  # fmt: skip
+    some = ("observed flows alone", "reading B", "one attempt")
     return Plan(
         seeds=2, sizes=(1, 10, 100), seeds_fairness=1, seeds_alone=3, seeds_readings=2, sizes_readings=(1, 10),
-        readings=[one for one in READINGS[1:] if one.name in some], told_s=100.0, seeds_told=1,
+        readings=[one for one in READINGS[1:] if one.name in some], told_s=300.0, seeds_told=2,
+        by_second=False,
     )  # fmt: skip
 
 
@@ -98,11 +101,12 @@ def _default(plan: Plan) -> Iterable[Grid]:
     yield grid(SEVERAL, {"scheme": MODIFIED, "degraded": (len(DEGRADED),)}, alone, permanent, reductions.permanent)
     yield grid(SCALING, {"scheme": MODIFIED, "queue": (25, 50), "rate": (384, 192)}, alone, _scaled,
                reductions.permanent)  # fmt: skip
-    yield grid(SECONDS, {"scheme": MODIFIED, "background": (False, True)}, _seeds(plan.seeds_fairness), _by_seconds,
-               reductions.permanent)  # fmt: skip
+    if plan.by_second:
+        yield grid(SECONDS, {"scheme": MODIFIED, "background": (False, True)}, _seeds(plan.seeds_fairness), _by_seconds,
+                   reductions.permanent)  # fmt: skip
     yield grid(INDICATION, telling.CASES, _seeds(plan.seeds_told), partial(experiments.indication, duration_s=plan.told_s),
                telling.counts)  # fmt: skip
-    yield grid(REPORTS, {"scheme": MODIFIED, "ues": tuple(others + 1 for others in GROUPS)}, alone, experiments.reports,
+    yield grid(REPORTS, {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(others + 1 for others in GROUPS)}, alone, experiments.reports,
                reductions.reports)  # fmt: skip
 
 
@@ -124,15 +128,15 @@ def _by_seconds(point: Point) -> Scenario:
 
 
 def _reading(plan: Plan, reading: Reading) -> Iterable[Grid]:
-    seeds = _seeds(plan.seeds_readings)
+    seeds = _seeds(plan.seeds if reading is ALONE else plan.seeds_readings)
     schemes = (*MODIFIED, *LEGACY, *(("cbr",) if reading is ALONE else ()))
     yield Grid(f"{reading.name}: {TEMPORARY}", {"scheme": schemes, "ues": plan.sizes if reading is ALONE else plan.sizes_readings},
                seeds, partial(experiments.temporary, reading=reading), reductions.temporary)  # fmt: skip
-    yield _tcp(reading, plan.seeds_readings)
-    if reading is ALONE:
+    yield _tcp(reading, len(seeds))
+    if reading is ALONE and plan.by_second:
         yield Grid(f"{reading.name}: {FAIRNESS}", {"where": tuple(PLACES), "flows": (*PAIRS, MIXED)}, seeds,
                    partial(experiments.fairness, reading=reading), reductions.fairness)  # fmt: skip
-    elif not reading.burst:
+    if reading is not ALONE and not reading.burst:
         yield Grid(f"{reading.name}: {PERMANENT}", {"scheme": (*MODIFIED, "tcp")}, seeds,
                    partial(experiments.permanent, reading=reading), reductions.permanent)  # fmt: skip
         yield Grid(f"{reading.name}: {SEVERAL}", {"scheme": MODIFIED, "degraded": (len(DEGRADED),)}, seeds,

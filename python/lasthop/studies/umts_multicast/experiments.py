@@ -59,6 +59,9 @@ SHARE = 0.2
 #: The degraded terminals of the variant with several.
 DEGRADED = (0, 1, 2)
 
+#: The rate of the source where it is counted what the bit tells.
+TOLD_KBPS = 240.0
+
 #: Values that are sampled beside the usual ones.
 QUANTITIES = ("clr", "acker", "clr_changes", "acker_changes", "window_cuts", "rejected_packets", "timeouts")
 
@@ -120,7 +123,7 @@ def responsiveness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
                      links={"iu0": iu}, changes=changes, radio={"rate": "2 Mbit/s"}, state=False)  # fmt: skip
 
 
-def temporary(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
+def temporary(point: Point, *, reading: Reading = DEFAULT, series: str = "") -> Scenario:
     """§5.3: a `scheme` alone to a group of `ues`, each of which loses a share of packets that is drawn anew every 5 s."""
     begin, end = TEMPORARY_S
     scheme, ues = point["scheme"], point["ues"]
@@ -135,7 +138,7 @@ def temporary(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
     radio: dict[str, Any] = {"loss": {"redrawn": drawn} if not reading.burst else {"gilbert": _bursts(reading)}}
     cell = reading.cell
     given = {} if cell is None else {"cell": {**cell, **radio}}
-    return _scenario(reading, series=f"{begin:g} s", observed=flows, duration_s=end, radio=radio, **given)
+    return _scenario(reading, series=series or f"{begin:g} s", observed=flows, duration_s=end, radio=radio, **given)
 
 
 def _bursts(reading: Reading) -> dict[str, float]:
@@ -163,13 +166,16 @@ def permanent(point: Point, *, reading: Reading = DEFAULT, series: str = "100 ms
 
 
 def indication(point: Point, *, duration_s: float) -> Scenario:
-    """What the bit tells (§4): ten terminals of one RNC, losses in front of the Node B and by the `radio`, by a `rule`."""
+    """What the bit tells (§4): ten terminals, 1 % lost before the tree, and a share by the `radio`; the `rule` of the bit.
+
+    The source has a rate that the scheme allows at these losses, so that nothing is lost for want of room.
+    """
     reading = Reading("", "", background=False, indication=point["rule"], requests=False)
     steps = [["0 s", 0.01]]
     return _scenario(
         reading,
         series=f"{duration_s:g} s",
-        observed=[Flow("mod_tfmcc", range(GROUP), name="observed0")],
+        observed=[Flow("mod_tfmcc", range(GROUP), name="observed0", source_kbps=TOLD_KBPS)],
         duration_s=duration_s,
         links={"internet": {"loss": {"schedule": {"steps": steps}}}},
         radio={"attempts": 1, "loss": {"bernoulli": {"p": point["radio"]}}, "rate": "2 Mbit/s"},

@@ -103,6 +103,8 @@ class Flow:
     members: Sequence[int]
     start_s: float = 0.0
     name: str = ""
+    #: The rate of its source, in kbit/s on the wire; of CBR always, else 0 for as much as the scheme allows.
+    source_kbps: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -165,9 +167,10 @@ def data(setting: Setting) -> dict[str, Any]:
             to = f"group{number}"
             groups.append({"name": to, "members": [terminal(ue) for ue in flow.members]})
         sends = {"name": name, "from": server, "to": to, "transport": _transport(flow.scheme, setting)}
-        if flow.scheme == "cbr":
-            rate = setting.cbr_kbps * payload("cbr") / PACKET
-            sends["source"] = {"cbr": {"rate": f"{rate:g} kbit/s", "size": f"{payload('cbr')} B"}}
+        kbps = flow.source_kbps or (setting.cbr_kbps if flow.scheme == "cbr" else 0.0)
+        if kbps:
+            size = payload(flow.scheme)
+            sends["source"] = {"cbr": {"rate": f"{kbps * size / PACKET:g} kbit/s", "size": f"{size} B"}}
         if flow.start_s:
             sends["start"] = f"{flow.start_s:g} s"
         written.append(sends)

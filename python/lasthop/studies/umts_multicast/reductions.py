@@ -52,6 +52,9 @@ CUT = 0.8
 SETTLED_S = 10.0
 
 
+#: Flows of §5.1 at most. All points of a grid keep the same numbers.
+MOST_FLOWS = 3
+
 # Over time
 
 
@@ -137,11 +140,11 @@ def _shares(result: Result) -> list[tuple[Array, Array]]:
 
 
 def fairness(result: Result) -> Mapping[str, float]:
-    """Mean and coefficient of variation of each flow at UE_x, of two flows the ratio, of three that to the third."""
+    """Mean and coefficient of variation of each flow at UE_x, and the least mean over the most."""
     shares = [_within(*one, FROM_S, FAIRNESS_S) for one in _shares(result)]
     means = [float(one.mean()) for one in shares]
-    kept = {f"kbps_{n}": mean for n, mean in enumerate(means)}
-    kept |= {f"cov_{n}": cov(one) for n, one in enumerate(shares)}
+    kept = {f"kbps_{n}": means[n] if n < len(means) else math.nan for n in range(MOST_FLOWS)}
+    kept |= {f"cov_{n}": cov(shares[n]) if n < len(shares) else math.nan for n in range(MOST_FLOWS)}
     kept["least_of_most"] = min(means) / max(means)
     return kept
 
