@@ -59,7 +59,7 @@ class Plan:
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
-        return Plan(seeds=20, sizes=SIZES, seeds_fairness=4, seeds_alone=20, seeds_readings=5, sizes_readings=(1, 10, 100),
+        return Plan(seeds=20, sizes=SIZES, seeds_fairness=3, seeds_alone=20, seeds_readings=5, sizes_readings=(1, 10, 100),
                     readings=READINGS[1:], told_s=600.0, seeds_told=5)  # fmt: skip
     some = ("observed flows alone", "reading B", "one attempt")
     return Plan(
@@ -106,7 +106,7 @@ def _default(plan: Plan) -> Iterable[Grid]:
                    reductions.permanent)  # fmt: skip
     yield grid(INDICATION, telling.CASES, _seeds(plan.seeds_told), partial(experiments.indication, duration_s=plan.told_s),
                telling.counts)  # fmt: skip
-    yield grid(REPORTS, {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(others + 1 for others in GROUPS)}, alone, experiments.reports,
+    yield grid(REPORTS, {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(others + 1 for others in GROUPS)}, _seeds(plan.seeds_readings), experiments.reports,
                reductions.reports)  # fmt: skip
 
 
@@ -130,13 +130,13 @@ def _by_seconds(point: Point) -> Scenario:
 def _reading(plan: Plan, reading: Reading) -> Iterable[Grid]:
     seeds = _seeds(plan.seeds if reading is ALONE else plan.seeds_readings)
     schemes = (*MODIFIED, *LEGACY, *(("cbr",) if reading is ALONE else ()))
-    yield Grid(f"{reading.name}: {TEMPORARY}", {"scheme": schemes, "ues": plan.sizes if reading is ALONE else plan.sizes_readings},
-               seeds, partial(experiments.temporary, reading=reading), reductions.temporary)  # fmt: skip
+    yield Grid(f"{reading.name}: {TEMPORARY}", {"scheme": schemes, "ues": plan.sizes_readings}, seeds,
+               partial(experiments.temporary, reading=reading), reductions.temporary)  # fmt: skip
     yield _tcp(reading, len(seeds))
     if reading is ALONE and plan.by_second:
-        yield Grid(f"{reading.name}: {FAIRNESS}", {"where": tuple(PLACES), "flows": (*PAIRS, MIXED)}, seeds,
+        yield Grid(f"{reading.name}: {FAIRNESS}", {"where": tuple(PLACES), "flows": (*PAIRS, MIXED)}, _seeds(plan.seeds_readings),
                    partial(experiments.fairness, reading=reading), reductions.fairness)  # fmt: skip
-    if reading is not ALONE and not reading.burst:
+    if reading is not ALONE and not reading.burst and reading.lasts_s == DEFAULT.lasts_s:
         yield Grid(f"{reading.name}: {PERMANENT}", {"scheme": (*MODIFIED, "tcp")}, seeds,
                    partial(experiments.permanent, reading=reading), reductions.permanent)  # fmt: skip
         yield Grid(f"{reading.name}: {SEVERAL}", {"scheme": MODIFIED, "degraded": (len(DEGRADED),)}, seeds,

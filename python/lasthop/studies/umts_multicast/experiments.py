@@ -125,7 +125,8 @@ def responsiveness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
 
 def temporary(point: Point, *, reading: Reading = DEFAULT, series: str = "") -> Scenario:
     """§5.3: a `scheme` alone to a group of `ues`, each of which loses a share of packets that is drawn anew every 5 s."""
-    begin, end = TEMPORARY_S
+    begin = TEMPORARY_S[0]
+    end = begin + reading.lasts_s
     scheme, ues = point["scheme"], point["ues"]
     if scheme == "tcp":
         flows = [Flow("tcp", [ue], name=f"observed{ue}") for ue in range(min(ues, TCP_FLOWS))]

@@ -29,6 +29,8 @@ class Reading:
     background: bool = True
     #: Losses of the radio come in bursts of so many packets on average; 0: one by one.
     burst: float = 0.0
+    #: How long the degradation of §5.3 lasts. If longer than the paper's 20 s, its first third is left out.
+    lasts_s: float = 20.0
 
     @property
     def attempts(self) -> int:
@@ -94,6 +96,7 @@ READINGS = (
     _alone("RLC UM", "cells with RLC in unacknowledged mode", rlc="um"),
     _alone("RLC AM", "cells with RLC in acknowledged mode, PDUs sent at most twice", rlc="am"),
     _alone("bursts", "losses of the radio in bursts of 4 attempts (Gilbert), with 2.5 % on average", burst=4.0),
+    _alone("two minutes", "the temporary degradation lasts 120 s, of which the first 40 s are left out", lasts_s=120.0),
     _alone("25 packets", "half the buffer at the Node B", radio={"queue": "25 packets"}),
     _alone("192 kbit/s", "bearers of half the rate", radio={"rate": "192 kbit/s"}),
     _alone("TCP SACK", "TCP with SACK", tcp={"variant": "sack"}),

@@ -185,6 +185,8 @@ def responsiveness(result: Result) -> Mapping[str, float]:
             settled = _within(*each, (begin + end) / 2, end)
             kept[f"kbps_{protocol}_{stage}"] = float(settled.mean())
             kept[f"cov_{protocol}_{stage}"] = cov(settled)
+            # The same where nothing changes: what the measure takes of chance.
+            kept[f"chance_{protocol}_{stage}"] = adaptation(*_sent(series, server), (begin + end) / 2, end)
             if stage:
                 kept[f"adaptation_{protocol}_{stage}"] = adaptation(*_sent(series, server), begin, end)
                 kept[f"adaptation_at_ue_{protocol}_{stage}"] = adaptation(*at_ue, begin, end)
@@ -204,26 +206,23 @@ def responsiveness_rows(result: Result) -> Table:
 
 
 def temporary(result: Result) -> Mapping[str, float]:
-    """Throughput while the radio loses packets, and how often the representative changed."""
+    """Throughput while the radio loses packets, and how often the representative changed.
+
+    Of a degradation that lasts longer than the paper's, the first third is left out.
+    """
     series = Series(result.series)
-    begin, end = TEMPORARY_S
+    begin, end = TEMPORARY_S[0], result.simulated_s
+    settled = begin + ((end - begin) / 3 if end > TEMPORARY_S[1] else 0.0)
     observed = _observed(result)
-    each = [series_at(_received(series, name, protocol), end) for name, protocol, _ in observed]
+    each = [float(_within(*_received(series, name, protocol), settled, end).mean()) for name, protocol, _ in observed]
     kept = {"kbps": float(np.mean(each))}
     name, protocol, _ = observed[0]
     if protocol == "tcp":
         return kept | {f"kbps_{n}": each[n] if n < len(each) else math.nan for n in range(TCP_FLOWS)}
-    per_minute = 60 / (end - begin)
+    per_minute = 60 / (end - settled)
     changes = {"tfmcc": "clr_changes", "pgmcc": "acker_changes"}.get(protocol)
-    kept["changes_per_minute"] = series.grown(name, changes, begin, end) * per_minute if changes else math.nan
+    kept["changes_per_minute"] = series.grown(name, changes, settled, end) * per_minute if changes else math.nan
     return kept | costs(result, name)
-
-
-def series_at(of: tuple[Array, Array], time_s: float) -> float:
-    """The value of a sample."""
-    times, values = of
-    found = values[np.isclose(times, time_s)]
-    return float(found[0]) if len(found) else math.nan
 
 
 #: What a receiver counts of itself.

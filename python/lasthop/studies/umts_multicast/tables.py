@@ -173,6 +173,8 @@ def _adaptation(data: Data) -> list[Row]:
             row = {"step": step, "protocol": NAMES[protocol], "paper": f"{low}–{high}" if step == "loss" else "similar",
                    "sent": _said(of), "received": _said(adaptations(data, protocol, step, at_ue=True))}  # fmt: skip
             both = np.array([data.grid(STEPS).at(f"adaptation_{protocol}_{stage}", step=step) for stage in (1, 2)])
+            chance = np.array([data.grid(STEPS).at(f"chance_{protocol}_{stage}", step=step) for stage in range(len(STEPS_S))])
+            row["without a step"] = _said(chance.ravel())
             rows.append({**row, "never (% of steps)": number(100 * float(np.isnan(both).mean()), 0)})
     return rows
 
@@ -284,7 +286,8 @@ def _cost(data: Data) -> list[Row]:
 
 
 def _counted(grid: Numbers, at: Mapping[str, Any]) -> Row:
-    naks = grid.at("naks", **at) / grid.at("lost_packets", **at)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        naks = grid.at("naks", **at) / grid.at("lost_packets", **at)
     return {
         **{word: _said(grid.at(counter, **at)) for counter, word in COUNTERS.items()},
         "reports in a round": _said(grid.at("reports_per_round", **at)),
