@@ -1,4 +1,5 @@
-"""The study `umts-multicast`: its network, its measures, its judgements on made-up numbers, and a small run of everything."""
+"""The study `umts-multicast`: its network, its measures, its judgements on made-up numbers, and a small run of
+everything."""
 
 from __future__ import annotations
 
@@ -64,7 +65,9 @@ def test_the_network_is_that_of_table_1():
 
 
 def test_the_background_stays_away_from_the_bottleneck():
-    data = network.data(Setting(observed=[Flow("mod_tfmcc", [0]), Flow("mod_pgmcc", [0]), Flow("tcp", [0])], duration_s=1.0))
+    data = network.data(
+        Setting(observed=[Flow("mod_tfmcc", [0]), Flow("mod_pgmcc", [0]), Flow("tcp", [0])], duration_s=1.0)
+    )
     assert len(data["flow"]) == 60
     near = {one["name"] for one in data["mbms"] if int(one["rnc"].removeprefix("rnc")) < 7}
     others = [ue for group in data["group"][2:] for ue in group["members"]]
@@ -104,7 +107,8 @@ def test_bursts_leave_as_much_lost_as_the_range_on_average():
 
 
 def test_the_background_does_not_touch_the_observed_bearers():
-    """A TCP flow has a bearer and a server of its own, and no random draw: with Table I or without, it gets the same."""
+    """A TCP flow has a bearer and a server of its own, and no random draw: with Table I or without, it gets the
+    same."""
     made = [
         reductions.temporary(lh.run(experiments.temporary({"scheme": "tcp", "ues": 3}, reading=reading), seed=1))
         for reading in (DEFAULT, ALONE)
@@ -220,18 +224,20 @@ def numbers(axes, of):
     columns = {}
     for point in points:
         for name, value in of(**point).items():
-            columns.setdefault(name, []).append(list(value * (1 + (0 if name in EXACT else 0.01) * draws.standard_normal(len(SEEDS)))))
+            columns.setdefault(name, []).append(
+                list(value * (1 + (0 if name in EXACT else 0.01) * draws.standard_normal(len(SEEDS))))
+            )
     shape = [len(values) for values in axes.values()] + [len(SEEDS)]
     return Numbers(axes, SEEDS, {name: np.array(rows, dtype=float).reshape(shape) for name, rows in columns.items()})
 
 
-def of_fairness(where, flows):
+def of_fairness(flows, **_):
     mixed = flows == MIXED
     made = {"kbps_0": 178.0 if mixed else 296.0, "kbps_1": 188.0 if mixed else 300.0, "kbps_2": 200.0}
     return {**made, "cov_0": 0.1, "cov_1": 0.2, "cov_2": 0.3, "least_of_most": 0.986}
 
 
-def of_steps(step):
+def of_steps(**_):
     made = {}
     for protocol, time in (("tcp", 1.2), ("pgmcc", 1.6), ("tfmcc", 2.0)):
         for stage in range(3):
@@ -251,9 +257,16 @@ def of_temporary(scheme, ues):
 def of_permanent(scheme, **_):
     adapts = {"mod_tfmcc": 6.0, "mod_pgmcc": 5.0}.get(scheme, 1.5)
     return {
-        "before_kbps": 384.0, "after_kbps": 200.0, "sent_after_kbps": 250.0, "adaptation_s": adapts, "slower_s": adapts,
-        "adaptation_at_ue_s": 1.0, "first_rejection_s": 3.5, "first_cut_s": 0.9 if scheme == "tcp" else 4.0, "degraded_share": 1.0,
-    }  # fmt: skip
+        "before_kbps": 384.0,
+        "after_kbps": 200.0,
+        "sent_after_kbps": 250.0,
+        "adaptation_s": adapts,
+        "slower_s": adapts,
+        "adaptation_at_ue_s": 1.0,
+        "first_rejection_s": 3.5,
+        "first_cut_s": 0.9 if scheme == "tcp" else 4.0,
+        "degraded_share": 1.0,
+    }
 
 
 def of_scaling(scheme, queue, rate):
@@ -262,11 +275,22 @@ def of_scaling(scheme, queue, rate):
 
 def of_telling(rule, radio):
     missed, blamed = telling.EXPECTED.get((rule, radio), (100.0, 0.0))
-    return {"congestion_losses": 1e5, "radio_losses": 1e5, "missed": 1e3 * missed, "blamed": 1e3 * blamed, "own_off": 0.0}
+    return {
+        "congestion_losses": 1e5,
+        "radio_losses": 1e5,
+        "missed": 1e3 * missed,
+        "blamed": 1e3 * blamed,
+        "own_off": 0.0,
+    }
 
 
-def of_reports(scheme, ues):
-    return {"reports_per_round": cost.GROUPS[ues - 1], "naks": 3.0, "lost_packets": 2.0, **dict.fromkeys(reductions.COSTS, 2.0)}
+def of_reports(ues, **_):
+    return {
+        "reports_per_round": cost.GROUPS[ues - 1],
+        "naks": 3.0,
+        "lost_packets": 2.0,
+        **dict.fromkeys(reductions.COSTS, 2.0),
+    }
 
 
 AXES = {
@@ -281,10 +305,16 @@ AXES = {
     REPORTS: {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(n + 1 for n in cost.GROUPS)},
 }
 OF = {
-    FAIRNESS: of_fairness, STEPS: of_steps, TEMPORARY: of_temporary, PERMANENT: of_permanent, SEVERAL: of_permanent,
-    SCALING: of_scaling, INDICATION: of_telling, REPORTS: of_reports,
+    FAIRNESS: of_fairness,
+    STEPS: of_steps,
+    TEMPORARY: of_temporary,
+    PERMANENT: of_permanent,
+    SEVERAL: of_permanent,
+    SCALING: of_scaling,
+    INDICATION: of_telling,
+    REPORTS: of_reports,
     TCP: lambda **_: {f"kbps_{n}": 250.0 for n in range(experiments.TCP_FLOWS)},
-}  # fmt: skip
+}
 
 
 def paper(**changed):
@@ -362,9 +392,17 @@ def test_what_was_not_run_is_said():
 def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("umts-multicast") / "out"
     small = campaign.Plan(
-        seeds=2, sizes=(1, 3), seeds_fairness=1, seeds_alone=2, seeds_readings=1, sizes_readings=(1,), readings=(READINGS[2],),
-        told_s=30.0, seeds_told=1, by_second=False,
-    )  # fmt: skip
+        seeds=2,
+        sizes=(1, 3),
+        seeds_fairness=1,
+        seeds_alone=2,
+        seeds_readings=1,
+        sizes_readings=(1,),
+        readings=(READINGS[2],),
+        told_s=30.0,
+        seeds_told=1,
+        by_second=False,
+    )
     patch = pytest.MonkeyPatch()
     patch.setattr(campaign, "plan", lambda _mode: small)
     patch.setattr(experiments, "FAIRNESS_S", 60.0)
@@ -386,7 +424,16 @@ def test_the_document_has_its_form(reproduced):
 
 
 def test_figures_and_tables_are_there(reproduced):
-    figures = {"figure-2", "figure-3a", "figure-3b", "figure-4", "figure-5", "figure-6", "figure-tree", "figure-representative"}
+    figures = {
+        "figure-2",
+        "figure-3a",
+        "figure-3b",
+        "figure-4",
+        "figure-5",
+        "figure-6",
+        "figure-tree",
+        "figure-representative",
+    }
     assert figures == set(reproduced.figures)
     tables = {claim.see for claim in CLAIMS if claim.see.startswith("table")}
     assert tables | {"table-1", "table-2", "table-readings", "table-changes"} <= set(reproduced.tables)

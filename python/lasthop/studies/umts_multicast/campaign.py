@@ -59,14 +59,30 @@ class Plan:
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
-        return Plan(seeds=20, sizes=SIZES, seeds_fairness=3, seeds_alone=20, seeds_readings=5, sizes_readings=(1, 10, 100),
-                    readings=READINGS[1:], told_s=600.0, seeds_told=5)  # fmt: skip
+        return Plan(
+            seeds=20,
+            sizes=SIZES,
+            seeds_fairness=3,
+            seeds_alone=20,
+            seeds_readings=5,
+            sizes_readings=(1, 10, 100),
+            readings=READINGS[1:],
+            told_s=600.0,
+            seeds_told=5,
+        )
     some = ("observed flows alone", "reading B", "one attempt")
     return Plan(
-        seeds=2, sizes=(1, 10, 100), seeds_fairness=1, seeds_alone=3, seeds_readings=2, sizes_readings=(1, 10),
-        readings=[one for one in READINGS[1:] if one.name in some], told_s=300.0, seeds_told=2,
+        seeds=2,
+        sizes=(1, 10, 100),
+        seeds_fairness=1,
+        seeds_alone=3,
+        seeds_readings=2,
+        sizes_readings=(1, 10),
+        readings=[one for one in READINGS[1:] if one.name in some],
+        told_s=300.0,
+        seeds_told=2,
         by_second=False,
-    )  # fmt: skip
+    )
 
 
 def grids(plan: Plan) -> list[Grid]:
@@ -79,8 +95,10 @@ def _seeds(count: int) -> range:
 
 
 def _default(plan: Plan) -> Iterable[Grid]:
-    """What gives the verdicts. §5.1 and §5.3 are run with all of Table I. §5.2 and §5.4 are sampled every tenth of a second, which
-    is too much for 500 terminals: they are run without the background, and what it changes is seen in §5.4 by the second."""
+    """What gives the verdicts. §5.1 and §5.3 are run with all of Table I. §5.2 and §5.4 are sampled every tenth of a
+    second, which
+    is too much for 500 terminals: they are run without the background, and what it changes is seen in §5.4 by the
+    second."""
     alone = _seeds(plan.seeds_alone)
 
     def grid(name: str, axes: Mapping[str, Sequence[object]], seeds: Sequence[int], *how: Any, **more: Any) -> Grid:
@@ -88,32 +106,76 @@ def _default(plan: Plan) -> Iterable[Grid]:
 
     permanent = partial(experiments.permanent, reading=ALONE)
     fair = partial(experiments.fairness, reading=ALONE)
-    yield grid(TEMPORARY, {"scheme": (*MODIFIED, *LEGACY), "ues": plan.sizes}, _seeds(plan.seeds), experiments.temporary,
-               reductions.temporary)  # fmt: skip
+    yield grid(
+        TEMPORARY,
+        {"scheme": (*MODIFIED, *LEGACY), "ues": plan.sizes},
+        _seeds(plan.seeds),
+        experiments.temporary,
+        reductions.temporary,
+    )
     yield _tcp(DEFAULT, plan.seeds)
-    yield grid(FAIRNESS, {"where": tuple(PLACES), "flows": (*PAIRS, MIXED)}, _seeds(plan.seeds_fairness),
-               experiments.fairness, reductions.fairness, reductions.fairness_rows)  # fmt: skip
+    yield grid(
+        FAIRNESS,
+        {"where": tuple(PLACES), "flows": (*PAIRS, MIXED)},
+        _seeds(plan.seeds_fairness),
+        experiments.fairness,
+        reductions.fairness,
+        reductions.fairness_rows,
+    )
     yield grid(FREE, {"where": ("iu", "bearer"), "flows": (UNCONTROLLED,)}, alone, fair, reductions.fairness)
-    yield grid(STEPS, {"step": ("loss", "delay")}, alone, partial(experiments.responsiveness, reading=ALONE),
-               reductions.responsiveness, reductions.responsiveness_rows)  # fmt: skip
-    yield grid(PERMANENT, {"scheme": (*MODIFIED, *LEGACY, "tcp", "cbr")}, alone, permanent, reductions.permanent,
-               reductions.permanent_rows)  # fmt: skip
+    yield grid(
+        STEPS,
+        {"step": ("loss", "delay")},
+        alone,
+        partial(experiments.responsiveness, reading=ALONE),
+        reductions.responsiveness,
+        reductions.responsiveness_rows,
+    )
+    yield grid(
+        PERMANENT,
+        {"scheme": (*MODIFIED, *LEGACY, "tcp", "cbr")},
+        alone,
+        permanent,
+        reductions.permanent,
+        reductions.permanent_rows,
+    )
     yield grid(SEVERAL, {"scheme": MODIFIED, "degraded": (len(DEGRADED),)}, alone, permanent, reductions.permanent)
-    yield grid(SCALING, {"scheme": MODIFIED, "queue": (25, 50), "rate": (384, 192)}, alone, _scaled,
-               reductions.permanent)  # fmt: skip
+    yield grid(
+        SCALING, {"scheme": MODIFIED, "queue": (25, 50), "rate": (384, 192)}, alone, _scaled, reductions.permanent
+    )
     if plan.by_second:
-        yield grid(SECONDS, {"scheme": MODIFIED, "background": (False, True)}, _seeds(plan.seeds_fairness), _by_seconds,
-                   reductions.permanent)  # fmt: skip
-    yield grid(INDICATION, telling.CASES, _seeds(plan.seeds_told), partial(experiments.indication, duration_s=plan.told_s),
-               telling.counts)  # fmt: skip
-    yield grid(REPORTS, {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(others + 1 for others in GROUPS)}, _seeds(plan.seeds_readings), experiments.reports,
-               reductions.reports)  # fmt: skip
+        yield grid(
+            SECONDS,
+            {"scheme": MODIFIED, "background": (False, True)},
+            _seeds(plan.seeds_fairness),
+            _by_seconds,
+            reductions.permanent,
+        )
+    yield grid(
+        INDICATION,
+        telling.CASES,
+        _seeds(plan.seeds_told),
+        partial(experiments.indication, duration_s=plan.told_s),
+        telling.counts,
+    )
+    yield grid(
+        REPORTS,
+        {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(others + 1 for others in GROUPS)},
+        _seeds(plan.seeds_readings),
+        experiments.reports,
+        reductions.reports,
+    )
 
 
 def _tcp(reading: Reading, seeds: int) -> Grid:
     """TCP's flows, with which all sizes of a reading are compared."""
-    return Grid(f"{reading.name}: {TCP}", {"scheme": ("tcp",), "ues": (TCP_FLOWS,)}, _seeds(seeds),
-                partial(experiments.temporary, reading=reading), reductions.temporary)  # fmt: skip
+    return Grid(
+        f"{reading.name}: {TCP}",
+        {"scheme": ("tcp",), "ues": (TCP_FLOWS,)},
+        _seeds(seeds),
+        partial(experiments.temporary, reading=reading),
+        reductions.temporary,
+    )
 
 
 def _scaled(point: Point) -> Scenario:
@@ -124,20 +186,42 @@ def _scaled(point: Point) -> Scenario:
 
 def _by_seconds(point: Point) -> Scenario:
     """§5.4, sampled by the second, with and without the background."""
-    return experiments.permanent({"scheme": point["scheme"]}, reading=DEFAULT if point["background"] else ALONE, series="1 s")
+    return experiments.permanent(
+        {"scheme": point["scheme"]}, reading=DEFAULT if point["background"] else ALONE, series="1 s"
+    )
 
 
 def _reading(plan: Plan, reading: Reading) -> Iterable[Grid]:
     seeds = _seeds(plan.seeds if reading is ALONE else plan.seeds_readings)
     schemes = (*MODIFIED, *LEGACY, *(("cbr",) if reading is ALONE else ()))
-    yield Grid(f"{reading.name}: {TEMPORARY}", {"scheme": schemes, "ues": plan.sizes_readings}, seeds,
-               partial(experiments.temporary, reading=reading), reductions.temporary)  # fmt: skip
+    yield Grid(
+        f"{reading.name}: {TEMPORARY}",
+        {"scheme": schemes, "ues": plan.sizes_readings},
+        seeds,
+        partial(experiments.temporary, reading=reading),
+        reductions.temporary,
+    )
     yield _tcp(reading, len(seeds))
     if reading is ALONE and plan.by_second:
-        yield Grid(f"{reading.name}: {FAIRNESS}", {"where": tuple(PLACES), "flows": (*PAIRS, MIXED)}, _seeds(plan.seeds_readings),
-                   partial(experiments.fairness, reading=reading), reductions.fairness)  # fmt: skip
+        yield Grid(
+            f"{reading.name}: {FAIRNESS}",
+            {"where": tuple(PLACES), "flows": (*PAIRS, MIXED)},
+            _seeds(plan.seeds_readings),
+            partial(experiments.fairness, reading=reading),
+            reductions.fairness,
+        )
     if reading is not ALONE and not reading.burst and reading.lasts_s == DEFAULT.lasts_s:
-        yield Grid(f"{reading.name}: {PERMANENT}", {"scheme": (*MODIFIED, "tcp")}, seeds,
-                   partial(experiments.permanent, reading=reading), reductions.permanent)  # fmt: skip
-        yield Grid(f"{reading.name}: {SEVERAL}", {"scheme": MODIFIED, "degraded": (len(DEGRADED),)}, seeds,
-                   partial(experiments.permanent, reading=reading), reductions.permanent)  # fmt: skip
+        yield Grid(
+            f"{reading.name}: {PERMANENT}",
+            {"scheme": (*MODIFIED, "tcp")},
+            seeds,
+            partial(experiments.permanent, reading=reading),
+            reductions.permanent,
+        )
+        yield Grid(
+            f"{reading.name}: {SEVERAL}",
+            {"scheme": MODIFIED, "degraded": (len(DEGRADED),)},
+            seeds,
+            partial(experiments.permanent, reading=reading),
+            reductions.permanent,
+        )

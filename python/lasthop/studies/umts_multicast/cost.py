@@ -16,8 +16,12 @@ __all__ = ["CLAIMS", "GROUPS"]
 GROUPS = {1: 1.0, 10: 4.2, 100: 4.8}
 WITHIN = 0.15
 
-COUNTERS = {"additions_in": "additions", "multiplications_in": "multiplications", "comparisons_in": "comparisons",
-            "state_bytes": "B of state"}  # fmt: skip
+COUNTERS = {
+    "additions_in": "additions",
+    "multiplications_in": "multiplications",
+    "comparisons_in": "comparisons",
+    "state_bytes": "B of state",
+}
 
 #: What the bit may cost more: a comparison for each packet, and a byte.
 MOST = {"comparisons_in": 1.0, "state_bytes": 1.0}
@@ -51,9 +55,15 @@ def _cheap(data: Data) -> Judgement:
 
 CLAIMS: list[Claim[Data]] = [
     Claim(
-        "M22", "4, 6", "The modification costs a terminal little, and the schemes stay scalable.", "no demanding operations",
-        "at most one comparison for each packet and one byte of state more than legacy; 1, 4.2 and 4.8 reports in a round of "
+        "M22",
+        "4, 6",
+        "The modification costs a terminal little, and the schemes stay scalable.",
+        "no demanding operations",
+        "at most one comparison for each packet and one byte of state more than legacy; 1, 4.2 and 4.8 reports in a "
+        "round of "
         "1, 10 and 100 equal receivers beside the CLR, ± 15 %",
-        "RFC 4654's timers; the paper counts nothing", _cheap, see="table-cost",
+        "RFC 4654's timers; the paper counts nothing",
+        _cheap,
+        see="table-cost",
     ),
-]  # fmt: skip
+]

@@ -15,8 +15,21 @@ from lasthop.studies.umts_multicast.experiments import TCP_FLOWS
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-__all__ = ["FAIRNESS", "FREE", "INDICATION", "PERMANENT", "REPORTS", "SCALING", "SECONDS", "SEVERAL", "STEPS", "TCP",
-           "TEMPORARY", "Data", "outside"]  # fmt: skip
+__all__ = [
+    "FAIRNESS",
+    "FREE",
+    "INDICATION",
+    "PERMANENT",
+    "REPORTS",
+    "SCALING",
+    "SECONDS",
+    "SEVERAL",
+    "STEPS",
+    "TCP",
+    "TEMPORARY",
+    "Data",
+    "outside",
+]
 
 #: The grids.
 FAIRNESS, STEPS, TEMPORARY, TCP = "fairness", "responsiveness", "temporary", "temporary TCP"
@@ -51,7 +64,8 @@ class Data:
         return made
 
     def ratio(self, scheme: str, ues: int) -> Estimate:
-        """A scheme's throughput over TCP's, both means over the seeds, with the interval of its linear part in pairs of equal
+        """A scheme's throughput over TCP's, both means over the seeds, with the interval of its linear part in pairs
+        of equal
         seed (Cochran 1977, §6.3)."""
         mine, tcp = self.grid(TEMPORARY).at("kbps", scheme=scheme, ues=ues), self.tcp_kbps(ues)
         ratio = mine.mean() / tcp.mean()

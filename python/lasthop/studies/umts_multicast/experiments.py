@@ -1,4 +1,5 @@
-"""The paper's experiments as scenarios: fairness (§5.1), responsiveness (§5.2), temporary and permanent degradation (§5.3,
+"""The paper's experiments as scenarios: fairness (§5.1), responsiveness (§5.2), temporary and permanent degradation
+(§5.3,
 §5.4); and what the bit tells and costs.
 
 The terminal of the paper, UE_x, is number 0, behind Node B 0, RNC 0 and SGSN 0.
@@ -76,9 +77,14 @@ def _scenario(reading: Reading, *, series: str, state: bool = True, **setting: A
     radio = {**reading.radio, **setting.pop("radio", {})}
     record = {"state": state, "series": series, "quantities": list(QUANTITIES), **setting.pop("record", {})}
     given = {
-        "indication": reading.indication, "requests": reading.requests, "tcp": reading.tcp,
-        "background": reading.background, "cell": reading.cell, "cbr_kbps": reading.rate_kbps, **setting,
-    }  # fmt: skip
+        "indication": reading.indication,
+        "requests": reading.requests,
+        "tcp": reading.tcp,
+        "background": reading.background,
+        "cell": reading.cell,
+        "cbr_kbps": reading.rate_kbps,
+        **setting,
+    }
     return _loaded(text(Setting(radio={} if reading.rlc else radio, record=record, **given)))
 
 
@@ -91,7 +97,7 @@ def fairness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
     """§5.1: `flows` of several schemes to UE_x, through the bottleneck `where`: `iu`, `gn`, `bearer` or `none`."""
     where, schemes = point["where"], point["flows"].split("+")
     # On a bearer for all its flows only UE_x listens, so that a flow's goodput is what came over this bearer.
-    members = (lambda n: [0]) if where == "bearer" else lambda n: _group(n)
+    members = (lambda _: [0]) if where == "bearer" else _group
     flows = [
         Flow(scheme, [0] if scheme == "tcp" else members(n), start_s=float(n), name=f"observed{n}")
         for n, scheme in enumerate(schemes)
@@ -99,8 +105,9 @@ def fairness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
     narrow = {"rate": "600 kbit/s", "queue": {"droptail": {"limit": "30 packets"}}}
     links = {"iu": {"iu0": narrow}, "gn": {"gn0": narrow}}.get(where, {})
     radio = {"bearers": "terminal"} if where == "bearer" else {}
-    return _scenario(reading, series="1 s", observed=flows, duration_s=FAIRNESS_S, links=links, radio=radio,
-                     state=False)  # fmt: skip
+    return _scenario(
+        reading, series="1 s", observed=flows, duration_s=FAIRNESS_S, links=links, radio=radio, state=False
+    )
 
 
 def responsiveness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
@@ -119,12 +126,21 @@ def responsiveness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
         for at, more in zip(begins, CHANGES["delay"], strict=True)
         if point["step"] == "delay" and more
     ]
-    return _scenario(reading, series="1 s" if reading.background else "100 ms", observed=flows, duration_s=STEPS_S[-1],
-                     links={"iu0": iu}, changes=changes, radio={"rate": "2 Mbit/s"}, state=False)  # fmt: skip
+    return _scenario(
+        reading,
+        series="1 s" if reading.background else "100 ms",
+        observed=flows,
+        duration_s=STEPS_S[-1],
+        links={"iu0": iu},
+        changes=changes,
+        radio={"rate": "2 Mbit/s"},
+        state=False,
+    )
 
 
 def temporary(point: Point, *, reading: Reading = DEFAULT, series: str = "") -> Scenario:
-    """§5.3: a `scheme` alone to a group of `ues`, each of which loses a share of packets that is drawn anew every 5 s."""
+    """§5.3: a `scheme` alone to a group of `ues`, each of which loses a share of packets that is drawn anew every 5
+    s."""
     begin = TEMPORARY_S[0]
     end = begin + reading.lasts_s
     scheme, ues = point["scheme"], point["ues"]
@@ -133,9 +149,12 @@ def temporary(point: Point, *, reading: Reading = DEFAULT, series: str = "") -> 
     else:
         flows = [Flow(scheme, range(ues), name="observed0")]
     drawn = {
-        "high": losing(HIGHEST, reading), "period": "5 s", "from": f"{begin:g} s", "until": f"{end:g} s",
+        "high": losing(HIGHEST, reading),
+        "period": "5 s",
+        "from": f"{begin:g} s",
+        "until": f"{end:g} s",
         "attempts": reading.residual_attempts,
-    }  # fmt: skip
+    }
     radio: dict[str, Any] = {"loss": {"redrawn": drawn} if not reading.burst else {"gilbert": _bursts(reading)}}
     cell = reading.cell
     given = {} if cell is None else {"cell": {**cell, **radio}}
@@ -151,7 +170,8 @@ def _bursts(reading: Reading) -> dict[str, float]:
 
 
 def permanent(point: Point, *, reading: Reading = DEFAULT, series: str = "100 ms") -> Scenario:
-    """§5.4: a `scheme` to UE_x alone; or to ten terminals, of which three are `degraded`. Sampled at each ``series``."""
+    """§5.4: a `scheme` to UE_x alone; or to ten terminals, of which three are `degraded`. Sampled at each
+    ``series``."""
     begin, end = PERMANENT_S
     degraded = DEGRADED[: point.get("degraded", 1)]
     members = [0] if len(degraded) == 1 else range(GROUP)
@@ -167,7 +187,8 @@ def permanent(point: Point, *, reading: Reading = DEFAULT, series: str = "100 ms
 
 
 def indication(point: Point, *, duration_s: float) -> Scenario:
-    """What the bit tells (§4): ten terminals, 1 % lost before the tree, and a share by the `radio`; the `rule` of the bit.
+    """What the bit tells (§4): ten terminals, 1 % lost before the tree, and a share by the `radio`; the `rule` of the
+    bit.
 
     The source has a rate that the scheme allows at these losses, so that nothing is lost for want of room.
     """

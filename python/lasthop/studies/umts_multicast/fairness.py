@@ -34,7 +34,8 @@ def _mixed(data: Data, where: str) -> tuple[str, dict[str, Estimate], list[str]]
     grid = data.grid(FAIRNESS)
     at = {"flows": MIXED, "where": where}
     values = {
-        name: estimate(grid.at(f"kbps_{n}", **at) / grid.at("kbps_2", **at)) for n, name in enumerate(("TFMCC", "PGMCC"))
+        name: estimate(grid.at(f"kbps_{n}", **at) / grid.at("kbps_2", **at))
+        for n, name in enumerate(("TFMCC", "PGMCC"))
     }
     wrong = [text for name, one in values.items() for text in outside(f"{name}/TCP", one, 0.6, 1.4)]
     return ", ".join(f"{name}/TCP {one}" for name, one in values.items()), values, wrong
@@ -57,7 +58,8 @@ def _bearer(data: Data) -> Judgement:
 
 
 def variation(data: Data, protocol: str, stage: int | None = None) -> Estimate:
-    """The coefficient of variation of a protocol's throughput over 1 s: in §5.1 beside the others, or in a stage of §5.2."""
+    """The coefficient of variation of a protocol's throughput over 1 s: in §5.1 beside the others, or in a stage of
+    §5.2."""
     return estimate(_variation(data, protocol, stage))
 
 
@@ -86,31 +88,63 @@ def _smooth(data: Data) -> Judgement:
 
 CLAIMS: list[Claim[Data]] = [
     Claim(
-        "M1", "5.1", "Two flows of modified TFMCC share a congested Iu evenly.", "0.986", "min/max ≥ 0.85",
-        "Jain's index of two flows is then above 0.993; the paper's figure is one run", lambda data: _pairs(data, [(PAIRS[0], "iu")]),
+        "M1",
+        "5.1",
+        "Two flows of modified TFMCC share a congested Iu evenly.",
+        "0.986",
+        "min/max ≥ 0.85",
+        "Jain's index of two flows is then above 0.993; the paper's figure is one run",
+        lambda data: _pairs(data, [(PAIRS[0], "iu")]),
         see="figure-3a",
     ),
     Claim(
-        "M2", "5.1", "Two flows of modified PGMCC share it evenly.", "almost 1", "min/max ≥ 0.85", "as M1",
-        lambda data: _pairs(data, [(PAIRS[1], "iu")]), see="table-fairness",
-    ),
-    Claim(
-        "M3", "5.1", "The same holds without congestion, and with it on a Gn.", "similar", "min/max ≥ 0.85 in all four cases",
-        "as M1", lambda data: _pairs(data, [(pair, where) for where in ("none", "gn") for pair in PAIRS]),
+        "M2",
+        "5.1",
+        "Two flows of modified PGMCC share it evenly.",
+        "almost 1",
+        "min/max ≥ 0.85",
+        "as M1",
+        lambda data: _pairs(data, [(PAIRS[1], "iu")]),
         see="table-fairness",
     ),
     Claim(
-        "M4", "5.1", "Modified TFMCC and PGMCC share it fairly with TCP.", "0.89 and 0.94 of TCP", "each 0.6–1.4 of TCP",
-        "RFC 4654 calls a factor of two fair; the band is narrower", _inter, see="figure-3b",
+        "M3",
+        "5.1",
+        "The same holds without congestion, and with it on a Gn.",
+        "similar",
+        "min/max ≥ 0.85 in all four cases",
+        "as M1",
+        lambda data: _pairs(data, [(pair, where) for where in ("none", "gn") for pair in PAIRS]),
+        see="table-fairness",
     ),
     Claim(
-        "M5", "5.1", "So they do where all flows share a radio bearer.", "wired or wireless links", "as M1 and M4",
-        "the paper names wireless links, and shows wired ones only", _bearer, see="table-fairness",
+        "M4",
+        "5.1",
+        "Modified TFMCC and PGMCC share it fairly with TCP.",
+        "0.89 and 0.94 of TCP",
+        "each 0.6–1.4 of TCP",
+        "RFC 4654 calls a factor of two fair; the band is narrower",
+        _inter,
+        see="figure-3b",
     ),
     Claim(
-        "M6", "5.1, 5.2", "TFMCC has the smoothest rate.", "smoother than TCP and PGMCC",
+        "M5",
+        "5.1",
+        "So they do where all flows share a radio bearer.",
+        "wired or wireless links",
+        "as M1 and M4",
+        "the paper names wireless links, and shows wired ones only",
+        _bearer,
+        see="table-fairness",
+    ),
+    Claim(
+        "M6",
+        "5.1, 5.2",
+        "TFMCC has the smoothest rate.",
+        "smoother than TCP and PGMCC",
         "its coefficient of variation over 1 s is below both others', in 5.1 and in each stage of 5.2, in pairs",
-        "\"achieves the smoother rate\"; second halves of the stages, so that adaptation does not count as variation", _smooth,
+        '"achieves the smoother rate"; second halves of the stages, so that adaptation does not count as variation',
+        _smooth,
         see="table-smoothness",
     ),
-]  # fmt: skip
+]

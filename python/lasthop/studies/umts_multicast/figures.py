@@ -88,13 +88,19 @@ def _columns() -> dict[str, list[Any]]:
 
 
 def _legend(axes: Axes, columns: int = 3) -> None:
-    axes.legend(ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.0, handlelength=1.8,
-                borderaxespad=0.2)  # fmt: skip
+    axes.legend(
+        ncols=columns,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        columnspacing=1.0,
+        handlelength=1.8,
+        borderaxespad=0.2,
+    )
 
 
 def _runs(data: Data, grid: str) -> str:
     n = len(data.grid(grid).seeds)
-    return f"Lines are the run of seed 1" + (f", bands hold four fifths of {n} runs." if n > 1 else ".")
+    return "Lines are the run of seed 1" + (f", bands hold four fifths of {n} runs." if n > 1 else ".")
 
 
 def _pair(data: Data) -> Picture:
@@ -127,8 +133,8 @@ def _mixed(data: Data) -> Picture:
     _legend(axes)
     return Picture(
         id="figure-3b",
-        caption="Modified TFMCC, modified PGMCC and TCP at UE_x, through an Iu of 600 kbit/s, with all of Table I sending. "
-        + _runs(data, FAIRNESS),
+        caption="Modified TFMCC, modified PGMCC and TCP at UE_x, through an Iu of 600 kbit/s, with all of Table I "
+        "sending. " + _runs(data, FAIRNESS),
         alt="Throughput over 200 s. " + ", ".join(said) + ".",
         figure=figure,
         data=Table(pa.table(columns)),
@@ -139,21 +145,34 @@ def _steps(data: Data) -> Picture:
     figure, panels = plot.figure(plot.TWO_COLUMNS, 66.0, columns=2, sharey=True)
     columns = _columns()
     said = []
-    titles = {"loss": [f"{100 * p:g} % lost" for p in CHANGES["loss"]], "delay": [f"+{ms:g} ms" for ms in CHANGES["delay"]]}
+    titles = {
+        "loss": [f"{100 * p:g} % lost" for p in CHANGES["loss"]],
+        "delay": [f"+{ms:g} ms" for ms in CHANGES["delay"]],
+    }
     for axes, step in zip(panels, ("loss", "delay"), strict=True):
-        lines = [(name.upper(), _lines(data, STEPS, name, step=step), PROTOCOLS[name]) for name in ("tfmcc", "pgmcc", "tcp")]
+        lines = [
+            (name.upper(), _lines(data, STEPS, name, step=step), PROTOCOLS[name]) for name in ("tfmcc", "pgmcc", "tcp")
+        ]
         said.append(f"Steps of the {step}: {', '.join(_over_time(axes, lines, columns, step))}")
         for begin, end, words in zip((0.0, *STEPS_S[:-1]), STEPS_S, titles[step], strict=True):
             if begin:
                 axes.axvline(begin, color=SOFT, linewidth=0.6, linestyle=":")
-            axes.annotate(words, ((begin + end) / 2, 0.99), xycoords=("data", "axes fraction"), ha="center", va="top",
-                          fontsize=7, color=SOFT)  # fmt: skip
+            axes.annotate(
+                words,
+                ((begin + end) / 2, 0.99),
+                xycoords=("data", "axes fraction"),
+                ha="center",
+                va="top",
+                fontsize=7,
+                color=SOFT,
+            )
         axes.set_ylim(0, None)
     panels[1].set_ylabel("")
     _legend(panels[0])
     return Picture(
         id="figure-4",
-        caption="A flow of each protocol at UE_x while the Iu changes at 50 and 100 s: its loss rate (left, the paper's figure), its "
+        caption="A flow of each protocol at UE_x while the Iu changes at 50 and 100 s: its loss rate (left, the "
+        "paper's figure), its "
         "delay (right; the loss rate is 1 %). " + _runs(data, STEPS),
         alt=". ".join(said) + ".",
         figure=figure,
@@ -167,17 +186,44 @@ def _ratios(data: Data) -> Picture:
     said = []
     for scheme in (*MODIFIED, *LEGACY):
         row = [data.ratio(scheme, ues) for ues in data.sizes]
-        axes.errorbar(data.sizes, [one.mean for one in row], yerr=[one.half for one in row], label=SCHEMES[scheme],
-                      capsize=1.5, elinewidth=0.7, markersize=3.0, linewidth=1.0, **LOOKS[scheme])  # fmt: skip
-        axes.plot(SIZES, TABLE_II[scheme], linestyle="none", marker=LOOKS[scheme]["marker"], markersize=5,
-                  markerfacecolor="none", markeredgecolor=LOOKS[scheme]["color"], markeredgewidth=0.8,
-                  alpha=0.6 if scheme.startswith("leg") else 1.0)  # fmt: skip
-        said.append(f"{SCHEMES[scheme]}: " + ", ".join(f"{number(one.mean, 2)} with {n}" for n, one in zip(data.sizes, row, strict=True)))
+        axes.errorbar(
+            data.sizes,
+            [one.mean for one in row],
+            yerr=[one.half for one in row],
+            label=SCHEMES[scheme],
+            capsize=1.5,
+            elinewidth=0.7,
+            markersize=3.0,
+            linewidth=1.0,
+            **LOOKS[scheme],
+        )
+        axes.plot(
+            SIZES,
+            TABLE_II[scheme],
+            linestyle="none",
+            marker=LOOKS[scheme]["marker"],
+            markersize=5,
+            markerfacecolor="none",
+            markeredgecolor=LOOKS[scheme]["color"],
+            markeredgewidth=0.8,
+            alpha=0.6 if scheme.startswith("leg") else 1.0,
+        )
+        said.append(
+            f"{SCHEMES[scheme]}: "
+            + ", ".join(f"{number(one.mean, 2)} with {n}" for n, one in zip(data.sizes, row, strict=True))
+        )
         rows += [
-            {"scheme": SCHEMES[scheme], "ues": ues, "ratio": one.mean, "low": one.low, "high": one.high, "n": one.n,
-             "paper": TABLE_II[scheme][SIZES.index(ues)]}
+            {
+                "scheme": SCHEMES[scheme],
+                "ues": ues,
+                "ratio": one.mean,
+                "low": one.low,
+                "high": one.high,
+                "n": one.n,
+                "paper": TABLE_II[scheme][SIZES.index(ues)],
+            }
             for ues, one in zip(data.sizes, row, strict=True)
-        ]  # fmt: skip
+        ]
     axes.axhline(1.0, color=FAINT, linewidth=0.6, zorder=0)
     axes.set_xscale("log")
     axes.set_xticks(SIZES, [str(size) for size in SIZES])
@@ -189,7 +235,8 @@ def _ratios(data: Data) -> Picture:
     n = len(data.grid("temporary").seeds)
     return Picture(
         id="figure-5",
-        caption="Throughput of each scheme over that of TCP while each terminal's radio loses up to 5 % of the packets, with all of "
+        caption="Throughput of each scheme over that of TCP while each terminal's radio loses up to 5 % of the "
+        "packets, with all of "
         f"Table I sending. Open marks are the paper's Table II; bars are 95 % intervals over {n} runs.",
         alt="Ratio over the size of the group. " + "; ".join(said) + ".",
         figure=figure,
@@ -222,8 +269,10 @@ def _permanent(data: Data) -> Picture:
     )
     return Picture(
         id="figure-6",
-        caption="A terminal that loses 20 % of its packets after two attempts from 50 s on: what it receives (left, the paper's figure), "
-        f"and what is sent to it around the change (right). {_runs(data, PERMANENT)} Time until what is sent has adapted: {adapted}.",
+        caption="A terminal that loses 20 % of its packets after two attempts from 50 s on: what it receives (left, "
+        "the paper's figure), "
+        f"and what is sent to it around the change (right). {_runs(data, PERMANENT)} Time until what is sent has "
+        f"adapted: {adapted}.",
         alt=". ".join(words) + ".",
         figure=figure,
         data=Table(pa.table(columns)),

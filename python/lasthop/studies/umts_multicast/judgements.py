@@ -9,8 +9,16 @@ from lasthop.studies.umts_multicast.data import Data
 
 __all__ = ["CLAIMS"]
 
-CLAIMS: list[Claim[Data]] = [explained(claim) for claim in (
-    *fairness.CLAIMS, *responsiveness.CLAIMS, *temporary.CLAIMS, *telling.CLAIMS, *permanent.CLAIMS, *cost.CLAIMS,
-)]  # fmt: skip
+CLAIMS: list[Claim[Data]] = [
+    explained(claim)
+    for claim in (
+        *fairness.CLAIMS,
+        *responsiveness.CLAIMS,
+        *temporary.CLAIMS,
+        *telling.CLAIMS,
+        *permanent.CLAIMS,
+        *cost.CLAIMS,
+    )
+]
 
 assert [claim.id for claim in CLAIMS] == [f"M{n}" for n in range(1, 23)]

@@ -24,7 +24,9 @@ def _before(data: Data) -> Judgement:
         for scheme in MODIFIED
     }
     wrong = [text for name, one in values.items() for text in outside(name, one, 95.0, 100.5, " %")]
-    return verdict(wrong, ", ".join(f"{name} {one} %" for name, one in values.items()) + " of the bearer's rate", values)
+    return verdict(
+        wrong, ", ".join(f"{name} {one} %" for name, one in values.items()) + " of the bearer's rate", values
+    )
 
 
 def _order(data: Data) -> Judgement:
@@ -52,7 +54,9 @@ def _adapts(data: Data) -> Judgement:
     tcp = data.estimate(PERMANENT, "adaptation_s", scheme="tcp")
     values["TCP"] = tcp
     said.append(f"TCP {tcp} s")
-    wrong += [f"TCP {tcp} s is not below {name}" for name, one in values.items() if name != "TCP" and not tcp.mean < one.mean]
+    wrong += [
+        f"TCP {tcp} s is not below {name}" for name, one in values.items() if name != "TCP" and not tcp.mean < one.mean
+    ]
     if SCALING not in data.grids:
         return verdict(wrong, ", ".join(said), values)
     grid = data.grid(SCALING)
@@ -85,21 +89,44 @@ def _several(data: Data) -> Judgement:
 
 CLAIMS: list[Claim[Data]] = [
     Claim(
-        "M18", "5.4", "Before the degradation the throughput is the bearer's rate.", "matches the available bandwidth",
-        "at least 95 % from 20 s to 50 s", "headers count; the first 20 s are for starting", _before, see="figure-6",
+        "M18",
+        "5.4",
+        "Before the degradation the throughput is the bearer's rate.",
+        "matches the available bandwidth",
+        "at least 95 % from 20 s to 50 s",
+        "headers count; the first 20 s are for starting",
+        _before,
+        see="figure-6",
     ),
     Claim(
-        "M19", "5.4", "The modified schemes do not cut their rate before the Node B's buffer overflows; TCP cuts it at once.",
-        "do not immediately react; TCP below 2 s", "in every run no cut before the first rejection after 50 s; TCP's mean below 2 s",
-        "a cut is a reduced window, or of TFMCC a rate below 80 % of that at 50 s; what ACK clocking does to the throughput is none", _order, see="table-permanent",
+        "M19",
+        "5.4",
+        "The modified schemes do not cut their rate before the Node B's buffer overflows; TCP cuts it at once.",
+        "do not immediately react; TCP below 2 s",
+        "in every run no cut before the first rejection after 50 s; TCP's mean below 2 s",
+        "a cut is a reduced window, or of TFMCC a rate below 80 % of that at 50 s; what ACK clocking does to the "
+        "throughput is none",
+        _order,
+        see="table-permanent",
     ),
     Claim(
-        "M20", "5.4", "They take seconds to adapt, the more the larger the buffer and the lower the bit rate.",
-        "PGMCC 5 s, TFMCC 6 s, TCP below 2 s", "2–10 s each, TCP less; longer with 50 packets than with 25, with 192 kbit/s than with 384",
-        "a FIFO of 50 packets fills in 3.4 s and its mark needs 1.5 s more (multicast.md §4.4)", _adapts, see="figure-6",
+        "M20",
+        "5.4",
+        "They take seconds to adapt, the more the larger the buffer and the lower the bit rate.",
+        "PGMCC 5 s, TFMCC 6 s, TCP below 2 s",
+        "2–10 s each, TCP less; longer with 50 packets than with 25, with 192 kbit/s than with 384",
+        "a FIFO of 50 packets fills in 3.4 s and its mark needs 1.5 s more (multicast.md §4.4)",
+        _adapts,
+        see="figure-6",
     ),
     Claim(
-        "M21", "5.4", "Of several degraded terminals one represents the group.", "among the ones being degraded",
-        "always, from 10 s after the change on", "a round of feedback is over by then", _several, see="figure-representative",
+        "M21",
+        "5.4",
+        "Of several degraded terminals one represents the group.",
+        "among the ones being degraded",
+        "always, from 10 s after the change on",
+        "a round of feedback is over by then",
+        _several,
+        see="figure-representative",
     ),
-]  # fmt: skip
+]

@@ -92,7 +92,11 @@ READINGS = (
     _alone("bit held twice", "reading A, the bit in two packets after a gap", indication="edge 2"),
     _alone("no requests", "Node Bs do not ask for what they rejected", requests=False),
     _alone("one attempt", "A = 1: a bearer of unacknowledged mode without segments", radio={"attempts": 1}),
-    _alone("shared bearer", "point to multipoint: one bearer for all of a cell that listen, one attempt (of TCP too)", radio={"ptm_threshold": 1, "attempts": 1}),
+    _alone(
+        "shared bearer",
+        "point to multipoint: one bearer for all of a cell that listen, one attempt (of TCP too)",
+        radio={"ptm_threshold": 1, "attempts": 1},
+    ),
     _alone("RLC UM", "cells with RLC in unacknowledged mode", rlc="um"),
     _alone("RLC AM", "cells with RLC in acknowledged mode, PDUs sent at most twice", rlc="am"),
     _alone("bursts", "losses of the radio in bursts of 4 attempts (Gilbert), with 2.5 % on average", burst=4.0),

@@ -114,7 +114,8 @@ def _observed(result: Result) -> list[tuple[str, str, str]]:
 
 
 def _received(series: Series, name: str, protocol: str) -> tuple[Array, Array]:
-    """What a receiver of a flow gets on average, in kbit/s on the wire: new payload, with the headers that it came with."""
+    """What a receiver of a flow gets on average, in kbit/s on the wire: new payload, with the headers that it came
+    with."""
     times, values = series.of(name, "goodput_kbps")
     return times, values * PACKET / payload(protocol)
 
@@ -173,7 +174,8 @@ def _rows(lines: Any) -> Table:
 
 
 def responsiveness(result: Result) -> Mapping[str, float]:
-    """Of each protocol and stage the mean at UE_x and its variation; and after each change the adaptation of the sender."""
+    """Of each protocol and stage the mean at UE_x and its variation; and after each change the adaptation of the
+    sender."""
     series = Series(result.series)
     kept = {}
     begins = (0.0, *STEPS_S[:-1])
@@ -226,7 +228,14 @@ def temporary(result: Result) -> Mapping[str, float]:
 
 
 #: What a receiver counts of itself.
-COSTS = ("additions_in", "multiplications_in", "comparisons_in", "state_bytes", "missing_by_congestion", "missing_by_radio")
+COSTS = (
+    "additions_in",
+    "multiplications_in",
+    "comparisons_in",
+    "state_bytes",
+    "missing_by_congestion",
+    "missing_by_radio",
+)
 
 
 def costs(result: Result, flow: str) -> dict[str, float]:
@@ -285,7 +294,8 @@ def _first_growth(series: Series, name: str, counts: Sequence[str], begin: float
 
 
 def _first_cut(series: Series, name: str, protocol: str, begin: float) -> float:
-    """How long after ``begin`` a sender first reduces its window for a loss or a timeout; of TFMCC, its rate by a fifth."""
+    """How long after ``begin`` a sender first reduces its window for a loss or a timeout; of TFMCC, its rate by a
+    fifth."""
     if protocol != "tfmcc":
         return _first_growth(series, name, ("window_cuts", "timeouts"), begin)
     times, values = series.of(name, "rate_bps")

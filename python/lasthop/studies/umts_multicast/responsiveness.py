@@ -85,12 +85,15 @@ def _delays(data: Data) -> Judgement:
 
 CLAIMS: list[Claim[Data]] = [
     Claim(
-        "M7", "5.2", "After a step of the loss rate TCP adapts first, then PGMCC, and TFMCC last.", "TCP ≤ PGMCC ≤ TFMCC",
+        "M7", "5.2", "After a step of the loss rate TCP adapts first, then PGMCC, and TFMCC last.", "TCP ≤ PGMCC ≤ "
+        "TFMCC",
         "the order, in pairs", "the paper's intervals overlap, its sentences do not", _fastest, see="figure-4",
     ),
     Claim(
-        "M8", "5.2", "PGMCC and TCP adapt at once.", "PGMCC 1.2–2.0 s, TCP 1.0–1.5 s", "from 0.4 of the lower end to 2.5 of the upper one",
-        "the paper does not define adaptation; ours is multicast.md's: within 20 % of the new mean for 1 s", _timely("pgmcc", "tcp"),
+        "M8", "5.2", "PGMCC and TCP adapt at once.", "PGMCC 1.2–2.0 s, TCP 1.0–1.5 s", "from 0.4 of the lower end to "
+        "2.5 of the upper one",
+        "the paper does not define adaptation; ours is multicast.md's: within 20 % of the new mean for 1 "
+        "s", _timely("pgmcc", "tcp"),
         see="table-adaptation",
     ),
     Claim(
@@ -98,11 +101,13 @@ CLAIMS: list[Claim[Data]] = [
         _timely("tfmcc"), see="table-adaptation",
     ),
     Claim(
-        "M10", "5.2", "At all three loss levels the schemes' throughputs match TCP's.", "closely", "mean of each stage within a factor of 2",
+        "M10", "5.2", "At all three loss levels the schemes' throughputs match TCP's.", "closely", "mean of each "
+        "stage within a factor of 2",
         "RFC 4654's meaning of fair", _follow, see="figure-4",
     ),
     Claim(
-        "M11", "5.2", "Steps of the round-trip time give similar results.", "similar", "as M7 to M10", "as there", _delays,
+        "M11", "5.2", "Steps of the round-trip time give similar results.", "similar", "as M7 to "
+        "M10", "as there", _delays,
         see="table-adaptation",
     ),
 ]  # type: ignore[list-item] # fmt: skip

@@ -73,8 +73,9 @@ def watch(bench: Bench) -> Seen:
     several = [scheme for scheme in SHOWN if scheme.startswith("mod")]
     of_permanent = bench.run(
         [(experiments.permanent({"scheme": one, "degraded": len(DEGRADED)}, reading=ALONE), SEED) for one in several],
-        _members, counts=False,
-    )  # fmt: skip
+        _members,
+        counts=False,
+    )
     copies = bench.run([(_copied(each), SEED) for each in (False, True)], _copies, counts=False)
     return Seen(
         dict(zip(CASES, deaths, strict=True)),
@@ -123,25 +124,44 @@ def _figure_2(seen: Seen) -> Picture:
         deaths = seen.deaths[case]
         left = dict.fromkeys(telling.DIED, 0)
         for place, conclusion, packets in deaths:
-            axes.barh(telling.DIED.index(place), packets, left=left[place], height=0.6, edgecolor="#FFFFFF", linewidth=0.4,
-                      label=f"concluded: {conclusion}" if place == telling.DIED[0] else None, **looks[conclusion])  # fmt: skip
+            axes.barh(
+                telling.DIED.index(place),
+                packets,
+                left=left[place],
+                height=0.6,
+                edgecolor="#FFFFFF",
+                linewidth=0.4,
+                label=f"concluded: {conclusion}" if place == telling.DIED[0] else None,
+                **looks[conclusion],
+            )
             left[place] += packets
             rows.append({"case": case, "died": place, "concluded": conclusion, "packets": packets})
         most = max(left.values()) or 1
         for place, total in left.items():
-            axes.annotate(number(total), (total, telling.DIED.index(place)), xytext=(3, 0), textcoords="offset points", va="center",
-                          fontsize=7)  # fmt: skip
+            axes.annotate(
+                number(total),
+                (total, telling.DIED.index(place)),
+                xytext=(3, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=7,
+            )
         axes.set_xlim(0, 1.25 * most)
         axes.set_yticks(range(len(telling.DIED)), telling.DIED if case == "a" else [""] * len(telling.DIED))
         axes.invert_yaxis()
         axes.set_xlabel(f"({case}) {title}:\nlost packets of ten terminals")
-        said.append(f"({case}) {title}: " + ", ".join(f"{n} died {place} and were put down to {what}" for place, what, n in deaths if n))
+        said.append(
+            f"({case}) {title}: "
+            + ", ".join(f"{n} died {place} and were put down to {what}" for place, what, n in deaths if n)
+        )
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2)
     return Picture(
         id="figure-2",
-        caption="Where packets died, and what the terminals concluded, in the three cases of the paper's Fig. 2: a link of 300 kbit/s before "
-        "the tree (a); 5 % lost by each radio (b); 20 % lost by the radio of one terminal, whose FIFO fills (c). Modified TFMCC, ten "
+        caption="Where packets died, and what the terminals concluded, in the three cases of the paper's Fig. 2: a "
+        "link of 300 kbit/s before "
+        "the tree (a); 5 % lost by each radio (b); 20 % lost by the radio of one terminal, whose FIFO fills (c). "
+        "Modified TFMCC, ten "
         "terminals, 60 s of seed 1, reading A. Each packet counts for each terminal that missed it.",
         alt="; ".join(said) + ".",
         figure=figure,
@@ -204,7 +224,9 @@ def _tree(seen: Seen) -> Picture:
         branch((x_cell[ue % NODE_BS], 1.0), (place, 0.25), "radio", node_b(ue), terminal(ue))
         axes.plot(place, 0.25, marker="o", markersize=1.6, color="#D55E00")
     for points, level, size in ((x_sgsn, 3.0, 7), (x_rnc, 2.0, 5), (x_cell, 1.0, 3)):
-        axes.plot(list(points.values()), [level] * len(points), linestyle="none", marker="s", markersize=size, color="#000000")
+        axes.plot(
+            list(points.values()), [level] * len(points), linestyle="none", marker="s", markersize=size, color="#000000"
+        )
     axes.plot([middle, middle], [5.0, 4.0], linestyle="none", marker="s", markersize=7, color="#000000")
     group, each = seen.copies["group"], seen.copies["each"]
     levels = ("server", "GGSN", "3 SGSNs", "20 RNCs", "80 Node Bs", "100 terminals")
@@ -212,15 +234,25 @@ def _tree(seen: Seen) -> Picture:
         axes.annotate(words, (-9, level), ha="right", va="center", fontsize=7)
     right = max(x_cell.values()) + 4
     for kind, one, other, level in zip(KINDS, group, each, (3.5, 2.5, 1.5, 0.62), strict=True):
-        axes.annotate(f"{kind}: {number(one, 0)} copies\n(one by one: {number(other, 0)})", (right, level), ha="left", va="center", fontsize=7)
+        axes.annotate(
+            f"{kind}: {number(one, 0)} copies\n(one by one: {number(other, 0)})",
+            (right, level),
+            ha="left",
+            va="center",
+            fontsize=7,
+        )
     axes.set_xlim(-26, right + 26)
     axes.axis("off")
     return Picture(
         id="figure-tree",
-        caption="The tree of a group of 100 terminals in the network of Table I, and how many copies of a packet cross each kind of link, "
+        caption="The tree of a group of 100 terminals in the network of Table I, and how many copies of a packet "
+        "cross each kind of link, "
         "counted in a run; in brackets if each terminal has a flow of its own.",
         alt="A tree from a server over the GGSN, 3 SGSNs, 20 RNCs and 80 Node Bs to 100 terminals. Copies of a packet: "
-        + ", ".join(f"{number(one, 0)} on {kind} instead of {number(other, 0)}" for kind, one, other in zip(KINDS, group, each, strict=True))
+        + ", ".join(
+            f"{number(one, 0)} on {kind} instead of {number(other, 0)}"
+            for kind, one, other in zip(KINDS, group, each, strict=True)
+        )
         + ".",
         figure=figure,
         data=Table(pa.Table.from_pylist(rows)),
@@ -245,7 +277,10 @@ def _members(result: Result) -> tuple[Any, Any]:
 def _representative(seen: Seen) -> Picture:
     figure, panels = plot.figure(plot.TWO_COLUMNS, 108.0, rows=3, columns=2)
     rows, said = [], []
-    shown = [(panel, scheme, seen.temporary[scheme], TEMPORARY_S) for panel, scheme in zip(panels.flat[:4], SHOWN, strict=True)]
+    shown = [
+        (panel, scheme, seen.temporary[scheme], TEMPORARY_S)
+        for panel, scheme in zip(panels.flat[:4], SHOWN, strict=True)
+    ]
     shown += [
         (panel, scheme, found, (PERMANENT_S[0] - 20, PERMANENT_S[0] + 40))
         for panel, (scheme, found) in zip(panels.flat[4:], seen.permanent.items(), strict=True)
@@ -272,7 +307,8 @@ def _representative(seen: Seen) -> Picture:
         ]
     return Picture(
         id="figure-representative",
-        caption="Who represents a group of ten (the CLR of TFMCC, the acker of PGMCC), sampled five times a second in seed 1: while the radio "
+        caption="Who represents a group of ten (the CLR of TFMCC, the acker of PGMCC), sampled five times a second in "
+        "seed 1: while the radio "
         "of each loses up to 5 % (upper four), and where three terminals (grey) lose 20 % from 50 s on (lowest two).",
         alt="Strips of marks over time, a row for each terminal. " + "; ".join(said) + ".",
         figure=figure,

@@ -51,25 +51,48 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
     data = measured[DEFAULT.name]
     made: dict[str, Named] = {"table-1": ("Table I beside the network that is run.", _rows(_parameters()))}
     makers: dict[str, tuple[str, Callable[[], list[Row]]]] = {
-        "table-2": ("Table II: throughput over TCP's, the paper's and ours, with 95 % intervals; and without the background.",
-                    lambda: _table_2(data, measured.get(ALONE.name))),
-        "table-readings": ("Table II under each reading of what the paper leaves open: throughput over TCP's.",
-                           lambda: _readings(measured)),
-        "table-fairness": ("Throughput at UE_x in kbit/s, and the least over the most, by the place of the bottleneck.",
-                           lambda: _fairness(data)),
+        "table-2": (
+            "Table II: throughput over TCP's, the paper's and ours, with 95 % intervals; and without the background.",
+            lambda: _table_2(data, measured.get(ALONE.name)),
+        ),
+        "table-readings": (
+            "Table II under each reading of what the paper leaves open: throughput over TCP's.",
+            lambda: _readings(measured),
+        ),
+        "table-fairness": (
+            "Throughput at UE_x in kbit/s, and the least over the most, by the place of the bottleneck.",
+            lambda: _fairness(data),
+        ),
         "table-smoothness": ("Coefficient of variation of the throughput over 1 s.", lambda: _smoothness(data)),
-        "table-adaptation": ("Time until what is sent has adapted to a step, in s: the mean of two steps, of those after which it does.",
-                             lambda: _adaptation(data)),
-        "table-permanent": ("A terminal that loses 20 % from 50 s on: kbit/s on the wire, and seconds after the change.",
-                            lambda: _permanent(data)),
-        "table-scaling": ("The same by buffer and bit rate: seconds until what is sent has adapted.", lambda: _scaling(data)),
-        "table-background": ("What the background changes: means with all of Table I, and with the observed flows alone.",
-                             lambda: _background(data, measured.get(ALONE.name))),
-        "table-indication": ("Losses that a terminal puts down to the wrong cause, in per cent of those with the other.",
-                             lambda: _indication(data)),
-        "table-changes": ("Changes of the representative in a minute, while the radio loses up to 5 %.", lambda: _changes(data)),
-        "table-cost": ("What a receiver does for each packet, on average, and keeps; what the sender hears.", lambda: _cost(data)),
-    }  # fmt: skip
+        "table-adaptation": (
+            "Time until what is sent has adapted to a step, in s: the mean of two steps, of those after which it does.",
+            lambda: _adaptation(data),
+        ),
+        "table-permanent": (
+            "A terminal that loses 20 % from 50 s on: kbit/s on the wire, and seconds after the change.",
+            lambda: _permanent(data),
+        ),
+        "table-scaling": (
+            "The same by buffer and bit rate: seconds until what is sent has adapted.",
+            lambda: _scaling(data),
+        ),
+        "table-background": (
+            "What the background changes: means with all of Table I, and with the observed flows alone.",
+            lambda: _background(data, measured.get(ALONE.name)),
+        ),
+        "table-indication": (
+            "Losses that a terminal puts down to the wrong cause, in per cent of those with the other.",
+            lambda: _indication(data),
+        ),
+        "table-changes": (
+            "Changes of the representative in a minute, while the radio loses up to 5 %.",
+            lambda: _changes(data),
+        ),
+        "table-cost": (
+            "What a receiver does for each packet, on average, and keeps; what the sender hears.",
+            lambda: _cost(data),
+        ),
+    }
     for name, (about, make) in makers.items():
         try:
             made[name] = about, _rows(make())
@@ -111,18 +134,34 @@ def _table_2(data: Data, alone: Data | None) -> list[Row]:
     rows = []
     for scheme in (*MODIFIED, *LEGACY):
         for ues in data.sizes:
-            row = {"scheme": SCHEMES[scheme], "UEs": ues, "paper": TABLE_II[scheme][SIZES.index(ues)],
-                   "ours": str(data.ratio(scheme, ues))}  # fmt: skip
+            row = {
+                "scheme": SCHEMES[scheme],
+                "UEs": ues,
+                "paper": TABLE_II[scheme][SIZES.index(ues)],
+                "ours": str(data.ratio(scheme, ues)),
+            }
             if alone and TEMPORARY in alone.grids and ues in alone.sizes:
                 row["without background"] = str(alone.ratio(scheme, ues))
-            rows.append({**row, "kbit/s": _said(data.grid(TEMPORARY).at("kbps", scheme=scheme, ues=ues)),
-                         "TCP (kbit/s)": _said(data.tcp_kbps(ues))})  # fmt: skip
+            rows.append(
+                {
+                    **row,
+                    "kbit/s": _said(data.grid(TEMPORARY).at("kbps", scheme=scheme, ues=ues)),
+                    "TCP (kbit/s)": _said(data.tcp_kbps(ues)),
+                }
+            )
     if alone and TEMPORARY in alone.grids and "cbr" in alone.grid(TEMPORARY).axes["scheme"]:
         for ues in alone.sizes:
-            rows.append({"scheme": "CBR of 384 kbit/s", "UEs": ues, "paper": None, "ours": "",
-                         "without background": str(alone.ratio("cbr", ues)),
-                         "kbit/s": _said(alone.grid(TEMPORARY).at("kbps", scheme="cbr", ues=ues)),
-                         "TCP (kbit/s)": _said(alone.tcp_kbps(ues))})  # fmt: skip
+            rows.append(
+                {
+                    "scheme": "CBR of 384 kbit/s",
+                    "UEs": ues,
+                    "paper": None,
+                    "ours": "",
+                    "without background": str(alone.ratio("cbr", ues)),
+                    "kbit/s": _said(alone.grid(TEMPORARY).at("kbps", scheme="cbr", ues=ues)),
+                    "TCP (kbit/s)": _said(alone.tcp_kbps(ues)),
+                }
+            )
     return rows
 
 
@@ -133,8 +172,14 @@ def _readings(measured: Mapping[str, Data]) -> list[Row]:
             continue
         for scheme in (*MODIFIED, *LEGACY):
             shown = [ues for ues in (1, 10, 100) if ues in data.sizes]
-            rows.append({"reading": name, "scheme": SCHEMES[scheme], **{f"{ues} UEs": str(data.ratio(scheme, ues)) for ues in shown},
-                         "TCP (kbit/s)": _said(data.tcp_kbps(10))})  # fmt: skip
+            rows.append(
+                {
+                    "reading": name,
+                    "scheme": SCHEMES[scheme],
+                    **{f"{ues} UEs": str(data.ratio(scheme, ues)) for ues in shown},
+                    "TCP (kbit/s)": _said(data.tcp_kbps(10)),
+                }
+            )
     return rows
 
 
@@ -149,7 +194,9 @@ def _fairness(data: Data) -> list[Row]:
                 names = flows.split("+")
                 row: Row = {"flows": " + ".join(SCHEMES[name] for name in names), "bottleneck": PLACES[where]}
                 for n in range(3):
-                    row[f"flow {n + 1}"] = _said(numbers.at(f"kbps_{n}", flows=flows, where=where)) if n < len(names) else ""
+                    row[f"flow {n + 1}"] = (
+                        _said(numbers.at(f"kbps_{n}", flows=flows, where=where)) if n < len(names) else ""
+                    )
                 rows.append({**row, "least over most": _said(numbers.at("least_of_most", flows=flows, where=where))})
     if not rows:
         raise NotRun("5.1")
@@ -157,9 +204,15 @@ def _fairness(data: Data) -> list[Row]:
 
 
 def _smoothness(data: Data) -> list[Row]:
-    stages: list[tuple[str, int | None]] = [("5.1, Iu", None), *((f"5.2, stage {n + 1}", n) for n in range(len(STEPS_S)))]
+    stages: list[tuple[str, int | None]] = [
+        ("5.1, Iu", None),
+        *((f"5.2, stage {n + 1}", n) for n in range(len(STEPS_S))),
+    ]
     return [
-        {"experiment": name, **{NAMES[protocol]: str(variation(data, protocol, stage)) for protocol in ("tfmcc", "pgmcc", "tcp")}}
+        {
+            "experiment": name,
+            **{NAMES[protocol]: str(variation(data, protocol, stage)) for protocol in ("tfmcc", "pgmcc", "tcp")},
+        }
         for name, stage in stages
     ]
 
@@ -170,10 +223,17 @@ def _adaptation(data: Data) -> list[Row]:
         for protocol in NAMES:
             of = adaptations(data, protocol, step)
             low, high = ADAPTATION_S[protocol]
-            row = {"step": step, "protocol": NAMES[protocol], "paper": f"{low}–{high}" if step == "loss" else "similar",
-                   "sent": _said(of), "received": _said(adaptations(data, protocol, step, at_ue=True))}  # fmt: skip
+            row = {
+                "step": step,
+                "protocol": NAMES[protocol],
+                "paper": f"{low}–{high}" if step == "loss" else "similar",
+                "sent": _said(of),
+                "received": _said(adaptations(data, protocol, step, at_ue=True)),
+            }
             both = np.array([data.grid(STEPS).at(f"adaptation_{protocol}_{stage}", step=step) for stage in (1, 2)])
-            chance = np.array([data.grid(STEPS).at(f"chance_{protocol}_{stage}", step=step) for stage in range(len(STEPS_S))])
+            chance = np.array(
+                [data.grid(STEPS).at(f"chance_{protocol}_{stage}", step=step) for stage in range(len(STEPS_S))]
+            )
             row["without a step"] = _said(chance.ravel())
             rows.append({**row, "never (% of steps)": number(100 * float(np.isnan(both).mean()), 0)})
     return rows
@@ -204,11 +264,16 @@ def _permanent(data: Data) -> list[Row]:
 def _scaling(data: Data) -> list[Row]:
     grid = data.grid(SCALING)
     return [
-        {"scheme": SCHEMES[point["scheme"]], "buffer (packets)": point["queue"], "kbit/s": point["rate"],
-         "adapted (s)": _said(grid.at("adaptation_s", **point)), "first rejection (s)": _said(grid.at("first_rejection_s", **point)),
-         "first cut (s)": _said(grid.at("first_cut_s", **point))}
+        {
+            "scheme": SCHEMES[point["scheme"]],
+            "buffer (packets)": point["queue"],
+            "kbit/s": point["rate"],
+            "adapted (s)": _said(grid.at("adaptation_s", **point)),
+            "first rejection (s)": _said(grid.at("first_rejection_s", **point)),
+            "first cut (s)": _said(grid.at("first_cut_s", **point)),
+        }
         for point in grid.points()
-    ]  # fmt: skip
+    ]
 
 
 def _background(data: Data, alone: Data | None) -> list[Row]:
@@ -217,25 +282,37 @@ def _background(data: Data, alone: Data | None) -> list[Row]:
 
     def compare(what: str, with_it: Any, without: Any) -> None:
         n = min(len(with_it), len(without))
-        rows.append({"quantity": what, "all of Table I": _said(with_it[:n]), "observed flows alone": _said(without[:n]),
-                     "difference": _said(np.asarray(with_it[:n]) - np.asarray(without[:n]))})  # fmt: skip
+        rows.append(
+            {
+                "quantity": what,
+                "all of Table I": _said(with_it[:n]),
+                "observed flows alone": _said(without[:n]),
+                "difference": _said(np.asarray(with_it[:n]) - np.asarray(without[:n])),
+            }
+        )
 
     if alone and TEMPORARY in alone.grids:
         compare("5.3, TCP, ten flows (kbit/s)", data.tcp_kbps(10), alone.tcp_kbps(10))
         for scheme in (*MODIFIED, *LEGACY):
             for ues in (ues for ues in (1, 10, 100) if ues in data.sizes and ues in alone.sizes):
-                compare(f"5.3, {SCHEMES[scheme]}, {ues} (kbit/s)", *(of.grid(TEMPORARY).at("kbps", scheme=scheme, ues=ues)
-                                                                    for of in (data, alone)))  # fmt: skip
+                compare(
+                    f"5.3, {SCHEMES[scheme]}, {ues} (kbit/s)",
+                    *(of.grid(TEMPORARY).at("kbps", scheme=scheme, ues=ues) for of in (data, alone)),
+                )
     if alone and FAIRNESS in alone.grids:
         for flows in (*PAIRS, MIXED):
-            compare(f"5.1, Iu, {' + '.join(SCHEMES[one] for one in flows.split('+'))}, least over most",
-                    *(of.grid(FAIRNESS).at("least_of_most", flows=flows, where="iu") for of in (data, alone)))  # fmt: skip
+            compare(
+                f"5.1, Iu, {' + '.join(SCHEMES[one] for one in flows.split('+'))}, least over most",
+                *(of.grid(FAIRNESS).at("least_of_most", flows=flows, where="iu") for of in (data, alone)),
+            )
     if SECONDS in data.grids:
         grid = data.grid(SECONDS)
         for scheme in MODIFIED:
             for quantity, words in (("before_kbps", "received before"), ("sent_after_kbps", "sent after")):
-                compare(f"5.4, {SCHEMES[scheme]}, {words} (kbit/s)",
-                        *(grid.at(quantity, scheme=scheme, background=on) for on in (True, False)))  # fmt: skip
+                compare(
+                    f"5.4, {SCHEMES[scheme]}, {words} (kbit/s)",
+                    *(grid.at(quantity, scheme=scheme, background=on) for on in (True, False)),
+                )
     if not rows:
         raise NotRun("one of both")
     return rows
@@ -247,7 +324,9 @@ def _indication(data: Data) -> list[Row]:
     with np.errstate(invalid="ignore", divide="ignore"):
         for point in grid.points():
             missed, blamed = EXPECTED.get((point["rule"], point["radio"]), (None, None))
-            off = grid.at("own_off", **point) / (grid.at("congestion_losses", **point) + grid.at("radio_losses", **point))
+            off = grid.at("own_off", **point) / (
+                grid.at("congestion_losses", **point) + grid.at("radio_losses", **point)
+            )
             rows.append(
                 {
                     "rule": point["rule"],
@@ -265,7 +344,13 @@ def _indication(data: Data) -> list[Row]:
 def _changes(data: Data) -> list[Row]:
     grid = data.grid(TEMPORARY)
     return [
-        {"UEs": ues, **{SCHEMES[scheme]: _said(grid.at("changes_per_minute", scheme=scheme, ues=ues)) for scheme in (*MODIFIED, *LEGACY)}}
+        {
+            "UEs": ues,
+            **{
+                SCHEMES[scheme]: _said(grid.at("changes_per_minute", scheme=scheme, ues=ues))
+                for scheme in (*MODIFIED, *LEGACY)
+            },
+        }
         for ues in data.sizes
     ]
 
@@ -276,7 +361,9 @@ def _cost(data: Data) -> list[Row]:
     for scheme in (*MODIFIED, *LEGACY):
         for ues in sizes:
             at = {"scheme": scheme, "ues": ues}
-            rows.append({"experiment": "5.3", "scheme": SCHEMES[scheme], "UEs": ues, **_counted(data.grid(TEMPORARY), at)})
+            rows.append(
+                {"experiment": "5.3", "scheme": SCHEMES[scheme], "UEs": ues, **_counted(data.grid(TEMPORARY), at)}
+            )
     if REPORTS in data.grids:
         grid = data.grid(REPORTS)
         for at in grid.points():
@@ -302,7 +389,9 @@ def _assumptions(measured: Mapping[str, Data]) -> Table:
         for name in measured:
             judgement = claims.at(one, name)
             if judgement is not None:
-                rows.append({"claim": one.claim.id, "reading": name, "verdict": judgement.verdict, "ours": judgement.ours})
+                rows.append(
+                    {"claim": one.claim.id, "reading": name, "verdict": judgement.verdict, "ours": judgement.ours}
+                )
     return _rows(rows)
 
 
@@ -311,8 +400,16 @@ def _costs(numbers: Mapping[str, Numbers]) -> Table:
     for name, grid in numbers.items():
         cpu, hops = (float(np.sum(grid.values[column])) for column in (CPU, HOPS))
         runs = grid.values[CPU].size
-        rows.append({"grid": name, "runs": runs, "processor time (s)": cpu, "per run (ms)": 1e3 * cpu / runs,
-                     "packet-hops per run": hops / runs, "ns per packet-hop": 1e9 * cpu / hops})  # fmt: skip
+        rows.append(
+            {
+                "grid": name,
+                "runs": runs,
+                "processor time (s)": cpu,
+                "per run (ms)": 1e3 * cpu / runs,
+                "packet-hops per run": hops / runs,
+                "ns per packet-hop": 1e9 * cpu / hops,
+            }
+        )
     return _rows(rows)
 
 

@@ -1,7 +1,9 @@
 """What the bit tells (§4): what became of each lost packet, and what a terminal concluded of it.
 
-The truth is from the table of packets: what was dropped in front of the radio, in the Node B's FIFO, or by the air. What a
-terminal concludes follows from the rule of the bit and from the packets that it received; its own counters, which the study
+The truth is from the table of packets: what was dropped in front of the radio, in the Node B's FIFO, or by the air.
+What a
+terminal concludes follows from the rule of the bit and from the packets that it received; its own counters, which the
+study
 compares with this, say the same.
 """
 
@@ -154,9 +156,14 @@ def _told(data: Data) -> Judgement:
 
 CLAIMS: list[Claim[Data]] = [
     Claim(
-        "M17", "4.2", "A terminal can tell losses by congestion from losses of the radio.", "identified correctly",
-        "misclassified shares of multicast.md §4.1 for reading A, ± 20 %: 5.0 and 1.0 % with 5 % of radio losses, 20.5 and 1.0 % with 20 %",
+        "M17",
+        "4.2",
+        "A terminal can tell losses by congestion from losses of the radio.",
+        "identified correctly",
+        "misclassified shares of multicast.md §4.1 for reading A, ± 20 %: 5.0 and 1.0 % with 5 % of radio losses, "
+        "20.5 and 1.0 % with 20 %",
         "a bit in the packet after a gap is lost with that packet; what the other rules give stands beside it",
-        _told, see="table-indication",
+        _told,
+        see="table-indication",
     ),
-]  # fmt: skip
+]
