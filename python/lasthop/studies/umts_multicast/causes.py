@@ -39,6 +39,9 @@ CAUSES: Mapping[str, str] = {
     "M20": "PGMCC sends as fast as it is acknowledged, so it adapts at once, whatever the buffer; TFMCC follows the "
     "round-trip time, not "
     "the rejections. TCP gets 4 packets a second, and its rate never settles",
+    "M22": "a report is heard with the next data packet, a little later than after R_max, so that a second one is "
+    "sent more often; "
+    "docs/protocols/tfmcc.md finds the same",
     "M21": "in 2 of 20 runs the terminal that is elected does not report for many seconds, as if it had not heard of "
     "its election, and "
     "another takes its place when the sender gives it up",

@@ -157,7 +157,7 @@ def temporary(point: Point, *, reading: Reading = DEFAULT, series: str = "") -> 
     }
     radio: dict[str, Any] = {"loss": {"redrawn": drawn} if not reading.burst else {"gilbert": _bursts(reading)}}
     cell = reading.cell
-    given = {} if cell is None else {"cell": {**cell, **radio}}
+    given: dict[str, Any] = {} if cell is None else {"cell": {**cell, **radio}}
     return _scenario(reading, series=series or f"{begin:g} s", observed=flows, duration_s=end, radio=radio, **given)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lasthop.stats import Estimate, estimate
 from lasthop.studies.claims import Claim, Judgement, NotRun, order, verdict
-from lasthop.studies.umts_multicast.data import FAIRNESS, STEPS, Data, outside
+from lasthop.studies.umts_multicast.data import FAIRNESS, STEPS, Array, Data, outside
 from lasthop.studies.umts_multicast.experiments import STEPS_S
 from lasthop.studies.umts_multicast.network import SCHEMES
 
@@ -63,7 +63,7 @@ def variation(data: Data, protocol: str, stage: int | None = None) -> Estimate:
     return estimate(_variation(data, protocol, stage))
 
 
-def _variation(data: Data, protocol: str, stage: int | None) -> object:
+def _variation(data: Data, protocol: str, stage: int | None) -> Array:
     if stage is None:
         place = ("tfmcc", "pgmcc", "tcp").index(protocol)
         return data.grid(FAIRNESS).at(f"cov_{place}", flows=MIXED, where="iu")
@@ -77,11 +77,11 @@ def _smooth(data: Data) -> Judgement:
     for stage in (None, *range(len(STEPS_S))):
         where = "5.1" if stage is None else f"5.2, stage {stage + 1}"
         mine = _variation(data, "tfmcc", stage)
-        each = [f"TFMCC {estimate(mine)}"]  # type: ignore[arg-type]
+        each = [f"TFMCC {estimate(mine)}"]
         for name in ("pgmcc", "tcp"):
             other = _variation(data, name, stage)
-            differences[f"{where}: {name.upper()} − TFMCC"] = estimate(other - mine)  # type: ignore[operator]
-            each.append(f"{name.upper()} {estimate(other)}")  # type: ignore[arg-type]
+            differences[f"{where}: {name.upper()} − TFMCC"] = estimate(other - mine)
+            each.append(f"{name.upper()} {estimate(other)}")
         ours.append(f"{where}: {', '.join(each)}")
     return order("; ".join(ours), differences, [])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from lasthop.results import Table
 from lasthop.stats import estimate, number
 from lasthop.studies import Picture
 from lasthop.studies.claims import NotRun
-from lasthop.studies.umts_multicast.data import FAIRNESS, PERMANENT, STEPS, Data
+from lasthop.studies.umts_multicast.data import FAIRNESS, PERMANENT, STEPS, TEMPORARY, Data
 from lasthop.studies.umts_multicast.experiments import CHANGES, PERMANENT_S, SIZES, STEPS_S
 from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS
 from lasthop.studies.umts_multicast.looks import LOOKS, PROTOCOLS
@@ -30,10 +31,10 @@ __all__ = ["pictures"]
 FAINT, SOFT = "#BBBBBB", "#555555"
 
 
-def pictures(data: Data) -> list[Picture]:
-    """Figures 3a to 6, of what was run."""
+def pictures(data: Data, longer: Data | None = None) -> list[Picture]:
+    """Figures 3a to 6, of what was run; ``longer`` has §5.3 with a degradation of two minutes."""
     made = []
-    for draw in (_pair, _mixed, _steps, _ratios, _permanent):
+    for draw in (_pair, _mixed, _steps, partial(_ratios, longer=longer), _permanent):
         try:
             made.append(draw(data))
         except NotRun:
@@ -180,64 +181,53 @@ def _steps(data: Data) -> Picture:
     )
 
 
-def _ratios(data: Data) -> Picture:
-    figure, axes = plot.figure(plot.TWO_COLUMNS, 80.0)
+def _ratios(data: Data, *, longer: Data | None) -> Picture:
+    shown = {"20 s": data, **({"two minutes": longer} if longer else {})}
+    figure, drawn = plot.figure(plot.TWO_COLUMNS, 80.0, columns=len(shown), sharey=True, squeeze=False)
+    panels = drawn[0]
     rows: list[dict[str, Any]] = []
     said = []
-    for scheme in (*MODIFIED, *LEGACY):
-        row = [data.ratio(scheme, ues) for ues in data.sizes]
-        axes.errorbar(
-            data.sizes,
-            [one.mean for one in row],
-            yerr=[one.half for one in row],
-            label=SCHEMES[scheme],
-            capsize=1.5,
-            elinewidth=0.7,
-            markersize=3.0,
-            linewidth=1.0,
-            **LOOKS[scheme],
-        )
-        axes.plot(
-            SIZES,
-            TABLE_II[scheme],
-            linestyle="none",
-            marker=LOOKS[scheme]["marker"],
-            markersize=5,
-            markerfacecolor="none",
-            markeredgecolor=LOOKS[scheme]["color"],
-            markeredgewidth=0.8,
-            alpha=0.6 if scheme.startswith("leg") else 1.0,
-        )
-        said.append(
-            f"{SCHEMES[scheme]}: "
-            + ", ".join(f"{number(one.mean, 2)} with {n}" for n, one in zip(data.sizes, row, strict=True))
-        )
-        rows += [
-            {
-                "scheme": SCHEMES[scheme],
-                "ues": ues,
-                "ratio": one.mean,
-                "low": one.low,
-                "high": one.high,
-                "n": one.n,
-                "paper": TABLE_II[scheme][SIZES.index(ues)],
-            }
-            for ues, one in zip(data.sizes, row, strict=True)
-        ]
-    axes.axhline(1.0, color=FAINT, linewidth=0.6, zorder=0)
-    axes.set_xscale("log")
-    axes.set_xticks(SIZES, [str(size) for size in SIZES])
-    axes.minorticks_off()
-    axes.set_ylim(0, None)
-    axes.set_xlabel("terminals in the group")
-    axes.set_ylabel("throughput / TCP's")
-    _legend(axes, 4)
-    n = len(data.grid("temporary").seeds)
+    for axes, (title, of) in zip(panels, shown.items(), strict=True):
+        for scheme in (*MODIFIED, *LEGACY):
+            row = [of.ratio(scheme, ues) for ues in of.sizes]
+            look = LOOKS[scheme]
+            axes.errorbar(
+                of.sizes, [one.mean for one in row], yerr=[one.half for one in row], label=SCHEMES[scheme], capsize=1.5,
+                elinewidth=0.7, markersize=3.0, linewidth=1.0, **look,
+            )  # fmt: skip
+            axes.plot(
+                SIZES, TABLE_II[scheme], linestyle="none", marker=look["marker"], markersize=5, markerfacecolor="none",
+                markeredgecolor=look["color"], markeredgewidth=0.8, alpha=0.6 if scheme.startswith("leg") else 1.0,
+            )  # fmt: skip
+            means = ", ".join(f"{number(one.mean, 2)} with {n}" for n, one in zip(of.sizes, row, strict=True))
+            said.append(f"{title}, {SCHEMES[scheme]}: {means}")
+            rows += [
+                {
+                    "degradation": title, "scheme": SCHEMES[scheme], "ues": ues, "ratio": one.mean, "low": one.low,
+                    "high": one.high, "n": one.n, "paper": TABLE_II[scheme][SIZES.index(ues)],
+                }
+                for ues, one in zip(of.sizes, row, strict=True)
+            ]  # fmt: skip
+        axes.axhline(1.0, color=FAINT, linewidth=0.6, zorder=0)
+        axes.set_xscale("log")
+        ticks = (1, 3, 6, 10, 20, 50, 100)
+        axes.set_xticks(ticks, [str(size) for size in ticks])
+        axes.minorticks_off()
+        axes.set_ylim(0, 1.7)
+        axes.set_xlabel("terminals in the group" + (f", {title} of degradation" if longer else ""))
+    panels[0].set_ylabel("throughput / TCP's")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    n = len(data.grid(TEMPORARY).seeds)
+    more = ""
+    if longer:
+        runs = len(longer.grid(TEMPORARY).seeds)
+        more = f" Right: for two minutes, of which the first 40 s are left out; the observed flows alone, {runs} runs."
     return Picture(
         id="figure-5",
         caption="Throughput of each scheme over that of TCP while each terminal's radio loses up to 5 % of the "
-        "packets, with all of "
-        f"Table I sending. Open marks are the paper's Table II; bars are 95 % intervals over {n} runs.",
+        "packets, with "
+        f"all of Table I sending. Open marks are the paper's Table II; bars are 95 % intervals over {n} runs.{more}",
         alt="Ratio over the size of the group. " + "; ".join(said) + ".",
         figure=figure,
         data=Table(pa.Table.from_pylist(rows)),

@@ -31,7 +31,8 @@ def _before(data: Data) -> Judgement:
 
 def _order(data: Data) -> Judgement:
     grid = data.grid(PERMANENT)
-    wrong, said, values = [], [], {}
+    wrong, said = [], []
+    values: dict[str, Estimate] = {}
     for scheme in MODIFIED:
         rejected, cut = (grid.at(f"first_{what}_s", scheme=scheme) for what in ("rejection", "cut"))
         if np.isnan(rejected).all():

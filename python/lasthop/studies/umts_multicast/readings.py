@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["ALONE", "DEFAULT", "READINGS", "Reading", "losing"]
+__all__ = ["ALONE", "DEFAULT", "LONGER", "READINGS", "Reading", "losing"]
 
 #: Bytes of a packet in each PDU of RLC: 40 B with a header of 2 B in AM, 1 B in UM, so 27 or 26 PDUs for 1000 B.
 PDUS = {"am": 27, "um": 26}
@@ -75,6 +75,9 @@ DEFAULT = Reading(
     "Table I sends",
 )
 
+#: The reading in which the temporary degradation lasts.
+LONGER = "two minutes"
+
 #: The same without the background.
 ALONE = Reading("observed flows alone", "the other servers are silent", background=False)
 
@@ -100,7 +103,7 @@ READINGS = (
     _alone("RLC UM", "cells with RLC in unacknowledged mode", rlc="um"),
     _alone("RLC AM", "cells with RLC in acknowledged mode, PDUs sent at most twice", rlc="am"),
     _alone("bursts", "losses of the radio in bursts of 4 attempts (Gilbert), with 2.5 % on average", burst=4.0),
-    _alone("two minutes", "the temporary degradation lasts 120 s, of which the first 40 s are left out", lasts_s=120.0),
+    _alone(LONGER, "the temporary degradation lasts 120 s, of which the first 40 s are left out", lasts_s=120.0),
     _alone("25 packets", "half the buffer at the Node B", radio={"queue": "25 packets"}),
     _alone("192 kbit/s", "bearers of half the rate", radio={"rate": "192 kbit/s"}),
     _alone("TCP SACK", "TCP with SACK", tcp={"variant": "sack"}),

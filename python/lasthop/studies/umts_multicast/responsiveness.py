@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from lasthop.stats import Estimate, estimate
@@ -63,7 +65,7 @@ def _fastest(data: Data) -> Judgement:
     return order(ours, differences, [])
 
 
-def _timely(*protocols: str) -> object:
+def _timely(*protocols: str) -> Callable[[Data], Judgement]:
     def judge(data: Data) -> Judgement:
         ours, values, wrong = _times(data, "loss", protocols)
         return verdict(wrong, ours, values)
@@ -110,4 +112,4 @@ CLAIMS: list[Claim[Data]] = [
         "M10", "as there", _delays,
         see="table-adaptation",
     ),
-]  # type: ignore[list-item] # fmt: skip
+]  # fmt: skip

@@ -203,8 +203,10 @@ def _tree(seen: Seen) -> Picture:
     for ue in range(TREE):
         cells[ue % NODE_BS] = cells.get(ue % NODE_BS, 0) + 1
     x_cell = {n: n + 2.0 * (n // PER_RNC) for n in range(NODE_BS)}
-    x_rnc = {n: np.mean([x_cell[cell] for cell in range(PER_RNC * n, PER_RNC * (n + 1))]) for n in range(sum(RNCS))}
-    x_sgsn = {n: np.mean([x for one, x in x_rnc.items() if sgsn(one) == n]) for n in range(len(RNCS))}
+    x_rnc = {
+        n: float(np.mean([x_cell[cell] for cell in range(PER_RNC * n, PER_RNC * (n + 1))])) for n in range(sum(RNCS))
+    }
+    x_sgsn = {n: float(np.mean([x for one, x in x_rnc.items() if sgsn(one) == n])) for n in range(len(RNCS))}
     middle = float(np.mean(list(x_sgsn.values())))
     rows = []
 

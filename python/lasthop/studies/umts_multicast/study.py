@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lasthop.studies import Assumption, Campaign, Study
 from lasthop.studies.umts_multicast.judgements import CLAIMS
-from lasthop.studies.umts_multicast.readings import DEFAULT, READINGS
+from lasthop.studies.umts_multicast.readings import DEFAULT, LONGER, READINGS
 
 if TYPE_CHECKING:
     from lasthop.studies.bench import Bench
@@ -35,7 +35,7 @@ def perform(bench: Bench) -> Campaign:
     return Campaign(
         variants=measured,
         default=DEFAULT.name,
-        pictures=[single[0], *figures.pictures(measured[DEFAULT.name]), *single[1:]],
+        pictures=[single[0], *figures.pictures(measured[DEFAULT.name], measured.get(LONGER)), *single[1:]],
         tables=tables.tables(measured, numbers),
         facts={
             "profile": "ns2 for TCP (NewReno, minimum timeout 0.2 s); of TFMCC and PGMCC all profiles are the same",

@@ -356,7 +356,7 @@ def _changes(data: Data) -> list[Row]:
 
 
 def _cost(data: Data) -> list[Row]:
-    rows = []
+    rows: list[Row] = []
     sizes = [ues for ues in data.sizes if ues in (1, 10, 100)]
     for scheme in (*MODIFIED, *LEGACY):
         for ues in sizes:
@@ -366,9 +366,9 @@ def _cost(data: Data) -> list[Row]:
             )
     if REPORTS in data.grids:
         grid = data.grid(REPORTS)
-        for at in grid.points():
-            row = {"experiment": "equal losses of 1 %", "scheme": SCHEMES[at["scheme"]], "UEs": at["ues"]}
-            rows.append({**row, **_counted(grid, at)})
+        for point in grid.points():
+            row = {"experiment": "equal losses of 1 %", "scheme": SCHEMES[point["scheme"]], "UEs": point["ues"]}
+            rows.append({**row, **_counted(grid, point)})
     return rows
 
 

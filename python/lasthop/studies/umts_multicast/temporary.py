@@ -111,7 +111,8 @@ def _legacy_level(data: Data) -> Judgement:
 
 
 def _fluctuates(data: Data) -> Judgement:
-    wrong, said, values = [], [], {}
+    wrong, said = [], []
+    values: dict[str, Estimate] = {}
     for modified, legacy in zip(MODIFIED, LEGACY, strict=True):
         each = []
         for ues in (size for size in data.sizes if size >= 10):
