@@ -167,7 +167,8 @@ def _steps(data: Data) -> Picture:
                 fontsize=7,
                 color=SOFT,
             )
-        axes.set_ylim(0, None)
+        # Starts overshoot in other runs.
+        axes.set_ylim(0, 1.15 * max(float(np.max(kbps[0])) for _, (_, kbps), _ in lines))
     panels[1].set_ylabel("")
     _legend(panels[0])
     return Picture(
@@ -261,8 +262,8 @@ def _permanent(data: Data) -> Picture:
         id="figure-6",
         caption="A terminal that loses 20 % of its packets after two attempts from 50 s on: what it receives (left, "
         "the paper's figure), "
-        f"and what is sent to it around the change (right). {_runs(data, PERMANENT)} Time until what is sent has "
-        f"adapted: {adapted}.",
+        f"and what is sent to it around the change (right). {_runs(data, PERMANENT)} TCP's data count in "
+        f"order, hence its peak after a repair. Time until what is sent has adapted: {adapted}.",
         alt=". ".join(words) + ".",
         figure=figure,
         data=Table(pa.table(columns)),
