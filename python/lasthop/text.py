@@ -244,7 +244,7 @@ def _tries(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cells(result: Result) -> list[str]:
-    """What each cell gave away, what RLC did in each of its directions, what slots carried, and what attempts brought."""
+    """What each cell gave away, what RLC did in each of its directions, what slots carried, what attempts brought."""
     if "cells" not in result.tables:
         return []
     rows = result.tables["cells"].rows()

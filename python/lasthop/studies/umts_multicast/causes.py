@@ -1,0 +1,63 @@
+"""Why claims are not reproduced, as far as the runs show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lasthop.studies.claims import NOT_REPRODUCED, Claim, Judgement
+from lasthop.studies.umts_multicast.data import Data
+from lasthop.studies.umts_multicast.readings import DEFAULT
+
+__all__ = ["explained"]
+
+#: By claim; said where the default reading does not reproduce it.
+CAUSES: Mapping[str, str] = {
+    "M5": "probably the full FIFO: TFMCC's paced packets meet it evenly, TCP loses several of a burst and then waits "
+    "out its timeout; "
+    "docs/protocols/tfmcc.md has the same of drop-tail queues",
+    "M7": "at these loss rates a second of TCP or PGMCC is often more than a fifth off its mean where nothing "
+    "changes, so the "
+    "measure mostly takes chance: see *without a step* in table-adaptation",
+    "M8": "as M7; the paper does not say what it takes for adapted",
+    "M9": "eight loss intervals of TFMCC last ten seconds at 1 % and 450 kbit/s: its mean forgets the old rate as "
+    "slowly as that",
+    "M11": "as M7; with 1 % of loss throughout the swings are larger",
+    "M14": "20 s are too short: bearer-limited senders come with a full FIFO, so round trips are above 1 s at the "
+    "beginning and "
+    "receivers' loss rates are of cleaner times. Where the degradation lasts (reading *two minutes*) TFMCC's "
+    "throughput falls to the "
+    "paper's; PGMCC's hardly falls: why is not studied here",
+    "M15": "as M14",
+    "M16": "TFMCC elects once in a round of 6 R_max, which is 4 to 7 s with a full FIFO; the legacy acker of PGMCC "
+    "does fluctuate, "
+    "as the paper says",
+    "M18": "alone on a bearer TFMCC overshoots at its start and then gains a packet per R_max in each R_max",
+    "M19": "the FIFO that fills makes round trips longer, and TFMCC's equation has the round-trip time in it: the "
+    "rate falls before "
+    "anything is rejected",
+    "M20": "PGMCC sends as fast as it is acknowledged, so it adapts at once, whatever the buffer; TFMCC follows the "
+    "round-trip time, not "
+    "the rejections. TCP gets 4 packets a second, and its rate never settles",
+    "M22": "a report is heard with the next data packet, a little later than after R_max, so that a second one is "
+    "sent more often; "
+    "docs/protocols/tfmcc.md finds the same",
+    "M21": "in 2 of 20 runs the terminal that is elected does not report for many seconds, as if it had not heard of "
+    "its election, and "
+    "another takes its place when the sender gives it up",
+}
+
+
+def explained(claim: Claim[Data]) -> Claim[Data]:
+    """The claim, with its cause said where it is not reproduced."""
+    judge, cause = claim.judge, CAUSES.get(claim.id)
+    if judge is None or cause is None:
+        return claim
+
+    def with_cause(data: Data) -> Judgement:
+        judged = judge(data)
+        if judged.verdict != NOT_REPRODUCED or data.name != DEFAULT.name:
+            return judged
+        return replace(judged, reason=f"{judged.reason}; cause: {cause}")
+
+    return replace(claim, judge=with_cause)

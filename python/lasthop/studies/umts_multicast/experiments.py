@@ -1,0 +1,223 @@
+"""The paper's experiments as scenarios: fairness (§5.1), responsiveness (§5.2), temporary and permanent degradation
+(§5.3,
+§5.4); and what the bit tells and costs.
+
+The terminal of the paper, UE_x, is number 0, behind Node B 0, RNC 0 and SGSN 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from lasthop.scenario import Scenario, load
+from lasthop.studies.grid import Point
+from lasthop.studies.umts_multicast.network import ELSEWHERE, GROUP, PER_RNC, Flow, Setting, text
+from lasthop.studies.umts_multicast.readings import DEFAULT, Reading, losing
+
+__all__ = [
+    "CHANGES",
+    "DEGRADED",
+    "FAIRNESS_S",
+    "FROM_S",
+    "PERMANENT_S",
+    "SHARE",
+    "SIZES",
+    "STEPS_S",
+    "TCP_FLOWS",
+    "TEMPORARY_S",
+    "example",
+    "fairness",
+    "indication",
+    "permanent",
+    "reports",
+    "responsiveness",
+    "temporary",
+]
+
+#: Simulated seconds of §5.1, and from when on means are taken.
+FAIRNESS_S, FROM_S = 200.0, 50.0
+
+#: §5.2: when each of the three stages ends.
+STEPS_S = (50.0, 100.0, 150.0)
+
+#: §5.2: the loss rates of the stages, and the delays that are added to the Iu, in ms.
+CHANGES: Mapping[str, Sequence[float]] = {"loss": (0.01, 0.05, 0.025), "delay": (0.0, 50.0, 100.0)}
+
+#: §5.3: the sizes of Table II; from when to when the radio loses packets; the highest share of them.
+SIZES = (1, 3, 6, 10, 15, 20, 30, 50, 70, 100)
+TEMPORARY_S = (20.0, 40.0)
+HIGHEST = 0.05
+
+#: TCP flows that the schemes are compared with, one to each of the first members.
+TCP_FLOWS = 10
+
+#: §5.4: from when to when a terminal loses packets, and which share of them.
+PERMANENT_S = (50.0, 150.0)
+SHARE = 0.2
+
+#: The degraded terminals of the variant with several.
+DEGRADED = (0, 1, 2)
+
+#: The rate of the source where it is counted what the bit tells.
+TOLD_KBPS = 240.0
+
+#: Values that are sampled beside the usual ones.
+QUANTITIES = ("clr", "acker", "clr_changes", "acker_changes", "window_cuts", "rejected_packets", "timeouts")
+
+
+@cache
+def _loaded(written: str) -> Scenario:
+    return load(written)
+
+
+def _scenario(reading: Reading, *, series: str, state: bool = True, **setting: Any) -> Scenario:
+    """A setting by a reading."""
+    radio = {**reading.radio, **setting.pop("radio", {})}
+    record = {"state": state, "series": series, "quantities": list(QUANTITIES), **setting.pop("record", {})}
+    given = {
+        "indication": reading.indication,
+        "requests": reading.requests,
+        "tcp": reading.tcp,
+        "background": reading.background,
+        "cell": reading.cell,
+        "cbr_kbps": reading.rate_kbps,
+        **setting,
+    }
+    return _loaded(text(Setting(radio={} if reading.rlc else radio, record=record, **given)))
+
+
+def _group(first: int) -> list[int]:
+    """UE_x and one terminal of each of nine RNCs below SGSNs 1 and 2."""
+    return [0, *(ELSEWHERE + PER_RNC * n + first for n in range(GROUP - 1))]
+
+
+def fairness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
+    """§5.1: `flows` of several schemes to UE_x, through the bottleneck `where`: `iu`, `gn`, `bearer` or `none`."""
+    where, schemes = point["where"], point["flows"].split("+")
+    # On a bearer for all its flows only UE_x listens, so that a flow's goodput is what came over this bearer.
+    members = (lambda _: [0]) if where == "bearer" else _group
+    flows = [
+        Flow(scheme, [0] if scheme == "tcp" else members(n), start_s=float(n), name=f"observed{n}")
+        for n, scheme in enumerate(schemes)
+    ]
+    narrow = {"rate": "600 kbit/s", "queue": {"droptail": {"limit": "30 packets"}}}
+    links = {"iu": {"iu0": narrow}, "gn": {"gn0": narrow}}.get(where, {})
+    radio = {"bearers": "terminal"} if where == "bearer" else {}
+    return _scenario(
+        reading, series="1 s", observed=flows, duration_s=FAIRNESS_S, links=links, radio=radio, state=False
+    )
+
+
+def responsiveness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
+    """§5.2: a flow of TFMCC, PGMCC and TCP each to UE_x, while the Iu changes its `step`: `loss` or `delay`."""
+    flows = [
+        Flow("mod_tfmcc", _group(0), name="observed0"),
+        Flow("mod_pgmcc", _group(1), name="observed1"),
+        Flow("tcp", [0], name="observed2"),
+    ]
+    begins = (0.0, *STEPS_S[:-1])
+    losses = CHANGES["loss"] if point["step"] == "loss" else (CHANGES["loss"][0],) * len(begins)
+    steps = [[f"{at:g} s", p] for at, p in zip(begins, losses, strict=True)]
+    iu = {"rate": "10 Mbit/s", "loss": {"schedule": {"steps": steps}}}
+    changes = [
+        {"at": f"{at:g} s", "link": "iu0", "delay": f"{0.4 + more:g} ms"}
+        for at, more in zip(begins, CHANGES["delay"], strict=True)
+        if point["step"] == "delay" and more
+    ]
+    return _scenario(
+        reading,
+        series="1 s" if reading.background else "100 ms",
+        observed=flows,
+        duration_s=STEPS_S[-1],
+        links={"iu0": iu},
+        changes=changes,
+        radio={"rate": "2 Mbit/s"},
+        state=False,
+    )
+
+
+def temporary(point: Point, *, reading: Reading = DEFAULT, series: str = "") -> Scenario:
+    """§5.3: a `scheme` alone to a group of `ues`, each of which loses a share of packets that is drawn anew every 5
+    s."""
+    begin = TEMPORARY_S[0]
+    end = begin + reading.lasts_s
+    scheme, ues = point["scheme"], point["ues"]
+    if scheme == "tcp":
+        flows = [Flow("tcp", [ue], name=f"observed{ue}") for ue in range(min(ues, TCP_FLOWS))]
+    else:
+        flows = [Flow(scheme, range(ues), name="observed0")]
+    drawn = {
+        "high": losing(HIGHEST, reading),
+        "period": "5 s",
+        "from": f"{begin:g} s",
+        "until": f"{end:g} s",
+        "attempts": reading.residual_attempts,
+    }
+    radio: dict[str, Any] = {"loss": {"redrawn": drawn} if not reading.burst else {"gilbert": _bursts(reading)}}
+    cell = reading.cell
+    given: dict[str, Any] = {} if cell is None else {"cell": {**cell, **radio}}
+    return _scenario(reading, series=series or f"{begin:g} s", observed=flows, duration_s=end, radio=radio, **given)
+
+
+def _bursts(reading: Reading) -> dict[str, float]:
+    """Bursts of attempts that leave the mean of the range lost: a packet is lost if all its attempts meet the burst."""
+    stays = 1 - 1 / reading.burst
+    # Share of attempts lost times the chance that the next ones are lost too.
+    share = HIGHEST / 2 / stays ** (reading.residual_attempts - 1)
+    return {"good_to_bad": share / (1 - share) / reading.burst, "bad_to_good": 1 / reading.burst}
+
+
+def permanent(point: Point, *, reading: Reading = DEFAULT, series: str = "100 ms") -> Scenario:
+    """§5.4: a `scheme` to UE_x alone; or to ten terminals, of which three are `degraded`. Sampled at each
+    ``series``."""
+    begin, end = PERMANENT_S
+    degraded = DEGRADED[: point.get("degraded", 1)]
+    members = [0] if len(degraded) == 1 else range(GROUP)
+    steps = [[f"{begin:g} s", losing(SHARE, reading)], [f"{end:g} s", 0.0]]
+    loss = {"loss": {"schedule": {"steps": steps, "attempts": reading.residual_attempts}}}
+    return _scenario(
+        reading,
+        series=series,
+        observed=[Flow(point["scheme"], members, name="observed0")],
+        duration_s=end,
+        node_bs={f"nb{ue}": loss for ue in degraded},
+    )
+
+
+def indication(point: Point, *, duration_s: float) -> Scenario:
+    """What the bit tells (§4): ten terminals, 1 % lost before the tree, and a share by the `radio`; the `rule` of the
+    bit.
+
+    The source has a rate that the scheme allows at these losses, so that nothing is lost for want of room.
+    """
+    reading = Reading("", "", background=False, indication=point["rule"], requests=False)
+    steps = [["0 s", 0.01]]
+    return _scenario(
+        reading,
+        series=f"{duration_s:g} s",
+        observed=[Flow("mod_tfmcc", range(GROUP), name="observed0", source_kbps=TOLD_KBPS)],
+        duration_s=duration_s,
+        links={"internet": {"loss": {"schedule": {"steps": steps}}}},
+        radio={"attempts": 1, "loss": {"bernoulli": {"p": point["radio"]}}, "rate": "2 Mbit/s"},
+        record={"packets": True},
+    )
+
+
+def reports(point: Point, *, duration_s: float = 120.0) -> Scenario:
+    """How many report (§5, scalability): a `scheme` to `ues` that all miss the same 1 % of its packets."""
+    reading = Reading("", "", background=False)
+    return _scenario(
+        reading,
+        series=f"{duration_s:g} s",
+        observed=[Flow(point["scheme"], range(point["ues"]), name="observed0")],
+        duration_s=duration_s,
+        links={"internet": {"loss": {"bernoulli": {"p": 0.01}}}},
+        radio={"rate": "2 Mbit/s"},
+    )
+
+
+def example() -> str:
+    """The scenario of §5.4 with TFMCC, and all of Table I."""
+    return permanent({"scheme": "mod_tfmcc"}).text

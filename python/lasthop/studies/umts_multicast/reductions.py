@@ -1,0 +1,366 @@
+"""From a run's tables to the numbers that are kept of it, one function for each experiment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lasthop.results import Table
+from lasthop.studies.series import Series
+from lasthop.studies.umts_multicast.experiments import (
+    DEGRADED,
+    FAIRNESS_S,
+    FROM_S,
+    PERMANENT_S,
+    STEPS_S,
+    TCP_FLOWS,
+    TEMPORARY_S,
+)
+from lasthop.studies.umts_multicast.network import PACKET, bearer, payload, terminal
+
+if TYPE_CHECKING:
+    from lasthop.results import Result
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+
+__all__ = [
+    "adaptation",
+    "cov",
+    "fairness",
+    "fairness_rows",
+    "node_numbers",
+    "permanent",
+    "permanent_rows",
+    "reports",
+    "representatives",
+    "responsiveness",
+    "responsiveness_rows",
+    "sliding",
+    "temporary",
+]
+
+#: An adapted throughput stays within this share of its new mean, for so long (multicast.md §4.4).
+WITHIN, HOLD_S = 0.2, 1.0
+
+#: A rate is cut when it is below this share of what it was before.
+CUT = 0.8
+
+#: How long after a change the representative must be a degraded terminal.
+SETTLED_S = 10.0
+
+
+#: Flows of §5.1 at most. All points of a grid keep the same numbers.
+MOST_FLOWS = 3
+
+# Over time
+
+
+def sliding(times: Array, values: Array, window_s: float = 1.0) -> Array:
+    """The mean of the samples in the second that ends with each."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    first = np.searchsorted(times, times - window_s + 1e-9, side="right")
+    places = np.arange(1, len(times) + 1)
+    made: Array = (sums[places] - sums[first]) / np.maximum(places - first, 1)
+    return made
+
+
+def adaptation(times: Array, values: Array, change_s: float, end_s: float) -> float:
+    """From a change until the sliding mean stays near that of the second half of the stage; nan if it never does."""
+    settled = (times > (change_s + end_s) / 2) & (times <= end_s)
+    target = float(values[settled].mean()) if settled.any() else math.nan
+    near = np.abs(sliding(times, values) - target) <= WITHIN * target
+    since = math.nan
+    for time, is_near in zip(times, near, strict=True):
+        if time < change_s - 1e-9 or time > end_s + 1e-9:
+            continue
+        since = (time if math.isnan(since) else since) if is_near else math.nan
+        if is_near and time - since >= HOLD_S - 1e-9:
+            return float(since - change_s)
+    return math.nan
+
+
+def cov(values: Array) -> float:
+    """Standard deviation over mean."""
+    return float(values.std() / values.mean()) if len(values) and values.mean() > 0 else math.nan
+
+
+def _within(times: Array, values: Array, begin: float, end: float) -> Array:
+    made: Array = values[(times > begin + 1e-9) & (times <= end + 1e-9)]
+    return made
+
+
+def _seconds(times: Array, values: Array) -> tuple[Array, Array]:
+    """Means of whole seconds."""
+    second = np.ceil(times - 1e-9).astype(int)
+    ends = np.unique(second)
+    return ends.astype(float), np.array([values[second == end].mean() for end in ends])
+
+
+def _scheme(transport: str) -> str:
+    return next(name for name in ("tfmcc", "pgmcc", "tcp", "cbr") if name in transport.replace("udp", "cbr"))
+
+
+def _observed(result: Result) -> list[tuple[str, str, str]]:
+    """Name, protocol and server of each observed flow, in the order of the scenario."""
+    flows = result.flows
+    seen: dict[str, tuple[str, str, str]] = {}
+    for name, transport, server in zip(flows["flow"], flows["transport"], flows["from"], strict=True):
+        if str(name).startswith("observed"):
+            seen.setdefault(str(name), (str(name), _scheme(str(transport)), str(server)))
+    return sorted(seen.values(), key=lambda one: int(one[0].removeprefix("observed")))
+
+
+def _received(series: Series, name: str, protocol: str) -> tuple[Array, Array]:
+    """What a receiver of a flow gets on average, in kbit/s on the wire: new payload, with the headers that it came
+    with."""
+    times, values = series.of(name, "goodput_kbps")
+    return times, values * PACKET / payload(protocol)
+
+
+def _sent(series: Series, server: str) -> tuple[Array, Array]:
+    """What a server sends, in kbit/s on the wire."""
+    return series.of(f"{server} {server}>router", "throughput_kbps")
+
+
+# §5.1
+
+
+def _shares(result: Result) -> list[tuple[Array, Array]]:
+    """The throughput at UE_x of each observed flow, by seconds."""
+    series = Series(result.series)
+    made = []
+    for number, (name, protocol, _) in enumerate(_observed(result)):
+        times, values = series.of(bearer(0, number), "throughput_kbps")
+        if not len(times):
+            times, values = _received(series, name, protocol)
+        made.append((times, values))
+    return made
+
+
+def fairness(result: Result) -> Mapping[str, float]:
+    """Mean and coefficient of variation of each flow at UE_x, and the least mean over the most."""
+    shares = [_within(*one, FROM_S, FAIRNESS_S) for one in _shares(result)]
+    means = [float(one.mean()) for one in shares]
+    kept = {f"kbps_{n}": means[n] if n < len(means) else math.nan for n in range(MOST_FLOWS)}
+    kept |= {f"cov_{n}": cov(shares[n]) if n < len(shares) else math.nan for n in range(MOST_FLOWS)}
+    kept["least_of_most"] = min(means) / max(means)
+    return kept
+
+
+def fairness_rows(result: Result) -> Table:
+    """The throughput of each flow at UE_x, second by second."""
+    return _rows((name, *one) for (name, _, _), one in zip(_observed(result), _shares(result), strict=True))
+
+
+def _rows(lines: Any) -> Table:
+    import pyarrow as pa
+
+    parts = [(name, times, values) for name, times, values in lines]
+    return Table(
+        pa.table(
+            {
+                "flow": np.repeat([name for name, _, _ in parts], [len(times) for _, times, _ in parts]).tolist(),
+                "time_s": np.concatenate([times for _, times, _ in parts]).astype(float),
+                "kbps": np.concatenate([values for _, _, values in parts]).astype(float),
+            }
+        )
+    )
+
+
+# §5.2
+
+
+def responsiveness(result: Result) -> Mapping[str, float]:
+    """Of each protocol and stage the mean at UE_x and its variation; and after each change the adaptation of the
+    sender."""
+    series = Series(result.series)
+    kept = {}
+    begins = (0.0, *STEPS_S[:-1])
+    for number, (_, protocol, server) in enumerate(_observed(result)):
+        at_ue = series.of(bearer(0, number), "throughput_kbps")
+        each = _seconds(*at_ue)
+        for stage, (begin, end) in enumerate(zip(begins, STEPS_S, strict=True)):
+            # The first stage begins with the start of the flows; its first half is left out.
+            settled = _within(*each, (begin + end) / 2, end)
+            kept[f"kbps_{protocol}_{stage}"] = float(settled.mean())
+            kept[f"cov_{protocol}_{stage}"] = cov(settled)
+            # The same where nothing changes: what the measure takes of chance.
+            kept[f"chance_{protocol}_{stage}"] = adaptation(*_sent(series, server), (begin + end) / 2, end)
+            if stage:
+                kept[f"adaptation_{protocol}_{stage}"] = adaptation(*_sent(series, server), begin, end)
+                kept[f"adaptation_at_ue_{protocol}_{stage}"] = adaptation(*at_ue, begin, end)
+    return kept
+
+
+def responsiveness_rows(result: Result) -> Table:
+    """The throughput of each flow at UE_x, second by second."""
+    series = Series(result.series)
+    return _rows(
+        (protocol, *_seconds(*series.of(bearer(0, number), "throughput_kbps")))
+        for number, (_, protocol, _) in enumerate(_observed(result))
+    )
+
+
+# §5.3
+
+
+def temporary(result: Result) -> Mapping[str, float]:
+    """Throughput while the radio loses packets, and how often the representative changed.
+
+    Of a degradation that lasts longer than the paper's, the first third is left out.
+    """
+    series = Series(result.series)
+    begin, end = TEMPORARY_S[0], result.simulated_s
+    settled = begin + ((end - begin) / 3 if end > TEMPORARY_S[1] else 0.0)
+    observed = _observed(result)
+    each = [float(_within(*_received(series, name, protocol), settled, end).mean()) for name, protocol, _ in observed]
+    kept = {"kbps": float(np.mean(each))}
+    name, protocol, _ = observed[0]
+    if protocol == "tcp":
+        return kept | {f"kbps_{n}": each[n] if n < len(each) else math.nan for n in range(TCP_FLOWS)}
+    per_minute = 60 / (end - settled)
+    changes = {"tfmcc": "clr_changes", "pgmcc": "acker_changes"}.get(protocol)
+    kept["changes_per_minute"] = series.grown(name, changes, settled, end) * per_minute if changes else math.nan
+    return kept | costs(result, name)
+
+
+#: What a receiver counts of itself.
+COSTS = (
+    "additions_in",
+    "multiplications_in",
+    "comparisons_in",
+    "state_bytes",
+    "missing_by_congestion",
+    "missing_by_radio",
+)
+
+
+def costs(result: Result, flow: str) -> dict[str, float]:
+    """What a receiver does for each packet and keeps, on average; and what the sender hears."""
+    state = result.state
+    mine = state["name"] == flow
+    made = {}
+    for quantity in COSTS:
+        values = state["value"][mine & (state["quantity"] == quantity)]
+        made[quantity] = float(values.mean()) if len(values) else math.nan
+    for quantity in ("reports_per_round", "rounds", "reports", "naks", "acks", "lost_packets"):
+        values = state["value"][mine & (state["quantity"] == quantity) & (state["kind"] == "sender")]
+        made[quantity] = float(values[0]) if len(values) else math.nan
+    return made
+
+
+# §5.4
+
+
+def permanent(result: Result) -> Mapping[str, float]:
+    """What the sender does when a terminal's radio gets bad for good."""
+    series = Series(result.series)
+    begin, end = PERMANENT_S
+    [(name, protocol, server)] = _observed(result)
+    sent, received = _sent(series, server), _received(series, name, protocol)
+    before = float(_within(*sent, begin - 20, begin).mean())
+    rejected = _first_growth(series, bearer(0), ("rejected_packets",), begin)
+    smooth = sliding(*sent)
+    late = (sent[0] > begin + 1e-9) & (smooth < CUT * before)
+    slower = float(sent[0][late][0] - begin) if late.any() else math.nan
+    representatives = _representatives(series, name, begin + SETTLED_S)
+    degraded = degraded_numbers(result)
+    return {
+        "before_kbps": float(_within(*received, 20.0, begin).mean()),
+        "after_kbps": float(_within(*received, (begin + end) / 2, end).mean()),
+        "sent_after_kbps": float(_within(*sent, (begin + end) / 2, end).mean()),
+        "adaptation_s": adaptation(*sent, begin, end),
+        "adaptation_at_ue_s": adaptation(*received, begin, end),
+        "first_rejection_s": rejected,
+        "first_cut_s": _first_cut(series, name, protocol, begin),
+        "slower_s": slower,
+        "degraded_share": float(np.mean(np.isin(representatives, sorted(degraded))))
+        if len(representatives)
+        else math.nan,
+    }
+
+
+def _first_growth(series: Series, name: str, counts: Sequence[str], begin: float) -> float:
+    """How long after ``begin`` one of some counts first grows."""
+    found = []
+    for count in counts:
+        times, values = series.of(name, count)
+        grown = times[(times > begin + 1e-9) & (values > series.at(name, count, begin))] if len(times) else times
+        found += [float(one - begin) for one in grown[:1]]
+    return min(found, default=math.nan)
+
+
+def _first_cut(series: Series, name: str, protocol: str, begin: float) -> float:
+    """How long after ``begin`` a sender first reduces its window for a loss or a timeout; of TFMCC, its rate by a
+    fifth."""
+    if protocol != "tfmcc":
+        return _first_growth(series, name, ("window_cuts", "timeouts"), begin)
+    times, values = series.of(name, "rate_bps")
+    low = times[(times > begin + 1e-9) & (values < CUT * series.at(name, "rate_bps", begin))]
+    return float(low[0] - begin) if len(low) else math.nan
+
+
+def _representatives(series: Series, name: str, begin: float) -> Array:
+    """The numbers of the terminals that represent the group at the samples from ``begin`` on."""
+    for quantity in ("clr", "acker"):
+        times, values = series.of(name, quantity)
+        if len(times):
+            made: Array = values[times >= begin - 1e-9]
+            return made
+    return np.zeros(0)
+
+
+def degraded_numbers(result: Result) -> set[float]:
+    """The numbers of the degraded terminals among all nodes."""
+    numbers = node_numbers(result)
+    return {numbers[terminal(ue)] for ue in DEGRADED if terminal(ue) in numbers}
+
+
+def node_numbers(result: Result) -> Mapping[str, float]:
+    """Nodes have the numbers of their sorted names."""
+    import tomllib
+
+    data = tomllib.loads(result.scenario_text)
+    names = {end for link in data["link"] for end in link["between"]}
+    for kind in ("mbms", "cell"):
+        for node_b in data.get(kind, ()):
+            names |= {f"{node_b['name']}.ue[{n}]" for n in range(node_b["ues"])}
+    return {name: float(n) for n, name in enumerate(sorted(names))}
+
+
+def permanent_rows(result: Result) -> Table:
+    """What is sent, what arrives, what waits at the Node B, and who represents the group, second by second."""
+    series = Series(result.series)
+    [(name, protocol, server)] = _observed(result)
+    lines = [
+        ("sent", *_seconds(*_sent(series, server))),
+        ("received", *_seconds(*_received(series, name, protocol))),
+    ]
+    times, values = series.of(bearer(0), "queue_packets")
+    if len(times):
+        lines.append(("queue_packets", *_seconds(times, values)))
+    return _rows(lines)
+
+
+# Scalability
+
+
+def reports(result: Result) -> Mapping[str, float]:
+    """Reports of a round, and what a receiver does."""
+    [(name, *_)] = _observed(result)
+    return costs(result, name)
+
+
+def representatives(result: Result, names: Sequence[str]) -> tuple[Array, list[str]]:
+    """Who represents the observed group at each sample: the times, and the names among ``names``; else empty."""
+    series = Series(result.series)
+    [(name, *_)] = _observed(result)
+    known = {number: node for node, number in node_numbers(result).items()}
+    for quantity in ("clr", "acker"):
+        times, values = series.of(name, quantity)
+        if len(times):
+            return times, [known.get(float(value), "") if known.get(float(value)) in names else "" for value in values]
+    return np.zeros(0), []
