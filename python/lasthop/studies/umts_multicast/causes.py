@@ -20,8 +20,9 @@ CAUSES: Mapping[str, str] = {
     "changes, so the "
     "measure mostly takes chance: see *without a step* in table-adaptation",
     "M8": "as M7; the paper does not say what it takes for adapted",
-    "M9": "eight loss intervals of TFMCC last ten seconds at 1 % and 450 kbit/s: its mean forgets the old rate as "
-    "slowly as that",
+    "M9": "at 1 % and 450 kbit/s the eight loss intervals of TFMCC reach back fourteen seconds, and its mean forgets "
+    "them as "
+    "slowly",
     "M11": "as M7; with 1 % of loss throughout the swings are larger",
     "M14": "20 s are too short: bearer-limited senders come with a full FIFO, so round trips are above 1 s at the "
     "beginning and "
