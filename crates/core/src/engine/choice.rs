@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, Visitor};
+use serde_json::{Map, Value};
 
 /// Reads the name of a choice and gives its place among the known names.
 ///
@@ -44,6 +45,24 @@ impl NameSeed {
             ))),
         }
     }
+}
+
+/// A configuration of which nothing is said: that of an empty table.
+///
+/// # Errors
+/// If it has a parameter without a default.
+pub fn with_defaults<T: DeserializeOwned>() -> Result<T, impl fmt::Display> {
+    // Read in the same way as a whole scenario, so that it is not compiled for another.
+    serde_path_to_error::deserialize(Value::Object(Map::new()))
+}
+
+/// A configuration from TOML, for tests.
+///
+/// # Errors
+/// What serde finds wrong.
+#[cfg(test)]
+pub fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, serde_path_to_error::Error<serde_json::Error>> {
+    serde_path_to_error::deserialize(toml::from_str::<Value>(text).unwrap())
 }
 
 /// The names in back quotes, with commas between.
@@ -142,10 +161,8 @@ macro_rules! choice {
                     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$name, E> {
                         let seed = $crate::engine::choice::NameSeed { what: $what, names: $name::NAMES };
                         seed.find::<E>(text)?;
-                        // The parameters' defaults are those of an empty table.
-                        let empty = || serde::de::value::MapDeserializer::<_, E>::new(std::iter::empty::<(&str, &str)>());
                         $(if text == $key {
-                            return <$config as serde::Deserialize>::deserialize(empty()).map($name::$variant);
+                            return $crate::engine::choice::with_defaults().map($name::$variant).map_err(E::custom);
                         })+
                         unreachable!("`find` knows the same names")
                     }

@@ -1,6 +1,8 @@
 //! The canonical form of a scenario: all names filled in, choices written with their parameters,
 //! repeated changes written one by one. Reading it gives the same scenario again.
 
+use serde_json::Value;
+
 use super::change;
 use super::types::Scenario;
 
@@ -23,12 +25,31 @@ pub fn resolved(scenario: &Scenario) -> Scenario {
 
 /// The canonical form in TOML.
 pub fn toml(scenario: &Scenario) -> String {
-    toml::to_string(&resolved(scenario)).expect("a scenario has text for its keys and plain values")
+    let mut value = value(scenario);
+    drop_nulls(&mut value);
+    toml::to_string(&value).expect("a scenario has plain values")
 }
 
 /// The canonical form in JSON.
 pub fn json(scenario: &Scenario) -> String {
-    serde_json::to_string_pretty(&resolved(scenario)).expect("a scenario has text for its keys and finite numbers")
+    serde_json::to_string_pretty(&value(scenario)).expect("a value has text for its keys")
+}
+
+/// Both are written from this: the types are compiled for one form.
+fn value(scenario: &Scenario) -> Value {
+    serde_json::to_value(resolved(scenario)).expect("a scenario has text for its keys and finite numbers")
+}
+
+/// TOML has no word for what is not there.
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
 }
 
 #[cfg(test)]

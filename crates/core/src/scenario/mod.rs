@@ -17,6 +17,7 @@ pub mod read;
 pub mod registry;
 pub mod run;
 pub mod schema;
+mod tree;
 pub mod types;
 mod umts;
 mod wording;

@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::check::Problem;
 use super::diagnostic::{Diagnostic, Path, Step};
+use super::tree::Tree;
 use super::types::Scenario;
 use super::{schema, wording};
 
@@ -70,22 +71,15 @@ pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
         let (message, label) = wording::toml_syntax(error.message(), text.get(span.clone()).unwrap_or_default());
         Diagnostic { label, ..Diagnostic::new(message, origin) }.at(text, span)
     };
-    let deserializer = toml::Deserializer::parse(text).map_err(|e| syntax(&e))?;
-    match serde_path_to_error::deserialize(deserializer) {
-        Ok(scenario) => {
-            let document = Document { scenario, origin: origin.to_owned(), text: Some(text.to_owned()) };
-            let written = toml::from_str(text).unwrap_or_default();
-            shape(&document, &written)?;
-            Ok(document)
-        }
-        Err(error) => {
-            let path = steps(error.path());
-            let inner = error.into_inner();
-            let (wording, path) = wording::of(inner.message(), path);
-            let place = DeTable::parse(text).ok().and_then(|tree| span(&tree, &path, wording.part)).or(inner.span());
-            Err(wording.diagnostic(origin, &path).at(text, place.unwrap_or(0..0)))
-        }
-    }
+    let Tree(written) = toml::from_str(text).map_err(|e| syntax(&e))?;
+    let scenario = serde_path_to_error::deserialize(written.clone()).map_err(|error| {
+        let (wording, path) = wording::of(&error.inner().to_string(), steps(error.path()));
+        let place = DeTable::parse(text).ok().and_then(|tree| span(&tree, &path, wording.part));
+        wording.diagnostic(origin, &path).at(text, place.unwrap_or(0..0))
+    })?;
+    let document = Document { scenario, origin: origin.to_owned(), text: Some(text.to_owned()) };
+    shape(&document, &written)?;
+    Ok(document)
 }
 
 /// Reads JSON, such as Python makes of a dictionary. Errors in names and values give the path.
@@ -98,27 +92,15 @@ pub fn json(text: &str, origin: &str) -> Result<Document, Diagnostic> {
         let message = "the scenario must be a table of fields";
         return Err(Diagnostic { label: "found a list".to_owned(), ..Diagnostic::new(message, origin) });
     }
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let syntax = |error: &serde_json::Error| {
+    let Tree(written) = serde_json::from_str(text).map_err(|error| {
         let message = wording::json_syntax(&error.to_string());
         Diagnostic::new(message, origin).at(text, offset(text, error.line(), error.column()))
-    };
-    let scenario = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = steps(error.path());
-        let inner = error.into_inner();
-        if inner.is_data() {
-            let message = inner.to_string();
-            // serde_json appends the place, which the path tells better.
-            let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(m, _)| m);
-            let (wording, path) = wording::of(message, path);
-            wording.diagnostic(origin, &path)
-        } else {
-            syntax(&inner)
-        }
     })?;
-    deserializer.end().map_err(|e| syntax(&e))?;
+    let scenario = serde_path_to_error::deserialize(written.clone()).map_err(|error| {
+        let (wording, path) = wording::of(&error.inner().to_string(), steps(error.path()));
+        wording.diagnostic(origin, &path)
+    })?;
     let document = Document::of(scenario, origin);
-    let written = serde_json::from_str(text).unwrap_or_default();
     shape(&document, &written)?;
     Ok(document)
 }
@@ -167,25 +149,18 @@ pub fn file(path: impl AsRef<std::path::Path>) -> Result<Document, Diagnostic> {
     Ok(document)
 }
 
-/// Refuses what serde lets pass: a list where a table belongs, which it reads by position, and a
-/// list that is too long, whose end it ignores.
+/// Refuses what serde lets pass: a list where a table belongs, which it reads by position.
 fn shape(document: &Document, written: &serde_json::Value) -> Result<(), Diagnostic> {
     use serde_json::Value;
     let read = serde_json::to_value(&document.scenario).unwrap_or_default();
     let mut todo = vec![(String::new(), written, &read)];
     while let Some((path, written, read)) = todo.pop() {
-        let name = Path::parse(&path).subject();
-        let refuse = |message: String, label: String| {
-            let problem = Problem { path: path.clone(), part: Part::Value, message, label, note: String::new() };
-            document.first(vec![problem]).map_or(Ok(()), Err)
-        };
         match (written, read) {
             (Value::Array(_), Value::Object(_)) if !schema::takes_list(&Path::parse(&path)) => {
-                return refuse(format!("{name} must be a table of fields"), "found a list".to_owned());
-            }
-            (Value::Array(written), Value::Array(read)) if written.len() > read.len() => {
-                let message = format!("{name} must be a list of {} items", read.len());
-                return refuse(message, format!("found {} items", written.len()));
+                let message = format!("{} must be a table of fields", Path::parse(&path).subject());
+                let label = "found a list".to_owned();
+                let problem = Problem { path, part: Part::Value, message, label, note: String::new() };
+                return document.first(vec![problem]).map_or(Ok(()), Err);
             }
             (Value::Array(written), Value::Array(read)) => {
                 let items = written.iter().zip(read).enumerate().rev();

@@ -53,6 +53,12 @@ pub fn schema_of(section: &str) -> Result<Value, Diagnostic> {
     Ok(schema)
 }
 
+/// How many items the list at `path` has, if it has always as many.
+pub(super) fn length(path: &Path) -> Option<u64> {
+    let root = schema();
+    at(&root, path)?.get("maxItems")?.as_u64()
+}
+
 /// Whether a list may stand at `path`.
 pub(super) fn takes_list(path: &Path) -> bool {
     let root = schema();

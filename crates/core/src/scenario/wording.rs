@@ -4,6 +4,9 @@ use super::diagnostic::{Diagnostic, Path, listed, nearest, shown};
 use super::read::Part;
 use super::schema;
 
+/// What serde_json expects in place of a list that is too long.
+const TOO_LONG: &str = "fewer elements in array";
+
 /// An error in a name or in a value.
 #[derive(Debug)]
 pub struct Wording {
@@ -75,7 +78,11 @@ fn reworded(message: &str, path: &Path) -> Wording {
         message.strip_prefix("invalid length ").and_then(|rest| rest.split_once(", expected "))
     {
         let items = if length == "1" { "item" } else { "items" };
-        let message = format!("{subject} must be {}", type_in_words(expected));
+        let message = match (expected, schema::length(path)) {
+            (TOO_LONG, Some(most)) => format!("{subject} must be a list of {most} items"),
+            (TOO_LONG, None) => format!("{subject} must be a shorter list"),
+            _ => format!("{subject} must be {}", type_in_words(expected)),
+        };
         return Wording::new(Part::Value, message, format!("found {length} {items}"), meaning());
     }
     if message == "wanted string or table" {
@@ -267,6 +274,7 @@ pub fn json_syntax(message: &str) -> String {
         _ if what.starts_with("EOF while parsing") => {
             format!("the JSON ends within {}", &what["EOF while parsing".len()..].trim())
         }
+        _ if what.ends_with(" is given twice") => what.to_owned(),
         _ => format!("this is not JSON: {what}"),
     }
 }

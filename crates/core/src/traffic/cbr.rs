@@ -141,10 +141,11 @@ impl Source for Cbr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::choice::parsed;
     use crate::traffic::tests::write_times;
 
     fn times(text: &str, until: Instant) -> Vec<(Instant, u64)> {
-        let config: Config = toml::from_str(text).unwrap();
+        let config: Config = parsed(text).unwrap();
         write_times(&config, Instant::from_nanos(7), until)
     }
 
@@ -175,8 +176,8 @@ mod tests {
             ("size = '70 kB'", "from 1 B to 65507 B"),
             ("sizes = '70 kB'", "unknown field"),
         ] {
-            let error = toml::from_str::<Config>(text).unwrap_err();
-            assert!(error.message().contains(part), "{text}: {error}");
+            let error = parsed::<Config>(text).unwrap_err();
+            assert!(error.to_string().contains(part), "{text}: {error}");
         }
     }
 }

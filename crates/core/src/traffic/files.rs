@@ -227,6 +227,7 @@ impl Source for Files {
 mod tests {
     use super::*;
     use crate::engine::Streams;
+    use crate::engine::choice::parsed;
 
     fn asked(source: &mut dyn Source, now: Instant) -> Vec<Notice> {
         std::iter::from_fn(|| source.poll(now)).collect()
@@ -329,11 +330,13 @@ mod tests {
             ("sizes = ['0 B']\nweights = [1.0]", "sizes"),
             ("weights = [1.0]", "weights"),
             ("sizes = ['1 B']\nweights = [0.0]", "weights"),
-            ("sizes = ['1 B']\nweights = [nan]", "weights"),
             ("pause = '100 ms'", "pause_min"),
         ] {
-            let config: Config = toml::from_str(text).unwrap();
+            let config: Config = parsed(text).unwrap();
             assert_eq!(config.check().unwrap_err().field, field, "{text}");
         }
+        let config: Config = parsed("sizes = ['1 B']").unwrap();
+        let fault = Config { weights: vec![f64::NAN], ..config }.check().unwrap_err();
+        assert_eq!(fault.field, "weights");
     }
 }

@@ -90,6 +90,7 @@ impl Pages for Ftp {
 mod tests {
     use super::*;
     use crate::engine::Streams;
+    use crate::engine::choice::parsed;
 
     #[test]
     fn files_have_the_moments_of_the_closed_form() {
@@ -119,7 +120,7 @@ mod tests {
             ("size_max = '1 B'", "size_max"),
             ("packet.large = '0 B'", "packet.large"),
         ] {
-            let config: Config = toml::from_str(text).unwrap();
+            let config: Config = parsed(text).unwrap();
             assert_eq!(config.check().unwrap_err().field, field, "{text}");
         }
     }

@@ -203,10 +203,11 @@ impl Source for OnOff {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::choice::parsed;
     use crate::traffic::tests::write_times;
 
     fn times(text: &str, seconds: u64) -> Vec<Instant> {
-        let config: Config = toml::from_str(text).unwrap();
+        let config: Config = parsed(text).unwrap();
         let until = Instant::from_nanos(seconds * 1_000_000_000);
         write_times(&config, Instant::ZERO, until).into_iter().map(|(at, _)| at).collect()
     }

@@ -171,6 +171,7 @@ impl Source for Video {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::choice::parsed;
     use crate::traffic::tests::write_times;
 
     /// Mean and standard deviation of a Pareto distribution cut off at `m`: with r = k/m,
@@ -183,7 +184,7 @@ mod tests {
     }
 
     fn check(text: &str, kbps: f64) {
-        let config: Config = toml::from_str(text).unwrap();
+        let config: Config = parsed(text).unwrap();
         config.check().unwrap();
         let frames = 20_000;
         let writes = write_times(&config, Instant::ZERO, Instant::from_nanos(frames * 100_000_000));
@@ -232,7 +233,7 @@ mod tests {
             ("slices = 9", "max_gap"),
             ("shape = 0", "shape"),
         ] {
-            let config: Config = toml::from_str(text).unwrap();
+            let config: Config = parsed(text).unwrap();
             assert_eq!(config.check().unwrap_err().field, field, "{text}");
         }
     }

@@ -250,9 +250,10 @@ impl Pages for Web {
 mod tests {
     use super::*;
     use crate::engine::Streams;
+    use crate::engine::choice::parsed;
 
     fn web(text: &str) -> Web {
-        toml::from_str::<Config>(text).unwrap().web().unwrap()
+        parsed::<Config>(text).unwrap().web().unwrap()
     }
 
     fn draw(text: &str, n: usize) -> Vec<Page> {
@@ -357,15 +358,17 @@ mod tests {
             ("embedded_mean = '0 B'", "embedded_mean"),
             ("embedded_std = '1 B'\nembedded_min = '8 kB'", "embedded_max"),
             ("number.shape = 0", "number.shape"),
-            ("number.shape = nan", "number.shape"),
             ("number.min = -1", "number.min"),
             ("number.max = 1", "number.max"),
             ("number.max = 20000", "number.max"),
             ("packet.large = '70 kB'", "packet.large"),
             ("packet.small = '40 B'", "packet.small"),
         ] {
-            let config: Config = toml::from_str(text).unwrap();
+            let config: Config = parsed(text).unwrap();
             assert_eq!(config.check().unwrap_err().field, field, "{text}");
         }
+        let mut config = Config::default();
+        config.number.shape = f64::NAN;
+        assert_eq!(config.check().unwrap_err().field, "number.shape");
     }
 }

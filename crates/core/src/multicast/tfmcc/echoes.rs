@@ -1,6 +1,6 @@
 //! Whose time stamp the next data packet brings back (RFC 4654 §3.3, Table 1).
 
-use crate::engine::Instant;
+use crate::engine::{Duration, Instant};
 use crate::net::{NodeId, TfmccEcho};
 
 /// A report that was not answered yet.
@@ -17,9 +17,10 @@ struct Waiting {
 #[derive(Clone, Debug, Default)]
 pub struct Echoes {
     waiting: Vec<Waiting>,
-    /// The CLR has not been told yet that it is, and when it was answered last.
+    /// The CLR has not been told yet that it is; when it was answered last, and which report of it.
     new_clr: bool,
     clr_answered: Option<Instant>,
+    clr_report: Option<Waiting>,
 }
 
 /// A report that wants an answer.
@@ -50,11 +51,24 @@ impl Echoes {
     pub fn on_election(&mut self) {
         self.new_clr = true;
         self.clr_answered = None;
+        self.clr_report = None;
+    }
+
+    /// A CLR that has been silent for `patience` since its last answer is answered once more: the packet that told it that it is the
+    /// CLR may be lost, and then it leaves reporting to others, whom its own rate keeps silent.
+    fn remind(&mut self, now: Instant, clr: Option<NodeId>, patience: Duration) {
+        let Some(last) = self.clr_report.filter(|last| clr == Some(last.receiver)) else { return };
+        let silent = self.clr_answered.is_some_and(|at| now.since(at) >= patience);
+        if silent && self.waiting.iter().all(|waiting| waiting.receiver != last.receiver) {
+            self.waiting.push(last);
+        }
     }
 
     /// The answer that leaves now, if there is one: to the CLR if it is new or has no round-trip time, or if it had no answer since
-    /// `round` began; then to receivers without a round-trip time, to others, to the CLR. Low rates come first.
-    pub fn take(&mut self, now: Instant, clr: Option<NodeId>, round: Instant) -> Option<TfmccEcho> {
+    /// `round` began; then to receivers without a round-trip time, to others, to the CLR. Low rates come first. `r_max` is how long the
+    /// CLR may be silent before its last report is answered again.
+    pub fn take(&mut self, now: Instant, clr: Option<NodeId>, round: Instant, r_max: Duration) -> Option<TfmccEcho> {
+        self.remind(now, clr, r_max);
         if self.waiting.is_empty() {
             return None;
         }
@@ -79,6 +93,7 @@ impl Echoes {
         if clr == Some(chosen.receiver) {
             self.new_clr = false;
             self.clr_answered = Some(now);
+            self.clr_report = Some(chosen);
         }
         Some(TfmccEcho { receiver: chosen.receiver, stamp: chosen.stamp + now.since(chosen.came) })
     }
@@ -90,6 +105,34 @@ mod tests {
 
     fn ms(n: u64) -> Instant {
         Instant::from_nanos(n * 1_000_000)
+    }
+
+    const R_MAX: Duration = Duration::from_millis(100);
+
+    /// Who reports gets one answer; a CLR that then says nothing gets another each R_max, also if others keep the sender busy.
+    #[test]
+    fn a_silent_clr_is_reminded() {
+        let mut echoes = Echoes::default();
+        let stamp = |receiver| Stamp { receiver: NodeId(receiver), stamp: ms(10), have_rtt: true, rate: 5.0 };
+        let take = |echoes: &mut Echoes, now, round| echoes.take(ms(now), Some(NodeId(1)), ms(round), R_MAX);
+        let of = |receiver, stamp| Some(TfmccEcho { receiver: NodeId(receiver), stamp: ms(stamp) });
+        echoes.on_election();
+        echoes.on_report(ms(50), stamp(1));
+        assert_eq!(take(&mut echoes, 60, 0), of(1, 20));
+        assert_eq!(take(&mut echoes, 159, 0), None);
+        assert_eq!(take(&mut echoes, 160, 0), of(1, 120), "the time of holding grows");
+        assert_eq!(take(&mut echoes, 200, 0), None);
+        // Others come first, but not in a round in which it had no answer.
+        echoes.on_report(ms(250), stamp(2));
+        assert_eq!(take(&mut echoes, 270, 0), of(2, 30));
+        assert_eq!(take(&mut echoes, 270, 0), of(1, 230));
+        echoes.on_report(ms(380), stamp(2));
+        assert_eq!(take(&mut echoes, 390, 300), of(1, 350));
+        // What it reports takes the place of its old report, and nobody is reminded of what he is no longer.
+        echoes.on_report(ms(500), stamp(1));
+        assert_eq!(take(&mut echoes, 500, 300), of(2, 130));
+        assert_eq!(take(&mut echoes, 500, 300), of(1, 10));
+        assert_eq!(echoes.take(ms(900), Some(NodeId(2)), ms(300), R_MAX), None);
     }
 
     #[test]
@@ -104,7 +147,7 @@ mod tests {
         // A second report takes the place of the first.
         echoes.on_report(ms(110), Stamp { receiver: NodeId(5), stamp: ms(50), have_rtt: true, rate: 6.0 });
         let order = |echoes: &mut Echoes| -> Vec<u32> {
-            std::iter::from_fn(|| echoes.take(ms(130), clr, ms(90)).map(|echo| echo.receiver.0)).collect()
+            std::iter::from_fn(|| echoes.take(ms(130), clr, ms(90), R_MAX).map(|echo| echo.receiver.0)).collect()
         };
         let mut again = echoes.clone();
         assert_eq!(order(&mut again), [1, 4, 3, 2, 5]);
@@ -115,7 +158,7 @@ mod tests {
         echoes.on_election();
         assert_eq!(order(&mut echoes.clone()), [1, 4, 3, 2, 5]);
         // The time that a stamp is held is added to it.
-        let echo = echoes.take(ms(130), clr, ms(90)).unwrap();
+        let echo = echoes.take(ms(130), clr, ms(90), R_MAX).unwrap();
         assert_eq!((echo.receiver, echo.stamp), (NodeId(1), ms(70)));
     }
 }

@@ -36,7 +36,9 @@ mod tests {
             assert!((time(r) / r - 1.0).abs() <= 1.0 / 32.0 + 1e-12, "{r}");
             assert_eq!((rate(rate(x)), time(time(r))), (rate(x), time(r)));
         }
-        assert_eq!((rate(0.0), rate(12.5), rate(25.0), rate(25.1)), (12.5, 12.5, 25.0, 25.0));
+        assert_eq!((rate(0.0), rate(12.5), rate(25.0)), (12.5, 12.5, 25.0));
+        // A step above 25 B/s is 25/128 B/s.
+        assert_eq!((rate(25.09), rate(25.1)), (25.0, 25.1953125));
         assert_eq!((time(0.0), time(0.1), time(100.0)), (1e-3, 0.1 * 0.96 + 0.004, 63.488));
         assert!(rate(f64::INFINITY) > 5e10 && rate(f64::INFINITY).is_finite());
     }

@@ -165,7 +165,7 @@ impl Sending for Machine {
         } else {
             self.over_at = None;
         }
-        let echo = self.echoes.take(now, self.control.clr(), self.round_began);
+        let echo = self.echoes.take(now, self.control.clr(), self.round_began, Duration::from_secs_f64(r_max));
         let (r_max, x_supp) = match self.settings.quantise {
             true => (floats::time(r_max), floats::rate(self.rounds.x_supp())),
             false => (r_max, self.rounds.x_supp()),

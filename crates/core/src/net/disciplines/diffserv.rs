@@ -416,11 +416,12 @@ impl Shares {
 mod tests {
     use super::super::tests::{Bench, packet};
     use super::*;
+    use crate::engine::choice::parsed;
 
     const MBIT: BitRate = BitRate::from_mbps(1);
 
     fn build(bench: &Bench, text: &str) -> DiffServ {
-        let config: Config = toml::from_str(text).unwrap();
+        let config: Config = parsed(text).unwrap();
         config.check().unwrap();
         DiffServ::new(config, &bench.site(MBIT))
     }
@@ -571,7 +572,7 @@ mod tests {
             ("meter.trtcm.peak = 0.5", "meter.trtcm.peak"),
             ("meter.tsw2cm.window = '0 s'", "meter.tsw2cm.window"),
         ] {
-            let config: Config = toml::from_str(text).unwrap();
+            let config: Config = parsed(text).unwrap();
             assert_eq!(config.check().unwrap_err().field, field, "{text}");
         }
     }

@@ -160,10 +160,11 @@ impl Timed for Priority {}
 mod tests {
     use super::super::tests::{Bench, packet};
     use super::*;
+    use crate::engine::choice::parsed;
     use crate::net::observe::Cause;
 
     fn build(bench: &Bench, text: &str) -> Priority {
-        let config: Config = toml::from_str(text).unwrap();
+        let config: Config = parsed(text).unwrap();
         config.check().unwrap();
         Priority::new(&config, &bench.site(BitRate::from_mbps(1)))
     }
@@ -211,7 +212,7 @@ mod tests {
             ("[[classes]]\ndscp = ['ef']\n[[classes]]\ndscp = ['be', 'ef']", "46 is named twice"),
             ("[[classes]]\nqueue.rio.in_min = 40", "class 0, in_min"),
         ] {
-            let config: Config = toml::from_str(text).unwrap();
+            let config: Config = parsed(text).unwrap();
             let fault = config.check().unwrap_err();
             assert!(fault.message.contains(part), "{text}: {}", fault.message);
         }

@@ -232,6 +232,7 @@ impl Timed for Rio {}
 mod tests {
     use super::super::tests::{Bench, packet};
     use super::*;
+    use crate::engine::choice::parsed;
     use crate::net::dscp::Dscp;
 
     fn rio(bench: &Bench, config: Config) -> Rio {
@@ -300,10 +301,11 @@ mod tests {
 
     #[test]
     fn minima_above_their_maxima_are_refused() {
-        for (text, field) in [("in_min = 30", "in_min"), ("out_max = 4", "out_min"), ("in_max = nan", "in_min")] {
-            let config: Config = toml::from_str(text).unwrap();
+        for (text, field) in [("in_min = 30", "in_min"), ("out_max = 4", "out_min")] {
+            let config: Config = parsed(text).unwrap();
             assert_eq!(config.check().unwrap_err().field, field);
         }
+        assert_eq!(Config { in_max: f64::NAN, ..Config::default() }.check().unwrap_err().field, "in_min");
         assert_eq!(Config::default().check(), Ok(()));
     }
 }

@@ -179,9 +179,10 @@ impl Timed for Shaper {
 mod tests {
     use super::super::tests::{Bench, packet};
     use super::*;
+    use crate::engine::choice::parsed;
 
     fn build(bench: &Bench, text: &str) -> Box<dyn QueueDiscipline> {
-        let config: Config = toml::from_str(text).unwrap();
+        let config: Config = parsed(text).unwrap();
         config.check().unwrap();
         match config.build(&bench.site(BitRate::from_mbps(10))) {
             Queue::Asked(queue) => queue,

@@ -72,6 +72,7 @@ fn attempts_fault(attempts: Option<u32>) -> Result<(), Fault> {
 mod tests {
     use super::*;
     use crate::engine::Streams;
+    use crate::engine::choice::parsed;
 
     /// Which of the packets that arrive one each second are lost.
     fn lost(config: &dyn LossConfig, packets: u64) -> Vec<u64> {
@@ -89,10 +90,10 @@ mod tests {
     #[test]
     fn a_schedule_changes_at_its_instants() {
         for text in ["steps = [['6 s', 0], ['2 s', 1]]", "steps = [{ at = '6 s', p = 0 }, { p = 1, at = '2 s' }]"] {
-            let config: schedule::Config = toml::from_str(text).unwrap();
+            let config: schedule::Config = parsed(text).unwrap();
             assert_eq!(lost(&config, 10), [2, 3, 4, 5], "{text}");
         }
-        let twice: schedule::Config = toml::from_str("steps = [['2 s', 0], ['2 s', 1]]").unwrap();
+        let twice: schedule::Config = parsed("steps = [['2 s', 0], ['2 s', 1]]").unwrap();
         assert_eq!(lost(&twice, 4), [2, 3]);
     }
 
@@ -100,12 +101,12 @@ mod tests {
     #[test]
     fn a_schedule_can_say_what_attempts_leave_lost() {
         assert!((per_attempt(0.2, 2) - 0.4472).abs() < 5e-5);
-        let config: schedule::Config = toml::from_str("steps = [['0 s', 0.2]]\nattempts = 2").unwrap();
+        let config: schedule::Config = parsed("steps = [['0 s', 0.2]]\nattempts = 2").unwrap();
         let n = 100_000;
         let share = lost(&config, n).len() as f64 / n as f64;
         let p = 0.2f64.sqrt();
         assert!((share - p).abs() < 5.0 * (p * (1.0 - p) / n as f64).sqrt(), "{share}");
-        let never: schedule::Config = toml::from_str("steps = []\nattempts = 0").unwrap();
+        let never: schedule::Config = parsed("steps = []\nattempts = 0").unwrap();
         assert_eq!(never.check().unwrap_err().field, "attempts");
     }
 

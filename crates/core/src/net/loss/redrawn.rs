@@ -109,9 +109,10 @@ impl LossModel for Redrawn {
 mod tests {
     use super::*;
     use crate::engine::Streams;
+    use crate::engine::choice::parsed;
 
     fn config(text: &str) -> Config {
-        toml::from_str(text).unwrap()
+        parsed(text).unwrap()
     }
 
     fn model(config: &Config) -> Redrawn {

@@ -30,7 +30,7 @@ pub struct TfmccHeader {
 }
 
 /// The time stamp of a receiver, on its way back.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TfmccEcho {
     /// The receiver (r).
     pub receiver: NodeId,

@@ -149,10 +149,11 @@ pub fn parts(config: &Config) -> (Recovery, Congestion) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::choice::parsed;
 
     #[test]
     fn a_segment_of_the_sources_choice_is_at_most_the_stated_one() {
-        let settings = |text: &str| Settings::new(&toml::from_str(text).unwrap());
+        let settings = |text: &str| Settings::new(&parsed(text).unwrap());
         let plain = settings("");
         let small = plain.with_segment(536);
         // RFC 6928's ten segments.

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use crate::engine::choice::parsed;
 use crate::engine::{Duration, Fault, Instant};
 use crate::net::packet::{DccpHeader, UdpHeader};
 use crate::net::{Address, Ecn, Header, NodeId, Packet, SackBlocks, Socket, TcpFlags, TcpHeader, TcpOptions};
@@ -424,7 +425,7 @@ fn what_makes_no_sense_is_refused_by_its_name() {
         ("f_max_time", "f_max_time = '0.5 s'"),
         ("f_max_time", "f_max_time = '256 s'"),
     ] {
-        let config: Config = toml::from_str(text).unwrap();
+        let config: Config = parsed(text).unwrap();
         let Fault { field: found, .. } = config.check().unwrap_err();
         assert_eq!(found, field, "{text}");
     }

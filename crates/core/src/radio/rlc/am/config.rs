@@ -248,6 +248,7 @@ const SHORT_INDICATORS: u64 = 126;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::choice::parsed;
 
     #[test]
     fn what_makes_no_sense_is_refused_by_its_name() {
@@ -268,17 +269,17 @@ mod tests {
             ("poll_last", "poll_last = false"),
             ("poll_last_retransmission", "poll_last_retransmission = false"),
         ] {
-            let config: Config = toml::from_str(text).unwrap();
+            let config: Config = parsed(text).unwrap();
             assert_eq!(config.check().unwrap_err().field, field, "{text}");
         }
-        let config: Config = toml::from_str("poll = 'periodic'\npoll_last = false\nmax_dat = 9000").unwrap();
+        let config: Config = parsed("poll = 'periodic'\npoll_last = false\nmax_dat = 9000").unwrap();
         assert_eq!(config.check(), Ok(()));
     }
 
     #[test]
     fn max_dat_counts_as_it_is_told() {
         for (counts, limit) in [("transmissions", 6), ("retransmissions", 7), ("3gpp", 5)] {
-            let config: Config = toml::from_str(&format!("max_dat = 5\nmaxdat_counts = '{counts}'")).unwrap();
+            let config: Config = parsed(&format!("max_dat = 5\nmaxdat_counts = '{counts}'")).unwrap();
             assert_eq!(config.vt_dat_limit(), limit, "{counts}");
         }
     }
