@@ -9,7 +9,7 @@ if ! command -v valgrind >/dev/null; then
     echo "skipped: valgrind is not installed"
     exit 0
 fi
-cargo build --quiet --profile fast -p lasthop-core --example hops
+cargo build --quiet --profile fast -p lasthop-bench --example hops
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

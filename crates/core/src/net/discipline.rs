@@ -26,8 +26,8 @@ pub trait QueueDiscipline: Timed {
     fn evict(&mut self, core: &mut Core) -> Option<Pkt> {
         self.dequeue(core)
     }
-    /// Takes back, at its head, a packet that had left: it is exempt from the limit but counts
-    /// for later arrivals. Several come last one first.
+    /// Takes back, at its head, a packet that had left, or takes one that no queue may refuse: it is exempt from the limit but
+    /// counts for later arrivals. Several come last one first.
     fn put_back(&mut self, core: &mut Core, packet: Pkt);
     /// So much of what has left is still at the transmitter and takes room, as where blocks are sent again.
     /// Queues with a limit of their own count it for what arrives.

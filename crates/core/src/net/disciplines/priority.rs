@@ -118,6 +118,11 @@ impl Priority {
     }
 }
 
+/// How many a packet counts for: one that no queue may refuse comes by being put back, and is not counted.
+fn counted(core: &Core, packet: &Pkt) -> u64 {
+    u64::from(!core.packet(packet).is_exempt())
+}
+
 impl QueueDiscipline for Priority {
     fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
         self.child(core.packet(&packet)).queue.enqueue(core, packet);
@@ -126,14 +131,15 @@ impl QueueDiscipline for Priority {
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
         self.classes.iter_mut().find_map(|class| {
             let packet = class.queue.dequeue(core)?;
-            class.sent += 1;
+            class.sent += counted(core, &packet);
             Some(packet)
         })
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
+        let counted = counted(core, &packet);
         let child = self.child(core.packet(&packet));
-        child.sent -= 1;
+        child.sent -= counted;
         child.queue.put_back(core, packet);
     }
 

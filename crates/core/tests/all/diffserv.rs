@@ -1,0 +1,236 @@
+//! Does DiffServ keep a voice flow's delay beside greedy TCP, admit up to a class's share, and find its
+//! way over a handover?
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::common::scenario::rows;
+use lasthop_core::measure::table::Table;
+use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::{check, read};
+
+/// Two hosts s and t, an edge e, a mobile m behind 2 Mbit/s, and a broker b beside the edge.
+fn network(queue: &str, rest: &str) -> String {
+    let mut text = "duration = \"20 s\"\nrecord.state = true\nrecord.packets = true\n".to_owned();
+    for (name, ends, delay) in [("s", "\"s\", \"e\"", 1), ("t", "\"t\", \"e\"", 1), ("b", "\"e\", \"b\"", 5)] {
+        let _ = write!(
+            text,
+            "[[link]]\nname = \"{name}\"\nbetween = [{ends}]\nrate = \"100 Mbit/s\"\ndelay = \"{delay} ms\"\n"
+        );
+    }
+    let _ = write!(
+        text,
+        "[[link]]\nname = \"radio\"\nbetween = [\"e\", \"m\"]\nrate = \"2 Mbit/s\"\ndelay = \"10 ms\"\n{queue}\n"
+    );
+    text + rest
+}
+
+const EDGE: &str = "queue = \"diffserv\"";
+
+/// A voice flow: 172 B of payload, 200 B on the wire, every `interval` ms: 80 kbit/s at 20 ms.
+fn voice(name: &str, interval: u32, qos: &str) -> String {
+    format!(
+        "[[flow]]\nname = \"{name}\"\nfrom = \"s\"\nto = \"m\"\ntransport = \"udp\"\n\
+         source.cbr = {{ interval = \"{interval} ms\", size = \"172 B\" }}\n{qos}\n"
+    )
+}
+
+fn four_greedy() -> String {
+    (0..4).fold(String::new(), |text, n| {
+        text + &format!("[[flow]]\nname = \"tcp{n}\"\nfrom = \"t\"\nto = \"m\"\nstart = \"1 s\"\n")
+    })
+}
+
+fn run(text: &str) -> Results {
+    crate::common::scenario::run(text, 1)
+}
+
+/// A value of the table `state`; `name` is a flow, a direction of a link, or an agent's node.
+fn state(results: &Results, kind: &str, name: &str, quantity: &str) -> f64 {
+    let named = if kind == "agent" { "node" } else { "name" };
+    crate::common::scenario::state(results, &[("kind", kind), (named, name)], quantity)
+}
+
+/// The times of a flow's packets by number.
+fn times(table: &Table, flow: &str, event: &str) -> BTreeMap<u64, f64> {
+    let row = |row| Some((table.number("number", row)? as u64, table.number("time_s", row)?));
+    rows(table, &[("flow", flow), ("event", event), ("kind", "data")]).into_iter().filter_map(row).collect()
+}
+
+/// The longest delay of a flow's packets that were sent in this time, and how many of them were lost. What
+/// was sent in the last second does not count.
+fn delays(results: &Results, flow: &str, from: f64, to: f64) -> (f64, usize) {
+    let table = results.table("packets").unwrap();
+    let (sent, received) = (times(table, flow, "sent"), times(table, flow, "received"));
+    let due: Vec<_> = sent.iter().filter(|(_, at)| (from..to.min(19.0)).contains(*at)).collect();
+    assert!(!due.is_empty(), "{flow} sends");
+    let arrived: Vec<f64> = due.iter().filter_map(|(number, at)| Some(received.get(number)? - *at)).collect();
+    (arrived.iter().fold(0.0, |longest, delay| delay.max(longest)), due.len() - arrived.len())
+}
+
+/// A flow that asks the broker for expedited forwarding.
+fn asks(kbps: u32, more: &str) -> String {
+    format!("qos.diffserv = {{ rate = \"{kbps} kbit/s\", burst = \"400 B\", broker = \"b\"{more} }}")
+}
+
+/// The longest delay that an admitted voice packet may have: the links' delays, its own transmission, and one
+/// packet of 1500 B that the radio link was sending.
+const BOUND: f64 = 0.001 + 1_600.0 / 100e6 + 0.010 + (1_600.0 + 12_000.0) / 2e6;
+
+#[test]
+fn voice_keeps_its_delay_beside_four_greedy_flows() {
+    let results = run(&network(EDGE, &(voice("voice", 20, &asks(80, "")) + &four_greedy())));
+    let (delay, lost) = delays(&results, "voice", 0.0, 20.0);
+    assert!(delay <= BOUND + 1e-9, "{delay}");
+    assert_eq!(lost, 0);
+    // TCP had the rest of the link: 2 Mbit/s less 80 kbit/s, and headers.
+    let flows = results.table("flows").unwrap();
+    let goodput: f64 = (0..flows.rows())
+        .filter(|&row| flows.text("flow", row).is_some_and(|name| name.starts_with("tcp")))
+        .filter_map(|row| flows.number("goodput_kbps", row))
+        .sum();
+    assert!((1_600.0..1_920.0).contains(&goodput), "{goodput}");
+
+    // The same flows through one FIFO, for comparison.
+    let results = run(&network("", &(voice("voice", 20, "") + &four_greedy())));
+    let (delay, lost) = delays(&results, "voice", 2.0, 20.0);
+    assert!(delay > 0.1 && lost > 0, "{delay}, {lost}");
+}
+
+#[test]
+fn a_set_up_takes_five_messages_and_their_way() {
+    let results = run(&network(EDGE, &voice("voice", 20, &asks(80, ""))));
+    // Sender's node to edge, edge to broker and back, edge to the last node, that one to the sender: messages of
+    // 100 B, 8 us at 100 Mbit/s and 400 us at 2 Mbit/s.
+    let way = 2.0 * (1.0 + 0.008) + 2.0 * (5.0 + 0.008) + 2.0 * (10.0 + 0.4);
+    assert!((state(&results, "sender", "voice", "setup_ms") - way).abs() < 1e-6);
+    let messages = ["s", "e", "b", "m"].map(|node| state(&results, "agent", node, "diffserv_setup_packets"));
+    assert_eq!(messages, [1.0, 2.0, 1.0, 1.0]);
+    assert_eq!(state(&results, "agent", "b", "ledger_entries"), 1.0);
+    // The first packet came before the answer, and went as best effort.
+    assert_eq!(state(&results, "sender", "voice", "unreserved_packets"), 2.0);
+    assert_eq!(state(&results, "link", "radio e>m", "flows"), 1.0);
+}
+
+#[test]
+fn what_exceeds_the_share_of_the_class_is_refused() {
+    // 0.3 of 2 Mbit/s: two flows of 250 kbit/s, and not a third.
+    for (on_reject, third) in [("best_effort", 1.0), ("block", 0.0)] {
+        let asks = asks(250, &format!(", on_reject = \"{on_reject}\""));
+        let flows: String = (0..3).map(|n| voice(&format!("f{n}"), 20, &asks)).collect();
+        let results = run(&network(EDGE, &flows));
+        let admitted = ["f0", "f1", "f2"].map(|flow| state(&results, "sender", flow, "admitted"));
+        assert_eq!(admitted, [1.0, 1.0, 0.0]);
+        assert_eq!(state(&results, "agent", "b", "ledger_entries"), 2.0);
+        assert_eq!(state(&results, "link", "radio e>m", "flows"), 2.0);
+        // Nothing else is on the link: as best effort all of it gets through, blocked nothing.
+        let sent = state(&results, "sender", "f2", "sent_packets");
+        assert_eq!(state(&results, "sender", "f2", "unreserved_packets"), third * sent);
+        assert_eq!(state(&results, "sender", "f2", "blocked_packets"), (1.0 - third) * sent);
+        let arrived = state(&results, "receiver", "f2", "received_packets");
+        assert!((third * (sent - 1.0)..=third * sent).contains(&arrived), "{on_reject}: {arrived} of {sent}");
+    }
+}
+
+#[test]
+fn a_flow_above_its_promise_is_policed() {
+    // 160 kbit/s sent, 80 promised with a bucket of two packets.
+    let results = run(&network(EDGE, &voice("voice", 10, &asks(80, ""))));
+    let dropped = state(&results, "link", "radio e>m", "exceeded_packets");
+    // From the grant on every second packet: sent at 10 ms for 20 s, conditioned from some 11 ms on.
+    let conditioned = 20_000.0 / 10.0 - 2.0;
+    assert!((dropped - conditioned / 2.0).abs() <= 2.0, "{dropped}");
+}
+
+#[test]
+fn a_handover_costs_the_profile_until_the_broker_answers() {
+    // The radio link goes from 2 Mbit/s to 1 Mbit/s: 0.3 of that still hold 80 kbit/s.
+    let change = "[[change]]\nat = \"10 s\"\nlink = \"radio\"\nrate = \"1 Mbit/s\"\n";
+    let results = run(&network(EDGE, &(voice("voice", 20, &asks(80, "")) + &four_greedy() + change)));
+    // To the broker and back, 8 us and 5 ms each; the release goes first, which takes another 8 us.
+    let interruption = state(&results, "agent", "e", "diffserv_interruption_ms");
+    assert!((interruption - (2.0 * 5.008 + 0.008)).abs() < 1e-6, "{interruption}");
+    assert_eq!(state(&results, "agent", "e", "diffserv_handovers"), 1.0);
+    // Release and request of the edge, its word to the sender; the broker's answer.
+    let messages = ["s", "e", "b", "m"].map(|node| state(&results, "agent", node, "diffserv_handover_packets"));
+    assert_eq!(messages, [0.0, 3.0, 1.0, 0.0]);
+    assert_eq!(state(&results, "agent", "b", "ledger_entries"), 1.0);
+    // Packets of that time wait with best effort; afterwards all is as before, at the new rate.
+    let (delay, lost) = delays(&results, "voice", 10.02, 20.0);
+    assert!(delay <= BOUND + (1_600.0 + 12_000.0) / 2e6 + 1e-9, "{delay}");
+    assert_eq!(lost, 0);
+}
+
+#[test]
+fn after_a_handover_only_what_fits_is_admitted_again() {
+    // 0.3 of 384 kbit/s: 115.2 kbit/s hold the first flow of 80 kbit/s and not the second; back at 2 Mbit/s both.
+    let change = |at, rate| format!("[[change]]\nat = \"{at} s\"\nlink = \"radio\"\nrate = \"{rate} kbit/s\"\n");
+    let flows: String = (0..2).map(|n| voice(&format!("f{n}"), 20, &asks(80, ""))).collect();
+    let down = run(&network(EDGE, &(flows.clone() + &change(10, 384))));
+    assert_eq!(["f0", "f1"].map(|flow| state(&down, "sender", flow, "admitted")), [1.0, 0.0]);
+    assert_eq!(state(&down, "agent", "b", "ledger_entries"), 1.0);
+    let back = run(&network(EDGE, &(flows + &change(10, 384) + &change(15, 2000))));
+    assert_eq!(["f0", "f1"].map(|flow| state(&back, "sender", flow, "admitted")), [1.0, 1.0]);
+    assert_eq!(state(&back, "agent", "b", "ledger_entries"), 2.0);
+    // f0 lost its profile twice, f1 had none the second time.
+    assert_eq!(state(&back, "agent", "e", "diffserv_handovers"), 3.0);
+}
+
+#[test]
+fn the_core_keeps_no_flow_and_still_prefers_the_class() {
+    // The hosts' links are the edges, the radio link is core.
+    let core = "queue.diffserv.edge = false";
+    let text = network(core, &(voice("voice", 20, &asks(80, "")) + &four_greedy()));
+    let edge = "name = \"s\"\nbetween = [\"s\", \"e\"]\n";
+    let results = run(&text.replace(edge, &format!("{edge}queue = \"diffserv\"\n")));
+    assert_eq!(state(&results, "link", "radio e>m", "flows"), 0.0);
+    assert_eq!(state(&results, "link", "s s>e", "flows"), 1.0);
+    let (delay, lost) = delays(&results, "voice", 0.0, 20.0);
+    assert!(delay <= BOUND + 1e-9, "{delay}");
+    assert_eq!(lost, 0);
+}
+
+#[test]
+fn without_an_edge_on_the_way_nobody_can_promise_anything() {
+    let results = run(&network("", &voice("voice", 20, &asks(80, ""))));
+    assert_eq!(state(&results, "sender", "voice", "admitted"), 0.0);
+    assert_eq!(state(&results, "sender", "voice", "refusals"), 1.0);
+}
+
+#[test]
+fn a_flow_that_ends_gives_back_what_it_was_granted() {
+    let file = "[[flow]]\nname = \"file\"\nfrom = \"s\"\nto = \"m\"\nsource.file.size = \"100 kB\"\n\
+                qos.diffserv = { class = \"af21\", rate = \"200 kbit/s\", broker = \"b\" }\n";
+    let results = run(&network(EDGE, file));
+    assert!(state(&results, "link", "radio e>m", "af_packets") > 60.0);
+    assert_eq!(state(&results, "agent", "b", "diffserv_granted"), 0.0, "the broker is not an edge");
+    assert_eq!(state(&results, "agent", "e", "diffserv_granted"), 1.0);
+    assert_eq!(state(&results, "agent", "b", "ledger_entries"), 0.0);
+    assert_eq!(state(&results, "link", "radio e>m", "flows"), 0.0);
+}
+
+#[test]
+fn a_lost_message_is_repeated() {
+    // The link to the broker loses its first packet.
+    let text = network(EDGE, &voice("voice", 20, &asks(80, "")));
+    let link = "name = \"b\"\nbetween = [\"e\", \"b\"]\n";
+    let results = run(&text.replace(link, &format!("{link}loss.list.drop = [0]\n")));
+    let setup = state(&results, "sender", "voice", "setup_ms");
+    // The edge asks again a second after it had asked; the sender repeats its request after a second too, when
+    // the edge is still asking. What else is on the way takes a voice packet's time at most.
+    assert!((1_032.831..1_034.0).contains(&setup), "{setup}");
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (qos, part) in [
+        ("qos.diffserv = { rate = \"80 kbit/s\", broker = \"x\" }", "there is no node \"x\""),
+        ("qos.diffserv = { rate = \"80 kbit/s\", burst = \"0 B\" }", "a burst of 0 B"),
+        ("qos.diffserv = { rate = \"80 kbit/s\", class = \"af12\" }", "af12"),
+        ("qos = \"diffserv\"", "rate"),
+    ] {
+        let text = network(EDGE, &voice("voice", 20, qos));
+        let error = read::toml(&text, "network.toml").and_then(|document| check(&document)).unwrap_err();
+        assert!(error.to_string().contains(part), "{qos}: {error}");
+    }
+}

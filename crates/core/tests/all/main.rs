@@ -1,0 +1,34 @@
+//! The tests of the whole core, as one program: each file is a subject of its own.
+
+mod captures;
+mod closed_forms;
+mod common;
+mod dccp;
+mod diffserv;
+mod directions;
+mod errors;
+mod eurane;
+mod explicit_feedback;
+mod handovers;
+mod hs_dsch;
+mod hsdpa_checks;
+mod intserv;
+mod loss_indication;
+mod mbms;
+mod membership;
+mod mobility;
+mod network;
+mod pdcp;
+mod pgmcc;
+mod pgmcc_model;
+mod planned_and_asked;
+mod random;
+mod random_scenarios;
+mod sessions;
+mod swan;
+mod tfmcc;
+mod tfrc;
+mod tfrc_equation;
+mod transport_checks_ns2;
+mod umts_channels;
+mod umts_checks;

@@ -1,0 +1,203 @@
+//! Do trees grow and shrink when hosts join and leave, in the time that messages take, and follow a network that changes?
+
+use crate::common::scenario::{column, rows, run, state};
+use lasthop_core::scenario::run::Results;
+
+/// A source at `s`, behind `r2`, with a member there from the start; a host `h` behind `r1`. Packets of 125 B every 1 ms over links
+/// so fast that serialising takes next to nothing.
+fn two_routers(group: &str) -> Results {
+    let text = format!(
+        "duration = '10 s'
+        record.packets = true
+        record.state = true
+        link = [
+            {{ name = 'source', between = ['s', 'r2'], rate = '100 Gbit/s', delay = '1 ms' }},
+            {{ name = 'core', between = ['r2', 'r1'], rate = '100 Gbit/s', delay = '20 ms' }},
+            {{ name = 'host', between = ['r1', 'h'], rate = '100 Gbit/s', delay = '10 ms' }},
+            {{ name = 'other', between = ['r2', 'o'], rate = '100 Gbit/s', delay = '1 ms' }},
+        ]
+        group = [{{ name = 'g', members = ['o'], {group} }}]
+        flow = [{{ name = 'f', from = 's', to = 'g', transport = 'udp', source.cbr = {{ interval = '1 ms', size = '97 B' }} }}]"
+    );
+    run(&text, 1)
+}
+
+/// When packets of the flow came to a node: the first and the last time after `from`.
+fn came(results: &Results, node: &str, from: f64, until: f64) -> Option<(f64, f64)> {
+    let table = results.table("packets").unwrap();
+    let times: Vec<f64> = rows(table, &[("event", "received"), ("place", node), ("kind", "data")])
+        .into_iter()
+        .map(|row| table.number("time_s", row).unwrap())
+        .filter(|time| (from..until).contains(time))
+        .collect();
+    Some((*times.first()?, *times.last()?))
+}
+
+fn packets(results: &Results, link: &str) -> f64 {
+    let table = results.table("links").unwrap();
+    let row = rows(table, &[("link", link)])[0];
+    table.number("packets", row).unwrap()
+}
+
+#[test]
+fn data_come_when_join_graft_and_data_have_gone_their_ways() {
+    let results = two_routers("join = [{ at = '3 s', members = ['h'] }]");
+    let (first, last) = came(&results, "h", 0.0, 10.0).unwrap();
+    // 10 ms for the JOIN, 20 ms for the GRAFT, 30 ms back for the data, of which there are some every millisecond.
+    assert!((3.060..3.0611).contains(&first), "{first}");
+    assert!(last > 9.99);
+    let sent = |node, what| state(&results, &[("kind", "agent"), ("node", node)], what);
+    assert_eq!((sent("h", "joins_sent"), sent("r1", "grafts_sent"), sent("r2", "grafts_sent")), (1.0, 1.0, 0.0));
+    assert_eq!(sent("h", "control_bytes"), 40.0);
+}
+
+#[test]
+fn the_last_router_goes_on_for_the_leave_latency() {
+    // It joins at 1 s; LEAVE and PRUNE take 30 ms, and the latency 2 s: the last packet leaves r2 at 5 + 2.03 s.
+    let results = two_routers("join = [{ at = '1 s', members = ['h'] }], leave = [{ at = '5 s', members = ['h'] }]");
+    let over_core = packets(&results, "core r2>r1");
+    // r2 sends from 1.03 s to 7.03 s, a packet each millisecond.
+    assert!((over_core - 6000.0).abs() <= 2.0, "{over_core}");
+    // The host hears nothing after it has left.
+    let (_, last) = came(&results, "h", 0.0, 10.0).unwrap();
+    assert!((4.998..5.0).contains(&last), "{last}");
+    assert_eq!(state(&results, &[("kind", "agent"), ("node", "r1")], "prunes_sent"), 1.0);
+    let at_once = two_routers(
+        "join = [{ at = '1 s', members = ['h'] }], leave = [{ at = '5 s', members = ['h'] }], leave_latency = '0 s'",
+    );
+    assert!((packets(&at_once, "core r2>r1") - 4000.0).abs() <= 2.0);
+}
+
+#[test]
+fn who_joins_again_in_time_is_not_cut_off() {
+    let results = two_routers(
+        "join = [{ at = '1 s', members = ['h'] }, { at = '6 s', members = ['h'] }], leave = [{ at = '5 s', members = ['h'] }]",
+    );
+    // r1 gets them from 1.05 s to the end.
+    assert!((packets(&results, "core r2>r1") - 8950.0).abs() <= 2.0);
+    assert_eq!(state(&results, &[("kind", "agent"), ("node", "r1")], "prunes_sent"), 0.0);
+}
+
+#[test]
+fn two_members_behind_a_router_cost_one_copy_above_it() {
+    let text = |trees| {
+        format!(
+            "duration = '1 s'
+            link = [
+                {{ name = 'up', between = ['s', 'r'], rate = '1 Gbit/s' }},
+                {{ name = 'a', between = ['r', 'a'], rate = '1 Gbit/s' }},
+                {{ name = 'b', between = ['r', 'b'], rate = '1 Gbit/s' }},
+            ]
+            group = [{{ name = 'g', members = ['a', 'b'], trees = '{trees}' }}]
+            flow = [{{ from = 's', to = 'g', transport = 'udp', source.cbr = {{ interval = '10 ms', size = '100 B' }} }}]"
+        )
+    };
+    for trees in ["signalled", "instant"] {
+        let results = run(&text(trees), 1);
+        assert_eq!(packets(&results, "up s>r"), 99.0, "{trees}");
+        assert_eq!(column(&results, "flows", "received_packets"), [98.0, 98.0], "{trees}");
+    }
+}
+
+/// A square: `s`–`x`–`d` is the short way, `s`–`y`–`d` the long one. The short one goes down at 1 s and comes back at 2 s.
+fn square(trees: &str) -> Results {
+    let text = format!(
+        "duration = '3 s'
+        record.packets = true
+        link = [
+            {{ name = 'sx', between = ['s', 'x'], rate = '1 Gbit/s', delay = '10 ms' }},
+            {{ name = 'xd', between = ['x', 'd'], rate = '1 Gbit/s', delay = '10 ms' }},
+            {{ name = 'sy', between = ['s', 'y'], rate = '1 Gbit/s', delay = '20 ms' }},
+            {{ name = 'yd', between = ['y', 'd'], rate = '1 Gbit/s', delay = '20 ms' }},
+        ]
+        group = [{{ name = 'g', members = ['d'], trees = '{trees}' }}]
+        flow = [{{ from = 's', to = 'g', transport = 'udp', source.cbr = {{ interval = '1 ms', size = '100 B' }} }}]
+        change = [{{ at = '1 s', link = 'xd', up = false }}, {{ at = '2 s', link = 'xd', up = true }}]"
+    );
+    run(&text, 1)
+}
+
+#[test]
+fn a_tree_follows_the_network_with_messages_or_at_once() {
+    // With messages: GRAFT over 20 + 20 ms, data over 40 ms, so nothing comes for 80 ms; at once: for 40 ms less.
+    for (trees, gap) in [("signalled", 0.080), ("instant", 0.040)] {
+        let results = square(trees);
+        let (_, last) = came(&results, "d", 0.9, 1.01).unwrap();
+        let (first, _) = came(&results, "d", 1.01, 2.0).unwrap();
+        assert!((first - 1.0 - gap).abs() < 0.0015, "{trees}: from {last} to {first}");
+        // Back again: over the short way, with nothing twice in the end.
+        let (_, last) = came(&results, "d", 2.5, 3.0).unwrap();
+        assert!(last > 2.998, "{trees}");
+        let twice = column(&results, "flows", "duplicate_packets")[0];
+        assert_eq!(twice, 0.0, "{trees}");
+    }
+}
+
+#[test]
+fn an_area_is_sent_to_whoever_listens() {
+    let text = "duration = '1 s'
+        link = [
+            { name = 'up', between = ['s', 'r'], rate = '1 Gbit/s' },
+            { name = 'a', between = ['r', 'a'], rate = '1 Gbit/s' },
+            { name = 'b', between = ['r', 'b'], rate = '1 Gbit/s' },
+        ]
+        group = [{ name = 'g', members = ['a'], area = ['b'] }]
+        flow = [{ from = 's', to = 'g', transport = 'udp', source.cbr = { interval = '10 ms', size = '100 B' } }]";
+    let results = run(text, 1);
+    assert_eq!((packets(&results, "a r>a"), packets(&results, "b r>b")), (98.0, 98.0));
+    assert_eq!(column(&results, "flows", "received_packets"), [98.0]);
+    let drops = results.table("drops").unwrap();
+    assert_eq!(rows(drops, &[("cause", "no_endpoint")]).len(), 1);
+}
+
+#[test]
+fn queues_let_messages_pass() {
+    // The way up is full of a stream that overloads it.
+    let text = "duration = '5 s'
+        record.packets = true
+        link = [
+            { name = 'up', between = ['s', 'r'], rate = '10 Mbit/s' },
+            { name = 'a', between = ['r', 'a'], rate = '100 kbit/s', queue.droptail.limit = '2 packets' },
+        ]
+        group = [{ name = 'g', join = [{ at = '1 s', members = ['a'] }] }]
+        flow = [
+            { name = 'f', from = 's', to = 'g', transport = 'udp', source.cbr = { interval = '10 ms', size = '10 B' } },
+            { name = 'load', from = 'a', to = 'r', transport = 'udp', source.cbr = { interval = '10 ms', size = '1000 B' } },
+        ]";
+    let results = run(text, 1);
+    let (first, _) = came(&results, "a", 0.0, 5.0).unwrap();
+    // The JOIN waits behind two packets at most, 82 ms each, and one in service.
+    assert!(first < 1.35, "{first}");
+}
+
+/// The worst receiver of a group leaves, and comes back: its sender follows the other one meanwhile.
+#[test]
+fn congestion_control_of_a_group_follows_who_listens() {
+    for transport in ["tfmcc", "pgmcc"] {
+        let text = format!(
+            "duration = '180 s'
+            record.series = '1 s'
+            link = [
+                {{ name = 'up', between = ['s', 'r'], rate = '10 Mbit/s' }},
+                {{ name = 'fast', between = ['r', 'a'], rate = '2 Mbit/s', queue.droptail.limit = '20 packets' }},
+                {{ name = 'slow', between = ['r', 'b'], rate = '300 kbit/s', queue.droptail.limit = '20 packets' }},
+            ]
+            group = [{{
+                name = 'g', members = ['a', 'b'], leave_latency = '0 s',
+                leave = [{{ at = '60 s', members = ['b'] }}], join = [{{ at = '120 s', members = ['b'] }}],
+            }}]
+            flow = [{{ name = 'f', from = 's', to = 'g', transport = '{transport}' }}]"
+        );
+        let results = run(&text, 1);
+        let got = crate::common::scenario::series(&results, "fast r>a", "throughput_kbps");
+        let mean = |from: f64, until: f64| {
+            let values: Vec<f64> =
+                got.iter().filter(|(at, _)| (from..until).contains(at)).map(|(_, value)| *value).collect();
+            values.iter().sum::<f64>() / values.len() as f64
+        };
+        let (with, without, again) = (mean(40.0, 60.0), mean(100.0, 120.0), mean(160.0, 180.0));
+        // What the slow link loses, a few per cent, comes on top of its rate.
+        let follows = |rate: f64| (150.0..315.0).contains(&rate);
+        assert!(follows(with) && without > 1000.0 && follows(again), "{transport}: {with}, {without}, {again}");
+    }
+}

@@ -1,0 +1,128 @@
+//! Does SWAN admit, refuse and regulate over several hops as its paper says, and does shaping best effort keep the
+//! delay of real-time traffic short?
+
+use std::fmt::Write;
+
+use crate::common::scenario::rows;
+use lasthop_core::scenario::run::Results;
+
+/// A chain of three radio hops, n0 to n3, of 2 Mbit/s and 2 ms each.
+fn chain(queue: &str, duration: u32, rest: &str) -> String {
+    let mut text = format!("duration = \"{duration} s\"\nrecord.state = true\n");
+    for hop in 0..3 {
+        let _ = write!(
+            text,
+            "[[link]]\nname = \"hop{hop}\"\nbetween = [\"n{hop}\", \"n{}\"]\nrate = \"2 Mbit/s\"\ndelay = \"2 ms\"\n\
+             queue = {queue}\n",
+            hop + 1
+        );
+    }
+    text + rest
+}
+
+/// A real-time flow over the chain: 972 B of payload, 1000 B on the wire, every 20 ms make 400 kbit/s.
+fn real_time(name: &str, start: &str, qos: &str) -> String {
+    format!(
+        "[[flow]]\nname = \"{name}\"\nfrom = \"n0\"\nto = \"n3\"\nstart = \"{start}\"\ntransport = \"udp\"\n\
+         source.cbr = {{ interval = \"20 ms\", size = \"972 B\" }}\n{qos}\n"
+    )
+}
+
+fn run(text: &str) -> Results {
+    crate::common::scenario::run(text, 1)
+}
+
+/// A value of the table `state`.
+fn state(results: &Results, kind: &str, name: &str, quantity: &str) -> f64 {
+    crate::common::scenario::state(results, &[("kind", kind), ("name", name)], quantity)
+}
+
+#[test]
+fn a_source_is_admitted_while_there_is_room_on_all_hops() {
+    // The threshold is 0.6 · 2 Mbit/s: two flows of 400 kbit/s leave 400, as nearly as an estimate over packets
+    // tells, so a third one of 381 fits and a fourth does not.
+    let qos = |rate| format!("qos.swan = {{ rate = \"{rate} kbit/s\", on_reject = \"block\" }}");
+    let mut flows = String::new();
+    for (n, rate, interval) in [(0, 400, "20 ms"), (1, 400, "20 ms"), (2, 385, "21 ms"), (3, 385, "21 ms")] {
+        flows += &real_time(&format!("f{n}"), &format!("{} s", 10 * n), &qos(rate)).replace("20 ms", interval);
+    }
+    let results = run(&chain("\"swan\"", 34, &flows));
+    for (flow, admitted, probes) in [("f0", 400e3, 1.0), ("f1", 400e3, 1.0), ("f2", 385e3, 1.0)] {
+        assert_eq!(state(&results, "sender", flow, "admitted_bps"), admitted, "{flow}");
+        assert_eq!(state(&results, "sender", flow, "signalling_packets"), probes, "{flow}");
+        assert_eq!(state(&results, "receiver", flow, "signalling_packets"), 1.0, "one reply");
+        assert_eq!(state(&results, "sender", flow, "regulations"), 0.0, "{flow}");
+    }
+    assert_eq!(state(&results, "sender", "f3", "admitted_bps"), 0.0);
+    assert!(state(&results, "sender", "f3", "rejections") >= 1.0);
+    assert_eq!(state(&results, "receiver", "f3", "received_packets"), 0.0);
+    // The first one's probe meets nobody, and no node works at it: 0.4 ms and 2 ms a hop, there and back.
+    assert!((state(&results, "sender", "f0", "setup_ms") - 6.0 * 2.4).abs() < 1e-6);
+    // State at an interface does not grow with flows.
+    let one = run(&chain("\"swan\"", 5, &real_time("f0", "0 s", &qos(400))));
+    let size = |results: &Results| state(results, "link", "hop1 n1>n2", "state_bytes");
+    assert_eq!(size(&results), size(&one));
+}
+
+#[test]
+fn sources_are_regulated_until_the_rest_fits_a_slower_hop() {
+    // Three of 348 kbit/s fit under 1.2 Mbit/s; at 20 s the last hop falls to 1 Mbit/s, whose threshold is 600.
+    // They wait long enough for the estimate, whose window is 1 s, to show that one of them has stopped.
+    let mut flows = String::new();
+    for n in 0..3 {
+        let qos = "qos.swan = { rate = \"400 kbit/s\", on_reject = \"block\", wait = \"10 s\", retry = \"60 s\" }";
+        flows += &real_time(&format!("f{n}"), &format!("{} s", 5 * n), qos)
+            .replace("20 ms", "23 ms")
+            .replace("400 kbit/s", "360 kbit/s");
+    }
+    flows += "[[change]]\nat = \"20 s\"\nlink = \"hop2\"\nrate = \"1 Mbit/s\"\n";
+    let results = run(&chain("\"swan\"", 40, &flows));
+    let of = |quantity| [0, 1, 2].map(|n| state(&results, "sender", &format!("f{n}"), quantity));
+    let admitted = of("admitted_bps").iter().filter(|rate| **rate > 0.0).count();
+    // 348 kbit/s is what one sends: one fits under 600, two do not.
+    assert_eq!(admitted, 1, "{:?}", of("admitted_bps"));
+    assert!(of("regulations").iter().sum::<f64>() >= 2.0, "{:?}", of("regulations"));
+    let rate = state(&results, "link", "hop2 n2>n3", "real_time_bps");
+    let threshold = state(&results, "link", "hop2 n2>n3", "threshold_bps");
+    assert!(rate <= threshold && threshold == 600e3, "{rate} of {threshold}");
+    // No node was told anything: there are no signalling machines.
+    assert!(rows(results.table("state").unwrap(), &[("kind", "agent")]).is_empty());
+}
+
+#[test]
+fn a_source_may_lower_its_rate_to_its_floor() {
+    let qos = "qos.swan = { rate = \"400 kbit/s\", floor = \"100 kbit/s\", wait = \"500 ms\" }";
+    let change = "[[change]]\nat = \"5 s\"\nlink = \"hop1\"\nrate = \"500 kbit/s\"\n";
+    let results = run(&chain("\"swan\"", 25, &(real_time("f", "0 s", qos) + change)));
+    // It sends 400; 0.6 · 500 = 300 fit. The bucket holds it to that, so marks end with the estimate.
+    let admitted = state(&results, "sender", "f", "admitted_bps");
+    assert!((290e3..=300e3).contains(&admitted), "{admitted}");
+    let rate = state(&results, "link", "hop1 n1>n2", "real_time_bps");
+    assert!(rate <= 301e3, "{rate}");
+    assert!(state(&results, "sender", "f", "policed_packets") > 0.0);
+}
+
+#[test]
+fn shaping_best_effort_keeps_real_time_delays_short() {
+    // A real-time flow and a greedy TCP connection share the chain: with a FIFO they share its queue.
+    let best_effort = "[[flow]]\nname = \"tcp\"\nfrom = \"n0\"\nto = \"n3\"\n";
+    let measure = |queue: &str, qos: &str| {
+        let text = chain(queue, 60, &(real_time("f", "0 s", qos) + best_effort));
+        let results = run(&text);
+        let flows = results.table("flows").unwrap();
+        let row = |name: &str| (0..flows.rows()).find(|&row| flows.text("flow", row) == Some(name)).unwrap();
+        (
+            flows.number("delay_ms_p95", row("f")).unwrap(),
+            flows.number("loss_pct", row("f")).unwrap(),
+            flows.number("goodput_kbps", row("tcp")).unwrap(),
+        )
+    };
+    let (fifo, _, _) = measure("\"droptail\"", "");
+    let (swan, loss, tcp) = measure("\"swan\"", "qos.swan.rate = \"410 kbit/s\"");
+    // Three hops of 4 + 2 ms are 18 ms without any queue; the algorithm tolerates δ = 10 ms at each.
+    assert!(swan <= 18.0 + 3.0 * 10.0, "{swan} ms");
+    assert!(fifo >= 5.0 * swan, "{fifo} against {swan} ms");
+    assert_eq!(loss, 0.0);
+    // Best effort still gets a part of the 1.6 Mbit/s that are left, between cuts to the half.
+    assert!(tcp > 300.0, "{tcp} kbit/s");
+}

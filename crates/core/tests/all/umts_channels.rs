@@ -1,0 +1,347 @@
+//! The shared transport channels of a UMTS cell through its medium: who sends when, and what collides.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::common::cell::{Happened, happened};
+use lasthop_core::engine::Instant;
+use lasthop_core::net::observe::PduStep;
+use lasthop_core::scenario::{check, read};
+
+fn ms(n: u64) -> Instant {
+    Instant::from_nanos(n * 1_000_000)
+}
+
+/// A cell with RLC in unacknowledged mode and PDUs of 40 B of data, whose terminals get DSCH for any packet.
+fn dsch(ues: u32, order: &str, budget: &str, flows: &str) -> Happened {
+    let text = format!(
+        r#"
+        duration = "10 s"
+        profile = "3gpp"
+        [[cell]]
+        name = "cell"
+        rnc = "rnc"
+        ues = {ues}
+        rlc.um = {{ header = "free", tells_start = false }}
+        dsch = {{ rate = "256 kbit/s", order = "{order}" }}
+        attachment.rrc = {{ threshold = "0 B", budget = "{budget}" }}
+        {flows}
+        "#
+    );
+    happened(&text, 1)
+}
+
+/// A flow of datagrams of 1472 B down, which with their headers are 38 PDUs, from `start` on.
+fn downloads(ue: &str, start: &str, interval: &str) -> String {
+    let source = format!("source.cbr = {{ size = \"1472 B\", interval = \"{interval}\" }}");
+    format!("[[flow]]\nfrom = \"rnc\"\nto = \"cell.ue[{ue}]\"\nstart = \"{start}\"\ntransport = \"udp\"\n{source}\n")
+}
+
+/// The terminals of the intervals in which anything was sent down, in order, each with the number of its PDUs.
+fn intervals(happened: &Happened) -> Vec<(Instant, usize, usize)> {
+    let mut intervals: Vec<(Instant, usize, usize)> = Vec::new();
+    for (at, ue) in happened.when(PduStep::Aired, false) {
+        match intervals.last_mut() {
+            Some((last, same, pdus)) if *last == at && *same == ue => *pdus += 1,
+            _ => intervals.push((at, ue, 1)),
+        }
+    }
+    intervals
+}
+
+#[test]
+fn the_shared_channel_serves_one_terminal_in_an_interval_and_loses_nothing() {
+    for order in ["fifo", "round_robin"] {
+        // Three times 120 kbit/s towards 256 kbit/s: it is never idle once they are on it.
+        let happened = dsch(3, order, "800 kbit/s", &downloads("*", "0 s", "100 ms"));
+        let intervals = intervals(&happened);
+        assert!(happened.when(PduStep::Dropped, false).is_empty(), "{order}");
+        // Set up at 0.9 s, handed down at 0.909 s; 15 ms of Iub later the next interval begins at 0.93 s.
+        assert_eq!(intervals[0].0, ms(930), "{order}");
+        for pair in intervals.windows(2) {
+            assert_eq!(pair[1].0.since(pair[0].0).as_nanos(), 10_000_000, "{order}: one terminal in each interval");
+        }
+        let full = intervals.iter().filter(|(.., pdus)| *pdus == 8).count() as f64;
+        // 256 kbit/s in 10 ms are 8 PDUs; a packet's end may leave an interval partly empty.
+        assert!(full > 0.75 * intervals.len() as f64, "{order}: {full} of {}", intervals.len());
+        let shares: Vec<usize> =
+            (0..3).map(|n| intervals.iter().filter(|(_, ue, _)| *ue == n).map(|(.., pdus)| pdus).sum()).collect();
+        let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
+        assert!(most - least <= 2 * 38, "{order}: {shares:?}");
+    }
+}
+
+#[test]
+fn terminals_come_by_the_age_of_their_packets_or_in_turn() {
+    // Two packets of 38 PDUs at the terminals 2, 0 and 1, which come in this order while they wait for channels.
+    let flows = [("2", "1 ms"), ("0", "2 ms"), ("1", "3 ms")].map(|(ue, start)| downloads(ue, start, "20 s")).concat();
+    let terminals = |order| -> Vec<usize> {
+        intervals(&dsch(3, order, "800 kbit/s", &flows)).into_iter().map(|(_, ue, _)| ue).collect()
+    };
+    // Set-up takes equally long for all, so terminal 2 is alone for less than an interval. 38 PDUs are 5 intervals.
+    assert_eq!(terminals("round_robin"), [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
+    assert_eq!(terminals("fifo"), [2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn a_terminal_whose_window_is_closed_passes_its_turn() {
+    // A window of 8 PDUs, one interval's, and a report that takes several intervals: alone a terminal leaves most of
+    // the channel idle, which a second one may use, whoever's packets are older.
+    let delivered = |ues: u32, order: &str| -> Vec<f64> {
+        let text = format!(
+            r#"
+            duration = "10 s"
+            [[cell]]
+            name = "cell"
+            rnc = "rnc"
+            ues = {ues}
+            rlc.am = {{ window = 8, poll_every = 8 }}
+            dsch = {{ rate = "256 kbit/s", order = "{order}" }}
+            attachment.rrc.threshold = "0 B"
+            {}
+            "#,
+            downloads("*", "0 s", "50 ms")
+        );
+        let happened = happened(&text, 1);
+        (0..ues).map(|n| happened.value(&format!("ue[{n}] down"), "packets")).collect()
+    };
+    for order in ["fifo", "round_robin"] {
+        let alone = delivered(1, order)[0];
+        assert!(alone > 10.0, "{order}: {alone}");
+        for packets in delivered(2, order) {
+            assert!(packets > 0.8 * alone, "{order}: {packets} of {alone}");
+        }
+    }
+}
+
+#[test]
+fn a_terminal_on_the_shared_channel_takes_little_of_the_cell() {
+    // (800 − 32 − 256)/3.4 kbit/s are 150. With a large budget the codes decide: of 256 codes of SF 256, two are
+    // those of CPICH and P-CCPCH, FACH's (SF 64) is an ancestor of 4, DSCH's (SF 8) of 32.
+    for (budget, most) in [("800 kbit/s", 150.0), ("5 Mbit/s", 256.0 - 2.0 - 4.0 - 32.0)] {
+        let happened = dsch(230, "fifo", budget, &downloads("*", "0 s", "2 s"));
+        assert_eq!(happened.value("", "dedicated"), most, "{budget}");
+        assert!(happened.services.iter().any(|(.., service)| *service == "shared"));
+    }
+}
+
+#[test]
+fn tcp_gets_its_data_over_the_shared_channel_and_its_acknowledgements_over_a_dedicated_one() {
+    let flow = "[[flow]]\nfrom = \"rnc\"\nto = \"cell.ue[*]\"\ntransport = \"tcp\"\nsource.file.size = \"60 kB\"\n";
+    let happened = dsch(4, "round_robin", "800 kbit/s", flow);
+    for n in 0..4 {
+        assert!(happened.value(&format!("ue[{n}] down"), "bytes") > 60_000.0);
+        assert_eq!(happened.value(&format!("ue[{n}] up"), "queue_dropped_pdus"), 0.0);
+    }
+    // 4 × 60 kB take 7.5 s at 256 kbit/s; with headers and the set-up all is done before 10 s.
+    assert!(happened.value("", "dsch_sent_pdus") >= 4.0 * 60_000.0 / 40.0);
+}
+
+/// Terminals that send packets of 1472 B up on the common channels, with common packet channels.
+fn uploads(ues: u32, interval: &str, cpch: &str, seed: u64) -> Happened {
+    let text = format!(
+        r#"
+        duration = "4 s"
+        profile = "3gpp"
+        [[cell]]
+        name = "cell"
+        rnc = "rnc"
+        ues = {ues}
+        rlc.um = {{ header = "free", tells_start = false }}
+        attachment = "common"
+        {cpch}
+        [[flow]]
+        from = "cell.ue[*]"
+        to = "rnc"
+        transport = "udp"
+        source.cbr = {{ size = "1472 B", interval = "{interval}" }}
+        "#
+    );
+    happened(&text, seed)
+}
+
+/// When each interval began in which terminals sent up, and which they were.
+fn frames(happened: &Happened) -> BTreeMap<Instant, BTreeSet<usize>> {
+    let mut frames: BTreeMap<Instant, BTreeSet<usize>> = BTreeMap::new();
+    for (at, ue) in happened.when(PduStep::Aired, true) {
+        frames.entry(at).or_default().insert(ue);
+    }
+    frames
+}
+
+#[test]
+fn a_message_follows_its_access_and_ends_after_so_many_frames() {
+    // The access preamble goes at once, in the slot that begins at 0. The message may begin 10 access slots or
+    // 13.3 ms later: with the interval at 20 ms, in 19 intervals of two PDUs each.
+    let happened = uploads(1, "10 s", "cpch = { max_frames = 64 }", 1);
+    let sent = happened.when(PduStep::Aired, true);
+    let expected: Vec<(Instant, usize)> = (0..38).map(|n| (ms(20 + 10 * (n / 2)), 0)).collect();
+    assert_eq!(sent, expected);
+    assert_eq!(happened.value("", "cpch_accesses"), 1.0);
+    assert_eq!(happened.arrivals.len(), 1);
+
+    // With 8 frames the message is over at 100 ms, and 22 PDUs (880 B) remain: it tries again, and no message is
+    // longer than 8 frames. Odd multiples of 10 ms are no intervals of RACH.
+    let happened = uploads(1, "10 s", "cpch = { max_frames = 8, threshold = '500 B' }", 1);
+    let sent = happened.when(PduStep::Aired, true);
+    assert_eq!(sent.iter().filter(|(at, _)| *at < ms(100)).count(), 16);
+    assert_eq!(happened.value("", "cpch_accesses"), 2.0);
+    assert_eq!(happened.arrivals.len(), 1);
+}
+
+#[test]
+fn one_terminal_at_a_time_has_a_common_packet_channel_unless_messages_collide() {
+    let (mut collisions, mut alone) = (0.0, 0);
+    for seed in 1..=10 {
+        let happened = uploads(12, "1 s", "cpch = { channels = 1, max_frames = 8 }", seed);
+        let lost = happened.when(PduStep::Lost, true).len();
+        let mut together = 0;
+        for (at, ues) in frames(&happened) {
+            if at.as_nanos() % 20_000_000 == 0 {
+                continue; // RACH sends then, too
+            }
+            if ues.len() == 1 {
+                alone += 1;
+            } else {
+                together += 2 * ues.len();
+            }
+        }
+        // Nothing of messages that collide is received, and nothing else is lost.
+        assert!(lost >= together, "{lost} lost, {together} sent together in every other frame");
+        let collided = happened.value("", "cpch_collisions");
+        assert_eq!(lost > 0, collided > 0.0);
+        collisions += collided;
+        assert!(happened.value("", "cpch_lost") > 0.0, "12 terminals that begin at once meet");
+    }
+    assert!(alone > 500, "{alone} intervals with one terminal");
+    assert!(collisions > 0.0, "12 contend for one channel at once, and share one of 16 preambles now and then");
+}
+
+#[test]
+fn a_terminal_waits_for_channels_of_its_own_without_a_common_packet_channel() {
+    let text = |switch: &str| {
+        format!(
+            r#"
+            duration = "4 s"
+            [[cell]]
+            name = "cell"
+            rnc = "rnc"
+            ues = 2
+            rlc.um = {{}}
+            cpch = {{ max_frames = 16 }}
+            attachment.rrc = {{ {switch} }}
+            [[flow]]
+            from = "cell.ue[*]"
+            to = "rnc"
+            transport = "udp"
+            source.cbr = {{ size = "1000 B", interval = "400 ms" }}
+            "#
+        )
+    };
+    // Both carry the same in the end; what was under way over one when the other took over is not lost.
+    for switch in ["", "uplink_threshold = '2000 B', keep = '200 ms'"] {
+        let happened = happened(&text(switch), 3);
+        assert!(happened.value("", "cpch_accesses") > 0.0, "{switch}");
+        assert!(happened.arrivals.len() >= 16, "{switch}: {}", happened.arrivals.len());
+    }
+}
+
+#[test]
+fn random_access_is_slotted_aloha_if_asked_for() {
+    // Ten terminals send one PDU each in the first interval, which begins at 20 ms. With M = 15 slots × S
+    // signatures a message is alone with probability (1 − 1/M)⁹, and two given ones both with
+    // (1 − 1/M)(1 − 2/M)⁸.
+    const RUNS: u32 = 150;
+    for signatures in [1, 4] {
+        let (k, m) = (10.0_f64, 15.0 * f64::from(signatures));
+        let one = k * libm::pow(1.0 - 1.0 / m, 9.0);
+        let pairs = k * (k - 1.0) * (1.0 - 1.0 / m) * libm::pow(1.0 - 2.0 / m, 8.0);
+        let sigma = ((pairs + one - one * one) / f64::from(RUNS)).sqrt();
+        let mut received = 0;
+        for seed in 0..RUNS {
+            let text = format!(
+                r#"
+                duration = "200 ms"
+                [[cell]]
+                name = "cell"
+                rnc = "rnc"
+                ues = 10
+                rlc.um = {{ header = "free", tells_start = false }}
+                rach_aloha = {{ signatures = {signatures} }}
+                iub.delay = "0 s"
+                attachment = "common"
+                [[flow]]
+                from = "cell.ue[*]"
+                to = "rnc"
+                transport = "udp"
+                source.cbr = {{ size = "10 B", interval = "1 s" }}
+                "#
+            );
+            let happened = happened(&text, u64::from(seed));
+            received += happened.arrivals.len();
+            let came = happened.when(PduStep::Received, true);
+            assert_eq!(came.len() + happened.when(PduStep::Lost, true).len(), 10);
+            for (at, _) in came {
+                // Slot n of 4/3 ms, three slots to the message, 20 ms for it, 15 µs of MAC, 514 ns of Iub.
+                let slot = (at.since(ms(20 + 4 + 20)).as_nanos() - 15_000) * 3 / 4_000_000;
+                assert!(slot < 15, "{at:?}");
+                let expected = 44_015_000 + slot * 4_000_000 / 3;
+                assert!(at.as_nanos() - expected < 10 * 515, "{at:?}");
+            }
+        }
+        let mean = received as f64 / f64::from(RUNS);
+        assert!((mean - one).abs() < 4.0 * sigma, "{signatures} signatures: {mean} of {one} ± {sigma}");
+    }
+}
+
+#[test]
+fn a_terminal_sends_its_next_message_when_the_last_has_ended() {
+    // 399 B and an indicator are 10 PDUs. Preamble, three slots and a message of 20 ms take 24 to 42.7 ms, so the next
+    // interval that may follow is the second or third.
+    let text = r#"
+        duration = "2 s"
+        [[cell]]
+        name = "cell"
+        rnc = "rnc"
+        rlc.um = { header = "free", tells_start = false }
+        rach_aloha = {}
+        attachment = "common"
+        [[flow]]
+        from = "cell.ue[*]"
+        to = "rnc"
+        transport = "udp"
+        source.cbr = { size = "371 B", interval = "10 s" }
+        "#;
+    for seed in 0..20 {
+        let happened = happened(text, seed);
+        let sent = happened.when(PduStep::Aired, true);
+        assert_eq!(sent.len(), 10);
+        for pair in sent.windows(2) {
+            let gap = pair[1].0.since(pair[0].0).as_nanos() / 1_000_000;
+            assert!([40, 60].contains(&gap), "{gap} ms");
+        }
+        assert!(happened.when(PduStep::Dropped, true).is_empty() && happened.arrivals.len() == 1);
+    }
+}
+
+#[test]
+fn a_channel_that_nothing_is_mapped_to_is_refused() {
+    let scenario = |cell: &str| {
+        let text = format!("duration = \"1 s\"\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\n{cell}\n");
+        read::toml(&text, "test.toml").and_then(|document| check(&document)).map_err(|error| error.to_string())
+    };
+    for (cell, message) in [
+        ("attachment = \"common\"\ndsch = {}", "the attachment \"common\" maps nothing to DSCH"),
+        ("attachment = \"dedicated\"\ncpch = {}", "the attachment \"dedicated\" maps nothing to CPCH"),
+        ("dsch.tti = \"2 ms\"", "a transmission time interval of 2 ms of DSCH"),
+        ("dsch.rate = \"3 Mbit/s\"", "take 4 codes of spreading factor 4"),
+        ("cpch.channels = 17", "17 common packet channels"),
+        ("rach_aloha.signatures = 0", "0 signatures"),
+        ("fach = { rate = \"32 kbit/s\", tti = \"15 ms\" }", "a transmission time interval of 15 ms"),
+    ] {
+        let error = scenario(cell).unwrap_err();
+        assert!(error.contains(message), "{cell}: {error}");
+    }
+    for cell in ["dsch = {}\ncpch = {}\nrach_aloha = {}", "attachment = \"common\"\ncpch = {}"] {
+        scenario(cell).unwrap();
+    }
+}
