@@ -14,6 +14,9 @@ use crate::net::{Hears, Notice, Source, Timed, Transfer};
 
 use super::SourceConfig;
 
+/// How long a transfer takes at least. One that is lost at the sender itself would end at once, and without a pause so would the next.
+const LEAST: Duration = Duration::from_millis(1);
+
 /// Files of a few sizes, one after another, with a pause after each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -163,7 +166,7 @@ impl Files {
         let coming = |end, &(begin, until): &(u64, u64)| if until == end { begin } else { end };
         if self.received >= self.lost.iter().rev().fold(transfer.bytes, coming) {
             transfer.received = Some(now);
-            self.wake = Some(now + self.pause);
+            self.wake = Some(now.max(transfer.start + LEAST) + self.pause);
             self.asks.push_back(Notice::Over);
         }
     }
@@ -320,6 +323,22 @@ mod tests {
             }
             source.on_notice(now, *last);
             assert_eq!(source.next_timeout().is_some(), ends, "{notices:?}");
+        }
+    }
+
+    /// The link behind the sender is down, and nobody pauses: a thousand files in a second, not an endless number at one instant.
+    #[test]
+    fn what_is_lost_at_once_does_not_stop_time() {
+        let config = Config { pause: Duration::ZERO, pause_min: Duration::ZERO, ..Config::default() };
+        let mut source = config.build(Instant::ZERO, Streams::new(1).stream("flow", "source"));
+        let first = source.next_timeout().unwrap();
+        for n in 0..1000 {
+            let now = source.next_timeout().unwrap();
+            assert_eq!(now, first + Duration::from_millis(n));
+            source.on_timeout(now);
+            let bytes = source.transfers().last().unwrap().bytes;
+            source.on_notice(now, Notice::Sent(bytes));
+            source.on_notice(now, Notice::Lost { payload: bytes as u32, end: bytes });
         }
     }
 
