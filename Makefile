@@ -21,7 +21,7 @@ test-rust:
 
 test-python: .venv/core .venv/test
 	$(BIN)/python -m mypy.stubtest lasthop._core
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 
 lint: .venv/core .venv/test
 	cargo fmt --all --check
