@@ -436,12 +436,23 @@ def test_figures_and_tables_are_there(reproduced):
     }
     assert figures == set(reproduced.figures)
     tables = {claim.see for claim in CLAIMS if claim.see.startswith("table")}
-    assert tables | {"table-1", "table-2", "table-readings", "table-changes"} <= set(reproduced.tables)
+    assert tables | {"table-1", "table-2", "table-readings", "table-changes", "table-expulsion"} <= set(
+        reproduced.tables
+    )
     for paths in (*reproduced.figures.values(), *reproduced.tables.values()):
         assert all(path.stat().st_size > 0 for path in paths)
     page = reproduced.report.read_text()
     for claim in CLAIMS:
         assert f'id="{claim.id}"' in page
+
+
+def test_a_terminal_that_stays_bad_is_expelled_and_one_that_recovers_is_not(reproduced):
+    rows = read_table(reproduced.folder / "table-expulsion.parquet").rows()
+    expel = {(row["scheme"], row["degraded"], row["expels"]): row["runs that expel"] for row in rows}
+    assert len(expel) == 8
+    for (scheme, degraded, expels), runs in expel.items():
+        expected = scheme == "MOD_TFMCC" and degraded == "for good" and expels == "yes"
+        assert runs == ("2 of 2" if expected else "0 of 2"), (scheme, degraded, expels)
 
 
 def test_copies_are_counted(reproduced):

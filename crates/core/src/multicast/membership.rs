@@ -7,6 +7,8 @@
 //! neighbour before. There are no floods: this is how source-specific groups (RFC 4607) and the lists of MBMS (3GPP TS 23.246) work.
 //!
 //! Who runs a group can take a host out of it and let it in again: the host's machine then does as if the host itself left or joined.
+//! He can also ask how many packets for a host found no room in front of its radio: the question goes from machine to machine, towards
+//! the host, until one of them knows.
 //!
 //! Messages take 40 bytes, wait with the data, and are never dropped by a queue.
 
@@ -16,7 +18,7 @@ use crate::engine::{Duration, Instant};
 use crate::net::dscp::Dscp;
 use crate::net::{
     Action, Address, Answer, Command, Ecn, Endpoint, FlowId, GroupId, Header, Membership, NodeId, Notice, Order,
-    Packet, Port, Probe, Seat, Signal, SignalHeader, Socket, Timed,
+    Packet, Port, Probe, Rejections, Seat, Signal, SignalHeader, Socket, Timed,
 };
 
 /// The port of the machines.
@@ -36,7 +38,7 @@ pub struct Agent {
     here: Socket,
     steps: VecDeque<Step>,
     /// The order that waits for its answer.
-    asked: Option<Asked>,
+    asked: Option<Waiting>,
     /// Branches to be shut, and when.
     leaving: BTreeMap<(Channel, NodeId), Instant>,
     counts: Counts,
@@ -44,9 +46,18 @@ pub struct Agent {
 
 /// What is to be done next.
 enum Step {
-    Order(Order, Asked),
+    Order(Order, Waiting),
     /// A message to the neighbour on the way to the sender, or to a node.
     Say(Option<NodeId>, Signal, Channel, Duration),
+    /// A question goes on to the neighbour on the way to the host that it names, or its answer to who asked.
+    Pass(SignalHeader),
+}
+
+/// What an order was given for.
+#[derive(Clone, Copy)]
+enum Waiting {
+    Branch(Asked),
+    Rejections(SignalHeader),
 }
 
 /// A branch that was opened or shut.
@@ -67,6 +78,7 @@ struct Counts {
     leaves: u64,
     grafts: u64,
     prunes: u64,
+    passed: u64,
 }
 
 impl Agent {
@@ -85,14 +97,16 @@ impl Agent {
         let (group, source) = channel;
         let own = toward == self.here.node;
         let order = Order { toward, command: Command::Open(group, source, over) };
-        self.steps.push_back(Step::Order(order, Asked { channel, own, opened: true, leave_latency: Duration::ZERO }));
+        let asked = Asked { channel, own, opened: true, leave_latency: Duration::ZERO };
+        self.steps.push_back(Step::Order(order, Waiting::Branch(asked)));
     }
 
     fn shut(&mut self, channel: Channel, toward: NodeId, leave_latency: Duration) {
         let (group, source) = channel;
         let own = toward == self.here.node;
         let order = Order { toward, command: Command::Shut(group, source) };
-        self.steps.push_back(Step::Order(order, Asked { channel, own, opened: false, leave_latency }));
+        let asked = Asked { channel, own, opened: false, leave_latency };
+        self.steps.push_back(Step::Order(order, Waiting::Branch(asked)));
     }
 
     /// The own endpoints begin or cease to listen.
@@ -133,10 +147,14 @@ impl Agent {
         let (group, source) = channel;
         let header =
             SignalHeader { kind, node: source, number: group.0, refresh: leave_latency, ..SignalHeader::default() };
+        self.address(packet, Socket { node: to, port: PORT }, header);
+    }
+
+    fn address(&self, packet: &mut Packet, to: Socket, header: SignalHeader) {
         *packet = Packet {
             from: self.here,
-            to: Address::Node(to),
-            to_port: PORT,
+            to: Address::Node(to.node),
+            to_port: to.port,
             // Network control (RFC 4594 §3.1).
             dscp: Dscp::Cs6.value(),
             ecn: Ecn::NotEct,
@@ -149,8 +167,8 @@ impl Agent {
     }
 
     fn messages(&self) -> u64 {
-        let Counts { joins, leaves, grafts, prunes } = self.counts;
-        joins + leaves + grafts + prunes
+        let Counts { joins, leaves, grafts, prunes, passed } = self.counts;
+        joins + leaves + grafts + prunes + passed
     }
 }
 
@@ -183,11 +201,15 @@ impl Endpoint for Agent {
             Signal::Leave | Signal::Prune => self.shut(channel, from, Duration::ZERO),
             Signal::Expel => self.shut(channel, self.here.node, Duration::ZERO),
             Signal::Admit => self.open(channel, self.here.node, Port::LOCAL),
+            Signal::Rejections if signal.node != self.here.node => {
+                let order = Order { toward: signal.node, command: Command::Rejections(signal.flow, signal.node) };
+                self.steps.push_back(Step::Order(order, Waiting::Rejections(*signal)));
+            }
             _ => {}
         }
     }
 
-    fn on_notice(&mut self, _now: Instant, notice: Notice) {
+    fn on_notice(&mut self, now: Instant, notice: Notice) {
         match notice {
             Notice::Membership(change) => self.on_membership(change),
             Notice::Upstream(upstream) => {
@@ -197,11 +219,16 @@ impl Endpoint for Agent {
                     self.steps.push_back(Step::Say(Some(before), Signal::Prune, channel, Duration::ZERO));
                 }
             }
-            Notice::Answer(Answer::Branches(branches)) => {
-                if let Some(asked) = self.asked.take() {
-                    self.on_branches(asked, branches);
+            Notice::Answer(answer) => match (self.asked.take(), answer) {
+                (Some(Waiting::Branch(asked)), Answer::Branches(branches)) => self.on_branches(asked, branches),
+                (Some(Waiting::Rejections(question)), Answer::Rejected(Rejections { count, last })) => {
+                    let number = u32::try_from(count).unwrap_or(u32::MAX);
+                    let (kind, refresh) = (Signal::Rejected, now.since(last));
+                    self.steps.push_back(Step::Pass(SignalHeader { kind, number, refresh, ..question }));
                 }
-            }
+                (Some(Waiting::Rejections(question)), _) => self.steps.push_back(Step::Pass(question)),
+                _ => {}
+            },
             _ => {}
         }
     }
@@ -211,6 +238,13 @@ impl Endpoint for Agent {
             Step::Order(order, asked) => {
                 self.asked = Some(asked);
                 Some(Action::Order(order))
+            }
+            Step::Pass(header) => {
+                self.counts.passed += 1;
+                let answers = header.kind == Signal::Rejected;
+                let to = if answers { header.sender } else { Socket { node: header.node, port: PORT } };
+                self.address(packet, to, header);
+                Some(if answers { Action::Send } else { Action::SendToward(header.node) })
             }
             Step::Say(None, kind, channel, leave_latency) => {
                 self.write(packet, channel.1, kind, channel, leave_latency);

@@ -1,5 +1,6 @@
 //! Multicast congestion control: the protocols, and the modules that they share.
 
+pub mod expulsion;
 pub mod feedback_timer;
 pub mod gaps;
 pub mod membership;

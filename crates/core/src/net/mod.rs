@@ -9,6 +9,7 @@ pub mod core;
 pub mod discipline;
 pub mod disciplines;
 pub mod dscp;
+pub mod guard;
 pub mod indication;
 pub mod link;
 pub mod loss;
@@ -37,7 +38,7 @@ pub use machine::{
 pub use medium::{Access, Change, Edge, End, InFlight, Medium, Peer, Queued};
 pub use node::FIRST_FREE_PORT;
 pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe, SeenBlock, SeenPdu, Variable, What};
-pub use order::{Answer, Command, Order};
+pub use order::{Answer, Command, Order, Rejections};
 pub use packet::{
     AckVector, Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header,
     ListedInterval, ListedIntervals, NodeId, Packet, PacketState, PgmAck, PgmData, PgmElements, PgmHeader, PgmNak,

@@ -2,7 +2,7 @@
 //!
 //! Nobody orders anything at another node; control between nodes is packets between machines.
 
-use crate::engine::BitRate;
+use crate::engine::{BitRate, Instant};
 
 use super::core::Port;
 use super::dscp::Class;
@@ -34,8 +34,24 @@ pub enum Command {
     Open(GroupId, NodeId, Port),
     /// Let it through no longer.
     Shut(GroupId, NodeId),
-    /// Say how many packets of a flow for this terminal found no room in front of the radio.
+    /// Say how many packets of a flow for this terminal found no room in front of the radio, and when the last.
     Rejections(FlowId, NodeId),
+}
+
+/// Packets that found no room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rejections {
+    /// How many.
+    pub count: u64,
+    /// When the last of them came; without meaning if there are none.
+    pub last: Instant,
+}
+
+impl Rejections {
+    /// These and others.
+    pub fn and(self, other: Self) -> Self {
+        Self { count: self.count + other.count, last: self.last.max(other.last) }
+    }
 }
 
 /// The answer to an order.
@@ -49,8 +65,8 @@ pub enum Answer {
     Refused(BitRate),
     /// To so many neighbours, the own endpoints among them, the sender's packets to the group go from here.
     Branches(u32),
-    /// So many so far.
-    Rejected(u64),
+    /// So many so far, and when the last.
+    Rejected(Rejections),
     /// The interface knows no such order, or there is no interface on the way to that node.
     Unknown,
 }

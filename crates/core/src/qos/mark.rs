@@ -9,7 +9,7 @@ use crate::profile::Profile;
 
 use super::QosConfig;
 use super::dscp::Dscp;
-use super::guard::{Guard, Guarded};
+use crate::net::guard::{Guard, Guarded};
 
 /// What is sent carries a code point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

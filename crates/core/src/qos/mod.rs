@@ -3,7 +3,6 @@
 //! disciplines.
 
 pub mod diffserv;
-pub mod guard;
 pub mod intserv;
 pub mod mark;
 pub mod rejection;

@@ -14,9 +14,9 @@ use crate::profile::Profile;
 
 use super::QosConfig;
 use super::dscp::Dscp;
-use super::guard::{Guard, Guarded};
 use super::rejection::{OnReject, Unadmitted};
 use super::signal::{self, Outbox};
+use crate::net::guard::{Guard, Guarded};
 
 /// Real-time service without state in the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

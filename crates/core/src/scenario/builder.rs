@@ -6,15 +6,17 @@ use thiserror::Error;
 
 use crate::engine::{Duration, Instant};
 use crate::measure::totals::FlowInfo;
+use crate::multicast::expulsion::Judge;
 use crate::multicast::membership;
 use crate::net::clock::{Clock, Exact, Ns2};
 use crate::net::discipline::Site;
+use crate::net::guard::Guarded;
 use crate::net::link::Link as LinkMedium;
 use crate::net::loss::Loss;
 use crate::net::simulation::Group;
 use crate::net::transmitter::Setup;
 use crate::net::watched::Watched;
-use crate::net::{Address, Agent, Core, End, GroupId, NodeId, Observer, Place, Simulation};
+use crate::net::{Address, Agent, Core, End, Endpoint, GroupId, NodeId, Observer, Place, Simulation};
 use crate::radio::hsdpa::Hsdpa;
 use crate::radio::mbms::Mbms;
 use crate::radio::umts::Umts;
@@ -140,6 +142,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             leave_latency: group.leave_latency,
             area: numbers(area)?,
             served_at: served.then_some(membership::PORT),
+            expelled: Vec::new(),
         });
         groups.push((group.name.as_str(), added));
     }
@@ -232,6 +235,8 @@ fn add_flow(
     let transport = flow.transport.config();
     let profile = scenario.profile;
     let qos = flow.qos.as_ref().map(Qos::config);
+    let expulsion =
+        scenario.group.iter().find(|group| group.name == flow.to).and_then(|group| group.expulsion.as_ref());
     let mut source = flow.source.config().build(start, stream("source"));
     if !scenario.record.transfers {
         source.forget_transfers();
@@ -243,6 +248,12 @@ fn add_flow(
         source,
         |seat| {
             let sender = transport.sender(seat, profile, stream("sender"));
+            let sender: Box<dyn Endpoint> = match (expulsion, to) {
+                (Some(config), Address::Group(group)) => {
+                    Box::new(Guarded::new(Judge::new(config, group, seat), sender))
+                }
+                _ => sender,
+            };
             match qos {
                 Some(qos) => qos.sender_served_by(served_by, sender, seat, profile, stream("qos sender")),
                 None => sender,

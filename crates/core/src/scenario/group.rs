@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Duration, Instant};
+use crate::multicast::expulsion;
 use crate::net::simulation::Trees;
 
 use super::types::Scenario;
@@ -34,6 +35,9 @@ pub struct Group {
     /// Broadcast: nodes to which packets go whoever listens, such as `NAME.ue[*]`, all terminals of a cell. None.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub area: Vec<String>,
+    /// Takes out a receiver whose radio stays bad, and lets it in again later. Without it everybody stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expulsion: Option<expulsion::Config>,
 }
 
 /// Nodes that join or leave a group at some time.
@@ -69,6 +73,7 @@ impl Default for Group {
             trees: Trees::default(),
             leave_latency: default_leave_latency(),
             area: Vec::new(),
+            expulsion: None,
         }
     }
 }
@@ -93,7 +98,8 @@ impl Group {
     /// Whether its trees may change by messages during the run.
     fn is_signalled(&self, scenario: &Scenario) -> bool {
         let stands_still = scenario.change.is_empty() && scenario.cell.is_empty();
-        self.trees == Trees::Signalled && !(stands_still && self.join.is_empty() && self.leave.is_empty())
+        let never_changes = self.join.is_empty() && self.leave.is_empty() && self.expulsion.is_none();
+        self.trees == Trees::Signalled && !(stands_still && never_changes)
     }
 }
 

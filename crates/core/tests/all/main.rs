@@ -9,6 +9,7 @@ mod directions;
 mod errors;
 mod eurane;
 mod explicit_feedback;
+mod expulsion;
 mod handovers;
 mod hs_dsch;
 mod hsdpa_checks;

@@ -10,7 +10,7 @@ use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::measure::table::Table;
 use lasthop_core::net::{
     Action, Answer, Cause, Command, Endpoint, FlowId, NodeId, Notice, Observation, Observer, Order, Packet, Place,
-    Port, Probe, Timed,
+    Port, Probe, Rejections, Timed,
 };
 use lasthop_core::scenario::builder::build;
 use lasthop_core::scenario::run::Results;
@@ -363,8 +363,9 @@ impl Endpoint for Asker {
     }
     fn sample(&self, probe: &mut dyn Probe) {
         for answer in &self.answers {
-            if let Answer::Rejected(count) = answer {
+            if let Answer::Rejected(Rejections { count, last }) = answer {
                 probe.value("rejected", *count as f64);
+                probe.value("last", last.as_secs_f64());
             }
         }
     }
@@ -403,7 +404,10 @@ fn machines_at_the_rnc_hear_how_many_packets_were_rejected() {
         let mut values = Values::default();
         simulation.sample_agents(&mut values);
         assert!(each > 400.0, "{lines}: {each}");
-        assert_eq!(values.0, [0.0, each, each], "{lines}");
+        let [none, never, first, last_first, second, last_second] = values.0[..] else { panic!("three answers") };
+        assert_eq!([none, never, first, second], [0.0, 0.0, each, each], "{lines}");
+        // Packets come every 10 ms, twice as fast as they leave.
+        assert!([last_first, last_second].iter().all(|last| (8.97..=9.0).contains(last)), "{lines}");
     }
 }
 

@@ -12,6 +12,7 @@ from lasthop.studies.grid import Grid, Point
 from lasthop.studies.umts_multicast import experiments, reductions, telling
 from lasthop.studies.umts_multicast.cost import GROUPS
 from lasthop.studies.umts_multicast.data import (
+    EXPULSION,
     FAIRNESS,
     FREE,
     INDICATION,
@@ -142,6 +143,13 @@ def _default(plan: Plan) -> Iterable[Grid]:
     yield grid(SEVERAL, {"scheme": MODIFIED, "degraded": (len(DEGRADED),)}, alone, permanent, reductions.permanent)
     yield grid(
         SCALING, {"scheme": MODIFIED, "queue": (25, 50), "rate": (384, 192)}, alone, _scaled, reductions.permanent
+    )
+    yield grid(
+        EXPULSION,
+        {"scheme": MODIFIED, "lasts": ("good", "spell"), "expels": (True, False)},
+        alone,
+        partial(experiments.expulsion, reading=ALONE),
+        reductions.expulsion,
     )
     if plan.by_second:
         yield grid(

@@ -16,6 +16,7 @@ from lasthop.studies.umts_multicast.experiments import TCP_FLOWS
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 __all__ = [
+    "EXPULSION",
     "FAIRNESS",
     "FREE",
     "INDICATION",
@@ -36,6 +37,7 @@ FAIRNESS, STEPS, TEMPORARY, TCP = "fairness", "responsiveness", "temporary", "te
 PERMANENT, SEVERAL, SCALING = "permanent", "several degraded", "buffer and rate"
 INDICATION, REPORTS = "indication", "reports"
 FREE, SECONDS = "uncontrolled", "permanent by the second"
+EXPULSION = "expulsion"
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,24 @@ SHARE = 0.2
 #: The degraded terminals of the variant with several.
 DEGRADED = (0, 1, 2)
 
+#: §6, expulsion: how long a run lasts, and how long a spell that passes.
+EXPULSION_S, SPELL_S = 260.0, 20.0
+
 #: The rate of the source where it is counted what the bit tells.
 TOLD_KBPS = 240.0
 
 #: Values that are sampled beside the usual ones.
-QUANTITIES = ("clr", "acker", "clr_changes", "acker_changes", "window_cuts", "rejected_packets", "timeouts")
+QUANTITIES = (
+    "clr",
+    "acker",
+    "clr_changes",
+    "acker_changes",
+    "window_cuts",
+    "rejected_packets",
+    "timeouts",
+    "expelled",
+    "expulsions",
+)
 
 
 @cache
@@ -183,6 +196,24 @@ def permanent(point: Point, *, reading: Reading = DEFAULT, series: str = "100 ms
         observed=[Flow(point["scheme"], members, name="observed0")],
         duration_s=end,
         node_bs={f"nb{ue}": loss for ue in degraded},
+    )
+
+
+def expulsion(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
+    """§6: a `scheme` to ten terminals, one of which is degraded from 50 s on, for `lasts`: good, or a spell. The group
+    `expels`, or not."""
+    begin = PERMANENT_S[0]
+    steps = [[f"{begin:g} s", losing(SHARE, reading)]]
+    if point["lasts"] == "spell":
+        steps.append([f"{begin + SPELL_S:g} s", 0.0])
+    loss = {"loss": {"schedule": {"steps": steps, "attempts": reading.residual_attempts}}}
+    return _scenario(
+        reading,
+        series="1 s",
+        observed=[Flow(point["scheme"], range(GROUP), name="observed0")],
+        duration_s=EXPULSION_S,
+        node_bs={"nb0": loss},
+        group={"expulsion": {}} if point["expels"] else {},
     )
 
 

@@ -131,6 +131,8 @@ class Setting:
     tcp: Mapping[str, Any] = field(default_factory=dict)
     #: The rate of an uncontrolled flow, in kbit/s on the wire.
     cbr_kbps: float = 384.0
+    #: Of every group.
+    group: Mapping[str, Any] = field(default_factory=dict)
     #: Cells with RLC instead of Node Bs of MBMS: their parameters.
     cell: Mapping[str, Any] | None = None
     record: Mapping[str, Any] = field(default_factory=dict)
@@ -167,7 +169,7 @@ def data(setting: Setting) -> dict[str, Any]:
         to = terminal(flow.members[0])
         if flow.scheme != "tcp":
             to = f"group{number}"
-            groups.append({"name": to, "members": [terminal(ue) for ue in flow.members]})
+            groups.append({"name": to, "members": [terminal(ue) for ue in flow.members], **setting.group})
         sends = {"name": name, "from": server, "to": to, "transport": _transport(flow.scheme, setting)}
         kbps = flow.source_kbps or (setting.cbr_kbps if flow.scheme == "cbr" else 0.0)
         if kbps:

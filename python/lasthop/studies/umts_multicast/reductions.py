@@ -19,7 +19,7 @@ from lasthop.studies.umts_multicast.experiments import (
     TCP_FLOWS,
     TEMPORARY_S,
 )
-from lasthop.studies.umts_multicast.network import PACKET, bearer, payload, terminal
+from lasthop.studies.umts_multicast.network import GROUP, PACKET, bearer, payload, terminal
 
 if TYPE_CHECKING:
     from lasthop.results import Result
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "adaptation",
     "cov",
+    "expulsion",
     "fairness",
     "fairness_rows",
     "node_numbers",
@@ -343,6 +344,54 @@ def permanent_rows(result: Result) -> Table:
     if len(times):
         lines.append(("queue_packets", *_seconds(times, values)))
     return _rows(lines)
+
+
+# §6
+
+#: What the group gets: before the change; until the degraded terminal can have been bad for long enough; and from its
+#: expulsion on, until it may return.
+BEFORE_S, BAD_S, LATER_S = (20.0, 50.0), (60.0, 80.0), (10.0, 50.0)
+#: How long after the change the group is looked at if nobody is expelled.
+KEPT_S = 50.0
+#: A group has recovered when it gets this share of what it had before, over so many seconds.
+RECOVERED, RECOVERED_S = 0.9, 5
+
+
+def expulsion(result: Result) -> Mapping[str, float]:
+    """What the members get before, while one of them is bad, and after its expulsion: the mean of all, and the least of
+    those who are in."""
+    series = Series(result.series)
+    [(name, *_)] = _observed(result)
+    begin = PERMANENT_S[0]
+    times = series.of(bearer(0), "throughput_kbps")[0]
+    # A bearer has no sample before its first packet.
+    all_get = np.nan_to_num([series.on(bearer(ue), "throughput_kbps", times) for ue in range(GROUP)])
+    asked, expelled = series.of(name, "expelled")
+    out = asked[expelled > 0]
+    since = float(out[0]) if len(out) else begin + KEPT_S
+    mean = all_get.mean(axis=0)
+
+    def over(window: tuple[float, float], members: Array) -> tuple[float, float]:
+        each = members[:, (times > window[0] + 1e-9) & (times <= window[1] + 1e-9)].mean(axis=1)
+        return float(each.mean()), float(each.min())
+
+    before_mean, before_min = over(BEFORE_S, all_get)
+    bad_mean, bad_min = over(BAD_S, all_get)
+    later = (since + LATER_S[0], since + LATER_S[1])
+    late_mean, late_min = over(later, all_get)
+    smooth = sliding(times, mean, RECOVERED_S)
+    below = times[(times > begin + LATER_S[0]) & (times <= later[1]) & (smooth < RECOVERED * before_mean)]
+    return {
+        "before_mean_kbps": before_mean,
+        "before_min_kbps": before_min,
+        "bad_mean_kbps": bad_mean,
+        "bad_min_kbps": bad_min,
+        "later_mean_kbps": late_mean,
+        "later_min_kbps": over(later, all_get[1:])[1] if len(out) else late_min,
+        "expelled_s": float(out[0] - begin) if len(out) else math.nan,
+        "recovered_s": float(below[-1] - begin) if len(below) and below[-1] < later[1] else math.nan,
+        "expulsions": float(series.at(name, "expulsions", float(times[-1]))) if len(asked) else 0.0,
+    }
 
 
 # Scalability

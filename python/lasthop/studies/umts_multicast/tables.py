@@ -17,6 +17,7 @@ from lasthop.studies.grid import Numbers
 from lasthop.studies.umts_multicast import network
 from lasthop.studies.umts_multicast.cost import COUNTERS
 from lasthop.studies.umts_multicast.data import (
+    EXPULSION,
     FAIRNESS,
     FREE,
     INDICATION,
@@ -30,7 +31,7 @@ from lasthop.studies.umts_multicast.data import (
     TEMPORARY,
     Data,
 )
-from lasthop.studies.umts_multicast.experiments import SIZES, STEPS_S
+from lasthop.studies.umts_multicast.experiments import SIZES, SPELL_S, STEPS_S
 from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS, PLACES, UNCONTROLLED, variation
 from lasthop.studies.umts_multicast.judgements import CLAIMS
 from lasthop.studies.umts_multicast.network import SCHEMES
@@ -76,6 +77,11 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
             "The same by buffer and bit rate: seconds until what is sent has adapted.",
             lambda: _scaling(data),
         ),
+        "table-expulsion": (
+            "A group of ten, one of which is degraded from 50 s on: kbit/s on the wire that members get on average, "
+            "and the least of those who are in; seconds after the change.",
+            lambda: _expulsion(data),
+        ),
         "table-background": (
             "What the background changes: means with all of Table I, and with the observed flows alone.",
             lambda: _background(data, measured.get(ALONE.name)),
@@ -113,6 +119,12 @@ def _rows(rows: list[Row]) -> Table:
 def _said(values: Any, places: int | None = None) -> str:
     one = values if isinstance(values, Estimate) else estimate(values)
     return number(one.mean, places) if places is not None else str(one)
+
+
+def _of_those(values: Any) -> str:
+    """The mean of the runs that have a number."""
+    known = values[np.isfinite(values)]
+    return _said(known) if len(known) else "–"
 
 
 def _parameters() -> list[Row]:
@@ -258,6 +270,31 @@ def _permanent(data: Data) -> list[Row]:
                     "adapted, received (s)": _said(grid.at("adaptation_at_ue_s", **at)),
                 }
             )
+    return rows
+
+
+def _expulsion(data: Data) -> list[Row]:
+    grid = data.grid(EXPULSION)
+    rows = []
+    for point in grid.points():
+        at = {quantity: grid.at(quantity, **point) for quantity in grid.values}
+        out = at["expulsions"]
+        rows.append(
+            {
+                "scheme": SCHEMES[point["scheme"]],
+                "degraded": "for good" if point["lasts"] == "good" else f"for {SPELL_S:g} s",
+                "expels": "yes" if point["expels"] else "no",
+                "before": _said(at["before_mean_kbps"]),
+                "least before": _said(at["before_min_kbps"]),
+                "degraded, not expelled": _said(at["bad_mean_kbps"]),
+                "least then": _said(at["bad_min_kbps"]),
+                "later": _said(at["later_mean_kbps"]),
+                "least later": _said(at["later_min_kbps"]),
+                "runs that expel": f"{int(np.sum(out > 0))} of {len(out)}",
+                "expelled after (s)": _of_those(at["expelled_s"]),
+                "90 % of before after (s)": _of_those(at["recovered_s"]),
+            }
+        )
     return rows
 
 

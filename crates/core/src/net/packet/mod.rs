@@ -180,8 +180,9 @@ impl Packet {
     /// effect of congestion.
     #[inline]
     pub fn is_exempt(&self) -> bool {
-        use Signal::{Admit, Expel, Graft, Join, Leave, Prune};
-        self.signal().is_some_and(|signal| matches!(signal.kind, Join | Leave | Graft | Prune | Expel | Admit))
+        use Signal::{Admit, Expel, Graft, Join, Leave, Prune, Rejected, Rejections};
+        let of_membership = |kind| matches!(kind, Join | Leave | Graft | Prune | Expel | Admit | Rejections | Rejected);
+        self.signal().is_some_and(|signal| of_membership(signal.kind))
     }
 
     /// Whether it is a pure acknowledgement: part of the classification key of network elements.

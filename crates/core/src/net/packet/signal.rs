@@ -39,7 +39,7 @@ pub struct SignalHeader {
     pub floor: BitRate,
     /// A peak rate.
     pub peak: BitRate,
-    /// How often the message is repeated, or how long what it ends goes on.
+    /// How often the message is repeated, how long what it ends goes on, or how long ago what it tells of was.
     pub refresh: Duration,
     /// How long each node works at the message.
     pub processing: Duration,
@@ -90,6 +90,10 @@ pub enum Signal {
     Expel,
     /// Membership: who runs the group lets a host in again.
     Admit,
+    /// Membership: how many packets of a flow for a host found no room in front of its radio?
+    Rejections,
+    /// Membership: so many, and when the last.
+    Rejected,
 }
 
 impl Signal {
@@ -116,6 +120,8 @@ impl Signal {
             Self::Prune => "prune",
             Self::Expel => "expel",
             Self::Admit => "admit",
+            Self::Rejections => "rejections",
+            Self::Rejected => "rejected",
         }
     }
 }

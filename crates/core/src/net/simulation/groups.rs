@@ -39,6 +39,8 @@ pub struct Group {
     pub area: Vec<NodeId>,
     /// The port of the machines that serve it at the nodes, if there are any.
     pub served_at: Option<u16>,
+    /// Nodes that want to listen and are kept out.
+    pub expelled: Vec<NodeId>,
 }
 
 impl Group {
@@ -194,6 +196,7 @@ impl Simulation {
                 }
                 if toward == node {
                     self.nodes[node.0 as usize].group_mut(group, source).local = true;
+                    self.tell_expelled(group, source, node, true);
                 } else {
                     let Some(hop) = self.hop_over(node, port, toward) else { return Answer::Unknown };
                     self.nodes[node.0 as usize].group_mut(group, source).open(hop);
@@ -201,6 +204,9 @@ impl Simulation {
                 Answer::Branches(self.nodes[node.0 as usize].group_mut(group, source).branches())
             }
             Command::Shut(group, source) => {
+                if toward == node {
+                    self.tell_expelled(group, source, node, false);
+                }
                 let ends = &self.ends;
                 let leads = |medium: u32, peer: crate::net::Peer| ends[medium as usize][peer.0 as usize].node == toward;
                 let list = self.nodes[node.0 as usize].group_mut(group, source);
@@ -214,6 +220,26 @@ impl Simulation {
                 Answer::Branches(list.branches())
             }
             _ => Answer::Unknown,
+        }
+    }
+
+    /// The branch to a node's own endpoints is opened or shut: tells the receiver there, unless it was its own wish.
+    fn tell_expelled(&mut self, group: GroupId, source: NodeId, node: NodeId, joins: bool) {
+        let Group { listening, expelled, leave_latency, .. } = &mut self.groups[group.0 as usize];
+        let was_out = expelled.contains(&node);
+        if joins != was_out || !listening.contains(&node) {
+            return;
+        }
+        let leave_latency = *leave_latency;
+        expelled.retain(|&out| out != node);
+        if !joins {
+            expelled.push(node);
+        }
+        for (from, receivers) in self.senders(group) {
+            let of_node = receivers.into_iter().find(|&r| self.endpoints[r as usize].node == node);
+            if let Some(endpoint) = of_node.filter(|_| from == source) {
+                self.tell(endpoint, Notice::Membership(Membership { group, source, joins, leave_latency }));
+            }
         }
     }
 

@@ -2,8 +2,8 @@
 //! gives the class back when everything has been sent.
 
 use crate::engine::{Duration, Instant};
+use crate::net::guard::{Guard, Guarded};
 use crate::net::{Action, Endpoint, NodeId, Notice, Packet, Probe, Seat, Signal, SignalHeader, Timed};
-use crate::qos::guard::{Guard, Guarded};
 use crate::qos::rejection::Unadmitted;
 use crate::qos::signal::{self, Outbox};
 

@@ -16,8 +16,8 @@ use crate::net::{Agent, Endpoint, NodeId, Seat};
 use crate::profile::Profile;
 
 use super::QosConfig;
-use super::guard::Guarded;
 use super::rejection::OnReject;
+use crate::net::guard::Guarded;
 
 /// The flow asks for a class of service at each edge on its way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

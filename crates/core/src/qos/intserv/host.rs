@@ -2,11 +2,11 @@
 //! reservation. Both talk to the RSVP process of their own node.
 
 use crate::engine::{BitRate, Duration, Instant, Stream};
+use crate::net::guard::{Guard, Guarded};
 use crate::net::operations::Operations;
 use crate::net::token_bucket::TokenBucket;
 use crate::net::{Action, Notice, Packet, Probe, Seat, Signal, SignalHeader, Timed};
 use crate::qos::dscp::Dscp;
-use crate::qos::guard::{Guard, Guarded};
 use crate::qos::rejection::Unadmitted;
 use crate::qos::signal::{self, Outbox};
 

@@ -16,8 +16,8 @@ use crate::net::{Agent, Endpoint, Seat};
 use crate::profile::Profile;
 
 use super::QosConfig;
-use super::guard::Guarded;
 use super::rejection::OnReject;
+use crate::net::guard::Guarded;
 
 /// A rate is reserved for the flow at every hop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,7 +10,7 @@ use crate::net::clock::{Clock, Exact};
 use crate::net::disciplines::fifo::Fifo;
 use crate::net::indication::Marker;
 use crate::net::schedule::Schedule;
-use crate::net::{Cause, Core, FlowId, Pkt, Place, Probe};
+use crate::net::{Cause, Core, FlowId, Pkt, Place, Probe, Rejections};
 use crate::radio::Direction;
 use crate::radio::channel::{Block, Channel};
 use crate::radio::copies;
@@ -63,7 +63,7 @@ pub struct Bearer {
     present: Option<Attempt>,
     markers: Option<Markers>,
     /// Packets that found no room, by flow.
-    rejected: Vec<(FlowId, u64)>,
+    rejected: Vec<(FlowId, Rejections)>,
     counts: Counts,
     /// Terminals of the present packet; empty between events.
     audience: Vec<u32>,
@@ -140,9 +140,10 @@ impl Bearer {
         let (size, flow) = (packet.size, packet.flow);
         if self.present.is_some() && self.fifo.is_full(size) {
             self.counts.rejected += 1;
+            let one = Rejections { count: 1, last: core.now() };
             match self.rejected.iter_mut().find(|(known, _)| *known == flow) {
-                Some((_, count)) => *count += 1,
-                None => self.rejected.push((flow, 1)),
+                Some((_, so_far)) => *so_far = so_far.and(one),
+                None => self.rejected.push((flow, one)),
             }
             return Err(pkt);
         }
@@ -217,8 +218,8 @@ impl Bearer {
     }
 
     /// How many packets of a flow found no room.
-    pub fn rejections(&self, flow: FlowId) -> u64 {
-        self.rejected.iter().find(|(known, _)| *known == flow).map_or(0, |(_, count)| *count)
+    pub fn rejections(&self, flow: FlowId) -> Rejections {
+        self.rejected.iter().find(|(known, _)| *known == flow).map(|(_, so_far)| *so_far).unwrap_or_default()
     }
 
     /// How many packets it holds.

@@ -9,7 +9,7 @@ use crate::engine::{BitRate, Duration, Instant, Target};
 use crate::net::clock::Exact;
 use crate::net::medium::{Access, Change, Edge, End, Medium, Peer};
 use crate::net::transmitter::{self, KEYS, Transmitter};
-use crate::net::{Address, Answer, Cause, Command, Core, FlowId, NodeId, Pkt, Place, Port, Probe, What};
+use crate::net::{Address, Answer, Cause, Command, Core, FlowId, NodeId, Pkt, Place, Port, Probe, Rejections, What};
 use crate::radio::Direction;
 use crate::radio::channel::{Block, Channel};
 use crate::radio::copies;
@@ -277,10 +277,11 @@ impl Mbms {
     }
 
     /// How many packets of a flow for a terminal found no room in front of the radio.
-    fn rejections(&self, flow: FlowId, terminal: &Ue) -> u64 {
+    fn rejections(&self, flow: FlowId, terminal: &Ue) -> Rejections {
         let own = terminal.bearers.iter().map(|(_, bearer)| *bearer);
         let shared = self.shared_bearers.iter().filter(|(known, _)| *known == flow).map(|(_, bearer)| *bearer);
-        own.chain(shared).map(|bearer| self.bearers[bearer as usize].rejections(flow)).sum()
+        let all = own.chain(shared).map(|bearer| self.bearers[bearer as usize].rejections(flow));
+        all.fold(Rejections::default(), Rejections::and)
     }
 }
 

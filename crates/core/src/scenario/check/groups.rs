@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::engine::Fault;
+use crate::net::simulation::Trees;
 use crate::scenario::diagnostic::shown;
+use crate::scenario::registry::Transport;
 use crate::scenario::types::{Group, Scenario};
 
 use super::{Names, Problems, name, unique};
@@ -16,6 +19,25 @@ pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Prob
         if names.node(&group.name).is_some() {
             let message = format!("a group and a node are called {}", shown(&group.name));
             problems.add(format!("group[{i}].name"), message, "give the group another name");
+        }
+        if let Some(expulsion) = &group.expulsion {
+            if let Err(Fault { field, message, expected }) = expulsion.check() {
+                problems.add(format!("group[{i}].expulsion.{field}"), message, expected);
+            }
+            if group.trees == Trees::Instant {
+                let message = format!("nobody can be taken out of group {}", shown(&group.name));
+                problems.add(format!("group[{i}].expulsion"), message, "it needs trees = \"signalled\"");
+            }
+            for (n, flow) in scenario.flow.iter().enumerate().filter(|(_, flow)| flow.to == group.name) {
+                if !matches!(flow.transport, Transport::Tfmcc(_) | Transport::Pgmcc(_)) {
+                    let message = format!(
+                        "group {} expels, but nobody reports over {}",
+                        shown(&group.name),
+                        flow.transport.name()
+                    );
+                    problems.add(format!("flow[{n}].transport"), message, "expected tfmcc or pgmcc");
+                }
+            }
         }
         let everybody: BTreeSet<String> = group.everybody(scenario).into_iter().collect();
         if everybody.is_empty() {
