@@ -41,6 +41,7 @@ const LOSS_ONE: f64 = 65_536.0;
 /// When a receiver is taken out of a group, and for how long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Expulsion")]
 pub struct Config {
     /// It is bad below this share of the next lowest rate. 0.5.
     pub ratio: f64,
