@@ -346,7 +346,7 @@ def find_ns3() -> list[Program]:
 
     def command(workload: Workload) -> list[str]:
         seconds = f"--seconds={workload.ns3_seconds}"
-        if workload.is_chain():
+        if workload.script() == "w2":
             return [str(binary), "--workload=w2", seconds]
         load = [f"--flows={workload.n}", f"--rate-mbps={workload.rate_mbps}"]
         return [str(binary), "--workload=w1", *load, seconds]
