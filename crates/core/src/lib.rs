@@ -10,6 +10,7 @@ pub mod net;
 pub mod profile;
 pub mod qos;
 pub mod radio;
+pub mod satellite;
 pub mod scenario;
 pub mod traffic;
 pub mod transport;

@@ -74,6 +74,18 @@ struct Row {
     b: Option<f64>,
 }
 
+/// The text of a file, which may be compressed.
+pub(crate) fn text(file: &Path) -> Result<String, String> {
+    let wrong = |e: &dyn std::fmt::Display| format!("{}: {e}", file.display());
+    let bytes = std::fs::read(file).map_err(|e| wrong(&e))?;
+    if file.extension().is_some_and(|e| e == "gz") {
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).map_err(|e| wrong(&e))?;
+        return Ok(text);
+    }
+    String::from_utf8(bytes).map_err(|e| wrong(&e))
+}
+
 /// A reference file.
 struct Reference {
     rows: BTreeMap<(u32, char), Vec<Row>>,
@@ -87,13 +99,7 @@ struct Reference {
 impl Reference {
     fn read(file: &Path) -> Result<Self, String> {
         let wrong = |e: &dyn std::fmt::Display| format!("{}: {e}", file.display());
-        let bytes = std::fs::read(file).map_err(|e| wrong(&e))?;
-        let mut text = String::new();
-        if file.extension().is_some_and(|e| e == "gz") {
-            flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).map_err(|e| wrong(&e))?;
-        } else {
-            text = String::from_utf8(bytes).map_err(|e| wrong(&e))?;
-        }
+        let text = text(file)?;
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let headings = reader.headers().map_err(|e| wrong(&e))?;
         if headings != vec!["t_us", "flow", "event", "a", "b"] {

@@ -19,6 +19,8 @@ pub mod mrg;
 pub mod queue_length;
 pub mod random_loss;
 pub mod report;
+mod rlm;
+mod satellite;
 pub mod tfrc;
 pub mod watch;
 
@@ -35,6 +37,9 @@ pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
     let line = |scenario: &str, outcome| Line { family: name.clone(), scenario: scenario.to_owned(), outcome };
     if let Some(outcomes) = eurane::folder(path, jobs) {
         return known::explain(path, outcomes).into_iter().map(|(s, outcome)| line(&s, outcome)).collect();
+    }
+    if let Some(outcomes) = satellite::folder(path).or_else(|| rlm::folder(path, jobs)) {
+        return outcomes.into_iter().map(|(scenario, outcome)| line(&scenario, outcome)).collect();
     }
     let family = match Family::read(path) {
         Ok(family) => family,

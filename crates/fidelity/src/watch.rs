@@ -123,6 +123,7 @@ impl Observer for Watcher {
                 self.add(now, flow.0, key, value, None);
             }
             Observation::Marked { .. }
+            | Observation::Forwarded { .. }
             | Observation::Arrived { .. }
             | Observation::Handover { .. }
             | Observation::Served { .. }

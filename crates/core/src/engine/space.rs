@@ -33,8 +33,8 @@ pub struct Point(
 const LENGTH_UNITS: [Unit; 2] = [("m", 1.0), ("km", 1e3)];
 const SPEED_UNITS: [Unit; 2] = [("m/s", 1.0), ("km/h", 1.0 / 3.6)];
 const ANGLE_UNITS: [Unit; 1] = [("deg", 1.0)];
-/// The farthest coordinate, in metres.
-const FARTHEST: f64 = 1e6;
+/// The farthest coordinate, in metres: a quarter of the way to the Moon.
+const FARTHEST: f64 = 1e8;
 /// The highest speed, in metres per second.
 const FASTEST: f64 = 1e4;
 
@@ -51,6 +51,11 @@ impl Length {
         self.0
     }
 
+    /// Kilometres.
+    pub const fn km(self) -> f64 {
+        self.0 / 1e3
+    }
+
     /// Reads text such as `"500 m"` or `"-1.2 km"`.
     ///
     /// # Errors
@@ -59,7 +64,7 @@ impl Length {
         let (value, factor) = quantity(text, "a distance", "500 m", &LENGTH_UNITS)?;
         let metres = value * factor;
         if metres.abs() > FARTHEST {
-            return Err(format!("a distance of \"{text}\" is too large: the most is 1000 km"));
+            return Err(format!("a distance of \"{text}\" is too large: the most is 100000 km"));
         }
         Ok(Self(metres))
     }
@@ -189,7 +194,7 @@ written_as_text!(
     "Angle",
     "an angle as text, such as \"30 deg\"",
     r"^\s*[+-]?[0-9._eE+-]+\s*deg\s*$",
-    "An angle, counter-clockwise from east: number and unit (deg), as in \"30 deg\"."
+    "An angle; in the plane counter-clockwise from east. Number and unit (deg), as in \"30 deg\"."
 );
 
 #[cfg(test)]

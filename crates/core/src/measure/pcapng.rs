@@ -155,6 +155,7 @@ impl<W: Write> Capture<W> {
             | Header::Tfmcc(_)
             | Header::TfmccReport(_)
             | Header::Pgm(_)
+            | Header::Layered(_)
             | Header::Signal(_) => {
                 let payload = (packet.size as usize).saturating_sub(20 + UDP_BYTES).min(LARGEST - UDP_BYTES);
                 let length = (UDP_BYTES + payload) as u16;
@@ -257,6 +258,7 @@ impl<W: Write + Send + 'static> Observer for Capture<W> {
             | Observation::Handover { .. }
             | Observation::Served { .. }
             | Observation::Slot { .. }
+            | Observation::Forwarded { .. }
             | Observation::Pdu { .. } => {}
         }
     }

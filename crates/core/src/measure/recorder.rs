@@ -4,7 +4,7 @@
 use std::any::Any;
 
 use crate::engine::Instant;
-use crate::net::{DccpType, FlowId, Header, NodeId, Observation, Observer, Packet, PgmHeader, Place, TcpFlags};
+use crate::net::{DccpType, FlowId, Header, LayeredHeader, NodeId, Observation, Observer, Packet, PgmHeader, Place, TcpFlags};
 
 use super::handovers::Handovers;
 use super::slots::Slots;
@@ -253,6 +253,11 @@ impl Recorder {
                     row.seq = path.next;
                 }
             },
+            Header::Layered(LayeredHeader::Data { seq, .. }) => row.seq = *seq,
+            Header::Layered(LayeredHeader::Added(layer)) => {
+                row.kind = "added";
+                row.seq = u64::from(*layer);
+            }
             Header::Signal(signal) => {
                 row.flow = signal.flow;
                 row.kind = signal.kind.name();
@@ -285,6 +290,7 @@ impl Observer for Recorder {
             | Observation::Arrived { .. }
             | Observation::Handover { .. }
             | Observation::Served { .. }
+            | Observation::Forwarded { .. }
             | Observation::Pdu { .. } => {}
         }
         if let Some(next) = &mut self.next {

@@ -3,6 +3,7 @@
 pub mod expulsion;
 pub mod feedback_timer;
 pub mod gaps;
+pub mod layered;
 pub mod membership;
 pub mod pgmcc;
 pub mod tfmcc;

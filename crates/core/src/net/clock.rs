@@ -62,7 +62,7 @@ impl Clock for Exact {
     fn serve(schedule: &mut Schedule<Self>, from: (Instant, ()), size: u32) -> Service<Self> {
         let start = from.0.max(schedule.free_at);
         let out = schedule.send(start, size);
-        let mut arrival = out + schedule.delay;
+        let mut arrival = out + schedule.delay_at(start);
         if !schedule.reorder && arrival < schedule.last_arrival {
             // ns-2's avoidReordering_: the last arrival given out, plus this transmission time.
             arrival = schedule.last_arrival + out.since(start);

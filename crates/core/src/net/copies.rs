@@ -1,6 +1,7 @@
 //! A packet for several terminals: copies are made where its way divides, in the medium.
 
-use crate::net::{Core, Pkt};
+use super::core::Core;
+use super::slab::Pkt;
 
 /// Gives `take` a copy of the packet for each of these, and the packet itself for the last. What is for nobody is not given on:
 /// nodes send nothing to nobody.

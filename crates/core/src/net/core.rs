@@ -211,6 +211,18 @@ impl Core {
         self.slab.flight(pkt.0).accepted
     }
 
+    /// A medium writes on a packet what it wants to know when the packet has left a queue of its.
+    #[inline]
+    pub fn set_tag(&mut self, pkt: &Pkt, tag: u32) {
+        self.slab.set_tag(pkt, tag);
+    }
+
+    /// What the medium that holds a packet has written on it.
+    #[inline]
+    pub fn tag(&self, pkt: &Pkt) -> u32 {
+        self.slab.tag(pkt)
+    }
+
     /// Where the next new packet is to lie, to be written.
     #[inline]
     pub(super) fn vacant(&mut self) -> &mut Packet {
@@ -258,6 +270,12 @@ impl Core {
     #[inline]
     pub fn arrive(&mut self, node: NodeId, via: Port, pkt: Pkt) {
         self.counters.hops += 1;
+        self.hand_over(node, via, pkt);
+    }
+
+    /// The same for a packet whose transmission was counted when a transmitter inside the medium ended it.
+    #[inline]
+    pub fn hand_over(&mut self, node: NodeId, via: Port, pkt: Pkt) {
         self.arrivals.push(Arrival { node, via, pkt });
     }
 

@@ -94,6 +94,8 @@ pub enum Notice {
     Link(LinkNotice),
     /// The node: from now on it listens to what a sender sends to a group, or no longer.
     Membership(Membership),
+    /// The node: from now on its receiver of the session with this group takes part, or no longer.
+    Session(GroupId, bool),
     /// The node: the way back to the sender of a group that it listens to or passes on leads elsewhere.
     Upstream(Upstream),
 }

@@ -5,6 +5,7 @@
 //! endpoints and sources are.
 
 pub mod clock;
+pub mod copies;
 pub mod core;
 pub mod discipline;
 pub mod disciplines;
@@ -41,7 +42,7 @@ pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe
 pub use order::{Answer, Command, Order, Rejections};
 pub use packet::{
     AckVector, Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header,
-    ListedInterval, ListedIntervals, NodeId, Packet, PacketState, PgmAck, PgmData, PgmElements, PgmHeader, PgmNak,
+    LayeredHeader, ListedInterval, ListedIntervals, NodeId, Packet, PacketState, PgmAck, PgmData, PgmElements, PgmHeader, PgmNak,
     PgmPath, PgmReport, SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TcpOptions, TfmccEcho,
     TfmccHeader, TfmccReport, TfrcHeader, TfrcReport, UdpHeader, Words,
 };

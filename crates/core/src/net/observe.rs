@@ -37,11 +37,13 @@ pub enum Cause {
     Radio,
     /// Its compressed header could not be got back: the context was lost.
     ContextLost,
+    /// Its layer may not enter the link at present.
+    Blocked,
 }
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Overflow,
         Self::Early,
         Self::Policed,
@@ -54,6 +56,7 @@ impl Cause {
         Self::OldConnection,
         Self::Radio,
         Self::ContextLost,
+        Self::Blocked,
     ];
 
     /// The cause as it stands in results.
@@ -71,6 +74,7 @@ impl Cause {
             Self::OldConnection => "old_connection",
             Self::Radio => "radio",
             Self::ContextLost => "context_lost",
+            Self::Blocked => "blocked",
         }
     }
 }
@@ -98,6 +102,8 @@ pub enum Variable {
     InFlight,
     /// Pacing rate, bit/s.
     PacingRate,
+    /// Layers to which a receiver subscribes.
+    Layers,
 }
 
 impl Variable {
@@ -114,6 +120,7 @@ impl Variable {
             Self::Timeouts => "timeouts",
             Self::InFlight => "in_flight",
             Self::PacingRate => "pacing_rate",
+            Self::Layers => "layers",
         }
     }
 }
@@ -130,6 +137,13 @@ pub enum Observation<'a> {
     },
     /// A packet reached an endpoint at `node`.
     Received {
+        /// The node.
+        node: NodeId,
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A packet goes on from `node`, where it has come or was made.
+    Forwarded {
         /// The node.
         node: NodeId,
         /// The packet.

@@ -34,6 +34,10 @@ pub enum Command {
     Open(GroupId, NodeId, Port),
     /// Let it through no longer.
     Shut(GroupId, NodeId),
+    /// Let the own endpoints listen to a group.
+    Listen(GroupId),
+    /// Let them listen to it no longer.
+    Ignore(GroupId),
     /// Say how many packets of a flow for this terminal found no room in front of the radio, and when the last.
     Rejections(FlowId, NodeId),
 }

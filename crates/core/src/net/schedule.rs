@@ -6,6 +6,12 @@ use crate::engine::{BitRate, Duration, Instant};
 
 use super::clock::Clock;
 
+/// A way whose length changes, as to a satellite.
+pub trait Path: Send {
+    /// How long what begins to be sent at `start` propagates.
+    fn delay(&self, start: Instant) -> Duration;
+}
+
 /// The serialiser and the delay of one direction of a link.
 ///
 /// The serialiser is free at an instant known to a fraction of a nanosecond, so that a busy one
@@ -19,8 +25,9 @@ pub struct Schedule<C: Clock> {
     /// The two sizes sent last with their service times, (size, ns, rest): data and
     /// acknowledgements, mostly.
     known: [(u32, u64, u64); 2],
-    /// The propagation delay.
+    /// The propagation delay, where no path says what it is.
     pub(super) delay: Duration,
+    pub(super) path: Option<Box<dyn Path>>,
     /// Whether a packet may overtake one that was sent before the delay became shorter.
     pub(super) reorder: bool,
     pub(super) last_arrival: Instant,
@@ -102,6 +109,7 @@ impl<C: Clock> Schedule<C> {
             rest: 0,
             known: [(0, 0, 0); 2],
             delay,
+            path: None,
             reorder,
             last_arrival: Instant::ZERO,
             free_time: zero,
@@ -116,6 +124,12 @@ impl<C: Clock> Schedule<C> {
         self.rate = rate.as_bps().max(1);
         self.rest = 0;
         self.known = [(0, 0, 0); 2];
+    }
+
+    /// How long what begins to be sent at `start` propagates.
+    #[inline]
+    pub(super) fn delay_at(&self, start: Instant) -> Duration {
+        self.path.as_ref().map_or(self.delay, |path| path.delay(start))
     }
 
     /// It is free when this service ends. A fraction of a nanosecond is forgotten.

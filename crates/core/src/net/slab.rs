@@ -18,6 +18,8 @@ pub(super) struct Slab {
     flights: Vec<Flight>,
     /// Ends of service and arrivals by ns-2's clock; empty if that is not followed.
     times: Vec<[FloatTime; 2]>,
+    /// What media have written on packets; empty if none does.
+    tags: Vec<u32>,
     free: Vec<u32>,
 }
 
@@ -114,6 +116,18 @@ impl Slab {
 
     pub fn kept_times(&self, place: u32) -> [FloatTime; 2] {
         self.times.get(place as usize).copied().unwrap_or_default()
+    }
+
+    pub fn set_tag(&mut self, pkt: &Pkt, tag: u32) {
+        let place = pkt.0 as usize;
+        if place >= self.tags.len() {
+            self.tags.resize(self.packets.len(), 0);
+        }
+        self.tags[place] = tag;
+    }
+
+    pub fn tag(&self, pkt: &Pkt) -> u32 {
+        self.tags.get(pkt.0 as usize).copied().unwrap_or_default()
     }
 
     /// How many packets are under way.

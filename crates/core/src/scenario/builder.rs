@@ -13,15 +13,17 @@ use crate::net::discipline::Site;
 use crate::net::guard::Guarded;
 use crate::net::link::Link as LinkMedium;
 use crate::net::loss::Loss;
-use crate::net::simulation::Group;
+use crate::net::simulation::{Group, Part, Trees};
 use crate::net::transmitter::Setup;
 use crate::net::watched::Watched;
 use crate::net::{Address, Agent, Core, End, Endpoint, GroupId, NodeId, Observer, Place, Simulation};
 use crate::radio::hsdpa::Hsdpa;
 use crate::radio::mbms::Mbms;
 use crate::radio::umts::Umts;
+use crate::satellite::Constellation;
 
 use super::cell::Cell;
+use super::constellation::{self, SatelliteRoutes};
 use super::group;
 use super::hsdpa;
 use super::mbms;
@@ -67,8 +69,9 @@ pub struct Changing {
 /// A name that stands for nothing, and the like.
 pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Built, BuildError> {
     let mut simulation = Simulation::new(seed);
-    // Cells keep no clock of ns-2's.
+    // Only links keep ns-2's clock.
     let no_cells = scenario.cell.is_empty() && scenario.hsdpa.is_empty() && scenario.mbms.is_empty();
+    let no_cells = no_cells && scenario.constellation.is_empty();
     let ns2_clock = scenario.profile.is_ns2() && no_cells;
     if ns2_clock {
         simulation.core_mut().follow_ns2_clock();
@@ -129,13 +132,29 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             Mbms::new(core, component, ends, setup)
         });
     }
+    for (i, written) in scenario.constellation.iter().enumerate() {
+        let mut ends = Vec::new();
+        for satellite in written.satellites() {
+            ends.push(node(&satellite, &|| format!("constellation[{i}].orbits"))?);
+        }
+        for terminal in written.terminals() {
+            ends.push(node(terminal, &|| format!("constellation[{i}].terminal"))?);
+        }
+        simulation.add_medium(&ends, |core, component, ends| {
+            let setup = constellation::setup(core, written, scenario.profile);
+            Constellation::new(core, component, ends, setup)
+        });
+        if written.routes == SatelliteRoutes::Packets {
+            simulation.route_every_packet();
+        }
+    }
     let mut groups = Vec::new();
     for (i, group) in scenario.group.iter().enumerate() {
         let numbers = |names: Vec<String>| -> Result<Vec<NodeId>, BuildError> {
             names.iter().map(|name| node(name, &|| format!("group[{i}]"))).collect()
         };
         let area = group.area.iter().flat_map(|name| scenario.nodes_called(name)).collect();
-        let added = simulation.add_group(Group {
+        let plain = Group {
             members: numbers(group.everybody(scenario))?,
             listening: numbers(group.listening(scenario))?,
             trees: group.trees,
@@ -143,7 +162,10 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             area: numbers(area)?,
             served_at: served.then_some(membership::PORT),
             expelled: Vec::new(),
-        });
+            part: Part::None,
+        };
+        let layers = group.layers(scenario);
+        let added = if layers == 0 { simulation.add_group(plain) } else { add_session(&mut simulation, plain, layers) };
         groups.push((group.name.as_str(), added));
     }
     let mut switches = Vec::new();
@@ -170,7 +192,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
                 Some((qos, (field, name))) => Some(node(name, &|| format!("flow[{i}].qos.{}.{field}", qos.name()))?),
                 None => None,
             };
-            flows.push(add_flow(&mut simulation, scenario, &flow, from, to, served_by));
+            flows.push(add_flow(&mut simulation, scenario, &names, &flow, from, to, served_by));
         }
     }
     simulation.route();
@@ -186,6 +208,17 @@ fn agents(scenario: &Scenario) -> Vec<Agent> {
     agents.sort_by_key(|agent| agent.port);
     agents.dedup_by_key(|agent| agent.port);
     agents
+}
+
+/// The groups of a layered session: its own, and one for each layer.
+fn add_session(simulation: &mut Simulation, plain: Group, layers: u32) -> GroupId {
+    let nobody = Group { listening: Vec::new(), ..plain };
+    let part = Part::Session { talks: true };
+    let session = simulation.add_group(Group { trees: Trees::Instant, part, ..nobody.clone() });
+    for _ in 0..layers {
+        simulation.add_group(Group { part: Part::Layer(session), ..nobody.clone() });
+    }
+    session
 }
 
 fn add_link<C: Clock>(
@@ -223,6 +256,7 @@ fn add_cell(simulation: &mut Simulation, scenario: &Scenario, cell: &Cell, ends:
 fn add_flow(
     simulation: &mut Simulation,
     scenario: &Scenario,
+    names: &[String],
     flow: &Flow,
     from: NodeId,
     to: Address,
@@ -261,7 +295,8 @@ fn add_flow(
         },
         |seat| {
             let node = seat.local.node.0;
-            let receiver = transport.receiver(seat, profile, stream(&format!("receiver {node}")));
+            let name = &names[node as usize];
+            let receiver = transport.receiver_at(name, seat, profile, stream(&format!("receiver {node}")));
             match qos {
                 Some(qos) => qos.receiver(receiver, seat, profile, stream(&format!("qos receiver {node}"))),
                 None => receiver,

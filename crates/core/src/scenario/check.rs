@@ -14,11 +14,13 @@ use super::registry::{LossModel, Queue};
 use super::types::{Flow, Link, Scenario};
 
 mod cells;
+mod constellations;
 mod groups;
 mod hsdpa;
 mod mbms;
 
 use cells::cells;
+use constellations::constellations;
 use groups::groups;
 use hsdpa::hsdpa;
 use mbms::mbms;
@@ -44,7 +46,7 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     let scenario = &document.scenario;
     let mut problems = Problems::default();
     totals(scenario, &mut problems);
-    if !terminals(scenario, &mut problems) {
+    if !(terminals(scenario, &mut problems) && constellations::orbits(scenario, &mut problems)) {
         // Their names may be too many to write down.
         return document.first(problems.0).map_or(Ok(()), Err);
     }
@@ -54,6 +56,7 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     cells(scenario, &names, &mut problems);
     hsdpa(scenario, &names, &mut problems);
     mbms(scenario, &names, &mut problems);
+    constellations(scenario, &mut problems);
     groups(scenario, &names, &mut problems);
     flows(scenario, &names, &mut problems);
     changes(scenario, &mut problems);

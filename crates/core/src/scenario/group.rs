@@ -95,10 +95,18 @@ impl Group {
         all
     }
 
+    /// How many layers a session has that is sent to it; 0 for other flows.
+    pub(super) fn layers(&self, scenario: &Scenario) -> u32 {
+        let flows = scenario.flow.iter().filter(|flow| flow.to == self.name);
+        flows.map(|flow| flow.transport.config().layers()).max().unwrap_or_default()
+    }
+
     /// Whether its trees may change by messages during the run.
     fn is_signalled(&self, scenario: &Scenario) -> bool {
-        let stands_still = scenario.change.is_empty() && scenario.cell.is_empty();
-        let never_changes = self.join.is_empty() && self.leave.is_empty() && self.expulsion.is_none();
+        let stands_still =
+            scenario.change.is_empty() && scenario.cell.is_empty() && scenario.constellation.is_empty();
+        let never_changes =
+            self.join.is_empty() && self.leave.is_empty() && self.expulsion.is_none() && self.layers(scenario) == 0;
         self.trees == Trees::Signalled && !(stands_still && never_changes)
     }
 }
@@ -112,6 +120,10 @@ pub(super) fn are_served(scenario: &Scenario) -> bool {
 pub(super) fn switches(scenario: &Scenario) -> Vec<Switched> {
     let mut all = Vec::new();
     for (group, written) in scenario.group.iter().enumerate() {
+        if written.layers(scenario) > 0 {
+            let begin = |node| Switched { at: Instant::ZERO, group, node, joins: true };
+            all.extend(written.listening(scenario).into_iter().map(begin));
+        }
         for (switches, joins) in [(&written.join, true), (&written.leave, false)] {
             for switch in switches {
                 for node in switch.members.iter().flat_map(|name| scenario.nodes_called(name)) {

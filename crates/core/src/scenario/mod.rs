@@ -6,6 +6,7 @@ pub mod capture;
 pub mod cell;
 pub mod change;
 pub mod check;
+pub mod constellation;
 pub mod diagnostic;
 pub mod expand;
 mod group;

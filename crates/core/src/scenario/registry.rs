@@ -1,9 +1,9 @@
 //! Everything that a scenario can choose by name: one line each.
 
 use crate::choice;
-use crate::multicast::{pgmcc, tfmcc};
+use crate::multicast::{layered, pgmcc, tfmcc};
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, red, rio, swan, token_bucket, wfq, xcp};
+use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, queue_phase, red, rio, swan, token_bucket, wfq, xcp};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, redrawn, schedule};
 use crate::qos::{self, QosConfig};
 use crate::radio::arq::ArqConfig;
@@ -14,6 +14,7 @@ use crate::radio::rlc;
 use crate::radio::scheduler::{self, SchedulerConfig};
 use crate::radio::umts::attachment::{AttachmentConfig, eurane, fixed, rrc};
 use crate::radio::umts::hs_dsch::reception::{self, ReceptionConfig};
+use crate::satellite::orbits::{OrbitsConfig, planes, star, tle, walker};
 use crate::traffic::{self, SourceConfig};
 use crate::transport::{TransportConfig, dccp, tcp, tfrc, udp};
 
@@ -42,6 +43,8 @@ choice! {
         "token_bucket" => TokenBucket(token_bucket::Config),
         /// Weighted fair queueing between reservations and best effort.
         "wfq" => Wfq(wfq::Config),
+        /// Blocks and releases layers of multicast sessions by the length of the queue (Peng, Sikdar 2003).
+        "queue_phase" => QueuePhase(queue_phase::Config),
         /// Differentiated services: an edge's conditioner and a queue for each class.
         "diffserv" => DiffServ(diffserv::Config),
     }
@@ -62,6 +65,8 @@ choice! {
         "tfmcc" => Tfmcc(tfmcc::Config),
         /// PGM with PGMCC: a window to the worst receiver of a group (RFC 3208, draft-ietf-rmt-bb-pgmcc-03).
         "pgmcc" => Pgmcc(pgmcc::Config),
+        /// Layers in groups of their own, to which receivers subscribe.
+        "layered" => Layered(layered::Config),
     }
 }
 
@@ -144,6 +149,20 @@ choice! {
         "none" => None(pdcp::NoCompression),
         /// IP header compression (RFC 2507).
         "rfc2507" => Rfc2507(pdcp::rfc2507::Config),
+    }
+}
+
+choice! {
+    /// Where the satellites of a constellation are.
+    pub enum Orbits: "orbits" as OrbitsConfig {
+        /// A polar constellation with a seam, such as Iridium (Walker star).
+        "star" => Star(star::Config),
+        /// Inclined planes around the whole Earth, such as Starlink (Walker delta).
+        "walker" => Walker(walker::Config),
+        /// Planes with the places of their satellites.
+        "planes" => Planes(planes::Config),
+        /// Two-line element sets, by SGP4.
+        "tle" => Tle(tle::Config),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::profile::Profile;
 
 use super::cell::Cell;
 pub use super::change::{Change, Repeat};
+use super::constellation::Constellation;
 pub use super::group::{Group, Switch};
 use super::hsdpa::Hsdpa;
 use super::mbms::Mbms;
@@ -44,6 +45,9 @@ pub struct Scenario {
     /// Node Bs of MBMS.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mbms: Vec<Mbms>,
+    /// Constellations of satellites.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constellation: Vec<Constellation>,
     /// Multicast groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub group: Vec<Group>,
@@ -70,6 +74,7 @@ impl Default for Scenario {
             cell: Vec::new(),
             hsdpa: Vec::new(),
             mbms: Vec::new(),
+            constellation: Vec::new(),
             group: Vec::new(),
             flow: Vec::new(),
             change: Vec::new(),
@@ -80,7 +85,7 @@ impl Default for Scenario {
 
 impl Scenario {
     /// The names of all nodes, sorted: those that are declared, or else those that links and cells
-    /// name, and the terminals of cells.
+    /// name, and the terminals of cells; satellites and their terminals.
     pub fn node_names(&self) -> Vec<String> {
         let linked = self.link.iter().flat_map(|link| &link.between).map(String::as_str);
         let radios = self.cell.iter().flat_map(Cell::rncs).chain(self.hsdpa.iter().map(|hsdpa| hsdpa.node.as_str()));
@@ -90,6 +95,8 @@ impl Scenario {
         names.extend(self.cell.iter().flat_map(Cell::terminals));
         names.extend(self.hsdpa.iter().flat_map(Hsdpa::terminals));
         names.extend(self.mbms.iter().flat_map(Mbms::terminals));
+        names.extend(self.constellation.iter().flat_map(Constellation::satellites));
+        names.extend(self.constellation.iter().flat_map(Constellation::terminals).map(str::to_owned));
         names.sort_unstable();
         names.dedup();
         names

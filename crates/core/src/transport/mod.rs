@@ -19,6 +19,16 @@ pub trait TransportConfig {
     /// The receiving end; `stream` is its own.
     fn receiver(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
 
+    /// The receiving end at the node of this name.
+    fn receiver_at(&self, _node: &str, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+        self.receiver(seat, profile, stream)
+    }
+
+    /// To how many groups behind that of its flow it sends, each a layer to which receivers subscribe by themselves.
+    fn layers(&self) -> u32 {
+        0
+    }
+
     /// What it is, in a few words, for tables: `tcp sack+cubic`.
     fn label(&self, profile: Profile) -> String;
 

@@ -25,6 +25,7 @@ mod pgmcc_model;
 mod planned_and_asked;
 mod random;
 mod random_scenarios;
+mod satellites;
 mod sessions;
 mod swan;
 mod tfmcc;

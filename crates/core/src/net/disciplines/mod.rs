@@ -8,6 +8,7 @@ pub mod ewa;
 pub mod fifo;
 pub mod inner;
 pub mod priority;
+pub mod queue_phase;
 pub mod red;
 pub mod rio;
 pub mod swan;

@@ -4,6 +4,7 @@
 //! the fields mean is the business of the protocol in its own area.
 
 mod dccp;
+mod layered;
 mod pgm;
 mod sack;
 mod signal;
@@ -14,6 +15,7 @@ mod udp;
 mod xcp;
 
 pub use dccp::{AckVector, DccpHeader, DccpOptions, DccpType, ListedInterval, ListedIntervals, PacketState};
+pub use layered::LayeredHeader;
 pub use pgm::{PgmAck, PgmData, PgmElements, PgmHeader, PgmNak, PgmPath, PgmReport};
 pub use sack::SackBlocks;
 pub use signal::{Signal, SignalHeader};
@@ -124,6 +126,8 @@ pub enum Header {
     TfmccReport(TfmccReport),
     /// PGM, with PGMCC.
     Pgm(PgmHeader),
+    /// A message of a layered session.
+    Layered(LayeredHeader),
     /// A message by which hosts and routers agree on a quality of service.
     Signal(SignalHeader),
 }

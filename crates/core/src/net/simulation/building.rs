@@ -22,6 +22,7 @@ impl Simulation {
             flows: Vec::new(),
             groups: Vec::new(),
             has_trees: false,
+            routes_by_packet: false,
             agents: Vec::new(),
             nowhere,
             standing: 0,

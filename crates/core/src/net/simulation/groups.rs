@@ -41,6 +41,23 @@ pub struct Group {
     pub served_at: Option<u16>,
     /// Nodes that want to listen and are kept out.
     pub expelled: Vec<NodeId>,
+    /// What it is in a layered session, if it belongs to one.
+    pub part: Part,
+}
+
+/// What a group is in a layered session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// It belongs to none.
+    #[default]
+    None,
+    /// That of the session itself: receivers that take part send to one another here, if they do at all, by instant trees.
+    Session {
+        /// Whether they do.
+        talks: bool,
+    },
+    /// That of a layer of the session with this group. Receivers join and leave it by themselves.
+    Layer(GroupId),
 }
 
 impl Group {
@@ -51,8 +68,11 @@ impl Group {
 }
 
 impl Simulation {
-    /// A node begins or ceases to listen to a group now.
+    /// A node begins or ceases to listen to a group now, or to take part in a session.
     pub fn set_member(&mut self, group: GroupId, node: NodeId, joins: bool) {
+        if let Part::Session { talks } = self.groups[group.0 as usize].part {
+            return self.set_participant(group, node, joins, talks);
+        }
         let known = &mut self.groups[group.0 as usize];
         if known.listening.contains(&node) == joins {
             return;
@@ -76,8 +96,38 @@ impl Simulation {
         self.forward_arrivals();
     }
 
+    /// A node's receiver begins or ceases to take part in a session.
+    fn set_participant(&mut self, session: GroupId, node: NodeId, joins: bool, talks: bool) {
+        if talks {
+            let listening = &mut self.groups[session.0 as usize].listening;
+            listening.retain(|&listening| listening != node);
+            if joins {
+                listening.push(node);
+            }
+            self.route_groups();
+        }
+        let receivers = self.flows_to(session).into_iter().flat_map(|(_, receivers)| receivers);
+        let of_node: Vec<u32> = receivers.filter(|&r| self.endpoints[r as usize].node == node).collect();
+        for endpoint in of_node {
+            self.tell(endpoint, Notice::Session(session, joins));
+        }
+        self.forward_arrivals();
+    }
+
     /// The nodes that send to a group, with the endpoints that receive it.
     fn senders(&self, group: GroupId) -> Vec<(NodeId, Vec<u32>)> {
+        match self.groups[group.0 as usize].part {
+            Part::None => self.flows_to(group),
+            Part::Layer(session) => self.flows_to(session),
+            Part::Session { .. } => {
+                let talking = self.groups[group.0 as usize].listening.iter();
+                talking.map(|&node| (node, Vec::new())).collect()
+            }
+        }
+    }
+
+    /// The nodes of flows to a group, with the endpoints that receive them.
+    fn flows_to(&self, group: GroupId) -> Vec<(NodeId, Vec<u32>)> {
         let flows = self.flows.iter().filter(|flow| flow.to == Address::Group(group));
         flows.map(|flow| (self.endpoints[flow.sender as usize].node, flow.receivers.clone())).collect()
     }

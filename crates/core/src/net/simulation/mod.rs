@@ -15,7 +15,7 @@ mod routing;
 mod timer;
 
 pub use error::RunError;
-pub use groups::{Group, Trees};
+pub use groups::{Group, Part, Trees};
 
 use crate::engine::{FloatTime, Instant, Target};
 
@@ -43,6 +43,8 @@ pub struct Simulation {
     groups: Vec<Group>,
     /// Whether trees have been built.
     has_trees: bool,
+    /// Whether ways change all the time, so that each packet at each node finds its own.
+    routes_by_packet: bool,
     /// The endpoints that serve their node and belong to no flow.
     agents: Vec<u32>,
     /// Where packets end that no medium dropped.
@@ -242,6 +244,13 @@ impl Simulation {
         match self.core.packet(&pkt).to {
             Address::Node(destination) if destination == node => self.deliver(node, via, pkt),
             Address::Node(destination) => {
+                if self.core.is_observed() {
+                    let packet = self.core.packet(&pkt).clone();
+                    self.core.observe(&Observation::Forwarded { node, packet: &packet });
+                }
+                if self.routes_by_packet {
+                    self.route_to(&[destination]);
+                }
                 let here = &self.nodes[node.0 as usize];
                 let Some(hop) = here.routes.to(destination) else {
                     return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
@@ -402,8 +411,17 @@ impl Simulation {
     /// Passes an order to the interface that it names, or to the out-list of a group.
     #[inline(never)]
     fn order(&mut self, node: NodeId, order: &Order) -> Answer {
-        if let Command::Open(..) | Command::Shut(..) = order.command {
-            return self.order_group(node, order);
+        match order.command {
+            Command::Open(..) | Command::Shut(..) => return self.order_group(node, order),
+            Command::Listen(group) => {
+                self.set_member(group, node, true);
+                return Answer::Done;
+            }
+            Command::Ignore(group) => {
+                self.set_member(group, node, false);
+                return Answer::Done;
+            }
+            _ => {}
         }
         let Some((hop, _)) = self.next_hop(node, order.toward) else { return Answer::Unknown };
         self.media[hop.medium as usize].order(&mut self.core, hop.from, &order.command)

@@ -10,19 +10,52 @@ impl Simulation {
     /// has been built; it is called again when ways appear or vanish.
     pub fn route(&mut self) {
         let upstreams = self.upstreams();
-        let graph = Graph::new(self.ways());
         let mut destinations: Vec<NodeId> = self.endpoints.iter().map(|e| e.node).collect();
         destinations.sort_unstable();
         destinations.dedup();
-        for n in 0..self.nodes.len() {
-            let node = NodeId(n as u32);
-            self.nodes[n].routes = match graph.only_way(node) {
-                Some(hop) => Routes::Default(Some(hop)),
-                None => Routes::Table(graph.table(node, &destinations)),
-            };
+        for node in &mut self.nodes {
+            if let Routes::Table(hops) = &mut node.routes {
+                hops.clear();
+            }
         }
+        self.route_to(&destinations);
         self.route_groups();
         self.tell_of_upstreams(upstreams);
+    }
+
+    /// From now on each packet at each node takes the way that is the shortest then.
+    pub fn route_every_packet(&mut self) {
+        self.routes_by_packet = true;
+    }
+
+    /// Computes the routes to these from the present ways.
+    pub(super) fn route_to(&mut self, destinations: &[NodeId]) {
+        let graph = Graph::new(self.ways());
+        let all = self.nodes.len();
+        for (node, number) in self.nodes.iter_mut().zip(0..) {
+            match (graph.only_way(NodeId(number)), &mut node.routes) {
+                (Some(hop), routes) => *routes = Routes::Default(Some(hop)),
+                (None, Routes::Table(hops)) => hops.resize(all, None),
+                (None, routes) => *routes = Routes::Table(vec![None; all]),
+            }
+        }
+        let mut by_root: Vec<(NodeId, NodeId)> = destinations.iter().map(|&to| (graph.root(to), to)).collect();
+        by_root.sort_unstable();
+        for same in by_root.chunk_by(|a, b| a.0 == b.0) {
+            let root = same[0].0;
+            let first = graph.hops_to(root);
+            for (node, number) in self.nodes.iter_mut().zip(0..) {
+                let Routes::Table(hops) = &mut node.routes else { continue };
+                let here = NodeId(number);
+                for &(_, to) in same {
+                    hops[to.0 as usize] = match here {
+                        _ if here == to => None,
+                        _ if here == root => graph.to_leaf(root, to),
+                        _ => first[number as usize],
+                    };
+                }
+            }
+        }
     }
 
     /// The ways out of each node.

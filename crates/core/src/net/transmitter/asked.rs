@@ -116,7 +116,7 @@ impl<C: Clock> Transmitter<C> {
 
     /// A packet came in over the interface whose outgoing side this is.
     #[inline(never)]
-    pub(super) fn on_return(&mut self, core: &mut Core, pkt: &Pkt) {
+    pub fn on_return(&mut self, core: &mut Core, pkt: &Pkt) {
         if let Stage::Asked { discipline, .. } = &mut self.stage {
             let now = core.now();
             discipline.on_return(now, core.packet_mut(pkt));

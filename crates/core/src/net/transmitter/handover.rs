@@ -22,6 +22,16 @@ pub(super) struct Handover {
     pub(super) forwarded: Line,
 }
 
+/// A packet on its way that no transmitter keeps any longer.
+pub struct Flying {
+    /// The packet.
+    pub pkt: Pkt,
+    /// It began to be sent.
+    pub start: Instant,
+    /// It arrives.
+    pub arrival: Instant,
+}
+
 impl<C: Clock> Transmitter<C> {
     /// Changes rate, delay, state or loss, and does with the packets as the change says. `rate`
     /// is the one of this direction.
@@ -101,6 +111,47 @@ impl<C: Clock> Transmitter<C> {
     /// From now on what it sends comes here.
     pub fn redirect(&mut self, to: End) {
         self.to = to;
+    }
+
+    /// What is in service or in flight goes on without it: gives it up, in the order of arrivals. What waits is sent by the present
+    /// path, after what is in service.
+    pub fn let_fly(&mut self, core: &mut Core) -> Vec<Flying> {
+        let before = Occasion { cause: None, ..Self::event(core) };
+        self.start_what_is_due(core, &before);
+        let (flight, waiting) = self.take_line(core);
+        self.let_overtake(core, flight);
+        let flying = self.overtaken.drain(core).into_iter();
+        let flying = flying.map(|(pkt, Flight { start, arrival, .. })| Flying { pkt, start, arrival }).collect();
+        self.schedule.last_arrival = Instant::ZERO;
+        self.schedule.resume_after(&self.service);
+        self.restore(core, Vec::new(), waiting, &before);
+        self.arm_arrival(core);
+        if let Stage::Asked { discipline, .. } = &mut self.stage {
+            discipline.on_capacity(core.now(), BitRate::from_bps(self.schedule.rate));
+        }
+        flying
+    }
+
+    /// Takes out what waits and is not to be kept.
+    pub fn take_waiting(&mut self, core: &mut Core, keep: impl Fn(&Core, &Pkt) -> bool) -> Vec<Pkt> {
+        let before = Occasion { cause: None, ..Self::event(core) };
+        self.start_what_is_due(core, &before);
+        let (flight, waiting) = self.take_line(core);
+        let (waiting, mut taken): (Flights, Flights) = waiting.into_iter().partition(|(pkt, _)| keep(core, pkt));
+        if let Stage::Asked { discipline, .. } = &mut self.stage {
+            let all: Vec<Pkt> = std::iter::from_fn(|| discipline.evict(core)).collect();
+            for pkt in all.into_iter().rev() {
+                if keep(core, &pkt) {
+                    discipline.put_back(core, pkt);
+                } else {
+                    taken.insert(0, (pkt, Flight::default()));
+                }
+            }
+        }
+        self.schedule.resume_after(&self.service);
+        self.restore(core, flight, waiting, &before);
+        self.arm_arrival(core);
+        taken.into_iter().map(|(pkt, _)| pkt).collect()
     }
 
     /// Takes all packets out of the line: those that have started, and those that wait.
@@ -298,7 +349,7 @@ impl<C: Clock> Transmitter<C> {
             self.schedule.last_arrival = arrival;
             self.schedule.last_arrival_time = time;
         }
-        let overtakes = last.is_some_and(|(arrival, _)| before.at + self.schedule.delay < arrival);
+        let overtakes = last.is_some_and(|(arrival, _)| before.at + self.schedule.delay_at(before.at) < arrival);
         if self.schedule.reorder && overtakes && matches!(self.stage, Stage::Planned { .. }) {
             self.let_overtake(core, flight);
         } else {

@@ -3,6 +3,7 @@
 use crate::engine::{EventQueue, Instant};
 use crate::net::clock::Clock;
 use crate::net::core::Core;
+use crate::net::observe::Cause;
 use crate::net::slab::{Flight, Flights, NONE};
 
 use super::{ARRIVAL, Stage, Transmitter, service};
@@ -77,6 +78,12 @@ impl<C: Clock> Transmitter<C> {
         self.busy += landed.out.since(landed.start);
         if landed.start != landed.accepted {
             self.waits.add(landed.start.since(landed.accepted).as_nanos());
+        }
+        if let Some(model) = &mut self.errors.0
+            && model.loses(core.now())
+            && !core.packet(&pkt).is_exempt()
+        {
+            return core.drop(pkt, self.place, Cause::Radio);
         }
         if self.heard {
             reverse.on_return(core, &pkt);

@@ -27,8 +27,10 @@ use super::discipline::{Backlog, QueueDiscipline};
 use super::loss::Loss;
 use super::medium::{Access, End};
 use super::observe::{Cause, Histogram, Place, Probe};
-use super::schedule::{Occasion, Schedule, Service};
+use super::schedule::{Occasion, Path, Schedule, Service};
 use super::slab::{Flight, Line, NONE, Pkt, flights_from};
+
+pub use handover::Flying;
 
 use handover::Handover;
 use landing::Landing;
@@ -75,6 +77,8 @@ pub struct Transmitter<C: Clock> {
     heard: bool,
     to: End,
     loss: Loss,
+    /// What is lost on the way, after it was sent.
+    errors: Loss,
     stage: Stage,
     sent: Backlog,
     busy: Duration,
@@ -131,6 +135,7 @@ impl<C: Clock> Transmitter<C> {
             heard: false,
             to,
             loss: setup.loss,
+            errors: Loss::default(),
             stage,
             sent: Backlog::default(),
             busy: Duration::ZERO,
@@ -146,12 +151,22 @@ impl<C: Clock> Transmitter<C> {
         self.heard = matches!(reverse.stage, Stage::Asked { .. });
     }
 
+    /// From now on this takes packets on their way, after they were sent.
+    pub fn set_errors(&mut self, errors: Loss) {
+        self.errors = errors;
+    }
+
+    /// From now on its way has this length, for what has not begun to be sent.
+    pub fn set_path(&mut self, path: Box<dyn Path>) {
+        self.schedule.path = Some(path);
+    }
+
     /// Where its drops are counted.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// The propagation delay, for routing.
+    /// The propagation delay, for routing, of a way whose length does not change.
     pub fn delay(&self) -> Duration {
         self.schedule.delay
     }
@@ -221,12 +236,17 @@ impl<C: Clock> Transmitter<C> {
         self.line.len() + self.overtaken.len() + queued + forwarded
     }
 
+    /// Whether it has ever had anything to send.
+    pub fn was_used(&self) -> bool {
+        self.sent.packets > 0 || self.holds() > 0
+    }
+
     /// Shows its state and totals.
     pub fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         let backlog = self.backlog(core);
         let waits = self.waits.with_zeros(self.sent.packets);
         probe.value("rate_bps", self.schedule.rate as f64);
-        probe.value("delay_s", self.schedule.delay.as_secs_f64());
+        probe.value("delay_s", self.schedule.delay_at(core.now()).as_secs_f64());
         probe.value("queue_packets", backlog.packets as f64);
         probe.value("queue_bytes", backlog.bytes as f64);
         probe.value("packets", self.sent.packets as f64);

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Decibel, Duration, Instant, Stream, Target};
+use crate::net::copies;
 use crate::net::discipline::QueueDiscipline;
 use crate::net::medium::{Access, Change, Edge, End, Medium, Peer};
 use crate::net::observe::{Cause, Place, Probe, What};
 use crate::net::{Core, Observation, Pkt, SeenBlock};
-use crate::radio::copies;
 use crate::radio::delay_line::DelayLine;
 use crate::radio::quality::{Quality, State};
 use crate::radio::rate_map::{Grant, RateMap};

@@ -13,7 +13,7 @@ use crate::net::schedule::Schedule;
 use crate::net::{Cause, Core, FlowId, Pkt, Place, Probe, Rejections};
 use crate::radio::Direction;
 use crate::radio::channel::{Block, Channel};
-use crate::radio::copies;
+use crate::net::copies;
 use crate::radio::delay_line::DelayLine;
 use crate::radio::loss_indication::Markers;
 

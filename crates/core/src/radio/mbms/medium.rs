@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Duration, Instant, Target};
 use crate::net::clock::Exact;
+use crate::net::copies;
 use crate::net::medium::{Access, Change, Edge, End, Medium, Peer};
 use crate::net::transmitter::{self, KEYS, Transmitter};
 use crate::net::{Address, Answer, Cause, Command, Core, FlowId, NodeId, Pkt, Place, Port, Probe, Rejections, What};
 use crate::radio::Direction;
 use crate::radio::channel::{Block, Channel};
-use crate::radio::copies;
 use crate::radio::delay_line::DelayLine;
 
 use super::audiences::Audiences;

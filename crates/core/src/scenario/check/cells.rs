@@ -202,6 +202,7 @@ fn other_headers(transport: &Protocol, profile: Profile) -> Option<String> {
         Protocol::Dccp(_) => (false, None, 0),
         Protocol::Tfmcc(config) => (false, Some(config.header), 28),
         Protocol::Pgmcc(config) => (false, Some(config.header), 28),
+        Protocol::Layered(_) => (profile.is_ns2(), None, 0),
     };
     if ns2 {
         return Some("has those of ns-2".to_owned());

@@ -39,6 +39,9 @@ pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Prob
                 }
             }
         }
+        if group.layers(scenario) > 0 {
+            layered(scenario, i, group, problems);
+        }
         let everybody: BTreeSet<String> = group.everybody(scenario).into_iter().collect();
         if everybody.is_empty() {
             let message = format!("group {} has no members", shown(&group.name));
@@ -61,6 +64,21 @@ pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Prob
                 }
             }
         }
+    }
+}
+
+/// Whether a group to which a layered session is sent has nothing else.
+fn layered(scenario: &Scenario, i: usize, group: &Group, problems: &mut Problems) {
+    let mut flows = scenario.flow.iter().enumerate().filter(|(_, flow)| flow.to == group.name);
+    if let Some((n, _)) = flows.nth(1) {
+        let message = format!("group {} has a layered session", shown(&group.name));
+        problems.add(format!("flow[{n}].to"), message, "nothing else can be sent to it");
+    }
+    if !group.area.is_empty() {
+        problems.add(format!("group[{i}].area"), "layers go to those who subscribe", "leave it out");
+    }
+    if group.expulsion.is_some() {
+        problems.add(format!("group[{i}].expulsion"), "layers go to those who subscribe", "leave it out");
     }
 }
 

@@ -10,7 +10,7 @@ use crate::radio;
 use crate::radio::Direction;
 use crate::radio::arq::{LinkArq, Outcome};
 use crate::radio::attachment::{Attachment, Move, Service};
-use crate::radio::copies;
+use crate::net::copies;
 use crate::radio::pdcp;
 use crate::radio::rlc::Pdu;
 

@@ -1,0 +1,20 @@
+//! Layered multicast: a source sends each layer of its data to a group of its own, and receivers subscribe to as many as they can get.
+//!
+//! | part | here |
+//! | --- | --- |
+//! | source | [`sender`]: layers of constant rates |
+//! | receiver | [`receiver`]: counts what comes, and lets a subscription controller decide |
+//! | subscription controllers | [`control`]: [`rlm`], [`empty_layer`], [`fixed`] |
+//!
+//! A session has a group for what receivers tell one another, and one for each layer behind it. What a link's router does to layers is
+//! not here: `net/disciplines/queue_phase`.
+
+pub mod config;
+pub mod control;
+pub mod empty_layer;
+pub mod fixed;
+pub mod receiver;
+pub mod rlm;
+pub mod sender;
+
+pub use config::Config;

@@ -1,0 +1,235 @@
+//! Are satellites where geometry says, do links and terminals follow the rules of ns-2's example, and does a packet take the way and the
+//! time that follow from both?
+
+use std::fmt::Write as _;
+
+use crate::common::scenario::{column, run, state};
+use lasthop_core::satellite::body::{Body, Circle, period};
+use lasthop_core::satellite::earth::{self, distance, elevation, latitude, length, longitude};
+use lasthop_core::satellite::handoff;
+use lasthop_core::satellite::orbits::{OrbitsConfig, star, tle, walker};
+use lasthop_core::scenario::read;
+
+fn close(got: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!((got - expected).abs() <= tolerance, "{what}: {got}, expected {expected}");
+}
+
+/// The constants of ns-2 and closed forms: T = 2π√(a³/μ); the slant range at an elevation is a root of the cosine rule; the horizon is
+/// √(a² − R²); the satellite in the plane is 2a·sin(π/11) away.
+#[test]
+fn orbits_have_the_sizes_of_closed_forms() {
+    let a = earth::RADIUS_KM + 780.0;
+    close(period(780.0), 6026.96, 0.005, "period, s");
+    close(std::f64::consts::TAU * a / period(780.0), 7.462, 5e-4, "speed, km/s");
+    let shell = star::Config::default().shell();
+    let at = |satellite: usize| shell.bodies[satellite].position(0.0);
+    close(distance(at(0), at(1)), 4033.28, 0.01, "within a plane, km");
+    close(distance(at(0), at(1)) / earth::LIGHT_KM_PER_S * 1e3, 13.454, 5e-4, "the same, ms");
+    let (sin, cos) = 8.2_f64.to_radians().sin_cos();
+    let slant = (a * a - (earth::RADIUS_KM * cos).powi(2)).sqrt() - earth::RADIUS_KM * sin;
+    close(slant, 2464.57, 0.01, "slant range at 8.2 deg, km");
+    // A body that far, that high, is seen that high.
+    let site = [earth::RADIUS_KM, 0.0, 0.0];
+    let body = [earth::RADIUS_KM + slant * sin, slant * cos, 0.0];
+    close(length(body), a, 1e-9, "its orbit, km");
+    close(elevation(site, body).to_degrees(), 8.2, 1e-9, "its elevation, deg");
+    let horizon = (a * a - earth::RADIUS_KM * earth::RADIUS_KM).sqrt();
+    close(horizon, 3249.3, 0.05, "horizon, km");
+    close(elevation(site, [earth::RADIUS_KM, horizon, 0.0]), 0.0, 1e-12, "its elevation, rad");
+}
+
+/// Places computed by hand for ns-2's Iridium example: ascending node, place on the orbit, seconds, latitude and longitude.
+#[test]
+fn satellites_are_where_they_should_be() {
+    let cases = [
+        (0.0, 0.0, 600.0, 35.757, 0.090),
+        (31.6, 16.36, 0.0, 16.327, 32.656),
+        (31.6, 16.36, 600.0, 52.053, 33.721),
+        (31.6, 16.36, 3000.0, -15.523, -159.933),
+    ];
+    for (node, place, seconds, north, east) in cases {
+        let at = Body::Circle(Circle::orbit(780.0, 86.4, node, place)).position(seconds);
+        close(latitude(at).to_degrees(), north, 1e-3, "latitude");
+        close(longitude(at, seconds).to_degrees(), east, 1e-3, "longitude");
+    }
+}
+
+#[test]
+fn the_first_satellites_over_berkeley_and_boston() {
+    let shell = star::Config::default().shell();
+    let rules = handoff::Config::default();
+    // Planes from 0, satellites from 0; elevation in degrees, distance in km.
+    for (north, east, satellite, height, far) in [(37.9, -122.3, 26, 25.11, 1522.4), (42.3, -71.1, 48, 24.18, 1556.9)] {
+        let site = Body::Circle(Circle::ground(north, east)).position(0.0);
+        assert_eq!(rules.choose(&shell, site, None, 0.0), Some(satellite));
+        let body = shell.bodies[satellite as usize].position(0.0);
+        close(elevation(site, body).to_degrees(), height, 0.01, "elevation");
+        close(distance(site, body), far, 0.1, "distance");
+    }
+}
+
+/// Inter-plane links of ns-2's example while both ends are within 60 degrees: 3254 to 4470 km; the longest line of sight passes 150 km
+/// above the ground.
+#[test]
+fn links_between_planes_have_the_lengths_of_the_example() {
+    let shell = star::Config::default().shell();
+    let links: Vec<_> = shell.links().into_iter().filter(|link| !link.within_plane).collect();
+    assert_eq!(links.len(), 55, "eleven between each of six planes");
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for second in 0..6027 {
+        let seconds = f64::from(second);
+        for link in &links {
+            let ends = link.ends.map(|end| shell.bodies[end as usize].position(seconds));
+            if lasthop_core::satellite::mesh::is_up(ends, 60_f64.to_radians()) {
+                let far = distance(ends[0], ends[1]);
+                (least, most) = (least.min(far), most.max(far));
+            }
+        }
+    }
+    close(least, 3254.0, 2.0, "the shortest, km");
+    close(most, 4470.0, 2.0, "the longest, km");
+    let a = earth::RADIUS_KM + 780.0;
+    let height = earth::RADIUS_KM + earth::ATMOSPHERE_KM;
+    close(2.0 * (a * a - height * height).sqrt(), 5872.7, 0.05, "the longest grazing link, km");
+}
+
+/// The followers of a Walker shell close into rings, and each satellite has four neighbours.
+#[test]
+fn a_shell_of_starlink_is_a_torus() {
+    let shell = walker::Config::default().shell();
+    assert_eq!(shell.bodies.len(), 1584);
+    let mut neighbours = vec![0; 1584];
+    for link in shell.links() {
+        for end in link.ends {
+            neighbours[end as usize] += 1;
+        }
+        let [a, b] = link.ends.map(|end| shell.bodies[end as usize].position(0.0));
+        assert!(earth::sees(a, b), "{link:?} is {} km long", distance(a, b));
+    }
+    assert!(neighbours.iter().all(|count| *count == 4));
+    assert_eq!((shell.follower(0), shell.follower(21), shell.follower(22)), (21, 20, 43));
+}
+
+/// A scenario of one constellation with terminals at these places, north and east, then more.
+fn sky(terminals: &[(&str, f64, f64)], lines: &str, more: &str) -> String {
+    let mut text = format!("[[constellation]]\nname = \"sky\"\n{lines}\n");
+    for (name, north, east) in terminals {
+        let _ = write!(
+            text,
+            "[[constellation.terminal]]\nnode = \"{name}\"\nlatitude = \"{north} deg\"\nlongitude = \"{east} deg\"\n"
+        );
+    }
+    format!("{more}\n{text}")
+}
+
+const COASTS: [(&str, f64, f64); 2] = [("berkeley", 37.9, -122.3), ("boston", 42.3, -71.1)];
+
+/// At the start the way is berkeley, satellites 26, 37 and 48, boston: the sum of four distances at the speed of light, and of the times
+/// in which four links send 1000 bytes.
+#[test]
+fn a_packet_takes_the_time_of_its_way() {
+    let flow = "duration = \"1 s\"\nrecord.state = true\n[[flow]]\nfrom = \"berkeley\"\nto = \"boston\"\ntransport = \"udp\"\n\
+                source.cbr = { size = \"972 B\", interval = \"10 s\" }";
+    let results = run(&sky(&COASTS, "", flow), 1);
+    let shell = star::Config::default().shell();
+    let sites = COASTS.map(|(_, north, east)| Body::Circle(Circle::ground(north, east)));
+    let stations = [&sites[0], &shell.bodies[26], &shell.bodies[37], &shell.bodies[48], &sites[1]];
+    let sending = [1.5e6, 25e6, 25e6, 1.5e6].map(|rate| 8000.0 / rate);
+    let mut at = 0.0;
+    for (hop, sending) in stations.windows(2).zip(sending) {
+        let [from, to] = [hop[0], hop[1]].map(|body| body.position(at));
+        at += sending + distance(from, to) / earth::LIGHT_KM_PER_S;
+    }
+    let delay = column(&results, "flows", "delay_ms_mean")[0];
+    close(delay, at * 1e3, 1e-5, "delay, ms");
+}
+
+/// Twenty terminals around the world over ten orbits: as often handed over as the geometry asks, never without a satellite, and what
+/// was sent arrives or is accounted for.
+#[test]
+fn a_day_of_handoffs_at_berkeley() {
+    // 166 handoffs a day with looks each 10 s (a plain model of the same rules); 5 % for random looks.
+    let text = sky(&COASTS, "", "duration = \"86400 s\"\nrecord.state = true");
+    let results = run(&text, 1);
+    let of = |quantity: &str| state(&results, &[("name", "berkeley down")], quantity);
+    close(of("handoffs"), 166.0, 8.0, "handoffs");
+    close(of("outage_s"), 0.0, 0.0, "outage");
+}
+
+/// Losses and handoffs under TCP: the run ends with every packet accounted for, and losses behind the queue are seen as such.
+#[test]
+fn errors_take_packets_behind_the_queue() {
+    let flow = "duration = \"200 s\"\n[[flow]]\nfrom = \"berkeley\"\nto = \"boston\"\ntransport = \"udp\"\n\
+                source.cbr = { size = \"972 B\", rate = \"500 kbit/s\" }";
+    for (at, place) in [("up", "berkeley up"), ("down", "boston down")] {
+        let lines = format!("{at}.loss.bernoulli.p = 0.01");
+        let results = run(&sky(&COASTS, &lines, flow), 1);
+        let drops = results.table("drops").unwrap();
+        let lost: f64 = (0..drops.rows())
+            .filter(|&row| drops.text("place", row) == Some(place) && drops.text("cause", row) == Some("radio"))
+            .filter_map(|row| drops.number("packets", row))
+            .sum();
+        // 500 kbit/s of 972 bytes are 64.3 packets a second.
+        let sent = 200.0 * 500e3 / (8.0 * 972.0);
+        close(lost, 0.01 * sent, 4.0 * (0.01 * sent).sqrt(), place);
+    }
+}
+
+/// What waits in front of a busy down-link when its terminal leaves is lost, or sent on to the next satellite.
+#[test]
+fn what_waits_at_a_handoff_is_lost_or_sent_on() {
+    let flow = "duration = \"3000 s\"\nrecord.state = true\n[[flow]]\nfrom = \"berkeley\"\nto = \"boston\"\ntransport = \"udp\"\n\
+                source.cbr = { size = \"972 B\", rate = \"1 Mbit/s\" }";
+    let mut lost = Vec::new();
+    for queued in ["lose", "reroute"] {
+        let lines = format!("down.rate = \"500 kbit/s\"\nhandoff.queued = \"{queued}\"");
+        let results = run(&sky(&COASTS, &lines, flow), 1);
+        let drops = results.table("drops").unwrap();
+        let handover = (0..drops.rows()).filter(|&row| drops.text("cause", row) == Some("handover"));
+        lost.push(handover.filter_map(|row| drops.number("packets", row)).sum::<f64>());
+        let rerouted = column(&results, "cells", "rerouted_packets")[0];
+        assert_eq!(rerouted > 0.0, queued == "reroute", "{rerouted} packets were sent on");
+    }
+    // Fifty packets wait at each of some six handoffs; of those sent on only what is in service is lost.
+    assert!(lost[0] > 100.0 && lost[1] < 0.1 * lost[0], "{lost:?}");
+}
+
+/// Two sets of the ISS's plane make one plane of two; another inclination makes another.
+#[test]
+fn element_sets_make_planes() {
+    let one = "ISS (ZARYA)\n1 25544U 98067A   20194.88612269 -.00002218  00000-0 -31515-4 0  9992\n\
+               2 25544  51.6461 221.2784 0001413  89.1723 280.4612 15.49507896236008\n";
+    let text = tle::Config { text: one.to_owned(), plane_gap: lasthop_core::engine::space::Angle::from_degrees(2.0) };
+    text.check().unwrap();
+    let shell = text.shell();
+    assert_eq!((shell.bodies.len(), shell.planes.as_slice()), (1, &[1][..]));
+    let at = length(shell.bodies[0].position(0.0)) - earth::RADIUS_KM;
+    // The station flew 415 to 425 km high in July 2020.
+    assert!((410.0..430.0).contains(&at), "{at} km");
+    for (broken, words) in [
+        (one.replace("9992", "9991"), "line 3"),
+        (one.lines().take(2).collect::<Vec<_>>().join("\n"), "no second one behind it"),
+        (String::new(), "there is no satellite"),
+    ] {
+        let fault = tle::Config { text: broken, ..text.clone() }.check().unwrap_err();
+        assert!(fault.message.contains(words), "{fault:?}");
+    }
+}
+
+#[test]
+fn constellations_that_make_no_sense_are_refused() {
+    for (lines, words) in [
+        ("orbits.star.planes = 4000000000", "too many satellites"),
+        ("orbits.star.altitude = \"100 km\"", "no satellite flies there"),
+        ("orbits.walker.phasing = 72", "it counts planes"),
+        ("handoff.interval = \"0 s\"", "looks at every instant"),
+        ("handoff.mask = \"95 deg\"", "no satellite stands there"),
+        ("isl.latitude_limit = \"100 deg\"", "no such latitude"),
+        ("orbits.tle.text = \"nonsense\"", "there is no satellite"),
+    ] {
+        let text = sky(&COASTS, lines, "duration = \"1 s\"");
+        let document = read::toml(&text, "test.toml").unwrap();
+        let error = lasthop_core::scenario::check(&document).unwrap_err().to_string();
+        assert!(error.contains(words), "{lines}: {error}");
+    }
+}

@@ -1,0 +1,260 @@
+//! The family rlm: layered multicast with and without TCP, by means over seeds.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lasthop_core::engine::Instant;
+use lasthop_core::net::{Header, LayeredHeader, Observation, Observer, Variable};
+use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::types::Scenario;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+use crate::in_parallel;
+use crate::means::{Mean, Test, rejected, welch};
+use crate::report::Outcome;
+use crate::watch::Watcher;
+
+/// Our seeds for each of ns-2's.
+const SEEDS_FOR_EACH: u64 = 4;
+/// Seconds at the start that means leave out.
+const WARM: f64 = 100.0;
+/// What is compared: means of a session, or of a TCP flow.
+const COLUMNS: [&str; 4] = [
+    "mean_layers_per_session",
+    "subscription_changes_per_session_per_100s",
+    "rlm_session_throughput_bps",
+    "tcp_flow_throughput_bps",
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct Index {
+    family: String,
+    simulator: IgnoredAny,
+    quirks: IgnoredAny,
+    comparison: IgnoredAny,
+    scenarios: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct Described {
+    id: String,
+    files: IgnoredAny,
+    seeds: [u64; 2],
+    topology: IgnoredAny,
+    bottleneck: Bottleneck,
+    access_links: Access,
+    layers_bps: Vec<u64>,
+    layer_traffic: IgnoredAny,
+    rlm_sessions: usize,
+    rlm_source_start_s: Vec<f64>,
+    rlm_receiver_start_s: Vec<f64>,
+    tcp: Tcp,
+    multicast_routing: IgnoredAny,
+    stop_s: f64,
+    columns: IgnoredAny,
+    summary_after_100s: BTreeMap<String, f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct Bottleneck {
+    rate_bps: u64,
+    prop_delay_s: f64,
+    queue_limit_setting: u64,
+    max_waiting_packets: u64,
+    packet_in_transmission_counts: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Access {
+    rate_bps: u64,
+    prop_delay_s: f64,
+    queue_limit_setting: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named so that other keys are refused")]
+struct Tcp {
+    flows: usize,
+    variant: String,
+    start_s: Vec<f64>,
+    #[serde(rename = "packetSize_")]
+    packet_size: u64,
+    data_packet_bytes_on_wire: u64,
+    #[serde(rename = "window_")]
+    window: u64,
+    other: IgnoredAny,
+}
+
+/// Whether a folder is of this family, and then what came of it.
+pub fn folder(path: &Path, jobs: usize) -> Option<Vec<(String, Outcome)>> {
+    let index: Value = serde_json::from_str(&std::fs::read_to_string(path.join("index.json")).ok()?).ok()?;
+    if index.get("family")?.as_str()? != "rlm" {
+        return None;
+    }
+    let index: Index = match serde_json::from_value(index) {
+        Ok(index) => index,
+        Err(error) => return Some(vec![(String::new(), Outcome::Failed(format!("index.json: {error}")))]),
+    };
+    let (mut lines, mut tests) = (Vec::new(), Vec::new());
+    for scenario in index.scenarios {
+        let id = scenario.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
+        let described = serde_json::from_value::<Described>(scenario).map_err(|error| error.to_string());
+        match described.and_then(|described| compare(&described, jobs)) {
+            Err(why) => lines.push((id, Outcome::Failed(why))),
+            Ok(found) => {
+                lines.push((id, Outcome::Same(found.len())));
+                let cell = lines.len() - 1;
+                tests.extend(found.into_iter().map(|test| (cell, test)));
+            }
+        }
+    }
+    for (cell, words) in rejected(tests) {
+        lines[cell].1 = match std::mem::replace(&mut lines[cell].1, Outcome::Same(0)) {
+            Outcome::Same(count) => Outcome::Differs(count, words),
+            Outcome::Differs(count, before) => Outcome::Differs(count, format!("{before}; {words}")),
+            other => other,
+        };
+    }
+    Some(lines)
+}
+
+fn compare(described: &Described, jobs: usize) -> Result<Vec<Test>, String> {
+    let scenario = scenario(described)?;
+    let [first, last] = described.seeds;
+    let seeds: Vec<u64> = (first..first + SEEDS_FOR_EACH * (last - first + 1)).collect();
+    let runs = in_parallel(jobs, &seeds, |&seed| run(described, &scenario, seed));
+    let runs = runs.into_iter().collect::<Result<Vec<_>, String>>()?;
+    let mut tests = Vec::new();
+    for (n, column) in COLUMNS.into_iter().enumerate() {
+        if column.starts_with("tcp") && described.tcp.flows == 0 {
+            continue;
+        }
+        let known = |what: &str| {
+            let key = format!("{column}_{what}");
+            described.summary_after_100s.get(&key).copied().ok_or_else(|| format!("summary: {key} is missing"))
+        };
+        let theirs = Mean { mean: known("mean")?, error: known("stderr")?, n: (last - first + 1) as f64 };
+        let ours = Mean::of(runs.iter().map(|run| run[n]));
+        let words = format!(
+            "{column}: ns-2 {:.4} ± {:.4}, lasthop {:.4} ± {:.4}",
+            theirs.mean, theirs.error, ours.mean, ours.error
+        );
+        tests.push(Test { words, p: welch(ours, theirs) });
+    }
+    Ok(tests)
+}
+
+fn scenario(described: &Described) -> Result<Scenario, String> {
+    let Described { bottleneck, access_links, tcp, .. } = described;
+    if bottleneck.packet_in_transmission_counts || tcp.variant != "Sack1" {
+        return Err("another queue or another TCP".to_owned());
+    }
+    let link = |name: String, between: [&str; 2], rate: u64, delay: f64, waiting: u64| {
+        json!({
+            "name": name, "between": between, "rate": format!("{rate} bit/s"), "delay": format!("{delay} s"),
+            "queue": {"droptail": {"limit": format!("{waiting} packets")}},
+        })
+    };
+    let Bottleneck { rate_bps, prop_delay_s, max_waiting_packets, .. } = *bottleneck;
+    let mut links = vec![link("bottleneck".to_owned(), ["r1", "r2"], rate_bps, prop_delay_s, max_waiting_packets)];
+    let (mut groups, mut flows) = (Vec::new(), Vec::new());
+    let layers: Vec<String> = described.layers_bps.iter().map(|rate| format!("{rate} bit/s")).collect();
+    for n in 0..described.rlm_sessions + tcp.flows {
+        let (from, to) = (format!("s{n}"), format!("d{n}"));
+        // A setting of ns-2 is one more than what waits.
+        let wire = |name: String, between| {
+            link(name, between, access_links.rate_bps, access_links.prop_delay_s, access_links.queue_limit_setting - 1)
+        };
+        links.push(wire(format!("source {n}"), [&from, "r1"]));
+        links.push(wire(format!("sink {n}"), ["r2", &to]));
+        if n < described.rlm_sessions {
+            let name = format!("session {n}");
+            groups.push(json!({
+                "name": name, "leave_latency": "0 s",
+                "join": [{"at": format!("{} s", described.rlm_receiver_start_s[n]), "members": [to]}],
+            }));
+            flows.push(json!({
+                "name": format!("rlm {n}"), "from": from, "to": name,
+                "start": format!("{} s", described.rlm_source_start_s[n]),
+                "transport": {"layered": {"layers": layers, "jitter": 0.5, "stagger": false, "control": "rlm"}},
+            }));
+        } else {
+            let k = n - described.rlm_sessions;
+            flows.push(json!({
+                "name": format!("tcp {k}"), "from": from, "to": to, "start": format!("{} s", tcp.start_s[k]),
+                "transport": {"tcp": {
+                    "variant": "sack", "window": tcp.window, "segment": format!("{} B", tcp.packet_size),
+                }},
+            }));
+        }
+    }
+    let value = json!({
+        "profile": "ns2", "duration": format!("{} s", described.stop_s), "link": links, "group": groups, "flow": flows,
+    });
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+/// One run: the values of the columns.
+fn run(described: &Described, scenario: &Scenario, seed: u64) -> Result<[f64; COLUMNS.len()], String> {
+    let mut run = Run::new(scenario, seed, Some(Box::<Looker>::default())).map_err(|error| error.to_string())?;
+    run.complete().map_err(|error| error.to_string())?;
+    let observer = run.finish().observer.ok_or("nobody has looked")?;
+    let looker = observer.downcast::<Looker>().map_err(|_| "somebody else has looked")?;
+    let time = described.stop_s - WARM;
+    let sessions = described.rlm_sessions as u32;
+    let of_sessions = |value: &dyn Fn(u32) -> f64| (0..sessions).map(value).sum::<f64>() / f64::from(sessions);
+    let changes = |session: u32| looker.levels.get(&session).map_or(&[][..], Vec::as_slice);
+    let layers = of_sessions(&|session| {
+        let ends = changes(session).iter().skip(1).map(|(at, _)| *at).chain([described.stop_s]);
+        changes(session).iter().zip(ends).map(|((at, level), end)| level * (end.max(WARM) - at.max(WARM))).sum::<f64>() / time
+    });
+    let late = of_sessions(&|session| changes(session).iter().filter(|(at, _)| *at >= WARM).count() as f64);
+    let throughput = of_sessions(&|session| *looker.bytes.get(&session).unwrap_or(&0) as f64 * 8.0 / time);
+    let tcp = (0..described.tcp.flows as u32).map(|k| {
+        let of = |seconds| looker.watcher.bytes_before(sessions + k, seconds);
+        (of(described.stop_s) - of(WARM)) as f64 * 8.0 / time
+    });
+    Ok([layers, 100.0 * late / time, throughput, tcp.sum::<f64>() / described.tcp.flows.max(1) as f64])
+}
+
+/// Looks at levels and at what comes.
+#[derive(Default)]
+struct Looker {
+    /// When a session's level changed, in seconds, and to what.
+    levels: BTreeMap<u32, Vec<(f64, f64)>>,
+    /// Wire bytes of layers since the warm-up.
+    bytes: BTreeMap<u32, u64>,
+    watcher: Watcher,
+}
+
+impl Observer for Looker {
+    fn see(&mut self, now: Instant, observation: &Observation<'_>) {
+        match *observation {
+            Observation::Changed { flow, variable: Variable::Layers, value, .. } => {
+                self.levels.entry(flow.0).or_default().push((now.as_secs_f64(), value));
+            }
+            Observation::Received { packet, .. } => match packet.header {
+                Header::Layered(LayeredHeader::Data { .. }) if now.as_secs_f64() >= WARM => {
+                    *self.bytes.entry(packet.flow.0).or_default() += u64::from(packet.size);
+                }
+                _ => self.watcher.see(now, observation),
+            },
+            _ => {}
+        }
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
