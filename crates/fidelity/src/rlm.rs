@@ -217,7 +217,8 @@ fn run(described: &Described, scenario: &Scenario, seed: u64) -> Result<[f64; CO
     let changes = |session: u32| looker.levels.get(&session).map_or(&[][..], Vec::as_slice);
     let layers = of_sessions(&|session| {
         let ends = changes(session).iter().skip(1).map(|(at, _)| *at).chain([described.stop_s]);
-        changes(session).iter().zip(ends).map(|((at, level), end)| level * (end.max(WARM) - at.max(WARM))).sum::<f64>() / time
+        changes(session).iter().zip(ends).map(|((at, level), end)| level * (end.max(WARM) - at.max(WARM))).sum::<f64>()
+            / time
     });
     let late = of_sessions(&|session| changes(session).iter().filter(|(at, _)| *at >= WARM).count() as f64);
     let throughput = of_sessions(&|session| *looker.bytes.get(&session).unwrap_or(&0) as f64 * 8.0 / time);

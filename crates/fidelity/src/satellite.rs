@@ -157,7 +157,10 @@ fn compare(folder: &Path, described: &Described) -> Result<Outcome, String> {
             (our, their) => our.is_none() && their.is_none(),
         };
         if !agree {
-            return Ok(Outcome::Differs(compared, format!("{what}: ns-2 {:?} us, lasthop {our_delay:?} us", their.delay_us)));
+            return Ok(Outcome::Differs(
+                compared,
+                format!("{what}: ns-2 {:?} us, lasthop {our_delay:?} us", their.delay_us),
+            ));
         }
     }
     if f64::from(other_paths) > (1.0 - SAME_PATH) * theirs.len() as f64 {
@@ -187,7 +190,8 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
         .iter()
         .zip(&described.initial_angle_from_ascending_node_deg)
         .map(|(node, angles)| {
-            let places = angles.iter().map(|angle| angle.parse().map(degrees).map_err(|_| format!("{angle} is no angle")));
+            let places =
+                angles.iter().map(|angle| angle.parse().map(degrees).map_err(|_| format!("{angle} is no angle")));
             Ok(json!({"node": degrees(*node), "places": places.collect::<Result<Vec<_>, String>>()?}))
         })
         .collect::<Result<_, String>>()?;

@@ -45,6 +45,18 @@ fn rates_by_equation() {
     check("ns2/tfrc", 12);
 }
 
+/// Delay and path of each packet over two constellations, and each terminal's handoffs.
+#[test]
+fn satellites() {
+    check("ns2/satellite", 2);
+}
+
+/// Layered multicast with and without TCP, by means over seeds.
+#[test]
+fn layers() {
+    check("ns2/rlm", 4);
+}
+
 /// EURANE's RLC, and its switching between channels.
 #[test]
 fn eurane() {

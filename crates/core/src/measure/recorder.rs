@@ -4,7 +4,9 @@
 use std::any::Any;
 
 use crate::engine::Instant;
-use crate::net::{DccpType, FlowId, Header, LayeredHeader, NodeId, Observation, Observer, Packet, PgmHeader, Place, TcpFlags};
+use crate::net::{
+    DccpType, FlowId, Header, LayeredHeader, NodeId, Observation, Observer, Packet, PgmHeader, Place, TcpFlags,
+};
 
 use super::handovers::Handovers;
 use super::slots::Slots;

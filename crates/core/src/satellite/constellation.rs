@@ -236,7 +236,11 @@ impl Constellation {
             self.look_at_link(link as u32, 0.0);
         }
         for terminal in 0..self.terminals.len() as u32 {
-            self.terminals[terminal as usize].up.change(core, &mut Change { up: Some(false), ..Change::default() }, None);
+            self.terminals[terminal as usize].up.change(
+                core,
+                &mut Change { up: Some(false), ..Change::default() },
+                None,
+            );
             self.look(core, terminal);
         }
         self.counts = Counts::default();
@@ -490,8 +494,9 @@ impl Medium for Constellation {
         let nowhere = Access { rate: BitRate::default(), delay: Duration::ZERO, up: false };
         match peer.0.checked_sub(self.satellites.len() as u32) {
             None => nowhere,
-            Some(terminal) => self.terminals[terminal as usize].serving.as_ref().map_or(nowhere, |serving| {
-                Access { up: true, ..self.satellites[serving.satellite as usize].down.access() }
+            Some(terminal) => self.terminals[terminal as usize].serving.as_ref().map_or(nowhere, |serving| Access {
+                up: true,
+                ..self.satellites[serving.satellite as usize].down.access()
             }),
         }
     }

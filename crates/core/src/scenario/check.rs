@@ -463,6 +463,16 @@ fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             part[a.max(b)] = a.min(b);
         }
     }
+    for constellation in &scenario.constellation {
+        // Whether satellites stand over a terminal is a matter of time.
+        let ground = constellation.terminals().map(str::to_owned);
+        let mut all = constellation.satellites().chain(ground).filter_map(|name| names.node(&name));
+        let Some(first) = all.next() else { continue };
+        for other in all {
+            let (a, b) = (root(&mut part, first), root(&mut part, other));
+            part[a.max(b)] = a.min(b);
+        }
+    }
     for (i, flow) in scenario.flow.iter().enumerate() {
         let senders = scenario.nodes_called(&flow.from);
         let Some(from) = senders.first().and_then(|name| names.node(name)) else { continue };

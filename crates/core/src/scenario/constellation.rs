@@ -148,7 +148,10 @@ pub(super) fn setup(core: &mut Core, constellation: &Constellation, profile: Pro
         let site = Site { name: &name, place, rate, delay, profile, streams: core.streams() };
         let queue = queue.config().build(&site);
         let errors = loss.map_or_else(Loss::default, |model| model.config().build(core.stream(&name, "loss")));
-        Sending { setup: transmitter::Setup { place, rate, delay, reorder: true, queue, loss: Loss::default() }, errors }
+        Sending {
+            setup: transmitter::Setup { place, rate, delay, reorder: true, queue, loss: Loss::default() },
+            errors,
+        }
     };
     let between = shell.links().into_iter().map(|link| {
         let [a, b] = link.ends.map(|end| constellation.satellite(end));
@@ -156,9 +159,8 @@ pub(super) fn setup(core: &mut Core, constellation: &Constellation, profile: Pro
     });
     let isl = between.collect();
     let satellites = shell.bodies.len() as u32;
-    let downs = (0..satellites).map(|number| {
-        make(format!("{} down", constellation.satellite(number)), down.rate, &down.queue, None).setup
-    });
+    let downs = (0..satellites)
+        .map(|number| make(format!("{} down", constellation.satellite(number)), down.rate, &down.queue, None).setup);
     let downs = downs.collect();
     let ground = constellation.terminal.iter().map(|terminal| {
         let queue = terminal.queue.as_ref().unwrap_or(&up.queue);

@@ -3,7 +3,9 @@
 use crate::choice;
 use crate::multicast::{layered, pgmcc, tfmcc};
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::{codel, diffserv, droptail, drr, ewa, priority, queue_phase, red, rio, swan, token_bucket, wfq, xcp};
+use crate::net::disciplines::{
+    codel, diffserv, droptail, drr, ewa, priority, queue_phase, red, rio, swan, token_bucket, wfq, xcp,
+};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, redrawn, schedule};
 use crate::qos::{self, QosConfig};
 use crate::radio::arq::ArqConfig;

@@ -133,7 +133,11 @@ impl TransportConfig for Config {
             return Err(Fault::new("packet", format!("packets of {}", self.packet), "expected 28 B to 65535 B"));
         }
         if !(0.0..=0.9).contains(&self.jitter) {
-            return Err(Fault::new("jitter", format!("gaps that differ by {} of themselves", self.jitter), "expected 0 to 0.9"));
+            return Err(Fault::new(
+                "jitter",
+                format!("gaps that differ by {} of themselves", self.jitter),
+                "expected 0 to 0.9",
+            ));
         }
         let controls = std::iter::once(&self.control).chain(self.exceptions.iter().map(|exception| &exception.control));
         for control in controls {

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use crate::engine::Instant;
 use crate::net::packet::LayeredHeader;
 use crate::net::{
-    Action, Address, Command, Endpoint, GroupId, Header, Histogram, Notice, Order, Packet, Port, Probe, Seat, Timed, Variable,
+    Action, Address, Command, Endpoint, GroupId, Header, Histogram, Notice, Order, Packet, Port, Probe, Seat, Timed,
+    Variable,
 };
 
 use super::control::Controller;
@@ -70,11 +71,13 @@ impl Receiver {
             self.level += 1;
             self.expected[self.level as usize - 1] = None;
             self.counts.joins += 1;
-            self.steps.push_back(Action::Order(Order { toward, command: Command::Listen(GroupId(session + self.level)) }));
+            self.steps
+                .push_back(Action::Order(Order { toward, command: Command::Listen(GroupId(session + self.level)) }));
         }
         while self.level > wanted {
             self.counts.leaves += 1;
-            self.steps.push_back(Action::Order(Order { toward, command: Command::Ignore(GroupId(session + self.level)) }));
+            self.steps
+                .push_back(Action::Order(Order { toward, command: Command::Ignore(GroupId(session + self.level)) }));
             self.level -= 1;
         }
         if self.seat.observed && !self.steps.is_empty() {

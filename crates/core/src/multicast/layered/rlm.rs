@@ -78,7 +78,11 @@ impl ControlConfig for Config {
             return Err(Fault::new("join", message, "expected more than 0 s, and not more than `most_join`"));
         }
         if self.back_off < 1.0 {
-            return Err(Fault::new("back_off", format!("{} would shorten the timer", self.back_off), "expected 1 or more"));
+            return Err(Fault::new(
+                "back_off",
+                format!("{} would shorten the timer", self.back_off),
+                "expected 1 or more",
+            ));
         }
         Ok(())
     }
@@ -291,7 +295,8 @@ impl Rlm {
     }
 
     fn on_loss_in_steady(&mut self, now: Instant) {
-        let pending = (1..=self.layers.len() as u32).rev().find(|&n| self.is_recent(now, self.layers[n as usize - 1].pending));
+        let pending =
+            (1..=self.layers.len() as u32).rev().find(|&n| self.is_recent(now, self.layers[n as usize - 1].pending));
         if let Some(n) = pending {
             self.back_off(n);
             if n == self.level {

@@ -133,7 +133,8 @@ impl QueueConfig for Config {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        let times = [("check", self.check), ("observe", self.observe), ("rate_window", self.rate_window), ("live", self.live)];
+        let times =
+            [("check", self.check), ("observe", self.observe), ("rate_window", self.rate_window), ("live", self.live)];
         for (field, duration) in times {
             if duration == Duration::ZERO {
                 return Err(Fault::new(field, format!("a {field} of zero"), "expected a time, such as \"1 s\""));
@@ -145,7 +146,11 @@ impl QueueConfig for Config {
             }
         }
         if self.block < 0.0 {
-            return Err(Fault::new("block", format!("a rate that exceeds another by {}", self.block), "expected 0 or more"));
+            return Err(Fault::new(
+                "block",
+                format!("a rate that exceeds another by {}", self.block),
+                "expected 0 or more",
+            ));
         }
         if self.first_threshold >= self.second_threshold {
             let message = "phase 1 would reach into phase 3";

@@ -7,13 +7,13 @@
 use crate::engine::units::Amount;
 use crate::engine::{BitRate, Instant, Target};
 use crate::net::clock::{Clock, Exact};
+use crate::net::copies;
 use crate::net::disciplines::fifo::Fifo;
 use crate::net::indication::Marker;
 use crate::net::schedule::Schedule;
 use crate::net::{Cause, Core, FlowId, Pkt, Place, Probe, Rejections};
 use crate::radio::Direction;
 use crate::radio::channel::{Block, Channel};
-use crate::net::copies;
 use crate::radio::delay_line::DelayLine;
 use crate::radio::loss_indication::Markers;
 

@@ -64,7 +64,9 @@ fn parse(text: &str) -> Result<Vec<sgp4::Elements>, Fault> {
             }
             (_, Some((at, _))) => return Err(fault(at, "a first line has no second one behind it".to_owned())),
             ([b'1', b' ', ..], None) => first = Some((number, line)),
-            ([b'2', b' ', ..], None) => return Err(fault(number, "a second line has no first one before it".to_owned())),
+            ([b'2', b' ', ..], None) => {
+                return Err(fault(number, "a second line has no first one before it".to_owned()));
+            }
             // A name, or nothing.
             _ => {}
         }
@@ -94,7 +96,8 @@ fn place(tracked: Tracked) -> Placed {
     let along = cos * x + sin * y;
     let length = libm::sqrt(momentum[0] * momentum[0] + momentum[1] * momentum[1] + momentum[2] * momentum[2]);
     // The direction in the plane at a right angle to the node.
-    let ahead = [-sin * momentum[2], cos * momentum[2], sin * momentum[0] - cos * momentum[1]].map(|part| part / length);
+    let ahead =
+        [-sin * momentum[2], cos * momentum[2], sin * momentum[0] - cos * momentum[1]].map(|part| part / length);
     let across = ahead[0] * x + ahead[1] * y + ahead[2] * z;
     let turns = |angle: f64| (angle / TAU).rem_euclid(1.0);
     Placed { body, node: turns(node), place: turns(libm::atan2(across, along)) }
@@ -133,7 +136,8 @@ impl OrbitsConfig for Config {
             shell.planes.push(plane.len() as u32);
             shell.bodies.extend(plane.into_iter().map(|placed| placed.body));
         }
-        let turned = latest.map_or(0.0, |latest| sgp4::iau_epoch_to_sidereal_time(sgp4::julian_years_since_j2000(&latest)));
+        let turned =
+            latest.map_or(0.0, |latest| sgp4::iau_epoch_to_sidereal_time(sgp4::julian_years_since_j2000(&latest)));
         shell.turned = turned.to_degrees();
         shell
     }
@@ -145,10 +149,11 @@ impl OrbitsConfig for Config {
         for elements in parse(&self.text)? {
             let fault = |what: String| Fault::new("text", what, "expected elements of a satellite in orbit");
             let name = elements.norad_id;
-            let constants = sgp4::Constants::from_elements(&elements).map_err(|error| fault(format!("satellite {name}: {error}")))?;
-            let high = constants.propagate(sgp4::MinutesSinceEpoch(0.0)).is_ok_and(|found| {
-                crate::satellite::earth::length(found.position) > RADIUS_KM
-            });
+            let constants = sgp4::Constants::from_elements(&elements)
+                .map_err(|error| fault(format!("satellite {name}: {error}")))?;
+            let high = constants
+                .propagate(sgp4::MinutesSinceEpoch(0.0))
+                .is_ok_and(|found| crate::satellite::earth::length(found.position) > RADIUS_KM);
             if !high {
                 return Err(fault(format!("satellite {name} is not above the ground")));
             }

@@ -48,7 +48,8 @@ pub(super) fn constellations(scenario: &Scenario, problems: &mut Problems) {
         let (interval, jitter) = (constellation.isl.interval, constellation.isl.jitter);
         problems.fault(format!("{path}.isl"), handoff::looks_fault(interval, jitter));
         let parts = [("isl", &constellation.isl.queue, &constellation.isl.loss)];
-        let ground = [("up", &constellation.up), ("down", &constellation.down)].map(|(at, link)| (at, &link.queue, &link.loss));
+        let ground =
+            [("up", &constellation.up), ("down", &constellation.down)].map(|(at, link)| (at, &link.queue, &link.loss));
         for (at, queue, loss) in parts.into_iter().chain(ground) {
             problems.fault(format!("{path}.{at}.queue.{}", queue.name()), queue.config().check());
             loss_faults(format!("{path}.{at}.loss"), loss.as_ref(), problems);

@@ -196,7 +196,11 @@ impl Controller {
         probe.value("checks", self.counts.checks as f64);
         probe.value("releases", self.counts.releases as f64);
         probe.value("blocks", self.counts.blocks as f64);
-        let names = [("phase_1_s", "longest_phase_1_s"), ("phase_2_s", "longest_phase_2_s"), ("phase_3_s", "longest_phase_3_s")];
+        let names = [
+            ("phase_1_s", "longest_phase_1_s"),
+            ("phase_2_s", "longest_phase_2_s"),
+            ("phase_3_s", "longest_phase_3_s"),
+        ];
         for (n, (total, longest)) in names.into_iter().enumerate() {
             probe.value(total, self.stays.total[n].as_secs_f64());
             probe.value(longest, self.stays.longest[n].as_secs_f64());

@@ -230,9 +230,10 @@ impl Traffic {
     pub fn block(&mut self, now: Instant) -> bool {
         let (live, window) = (self.live, self.window);
         let open = |layer: &Layer| !layer.blocked && now.since(layer.arrived) <= window;
-        let candidates = self.sessions.iter_mut().filter(|session| {
-            session.layers.iter().filter(|layer| open(layer)).nth(1).is_some()
-        });
+        let candidates = self
+            .sessions
+            .iter_mut()
+            .filter(|session| session.layers.iter().filter(|layer| open(layer)).nth(1).is_some());
         let Some(session) = candidates.max_by_key(|session| (session.live_layers(now, live), session.base())) else {
             return false;
         };

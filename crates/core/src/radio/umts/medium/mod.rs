@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::engine::{Duration, Instant, Stream, Target};
+use crate::net::copies;
 use crate::net::medium::{Access, Change, Edge, End, Medium, Peer};
 use crate::net::observe::{PduStep, Probe, What};
 use crate::net::{Core, Observation, Pkt};
@@ -10,7 +11,6 @@ use crate::radio;
 use crate::radio::Direction;
 use crate::radio::arq::{LinkArq, Outcome};
 use crate::radio::attachment::{Attachment, Move, Service};
-use crate::net::copies;
 use crate::radio::pdcp;
 use crate::radio::rlc::Pdu;
 
