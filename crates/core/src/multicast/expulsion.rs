@@ -22,11 +22,9 @@ use serde::{Deserialize, Serialize};
 
 use super::membership;
 use crate::engine::{BitRate, Duration, Fault, Instant};
-use crate::net::dscp::Dscp;
 use crate::net::guard::Guard;
 use crate::net::{
-    Action, Address, Ecn, FlowId, GroupId, Header, NodeId, Packet, PgmHeader, PgmReport, Probe, Seat, Signal,
-    SignalHeader, Timed,
+    Action, GroupId, Header, NodeId, Packet, PgmHeader, PgmReport, Probe, Seat, Signal, SignalHeader, Socket, Timed,
 };
 
 /// How many round-trip times a feedback round takes, and the least round-trip time that is reckoned with (RFC 4654 §3.1, §3.4).
@@ -253,18 +251,8 @@ impl Guard for Judge {
             number,
             ..SignalHeader::default()
         };
-        *packet = Packet {
-            from: self.seat.local,
-            to: Address::Node(receiver),
-            to_port: membership::PORT,
-            dscp: Dscp::Cs6.value(),
-            ecn: Ecn::NotEct,
-            size: membership::MESSAGE_BYTES,
-            flow: FlowId::NONE,
-            connection: 0,
-            number: self.sent,
-            header: Header::Signal(header),
-        };
+        let to = Socket { node: receiver, port: membership::PORT };
+        *packet = membership::message(self.seat.local, to, self.sent, header);
         self.sent += 1;
         Some(if asks { Action::SendToward(receiver) } else { Action::Send })
     }
@@ -293,6 +281,7 @@ impl Guard for Judge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::{Address, FlowId};
     use crate::net::{Hears, Socket};
 
     fn judge() -> Judge {

@@ -81,6 +81,23 @@ struct Counts {
     passed: u64,
 }
 
+/// A message, the sender's n-th.
+pub(super) fn message(from: Socket, to: Socket, number: u64, header: SignalHeader) -> Packet {
+    Packet {
+        from,
+        to: Address::Node(to.node),
+        to_port: to.port,
+        // Network control (RFC 4594 §3.1).
+        dscp: Dscp::Cs6.value(),
+        ecn: Ecn::NotEct,
+        size: MESSAGE_BYTES,
+        flow: FlowId::NONE,
+        connection: 0,
+        number,
+        header: Header::Signal(header),
+    }
+}
+
 impl Agent {
     /// The machine at `seat`.
     pub fn new(seat: Seat) -> Self {
@@ -147,23 +164,7 @@ impl Agent {
         let (group, source) = channel;
         let header =
             SignalHeader { kind, node: source, number: group.0, refresh: leave_latency, ..SignalHeader::default() };
-        self.address(packet, Socket { node: to, port: PORT }, header);
-    }
-
-    fn address(&self, packet: &mut Packet, to: Socket, header: SignalHeader) {
-        *packet = Packet {
-            from: self.here,
-            to: Address::Node(to.node),
-            to_port: to.port,
-            // Network control (RFC 4594 §3.1).
-            dscp: Dscp::Cs6.value(),
-            ecn: Ecn::NotEct,
-            size: MESSAGE_BYTES,
-            flow: FlowId::NONE,
-            connection: 0,
-            number: self.messages(),
-            header: Header::Signal(header),
-        };
+        *packet = message(self.here, Socket { node: to, port: PORT }, self.messages(), header);
     }
 
     fn messages(&self) -> u64 {
@@ -243,7 +244,7 @@ impl Endpoint for Agent {
                 self.counts.passed += 1;
                 let answers = header.kind == Signal::Rejected;
                 let to = if answers { header.sender } else { Socket { node: header.node, port: PORT } };
-                self.address(packet, to, header);
+                *packet = message(self.here, to, self.messages(), header);
                 Some(if answers { Action::Send } else { Action::SendToward(header.node) })
             }
             Step::Say(None, kind, channel, leave_latency) => {

@@ -41,7 +41,7 @@ impl Air {
     }
 
     /// How many packets are in flight.
-    pub fn len(&self) -> u64 {
+    pub fn in_flight(&self) -> u64 {
         self.packets.len() as u64
     }
 }

@@ -273,7 +273,11 @@ impl Constellation {
     /// A satellite looks at its links to other planes; says whether one has changed.
     fn look_at_links(&mut self, satellite: u32, seconds: f64) -> bool {
         let links: Vec<u32> = self.satellites[satellite as usize].links.iter().map(|(_, link, _)| *link).collect();
-        links.into_iter().fold(false, |changed, link| self.look_at_link(link, seconds) || changed)
+        let mut changed = false;
+        for link in links {
+            changed |= self.look_at_link(link, seconds);
+        }
+        changed
     }
 
     fn look_at_link(&mut self, link: u32, seconds: f64) -> bool {
@@ -319,7 +323,7 @@ impl Constellation {
                 ground.outages += 1;
                 ground.out_since = now;
             }
-            (None, Some(_)) => ground.outage = ground.outage + now.since(ground.out_since),
+            (None, Some(_)) => ground.outage += now.since(ground.out_since),
             _ => ground.handoffs += 1,
         }
         ground.serving = serving;
@@ -523,7 +527,7 @@ impl Medium for Constellation {
         let between: u64 = self.links.iter().flat_map(|link| &link.directions).map(Transmitter::holds).sum();
         let down: u64 = self.satellites.iter().map(|satellite| satellite.down.holds()).sum();
         let up: u64 = self.terminals.iter().map(|ground| ground.up.holds()).sum();
-        between + down + up + self.air.len()
+        between + down + up + self.air.in_flight()
     }
 
     fn sample(&self, core: &Core, probe: &mut dyn Probe) {

@@ -26,7 +26,8 @@ fn orbits_have_the_sizes_of_closed_forms() {
     close(distance(at(0), at(1)), 4033.28, 0.01, "within a plane, km");
     close(distance(at(0), at(1)) / earth::LIGHT_KM_PER_S * 1e3, 13.454, 5e-4, "the same, ms");
     let (sin, cos) = 8.2_f64.to_radians().sin_cos();
-    let slant = (a * a - (earth::RADIUS_KM * cos).powi(2)).sqrt() - earth::RADIUS_KM * sin;
+    let foot = earth::RADIUS_KM * cos;
+    let slant = (a * a - foot * foot).sqrt() - earth::RADIUS_KM * sin;
     close(slant, 2464.57, 0.01, "slant range at 8.2 deg, km");
     // A body that far, that high, is seen that high.
     let site = [earth::RADIUS_KM, 0.0, 0.0];

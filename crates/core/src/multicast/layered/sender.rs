@@ -116,7 +116,7 @@ impl Endpoint for Sender {
         let layer = &mut self.layers[place];
         let number = place as u32 + 1;
         let header = LayeredHeader::Data { layer: number, seq: layer.sent, sent_at: now };
-        layer.next = layer.next + Duration::from_secs_f64(layer.gap * (1.0 + random));
+        layer.next += Duration::from_secs_f64(layer.gap * (1.0 + random));
         layer.sent += 1;
         self.left = self.left.saturating_sub(self.payload);
         self.sent_bytes += self.payload;

@@ -55,7 +55,7 @@ impl Stays {
             return;
         }
         let stay = now.since(since);
-        self.total[self.phase] = self.total[self.phase] + stay;
+        self.total[self.phase] += stay;
         self.longest[self.phase] = self.longest[self.phase].max(stay);
         if self.phase == 2 {
             self.of_phase_3.add(stay.as_nanos());
