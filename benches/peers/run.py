@@ -56,7 +56,7 @@ class Workload:
     goodput_mbps: float
 
     def script(self) -> str:
-        """What the programs call it: w1, w2 or w3."""
+        """What the programs call it: w1, w2, w3 or w4."""
         return self.key[:2]
 
 
@@ -68,6 +68,7 @@ WORKLOADS = (
     Workload("w1-1000-1g", "W1 1 Gb/s", 1000, 1000, 30, 10, 3, 21.679e6 / 30, 947.8),
     Workload("w2", "W2", 10, 100, 60, 20, 3, 19.82e6 / 60, 47.6),
     Workload("w3", "W3", 0, 100, 100, 20, 3, 69_500, 0),
+    Workload("w4", "W4", 5, 0, 1500, 0, 3, 8.203e6 / 1500, 4.13),
 )
 
 # Memory per flow is counted from here. At 100 Mb/s also for the 1 Gb/s workload: there a single
@@ -105,8 +106,8 @@ class Program:
         return f"{self.peer}, {self.build}" if self.build else self.peer
 
     def can(self, workload: Workload) -> bool:
-        """The tree has no program for ns-3."""
-        return not (self.peer == NS3 and workload.script() == "w3")
+        """The tree has no program for ns-3, and ns-3 has no satellites."""
+        return not (self.peer == NS3 and workload.script() in ("w3", "w4"))
 
     def seconds(self, workload: Workload) -> int:
         return workload.ns3_seconds if self.peer == NS3 else workload.seconds

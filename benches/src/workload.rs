@@ -5,22 +5,26 @@
 //! workload w1 --flows 100 --rate-mbps 100 --seconds 60
 //! workload w2 --seconds 60
 //! workload w3 --seconds 100
+//! workload w4 --seconds 1500
 //! ```
 
 use std::error::Error;
 use std::fs;
 
+use lasthop_core::engine::space::Angle;
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Bytes, Duration};
 use lasthop_core::net::disciplines::droptail;
 use lasthop_core::profile::Profile;
-use lasthop_core::scenario::registry::{Queue, Source, Transport};
+use lasthop_core::satellite::handoff;
+use lasthop_core::scenario::constellation::{Constellation, GroundTerminal, Isl};
+use lasthop_core::scenario::registry::{Orbits, Queue, Source, Transport};
 use lasthop_core::scenario::run::Run;
 use lasthop_core::scenario::types::{Flow, Group, Link, Scenario};
 use lasthop_core::traffic::{cbr, greedy};
 use lasthop_core::transport::{tcp, udp};
 
-const USAGE: &str = "workload w1|w2|w3 [--flows N] [--rate-mbps N] [--seconds N] [--profile rfc|ns2]";
+const USAGE: &str = "workload w1|w2|w3|w4 [--flows N] [--rate-mbps N] [--seconds N] [--profile rfc|ns2]";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::read(std::env::args().skip(1))?;
@@ -29,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "w1" => dumbbell(&options),
         "w2" => chain(&options),
         "w3" => tree(&options),
+        "w4" => sky(&options),
         other => return Err(format!("unknown workload \"{other}\"\n{USAGE}").into()),
     };
     let mut run = Run::new(&scenario, 1, None)?;
@@ -187,6 +192,38 @@ fn tree(options: &Options) -> Scenario {
     }
     let group = Group { name: "all".into(), members, ..Group::default() };
     scenario(options, links, vec![stream("source".into(), "all".into(), BitRate::from_mbps(1))], vec![group])
+}
+
+/// W4: five flows over a constellation like Iridium, from coast to coast and across the Atlantic.
+fn sky(options: &Options) -> Scenario {
+    let pairs = [
+        ([37.9, -122.3], [42.3, -71.1]),
+        ([34.1, -118.2], [40.7, -74.0]),
+        ([47.6, -122.3], [38.9, -77.0]),
+        ([41.9, -87.6], [51.5, -0.1]),
+        ([29.8, -95.4], [48.9, 2.4]),
+    ];
+    let (mut terminals, mut flows) = (Vec::new(), Vec::new());
+    for (n, (west, east)) in pairs.into_iter().enumerate() {
+        let names = [format!("west{n}"), format!("east{n}")];
+        for (name, [latitude, longitude]) in names.iter().zip([west, east]) {
+            let [latitude, longitude] = [latitude, longitude].map(Angle::from_degrees);
+            terminals.push(GroundTerminal { node: name.clone(), latitude, longitude, queue: None });
+        }
+        let [from, to] = names;
+        flows.push(greedy_tcp(from, to, Duration::ZERO));
+    }
+    let constellation = Constellation {
+        name: "sky".into(),
+        orbits: Orbits::Star(Default::default()),
+        terminal: terminals,
+        isl: Isl { jitter: Duration::ZERO, ..Isl::default() },
+        up: Default::default(),
+        down: Default::default(),
+        handoff: handoff::Config { jitter: Duration::ZERO, ..Default::default() },
+        routes: Default::default(),
+    };
+    Scenario { constellation: vec![constellation], ..scenario(options, Vec::new(), flows, Vec::new()) }
 }
 
 /// CPU time of this process so far, in seconds.

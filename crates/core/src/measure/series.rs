@@ -53,6 +53,9 @@ impl Series {
             let see = |receiver: &Part| {
                 receivers += 1;
                 bytes += receiver.value("received_bytes").unwrap_or(0.0);
+                if !self.more.is_empty() {
+                    self.state(now, "receiver", &format!("{} at {}", flow.name, receiver.name), receiver, &[]);
+                }
             };
             part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
             let each = bytes / f64::from(receivers.max(1));

@@ -14,6 +14,7 @@ mod handovers;
 mod hs_dsch;
 mod hsdpa_checks;
 mod intserv;
+mod layers;
 mod loss_indication;
 mod mbms;
 mod membership;

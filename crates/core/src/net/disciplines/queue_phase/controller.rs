@@ -208,3 +208,102 @@ impl Controller {
         probe.distribution("phase_3_ms", 1e-6, &self.stays.of_phase_3);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::packet::{Address, FlowId, GroupId, Packet};
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn layer(group: u32) -> Packet {
+        Packet { to: Address::Group(GroupId(group)), flow: FlowId(1), size: 1000, ..Packet::vacant() }
+    }
+
+    /// A session of so many layers that all come, of which all but the first are blocked.
+    fn blocked(layers: u32, config: &Config) -> Traffic {
+        let mut traffic = Traffic::new(config);
+        for group in 0..layers {
+            traffic.arrives(at(0), &layer(group));
+        }
+        while traffic.block(at(0)) {}
+        traffic
+    }
+
+    /// When layers are released while the queue stays empty, in seconds.
+    fn releases(config: Config, layers: u32, seconds: u64) -> Vec<f64> {
+        let mut traffic = blocked(layers, &config);
+        let mut controller = Controller::new(config);
+        let mut times = Vec::new();
+        for check in 0..seconds * 50 {
+            let now = at(check * 20);
+            (0..layers).for_each(|group| {
+                traffic.arrives(now, &layer(group));
+            });
+            // The first one is all that passes: the set of sessions stays the same.
+            traffic.leaves(now, &layer(0));
+            traffic.expire(now);
+            let before = controller.counts.releases;
+            controller.check(now, 0.0, 0, &mut traffic);
+            if controller.counts.releases > before {
+                times.push(now.as_secs_f64());
+            }
+        }
+        times
+    }
+
+    /// Σ 1.5ᵏ = (1.5ⁿ − 1)/0.5: 1, 2.5, 4.75 … and the 14th after 582 s.
+    #[test]
+    fn releases_slow_down_by_half_each() {
+        let never = Duration::from_secs(100_000);
+        let times = releases(Config { quiet: never, most_observe: never, ..Config::default() }, 20, 600);
+        assert_eq!(times.len(), 14);
+        for (n, time) in times.iter().enumerate() {
+            let expected = (libm::pow(1.5, n as f64 + 1.0) - 1.0) / 0.5;
+            // Each time is rounded up to a check.
+            assert!((time - expected).abs() < 0.02 * (n as f64 + 2.0), "{times:?}");
+        }
+    }
+
+    #[test]
+    fn after_a_minute_without_a_block_it_begins_anew() {
+        let times = releases(Config::default(), 40, 130);
+        let within = |from: f64, to: f64| times.iter().filter(|time| (from..to).contains(*time)).count();
+        // 1, 2.5, 4.75, 8.1, 13.2, 20.8, 32.2, 49.3 s; the next one would be at 74.9 s.
+        assert_eq!(within(0.0, 60.0), 8, "{times:?}");
+        assert!(within(60.0, 65.0) >= 2, "{times:?}");
+    }
+
+    /// Blocked is the highest layer, released the lowest; the first one is never blocked.
+    #[test]
+    fn layers_go_and_come_by_priority() {
+        let config = Config::default();
+        let mut traffic = blocked(3, &config);
+        let passes = |traffic: &mut Traffic| [0, 1, 2].map(|group| !traffic.arrives(at(1), &layer(group)));
+        assert_eq!(passes(&mut traffic), [true, false, false]);
+        assert!(traffic.release(at(1)));
+        assert_eq!(passes(&mut traffic), [true, true, false]);
+        assert!(traffic.release(at(1)) && !traffic.release(at(1)));
+        assert!(traffic.block(at(1)));
+        assert_eq!(passes(&mut traffic), [true, true, false]);
+        // What comes for the first time waits, since a layer of its session was blocked.
+        assert!(traffic.arrives(at(1), &layer(3)));
+    }
+
+    /// A block right after a release lengthens the observation fourfold, another one does not.
+    #[test]
+    fn a_block_after_a_release_backs_off() {
+        let config = Config::default();
+        let mut traffic = blocked(5, &config);
+        let mut controller = Controller::new(config);
+        controller.release(at(0), &mut traffic);
+        assert_eq!(controller.observe, Duration::from_millis(1_500));
+        controller.release(at(0), &mut traffic);
+        controller.block(at(0), &mut traffic);
+        assert_eq!(controller.observe, Duration::from_millis(9_000));
+        controller.block(at(0), &mut traffic);
+        assert_eq!(controller.observe, Duration::from_millis(9_000));
+    }
+}

@@ -1,0 +1,130 @@
+//! Do layered sessions share a link as their controllers say?
+
+use std::fmt::Write as _;
+
+use crate::common::scenario::{column, rows, run, series, state};
+use lasthop_core::scenario::run::Results;
+
+/// Two layered sessions of 15 layers of 50 kbit/s and some TCP flows over one link of 1.5 Mbit/s and 40 ms with queue-phase control.
+fn shared(duration: u32, tcp: u32, lines: &str) -> String {
+    let mut text = format!(
+        "duration = \"{duration} s\"\nrecord.state = true\nrecord.series = \"1 s\"\nrecord.quantities = [\"layers\"]\n\
+         [[link]]\nname = \"bottleneck\"\nbetween = [\"a\", \"b\"]\nrate = \"1.5 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"queue_phase\"\n\
+         reverse.queue = \"droptail\"\n"
+    );
+    for n in 0..2 + tcp {
+        let _ = write!(
+            text,
+            "[[link]]\nname = \"s{n}\"\nbetween = [\"s{n}\", \"a\"]\nrate = \"5 Mbit/s\"\ndelay = \"2 ms\"\n\
+             [[link]]\nname = \"d{n}\"\nbetween = [\"b\", \"d{n}\"]\nrate = \"5 Mbit/s\"\ndelay = \"2 ms\"\n"
+        );
+    }
+    for n in 0..2 {
+        let _ = write!(
+            text,
+            "[[group]]\nname = \"session {n}\"\nmembers = [\"d{n}\"]\n[[flow]]\nname = \"layers {n}\"\nfrom = \"s{n}\"\n\
+             to = \"session {n}\"\ntransport.layered.control = \"empty_layer\"\n{lines}\n"
+        );
+    }
+    for n in 2..2 + tcp {
+        let _ = write!(
+            text,
+            "[[flow]]\nname = \"tcp {n}\"\nfrom = \"s{n}\"\nto = \"d{n}\"\ntransport.tcp.variant = \"newreno\"\n\
+             transport.tcp.rto.min = \"1 s\"\ntransport.tcp.segment = \"960 B\"\n"
+        );
+    }
+    text
+}
+
+const LINK: [(&str, &str); 2] = [("kind", "link"), ("name", "bottleneck a>b")];
+
+fn dropped(results: &Results, cause: &str) -> f64 {
+    let table = results.table("drops").unwrap();
+    rows(table, &[("place", "bottleneck a>b"), ("cause", cause)])
+        .iter()
+        .filter_map(|row| table.number("packets", *row))
+        .sum()
+}
+
+/// kB/s on the wire of each flow: of layers payload of 972 in 1000 bytes, of TCP 960 in 1000.
+fn rates(results: &Results) -> Vec<f64> {
+    let sizes = [972.0, 972.0, 960.0, 960.0, 960.0];
+    column(results, "flows", "goodput_kbps")
+        .iter()
+        .zip(sizes)
+        .map(|(kbps, payload)| kbps / 8.0 * 1000.0 / payload)
+        .collect()
+}
+
+/// 2·15·50 kbit/s are the whole link: without TCP every layer is open, and nothing is blocked.
+#[test]
+fn without_tcp_the_link_is_filled_with_layers() {
+    let results = run(&shared(200, 0, ""), 1);
+    assert_eq!(state(&results, &LINK, "blocks"), 0.0);
+    assert_eq!(state(&results, &LINK, "open_layers"), 30.0);
+    for n in 0..2 {
+        let layers = series(&results, &format!("layers {n} at d{n}"), "layers");
+        assert_eq!(layers.last().unwrap().1, 15.0);
+    }
+}
+
+/// Five sessions of 187.5 kB/s: 37.5 each if layers and TCP get the same, and 34.7 and 41.7 where layers have a fifth more; within 15 %.
+#[test]
+fn layers_and_tcp_share_the_link() {
+    let results = run(&shared(600, 3, ""), 1);
+    let rates = rates(&results);
+    for (n, rate) in rates.iter().enumerate() {
+        let (least, most) = if n < 2 { (37.5, 41.7) } else { (34.7, 37.5) };
+        assert!((0.85 * least..=1.15 * most).contains(rate), "{rates:?}");
+    }
+    let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+    assert!(sum * sum / (5.0 * squares) >= 0.98, "{rates:?}");
+    assert!(dropped(&results, "blocked") > 0.0);
+    // One layer at least is always let through, and one waits: neither session is starved.
+    assert!(state(&results, &LINK, "phase_1_s") < 0.05 * 600.0);
+}
+
+/// A receiver that subscribes to everything gets no more than before, and harms nobody: half a layer, 3.1 kB/s, in the mean over eight
+/// phases in which TCP can begin.
+#[test]
+fn a_receiver_that_takes_all_layers_gains_nothing() {
+    let mean = |lines: &str| {
+        let mut sums = [0.0; 5];
+        for phase in 0..8 {
+            let text = shared(600, 3, lines)
+                .replace("transport.tcp.variant", &format!("start = \"{}37 ms\"\ntransport.tcp.variant", phase));
+            for (sum, rate) in sums.iter_mut().zip(rates(&run(&text, 1))) {
+                *sum += rate / 8.0;
+            }
+        }
+        sums
+    };
+    let clean = mean("");
+    let greedy = mean("transport.layered.exceptions = [{ node = \"d0\", control = \"fixed\" }]");
+    for (before, after) in clean.iter().zip(&greedy) {
+        assert!((before - after).abs() < 3.1, "{clean:?} {greedy:?}");
+    }
+}
+
+/// RLM alone on a link that carries three of its five layers: 32 + 64 + 128 kbit/s fit into 300 kbit/s, 256 more do not.
+#[test]
+fn rlm_finds_the_layers_that_fit() {
+    let text = shared(
+        600,
+        0,
+        "transport.layered.layers = [\"32 kbit/s\", \"64 kbit/s\", \"128 kbit/s\", \"256 kbit/s\", \"1 Mbit/s\"]",
+    )
+    .replace("control = \"empty_layer\"", "control = \"rlm\"")
+    .replace("rate = \"1.5 Mbit/s\"", "rate = \"600 kbit/s\"")
+    .replace("queue = \"queue_phase\"", "queue.droptail.limit = \"50 packets\"");
+    let results = run(&text, 1);
+    for n in 0..2 {
+        let late: Vec<f64> = series(&results, &format!("layers {n} at d{n}"), "layers")
+            .into_iter()
+            .filter(|(at, _)| *at > 300.0)
+            .map(|(_, l)| l)
+            .collect();
+        let share = late.iter().filter(|layers| **layers == 3.0).count() as f64 / late.len() as f64;
+        assert!(share > 0.7, "session {n} has three layers {share} of the time");
+    }
+}
