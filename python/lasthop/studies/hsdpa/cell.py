@@ -106,10 +106,10 @@ def _cells(seen: Seen) -> Picture:
         axes.scatter(seen.places_m[mask, 0], seen.places_m[mask, 1], c=seen.sir_db[mask], norm=norm, cmap="cividis",
                      s=size, edgecolors=rim, linewidths=0.9, zorder=3)  # fmt: skip
     axes.set_aspect("equal")
-    axes.set_xticks((-1000, 0, 1000))
-    axes.set_yticks((-1000, 0, 1000))
-    axes.set_xlabel("east (m)")
-    axes.set_ylabel("north (m)")
+    axes.set_xticks((-1000, 0, 1000), labels=("−1", "0", "1"))
+    axes.set_yticks((-1000, 0, 1000), labels=("−1", "0", "1"))
+    axes.set_xlabel("east (km)")
+    axes.set_ylabel("north (km)")
     bar = figure.colorbar(drawn, ax=axes, ticks=STEPS_DB, shrink=0.95)
     bar.set_label("SIR (dB)")
     shares = [np.mean(seen.sir_db[inside] >= step) for step in STEPS_DB]

@@ -51,7 +51,7 @@ def _followed(data: Data) -> Mapping[str, Followed]:
 
 def _second_user(axes: Any, shown: Followed) -> None:
     axes.axvline(shown.second_s, color=plot.GREY, linewidth=0.6, linestyle=":")
-    axes.annotate("second user", (shown.second_s, 1.0), xycoords=("data", "axes fraction"), xytext=(3, 2),
+    axes.annotate("second user", (shown.second_s, 0.0), xycoords=("data", "axes fraction"), xytext=(3, 3),
                   textcoords="offset points", va="bottom", color=plot.GREY)  # fmt: skip
 
 
