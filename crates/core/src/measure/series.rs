@@ -1,5 +1,7 @@
 //! The table `series`: links and flows sampled at a fixed interval.
 
+use std::collections::BTreeMap;
+
 use crate::net::{Simulation, What};
 
 use super::part::{self, Part};
@@ -24,8 +26,10 @@ pub struct Series {
     quantity: Names,
     value: Vec<Option<f64>>,
     last_s: f64,
-    /// Bytes that each part had carried at the last sample.
-    last_bytes: Vec<f64>,
+    /// Bytes that each part had carried at the last sample, by kind and name: parts may appear in the course of a run.
+    parts: BTreeMap<&'static str, BTreeMap<String, f64>>,
+    /// Bytes that the receivers of each flow had.
+    flows: Vec<f64>,
 }
 
 impl Series {
@@ -37,16 +41,17 @@ impl Series {
     /// Takes a sample of everything.
     pub fn sample(&mut self, simulation: &Simulation, flows: &[FlowInfo]) {
         let now = simulation.now().as_secs_f64();
-        let mut carried = Vec::new();
         let see = |part: &Part| {
             let kind = part.what.map_or("", What::name);
             self.state(now, kind, &part.name, part, &MEDIUM_STATE);
-            if part.value("bytes").is_some() {
-                self.rate(now, (kind, &part.name, "throughput_kbps"), part.value("bytes"), &mut carried);
+            if let Some(bytes) = part.value("bytes") {
+                let before = self.carried_before(kind, &part.name, bytes);
+                self.rate(now, (kind, &part.name, "throughput_kbps"), bytes - before);
             }
         };
         part::each(|probe| simulation.sample_media(probe), see);
-        for flow in flows {
+        self.flows.resize(flows.len(), 0.0);
+        for (flow, place) in flows.iter().zip(0..) {
             let sender = Part::of_sender(simulation, flow.id);
             self.state(now, "flow", &flow.name, &sender, &SENDER_STATE);
             let (mut receivers, mut bytes) = (0, 0.0);
@@ -59,9 +64,9 @@ impl Series {
             };
             part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
             let each = bytes / f64::from(receivers.max(1));
-            self.rate(now, ("flow", &flow.name, "goodput_kbps"), Some(each), &mut carried);
+            let before = std::mem::replace(&mut self.flows[place], each);
+            self.rate(now, ("flow", &flow.name, "goodput_kbps"), each - before);
         }
-        self.last_bytes = carried;
         self.last_s = now;
     }
 
@@ -79,15 +84,19 @@ impl Series {
         }
     }
 
-    /// The rate at which bytes were carried since the last sample.
-    fn rate(&mut self, now: f64, of: (&str, &str, &str), bytes: Option<f64>, carried: &mut Vec<f64>) {
-        let bytes = bytes.unwrap_or(0.0);
-        let before = self.last_bytes.get(carried.len()).copied();
-        carried.push(bytes);
-        if let Some(before) = before
-            && now > self.last_s
-        {
-            self.push(now, of, (bytes - before) * 8.0 / (now - self.last_s) / 1e3);
+    /// What a part had carried at the last sample; nothing if it was not there.
+    fn carried_before(&mut self, kind: &'static str, name: &str, bytes: f64) -> f64 {
+        let known = self.parts.entry(kind).or_default();
+        match known.get_mut(name) {
+            Some(carried) => std::mem::replace(carried, bytes),
+            None => known.insert(name.to_owned(), bytes).unwrap_or(0.0),
+        }
+    }
+
+    /// The rate at which so many bytes were carried since the last sample.
+    fn rate(&mut self, now: f64, of: (&str, &str, &str), bytes: f64) {
+        if now > self.last_s {
+            self.push(now, of, bytes * 8.0 / (now - self.last_s) / 1e3);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::scenario::{column, run, state, watched};
+use crate::common::scenario::{column, run, series, state, watched};
 use crate::common::{Happened, Log};
 use lasthop_core::satellite::body::{Body, Circle, period};
 use lasthop_core::satellite::earth::{self, distance, elevation, latitude, length, longitude};
@@ -199,6 +199,23 @@ fn what_waits_at_a_handoff_is_lost_or_sent_on() {
     }
     // Fifty packets wait at each of some six handoffs; of those sent on only what is in service is lost.
     assert!(lost[0] > 100.0 && lost[1] < 0.1 * lost[0], "{lost:?}");
+}
+
+/// Links are shown from when they are first used, in the course of the run: the rates of all others and of flows stay what they are.
+#[test]
+fn rates_over_time_add_up_to_totals() {
+    let flow = "duration = \"900 s\"\nrecord.series = \"1 s\"\n[[flow]]\nname = \"west\"\nfrom = \"berkeley\"\nto = \"boston\"\n\
+                transport = \"udp\"\nsource.cbr = { size = \"972 B\", rate = \"500 kbit/s\" }\n\
+                [[flow]]\nname = \"east\"\nfrom = \"boston\"\nto = \"berkeley\"\nstart = \"100 s\"\ntransport = \"udp\"\n\
+                source.cbr = { size = \"972 B\", rate = \"200 kbit/s\" }";
+    let results = run(&sky(&COASTS, "", flow), 1);
+    for (flow, received) in ["west", "east"].iter().zip(column(&results, "flows", "received_bytes")) {
+        let rates = series(&results, flow, "goodput_kbps");
+        assert!(rates.iter().all(|(_, rate)| *rate >= 0.0));
+        let all: f64 = rates.iter().map(|(_, rate)| rate * 1e3 / 8.0).sum();
+        // What comes in the last second is not sampled.
+        assert!((received - all).abs() <= 2.0 * 500e3 / 8.0 && all <= received, "{flow}: {all} of {received}");
+    }
 }
 
 /// Two sets of the ISS's plane make one plane of two; another inclination makes another.
