@@ -48,6 +48,10 @@ VARYING = [
 ]
 
 
+#: A line that says how far a command is.
+PROGRESS = re.compile(r"\S+: [\d ]+ of [\d ]+ (?:runs|simulated s)(?:, .* left)?")
+
+
 @dataclass(frozen=True)
 class Block:
     """An example."""
@@ -131,7 +135,9 @@ class Runner:
         expected = {2} if done.stdout.startswith("error:") else {0}
         if done.returncode not in expected:
             raise AssertionError(f"`{command}` ended with {done.returncode}:\n{done.stdout}")
-        return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n" if done.stdout else ""
+        # How far a command is it says only where the machine is slow.
+        said = [line.rstrip() for line in done.stdout.splitlines() if not PROGRESS.fullmatch(line.rstrip())]
+        return "\n".join(said) + "\n" if said else ""
 
     def pycon(self, block: Block) -> str:
         alike = doctest.OutputChecker().check_output
