@@ -19,7 +19,7 @@ pub struct Receiver {
     seat: Seat,
     /// The session's group; those of the layers follow. Known from the first word of its node.
     session: Option<GroupId>,
-    /// The port of the receivers.
+    /// What decides to how many layers it subscribes.
     controller: Box<dyn Controller>,
     /// The number that is expected next, for each layer to which it subscribes and of which something came.
     expected: Vec<Option<u64>>,
