@@ -15,6 +15,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
+# A shell starts what it puts into the background with Ctrl-C ignored, and commands started from there would ignore it too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class Lasthop:
     """The command, as a user calls it, in a folder of its own."""
