@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
-# A shell starts what it puts into the background with Ctrl-C ignored, and commands started from there would ignore it too.
+# What a shell puts into the background ignores Ctrl-C, and so would commands that are started from there.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
