@@ -182,7 +182,13 @@ def _collect(grids: Sequence[Grid], journals: Journals) -> dict[str, Numbers]:
         tables = [Table(one[NUMBERS]) for one in mine]
         rows = Table(pa.concat_tables(one[ROWS] for one in mine)) if grid.rows else None
         shape = [len(values) for values in grid.axes.values()] + [len(grid.seeds)]
-        values = {name: np.array([table[name] for table in tables]).reshape(shape) for name in tables[0].columns}
+        # Points may differ in what there is to measure: a flow that only some of them have.
+        names = dict.fromkeys(name for table in tables for name in table.columns)
+        missing = np.full(len(grid.seeds), np.nan)
+        values = {
+            name: np.array([table[name] if name in table.columns else missing for table in tables]).reshape(shape)
+            for name in names
+        }
         axes = {name: tuple(axis) for name, axis in grid.axes.items()}
         made[grid.name] = Numbers(axes, tuple(grid.seeds), values, rows)
     return made

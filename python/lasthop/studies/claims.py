@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from lasthop.stats import Estimate
@@ -21,6 +21,7 @@ __all__ = [
     "NotRun",
     "at",
     "count",
+    "explained",
     "holds",
     "judge",
     "order",
@@ -100,6 +101,8 @@ class Claim(Generic[Data]):
     fitted: bool = False
     #: The variants at which one was.
     fitted_at: Sequence[str] = ()
+    #: Why it is not reproduced at the default parameters, as far as the runs show it.
+    cause: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ def judge(claim: Claim[Data], default: str, variants: Mapping[str, Data]) -> Jud
     judgements = {}
     for name, data in variants.items():
         try:
-            judgements[name] = _held(claim, name, claim.judge(data))
+            judgements[name] = _held(claim, name, claim.judge(data), default)
         except NotRun as missing:
             if name == default:
                 judgements[name] = Judgement(NOT_YET_RUN, reason=str(missing))
@@ -147,11 +150,18 @@ def judge(claim: Claim[Data], default: str, variants: Mapping[str, Data]) -> Jud
     return Judged(claim, judgements[default], others, default)
 
 
-def _held(claim: Claim[Any], variant: str, judgement: Judgement) -> Judgement:
-    """A fitted claim is consistent at best."""
+def _held(claim: Claim[Any], variant: str, judgement: Judgement, default: str) -> Judgement:
+    """A fitted claim is consistent at best; the cause is said where it is known."""
     if (claim.fitted or variant in claim.fitted_at) and judgement.verdict == REPRODUCED:
         return Judgement(CONSISTENT, judgement.ours, judgement.values, judgement.reason)
+    if claim.cause and variant == default and judgement.verdict == NOT_REPRODUCED:
+        return replace(judgement, reason=f"{judgement.reason}; cause: {claim.cause}")
     return judgement
+
+
+def explained(claims: Iterable[Claim[Data]], causes: Mapping[str, str]) -> list[Claim[Data]]:
+    """The claims with their causes, by number."""
+    return [replace(claim, cause=causes.get(claim.id, "")) for claim in claims]
 
 
 # What most judgements come down to

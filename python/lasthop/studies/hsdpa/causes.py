@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from lasthop.studies.claims import NOT_REPRODUCED, Claim, Judgement
-from lasthop.studies.hsdpa.data import Data
-from lasthop.studies.hsdpa.scenario import DEFAULT
-
-__all__ = ["explained"]
+__all__ = ["CAUSES"]
 
 #: By claim; said where the default reading does not reproduce it.
 CAUSES = {
@@ -29,18 +23,3 @@ CAUSES = {
     "H20": "TFRC transfers less, not more: see H14",
     "H21": "TCP needs one and a half round trips for three segments, TFRC two and a half, not five",
 }
-
-
-def explained(claim: Claim[Data]) -> Claim[Data]:
-    """The claim, with its cause said where it is not reproduced."""
-    judge, cause = claim.judge, CAUSES.get(claim.id)
-    if judge is None or cause is None:
-        return claim
-
-    def with_cause(data: Data) -> Judgement:
-        judged = judge(data)
-        if judged.verdict != NOT_REPRODUCED or data.name != DEFAULT.name:
-            return judged
-        return replace(judged, reason=f"{judged.reason}; cause: {cause}")
-
-    return replace(claim, judge=with_cause)

@@ -25,6 +25,7 @@ def runs(mode: str) -> int:
 
 def perform(bench: Bench) -> Campaign:
     """Makes the runs."""
+    from lasthop.studies import records
     from lasthop.studies.hsdpa import cell, figures, tables
     from lasthop.studies.hsdpa.campaign import grids, plan
 
@@ -41,7 +42,7 @@ def perform(bench: Bench) -> Campaign:
             "profile": "ns2 for TCP, rfc for TFRC (RFC 3448); with profile rfc for TCP too, as one of the assumptions",
             "assumptions": "; ".join(f"{one.name}: {one.about}" for one in ASSUMED if one.name in measured),
             "seeds": f"{wanted.seeds}; {wanted.seeds_assumed} where an assumption is varied",
-            "processor time": tables.costs_said(numbers),
+            "processor time": records.costs_said(numbers),
         },
         across=list(measured),
         across_what="assumption",

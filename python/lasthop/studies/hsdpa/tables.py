@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from lasthop.results import Table
-from lasthop.stats import estimate, number
-from lasthop.studies import claims
-from lasthop.studies.bench import CPU, HOPS
+from lasthop.stats import estimate
+from lasthop.studies import records
 from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
 from lasthop.studies.hsdpa.campaign import BEYOND, DETECTION
@@ -21,7 +20,7 @@ from lasthop.studies.hsdpa.losses import FIRST, burst
 from lasthop.studies.hsdpa.percentiles import lowest
 from lasthop.studies.hsdpa.scenario import DEFAULT, SCHEDULERS, SIZES, TITLES
 
-__all__ = ["costs_said", "tables"]
+__all__ = ["tables"]
 
 Named = tuple[str, Table]
 
@@ -51,11 +50,9 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
             made[name] = about, make(data)
         except NotRun:
             continue
-    made["table-assumptions"] = "Each claim under each assumption: verdict and our figures.", _assumptions(measured)
-    made["costs"] = "What each part took, in processor time of one thread.", _costs(numbers)
-    for name, grid in numbers.items():
-        file = name.lower().replace(":", "").replace(",", "").replace(".", "-").replace(" ", "-")
-        made[f"runs-{file}"] = f"The numbers of each run: {name}.", grid.table()
+    made["table-assumptions"] = records.readings(CLAIMS, DEFAULT.name, measured, "assumption")
+    made["costs"] = records.costs(numbers)
+    made |= records.runs(numbers)
     rows = data.main.rows
     if rows is not None:
         made["transfers"] = "Every transfer of the centre cell that the verdicts rest on.", rows
@@ -206,42 +203,3 @@ def _spikes(data: Data) -> Table:
             }
         )
     return _rows(rows)
-
-
-def _assumptions(measured: Mapping[str, Data]) -> Table:
-    judged = [claims.judge(claim, DEFAULT.name, measured) for claim in CLAIMS]
-    rows = []
-    for one in judged:
-        for name in measured:
-            judgement = claims.at(one, name)
-            if judgement is not None:
-                rows.append(
-                    {"claim": one.claim.id, "assumption": name, "verdict": judgement.verdict, "ours": judgement.ours}
-                )
-    return _rows(rows)
-
-
-def _costs(numbers: Mapping[str, Numbers]) -> Table:
-    rows = []
-    for name, grid in numbers.items():
-        cpu, hops = (float(np.sum(grid.values[column])) for column in (CPU, HOPS))
-        runs = grid.values[CPU].size
-        rows.append(
-            {
-                "grid": name,
-                "runs": runs,
-                "processor time (s)": cpu,
-                "per run (ms)": 1e3 * cpu / runs,
-                "packet-hops per run": hops / runs,
-                "ns per packet-hop": 1e9 * cpu / hops,
-            }
-        )
-    return _rows(rows)
-
-
-def costs_said(numbers: Mapping[str, Numbers]) -> str:
-    """In a sentence."""
-    cpu, runs = (sum(float(one) for one in parts) for parts in (
-        [np.sum(grid.values[CPU]) for grid in numbers.values()], [grid.values[CPU].size for grid in numbers.values()]
-    ))  # fmt: skip
-    return f"{number(cpu, 0)} s of one thread, {number(1e3 * cpu / runs, 0)} ms for each of {number(int(runs))} runs"

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from lasthop.studies.claims import NOT_REPRODUCED, Claim, Judgement
-from lasthop.studies.umts_multicast.data import Data
-from lasthop.studies.umts_multicast.readings import DEFAULT
-
-__all__ = ["explained"]
+__all__ = ["CAUSES"]
 
 #: By claim; said where the default reading does not reproduce it.
 CAUSES: Mapping[str, str] = {
@@ -46,18 +41,3 @@ CAUSES: Mapping[str, str] = {
     "M21": "in one of 20 runs the round of feedback in which a degraded terminal reports ends 10.8 s after the change, "
     "0.8 s too late",
 }
-
-
-def explained(claim: Claim[Data]) -> Claim[Data]:
-    """The claim, with its cause said where it is not reproduced."""
-    judge, cause = claim.judge, CAUSES.get(claim.id)
-    if judge is None or cause is None:
-        return claim
-
-    def with_cause(data: Data) -> Judgement:
-        judged = judge(data)
-        if judged.verdict != NOT_REPRODUCED or data.name != DEFAULT.name:
-            return judged
-        return replace(judged, reason=f"{judged.reason}; cause: {cause}")
-
-    return replace(claim, judge=with_cause)

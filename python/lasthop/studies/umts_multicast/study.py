@@ -25,6 +25,7 @@ def runs(mode: str) -> int:
 
 def perform(bench: Bench) -> Campaign:
     """Makes the runs."""
+    from lasthop.studies import records
     from lasthop.studies.umts_multicast import figures, seen, tables
     from lasthop.studies.umts_multicast.campaign import grids, plan
 
@@ -42,7 +43,7 @@ def perform(bench: Bench) -> Campaign:
             "readings": "; ".join(f"{one.name}: {one.about}" for one in READINGS if one.name in measured),
             "seeds": f"{wanted.seeds} for 5.3, {wanted.seeds_fairness} for 5.1, {wanted.seeds_alone} for 5.2 and 5.4, "
             f"{wanted.seeds_readings} for each further reading",
-            "processor time": tables.costs_said(numbers),
+            "processor time": records.costs_said(numbers),
         },
         across=list(measured),
         across_what="reading",

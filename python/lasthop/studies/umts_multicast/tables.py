@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from lasthop.results import Table
 from lasthop.stats import Estimate, estimate, number
-from lasthop.studies import claims
-from lasthop.studies.bench import CPU, HOPS
+from lasthop.studies import records
 from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
 from lasthop.studies.umts_multicast import network
@@ -41,7 +40,7 @@ from lasthop.studies.umts_multicast.responsiveness import NAMES, adaptations
 from lasthop.studies.umts_multicast.telling import EXPECTED
 from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED
 
-__all__ = ["costs_said", "tables"]
+__all__ = ["tables"]
 
 Named = tuple[str, Table]
 Row = dict[str, Any]
@@ -104,11 +103,9 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
             made[name] = about, _rows(make())
         except NotRun:
             continue
-    made["table-assumptions"] = "Each claim under each reading: verdict and our figures.", _assumptions(measured)
-    made["costs"] = "What each part took, in processor time of one thread.", _costs(numbers)
-    for name, grid in numbers.items():
-        file = name.lower().replace(":", "").replace(",", "").replace("/", "-").replace(" ", "-")
-        made[f"runs-{file}"] = f"The numbers of each run: {name}.", grid.table()
+    made["table-assumptions"] = records.readings(CLAIMS, DEFAULT.name, measured, "reading")
+    made["costs"] = records.costs(numbers)
+    made |= records.runs(numbers)
     return made
 
 
@@ -417,41 +414,3 @@ def _counted(grid: Numbers, at: Mapping[str, Any]) -> Row:
         "reports in a round": _said(grid.at("reports_per_round", **at)),
         "NAKs for each lost packet": _said(np.where(np.isfinite(naks), naks, np.nan)),
     }
-
-
-def _assumptions(measured: Mapping[str, Data]) -> Table:
-    judged = [claims.judge(claim, DEFAULT.name, measured) for claim in CLAIMS]
-    rows = []
-    for one in judged:
-        for name in measured:
-            judgement = claims.at(one, name)
-            if judgement is not None:
-                rows.append(
-                    {"claim": one.claim.id, "reading": name, "verdict": judgement.verdict, "ours": judgement.ours}
-                )
-    return _rows(rows)
-
-
-def _costs(numbers: Mapping[str, Numbers]) -> Table:
-    rows = []
-    for name, grid in numbers.items():
-        cpu, hops = (float(np.sum(grid.values[column])) for column in (CPU, HOPS))
-        runs = grid.values[CPU].size
-        rows.append(
-            {
-                "grid": name,
-                "runs": runs,
-                "processor time (s)": cpu,
-                "per run (ms)": 1e3 * cpu / runs,
-                "packet-hops per run": hops / runs,
-                "ns per packet-hop": 1e9 * cpu / hops,
-            }
-        )
-    return _rows(rows)
-
-
-def costs_said(numbers: Mapping[str, Numbers]) -> str:
-    """In a sentence."""
-    cpu = sum(float(np.sum(grid.values[CPU])) for grid in numbers.values())
-    runs = sum(grid.values[CPU].size for grid in numbers.values())
-    return f"{number(cpu, 0)} s of one thread, {number(1e3 * cpu / runs, 0)} ms for each of {number(runs)} runs"

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from lasthop.results import Table
 from lasthop.stats import estimate, number
+from lasthop.studies import records
 from lasthop.studies.bench import CPU
 from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
@@ -44,10 +45,8 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
             made[name] = about, make(data)
         except NotRun:
             continue
-    made["costs"] = "What each part took, in processor time of one thread.", _costs(numbers)
-    for name, grid in numbers.items():
-        file = "runs-" + name.lower().replace("'", "").replace(":", "").replace(",", "").replace(" ", "-")
-        made[file] = f"The numbers of each run: {name}.", grid.table()
+    made["costs"] = records.costs(numbers, ("pdus", "PDUs", "PDU"))
+    made |= records.runs(numbers)
     return made
 
 
@@ -133,26 +132,6 @@ def _chapter_6(data: Data) -> Table:
                 row[head] = str(grid.mean(f"{prefix}{name}", tcp=tcp))
             rows.append(row)
     return _rows(rows)
-
-
-def _costs(numbers: Mapping[str, Numbers]) -> Table:
-    rows = []
-    for name, grid in numbers.items():
-        cpu = float(np.sum(grid.values[CPU]))
-        runs = grid.values[CPU].size
-        pdus = float(np.sum(grid.values["pdus"])) if "pdus" in grid.values else float("nan")
-        rows.append(
-            {
-                "grid": name,
-                "runs": runs,
-                "processor time (s)": cpu,
-                "per run (ms)": 1e3 * cpu / runs,
-                "PDUs per run": pdus / runs,
-                "ns per PDU": 1e9 * cpu / pdus,
-            }
-        )
-    table = pa.Table.from_pylist(rows)
-    return Table(table)
 
 
 def costs_said(numbers: Mapping[str, Numbers]) -> str:

@@ -1,0 +1,74 @@
+"""Tables that every study leaves beside its own: what each part cost, the numbers of each run, claims by reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from lasthop.results import Table
+from lasthop.stats import number
+from lasthop.studies import claims
+from lasthop.studies.bench import CPU, HOPS
+
+if TYPE_CHECKING:
+    from lasthop.studies.grid import Numbers
+
+__all__ = ["costs", "costs_said", "readings", "runs"]
+
+#: What work is counted in: the number that is kept of it in each run, its name in tables, and one of it.
+Work = tuple[str, str, str]
+PACKET_HOPS: Work = (HOPS, "packet-hops", "packet-hop")
+
+
+def costs(numbers: Mapping[str, Numbers], work: Work = PACKET_HOPS) -> tuple[str, Table]:
+    """Processor time of each grid, with a line that says what it holds."""
+    kept, many, one = work
+    rows = []
+    for name, grid in numbers.items():
+        cpu, runs = float(np.sum(grid.values[CPU])), grid.values[CPU].size
+        done = float(np.sum(grid.values[kept])) if kept in grid.values else float("nan")
+        rows.append(
+            {
+                "grid": name,
+                "runs": runs,
+                "processor time (s)": cpu,
+                "per run (ms)": 1e3 * cpu / runs,
+                f"{many} per run": done / runs,
+                f"ns per {one}": 1e9 * cpu / done,
+            }
+        )
+    return "What each part took, in processor time of one thread.", Table(pa.Table.from_pylist(rows))
+
+
+def costs_said(numbers: Mapping[str, Numbers]) -> str:
+    """Their sum in a sentence."""
+    cpu = sum(float(np.sum(grid.values[CPU])) for grid in numbers.values())
+    made = sum(grid.values[CPU].size for grid in numbers.values())
+    return f"{number(cpu, 0)} s of one thread, {number(1e3 * cpu / made, 0)} ms for each of {number(made)} runs"
+
+
+def runs(numbers: Mapping[str, Numbers]) -> dict[str, tuple[str, Table]]:
+    """The numbers of each run, by file."""
+    made = {}
+    for name, grid in numbers.items():
+        file = name.lower()
+        for mark, instead in ((":", ""), (",", ""), ("'", ""), (".", "-"), ("/", "-"), (" ", "-")):
+            file = file.replace(mark, instead)
+        made[f"runs-{file}"] = f"The numbers of each run: {name}.", grid.table()
+    return made
+
+
+def readings(
+    judge: Sequence[claims.Claim[Any]], default: str, measured: Mapping[str, Any], what: str
+) -> tuple[str, Table]:
+    """Verdict and figures of each claim at each reading, with a line that says so; ``what`` a reading is called."""
+    rows = []
+    for one in (claims.judge(claim, default, measured) for claim in judge):
+        for name in measured:
+            judgement = claims.at(one, name)
+            if judgement is not None:
+                rows.append({"claim": one.claim.id, what: name, "verdict": judgement.verdict, "ours": judgement.ours})
+    return f"Each claim under each {what}: verdict and our figures.", Table(pa.Table.from_pylist(rows))
