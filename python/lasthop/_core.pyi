@@ -2,10 +2,11 @@
 The compiled core of lasthop. Use the package `lasthop` instead.
 """
 
+from _typeshed import SupportsGetItem
 from os import PathLike
-from typing import SupportsIndex, final
+from typing import SupportsFloat, SupportsIndex, final
 
-__all__ = ["Outcome", "Run", "Scenario", "Table", "read", "read_file", "reference", "schema", "segments"]
+__all__ = ["Outcome", "Run", "Scenario", "Table", "positions", "read", "read_file", "reference", "schema", "segments"]
 
 @final
 class Outcome:
@@ -87,6 +88,12 @@ class Table:
         """
         The names of the columns.
         """
+
+def positions(scenario: Scenario, seconds: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> Table:
+    """
+    Where the satellites and terminals of a scenario's constellations are over the ground at some times, in seconds: a row for
+    each and each time.
+    """
 
 def read(text: str, origin: str, format: str) -> Scenario:
     """

@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
 from lasthop.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from lasthop.results import Table
 
 __all__ = ["Scenario", "from_text", "load"]
 
@@ -57,6 +60,16 @@ class Scenario:
     def expand(self) -> str:
         """The scenario as TOML, every name and default filled in."""
         return self.core.toml()
+
+    def positions(self, *seconds: float) -> Table:
+        """Where the satellites and terminals of its constellations are over the ground at these times.
+
+        Columns: ``time_s``, ``node``, ``kind`` (``satellite`` or ``terminal``), ``latitude_deg``, ``longitude_deg``,
+        ``altitude_km``.
+        """
+        from lasthop.results import Table
+
+        return Table(_core.positions(self.core, [float(second) for second in seconds]))
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain data, with every default filled in."""

@@ -3,6 +3,7 @@
 
 mod capture;
 mod errors;
+mod positions;
 mod run;
 mod scenario;
 mod table;
@@ -12,6 +13,8 @@ mod table;
 mod _core {
     #[pymodule_export]
     use crate::capture::segments;
+    #[pymodule_export]
+    use crate::positions::positions;
     #[pymodule_export]
     use crate::run::{Outcome, Run};
     #[pymodule_export]

@@ -255,7 +255,10 @@ impl Recorder {
                     row.seq = path.next;
                 }
             },
-            Header::Layered(LayeredHeader::Data { seq, .. }) => row.seq = *seq,
+            Header::Layered(LayeredHeader::Data { layer, seq, .. }) => {
+                row.connection = *layer;
+                row.seq = *seq;
+            }
             Header::Layered(LayeredHeader::Added(layer)) => {
                 row.kind = "added";
                 row.seq = u64::from(*layer);

@@ -6,7 +6,7 @@
 //! the seam: no links cross it.
 
 use super::body::Body;
-use super::earth::{Vector, latitude, sees};
+use super::earth::{RADIUS_KM, Vector, latitude, length, longitude, sees};
 
 /// The satellites of a constellation, plane by plane.
 #[derive(Clone, Debug)]
@@ -20,6 +20,17 @@ pub struct Shell {
     pub closes_with: Option<u32>,
     /// How far the Earth has turned in this frame when time begins, in degrees.
     pub turned: f64,
+}
+
+/// Where a satellite is over the turning Earth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Over {
+    /// Degrees north.
+    pub latitude: f64,
+    /// Degrees east, from −180 to 180.
+    pub longitude: f64,
+    /// Above the ground, in km.
+    pub altitude: f64,
 }
 
 /// A link between two satellites.
@@ -67,6 +78,19 @@ impl Shell {
             across(last, 0, ahead);
         }
         links
+    }
+
+    /// Where all satellites are at this time.
+    pub fn over(&self, seconds: f64) -> impl Iterator<Item = Over> + '_ {
+        self.bodies.iter().map(move |body| {
+            let at = body.position(seconds);
+            let east = longitude(at, seconds).to_degrees() - self.turned;
+            Over {
+                latitude: latitude(at).to_degrees(),
+                longitude: (east + 180.0).rem_euclid(360.0) - 180.0,
+                altitude: length(at) - RADIUS_KM,
+            }
+        })
     }
 
     /// The satellite that follows this one over the ground: the one before it in its plane.
