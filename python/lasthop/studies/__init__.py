@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 #: The studies by name. Each is a package in this folder with a ``STUDY`` in it.
-STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast")
+STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast", "satellite")
 
 #: How the name of an appendix ends.
 APPENDIX = "-appendix"

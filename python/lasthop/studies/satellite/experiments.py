@@ -1,0 +1,194 @@
+"""The paper's experiments, and those that its text claims the results of, as scenarios."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lasthop.scenario import Scenario, load
+from lasthop.studies.grid import Point
+from lasthop.studies.satellite import network
+from lasthop.studies.satellite.network import LAYERS, Setting, line
+from lasthop.studies.satellite.readings import DEFAULT, Reading, by
+
+__all__ = [
+    "ADAPTATIONS",
+    "ALONE_KBPS",
+    "CONNECTIONS",
+    "LEAVES_S",
+    "LOSSES_PCT",
+    "SCENARIOS",
+    "SCENARIO_1",
+    "SCHEMES",
+    "SESSIONS",
+    "SPARSE",
+    "adaptations",
+    "alone",
+    "errors",
+    "held",
+    "misbehaving",
+    "pair",
+    "rlm",
+    "round_trip",
+    "scenario",
+    "slow",
+    "state",
+    "tree",
+    "waiting",
+]
+
+#: When multicast sessions and TCP flows start (§IV-A to C).
+SCENARIOS = {
+    1: ((0.0, 0.0), (0.0, 0.0, 0.0)),
+    2: ((0.0, 0.0), (0.0, 500.0, 1000.0)),
+    3: ((500.0, 1000.0), (0.0, 0.0, 0.0)),
+}
+
+SCHEMES = ("queue phase", "RLM")
+
+#: Packets lost on the up-link after they were sent, in per cent.
+LOSSES_PCT = (0.0, 0.1, 1.0, 3.0)
+
+#: The hop of a geostationary satellite, one way; and how long routers go on with a layer that was left.
+GEO_MS, LEAVES_S = 250.0, (0.0, 2.0, 9.0)
+
+#: Up-links of sessions without TCP, in kbit/s: one holds all thirty layers, one 24.
+ALONE_KBPS = (1500, 1200)
+
+#: What brings the base round-trip time, about 80 to 100 ms, to 200 ms, one way.
+LONGER_MS = 55.0
+
+#: A small window of receivers, in packets.
+HELD_BACK = 4
+
+#: Connections of the pair of hosts.
+CONNECTIONS = 20
+
+#: The three adaptations (§II-B.6), as switched off.
+ADAPTATIONS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "slowing down": {"slow_down": 1.0},
+    "backing off": {"back_off": 1.0},
+    "blocking late": {"block": 0.0},
+    "all": {"slow_down": 1.0, "back_off": 1.0, "block": 0.0},
+}
+
+#: Where they are looked at.
+SCENARIO_1, SPARSE = "scenario 1", "one TCP flow over a geostationary hop"
+
+#: Multicast sessions, and as many TCP flows, where state and operations are counted.
+SESSIONS = (1, 10, 100, 1000)
+
+
+def scenario(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
+    """One of the three scenarios, under queue-phase control."""
+    multicast, tcp = SCENARIOS[point["scenario"]]
+    return line(by(reading, Setting(multicast=multicast, tcp=tcp)))
+
+
+def rlm(point: Point) -> Scenario:
+    """Scenario 1 with RLM; with ns-2's defects or without."""
+    control = {"rlm": {"defects": point["defects"]}}
+    return line(Setting(scheme="RLM", sessions={"control": control}))
+
+
+def round_trip(point: Point) -> Scenario:
+    """Scenario 1 with a longer wire, so that the base round-trip time is about 200 ms."""
+    del point
+    return line(Setting(delay_ms=LONGER_MS))
+
+
+def errors(point: Point) -> Scenario:
+    """Scenario 1, with packets lost behind the controlled queue."""
+    share = point["loss_pct"] / 100
+    up = {"up": {"loss": {"bernoulli": {"p": share}}}} if share else {}
+    return line(Setting(scheme=point["scheme"], sky=up))
+
+
+def slow(point: Point) -> Scenario:
+    """Scenario 1 over a longer way, with routers that are slow to leave."""
+    return line(Setting(scheme=point["scheme"], delay_ms=2.0 + point["delay_ms"], leave_s=point["leave_s"]))
+
+
+def misbehaving(point: Point) -> Scenario:
+    """Scenario 1 with a second receiver of session 1, which takes all layers, or behaves."""
+    most = LAYERS if point["scheme"] == "queue phase" else len(network.RLM_KBPS)
+    return line(Setting(scheme=point["scheme"], second=most if point["second"] == "misbehaves" else 0))
+
+
+def held(point: Point) -> Scenario:
+    """Scenario 1 with TCP flows that may have a few packets under way."""
+    return line(Setting(transport={"window": point["window"]}))
+
+
+def pair(point: Point) -> Scenario:
+    """Two multicast sessions and a pair of hosts with many connections; what counts as a session varies."""
+    tcp = (0.0,) * CONNECTIONS
+    return line(Setting(tcp=tcp, one_pair=True, queue={"sessions": point["sessions"]}))
+
+
+def alone(point: Point) -> Scenario:
+    """Two multicast sessions without TCP, over an up-link of some kbit/s."""
+    return line(Setting(tcp=(), sky={"up": {"rate": f"{point['rate_kbps']} kbit/s"}}))
+
+
+def adaptations(point: Point) -> Scenario:
+    """Scenario 1 without some of the adaptations; or with one TCP flow over a geostationary hop.
+
+    That flow leaves the queue empty for seconds after each loss, so that T_observe decides.
+    """
+    queue = ADAPTATIONS[point["without"]]
+    if point["where"] == SCENARIO_1:
+        return line(Setting(queue=queue))
+    return line(Setting(queue=queue, tcp=(0.0,), delay_ms=2.0 + GEO_MS))
+
+
+def waiting(point: Point) -> Scenario:
+    """Sessions that start while TCP fills the queue, with every packet recorded."""
+    del point
+    record = {"packets": True, "variables": True}
+    return line(Setting(multicast=(60.0, 120.0), record=record, duration_s=300.0))
+
+
+def tree(point: Point) -> Scenario:
+    """Twelve receivers of each session behind three bottlenecks."""
+    return network.tree(misbehaves=point["misbehaves"])
+
+
+def state(point: Point) -> Scenario:
+    """Many multicast sessions and as many TCP flows over one controlled wire, between two routers."""
+    count = point["sessions"]
+    fast = {"rate": "10 Gbit/s", "delay": "5 ms"}
+    return load(
+        {
+            "duration": "20 s",
+            "record": {"state": True},
+            "link": [
+                {"name": "access", "between": ["sources", "a"], **fast},
+                {
+                    "name": "bottleneck",
+                    "between": ["a", "b"],
+                    "rate": f"{600 * count} kbit/s",
+                    "delay": "20 ms",
+                    "queue": {"queue_phase": {"limit": f"{50 * count} packets"}},
+                    "reverse": {"queue": "droptail"},
+                },
+                {"name": "sink", "between": ["b", "sinks"], **fast},
+            ],
+            "group": [{"name": f"session{n}", "members": ["sinks"]} for n in range(count)],
+            "flow": [
+                *(
+                    {
+                        "name": f"multicast {n}",
+                        "from": "sources",
+                        "to": f"session{n}",
+                        "transport": {"layered": {"control": "empty_layer"}},
+                    }
+                    for n in range(count)
+                ),
+                *(
+                    {"name": f"TCP {n}", "from": "sources", "to": "sinks", "transport": {"tcp": {"segment": "960 B"}}}
+                    for n in range(count)
+                ),
+            ],
+        }
+    )

@@ -1,0 +1,287 @@
+"""What the runs gave, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lasthop.results import Table
+from lasthop.stats import estimate, number
+from lasthop.studies import records
+from lasthop.studies.claims import NotRun
+from lasthop.studies.grid import Numbers
+from lasthop.studies.satellite import data as grids
+from lasthop.studies.satellite import experiments
+from lasthop.studies.satellite.data import Data
+from lasthop.studies.satellite.judgements import CLAIMS
+from lasthop.studies.satellite.network import LAYER_KBPS, MULTICAST, TCP, Tree
+from lasthop.studies.satellite.readings import DEFAULT
+from lasthop.studies.satellite.reductions import STAGES
+from lasthop.studies.satellite.scenarios import ideal, present
+
+__all__ = ["tables"]
+
+Named = tuple[str, Table]
+Row = dict[str, Any]
+
+#: The scheme's parameters (Table I), and their names here.
+PARAMETERS = (
+    ("F_QuThresh1", "factor of the first threshold of the queue", "first_threshold", "0.0"),
+    ("F_QuThresh2", "factor of the second threshold", "second_threshold", "0.8"),
+    ("F_SlowDown", "growth of the observation time with each release", "slow_down", "1.5"),
+    ("F_BackOff", "its growth when a layer is blocked right after a release", "back_off", "4.0"),
+    ("R_Block", "how much more than TCP multicast may have before a layer is blocked", "block", "0.2"),
+    ("I_ChekQu", "time between looks at the queue", "check", "0.02 s"),
+    ("T_observe", "first observation time", "observe", "1.0 s"),
+)
+
+
+def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict[str, Named]:
+    """All tables."""
+    data = measured[DEFAULT.name]
+    made: dict[str, Named] = {}
+    makers: dict[str, tuple[str, Callable[[Data], list[Row]]]] = {
+        "table-1": ("Table I: the scheme's parameters, the paper's and the run's.", _parameters),
+        "table-shares": (
+            "Rates of sessions in kB/s on the wire, from 100 s after each change: the paper's, the ideal interval "
+            "if multicast "
+            "has 1 to 1.2 times what TCP has, and ours with 95 % intervals.",
+            _shares,
+        ),
+        "table-control": ("What the controller did: scenarios, a longer way, and without adaptations.", _control),
+        "table-rlm": ("RLM against queue-phase control in scenario 1, from 100 s on.", _rlm),
+        "table-robust": (
+            "What the text claims beyond the scenarios: layers that pass the bottleneck, of a session on average, "
+            "rates in kB/s, "
+            "and what is wasted before the gateway.",
+            _robust,
+        ),
+        "table-tree": ("Layers in the tree, with and without a receiver that takes all layers.", _tree),
+        "table-state": ("State and work at the controlled link; other places have none.", _state),
+    }
+    for name, (about, make) in makers.items():
+        try:
+            made[name] = about, Table(pa.Table.from_pylist(make(data)))
+        except NotRun:
+            continue
+    made["table-assumptions"] = records.readings(CLAIMS, DEFAULT.name, measured, "reading")
+    made["costs"] = records.costs(numbers)
+    made |= records.runs(numbers)
+    return made
+
+
+def _said(values: Any, places: int | None = None) -> str:
+    one = estimate(values)
+    return number(one.mean, places) if places is not None else str(one)
+
+
+def _parameters(_data: Data) -> list[Row]:
+    queue = experiments.state({"sessions": 1}).to_dict()["link"][1]["queue"]["queue_phase"]
+    return [
+        {"paper": paper, "meaning": meaning, "here": here, "paper's value": value, "run": str(queue[here])}
+        for paper, meaning, here, value in PARAMETERS
+    ]
+
+
+#: What the paper says of each stage of a scenario, in kB/s.
+PRINTED = {1: ("40", "40", "40"), 2: ("60", "45", "35"), 3: ("60", "45", "35")}
+
+
+def _shares(data: Data) -> list[Row]:
+    rows = []
+    for scenario in experiments.SCENARIOS:
+        for stage, (begin, end) in enumerate(STAGES):
+            flows = present(scenario, stage)
+            bands = ideal(scenario, stage)
+
+            def of(quantity: str, scenario: int = scenario, stage: int = stage) -> str:
+                return _said(data.at(grids.SCENARIOS, f"{quantity}_{stage}", scenario=scenario))
+
+            row: Row = {
+                "scenario": scenario,
+                "from–to (s)": f"{begin:g}–{end:g}",
+                "sessions": f"{len(flows[MULTICAST])} multicast, {len(flows[TCP])} TCP",
+                "paper": PRINTED[scenario][stage],
+            }
+            for kind, name in ((MULTICAST, "multicast"), (TCP, "TCP")):
+                there = bool(flows[kind])
+                low, high = bands[kind]
+                row[f"{name}, ideal"] = f"{number(low, 1)}–{number(high, 1)}" if there else "–"
+                row[f"{name}"] = of(f"kbytes {kind}") if there else "–"
+            row["layers of each session"] = (
+                ", ".join(number(data.mean(grids.SCENARIOS, f"layers {one}_{stage}", scenario=scenario).mean, 1)
+                          for one in flows[MULTICAST]) or "–"
+            )  # fmt: skip
+            row["Jain's index"] = of("jain")
+            row["utilisation"] = of("utilisation")
+            rows.append(row)
+    return rows
+
+
+def _control(data: Data) -> list[Row]:
+    cases: list[tuple[str, str, dict[str, Any]]] = [
+        *((f"scenario {n}", grids.SCENARIOS, {"scenario": n}) for n in experiments.SCENARIOS),
+        ("scenario 1, round-trip time 200 ms", grids.ROUND_TRIP, {}),
+        *((f"no TCP, {rate} kbit/s", grids.ALONE, {"rate_kbps": rate}) for rate in experiments.ALONE_KBPS),
+        *(
+            (
+                place + ("" if name == "none" else f" without {name}"),
+                grids.ADAPTATIONS,
+                {"where": place, "without": name},
+            )
+            for place in (experiments.SCENARIO_1, experiments.SPARSE)
+            for name in experiments.ADAPTATIONS
+            if (place, name) != (experiments.SCENARIO_1, "none")
+        ),
+    ]
+    rows = []
+    for name, grid, where in cases:
+        if grid not in data.grids:
+            continue
+
+        def of(
+            quantity: str,
+            scale: float = 1.0,
+            places: int | None = None,
+            grid: str = grid,
+            where: dict[str, Any] = where,
+        ) -> str:
+            return _said(scale * data.at(grid, quantity, **where), places)
+
+        rows.append(
+            {
+                "run": name,
+                "releases an hour": of("releases_per_h"),
+                "blocks an hour": of("blocks_per_h"),
+                "phase 1 (%)": of("phase_1", 100, 2),
+                "phase 2 (%)": of("phase_2", 100, 1),
+                "phase 3 (%)": of("phase_3", 100, 1),
+                "longest in 1 (s)": of("longest_phase_1_s", 1, 2),
+                "longest in 3 (s)": of("longest_phase_3_s", 1, 1),
+                "median in 3 (ms)": of("phase_3_ms_p50", 1, 0),
+                "σ of layers": of("subscribed_sd", 1, 2),
+                "utilisation": of("utilisation", 1, 3),
+                "handoffs": of("handoffs", 1, 1),
+            }
+        )
+    return rows
+
+
+def _rlm(data: Data) -> list[Row]:
+    cases: list[tuple[str, str, dict[str, Any]]] = [
+        ("queue phase", grids.SCENARIOS, {"scenario": 1}),
+        ("RLM", grids.RLM, {"defects": False}),
+        ("RLM with ns-2's defects", grids.RLM, {"defects": True}),
+    ]
+    quantities = [
+        ("session 1 (kB/s)", f"kbytes {MULTICAST} 1"),
+        ("session 2 (kB/s)", f"kbytes {MULTICAST} 2"),
+        ("TCP (kB/s)", f"kbytes {TCP}"),
+        ("Jain's index", "jain"),
+        ("utilisation", "utilisation"),
+        ("variation of multicast", f"cov {MULTICAST}"),
+        ("variation of TCP", f"cov {TCP}"),
+        ("variation of layers", f"subscribed_cov {MULTICAST} 1"),
+        ("joins and leaves an hour", "joins_and_leaves_per_h"),
+        ("grafts and prunes an hour", "grafts_and_prunes_per_h"),
+        ("drops an hour", "overflow_per_h"),
+    ]
+    return [
+        {"scheme": title, **{name: _said(data.at(grid, quantity, **where)) for name, quantity in quantities}}
+        for title, grid, where in cases
+    ]
+
+
+def _robust(data: Data) -> list[Row]:
+    cases: list[tuple[str, str, dict[str, Any]]] = []
+    for grid in (grids.ERRORS, grids.SLOW, grids.MISBEHAVING, grids.HELD, grids.PAIR, grids.ALONE):
+        if grid in data.grids:
+            cases += [(_named(grid, point), grid, dict(point)) for point in data.grid(grid).points()]
+    rows = []
+    for name, grid, where in cases:
+
+        def of(quantity: str, grid: str = grid, where: dict[str, Any] = where) -> str:
+            try:
+                return _said(data.at(grid, quantity, **where))
+            except NotRun:
+                return "–"
+
+        rows.append(
+            {
+                "experiment": grid,
+                "run": name,
+                "layers of session 1": of(f"layers {MULTICAST} 1"),
+                "layers of session 2": of(f"layers {MULTICAST} 2"),
+                "multicast (kB/s)": of(f"kbytes {MULTICAST}"),
+                "TCP (kB/s)": of(f"kbytes {TCP}"),
+                "utilisation": of("utilisation"),
+                "drops an hour": of("overflow_per_h"),
+                "wasted (kbit/s)": of("waste_kbps"),
+            }
+        )
+    if grids.WAITING in data.grids:
+        for name, quantity in (
+            ("from a release to its first packet (ms)", "release_ms"),
+            ("from a join (ms)", "join_ms"),
+        ):
+            rows.append({"experiment": grids.WAITING, "run": f"{name}: {_said(data.at(grids.WAITING, quantity))}"})
+    return [{key: row.get(key, "–") for key in rows[0]} for row in rows]
+
+
+def _named(grid: str, point: Mapping[str, Any]) -> str:
+    units = {"loss_pct": " % lost", "delay_ms": " ms more", "leave_s": " s to leave", "rate_kbps": " kbit/s"}
+    words = [f"{value:g}{units[name]}" if name in units else str(value) for name, value in point.items()]
+    return f"window of {point['window']} packets" if grid == grids.HELD else ", ".join(words)
+
+
+def _tree(data: Data) -> list[Row]:
+    rows = []
+    for branch in Tree.BRANCHES:
+        for session in range(1, Tree.SESSIONS + 1):
+
+            def of(member: str, misbehaves: bool, session: int = session) -> Any:
+                return data.at(grids.TREE, f"layers {session} {member}", misbehaves=misbehaves)
+
+            others = [one for one in branch.members if one != Tree.MISBEHAVES]
+            rows.append(
+                {
+                    "bottleneck": f"{branch.name}, {branch.rate_kbps:g} kbit/s, {branch.tcp} TCP",
+                    "session": session,
+                    "fair share": number(branch.rate_kbps / (Tree.SESSIONS + branch.tcp) / LAYER_KBPS, 1),
+                    "layers, all behave": _said(np.mean([of(one, misbehaves=False) for one in others], axis=0)),
+                    "layers, one misbehaves": _said(np.mean([of(one, misbehaves=True) for one in others], axis=0)),
+                    "of the one": _said(of(Tree.MISBEHAVES, misbehaves=True)) if Tree.MISBEHAVES in branch.members
+                    and session == 1 else "–",
+                    "receivers differ (% of the time)": _said(
+                        100 * data.at(grids.TREE, f"apart {session} {branch.name}", misbehaves=True)
+                    ),
+                    "longest (s)": _said(
+                        data.at(grids.TREE, f"longest_apart_s {session} {branch.name}", misbehaves=True)
+                    ),
+                }
+            )  # fmt: skip
+    return rows
+
+
+def _state(data: Data) -> list[Row]:
+    numbers = data.grid(grids.STATE)
+    rows = []
+    for count in numbers.axes["sessions"]:
+        one = {name: float(values[0]) for name, values in
+               ((name, numbers.at(name, sessions=count)) for name in numbers.values)}  # fmt: skip
+        rows.append(
+            {
+                "multicast sessions": count,
+                "TCP flows": count,
+                "sessions known": number(one["sessions"], 0),
+                "state (B)": number(one["state_bytes"], 0),
+                "state for each (B)": number(one["state_bytes"] / one["sessions"], 1),
+                "additions a packet": number(one["additions_in"], 2),
+                "packets": number(one["packets"], 0),
+                "other places with state": number(one["other_places"], 0),
+            }
+        )
+    return rows
