@@ -134,8 +134,9 @@ def plain_ticks(axes: Axes) -> None:
 def legend(axes: Axes, entries: int) -> None:
     """A legend above the axes, if there is more than one line."""
     if entries > 1:
-        axes.legend(ncols=min(3, entries), loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.0,
-                    handlelength=1.8, borderaxespad=0.2)  # fmt: skip
+        columns = 2 if entries == 4 else min(3, entries)
+        axes.legend(ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.0, handlelength=1.8,
+                    borderaxespad=0.2)  # fmt: skip
 
 
 def _alt(lines: Sequence[Line], x: Sequence[Any], x_label: str, y_label: str) -> str:

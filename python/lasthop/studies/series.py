@@ -41,7 +41,8 @@ class Series:
         """The values at these samples; not a number where there is none."""
         mine, values = self.of(name, quantity)
         made = np.full(len(times), np.nan)
-        made[np.isin(times, mine)] = values
+        here = np.isin(times, mine)
+        made[here] = values[np.searchsorted(mine, times[here])]
         return made
 
     def at(self, name: str, quantity: str, time: float) -> float:

@@ -115,7 +115,7 @@ def _steps(axes: Axes, rows: _Rows, columns: dict[str, list[Any]]) -> None:
     for n, name in enumerate(rows.names(MULTICAST, "layers")):
         times, layers = rows.of(name, "layers")
         axes.plot(
-            times, layers, color=COLOURS[MULTICAST][n], linestyle=STYLES[n], linewidth=0.8, drawstyle="steps-post",
+            times, layers, color=COLOURS[MULTICAST][n], linestyle=STYLES[n], linewidth=0.5, drawstyle="steps-post",
             label=name.split(" at ")[0],
         )  # fmt: skip
         columns["name"] += [name] * len(times)
@@ -292,7 +292,7 @@ def _errors(data: Data) -> Picture:
 
 
 def _tree(data: Data) -> Picture:
-    figure, axes = plot.figure(plot.ONE_COLUMN, 66.0)
+    figure, axes = plot.figure(plot.TWO_COLUMNS, 62.0)
     rows: list[dict[str, Any]] = []
     place = 0
     ticks: list[tuple[float, str]] = []

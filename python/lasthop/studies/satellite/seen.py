@@ -15,8 +15,8 @@ from lasthop import plot
 from lasthop.results import Table
 from lasthop.stats import number
 from lasthop.studies import Picture
-from lasthop.studies.satellite.experiments import GEO_MS, HELD_BACK
-from lasthop.studies.satellite.figures import FAINT, SOFT
+from lasthop.studies.satellite.experiments import GEO_MS
+from lasthop.studies.satellite.figures import FAINT
 from lasthop.studies.satellite.network import CONTROLLED, Setting, line, text
 from lasthop.studies.series import Series
 
@@ -41,7 +41,7 @@ PATTERNS: Mapping[str, tuple[str, Setting]] = {
     "stays in phase 2": ("windows of 6 packets", Setting(transport={"window": 6})),
     "visits 3 and 1": ("a geostationary hop", Setting(delay_ms=2.0 + GEO_MS)),
     "visits 3": ("one TCP flow", Setting(tcp=(0.0,))),
-    "visits 1": (f"windows of {HELD_BACK} packets", Setting(transport={"window": HELD_BACK})),
+    "visits 1": ("such windows over that hop", Setting(transport={"window": 6}, delay_ms=2.0 + GEO_MS)),
 }
 
 #: Colours of the phases.
@@ -50,8 +50,8 @@ PHASES = {1: "#56B4E9", 2: "#DDDDDD", 3: "#D55E00"}
 #: The queue and where phase 3 begins, in packets.
 LIMIT, THIRD = 50, 40
 
-#: A turn of a satellite, in seconds, and how often a packet goes each way.
-ORBIT_S, PROBE_S = 6027.0, 5.0
+#: A turn of a satellite and a day, in seconds, and how often a packet goes.
+ORBIT_S, DAY_S, PROBE_S = 6027.0, 86_400.0, 20.0
 
 
 @dataclass(frozen=True)
@@ -115,24 +115,29 @@ def _phase(result: Result) -> tuple[Array, Array]:
 
 
 def _probing() -> Scenario:
-    """The two terminals for a turn of a satellite, a small packet each way now and then."""
+    """The two terminals for a day, a small packet now and then."""
     from lasthop.scenario import load
 
     data = tomllib.loads(text())
     [sky] = data["constellation"]
-    ends = [terminal["node"] for terminal in sky["terminal"]]
     for terminal in sky["terminal"]:
         terminal.pop("queue", None)
-    probe = {"source": {"cbr": {"size": "72 B", "interval": f"{PROBE_S:g} s"}}, "transport": "udp"}
+    gateway, remote = (terminal["node"] for terminal in sky["terminal"])
     return load(
         {
             "name": "way",
-            "duration": f"{ORBIT_S:g} s",
-            "record": {"packets": True, "series": f"{PROBE_S:g} s"},
+            "duration": f"{DAY_S:g} s",
+            "record": {"packets": True, "series": f"{PROBE_S:g} s", "quantities": ["packets"]},
             "constellation": [sky],
             "flow": [
-                {"name": name, "from": one, "to": other, "start": f"{0.2 * PROBE_S:g} s", **probe}
-                for name, one, other in (("there", *ends), ("back", *reversed(ends)))
+                {
+                    "name": "there",
+                    "from": gateway,
+                    "to": remote,
+                    "start": f"{0.2 * PROBE_S:g} s",
+                    "source": {"cbr": {"size": "72 B", "interval": f"{PROBE_S:g} s"}},
+                    "transport": "udp",
+                }
             ],
         }
     )
@@ -148,39 +153,35 @@ def _way(result: Result) -> Way:
     both = sorted(set(sent) & set(received))
     times = np.array([sent[seq] for seq in both])
     delays = np.array([1e3 * (received[seq] - sent[seq]) for seq in both])
-    hops, paths = [], []
     used = _used(result)
-    for time in times:
-        path = _path(used.get(round(float(np.ceil(time / PROBE_S)) * PROBE_S, 6), []))
-        paths.append(path)
-        hops.append(len(path) - 1)
-    return Way(times, delays, np.array(hops, dtype=float), paths)
+    paths = [_path(used[int(np.ceil(time / PROBE_S))]) for time in times]
+    return Way(times, delays, np.array([len(path) - 1.0 for path in paths]), paths)
 
 
-def _used(result: Result) -> dict[float, list[str]]:
-    """The links that brought something, by the end of the interval."""
+def _used(result: Result) -> dict[int, list[str]]:
+    """The links that brought something, by the number of the interval's last sample."""
     series = result.series
-    here = (series["quantity"] == "throughput_kbps") & (series["value"] > 0)
-    made: dict[float, list[str]] = {}
-    for time, name in zip(series["time_s"][here].tolist(), series["name"][here].tolist(), strict=True):
-        made.setdefault(round(time, 6), []).append(name)
+    here = (series["quantity"] == "packets") & (series["kind"] == "link")
+    made: dict[int, list[str]] = {}
+    last: dict[str, float] = {}
+    columns = (series[name][here].tolist() for name in ("time_s", "name", "value"))
+    for time, name, value in zip(*columns, strict=True):
+        # What was never used has no row yet.
+        if value > last.get(name, 0.0):
+            made.setdefault(round(time / PROBE_S), []).append(name)
+        last[name] = value
     return made
 
 
 def _path(links: Sequence[str]) -> list[str]:
-    """The satellites between the terminals, put in their order; both directions were used."""
-    between = [tuple(name.split(">")) for name in links if ">" in name and " " not in name]
-    downs = [name.removesuffix(" down") for name in links if name.endswith(" down") and ".sat[" in name]
-    neighbours: dict[str, set[str]] = {}
-    for one, other in between:
-        neighbours.setdefault(one, set()).add(other)
-        neighbours.setdefault(other, set()).add(one)
-    if not between:
-        return downs[:1]
-    ends = [name for name, near in neighbours.items() if len(near) == 1]
-    path = [sorted(ends or neighbours)[0]]
-    while (step := sorted(neighbours[path[-1]] - set(path))) != []:
-        path.append(step[0])
+    """The satellites between the terminals, in their order."""
+    onward = dict(name.split(">") for name in links if ">" in name and " " not in name)
+    if not onward:
+        return [name.removesuffix(" down") for name in links if ".sat[" in name]
+    [first] = onward.keys() - set(onward.values())
+    path = [first]
+    while path[-1] in onward:
+        path.append(onward[path[-1]])
     return path
 
 
@@ -304,7 +305,7 @@ def _sky(seen: Seen) -> Picture:
             )
         }
         kinds = dict(zip(positions["node"].tolist(), positions["kind"].tolist(), strict=True))
-        ends = _ends(path, where)
+        ends = ["gateway", *path, "remote"]
         _globe(axes)
         each = [where[node] for node, kind in kinds.items() if kind == "satellite"]
         axes.plot(*zip(*each, strict=True), marker="o", markersize=2.5, color="#767676", linestyle="none")
@@ -317,7 +318,7 @@ def _sky(seen: Seen) -> Picture:
             if kind == "terminal":
                 axes.plot(*where[node], marker="^", markersize=5, color="#0072B2", linestyle="none")
         axes.annotate(
-            f"{number(time, 0)} s: {number(delay, 1)} ms, {len(path) - 1} links between satellites",
+            f"{number(time, 0)} s: {number(delay, 1)} ms over {len(path)} satellites",
             (0.0, 1.02), xycoords="axes fraction", fontsize=8, va="bottom",
         )  # fmt: skip
         said.append(f"the {name} way, at {number(time, 0)} s, takes {number(delay, 1)} ms over {len(path)} satellites")
@@ -340,21 +341,6 @@ def _sky(seen: Seen) -> Picture:
         figure=figure,
         data=Table(pa.Table.from_pylist(rows)),
     )
-
-
-def _ends(path: Sequence[str], where: Mapping[str, tuple[float, float]]) -> list[str]:
-    """The whole way: the gateway, the satellites from its side on, the other terminal."""
-    gateway, remote = "gateway", "remote"
-    near = [_apart(where[gateway], where[node]) for node in (path[0], path[-1])]
-    ordered = list(path) if near[0] <= near[1] else list(reversed(path))
-    return [gateway, *ordered, remote]
-
-
-def _apart(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """The angle between two places on the ground."""
-    (east, north), (far_east, far_north) = (np.radians(place) for place in (one, other))
-    cosine = np.sin(north) * np.sin(far_north) + np.cos(north) * np.cos(far_north) * np.cos(far_east - east)
-    return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
 
 def _globe(axes: Axes) -> None:
@@ -388,27 +374,30 @@ def _vector(place: tuple[float, float]) -> Array:
 
 def _orbit(seen: Seen) -> Picture:
     way = seen.way
-    figure, (upper, lower) = plot.figure(plot.ONE_COLUMN, 70.0, rows=2, sharex=True, height_ratios=(3, 2))
-    minutes = way.times / 60
-    upper.plot(minutes, 2 * way.delays, color="#000000", linewidth=0.8)
-    upper.set_ylim(bottom=0)
-    upper.set_ylabel("round trip (ms)")
-    lower.step(minutes, way.hops, where="post", color="#0072B2", linewidth=0.8)
-    lower.set_ylim(bottom=0)
-    lower.set_ylabel("links between\nsatellites")
-    lower.set_xlabel("time (min)")
-    lower.set_xlim(0, ORBIT_S / 60)
-    upper.annotate("empty queues", (0.99, 0.97), xycoords="axes fraction", ha="right", va="top", fontsize=7, color=SOFT)
+    figure, panels = plot.figure(plot.TWO_COLUMNS, 74.0, rows=2, columns=2, sharex="col", height_ratios=(3, 2))
+    spans = (("time (min)", 60.0, ORBIT_S), ("time (h)", 3600.0, DAY_S))
+    for (upper, lower), (label, unit, end) in zip(panels.T, spans, strict=True):
+        here = way.times <= end
+        upper.plot(way.times[here] / unit, 2 * way.delays[here], color="#000000", linewidth=0.7)
+        lower.step(way.times[here] / unit, way.hops[here], where="post", color="#0072B2", linewidth=0.7)
+        upper.set_ylim(0, 1.05 * 2 * way.delays.max())
+        lower.set_ylim(0, way.hops.max() + 0.5)
+        lower.set_xlabel(label)
+        lower.set_xlim(0, end / unit)
+    panels[0, 0].set_ylabel("round trip (ms)")
+    panels[1, 0].set_ylabel("links between\nsatellites")
     columns = {"time_s": way.times.tolist(), "one_way_ms": way.delays.tolist(), "hops": way.hops.tolist()}
-    least, most = (float(f(way.delays)) for f in (np.min, np.max))
+    least, median, most = (number(2 * float(f(way.delays)), 0) for f in (np.min, np.median, np.max))
+    few, many = (number(float(f(way.hops)), 0) for f in (np.min, np.max))
     return Picture(
         id="figure-orbit",
         caption="Round-trip time without queues between Berkeley and Boston, and links between satellites on the "
-        "way, over one orbit: "
-        f"a packet of 100 B each way every {PROBE_S:g} s.",
-        alt=f"The round trip takes {number(2 * least, 0)} to {number(2 * most, 0)} ms, median "
-        f"{number(2 * float(np.median(way.delays)), 0)} ms, over {number(float(way.hops.min()), 0)} to "
-        f"{number(float(way.hops.max()), 0)} links between satellites.",
+        "way, over "
+        f"one orbit (left) and a day: twice the way there of a packet of 100 B every {PROBE_S:g} s. For a part of "
+        f"the day the seam "
+        "of the constellation lies between them.",
+        alt=f"Over a day the round trip takes {least} to {most} ms, median {median} ms, over {few} to {many} links "
+        "between satellites.",
         figure=figure,
         data=Table(pa.table(columns)),
     )
