@@ -71,8 +71,9 @@ def grids(plan: Plan) -> list[Grid]:
     three = {"scenario": tuple(experiments.SCENARIOS)}
     slow = {"scheme": schemes, "delay_ms": (0.0, experiments.GEO_MS), "leave_s": plan.leaves_s}
     second = {"scheme": schemes, "second": ("behaves", "misbehaves")}
+    alone = {"rate_kbps": experiments.ALONE_KBPS, "first_threshold": (0.0, experiments.FEW)}
     without = {
-        "where": (experiments.SCENARIO_1, experiments.SPARSE),
+        "where": (experiments.SCENARIO_1, experiments.ENDING, experiments.LATER),
         "without": tuple(experiments.ADAPTATIONS),
     }
     made = [
@@ -84,7 +85,7 @@ def grids(plan: Plan) -> list[Grid]:
         grid(data.MISBEHAVING, second, experiments.misbehaving),
         grid(data.HELD, {"window": (experiments.HELD_BACK,)}, experiments.held),
         grid(data.PAIR, {"sessions": ("connections", "addresses")}, experiments.pair),
-        grid(data.ALONE, {"rate_kbps": experiments.ALONE_KBPS}, experiments.alone),
+        grid(data.ALONE, alone, experiments.alone),
         grid(data.ADAPTATIONS, without, experiments.adaptations),
         grid(data.WAITING, {"sessions": (2,)}, experiments.waiting, reduce=waiting.waits),
         grid(data.TREE, {"misbehaves": (False, True)}, experiments.tree, reduce=branches),

@@ -7,20 +7,22 @@ from typing import Any
 from lasthop.scenario import Scenario, load
 from lasthop.studies.grid import Point
 from lasthop.studies.satellite import network
-from lasthop.studies.satellite.network import LAYERS, Setting, line
+from lasthop.studies.satellite.network import EMPTY_LAYER, LAYERS, Setting, line
 from lasthop.studies.satellite.readings import DEFAULT, Reading, by
 
 __all__ = [
     "ADAPTATIONS",
     "ALONE_KBPS",
     "CONNECTIONS",
+    "ENDING",
+    "FEW",
+    "LATER",
     "LEAVES_S",
     "LOSSES_PCT",
     "SCENARIOS",
     "SCENARIO_1",
     "SCHEMES",
     "SESSIONS",
-    "SPARSE",
     "adaptations",
     "alone",
     "errors",
@@ -73,7 +75,14 @@ ADAPTATIONS: dict[str, dict[str, Any]] = {
 }
 
 #: Where they are looked at.
-SCENARIO_1, SPARSE = "scenario 1", "one TCP flow over a geostationary hop"
+SCENARIO_1, ENDING = "scenario 1", "the run in which TCP ends"
+LATER = "that run with F_QuThresh1 = 0.1"
+
+#: A first threshold with which five packets still are phase 1.
+FEW = 0.1
+
+#: What TCP sends there: about 500 s at a fifth of 1.2 Mbit/s.
+ENDS_BYTES = 15_000_000
 
 #: Multicast sessions, and as many TCP flows, where state and operations are counted.
 SESSIONS = (1, 10, 100, 1000)
@@ -128,18 +137,21 @@ def pair(point: Point) -> Scenario:
 
 def alone(point: Point) -> Scenario:
     """Two multicast sessions without TCP, over an up-link of some kbit/s."""
-    return line(Setting(tcp=(), sky={"up": {"rate": f"{point['rate_kbps']} kbit/s"}}))
+    queue = {"first_threshold": point["first_threshold"]}
+    return line(Setting(tcp=(), queue=queue, sky={"up": {"rate": f"{point['rate_kbps']} kbit/s"}}))
 
 
 def adaptations(point: Point) -> Scenario:
-    """Scenario 1 without some of the adaptations; or with one TCP flow over a geostationary hop.
+    """Scenario 1 without some of the adaptations; or with TCP flows that end, so that multicast has to rise.
 
-    That flow leaves the queue empty for seconds after each loss, so that T_observe decides.
+    Over an up-link for 24 of the 30 layers, so that it rises too far in the end.
     """
     queue = ADAPTATIONS[point["without"]]
     if point["where"] == SCENARIO_1:
         return line(Setting(queue=queue))
-    return line(Setting(queue=queue, tcp=(0.0,), delay_ms=2.0 + GEO_MS))
+    if point["where"] == LATER:
+        queue = {**queue, "first_threshold": FEW}
+    return line(Setting(queue=queue, tcp_bytes=ENDS_BYTES, sky={"up": {"rate": f"{ALONE_KBPS[-1]} kbit/s"}}))
 
 
 def waiting(point: Point) -> Scenario:
@@ -157,7 +169,7 @@ def tree(point: Point) -> Scenario:
 def state(point: Point) -> Scenario:
     """Many multicast sessions and as many TCP flows over one controlled wire, between two routers."""
     count = point["sessions"]
-    fast = {"rate": "10 Gbit/s", "delay": "5 ms"}
+    fast = {"rate": "10 Gbit/s", "delay": "5 ms", "queue": {"droptail": {"limit": f"{100 * count} packets"}}}
     return load(
         {
             "duration": "20 s",
@@ -181,7 +193,7 @@ def state(point: Point) -> Scenario:
                         "name": f"multicast {n}",
                         "from": "sources",
                         "to": f"session{n}",
-                        "transport": {"layered": {"control": "empty_layer"}},
+                        "transport": {"layered": EMPTY_LAYER},
                     }
                     for n in range(count)
                 ),

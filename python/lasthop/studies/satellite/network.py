@@ -15,6 +15,7 @@ __all__ = [
     "CAPACITY_KBPS",
     "CONTROLLED",
     "DURATION_S",
+    "EMPTY_LAYER",
     "LAYERS",
     "LAYER_KBPS",
     "MULTICAST",
@@ -46,13 +47,21 @@ HEADERS = {"multicast": 28, "TCP": 40}
 #: How the names of flows begin.
 MULTICAST, TCP = "multicast", "TCP"
 
-#: As the paper's sessions of RLM run in ns-2: gaps vary by a half, and layers begin together.
+#: By which share of itself a gap between packets of a layer varies: as with ns-2's sources of RLM, and for both
+#: schemes. Sources in
+#: lockstep meet a full queue in the same order each time, so that one of two equal sessions loses more.
+JITTER = 0.5
+
+#: As the paper's sessions of RLM run in ns-2, where layers begin together.
 RLM = {
     "control": "rlm",
     "layers": [f"{rate} kbit/s" for rate in RLM_KBPS],
-    "jitter": 0.5,
+    "jitter": JITTER,
     "stagger": False,
 }
+
+#: Sessions under queue-phase control.
+EMPTY_LAYER = {"control": "empty_layer", "jitter": JITTER}
 
 #: Takes all layers whatever comes, and never leaves one.
 GREEDY = {"fixed": {"layers": LAYERS}}
@@ -84,6 +93,8 @@ class Setting:
     leave_s: float = 2.0
     #: A second receiver of session 1: the layers that it takes whatever comes, or 0 for one that behaves.
     second: int | None = None
+    #: How many bytes each TCP flow has to send; as many as it can if not said.
+    tcp_bytes: int | None = None
     #: Whether all TCP flows are between the same two hosts.
     one_pair: bool = False
     record: Mapping[str, Any] = field(default_factory=dict)
@@ -103,7 +114,7 @@ def line(setting: Setting) -> Scenario:
     sky["terminal"][0]["queue"] = queue
     data["link"] = [{**data["link"][0], "delay": f"{setting.delay_ms:g} ms"}]
     data["group"], data["flow"] = [], []
-    layered = {"control": "empty_layer"} if controlled else RLM
+    layered = EMPTY_LAYER if controlled else RLM
     for n, start in enumerate(setting.multicast):
         members, more = [f"d{n}"], {}
         _hosts(data, str(n))
@@ -139,6 +150,7 @@ def line(setting: Setting) -> Scenario:
                 "to": f"d{host}",
                 "start": f"{start:g} s",
                 "transport": {"tcp": {**of_tcp, **setting.transport}},
+                **({} if setting.tcp_bytes is None else {"source": {"file": {"size": f"{setting.tcp_bytes} B"}}}),
             }
         )
     return load(data)
@@ -234,7 +246,7 @@ def tree(*, misbehaves: bool) -> Scenario:
                 "name": f"{MULTICAST} {n + 1}",
                 "from": "source",
                 "to": f"session{n}",
-                "transport": {"layered": {"control": "empty_layer", **({"exceptions": wrong} if wrong else {})}},
+                "transport": {"layered": {**EMPTY_LAYER, **({"exceptions": wrong} if wrong else {})}},
             }
         )
     for branch in Tree.BRANCHES:

@@ -48,7 +48,8 @@ READINGS = (
         "three checks that find a packet or two do not end phase 1",
         queue={"misses": 3},
     ),
-    Reading("layers at once", "all layers of a source send at the same instants", sessions={"stagger": False}),
+    Reading("equal gaps", "the packets of a layer come at equal gaps", sessions={"jitter": 0.0}),
+    Reading("layers at once", "and all layers at the same instants", sessions={"jitter": 0.0, "stagger": False}),
     Reading(
         "minimum timeout 0.2 s",
         "TCP's timeout is at least 0.2 s, as in ns-2.35",

@@ -41,6 +41,11 @@ BALANCED_S = (55.0, 65.0)
 #: 3 s here.
 BIN_S = 10
 
+#: How long after a change receivers of the tree may differ: a layer is added after 2 s, looked at every 0.25 s, and
+#: takes
+#: up to 1 s to be called empty.
+CHANGING_S = 5
+
 #: How fast an empty layer's packets can come by chance, above their rate: a packet more in a bin.
 SLACK_KBPS = 8 * PACKET / 1000 / BIN_S
 
@@ -249,19 +254,25 @@ def branches(result: Result) -> Mapping[str, float]:
                 name = f"{flow} at {member}"
                 goodput = result.flows["goodput_kbps"][(result.flows["flow"] == flow) & (result.flows["to"] == member)]
                 kept[f"layers {session} {member}"] = float(wire_kbytes(flow, goodput[0])) * 8 / LAYER_KBPS
-                times, layers = series.of(name, "layers")
-                subscribed.append(layers[times > SETTLED_S])
-            behaved = np.array(
-                [row for row, member in zip(subscribed, branch.members, strict=True) if member != Tree.MISBEHAVES]
-            )
+                if member != Tree.MISBEHAVES:
+                    times, layers = series.of(name, "layers")
+                    subscribed.append(layers)
+            behaved, settled = np.array(subscribed), times > SETTLED_S
             apart = (behaved != behaved[0]).any(axis=0)
-            kept[f"apart {session} {branch.name}"] = float(apart.mean())
-            kept[f"longest_apart_s {session} {branch.name}"] = float(_longest(apart))
-            kept[f"subscribed {session} {branch.name}"] = float(behaved.mean())
+            stale = apart & ~_recent(behaved)
+            kept[f"apart {session} {branch.name}"] = float(apart[settled].mean())
+            kept[f"longest_apart_s {session} {branch.name}"] = float(_longest(apart[settled]))
+            kept[f"stale {session} {branch.name}"] = float(stale[settled].mean())
     for flow, goodput in zip(*(result.flows[name].tolist() for name in ("flow", "goodput_kbps")), strict=True):
         if _kind(flow) == TCP:
             kept[f"kbytes {flow}"] = float(wire_kbytes(flow, goodput))
     return kept
+
+
+def _recent(layers: Array) -> Any:
+    """At which seconds one of the receivers changed its layers a little before."""
+    changed = np.concatenate(([False], (np.diff(layers, axis=1) != 0).any(axis=0)))
+    return np.convolve(changed, np.ones(CHANGING_S + 1), "full")[: len(changed)] > 0
 
 
 def _longest(marks: Any) -> int:

@@ -128,9 +128,13 @@ STUDY = Study(
         Assumption("Links between satellites", "25 Mbit/s, 50 packets", "ns-2's example"),
         Assumption(
             "Packets",
-            "1000 B on the wire for all; a layer sends one each 160 ms, one layer after the other",
-            "the paper assumes equal sizes; layers that send at once come in bursts of fifteen",
-            "varied: layers at once",
+            "1000 B on the wire for all; a layer sends one in 160 ms, gaps vary by a half, layers begin one after "
+            "the other",
+            "the paper assumes equal sizes; ns-2's sources of RLM have such gaps, and both schemes are to have the "
+            "same "
+            "sources. With equal gaps sessions meet a full queue in the same order each time (phase effects; Floyd and "
+            "Jacobson 1991), and the second one of two has 1.3 layers less",
+            "varied: equal gaps; layers at once",
         ),
         Assumption(
             "TCP",
@@ -140,7 +144,7 @@ STUDY = Study(
         ),
         Assumption(
             "RLM",
-            "as McCanne, Jacobson and Vetterli describe it, with ns-2's constants; gaps between packets vary by a half",
+            "as McCanne, Jacobson and Vetterli describe it, with ns-2's constants",
             "ns-2's code cannot join again once it dropped its last layer, and tries no more once it had all",
             "with ns-2's defects: table-rlm",
         ),

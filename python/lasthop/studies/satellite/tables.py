@@ -125,14 +125,22 @@ def _control(data: Data) -> list[Row]:
     cases: list[tuple[str, str, dict[str, Any]]] = [
         *((f"scenario {n}", grids.SCENARIOS, {"scenario": n}) for n in experiments.SCENARIOS),
         ("scenario 1, round-trip time 200 ms", grids.ROUND_TRIP, {}),
-        *((f"no TCP, {rate} kbit/s", grids.ALONE, {"rate_kbps": rate}) for rate in experiments.ALONE_KBPS),
+        *(
+            (
+                f"no TCP, {rate} kbit/s, F_QuThresh1 = {few:g}",
+                grids.ALONE,
+                {"rate_kbps": rate, "first_threshold": few},
+            )
+            for rate in experiments.ALONE_KBPS
+            for few in (0.0, experiments.FEW)
+        ),
         *(
             (
                 place + ("" if name == "none" else f" without {name}"),
                 grids.ADAPTATIONS,
                 {"where": place, "without": name},
             )
-            for place in (experiments.SCENARIO_1, experiments.SPARSE)
+            for place in (experiments.SCENARIO_1, experiments.ENDING, experiments.LATER)
             for name in experiments.ADAPTATIONS
             if (place, name) != (experiments.SCENARIO_1, "none")
         ),
@@ -233,6 +241,8 @@ def _robust(data: Data) -> list[Row]:
 
 def _named(grid: str, point: Mapping[str, Any]) -> str:
     units = {"loss_pct": " % lost", "delay_ms": " ms more", "leave_s": " s to leave", "rate_kbps": " kbit/s"}
+    if grid == grids.ALONE:
+        return f"{point['rate_kbps']} kbit/s, F_QuThresh1 = {point['first_threshold']:g}"
     words = [f"{value:g}{units[name]}" if name in units else str(value) for name, value in point.items()]
     return f"window of {point['window']} packets" if grid == grids.HELD else ", ".join(words)
 
