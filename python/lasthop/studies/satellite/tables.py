@@ -147,7 +147,7 @@ def _control(data: Data) -> list[Row]:
     ]
     rows = []
     for name, grid, where in cases:
-        if grid not in data.grids:
+        if grid not in data.grids or not data.grid(grid).has(**where):
             continue
 
         def of(
