@@ -53,8 +53,10 @@ pub enum Arrival {
     After(Gap),
     /// Its number is not higher than all before.
     Late {
-        /// It says of itself that it was rejected on its way, and had not been counted as a loss by congestion.
+        /// It says of itself that it was rejected on its way: it stays a loss by congestion although it has come.
         rejected: bool,
+        /// That is news: it had not been counted as one.
+        news: bool,
     },
 }
 
@@ -108,13 +110,14 @@ impl Tracker {
         }
         let place = (highest - seq).min(64);
         let known = place == 64 || self.congested >> place & 1 == 1;
-        let rejected = self.classifier == Classifier::Indication && indicated && !known;
-        if rejected {
+        let rejected = self.classifier == Classifier::Indication && indicated;
+        let news = rejected && !known;
+        if news {
             self.congested |= 1 << place;
             self.missing[Blame::Congestion as usize] += 1;
             self.missing[Blame::Radio as usize] = self.missing[Blame::Radio as usize].saturating_sub(1);
         }
-        Arrival::Late { rejected }
+        Arrival::Late { rejected, news }
     }
 
     /// How many packets were missing, by why.
@@ -141,9 +144,11 @@ mod tests {
         use Blame::{Congestion, Radio};
         // 7 to 9 were rejected, 12 was lost by the radio, 8 was sent again.
         let packets = [(6, false), (10, true), (11, false), (13, false), (8, true)];
-        let expected = vec![Next, gap(7, 10, Congestion), Next, gap(12, 13, Radio), Late { rejected: false }];
+        let expected =
+            vec![Next, gap(7, 10, Congestion), Next, gap(12, 13, Radio), Late { rejected: true, news: false }];
         assert_eq!(seen(Classifier::Indication, &packets), expected);
-        let expected = vec![Next, gap(7, 10, Congestion), Next, gap(12, 13, Congestion), Late { rejected: false }];
+        let late = Late { rejected: false, news: false };
+        let expected = vec![Next, gap(7, 10, Congestion), Next, gap(12, 13, Congestion), late];
         assert_eq!(seen(Classifier::All, &packets), expected);
         // Bits that change at 10 and stay.
         let packets = [(6, false), (10, true), (11, true), (13, true)];
@@ -151,7 +156,8 @@ mod tests {
         assert_eq!(seen(Classifier::Toggle, &packets), expected);
         // Only the copy says that it was rejected: it counts once.
         let packets = [(6, false), (8, false), (7, true), (7, true)];
-        let expected = vec![Next, gap(7, 8, Radio), Late { rejected: true }, Late { rejected: false }];
+        let late = |news| Late { rejected: true, news };
+        let expected = vec![Next, gap(7, 8, Radio), late(true), late(false)];
         assert_eq!(seen(Classifier::Indication, &packets), expected);
     }
 

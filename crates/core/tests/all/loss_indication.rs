@@ -89,7 +89,7 @@ impl Endpoint for Receiver {
         match self.tracker.on_packet(header.seq, header.loss_indicated, false) {
             Arrival::Next => {}
             Arrival::After(gap) => seen.gaps.push(gap),
-            Arrival::Late { rejected } => seen.late.push((header.seq, rejected)),
+            Arrival::Late { news, .. } => seen.late.push((header.seq, news)),
         }
     }
     fn on_notice(&mut self, _now: Instant, _notice: Notice) {}

@@ -176,17 +176,16 @@ impl Receiver {
                 let between = if missing < 31 { (1 << (missing + 1)) - 2 } else { u32::MAX - 1 };
                 self.mask = bits | if lost { 0 } else { between } | 1;
             }
-            Arrival::Late { rejected } => {
-                if rejected {
+            Arrival::Late { rejected, news } => {
+                if news {
                     self.filter.take(true);
                     self.counts.filtered += 1;
                 }
                 // A copy that a base station had to ask for was lost by congestion, although it has come.
-                let resent = self.classifier == Classifier::Indication && data.loss_indicated;
                 let back = self.tracker.highest().map_or(0, |highest| highest - data.seq);
                 if back < 32 {
                     let bit = 1 << back;
-                    self.mask = if resent { self.mask & !bit } else { self.mask | bit };
+                    self.mask = if rejected { self.mask & !bit } else { self.mask | bit };
                 }
             }
         }

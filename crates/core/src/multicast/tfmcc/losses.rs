@@ -89,12 +89,15 @@ impl Losses {
                 }
             }
         };
-        let rejected = matches!(arrival, Arrival::Late { rejected: true });
-        let duplicate = if rejected {
-            self.detector.on_late_loss(now, rtt, on_loss);
-            false
-        } else {
-            self.detector.on_packet(now, seq, marked, rtt, on_loss)
+        let duplicate = match arrival {
+            Arrival::Late { rejected: true, news } => {
+                if news {
+                    self.detector.on_late_loss(now, rtt, on_loss);
+                }
+                // It stays lost: unlike a packet that was only late (RFC 4654 §5.1) it fills no hole.
+                false
+            }
+            _ => self.detector.on_packet(now, seq, marked, rtt, on_loss),
         };
         if let Some(highest) = self.detector.highest() {
             self.intervals.extend(highest);
@@ -219,6 +222,11 @@ mod tests {
         let packets: Vec<_> =
             (0..20).filter(|seq| *seq != 8).map(|seq| (seq, false)).chain([(8, true), (8, true)]).collect();
         assert_eq!(run(Classifier::Indication, &packets), (true, 1, 1));
+        // 8 was rejected, and its copy comes before three later packets have: it stays a loss, unlike a packet that was only late.
+        let rejected =
+            |bit| (0..8).map(|seq| (seq, false)).chain([(9, bit), (8, bit)]).chain((10..20).map(|seq| (seq, false)));
+        assert_eq!(run(Classifier::Indication, &rejected(true).collect::<Vec<_>>()), (true, 1, 1));
+        assert_eq!(run(Classifier::All, &rejected(false).collect::<Vec<_>>()), (false, 0, 0));
     }
 
     /// The lengths of intervals, too: a loss by congestion after ten, with and without losses by the radio in between.
