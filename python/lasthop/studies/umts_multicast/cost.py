@@ -12,7 +12,7 @@ from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED
 
 __all__ = ["CLAIMS", "GROUPS"]
 
-#: Reports in a round of so many equal receivers beside the CLR, within 15 % (multicast.md §2).
+#: Reports in a round of so many equal receivers beside the CLR, within 15 %.
 GROUPS = {1: 1.0, 10: 4.2, 100: 4.8}
 WITHIN = 0.15
 

@@ -116,7 +116,7 @@ CLAIMS: list[Claim[Data]] = [
         "They take seconds to adapt, the more the larger the buffer and the lower the bit rate.",
         "PGMCC 5 s, TFMCC 6 s, TCP below 2 s",
         "2–10 s each, TCP less; longer with 50 packets than with 25, with 192 kbit/s than with 384",
-        "a FIFO of 50 packets fills in 3.4 s and its mark needs 1.5 s more (multicast.md §4.4)",
+        "a FIFO of 50 packets fills in 3.4 s and its mark needs 1.5 s more",
         _adapts,
         see="figure-6",
     ),

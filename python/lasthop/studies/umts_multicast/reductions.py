@@ -43,7 +43,7 @@ __all__ = [
     "temporary",
 ]
 
-#: An adapted throughput stays within this share of its new mean, for so long (multicast.md §4.4).
+#: An adapted throughput stays within this share of its new mean, for so long.
 WITHIN, HOLD_S = 0.2, 1.0
 
 #: A rate is cut when it is below this share of what it was before.

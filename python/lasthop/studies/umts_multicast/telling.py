@@ -31,7 +31,7 @@ DIED = ("in front of the Node B", "in its FIFO", "on the air")
 CONGESTION, RADIO = "congestion", "radio"
 
 #: Misclassified shares in per cent, by rule and loss of the radio: of losses by congestion, of those by the radio
-#: (multicast.md §4.1, from 2·10⁶ packets with 1 % lost in front of the Node B).
+#: (computed apart, from 2·10⁶ packets with 1 % lost in front of the Node B).
 EXPECTED: Mapping[tuple[str, float], tuple[float, float]] = {
     ("edge", 0.05): (5.0, 1.0),
     ("edge", 0.2): (20.5, 1.0),
@@ -160,8 +160,8 @@ CLAIMS: list[Claim[Data]] = [
         "4.2",
         "A terminal can tell losses by congestion from losses of the radio.",
         "identified correctly",
-        "misclassified shares of multicast.md §4.1 for reading A, ± 20 %: 5.0 and 1.0 % with 5 % of radio losses, "
-        "20.5 and 1.0 % with 20 %",
+        "misclassified shares as computed apart for reading A, ± 20 %: 5.0 and 1.0 % with 5 % of radio losses, 20.5 "
+        "and 1.0 % with 20 %",
         "a bit in the packet after a gap is lost with that packet; what the other rules give stands beside it",
         _told,
         see="table-indication",

@@ -136,7 +136,7 @@ CLAIMS: list[Claim[Data]] = [
         "The modified schemes keep TCP's throughput.",
         "1.05–1.14 (TFMCC), 1.00–1.05 (PGMCC)",
         "0.8–1.4 at every size",
-        "with losses of up to 5 % on a bearer of 384 kbit/s the model of multicast.md §4.4 gives 1.09 to 1.26",
+        "with losses of up to 5 % on a bearer of 384 kbit/s a model of TCP's rate gives 1.09 to 1.26",
         _level,
         see="figure-5",
     ),
