@@ -311,10 +311,9 @@ def _grades(data: Measured) -> Picture:
         id="figure-grades",
         caption="Two of the measures behind Table I: on the left the worse of both links, on the right the worse "
             "of both "
-        "handovers; medians over the runs. Circles: the paper's single flow. Squares: voice and video, the worse "
-        "of both, "
-        "among four greedy TCP flows. Shades are the bounds of the grades; spread, drops and service below the request "
-        "also count.",
+        "handovers; medians over the runs. Circles: the paper's single flow. Squares: voice and video, the worse of "
+        "both, among four greedy TCP flows. Shades are the bounds of the grades; spread, drops and service below the "
+        "request also count.",
         alt="; ".join(f"{MECHANISMS[key]}: {a.media} and {a.dynamic} alone, {b.media} and {b.dynamic} in the crowd"
                       for key, (a, b) in rows.items()) + ".",
         figure=figure,

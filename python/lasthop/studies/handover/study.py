@@ -155,9 +155,8 @@ def _tables(measured: Mapping[str, Measured], growth: Growth, grown: Sequence[Cr
         ),
         "counters": ("What each mechanism puts where, and what it costs there.", tables.counters(default)),
         "over-provisioning": (
-            "The search for the factor by which a best-effort link must grow: the longest delay of a voice frame "
-            "at each "
-            "factor tried.",
+            "The search for the factor by which a best-effort link must grow: the longest delay of a voice frame at "
+            "each factor tried.",
             tables.growth(growth),
         ),
         "frames": ("What voice and video experience in the crowd, at each mechanism.", tables.frames(default)),
@@ -225,25 +224,21 @@ STUDY = Study(
         ),
         Assumption(
             "The crowd", "voice (AMR 12.2), video (65 kbit/s) and a flow of 96 kbit/s, all asking for service "
-            "where there is "
-            "any, among four greedy TCP flows; all as the standards have it; 20 seeds",
-            "the paper has none; on an empty path a reservation does nothing. The three fit into 60 % of UMTS, "
-            "the smallest "
-            "share that a scheme gives away",
+            "where there is any, among four greedy TCP flows; all as the standards have it; 20 seeds",
+            "the paper has none; on an empty path a reservation does nothing. The three fit into 60 % of UMTS, the "
+            "smallest share that a scheme gives away",
         ),
         Assumption(
             "Time to adapt",
-            "from the handover until the receive rate over the last max(5 R, 0.2 s) stays within 20 % of "
-            "the new capacity for 10 R, with R the round trip of the empty new path. In the crowd: of what voice "
-            "and video "
+            "from the handover until the receive rate over the last max(5 R, 0.2 s) stays within 20 % of the new "
+            "capacity for 10 R, with R the round trip of the empty new path. In the crowd: of what voice and video "
             "made, or a frame more or less",
             "the paper gives no measure; a sender that adapts at once would read 4 to 5 R",
         ),
         Assumption(
             "Media friendliness", "median jitter over median interval, and P95 over P5 of the intervals, on each "
-            "link; jitter is "
-            "the difference of consecutive intervals. In the crowd intervals are between frames, the source's "
-            "own taken off",
+            "link; jitter is the difference of consecutive intervals. In the crowd intervals are between frames, the "
+            "source's own taken off",
             "the paper's definition of jitter; it gives no measure for its grades",
         ),
         Assumption(
@@ -253,8 +248,8 @@ STUDY = Study(
         ),
         Assumption(
             "Scalability", "four steps, one off if hosts need more than TCP or UDP, if the router at the "
-            "bottleneck changes, if "
-            "others do, and if routers keep state for each flow; read off the values that parts show in a run",
+            "bottleneck changes, if others do, and if routers keep state for each flow; read off the values that "
+            "parts show in a run",
             "the paper: “the cost of deploying the new solution at a large scale”",
         ),
     ],

@@ -116,10 +116,8 @@ def _cells(seen: Seen) -> Picture:
     return Picture(
         id="figure-cell",
         caption="Seven cells and 65 mobiles of seed 1. The map shows the SIR without shadowing, in the steps of "
-        "Table II; "
-        "a mobile's colour is its own SIR, with shadowing. Triangles are sites, and a red rim marks the mobiles "
-        "that the centre "
-        "cell serves: not all of them stand in its hexagon.",
+        "Table II; a mobile's colour is its own SIR, with shadowing. Triangles are sites, and a red rim marks the "
+        "mobiles that the centre cell serves: not all of them stand in its hexagon.",
         alt=f"Map of seven hexagons. {inside.sum()} of {len(inside)} mobiles belong to the centre cell; of these "
         + ", ".join(
             f"{100 * share:.0f} % have at least {step:g} dB" for share, step in zip(shares, STEPS_DB, strict=True)
@@ -149,10 +147,8 @@ def _served(seen: Mapping[str, Seen]) -> Picture:
     return Picture(
         id="figure-served",
         caption="Who is served when, of the centre cell's mobiles in three seconds of seed 1 with TCP: a mark "
-        "for each block "
-        "of a slot, blue if it was received, red if not. Mobiles are in the order of their SIR, the best on "
-        "top. SIR serves the best "
-        "mobile that has data; those below wait until it has none.",
+        "for each block of a slot, blue if it was received, red if not. Mobiles are in the order of their SIR, the "
+        "best on top. SIR serves the best mobile that has data; those below wait until it has none.",
         alt="Two strips of marks over time, one row for each mobile. Share of the slots in which the best "
         "mobile that is "
         "served at all in this time gets something: " + "; ".join(shares) + ".",

@@ -110,8 +110,7 @@ def _lowest(data: Data, protocol: str, id: str) -> Picture:
     made = _by_size(
         data, id, _lines(of, [protocol]), y_label="5th percentile (kbit/s)",
         caption=f"Fifth percentile of the transfer rates of all runs together, with {PROTOCOLS[protocol]}. The "
-        "grey line is "
-        "what 95 % of the users should exceed. Intervals are from draws of whole runs.",
+        "grey line is what 95 % of the users should exceed. Intervals are from draws of whole runs.",
     )  # fmt: skip
     made.figure.axes[0].axhline(LEAST, color=plot.GREY, linewidth=0.6, zorder=0)
     return made

@@ -67,15 +67,15 @@ STUDY = Study(
     "Luleå University of Technology, Uppsala University (2004)",
     seed_document="004_8c4f86ecade45938.txt",
     question="A cell gives its shared high-speed channel to one mobile after another every 2 ms, by turns (RR) "
-    "or to the best "
-    "one (SIR). What do TCP SACK and TFRC get out of either, and do the schedulers' delays disturb their timers?",
+    "or to the best one (SIR). What do TCP SACK and TFRC get out of either, and do the schedulers' delays disturb "
+    "their timers?",
     setting=lambda mode: f"files to 50 or 65 mobiles in seven cells; TCP and TFRC, RR and SIR · {mode}",
     claims=CLAIMS,
     assumptions=[
         Assumption(
             "Profile", "TCP of profile ns2; TFRC by RFC 3448; the radio has one profile", "the paper used "
-            "ns-2.27's TCP, which takes "
-            "data on the SYN, an initial window of 2 and a minimum RTO of 1 s, and changed TFRC to follow RFC 3448",
+            "ns-2.27's TCP, which takes data on the SYN, an initial window of 2 and a minimum RTO of 1 s, and changed "
+            "TFRC to follow RFC 3448",
             "TCP of profile rfc is one of the readings",
         ),
         Assumption(
@@ -114,8 +114,7 @@ STUDY = Study(
         ),
         Assumption(
             "First file", "within 2 s of the start, at a uniformly distributed time", "the paper draws starting "
-            "times, and does not "
-            "say how",
+            "times, and does not say how",
         ),
         Assumption(
             "Receiver's window", "1000 packets", "not limiting; 90 packets wait at the base station and some 90 "

@@ -329,8 +329,7 @@ def _tree(data: Data) -> Picture:
     return Picture(
         id="figure-tree",
         caption="Twelve receivers of two sessions behind three bottlenecks: the down-links to Boston and to Tokyo, "
-        "and a wire. One "
-        "receiver takes all layers of session 1. Means over the run; bars are 95 % intervals over "
+        "and a wire. One receiver takes all layers of session 1. Means over the run; bars are 95 % intervals over "
         f"{len(data.grid(TREE).seeds)} runs.",
         alt="Layers of each receiver. " + "; ".join(said) + ".",
         figure=figure,
@@ -372,8 +371,8 @@ def _model() -> Picture:
     return Picture(
         id="figure-model",
         caption="The paper's model of fairness (equations 1 to 9), computed from two beginnings: capacity 100, "
-        "layers of 5, α = 1, "
-        "β = 1/2. Right: Jain's index, and its mean in the limit (grey). Multicast ends at TCP's peak, above its mean.",
+        "layers of 5, α = 1, β = 1/2. Right: Jain's index, and its mean in the limit (grey). Multicast ends at TCP's "
+        "peak, above its mean.",
         alt="Left: rates of TCP over those of multicast; right: Jain's index over steps. " + "; ".join(said) + ".",
         figure=figure,
         data=Table(pa.Table.from_pylist(rows)),

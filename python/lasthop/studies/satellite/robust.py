@@ -269,8 +269,7 @@ AFTER: list[Claim[Data]] = [
         "L18", "III-B", "Receivers behind a bottleneck are coordinated by what it lets pass.", "well coordinated",
         "tree: layers within 1 of the fair share of the own bottleneck; receivers behind one differ only within 5 s "
         "of a change; a misbehaving one changes nobody's by more than 0.5", "a receiver adds a layer after 2 s and "
-        "looks four "
-        "times a second",
+        "looks four times a second",
         _agree, see="figure-tree",
     ),
     Claim(

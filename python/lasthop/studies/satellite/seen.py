@@ -263,8 +263,7 @@ def _trend(seen: Seen) -> Picture:
     return Picture(
         id="figure-13",
         caption="Phases of the queue in scenario 1: by the second (top), and twenty seconds of them closely, with "
-        "the packets in the "
-        "queue. Seed 1.",
+        "the packets in the queue. Seed 1.",
         alt="The phase over 1500 s; below, phase and queue over 20 s: "
         + ", ".join(f"{number(100 * share, 0)} % in phase {n}" for n, share in enumerate(shares, 1))
         + ".",
@@ -335,8 +334,7 @@ def _sky(seen: Seen) -> Picture:
     return Picture(
         id="figure-sky",
         caption="The 66 satellites over the ground, and the way from Berkeley to Boston (triangles) when it takes "
-        "the least and the "
-        "most time of an orbit.",
+        "the least and the most time of an orbit.",
         alt="Two maps. " + "; ".join(said) + ".",
         figure=figure,
         data=Table(pa.Table.from_pylist(rows)),

@@ -75,10 +75,8 @@ STUDY = Study(
     "Rensselaer Polytechnic Institute (2003)",
     seed_document="002_bf07ac353f159157.txt",
     question="Receivers that drop layers when packets are lost react late and to the wrong losses where links are "
-    "long and in "
-    "error. If the router in front of a satellite's link blocks and releases layers by the length of its queue, do "
-    "sessions and TCP "
-    "share it evenly, and does neither error, delay nor a greedy receiver matter?",
+    "long and in error. If the router in front of a satellite's link blocks and releases layers by the length of its "
+    "queue, do sessions and TCP share it evenly, and does neither error, delay nor a greedy receiver matter?",
     setting=lambda mode: f"2 sessions of 15 layers, 3 TCP flows, 66 satellites, 1500 s; 24 claims · {mode}",
     claims=CLAIMS,
     assumptions=[
@@ -86,8 +84,7 @@ STUDY = Study(
             "Rates of the scheme",
             "packets sent in the last 2 s; a layer open for less counts as the mean of its session's older ones",
             "they have to cover TCP's ups and downs, 2 to 3 s here; so a change shows at once, and the scheme does "
-            "not make it "
-            "again and again",
+            "not make it again and again",
             "varied: 0.5 s, 5 s; plain counts with a rest of 2 s after each change",
         ),
         Assumption(
@@ -131,9 +128,8 @@ STUDY = Study(
             "1000 B on the wire for all; a layer sends one in 160 ms, gaps vary by a half, layers begin one after "
             "the other",
             "the paper assumes equal sizes; ns-2's sources of RLM have such gaps, and both schemes are to have the "
-            "same "
-            "sources. With equal gaps sessions meet a full queue in the same order each time (phase effects; Floyd and "
-            "Jacobson 1991), and the second one of two has 1.3 layers less",
+            "same sources. With equal gaps sessions meet a full queue in the same order each time (phase effects; "
+            "Floyd and Jacobson 1991), and the second one of two has 1.3 layers less",
             "varied: equal gaps; layers at once",
         ),
         Assumption(
@@ -167,9 +163,8 @@ STUDY = Study(
         ),
         Assumption(
             "The tree",
-            "up-links of 10 Mbit/s, down-links of 1.5 Mbit/s to Boston and Tokyo with a controller in each "
-            "satellite, a wire of 1 "
-            "Mbit/s; 3, 1 and 2 TCP flows; four receivers of each session behind each",
+            "up-links of 10 Mbit/s, down-links of 1.5 Mbit/s to Boston and Tokyo with a controller in each satellite, "
+            "a wire of 1 Mbit/s; 3, 1 and 2 TCP flows; four receivers of each session behind each",
             "the paper claims it for any tree and draws a line; bottlenecks differ so that each has another share",
         ),
     ],

@@ -46,17 +46,15 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
     makers: dict[str, tuple[str, Callable[[Data], list[Row]]]] = {
         "table-1": ("Table I: the scheme's parameters, the paper's and the run's.", _parameters),
         "table-shares": (
-            "Rates of sessions in kB/s on the wire, from 100 s after each change: the paper's, the ideal interval "
-            "if multicast "
-            "has 1 to 1.2 times what TCP has, and ours with 95 % intervals.",
+            "Rates of sessions in kB/s on the wire, from 100 s after each change: the paper's, the ideal interval if "
+            "multicast has 1 to 1.2 times what TCP has, and ours with 95 % intervals.",
             _shares,
         ),
         "table-control": ("What the controller did: scenarios, a longer way, and without adaptations.", _control),
         "table-rlm": ("RLM against queue-phase control in scenario 1, from 100 s on.", _rlm),
         "table-robust": (
             "What the text claims beyond the scenarios: layers that pass the bottleneck, of a session on average, "
-            "rates in kB/s, "
-            "and what is wasted before the gateway.",
+            "rates in kB/s, and what is wasted before the gateway.",
             _robust,
         ),
         "table-tree": ("Layers in the tree, with and without a receiver that takes all layers.", _tree),

@@ -60,8 +60,7 @@ CLAIMS: list[Claim[Data]] = [
         "The modification costs a terminal little, and the schemes stay scalable.",
         "no demanding operations",
         "at most one comparison for each packet and one byte of state more than legacy; 1, 4.2 and 4.8 reports in a "
-        "round of "
-        "1, 10 and 100 equal receivers beside the CLR, ± 15 %",
+        "round of 1, 10 and 100 equal receivers beside the CLR, ± 15 %",
         "RFC 4654's timers; the paper counts nothing",
         _cheap,
         see="table-cost",

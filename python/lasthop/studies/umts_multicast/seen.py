@@ -159,10 +159,9 @@ def _figure_2(seen: Seen) -> Picture:
     return Picture(
         id="figure-2",
         caption="Where packets died, and what the terminals concluded, in the three cases of the paper's Fig. 2: a "
-        "link of 300 kbit/s before "
-        "the tree (a); 5 % lost by each radio (b); 20 % lost by the radio of one terminal, whose FIFO fills (c). "
-        "Modified TFMCC, ten "
-        "terminals, 60 s of seed 1, reading A. Each packet counts for each terminal that missed it.",
+        "link of 300 kbit/s before the tree (a); 5 % lost by each radio (b); 20 % lost by the radio of one terminal, "
+        "whose FIFO fills (c). Modified TFMCC, ten terminals, 60 s of seed 1, reading A. Each packet counts for each "
+        "terminal that missed it.",
         alt="; ".join(said) + ".",
         figure=figure,
         data=Table(pa.Table.from_pylist(rows)),
@@ -248,8 +247,7 @@ def _tree(seen: Seen) -> Picture:
     return Picture(
         id="figure-tree",
         caption="The tree of a group of 100 terminals in the network of Table I, and how many copies of a packet "
-        "cross each kind of link, "
-        "counted in a run; in brackets if each terminal has a flow of its own.",
+        "cross each kind of link, counted in a run; in brackets if each terminal has a flow of its own.",
         alt="A tree from a server over the GGSN, 3 SGSNs, 20 RNCs and 80 Node Bs to 100 terminals. Copies of a packet: "
         + ", ".join(
             f"{number(one, 0)} on {kind} instead of {number(other, 0)}"
@@ -310,8 +308,8 @@ def _representative(seen: Seen) -> Picture:
     return Picture(
         id="figure-representative",
         caption="Who represents a group of ten (the CLR of TFMCC, the acker of PGMCC), sampled five times a second in "
-        "seed 1: while the radio "
-        "of each loses up to 5 % (upper four), and where three terminals (grey) lose 20 % from 50 s on (lowest two).",
+        "seed 1: while the radio of each loses up to 5 % (upper four), and where three terminals (grey) lose 20 % "
+        "from 50 s on (lowest two).",
         alt="Strips of marks over time, a row for each terminal. " + "; ".join(said) + ".",
         figure=figure,
         data=Table(pa.Table.from_pylist(rows)),

@@ -74,10 +74,8 @@ STUDY = Study(
     "International Journal of Communication Systems 22 (2009)",
     seed_document="000_207f3ec0e8640f96.txt",
     question="TFMCC and PGMCC take losses of the radio for congestion, and a group slows down to its worst radio. "
-    "Does one bit, by "
-    "which the Node B says what it never had or had to reject, keep their rate up where the radio is bad for a while, "
-    "and still "
-    "bring it down where it is bad for good?",
+    "Does one bit, by which the Node B says what it never had or had to reject, keep their rate up where the radio is "
+    "bad for a while, and still bring it down where it is bad for good?",
     setting=lambda mode: f"500 terminals of 80 Node Bs, 10 groups, 50 TCP flows; 22 claims · {mode}",
     claims=CLAIMS,
     assumptions=[
@@ -95,9 +93,8 @@ STUDY = Study(
         ),
         Assumption(
             "Losses of the radio in what receivers measure",
-            "they stay in the lengths of TFMCC's loss intervals; to "
-            "PGMCC's filter and "
-            "bitmap they are received packets",
+            "they stay in the lengths of TFMCC's loss intervals; to PGMCC's filter and bitmap they are received "
+            "packets",
             "formats do not change, and three missing bits would halve PGMCC's window",
         ),
         Assumption(
@@ -110,8 +107,7 @@ STUDY = Study(
             "Links",
             "servers 10 Mbit/s, 35 ms; to the GGSN 622 Mbit/s, 15 ms; Gn 622 Mbit/s, 10 ms; Iu 0.4 ms; Iub 15 ms",
             "EURANE's examples, but for the link to the GGSN: their 10 Mbit/s serve one server, and fifty TCP flows "
-            "would make it the "
-            "bottleneck of every experiment",
+            "would make it the bottleneck of every experiment",
         ),
         Assumption(
             "Bearers",
@@ -130,9 +126,8 @@ STUDY = Study(
         ),
         Assumption(
             "Background",
-            "in 5.1 and 5.3 all 60 servers send: the groups that are not observed to ten terminals "
-            "each, TCP to one each, "
-            "behind SGSNs 1 and 2",
+            "in 5.1 and 5.3 all 60 servers send: the groups that are not observed to ten terminals each, TCP to one "
+            "each, behind SGSNs 1 and 2",
             "Table I is no decoration, and UE_x is the only one behind its Iu",
             "varied: the observed flows alone, as 5.2 and 5.4, which are sampled every tenth of a second",
         ),
@@ -143,32 +138,27 @@ STUDY = Study(
         ),
         Assumption(
             "Stages of 5.2",
-            "1, 5, 2.5 % for 50 s each, on an Iu of 10 Mbit/s; then with 1 % a delay of 0, 50, 100 "
-            "ms more; bearers of "
-            "2 Mbit/s",
+            "1, 5, 2.5 % for 50 s each, on an Iu of 10 Mbit/s; then with 1 % a delay of 0, 50, 100 ms more; bearers "
+            "of 2 Mbit/s",
             "the paper gives 150 s and three rates; wired losses must decide, not the bearer",
         ),
         Assumption(
             "Temporary degradation",
-            "20 s without loss, then 20 s in which each terminal's share of lost packets is "
-            "drawn anew every 5 s "
-            "from 0–5 %; packets are lost one by one",
+            "20 s without loss, then 20 s in which each terminal's share of lost packets is drawn anew every 5 s from "
+            "0–5 %; packets are lost one by one",
             '"stable in a period of 20 s" contradicts "each 5 s"; the '
-            "model that the paper "
-            "cites has no parameters there",
+            "model that the paper cites has no parameters there",
             "varied: bursts",
         ),
         Assumption(
             "Throughput of 5.3",
-            "the mean of what the members receive; that of TCP, of ten flows to the first ten of "
-            "them, as many as the "
+            "the mean of what the members receive; that of TCP, of ten flows to the first ten of them, as many as the "
             "group has",
             "the worst member alone would say nothing of the others",
         ),
         Assumption(
             "Permanent degradation",
-            "20 % stay lost after two attempts from 50 s on; the group is UE_x alone, or ten "
-            "of which three are "
+            "20 % stay lost after two attempts from 50 s on; the group is UE_x alone, or ten of which three are "
             "degraded",
             '"a loss rate of 20 %" is what reaches the terminal',
         ),

@@ -148,8 +148,7 @@ APPENDIX = Study(
     "University of Namur (2005), §9.2",
     seed_document="003_e7dcbc1103245abf.txt",
     question="The thesis could not run Vegas and FACK with web pages, and leaves whole files and larger initial "
-    "windows for later. "
-    "Would they have changed its conclusions?",
+    "windows for later. Would they have changed its conclusions?",
     setting=lambda mode: f"30 users of pages or files with FACH and DCH · {mode}",
     claims=(),
     assumptions=(),

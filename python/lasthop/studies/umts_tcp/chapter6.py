@@ -425,8 +425,7 @@ CLAIMS: list[Claim[Data]] = [
     ),
     Claim(
         "C16", "Table 6.2", "Windows and round-trip times of six versions at maxDAT 2", "24 numbers", "± 12 % at "
-        "0.01, ± 25 % "
-        "at 0.1",
+        "0.01, ± 25 % at 0.1",
         "at 0.1 a window is two packets", _table, see="figure-6.7",
     ),
     Claim(

@@ -364,8 +364,7 @@ CLAIMS: list[Claim[Data]] = [
     ),
     Claim(
         "C27", "7.3.4, 8.3.1", "Over the threshold goodput differs by 1.8 % at most; 1500 B is worst; Sack is best at "
-        "500 B, Reno "
-        "and Newreno at 1000 B, Tahoe is stable to 1000 B; at 500 B Sack is best and Reno above Newreno",
+        "500 B, Reno and Newreno at 1000 B, Tahoe is stable to 1000 B; at 500 B Sack is best and Reno above Newreno",
         "1.8 %; order", "≤ 4 %; sign, paired; Tahoe ± 1 %", "twice the thesis' spread of three seeds", _thresholds,
         see="figure-7.8",
     ),

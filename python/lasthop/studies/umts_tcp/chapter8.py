@@ -434,8 +434,7 @@ MORE: list[Claim[Data]] = [
     ),
     Claim(
         "C54", "8.4", "At 750 B the versions are close to each other", "close", "± 1.5 % of their mean", "the thesis' "
-        "effects of "
-        "1 %",
+        "effects of 1 %",
         _alike, see="figure-8.2",
     ),
     Claim(

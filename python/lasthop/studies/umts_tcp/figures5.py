@@ -110,8 +110,8 @@ def _two_terminals(data: Data) -> Picture:
         caption="Two terminals that read web pages, and one dedicated channel. Full: it is used, or its "
         "non-preemptive timer of "
         f"{KEEP:g} s runs; the dot is the end of that; hatched: the preemptive timer of {PREEMPTIBLE:g} s runs, and "
-        "the other may "
-        "take it. Crosses: a request is refused, since the other's non-preemptive timer runs. One run of 2000 s has "
+        "the other may take it. Crosses: a request is refused, since the other's non-preemptive timer runs. One run "
+        "of 2000 s has "
         f"{len(shown.refusals)} refusals and {shown.preemptions} evictions; these 200 s show some of them.",
         alt=f"Bars of when each of two terminals has the dedicated channel from {begin:.0f} to {end:.0f} s: "
         f"{len(here)} bars, {len(refused)} refusals.",

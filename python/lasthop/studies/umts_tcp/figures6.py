@@ -78,12 +78,10 @@ def _windows(data: Data) -> Picture:
     return Picture(
         id="figure-6.1",
         caption="Packets that the first user's sender has outstanding, at an error rate of 0.01 and maxDAT 9000; one "
-        "run of each "
-        "version, a sample every 10 s. Open marks: the thesis' mean windows; of Vegas it states two. "
+        "run of each version, a sample every 10 s. Open marks: the thesis' mean windows; of Vegas it states two. "
         f"Vegas' mean is {vegas[0]} packets alone and {vegas[1]} with the second user ({len(means.seeds)} runs).",
         alt=f"Reno stays at 20 packets. Vegas has {number(vegas[0].mean)} packets, and {number(vegas[1].mean)} once "
-        "the second "
-        "user sends.",
+        "the second user sends.",
         figure=figure,
         data=_table({tcp: (shown.time_s, shown.windows[0]) for tcp, shown in runs.items()}, "window_packets"),
     )
@@ -150,8 +148,8 @@ def _congestion(data: Data) -> Picture:
     return Picture(
         id="figure-6.4",
         caption="Goodput of all users (full lines), and what RLC sends from RNC to Node B (dashed), over 100 s each, "
-        "in the runs "
-        "of Figure 6.1; the channel carries 32 kbit/s. Open marks: the goodput that the thesis states. Means of "
+        "in the runs of Figure 6.1; the channel carries 32 kbit/s. Open marks: the goodput that the thesis states. "
+        "Means of "
         f"{len(grid.seeds)} runs: {said}.",
         alt=f"Goodput falls a little when the second user comes, and RLC's throughput doubles. {said}.",
         figure=figure,

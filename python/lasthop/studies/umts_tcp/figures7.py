@@ -65,8 +65,7 @@ def _goodput_over_rtt(data: Data) -> Picture:
     return Picture(
         id="figure-7.2",
         caption="Goodput over the mean round-trip time. A mark for each combination of maxDAT, threshold and timer, "
-        "mean of all "
-        "versions; the line joins the means of tenths of them, in the order of their round-trip time. "
+        "mean of all versions; the line joins the means of tenths of them, in the order of their round-trip time. "
         + compared(grid),
         alt="Marks of goodput over round-trip time: "
         + ", ".join(f"{one.mean:.2f} kbit/s at {time:.2f} s" for time, one in zip(times, means, strict=True))

@@ -142,8 +142,7 @@ STUDY = Study(
         ),
         Assumption(
             "Who is evicted", "the one that has been silent for longest; it is back on FACH at once", "the least "
-            "likely to "
-            "return",
+            "likely to return",
         ),
         Assumption(
             "Full cell", "no further dedicated channel fits, and none can be taken", "§7.2",
