@@ -96,10 +96,11 @@ def _seeds(count: int) -> range:
 
 
 def _default(plan: Plan) -> Iterable[Grid]:
-    """What gives the verdicts. §5.1 and §5.3 are run with all of Table I. §5.2 and §5.4 are sampled every tenth of a
-    second, which
-    is too much for 500 terminals: they are run without the background, and what it changes is seen in §5.4 by the
-    second."""
+    """What gives the verdicts. §5.1 and §5.3 are run with all of Table I.
+
+    §5.2 and §5.4 are sampled every tenth of a second, which is too much for 500 terminals: they are run without the
+    background, and what it changes is seen in §5.4 by the second.
+    """
     alone = _seeds(plan.seeds_alone)
 
     def grid(name: str, axes: Mapping[str, Sequence[object]], seeds: Sequence[int], *how: Any, **more: Any) -> Grid:

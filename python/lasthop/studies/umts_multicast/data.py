@@ -66,9 +66,10 @@ class Data:
         return made
 
     def ratio(self, scheme: str, ues: int) -> Estimate:
-        """A scheme's throughput over TCP's, both means over the seeds, with the interval of its linear part in pairs
-        of equal
-        seed (Cochran 1977, §6.3)."""
+        """A scheme's throughput over TCP's, both means over the seeds.
+
+        Its interval is that of its linear part in pairs of equal seed (Cochran 1977, §6.3).
+        """
         mine, tcp = self.grid(TEMPORARY).at("kbps", scheme=scheme, ues=ues), self.tcp_kbps(ues)
         ratio = mine.mean() / tcp.mean()
         return estimate(ratio + (mine - ratio * tcp) / tcp.mean())

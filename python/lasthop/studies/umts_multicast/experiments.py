@@ -1,7 +1,6 @@
-"""The paper's experiments as scenarios: fairness (§5.1), responsiveness (§5.2), temporary and permanent degradation
-(§5.3,
-§5.4); and what the bit tells and costs.
+"""The paper's experiments as scenarios, and what the bit tells and costs.
 
+Fairness (§5.1), responsiveness (§5.2), temporary and permanent degradation (§5.3, §5.4).
 The terminal of the paper, UE_x, is number 0, behind Node B 0, RNC 0 and SGSN 0.
 """
 
@@ -218,8 +217,7 @@ def expulsion(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
 
 
 def indication(point: Point, *, duration_s: float) -> Scenario:
-    """What the bit tells (§4): ten terminals, 1 % lost before the tree, and a share by the `radio`; the `rule` of the
-    bit.
+    """What the bit tells (§4) by its `rule`: ten terminals, 1 % lost before the tree, and a share by the `radio`.
 
     The source has a rate that the scheme allows at these losses, so that nothing is lost for want of room.
     """

@@ -1,8 +1,7 @@
 """The paper's network (Table I): who is connected to whom, who listens to what, who sends.
 
 Servers, a router and the GGSN; 3 SGSNs, 20 RNCs, 80 Node Bs, 500 terminals. Five servers of TFMCC, five of PGMCC and
-fifty
-of TCP send in every experiment; what an experiment looks at is some of their flows, the *observed* ones.
+fifty of TCP send in every experiment; what an experiment looks at is some of their flows, the *observed* ones.
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ SCHEMES = {
 BACKGROUND = 100
 
 #: Cells from here on belong to SGSNs 1 and 2. The background is there, so that a bottleneck toward SGSN 0, or below
-#: it, is
-#: shared by observed flows only.
+#: it, is shared by observed flows only.
 ELSEWHERE = RNCS[0] * PER_RNC
 
 

@@ -1,5 +1,4 @@
-"""Figures of single runs: where lost packets died and what terminals concluded (Fig. 2), the distribution tree, and who
-represents the group over time."""
+"""Figures of single runs: where packets died and what terminals concluded (Fig. 2), the tree, who represents the group."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """What the bit tells (§4): what became of each lost packet, and what a terminal concluded of it.
 
 The truth is from the table of packets: what was dropped in front of the radio, in the Node B's FIFO, or by the air.
-What a
-terminal concludes follows from the rule of the bit and from the packets that it received; its own counters, which the
-study
-compares with this, say the same.
+What a terminal concludes follows from the rule of the bit and from the packets that it received; its own counters,
+which the study compares with this, say the same.
 """
 
 from __future__ import annotations
