@@ -1,4 +1,4 @@
-"""Figures of single runs: where packets died and what terminals concluded (Fig. 2), the tree, who represents the group."""
+"""Figures of single runs: where packets died and what was concluded (Fig. 2), the tree, who represents the group."""
 
 from __future__ import annotations
 
