@@ -1,4 +1,5 @@
-//! What takes the same time from one end to the other, and keeps its order: what is on the air, or on a wire that never fills.
+//! What takes the same time from one end to the other, or a little more, without a queue: what is on the air, or on a wire that never
+//! fills.
 
 use std::collections::VecDeque;
 
@@ -10,14 +11,16 @@ pub struct DelayLine {
     delay: Duration,
     /// Woken when packets come.
     target: Target,
-    /// With when each was sent.
-    packets: VecDeque<(Instant, u32, Pkt)>,
+    /// With when each comes and when it was sent, in the order in which they come.
+    packets: VecDeque<(Instant, Instant, u32, Pkt)>,
+    /// When the next wake-up is due.
+    armed: Option<Instant>,
 }
 
 impl DelayLine {
     /// An empty one, which wakes `target`.
     pub fn new(delay: Duration, target: Target) -> Self {
-        Self { delay, target, packets: VecDeque::new() }
+        Self { delay, target, packets: VecDeque::new(), armed: None }
     }
 
     /// How long the way takes.
@@ -28,22 +31,40 @@ impl DelayLine {
     /// Sends a packet.
     #[inline]
     pub fn send(&mut self, core: &mut Core, terminal: u32, pkt: Pkt) {
-        if self.packets.is_empty() {
-            core.arm(self.target, core.now() + self.delay, core.now());
+        let (now, due) = (core.now(), core.now() + self.delay);
+        self.send_until(core, due, now, terminal, pkt);
+    }
+
+    /// Sends a packet that comes when it is `due`.
+    #[inline]
+    pub fn send_until(&mut self, core: &mut Core, due: Instant, sent: Instant, terminal: u32, pkt: Pkt) {
+        // Nearly always the last.
+        let place = self.packets.iter().rposition(|(before, ..)| *before <= due).map_or(0, |place| place + 1);
+        self.packets.insert(place, (due, sent, terminal, pkt));
+        if place == 0 {
+            self.arm(core, due, sent);
         }
-        self.packets.push_back((core.now(), terminal, pkt));
+    }
+
+    /// Asks for a wake-up, if none is due by then.
+    #[inline]
+    fn arm(&mut self, core: &mut Core, due: Instant, sent: Instant) {
+        if self.armed.is_none_or(|armed| armed <= core.now() || due < armed) {
+            core.arm(self.target, due, sent);
+            self.armed = Some(due);
+        }
     }
 
     /// The next packet that has come by now, with its terminal. To be asked at each wake-up until there is none: then the next one
     /// is armed.
     #[inline]
     pub fn take(&mut self, core: &mut Core) -> Option<(u32, Pkt)> {
-        let &(sent, ..) = self.packets.front()?;
-        if sent + self.delay > core.now() {
-            core.arm(self.target, sent + self.delay, sent);
+        let &(due, sent, ..) = self.packets.front()?;
+        if due > core.now() {
+            self.arm(core, due, sent);
             return None;
         }
-        self.packets.pop_front().map(|(_, terminal, pkt)| (terminal, pkt))
+        self.packets.pop_front().map(|(_, _, terminal, pkt)| (terminal, pkt))
     }
 
     /// How many packets are on their way.

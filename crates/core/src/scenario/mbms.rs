@@ -10,6 +10,7 @@ use crate::net::{Core, transmitter};
 use crate::radio::Direction;
 use crate::radio::channel::Losses;
 use crate::radio::mbms::bearer::Sending;
+use crate::radio::mbms::varying::{self, Varying};
 use crate::radio::mbms::{PerWhat, Setup, Terminal, retransmission};
 
 use super::registry::{LossIndication, LossModel};
@@ -43,6 +44,9 @@ pub struct Mbms {
     /// How often a packet is sent over a point-to-point bearer, at most, back to back. 2; a bearer of unacknowledged mode has 1.
     #[serde(default = "default_attempts")]
     pub attempts: u32,
+    /// How the rate and the delay of point-to-point bearers down change. They do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub varying: Option<varying::Config>,
     /// Which attempts the air loses down, for each terminal by itself. None.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
@@ -164,6 +168,10 @@ pub(super) fn setup(core: &mut Core, mbms: &Mbms) -> Setup {
                 queue: queue(mbms.uplink.queue),
                 loss: Loss::default(),
             },
+            varying: mbms.varying.clone().map(|config| {
+                let stream = core.stream(&format!("{name} down"), "varying");
+                Varying::new(config, mbms.rate, mbms.delay, stream)
+            }),
         })
         .collect();
     Setup {

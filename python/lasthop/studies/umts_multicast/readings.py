@@ -104,6 +104,11 @@ READINGS = (
     _alone("RLC AM", "cells with RLC in acknowledged mode, PDUs sent at most twice", rlc="am"),
     _alone("bursts", "losses of the radio in bursts of 4 attempts (Gilbert), with 2.5 % on average", burst=4.0),
     _alone(LONGER, "the temporary degradation lasts 120 s, of which the first 40 s are left out", lasts_s=120.0),
+    _alone(
+        "varying bearer",
+        "each terminal's rate and delay are drawn anew every 5 s, from 192 to 384 kbit/s and from 20 to 120 ms",
+        radio={"varying": {"slowest": "192 kbit/s", "longest": "120 ms", "period": "5 s"}},
+    ),
     _alone("25 packets", "half the buffer at the Node B", radio={"queue": "25 packets"}),
     _alone("192 kbit/s", "bearers of half the rate", radio={"rate": "192 kbit/s"}),
     _alone("TCP SACK", "TCP with SACK", tcp={"variant": "sack"}),

@@ -5,7 +5,7 @@
 //! bearer serves its rate divided by that.
 
 use crate::engine::units::Amount;
-use crate::engine::{BitRate, Instant, Target};
+use crate::engine::{BitRate, Duration, Instant, Target};
 use crate::net::clock::{Clock, Exact};
 use crate::net::copies;
 use crate::net::disciplines::fifo::Fifo;
@@ -18,6 +18,7 @@ use crate::radio::delay_line::DelayLine;
 use crate::radio::loss_indication::Markers;
 
 use super::audiences::Audiences;
+use super::varying::Varying;
 
 /// How a bearer sends.
 #[derive(Clone)]
@@ -59,6 +60,10 @@ pub struct Bearer {
     to: To,
     schedule: Schedule<Exact>,
     attempts: u32,
+    /// Of a point-to-point bearer whose rate and delay change.
+    varying: Option<Varying>,
+    /// When the last packet comes to the terminal.
+    last_due: Instant,
     fifo: Fifo,
     present: Option<Attempt>,
     markers: Option<Markers>,
@@ -118,13 +123,15 @@ impl Counts {
 
 impl Bearer {
     /// A bearer on which nothing has come; it wakes `target`.
-    pub fn new(name: String, target: Target, to: To, sending: &Sending) -> Self {
+    pub fn new(name: String, target: Target, to: To, sending: &Sending, varying: Option<Varying>) -> Self {
         Self {
             name,
             target,
             to,
-            schedule: Schedule::new(sending.rate, crate::engine::Duration::ZERO, true),
+            schedule: Schedule::new(sending.rate, Duration::ZERO, true),
             attempts: sending.attempts,
+            varying,
+            last_due: Instant::ZERO,
             fifo: Fifo::new(sending.queue),
             present: None,
             markers: sending.marker.clone().map(Markers::new),
@@ -164,6 +171,9 @@ impl Bearer {
     /// Begins an attempt.
     fn attempt(&mut self, core: &mut Core, pkt: Pkt, number: u32) {
         let start = core.now();
+        if let Some(varying) = &mut self.varying {
+            self.schedule.set_rate(varying.at(start).rate);
+        }
         let service = Exact::serve(&mut self.schedule, (start, ()), core.packet(&pkt).size);
         self.present = Some(Attempt { pkt, start, number });
         core.arm(self.target, service.out, start);
@@ -181,14 +191,18 @@ impl Bearer {
             at,
             cells: &[0],
         };
-        let at = core.now() + air.line.delay();
+        let more = self.varying.as_mut().map_or(Duration::ZERO, |varying| varying.at(core.now()).more);
+        // No packet overtakes another of its bearer.
+        let at = (core.now() + air.line.delay() + more).max(self.last_due);
+        self.last_due = at;
         match &mut self.to {
             To::One(terminal) => {
                 let terminal = *terminal;
                 if air.channel.receive(&block(terminal, true, at)).any() {
                     self.counts.packets += 1;
                     self.counts.bytes += u64::from(core.packet(&pkt).size);
-                    air.line.send(core, terminal, pkt);
+                    let now = core.now();
+                    air.line.send_until(core, at, now, terminal, pkt);
                 } else {
                     self.counts.failed += 1;
                     if number < self.attempts {

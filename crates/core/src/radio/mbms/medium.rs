@@ -18,6 +18,7 @@ use crate::radio::delay_line::DelayLine;
 use super::audiences::Audiences;
 use super::bearer::{Air, Bearer, Counts, Sending, To};
 use super::retransmission::{self, Passage, Retransmission};
+use super::varying::Varying;
 
 /// For what a terminal has a point-to-point bearer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +60,8 @@ pub struct Terminal {
     pub place: Place,
     /// What sends up.
     pub uplink: transmitter::Setup,
+    /// How the rate and the delay of its bearers down change. They do not.
+    pub varying: Option<Varying>,
 }
 
 /// A Node B and its Iub. The first peer is the RNC, the others are the terminals.
@@ -100,6 +103,7 @@ struct Ue {
     lost: u64,
     /// Its bearers by flow.
     bearers: Vec<(FlowId, u32)>,
+    varying: Option<Varying>,
 }
 
 /// Where transmitters inside the medium bring packets: it is no node of the network.
@@ -125,6 +129,7 @@ impl Mbms {
             uplink: Transmitter::new(core, NODE_B, component, UPLINKS + KEYS * number, terminal.uplink),
             lost: 0,
             bearers: Vec::new(),
+            varying: terminal.varying,
         });
         let target = |key| Target { component, key };
         Self {
@@ -204,8 +209,9 @@ impl Mbms {
         }
         let number = self.bearers.len() as u32;
         ue.bearers.push((key, number));
+        let varying = ue.varying.as_ref().map(Varying::of_bearer);
         let name = named(&format!("{}.ue[{terminal}] down", self.name), key);
-        self.add_bearer(name, To::One(terminal), self.sending.attempts)
+        self.add_bearer(name, To::One(terminal), self.sending.attempts, varying)
     }
 
     /// The shared bearer for a flow. It is made when it is first used.
@@ -215,13 +221,13 @@ impl Mbms {
         }
         self.shared_bearers.push((flow, self.bearers.len() as u32));
         // Nobody says what he did not receive.
-        self.add_bearer(named(&format!("{} ptm", self.name), flow), To::Several(Audiences::default()), 1)
+        self.add_bearer(named(&format!("{} ptm", self.name), flow), To::Several(Audiences::default()), 1, None)
     }
 
-    fn add_bearer(&mut self, name: String, to: To, attempts: u32) -> u32 {
+    fn add_bearer(&mut self, name: String, to: To, attempts: u32, varying: Option<Varying>) -> u32 {
         let number = self.bearers.len() as u32;
         let target = Target { component: self.component, key: BEARERS + number };
-        self.bearers.push(Bearer::new(name, target, to, &Sending { attempts, ..self.sending.clone() }));
+        self.bearers.push(Bearer::new(name, target, to, &Sending { attempts, ..self.sending.clone() }, varying));
         number
     }
 

@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | attachment | fixed: one cell |
 //! | channel | [`Channel`](super::channel::Channel), asked of each attempt; loss models of each terminal |
-//! | rate map | a fixed rate |
+//! | rate map | a fixed rate; [`varying`] draws it anew from time to time |
 //! | scheduler | none: each bearer has its own rate |
 //! | link ARQ | [`bearer`]: a packet that does not come is sent again at once, so many times at most |
 
@@ -20,5 +20,6 @@ mod audiences;
 pub mod bearer;
 pub mod medium;
 pub mod retransmission;
+pub mod varying;
 
 pub use medium::{Mbms, PerWhat, Setup, Terminal};

@@ -64,6 +64,9 @@ fn bearers(i: usize, mbms: &Mbms, problems: &mut Problems) {
     if let Some(indication) = &mbms.loss_indication {
         problems.fault(format!("mbms[{i}].loss_indication.{}", indication.name()), indication.config().check());
     }
+    if let Some(varying) = &mbms.varying {
+        problems.fault(format!("mbms[{i}].varying"), varying.check(mbms.rate, mbms.delay));
+    }
     let Some(retransmission) = mbms.retransmission else { return };
     if !(1..=MOST_REQUESTS).contains(&retransmission.times) {
         let message = format!("{} requests for a packet", retransmission.times);
