@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
-__all__ = ["Grid", "Numbers", "Point"]
+__all__ = ["Grid", "Numbers", "Point", "by_reading"]
 
 #: A value of each parameter.
 Point = Mapping[str, Any]
@@ -162,6 +162,15 @@ class Numbers:
             flat = values.reshape(-1)
             columns[name] = pa.array(flat, mask=np.isnan(flat))
         return Table(pa.table(columns))
+
+
+def by_reading(numbers: Mapping[str, Numbers]) -> dict[str, dict[str, Numbers]]:
+    """The grids of each reading by their own names; their full ones are `READING: NAME`."""
+    made: dict[str, dict[str, Numbers]] = {}
+    for full, grid in numbers.items():
+        reading, _, name = full.partition(": ")
+        made.setdefault(reading, {})[name] = grid
+    return made
 
 
 def _several(value: Any) -> Sequence[Any]:

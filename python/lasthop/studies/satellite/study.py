@@ -11,8 +11,6 @@ from lasthop.studies.satellite.readings import DEFAULT, READINGS
 
 if TYPE_CHECKING:
     from lasthop.studies.bench import Bench
-    from lasthop.studies.grid import Numbers
-    from lasthop.studies.satellite.data import Data
 
 __all__ = ["STUDY"]
 
@@ -27,12 +25,14 @@ def runs(mode: str) -> int:
 def perform(bench: Bench) -> Campaign:
     """Makes the runs."""
     from lasthop.studies import records
+    from lasthop.studies.grid import by_reading
     from lasthop.studies.satellite import figures, seen, tables
     from lasthop.studies.satellite.campaign import grids, plan
+    from lasthop.studies.satellite.data import Data
 
     wanted = plan(bench.mode)
     numbers = bench.grids(grids(wanted))
-    measured = _measured(numbers)
+    measured = {reading: Data(reading, mine) for reading, mine in by_reading(numbers).items()}
     patterns, trend, *sky = seen.pictures(seen.watch(bench))
     drawn = figures.pictures(measured[DEFAULT.name])
     # As they are numbered in the paper: its tenth figure is RLM's second one.
@@ -55,17 +55,6 @@ def perform(bench: Bench) -> Campaign:
         across=list(measured),
         across_what="reading",
     )
-
-
-def _measured(numbers: dict[str, Numbers]) -> dict[str, Data]:
-    """The data of each reading, from the numbers of all grids by their full names."""
-    from lasthop.studies.satellite.data import Data
-
-    made: dict[str, dict[str, Numbers]] = {}
-    for full, grid in numbers.items():
-        reading, _, name = full.partition(": ")
-        made.setdefault(reading, {})[name] = grid
-    return {reading: Data(reading, mine) for reading, mine in made.items()}
 
 
 STUDY = Study(

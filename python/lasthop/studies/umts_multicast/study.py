@@ -10,8 +10,6 @@ from lasthop.studies.umts_multicast.readings import DEFAULT, LONGER, READINGS
 
 if TYPE_CHECKING:
     from lasthop.studies.bench import Bench
-    from lasthop.studies.grid import Numbers
-    from lasthop.studies.umts_multicast.data import Data
 
 __all__ = ["STUDY"]
 
@@ -26,12 +24,14 @@ def runs(mode: str) -> int:
 def perform(bench: Bench) -> Campaign:
     """Makes the runs."""
     from lasthop.studies import records
+    from lasthop.studies.grid import by_reading
     from lasthop.studies.umts_multicast import figures, seen, tables
     from lasthop.studies.umts_multicast.campaign import grids, plan
+    from lasthop.studies.umts_multicast.data import Data
 
     wanted = plan(bench.mode)
     numbers = bench.grids(grids(wanted))
-    measured = _measured(numbers)
+    measured = {reading: Data(reading, mine) for reading, mine in by_reading(numbers).items()}
     single = seen.pictures(seen.watch(bench))
     return Campaign(
         variants=measured,
@@ -48,17 +48,6 @@ def perform(bench: Bench) -> Campaign:
         across=list(measured),
         across_what="reading",
     )
-
-
-def _measured(numbers: dict[str, Numbers]) -> dict[str, Data]:
-    """The data of each reading, from the numbers of all grids by their full names."""
-    from lasthop.studies.umts_multicast.data import Data
-
-    made: dict[str, dict[str, Numbers]] = {}
-    for full, grid in numbers.items():
-        reading, _, name = full.partition(": ")
-        made.setdefault(reading, {})[name] = grid
-    return {reading: Data(reading, mine) for reading, mine in made.items()}
 
 
 def _text() -> str:
