@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::slab::Flying;
 use crate::engine::{BitRate, Duration};
-use crate::radio::rlc::Pdu;
 
 /// The rate of a transport channel, and its transmission time interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ pub struct Channel {
     limit: Limit,
     order: Order,
     /// What waits, with the terminal that it is for or from.
-    queue: VecDeque<(u32, Pdu)>,
+    queue: VecDeque<(u32, Flying)>,
     queued_bits: u32,
     /// The terminal served last, for turns.
     last: u32,
@@ -94,17 +94,20 @@ impl Channel {
     }
 
     /// Its rate and interval.
+    #[inline]
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
     /// How many PDUs of so many bits an interval carries.
+    #[inline]
     pub fn pdus(&self, bits: u32) -> u32 {
         self.bits / bits
     }
 
     /// Takes a PDU, or gives it back if there is no room.
-    pub fn offer(&mut self, terminal: u32, pdu: Pdu) -> Result<(), Pdu> {
+    #[inline]
+    pub fn offer(&mut self, terminal: u32, pdu: Flying) -> Result<(), Flying> {
         self.counts.offered += 1;
         let waits = match self.limit {
             Limit::TwoIntervals => self.queued_bits,
@@ -120,7 +123,8 @@ impl Channel {
     }
 
     /// The next PDU of an interval in which `left` bits are left; these become less.
-    pub fn next(&mut self, left: &mut u32) -> Option<(u32, Pdu)> {
+    #[inline]
+    pub fn next(&mut self, left: &mut u32) -> Option<(u32, Flying)> {
         let (terminal, pdu) = match self.order {
             Order::Fifo => {
                 *left = left.checked_sub(self.queue.front()?.1.bits)?;
@@ -142,7 +146,7 @@ impl Channel {
     /// The first PDU of the terminal whose turn it is: the next one after that served last.
     fn turn(&self) -> usize {
         let distance = |terminal: u32| terminal.wrapping_sub(self.last + 1);
-        let first = |best: Option<(u32, usize)>, (place, (terminal, _)): (usize, &(u32, Pdu))| {
+        let first = |best: Option<(u32, usize)>, (place, (terminal, _)): (usize, &(u32, Flying))| {
             let this = (distance(*terminal), place);
             Some(best.map_or(this, |best| best.min(this)))
         };
@@ -150,7 +154,7 @@ impl Channel {
     }
 
     /// Takes out all that waits for or from a terminal.
-    pub fn take(&mut self, terminal: u32) -> Vec<Pdu> {
+    pub fn take(&mut self, terminal: u32) -> Vec<Flying> {
         if self.queue.is_empty() {
             return Vec::new();
         }
@@ -167,16 +171,19 @@ impl Channel {
     }
 
     /// How many bits an interval carries.
+    #[inline]
     pub fn interval_bits(&self) -> u32 {
         self.bits
     }
 
     /// Whether nothing waits.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
     /// What waits, in bytes.
+    #[inline]
     pub fn queued_bytes(&self) -> u32 {
         self.queued_bits / 8
     }
@@ -185,9 +192,11 @@ impl Channel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::radio::rlc::Pdu;
+    use crate::radio::umts::slab::Slab;
 
-    fn pdu(sn: u32) -> Pdu {
-        Pdu { sn, bits: 320, ..Pdu::default() }
+    fn pdu(sn: u32) -> Flying {
+        Slab::default().keep(Pdu { sn, bits: 320, ..Pdu::default() })
     }
 
     fn channel(kbps: u64, limit: Limit, order: Order) -> Channel {

@@ -33,6 +33,7 @@ pub mod ovsf;
 pub mod power;
 pub mod rach;
 pub mod roaming;
+mod slab;
 mod slots;
 pub mod utran;
 

@@ -68,16 +68,25 @@ impl Utran {
     /// So many bits leave a serving RNC for these cells: when the last of their Node Bs has them.
     #[inline]
     pub fn down(&mut self, at: Instant, bits: u32, rnc: u32, cells: &[u32]) -> Instant {
+        if let [cell] = cells {
+            return self.down_to(at, bits, rnc, self.node_b[*cell as usize] as usize);
+        }
         let mut last = Instant::ZERO;
         for place in 0..cells.len() {
             if let Some(node_b) = self.first_of(cells, place) {
-                let (from, drifts) = self.over_iur(at, bits, rnc, self.rnc[node_b]);
-                last = last.max(self.node_bs[node_b][usize::from(drifts)][0].arrival(from, bits));
-                self.counts.iub += 1;
+                last = last.max(self.down_to(at, bits, rnc, node_b));
                 self.counts.copies += u64::from(place > 0);
             }
         }
         last
+    }
+
+    /// So many bits leave a serving RNC for this Node B: when it has them.
+    #[inline]
+    fn down_to(&mut self, at: Instant, bits: u32, rnc: u32, node_b: usize) -> Instant {
+        self.counts.iub += 1;
+        let (from, drifts) = self.over_iur(at, bits, rnc, self.rnc[node_b]);
+        self.node_bs[node_b][usize::from(drifts)][0].arrival(from, bits)
     }
 
     /// So many bits were received at the Node Bs of these cells as `got` says, at least at one: when the first good copy is at

@@ -53,6 +53,7 @@ pub(super) fn usual_phase(tti: Duration) -> Duration {
 }
 
 /// Enters a number into a sorted list, once.
+#[inline]
 pub(super) fn insert(list: &mut Vec<u32>, number: u32) {
     if let Err(place) = list.binary_search(&number) {
         list.insert(place, number);

@@ -14,6 +14,7 @@ use super::{CONTENTION, Kind, Umts, key};
 
 impl Umts {
     /// Whether a message of RACH cannot be prepared: its terminal has not sent the former one.
+    #[inline]
     pub(super) fn awaits_access(&self, channel: u32, kind: Kind) -> bool {
         kind == Kind::Rach && self.aloha.is_some() && !self.channels[channel as usize].is_empty()
     }
@@ -49,6 +50,7 @@ impl Umts {
     }
 
     /// A terminal on the common channels asks for a common packet channel, if much waits there.
+    #[inline]
     pub(super) fn consider_cpch(&mut self, core: &mut Core, terminal: u32) {
         let Some(cpch) = &mut self.cpch else { return };
         let ue = &self.terminals[terminal as usize];

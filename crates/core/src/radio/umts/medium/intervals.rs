@@ -6,7 +6,7 @@ use crate::net::Core;
 use crate::net::observe::PduStep;
 use crate::radio::Direction;
 use crate::radio::arq::Slot;
-use crate::radio::rlc::Pdu;
+use crate::radio::umts::slab::Flying;
 
 use super::clock::{at_or_after, insert, remove};
 use super::landing::{BEYOND_AIR, Landing, land};
@@ -17,11 +17,12 @@ pub(super) struct ToNodeB {
     pub(super) at: Instant,
     pub(super) channel: u32,
     pub(super) terminal: u32,
-    pub(super) pdu: Pdu,
+    pub(super) pdu: Flying,
 }
 
 impl Umts {
     /// Lets an entity take part in the intervals of its channel, if it has something to send.
+    #[inline]
     pub(super) fn activate(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         let sender = &self.terminals[terminal as usize].senders[direction.index()];
         if sender.ticking || !sender.arq.wants_to_send() {
@@ -124,6 +125,7 @@ impl Umts {
             }
             let Some(pdu) = arq.pull(&Slot { now, at, tti: rate.tti, pdus, place }) else { break };
             self.observe(core, at, PduStep::Sent, terminal, direction, &pdu, None);
+            let pdu = self.under_way.keep(pdu);
             match direction {
                 Direction::Down => self.leaving.push((at, channel, terminal, pdu)),
                 Direction::Up => self.offer(core, at, channel, terminal, direction, pdu),
@@ -169,12 +171,16 @@ impl Umts {
     }
 
     /// A PDU comes to the queue of a channel.
-    fn offer(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Pdu) {
+    fn offer(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Flying) {
         let number = self.ways[channel as usize].clock;
         self.attachment.on_sent(core.now(), terminal, direction, pdu.bits);
-        match self.channels[channel as usize].offer(terminal, pdu) {
+        let queue = &mut self.channels[channel as usize];
+        let was_empty = queue.is_empty();
+        match queue.offer(terminal, pdu) {
             Ok(()) => {
-                insert(&mut self.clocks[usize::from(number)].channels, channel);
+                if was_empty {
+                    insert(&mut self.clocks[usize::from(number)].channels, channel);
+                }
                 // What goes down was waited for when it left the RNC, and stands in the queue only once the
                 // interval has begun: that one would begin again.
                 if direction == Direction::Up {
@@ -184,6 +190,7 @@ impl Umts {
             Err(pdu) => {
                 self.terminals[terminal as usize].dropped[direction.index()] += 1;
                 let bytes = self.channels[channel as usize].queued_bytes();
+                let pdu = self.under_way.take(pdu);
                 self.observe(core, at, PduStep::Dropped, terminal, direction, &pdu, Some(bytes));
             }
         }
@@ -250,7 +257,7 @@ impl Umts {
         }
         while let Some((terminal, pdu)) = self.channels[channel as usize].next(&mut left) {
             let bytes = self.channels[channel as usize].queued_bytes();
-            self.observe(core, now, PduStep::Aired, terminal, direction, &pdu, Some(bytes));
+            self.observe(core, now, PduStep::Aired, terminal, direction, self.under_way.at(&pdu), Some(bytes));
             let landing = Landing { at: arrival, sent: now, channel, terminal, collided, pdu };
             land(&mut self.landings[direction.index()], landing);
         }

@@ -11,6 +11,7 @@ use crate::radio::channel::{Block, Got};
 use crate::radio::pdcp::rfc2507::ContextLost;
 use crate::radio::rlc::Pdu;
 use crate::radio::umts::bearer::Sdu;
+use crate::radio::umts::slab::Flying;
 
 use super::{Kind, LANDING, ONE_CELL, Umts, fach, key};
 
@@ -27,7 +28,7 @@ pub(super) struct Landing {
     pub(super) terminal: u32,
     /// Another was sent over the same channel at the same time: neither is received.
     pub(super) collided: bool,
-    pub(super) pdu: Pdu,
+    pub(super) pdu: Flying,
 }
 
 /// Where PDUs fly: the air, in the places of its two directions, and the Iub up to the RNC.
@@ -55,7 +56,7 @@ impl Umts {
             && let Some(landing) = self.landings[place].pop_front()
         {
             match place {
-                TO_RNC => self.receive(core, landing.terminal, Direction::Up, &landing.pdu),
+                TO_RNC => self.come(core, landing.terminal, Direction::Up, landing.pdu),
                 _ => self.come_over_air(core, Direction::BOTH[place], landing),
             }
         }
@@ -80,10 +81,11 @@ impl Umts {
         let ue = &mut self.terminals[terminal as usize];
         if !got.any() {
             ue.lost[direction.index()] += 1;
+            let pdu = self.under_way.take(pdu);
             return self.observe(core, at, PduStep::Lost, terminal, direction, &pdu, None);
         }
         match direction {
-            Direction::Down => self.receive(core, terminal, direction, &pdu),
+            Direction::Down => self.come(core, terminal, direction, pdu),
             Direction::Up => {
                 let last = &mut ue.last[Direction::Up.index()];
                 let arrival = self.utran.up(at, pdu.bits, rnc, cells, got).max(*last);
@@ -91,6 +93,13 @@ impl Umts {
                 land(&mut self.landings[TO_RNC], Landing { at: arrival, sent: at, channel, terminal, collided, pdu });
             }
         }
+    }
+
+    /// A PDU under way is at its RLC entity.
+    #[inline]
+    fn come(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: Flying) {
+        let pdu = self.under_way.take(pdu);
+        self.receive(core, terminal, direction, &pdu);
     }
 
     pub(super) fn receive(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: &Pdu) {
@@ -151,6 +160,7 @@ impl Umts {
 
 /// Enters a landing in the order of arrival; of those that end at one instant the shorter interval
 /// comes first (as in EURANE). Most come in order.
+#[inline]
 pub(super) fn land(landings: &mut VecDeque<Landing>, landing: Landing) {
     let is_later = |other: &Landing| other.at > landing.at || (other.at == landing.at && other.sent < landing.sent);
     if !landings.back().is_some_and(is_later) {

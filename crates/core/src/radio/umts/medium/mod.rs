@@ -19,6 +19,7 @@ use super::channel::{Channel, Limit, Order, Rate};
 use super::cpch::{Cpch, Uplink};
 use super::rach::{Aloha, Place};
 use super::roaming::Area;
+use super::slab::{Flying, Slab};
 use super::utran::{Counts, Utran};
 
 mod clock;
@@ -70,6 +71,8 @@ pub struct Umts {
     area_armed: Instant,
     elsewhere: Elsewhere,
     rlc: Box<dyn Fn(Direction) -> Box<dyn LinkArq> + Send>,
+    /// Where PDUs lie whose handles are in queues and lines.
+    under_way: Slab,
     /// Under way from the RNC to the Node B's queues, in the order of arrival.
     to_node_b: VecDeque<ToNodeB>,
     /// On the air down and up, and up from the Node B to the RNC: in the order of arrival.
@@ -86,7 +89,7 @@ pub struct Umts {
     accesses: Stream,
     pdu_bits: u32,
     /// PDUs that leave the RNC in one interval; empty between events.
-    leaving: Vec<(Instant, u32, u32, Pdu)>,
+    leaving: Vec<(Instant, u32, u32, Flying)>,
     /// Messages of RACH whose places have been chosen, with their channels; empty between events.
     preambles: Vec<(Place, u32)>,
     /// Terminals that might send an interval over a common packet channel, and whether they did; empty between
@@ -181,6 +184,7 @@ impl Umts {
             area_armed: Instant::MAX,
             elsewhere: setup.elsewhere,
             rlc: setup.rlc,
+            under_way: Slab::default(),
             to_node_b: VecDeque::new(),
             landings: Default::default(),
             armed: [Instant::MAX; 3],

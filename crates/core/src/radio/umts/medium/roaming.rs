@@ -7,6 +7,7 @@ use crate::net::observe::{Cause, PduStep};
 use crate::net::{Core, Pkt};
 use crate::radio::Direction;
 use crate::radio::attachment::Service;
+use crate::radio::rlc::Pdu;
 use crate::radio::umts::roaming::{CarryOver, Step};
 
 use super::landing::TO_RNC;
@@ -128,6 +129,7 @@ impl Umts {
             }
         }
         for pdu in lost {
+            let pdu = self.under_way.take(pdu);
             self.terminals[terminal as usize].lost[Direction::Down.index()] += 1;
             self.observe(core, core.now(), PduStep::Lost, terminal, Direction::Down, &pdu, None);
         }
@@ -135,25 +137,32 @@ impl Umts {
 
     fn lose_on_air(&mut self, core: &mut Core, terminal: u32) {
         for direction in Direction::BOTH {
-            let landings = std::mem::take(&mut self.landings[direction.index()]);
-            let (lost, kept): (VecDeque<_>, VecDeque<_>) =
-                landings.into_iter().partition(|landing| landing.terminal == terminal);
-            self.landings[direction.index()] = kept;
-            for landing in lost {
+            for pdu in self.take_landings(direction.index(), terminal) {
                 self.terminals[terminal as usize].lost[direction.index()] += 1;
-                self.observe(core, core.now(), PduStep::Lost, terminal, direction, &landing.pdu, None);
+                self.observe(core, core.now(), PduStep::Lost, terminal, direction, &pdu, None);
             }
         }
+    }
+
+    /// Takes out what flies to or from a terminal.
+    fn take_landings(&mut self, place: usize, terminal: u32) -> Vec<Pdu> {
+        let landings = std::mem::take(&mut self.landings[place]);
+        let (taken, kept): (VecDeque<_>, VecDeque<_>) =
+            landings.into_iter().partition(|landing| landing.terminal == terminal);
+        self.landings[place] = kept;
+        taken.into_iter().map(|landing| self.under_way.take(landing.pdu)).collect()
     }
 
     /// The bearer ends: nothing of it is under way any more. Gives the packets of each direction that have not come.
     fn end_bearer(&mut self, core: &mut Core, terminal: u32) -> [Vec<Pkt>; 2] {
         self.lose_on_way_down(core, terminal, true);
         self.lose_on_air(core, terminal);
-        self.landings[TO_RNC].retain(|landing| landing.terminal != terminal);
+        self.take_landings(TO_RNC, terminal);
         for which in 0..self.own {
             let channel = self.own_channel(terminal, which) as usize;
-            self.channels[channel].take(terminal);
+            for pdu in self.channels[channel].take(terminal) {
+                self.under_way.take(pdu);
+            }
         }
         let ue = &mut self.terminals[terminal as usize];
         let packets = Direction::BOTH.map(|sends| ue.senders[sends.index()].begin_anew((self.rlc)(sends)));
