@@ -8,9 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from lasthop import studies
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
@@ -48,6 +52,15 @@ class Lasthop:
             stderr=subprocess.PIPE,
             text=True,
         )
+
+
+@contextmanager
+def small_campaign(study: str, folder: Path, *changes: tuple[Any, str, object]) -> Iterator[studies.Outcome]:
+    """All that a study does, with (owner, name, value) in place of what makes it long."""
+    with pytest.MonkeyPatch.context() as patch:
+        for change in changes:
+            patch.setattr(*change)
+        yield studies.reproduce(studies.study(study), "quick", folder)
 
 
 @pytest.fixture

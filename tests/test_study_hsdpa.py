@@ -10,7 +10,7 @@ import lasthop as lh
 import numpy as np
 import pyarrow as pa
 import pytest
-from lasthop import studies
+from conftest import small_campaign
 from lasthop.results import Result, Table, coded, read_table
 from lasthop.stats import bootstrap, estimate
 from lasthop.studies import claims
@@ -421,12 +421,8 @@ def reproduced(tmp_path_factory):
         seeds=2, seeds_assumed=2, assumed=(ASSUMED[1], ASSUMED[-1]), seeds_beyond=2, seeds_first=1, duration=30.0,
         duration_first=20.0,
     )  # fmt: skip
-    patch = pytest.MonkeyPatch()
-    patch.setattr(campaign, "plan", lambda _mode: small)
-    try:
-        yield studies.reproduce(studies.study("hsdpa"), "quick", folder)
-    finally:
-        patch.undo()
+    with small_campaign("hsdpa", folder, (campaign, "plan", lambda _mode: small)) as done:
+        yield done
 
 
 def test_the_document_has_its_form(reproduced):

@@ -9,7 +9,7 @@ import lasthop as lh
 import numpy as np
 import pyarrow as pa
 import pytest
-from lasthop import studies
+from conftest import small_campaign
 from lasthop.results import Table, coded, read_table
 from lasthop.studies import claims
 from lasthop.studies.claims import NOT_REPRODUCED, REPRODUCED
@@ -262,12 +262,8 @@ def reproduced(tmp_path_factory):
         seeds=1, seeds_more=1, seeds_readings=1, readings=(READINGS[1],), losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
         sessions=(1, 10), adaptations=("none", "slowing down", "backing off", "blocking late"),
     )  # fmt: skip
-    patch = pytest.MonkeyPatch()
-    patch.setattr(campaign, "plan", lambda _mode: small)
-    try:
-        yield studies.reproduce(studies.study("satellite"), "quick", folder)
-    finally:
-        patch.undo()
+    with small_campaign("satellite", folder, (campaign, "plan", lambda _mode: small)) as done:
+        yield done
 
 
 def test_the_document_has_its_form(reproduced):

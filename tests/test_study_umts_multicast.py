@@ -10,7 +10,7 @@ import lasthop as lh
 import numpy as np
 import pyarrow as pa
 import pytest
-from lasthop import studies
+from conftest import small_campaign
 from lasthop.results import Table, coded, read_table
 from lasthop.studies import claims
 from lasthop.studies.claims import NOT_REPRODUCED, NOT_YET_RUN, REPRODUCED
@@ -403,14 +403,9 @@ def reproduced(tmp_path_factory):
         seeds_told=1,
         by_second=False,
     )
-    patch = pytest.MonkeyPatch()
-    patch.setattr(campaign, "plan", lambda _mode: small)
-    patch.setattr(experiments, "FAIRNESS_S", 60.0)
-    patch.setattr(reductions, "FAIRNESS_S", 60.0)
-    try:
-        yield studies.reproduce(studies.study("umts-multicast"), "quick", folder)
-    finally:
-        patch.undo()
+    shorter = ((owner, "FAIRNESS_S", 60.0) for owner in (experiments, reductions))
+    with small_campaign("umts-multicast", folder, (campaign, "plan", lambda _mode: small), *shorter) as done:
+        yield done
 
 
 def test_the_document_has_its_form(reproduced):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import lasthop as lh
 import numpy as np
 import pytest
+from conftest import small_campaign
 from lasthop import studies
 from lasthop.results import read_table
 from lasthop.studies import claims
@@ -262,7 +263,6 @@ def test_numbers_of_pages_agree_with_the_tables():
 def reproduced(tmp_path_factory):
     """Every chapter, with few points and short runs."""
     folder = tmp_path_factory.mktemp("umts") / "out"
-    patch = pytest.MonkeyPatch()
     [quick] = campaign.readings("quick")
     small = replace(
         quick,
@@ -275,11 +275,8 @@ def reproduced(tmp_path_factory):
         max_dat=(2, 4, 9000),
         seeds=2,
     )
-    patch.setattr(campaign, "readings", lambda _mode: (small,))
-    try:
-        yield studies.reproduce(studies.study("umts-tcp"), "quick", folder)
-    finally:
-        patch.undo()
+    with small_campaign("umts-tcp", folder, (campaign, "readings", lambda _mode: (small,))) as done:
+        yield done
 
 
 def test_the_document_has_its_form(reproduced):

@@ -1,7 +1,8 @@
 //! The wait of a receiver before it says what others may say first.
 //!
-//! How long it waits is drawn; [`exponential`] keeps the number of receivers that speak before they hear each other small,
-//! however many there are (Fuhrmann, Widmer 2001; RFC 4654 §3.4, §4.5; RFC 5740 §5.5.3).
+//! How long it waits is drawn. [`exponential`] keeps the number of receivers that speak before they hear each other small,
+//! however many there are (Fuhrmann, Widmer 2001; RFC 4654 §3.4, §4.5; RFC 5740 §5.5.3). PGM's NAKs, of which an element on the
+//! way lets one through, wait [`uniform`]ly (RFC 3208 §6.3); a receiver has many of them at once, so they lie in a list of their own.
 
 use crate::engine::{Duration, Instant};
 
@@ -54,6 +55,11 @@ impl FeedbackTimer {
 /// with, more than 1 (RFC 4654 §4.5).
 pub fn exponential(x: f64, span: Duration, receivers: f64) -> Duration {
     span.mul_f64(1.0 + libm::log(x) / libm::log(receivers))
+}
+
+/// The wait that `x`, uniform in [0, 1), stands for, of at most `span` (NAK_BO_IVL in RFC 3208 §6.3).
+pub fn uniform(x: f64, span: Duration) -> Duration {
+    span.mul_f64(x)
 }
 
 #[cfg(test)]

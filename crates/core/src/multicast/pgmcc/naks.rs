@@ -1,6 +1,7 @@
 //! The NAKs of a receiver (RFC 3208 §6.3): held back for a random time, confirmed, repeated, given up.
 
 use crate::engine::{Duration, Instant, Stream};
+use crate::multicast::feedback_timer::uniform;
 
 use super::config::Config;
 use super::deadlines::Deadlines;
@@ -73,7 +74,7 @@ impl Naks {
 
     /// A time from 0 to NAK_BO_IVL.
     pub fn draw(&mut self) -> Duration {
-        self.back_off.mul_f64(self.stream.unit())
+        uniform(self.stream.unit(), self.back_off)
     }
 
     /// This packet is missing.
