@@ -252,7 +252,7 @@ impl Guard for Judge {
             ..SignalHeader::default()
         };
         let to = Socket { node: receiver, port: membership::PORT };
-        *packet = membership::message(self.seat.local, to, self.sent, header);
+        *packet = header.packet(self.seat.local, to, self.sent, membership::MESSAGE_BYTES);
         self.sent += 1;
         Some(if asks { Action::SendToward(receiver) } else { Action::Send })
     }

@@ -15,10 +15,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::engine::{Duration, Instant};
-use crate::net::dscp::Dscp;
 use crate::net::{
-    Action, Address, Answer, Command, Ecn, Endpoint, FlowId, GroupId, Header, Membership, NodeId, Notice, Order,
-    Packet, Port, Probe, Rejections, Seat, Signal, SignalHeader, Socket, Timed,
+    Action, Answer, Command, Endpoint, GroupId, Membership, NodeId, Notice, Order, Packet, Port, Probe, Rejections,
+    Seat, Signal, SignalHeader, Socket, Timed,
 };
 
 /// The port of the machines.
@@ -79,23 +78,6 @@ struct Counts {
     grafts: u64,
     prunes: u64,
     passed: u64,
-}
-
-/// A message, the sender's n-th.
-pub(super) fn message(from: Socket, to: Socket, number: u64, header: SignalHeader) -> Packet {
-    Packet {
-        from,
-        to: Address::Node(to.node),
-        to_port: to.port,
-        // Network control (RFC 4594 §3.1).
-        dscp: Dscp::Cs6.value(),
-        ecn: Ecn::NotEct,
-        size: MESSAGE_BYTES,
-        flow: FlowId::NONE,
-        connection: 0,
-        number,
-        header: Header::Signal(header),
-    }
 }
 
 impl Agent {
@@ -164,7 +146,7 @@ impl Agent {
         let (group, source) = channel;
         let header =
             SignalHeader { kind, node: source, number: group.0, refresh: leave_latency, ..SignalHeader::default() };
-        *packet = message(self.here, Socket { node: to, port: PORT }, self.messages(), header);
+        *packet = header.packet(self.here, Socket { node: to, port: PORT }, self.messages(), MESSAGE_BYTES);
     }
 
     fn messages(&self) -> u64 {
@@ -244,7 +226,7 @@ impl Endpoint for Agent {
                 self.counts.passed += 1;
                 let answers = header.kind == Signal::Rejected;
                 let to = if answers { header.sender } else { Socket { node: header.node, port: PORT } };
-                *packet = message(self.here, to, self.messages(), header);
+                *packet = header.packet(self.here, to, self.messages(), MESSAGE_BYTES);
                 Some(if answers { Action::Send } else { Action::SendToward(header.node) })
             }
             Step::Say(None, kind, channel, leave_latency) => {

@@ -3,30 +3,15 @@
 use std::collections::VecDeque;
 
 use crate::engine::BitRate;
-use crate::net::{Action, Address, Ecn, FlowId, Header, NodeId, Packet, Seat, SignalHeader, Socket};
-
-use super::dscp::Dscp;
+use crate::net::{Action, Address, NodeId, Packet, Seat, SignalHeader, Socket};
 
 /// Bytes of a signalling message on the wire, headers included: an RSVP message with a sender template and a
 /// flow specification (RFC 2205 §3.1, RFC 2210 §3.1) over IPv4 takes about this.
 pub const MESSAGE_BYTES: u32 = 100;
 
-/// Writes a message from `from` to the port `to_port` of a node. It belongs to no flow, so that no queue takes
-/// it for data.
+/// Writes a message.
 pub fn write(packet: &mut Packet, from: Socket, to: Socket, number: u64, header: SignalHeader) {
-    *packet = Packet {
-        from,
-        to: Address::Node(to.node),
-        to_port: to.port,
-        // Network control (RFC 4594 §3.1).
-        dscp: Dscp::Cs6.value(),
-        ecn: Ecn::NotEct,
-        size: MESSAGE_BYTES,
-        flow: FlowId::NONE,
-        connection: 0,
-        number,
-        header: Header::Signal(header),
-    };
+    *packet = header.packet(from, to, number, MESSAGE_BYTES);
 }
 
 /// The messages of an end of a flow, until they are sent.

@@ -31,13 +31,14 @@ impl DelayLine {
     /// Sends a packet.
     #[inline]
     pub fn send(&mut self, core: &mut Core, terminal: u32, pkt: Pkt) {
-        let (now, due) = (core.now(), core.now() + self.delay);
-        self.send_until(core, due, now, terminal, pkt);
+        let due = core.now() + self.delay;
+        self.send_until(core, due, terminal, pkt);
     }
 
     /// Sends a packet that comes when it is `due`.
     #[inline]
-    pub fn send_until(&mut self, core: &mut Core, due: Instant, sent: Instant, terminal: u32, pkt: Pkt) {
+    pub fn send_until(&mut self, core: &mut Core, due: Instant, terminal: u32, pkt: Pkt) {
+        let sent = core.now();
         // Nearly always the last.
         let place = self.packets.iter().rposition(|(before, ..)| *before <= due).map_or(0, |place| place + 1);
         self.packets.insert(place, (due, sent, terminal, pkt));

@@ -213,8 +213,7 @@ fn agents(scenario: &Scenario) -> Vec<Agent> {
 /// The groups of a layered session: its own, and one for each layer.
 fn add_session(simulation: &mut Simulation, plain: Group, layers: u32) -> GroupId {
     let nobody = Group { listening: Vec::new(), ..plain };
-    let part = Part::Session { talks: true };
-    let session = simulation.add_group(Group { trees: Trees::Instant, part, ..nobody.clone() });
+    let session = simulation.add_group(Group { trees: Trees::Instant, part: Part::Session, ..nobody.clone() });
     for _ in 0..layers {
         simulation.add_group(Group { part: Part::Layer(session), ..nobody.clone() });
     }

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Duration, Fault, Instant, Probability, Stream};
+use crate::engine::{Duration, Fault, Instant, Probability, Redraw, Stream, redraw};
 
 use super::{Loss, LossConfig, LossModel, attempts_fault, per_attempt};
 
@@ -43,13 +43,7 @@ impl LossConfig for Config {
             let message = format!("the lowest probability, {}, is above the highest", self.low.get());
             return Err(Fault::new("low", message, format!("expected at most {}", self.high.get())));
         }
-        if self.period == Duration::ZERO {
-            return Err(Fault::new("period", "draws that hold for no time", "expected an interval, such as \"5 s\""));
-        }
-        if self.until.is_some_and(|until| until <= self.from) {
-            let expected = format!("expected a time after {}", self.from);
-            return Err(Fault::new("until", "losses that end before they begin", expected));
-        }
+        redraw::check(self.period, self.from, self.until)?;
         attempts_fault(self.attempts)
     }
 }
@@ -57,12 +51,9 @@ impl LossConfig for Config {
 /// The loss model.
 pub struct Redrawn {
     range: [f64; 2],
-    period: u64,
-    from: Instant,
-    until: Instant,
     attempts: u32,
-    /// The number of the present draw, and what each attempt is lost with.
-    present: Option<(u64, f64)>,
+    /// What each attempt is lost with.
+    probability: Redraw<f64>,
     stream: Stream,
 }
 
@@ -71,37 +62,24 @@ impl Redrawn {
     pub fn new(config: &Config, stream: Stream) -> Self {
         Self {
             range: [config.low.get(), config.high.get()],
-            period: config.period.as_nanos().max(1),
-            from: Instant::ZERO + config.from,
-            until: config.until.map_or(Instant::MAX, |until| Instant::ZERO + until),
             attempts: config.attempts.unwrap_or(1),
-            present: None,
+            probability: Redraw::new(config.period, config.from, config.until),
             stream,
         }
     }
 
-    /// The probability that holds at an instant between the first and the last.
+    /// The probability that holds at an instant; 0 before the first draw and after the last.
     fn probability(&mut self, now: Instant) -> f64 {
-        let number = now.since(self.from).as_nanos() / self.period;
-        match self.present {
-            Some((present, p)) if present == number => p,
-            _ => {
-                let [low, high] = self.range;
-                let p = per_attempt(self.stream.numbered(number).uniform(low, high), self.attempts);
-                self.present = Some((number, p));
-                p
-            }
-        }
+        let ([low, high], attempts) = (self.range, self.attempts);
+        let draw = |stream: &mut Stream| per_attempt(stream.uniform(low, high), attempts);
+        self.probability.at(now, &self.stream, draw).unwrap_or(0.0)
     }
 }
 
 impl LossModel for Redrawn {
     fn loses(&mut self, now: Instant) -> bool {
-        if now < self.from || now >= self.until {
-            return false;
-        }
         let p = self.probability(now);
-        self.stream.chance(p)
+        p > 0.0 && self.stream.chance(p)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::engine::{BitRate, Duration};
 
+use super::super::dscp::Dscp;
 use super::super::observe::Place;
-use super::{FlowId, NodeId, Socket};
+use super::{Address, Ecn, FlowId, Header, NodeId, Packet, Socket};
 
 /// A message of a signalling protocol: what it wants, of whom, for which flow.
 ///
@@ -43,6 +44,26 @@ pub struct SignalHeader {
     pub refresh: Duration,
     /// How long each node works at the message.
     pub processing: Duration,
+}
+
+impl SignalHeader {
+    /// The packet that carries it, the sender's n-th, of so many bytes on the wire. It belongs to no flow, so that no queue takes it
+    /// for data.
+    pub fn packet(self, from: Socket, to: Socket, number: u64, size: u32) -> Packet {
+        Packet {
+            from,
+            to: Address::Node(to.node),
+            to_port: to.port,
+            // Network control (RFC 4594 §3.1).
+            dscp: Dscp::Cs6.value(),
+            ecn: Ecn::NotEct,
+            size,
+            flow: FlowId::NONE,
+            connection: 0,
+            number,
+            header: Header::Signal(self),
+        }
+    }
 }
 
 /// The kinds of signalling messages.

@@ -51,11 +51,8 @@ pub enum Part {
     /// It belongs to none.
     #[default]
     None,
-    /// That of the session itself: receivers that take part send to one another here, if they do at all, by instant trees.
-    Session {
-        /// Whether they do.
-        talks: bool,
-    },
+    /// That of the session itself: receivers that take part send to one another here, by instant trees.
+    Session,
     /// That of a layer of the session with this group. Receivers join and leave it by themselves.
     Layer(GroupId),
 }
@@ -70,8 +67,8 @@ impl Group {
 impl Simulation {
     /// A node begins or ceases to listen to a group now, or to take part in a session.
     pub fn set_member(&mut self, group: GroupId, node: NodeId, joins: bool) {
-        if let Part::Session { talks } = self.groups[group.0 as usize].part {
-            return self.set_participant(group, node, joins, talks);
+        if self.groups[group.0 as usize].part == Part::Session {
+            return self.set_participant(group, node, joins);
         }
         let known = &mut self.groups[group.0 as usize];
         if known.listening.contains(&node) == joins {
@@ -97,15 +94,13 @@ impl Simulation {
     }
 
     /// A node's receiver begins or ceases to take part in a session.
-    fn set_participant(&mut self, session: GroupId, node: NodeId, joins: bool, talks: bool) {
-        if talks {
-            let listening = &mut self.groups[session.0 as usize].listening;
-            listening.retain(|&listening| listening != node);
-            if joins {
-                listening.push(node);
-            }
-            self.route_groups();
+    fn set_participant(&mut self, session: GroupId, node: NodeId, joins: bool) {
+        let listening = &mut self.groups[session.0 as usize].listening;
+        listening.retain(|&listening| listening != node);
+        if joins {
+            listening.push(node);
         }
+        self.route_groups();
         let receivers = self.flows_to(session).into_iter().flat_map(|(_, receivers)| receivers);
         let of_node: Vec<u32> = receivers.filter(|&r| self.endpoints[r as usize].node == node).collect();
         for endpoint in of_node {
@@ -119,7 +114,7 @@ impl Simulation {
         match self.groups[group.0 as usize].part {
             Part::None => self.flows_to(group),
             Part::Layer(session) => self.flows_to(session),
-            Part::Session { .. } => {
+            Part::Session => {
                 let talking = self.groups[group.0 as usize].listening.iter();
                 talking.map(|&node| (node, Vec::new())).collect()
             }

@@ -201,8 +201,7 @@ impl Bearer {
                 if air.channel.receive(&block(terminal, true, at)).any() {
                     self.counts.packets += 1;
                     self.counts.bytes += u64::from(core.packet(&pkt).size);
-                    let now = core.now();
-                    air.line.send_until(core, at, now, terminal, pkt);
+                    air.line.send_until(core, at, terminal, pkt);
                 } else {
                     self.counts.failed += 1;
                     if number < self.attempts {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{BitRate, Duration, Fault, Instant, Stream};
+use crate::engine::{BitRate, Duration, Fault, Instant, Redraw, Stream, redraw};
 
 /// The rate and the delay of each terminal's bearers down are drawn anew at equal intervals, evenly between the Node B's `rate` and
 /// `delay` and these. Bearers of one terminal have the same. A packet never overtakes another of its bearer.
@@ -39,14 +39,7 @@ impl Config {
             let message = format!("{} is shorter than the bearers' delay, {delay}", self.longest);
             return Err(Fault::new("longest", message, "expected at least their `delay`"));
         }
-        if self.period == Duration::ZERO {
-            return Err(Fault::new("period", "draws that hold for no time", "expected an interval, such as \"5 s\""));
-        }
-        if self.until.is_some_and(|until| until <= self.from) {
-            let expected = format!("expected a time after {}", self.from);
-            return Err(Fault::new("until", "draws that end before they begin", expected));
-        }
-        Ok(())
+        redraw::check(self.period, self.from, self.until)
     }
 }
 
@@ -58,8 +51,7 @@ pub struct Varying {
     rate: BitRate,
     delay: Duration,
     stream: Stream,
-    /// The number of the present draw, and what it gave.
-    present: Option<(u64, Drawn)>,
+    drawn: Redraw<Drawn>,
 }
 
 /// What a draw gives.
@@ -74,7 +66,8 @@ pub struct Drawn {
 impl Varying {
     /// With a random stream of the terminal.
     pub fn new(config: Config, rate: BitRate, delay: Duration, stream: Stream) -> Self {
-        Self { config, rate, delay, stream, present: None }
+        let drawn = Redraw::new(config.period, config.from, config.until);
+        Self { config, rate, delay, stream, drawn }
     }
 
     /// The same for a bearer of the terminal.
@@ -85,23 +78,13 @@ impl Varying {
 
     /// What holds now.
     pub fn at(&mut self, now: Instant) -> Drawn {
-        let from = Instant::ZERO + self.config.from;
-        if now < from || self.config.until.is_some_and(|until| now >= Instant::ZERO + until) {
-            return Drawn { rate: self.rate, more: Duration::ZERO };
-        }
-        let number = now.since(from).as_nanos() / self.config.period.as_nanos().max(1);
-        match self.present {
-            Some((present, drawn)) if present == number => drawn,
-            _ => {
-                let mut stream = self.stream.numbered(number);
-                let rate = stream.uniform(self.config.slowest.as_bps() as f64, self.rate.as_bps() as f64);
-                let most = (self.config.longest - self.delay).as_secs_f64();
-                let more = Duration::from_secs_f64(stream.uniform(0.0, most));
-                let drawn = Drawn { rate: BitRate::from_bps(rate as u64), more };
-                self.present = Some((number, drawn));
-                drawn
-            }
-        }
+        let Self { config, rate, delay, stream, drawn } = self;
+        let draw = |stream: &mut Stream| {
+            let rate = stream.uniform(config.slowest.as_bps() as f64, rate.as_bps() as f64);
+            let more = stream.uniform(0.0, (config.longest - *delay).as_secs_f64());
+            Drawn { rate: BitRate::from_bps(rate as u64), more: Duration::from_secs_f64(more) }
+        };
+        drawn.at(now, stream, draw).unwrap_or(Drawn { rate: *rate, more: Duration::ZERO })
     }
 }
 
