@@ -33,8 +33,6 @@ CAUSES: Mapping[str, str] = {
     "rate falls before anything is rejected",
     "M20": "PGMCC sends as fast as it is acknowledged, so it adapts at once, whatever the buffer; TFMCC follows the "
     "round-trip time, not the rejections. TCP gets 4 packets a second, and its rate never settles",
-    "M22": "a report is heard with the next data packet, a little later than after R_max, so that a second one is "
-    "sent more often; docs/protocols/tfmcc.md finds the same",
     "M21": "in one of 20 runs the round of feedback in which a degraded terminal reports ends 10.8 s after the change, "
     "0.8 s too late",
 }

@@ -12,7 +12,7 @@ from typing import Any
 
 from lasthop.scenario import Scenario, load
 from lasthop.studies.grid import Point
-from lasthop.studies.umts_multicast.network import ELSEWHERE, GROUP, PER_RNC, Flow, Setting, text
+from lasthop.studies.umts_multicast.network import ELSEWHERE, GROUP, NODE_BS, PER_RNC, UES, Flow, Setting, rnc, text
 from lasthop.studies.umts_multicast.readings import DEFAULT, Reading, losing
 
 __all__ = [
@@ -235,14 +235,21 @@ def indication(point: Point, *, duration_s: float) -> Scenario:
 
 
 def reports(point: Point, *, duration_s: float = 120.0) -> Scenario:
-    """How many report (§5, scalability): a `scheme` to `ues` that all miss the same 1 % of its packets."""
+    """How many report (§5, scalability): a `scheme` to `ues`, all but one of which miss the same 1 % of its packets.
+
+    The last one, behind an RNC of its own, misses 1 % more and so represents them: where all are equal the
+    representative changes now and then, and what the former one has under way counts with the others' reports.
+    """
     reading = Reading("", "", background=False)
+    worse = NODE_BS - 1
+    equal = [ue for ue in range(UES) if rnc(ue) != rnc(worse)][: point["ues"] - 1]
+    loss = {"loss": {"bernoulli": {"p": 0.01}}}
     return _scenario(
         reading,
         series=f"{duration_s:g} s",
-        observed=[Flow(point["scheme"], range(point["ues"]), name="observed0")],
+        observed=[Flow(point["scheme"], [*equal, worse], name="observed0")],
         duration_s=duration_s,
-        links={"internet": {"loss": {"bernoulli": {"p": 0.01}}}},
+        links={"internet": loss, f"iu{rnc(worse)}": loss},
         radio={"rate": "2 Mbit/s"},
     )
 

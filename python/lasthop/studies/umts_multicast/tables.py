@@ -401,7 +401,7 @@ def _cost(data: Data) -> list[Row]:
     if REPORTS in data.grids:
         grid = data.grid(REPORTS)
         for point in grid.points():
-            row = {"experiment": "equal losses of 1 %", "scheme": SCHEMES[point["scheme"]], "UEs": point["ues"]}
+            row = {"experiment": "1 % lost to all, 2 % to one", "scheme": SCHEMES[point["scheme"]], "UEs": point["ues"]}
             rows.append({**row, **_counted(grid, point)})
     return rows
 
