@@ -99,12 +99,6 @@ impl Channel {
         self.rate
     }
 
-    /// How many PDUs of so many bits an interval carries.
-    #[inline]
-    pub fn pdus(&self, bits: u32) -> u32 {
-        self.bits / bits
-    }
-
     /// Takes a PDU, or gives it back if there is no room.
     #[inline]
     pub fn offer(&mut self, terminal: u32, pdu: Flying) -> Result<(), Flying> {

@@ -194,8 +194,11 @@ impl Umts {
         let mut blocks = self.hs_dsch.as_mut().map_or_else(Vec::new, |hs| std::mem::take(&mut hs.up));
         for block in &mut blocks {
             for pdu in block.drain(..) {
-                self.receive(core, terminal, Direction::Down, &pdu);
+                self.hear(core, terminal, Direction::Down, &pdu);
             }
+        }
+        if !blocks.is_empty() {
+            self.act(core, terminal, Direction::Down);
         }
         if let Some(hs) = &mut self.hs_dsch {
             hs.spare.append(&mut blocks);

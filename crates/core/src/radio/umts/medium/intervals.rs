@@ -10,7 +10,7 @@ use crate::radio::umts::slab::Flying;
 
 use super::clock::{at_or_after, insert, remove};
 use super::landing::{BEYOND_AIR, Landing, land};
-use super::{CLOCK, Kind, ONE_CELL, Umts, key};
+use super::{CLOCK, Kind, ONE_CELL, Umts, Way, key};
 
 /// A PDU under way from the RNC to a channel's queue.
 pub(super) struct ToNodeB {
@@ -107,13 +107,11 @@ impl Umts {
         if now < self.terminals[terminal as usize].senders[direction.index()].not_before {
             return;
         }
-        let kind = self.ways[channel as usize].kind;
+        let Way { kind, pdus, tti, .. } = self.ways[channel as usize];
         if self.awaits_access(channel, kind) {
             return;
         }
         let spacing = if kind == Kind::Dsch { Duration::ZERO } else { self.spacing };
-        let rate = self.channels[channel as usize].rate();
-        let pdus = self.channels[channel as usize].pdus(self.pdu_bits);
         let mut at = now;
         for place in 0..pdus {
             let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
@@ -123,7 +121,7 @@ impl Umts {
             if spacing > Duration::ZERO {
                 at += Duration::from_nanos((spacing.as_nanos() as f64 * self.spacings.unit()) as u64);
             }
-            let Some(pdu) = arq.pull(&Slot { now, at, tti: rate.tti, pdus, place }) else { break };
+            let Some(pdu) = arq.pull(&Slot { now, at, tti, pdus, place }) else { break };
             self.observe(core, at, PduStep::Sent, terminal, direction, &pdu, None);
             let pdu = self.under_way.keep(pdu);
             match direction {

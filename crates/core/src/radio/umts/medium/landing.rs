@@ -52,19 +52,31 @@ impl Umts {
             return; // an old wake-up
         }
         self.armed[place] = Instant::MAX;
+        let direction = if place == TO_RNC { Direction::Up } else { Direction::BOTH[place] };
+        // Whose entity has heard something, and has not acted on it.
+        let mut heard = None;
         while self.landings[place].front().is_some_and(|first| first.at <= core.now())
             && let Some(landing) = self.landings[place].pop_front()
         {
-            match place {
-                TO_RNC => self.come(core, landing.terminal, Direction::Up, landing.pdu),
-                _ => self.come_over_air(core, Direction::BOTH[place], landing),
+            let terminal = landing.terminal;
+            if let Some(other) = heard.take_if(|other| *other != terminal) {
+                self.act(core, other, direction);
             }
+            let comes = if place == TO_RNC { Some(landing.pdu) } else { self.come_over_air(core, direction, landing) };
+            if let Some(pdu) = comes {
+                let pdu = self.under_way.take(pdu);
+                self.hear(core, terminal, direction, &pdu);
+                heard = Some(terminal);
+            }
+        }
+        if let Some(terminal) = heard {
+            self.act(core, terminal, direction);
         }
         self.arm_landings(core);
     }
 
-    /// A PDU has come over the air, if that does not lose it.
-    fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) {
+    /// A PDU has come over the air, if that does not lose it. Gives what is at its RLC entity then.
+    fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) -> Option<Flying> {
         let Landing { at, sent, channel, terminal, collided, pdu } = landing;
         let (kind, rnc) = (self.ways[channel as usize].kind, self.serving_rnc(terminal));
         let dedicated = matches!(kind, Kind::DchDown | Kind::DchUp);
@@ -82,40 +94,41 @@ impl Umts {
         if !got.any() {
             ue.lost[direction.index()] += 1;
             let pdu = self.under_way.take(pdu);
-            return self.observe(core, at, PduStep::Lost, terminal, direction, &pdu, None);
+            self.observe(core, at, PduStep::Lost, terminal, direction, &pdu, None);
+            return None;
         }
         match direction {
-            Direction::Down => self.come(core, terminal, direction, pdu),
+            Direction::Down => Some(pdu),
             Direction::Up => {
                 let last = &mut ue.last[Direction::Up.index()];
                 let arrival = self.utran.up(at, pdu.bits, rnc, cells, got).max(*last);
                 *last = arrival;
                 land(&mut self.landings[TO_RNC], Landing { at: arrival, sent: at, channel, terminal, collided, pdu });
+                None
             }
         }
     }
 
-    /// A PDU under way is at its RLC entity.
+    /// An RLC entity hears a PDU. [`Umts::act`] is called after the last of those that come together.
     #[inline]
-    fn come(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: Flying) {
-        let pdu = self.under_way.take(pdu);
-        self.receive(core, terminal, direction, &pdu);
-    }
-
-    pub(super) fn receive(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: &Pdu) {
+    pub(super) fn hear(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: &Pdu) {
         let now = core.now();
         self.observe(core, now, PduStep::Received, terminal, direction, pdu, None);
-        let ue = &mut self.terminals[terminal as usize];
-        let receiver = 1 - direction.index();
-        ue.senders[receiver].arq.on_pdu(now, pdu, &mut self.outcomes);
+        let receiver = direction.reverse().index();
+        self.terminals[terminal as usize].senders[receiver].arq.on_pdu(now, pdu, &mut self.outcomes);
         if !self.outcomes.is_empty() {
             self.end_sdus(core, terminal, direction);
         }
-        self.activate(core, terminal, Direction::BOTH[receiver]);
+    }
+
+    /// The entity that has heard what came in a direction does what it wishes to.
+    pub(super) fn act(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let receiver = direction.reverse();
+        self.activate(core, terminal, receiver);
         if direction == Direction::Down {
             self.consider_cpch(core, terminal); // a report may have opened its window
         }
-        self.arm_entity(core, terminal, receiver);
+        self.arm_entity(core, terminal, receiver.index());
     }
 
     /// What an entity has said of SDUs: their packets arrive, or are lost.

@@ -62,7 +62,7 @@ pub struct Umts {
     cpch: Option<Cpch>,
     /// The clocks of the transmission time intervals in use.
     clocks: Vec<Clock>,
-    /// What each channel is, and its clock.
+    /// What each channel is, what it carries, and its clock.
     ways: Vec<Way>,
     utran: Utran,
     air: Box<dyn radio::channel::Channel>,
@@ -133,6 +133,9 @@ const CPCH: u32 = 3;
 struct Way {
     kind: Kind,
     clock: u8,
+    /// How many PDUs an interval carries.
+    pdus: u32,
+    tti: Duration,
 }
 
 /// The transport channels of TS 25.301 §5.3.1 that carry user data.
@@ -247,7 +250,7 @@ impl Umts {
 
     fn add_channel(&mut self, kind: Kind, clock: u8, rate: Rate, limit: Limit, order: Order) {
         self.channels.push(Channel::new(rate, limit, order));
-        self.ways.push(Way { kind, clock });
+        self.ways.push(Way { kind, clock, pdus: rate.bits() / self.pdu_bits, tti: rate.tti });
     }
 
     /// The clock of these intervals, whose PDUs are handed down at multiples of `tti` and `phase`.
