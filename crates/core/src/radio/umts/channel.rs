@@ -176,6 +176,11 @@ impl Channel {
         self.queue.is_empty()
     }
 
+    /// How many PDUs wait.
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
     /// What waits, in bytes.
     #[inline]
     pub fn queued_bytes(&self) -> u32 {

@@ -48,6 +48,11 @@ impl Slab {
         self.free.push(flying.place);
         std::mem::take(&mut self.pdus[flying.place as usize])
     }
+
+    /// How many PDUs are under way.
+    pub fn len(&self) -> usize {
+        self.pdus.len() - self.free.len()
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +68,6 @@ mod tests {
             assert_eq!((slab.at(&first).sn, second.bits), (2 * round, 320));
             assert_eq!([slab.take(second).sn, slab.take(first).sn], [2 * round + 1, 2 * round]);
         }
-        assert_eq!(slab.pdus.len(), 2);
+        assert_eq!((slab.pdus.len(), slab.len()), (2, 0));
     }
 }

@@ -420,6 +420,9 @@ impl Medium for Umts {
     }
 
     fn holds(&self) -> u64 {
+        let waiting: usize = self.channels.iter().map(Channel::len).sum();
+        let flying: usize = self.to_node_b.len() + self.landings.iter().map(VecDeque::len).sum::<usize>();
+        debug_assert_eq!(self.under_way.len(), waiting + flying, "PDUs whose handles are lost");
         let bearers: u64 = self.terminals.iter().flat_map(|ue| &ue.senders).map(Sender::holds).sum();
         bearers + self.elsewhere.holds()
     }
