@@ -38,7 +38,7 @@ def ordered(place: int) -> dict[str, Any]:
 
 
 #: How near labels of an axis may stand, as a share of it.
-NEAREST = 0.08
+NEAREST = 0.09
 
 
 @dataclass(frozen=True)
