@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
-__all__ = ["Grid", "Numbers", "Point", "by_reading"]
+__all__ = ["Grid", "Grids", "Numbers", "Point", "by_reading"]
 
 #: A value of each parameter.
 Point = Mapping[str, Any]
@@ -162,6 +162,21 @@ class Numbers:
             flat = values.reshape(-1)
             columns[name] = pa.array(flat, mask=np.isnan(flat))
         return Table(pa.table(columns))
+
+
+@dataclass(frozen=True)
+class Grids:
+    """The numbers of the grids of one reading of a paper, by their names."""
+
+    #: What is taken, in a word or two.
+    name: str
+    grids: Mapping[str, Numbers] = field(default_factory=dict)
+
+    def grid(self, name: str) -> Numbers:
+        """A grid's numbers."""
+        if name not in self.grids:
+            raise NotRun(f"{name} was not run")
+        return self.grids[name]
 
 
 def by_reading(numbers: Mapping[str, Numbers]) -> dict[str, dict[str, Numbers]]:

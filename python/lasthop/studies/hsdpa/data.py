@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from lasthop.stats import Estimate, estimate
 from lasthop.studies.claims import NotRun
-from lasthop.studies.grid import Numbers
+from lasthop.studies.grid import Grids, Numbers
 from lasthop.studies.hsdpa.scenario import TITLES
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -23,18 +23,8 @@ LEVEL = 0.90
 
 
 @dataclass(frozen=True)
-class Data:
-    """The numbers of each grid that was run, by its name."""
-
-    #: What is taken, in a word or two.
-    name: str
-    grids: Mapping[str, Numbers] = field(default_factory=dict)
-
-    def grid(self, name: str) -> Numbers:
-        """A grid's numbers."""
-        if name not in self.grids:
-            raise NotRun(f"{name} was not run")
-        return self.grids[name]
+class Data(Grids):
+    """The numbers of each grid that was run, and what is made of them."""
 
     @property
     def main(self) -> Numbers:

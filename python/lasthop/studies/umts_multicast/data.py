@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lasthop.stats import Estimate, estimate
-from lasthop.studies.claims import NotRun
-from lasthop.studies.grid import Numbers
+from lasthop.studies.grid import Grids
 from lasthop.studies.umts_multicast.experiments import TCP_FLOWS
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -41,18 +40,8 @@ EXPULSION = "expulsion"
 
 
 @dataclass(frozen=True)
-class Data:
-    """The numbers of each grid that was run, by its name."""
-
-    #: What is taken, in a word or two.
-    name: str
-    grids: Mapping[str, Numbers] = field(default_factory=dict)
-
-    def grid(self, name: str) -> Numbers:
-        """A grid's numbers."""
-        if name not in self.grids:
-            raise NotRun(f"{name} was not run")
-        return self.grids[name]
+class Data(Grids):
+    """The numbers of each grid that was run, and what is made of them."""
 
     @property
     def sizes(self) -> Sequence[int]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from lasthop.studies.claims import NotRun
-from lasthop.studies.grid import Numbers
+from lasthop.studies.grid import Grids
 from lasthop.studies.umts_tcp.switching import Download, Sharing
 from lasthop.studies.umts_tcp.watched import Followed
 
@@ -14,20 +13,11 @@ __all__ = ["Data"]
 
 
 @dataclass(frozen=True)
-class Data:
-    """The numbers of each grid that was run, by its name."""
+class Data(Grids):
+    """The numbers of each grid that was run, and what is made of them."""
 
-    #: What is taken, in a word or two.
-    name: str
-    grids: Mapping[str, Numbers] = field(default_factory=dict)
     #: The buffer through the periods of a download, and two terminals that share a channel.
     download: Download | None = None
     sharing: Sharing | None = None
     #: Runs of chapter 6 over time.
     followed: Mapping[str, Followed] | None = None
-
-    def grid(self, name: str) -> Numbers:
-        """A grid's numbers."""
-        if name not in self.grids:
-            raise NotRun(f"{name} was not run")
-        return self.grids[name]
