@@ -54,10 +54,8 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let mut rtt: [Vec<Option<f64>>; 2] = Default::default();
     let (mut rtt_mean, mut rtt_samples) = (Vec::new(), Vec::new());
     let mut delay: [Vec<Option<f64>>; 2] = Default::default();
-    let mut drops_by_flow: BTreeMap<FlowId, i64> = BTreeMap::new();
-    for ((_, _, flow), count) in &simulation.core().counters().drops {
-        *drops_by_flow.entry(*flow).or_default() += count.packets as i64;
-    }
+    let counters = simulation.core().counters();
+    let (losses, to_nobody) = (by_flow(counters.losses()), by_flow(counters.to_nobody()));
     for flow in flows {
         let sender = Part::of_sender(simulation, flow.id);
         let see = |receiver: &Part| {
@@ -72,9 +70,9 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             for (column, name) in received.iter_mut().zip(["received_packets", "received_bytes", "duplicate_packets"]) {
                 column.push(receiver.value(name).map(|v| v as i64));
             }
-            let drops = drops_by_flow.get(&flow.id).copied().unwrap_or(0);
-            dropped.push(Some(drops));
-            let sent = sender.value("sent_packets").unwrap_or(0.0);
+            let [drops, unwanted] = [&losses, &to_nobody].map(|of| of.get(&flow.id).copied().unwrap_or(0));
+            dropped.push(Some(drops as i64));
+            let sent = sender.value("sent_packets").unwrap_or(0.0) - unwanted as f64;
             loss.push((sent > 0.0).then(|| 100.0 * drops as f64 / sent));
             for (column, name) in counts.iter_mut().zip(SENDER_COUNTS) {
                 column.push(sender.value(name).map(|v| v as i64));
@@ -115,6 +113,15 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     ];
     columns.extend(SENDER_COUNTS.into_iter().zip(counts.map(Column::Int)));
     Table { columns }
+}
+
+/// The packets of each flow, summed.
+fn by_flow(counts: impl Iterator<Item = (FlowId, u64)>) -> BTreeMap<FlowId, u64> {
+    let mut sums = BTreeMap::new();
+    for (flow, packets) in counts {
+        *sums.entry(flow).or_default() += packets;
+    }
+    sums
 }
 
 /// The table `transfers`: a row for each transfer of a finite amount of data.

@@ -72,6 +72,22 @@ pub struct Counters {
     pub marks: BTreeMap<Place, u64>,
 }
 
+impl Counters {
+    /// Packets that were dropped on their way to somebody: flows, each perhaps several times, and how many.
+    pub fn losses(&self) -> impl Iterator<Item = (FlowId, u64)> {
+        self.drops.iter().filter(|((_, cause, _), _)| *cause != Cause::NoMembers).map(of_flow)
+    }
+
+    /// Packets that nobody was to get, likewise.
+    pub fn to_nobody(&self) -> impl Iterator<Item = (FlowId, u64)> {
+        self.drops.iter().filter(|((_, cause, _), _)| *cause == Cause::NoMembers).map(of_flow)
+    }
+}
+
+fn of_flow(((_, _, flow), count): (&(Place, Cause, FlowId), &DropCount)) -> (FlowId, u64) {
+    (*flow, count.packets)
+}
+
 /// How many packets of a flow a place dropped for one cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DropCount {

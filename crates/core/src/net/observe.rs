@@ -29,6 +29,8 @@ pub enum Cause {
     NoRoute,
     /// Nobody listens at its port.
     NoEndpoint,
+    /// Its sender knows of no member of its group.
+    NoMembers,
     /// It came to a member of a tree from elsewhere than its parent.
     WrongInterface,
     /// It belonged to an earlier connection.
@@ -43,7 +45,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Overflow,
         Self::Early,
         Self::Policed,
@@ -52,6 +54,7 @@ impl Cause {
         Self::LinkDown,
         Self::NoRoute,
         Self::NoEndpoint,
+        Self::NoMembers,
         Self::WrongInterface,
         Self::OldConnection,
         Self::Radio,
@@ -70,6 +73,7 @@ impl Cause {
             Self::LinkDown => "link_down",
             Self::NoRoute => "no_route",
             Self::NoEndpoint => "no_endpoint",
+            Self::NoMembers => "no_members",
             Self::WrongInterface => "wrong_interface",
             Self::OldConnection => "old_connection",
             Self::Radio => "radio",

@@ -134,6 +134,22 @@ fn a_tree_follows_the_network_with_messages_or_at_once() {
 }
 
 #[test]
+fn what_nobody_asked_for_is_no_loss() {
+    // Ten packets from 0 to 0.9 s, before the join; ninety from 1 s on, of which two are lost.
+    let text = "duration = '10 s'
+        link = [{ name = 'wire', between = ['s', 'd'], rate = '1 Gbit/s', loss.list.drop = [3, 7] }]
+        group = [{ name = 'g', join = [{ at = '950 ms', members = ['d'] }] }]
+        flow = [{ from = 's', to = 'g', transport = 'udp', source.cbr = { interval = '100 ms', size = '100 B' } }]";
+    let results = run(text, 1);
+    let drops = results.table("drops").unwrap();
+    let nobody = rows(drops, &[("cause", "no_members")]);
+    assert_eq!(nobody.iter().map(|&row| drops.number("packets", row).unwrap()).sum::<f64>(), 10.0);
+    assert_eq!(column(&results, "flows", "received_packets"), [88.0]);
+    assert_eq!(column(&results, "flows", "dropped_packets"), [2.0]);
+    assert_eq!(column(&results, "flows", "loss_pct"), [100.0 * 2.0 / 90.0]);
+}
+
+#[test]
 fn an_area_is_sent_to_whoever_listens() {
     let text = "duration = '1 s'
         link = [

@@ -55,9 +55,8 @@ impl Simulation {
         let mut values: Vec<_> = sender.values.into_iter().zip(receivers.values).map(|(s, r)| s.or(r)).collect();
         for (name, value) in wanted.iter().zip(&mut values) {
             if name == DROPPED_PACKETS {
-                let drops = &self.core.counters().drops;
-                let of_flow = drops.iter().filter(|((_, _, of), _)| *of == flow);
-                *value = Some(of_flow.map(|(_, count)| count.packets).sum::<u64>() as f64);
+                let of_flow = self.core.counters().losses().filter(|(of, _)| *of == flow);
+                *value = Some(of_flow.map(|(_, packets)| packets).sum::<u64>() as f64);
             }
         }
         values

@@ -266,8 +266,10 @@ impl Simulation {
     #[inline(never)]
     fn replicate(&mut self, node: NodeId, via: Port, group: GroupId, pkt: Pkt) {
         let here = &self.nodes[node.0 as usize];
-        let Some(list) = here.group(group, self.core.packet(&pkt).from.node) else {
-            return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
+        let source = self.core.packet(&pkt).from.node;
+        let nobody = |elsewhere| if source == node { Cause::NoMembers } else { elsewhere };
+        let Some(list) = here.group(group, source) else {
+            return self.core.drop(pkt, self.nowhere, nobody(Cause::NoRoute));
         };
         if list.parent.is_some_and(|parent| parent != via) {
             return self.core.drop(pkt, self.nowhere, Cause::WrongInterface);
@@ -275,7 +277,7 @@ impl Simulation {
         let local = list.local;
         let mut rest = list.out.len() + usize::from(local);
         if rest == 0 {
-            return self.core.drop(pkt, self.nowhere, Cause::NoEndpoint);
+            return self.core.drop(pkt, self.nowhere, nobody(Cause::NoEndpoint));
         }
         let mut pkt = Some(pkt);
         let mut take = |core: &mut Core| {
