@@ -13,13 +13,14 @@ use lasthop_core::net::{Observation, Observer, TcpFlags};
 use lasthop_core::scenario::run::Run;
 
 use crate::build::{self, FORWARD, Obstacle};
+use crate::families::Outcomes;
 use crate::in_parallel;
 use crate::index::{Case, Network};
 use crate::queue_length::{self, QueueLength};
 use crate::report::Outcome;
 
 /// Compares the scenarios of one family that have bins.
-pub fn family(folder: &Path, cases: &[Case], jobs: usize) -> Vec<(String, Outcome)> {
+pub fn family(folder: &Path, cases: &[Case], jobs: usize) -> Outcomes {
     in_parallel(jobs, cases, |case| {
         let outcome = compare(&folder.join(&case.file), case).unwrap_or_else(|outcome| outcome);
         (case.id.clone(), outcome)

@@ -14,14 +14,15 @@ use lasthop_core::scenario::run::{Results, Run};
 use lasthop_core::scenario::types::Scenario;
 
 use crate::build::{self, BOTTLENECK, Obstacle};
+use crate::families::Outcomes;
 use crate::in_parallel;
-use crate::index::{Case, Network};
+use crate::index::{Case, Network, ReadCase};
 use crate::report::Outcome;
 use crate::watch::{Event, Events, SAMPLE, Watcher};
 
 /// Compares the scenarios of one family. What any of its files with so many flows records is
 /// compared in all of them: a file can lack events of a kind because none occurred.
-pub fn family(folder: &Path, cases: &[Result<Case, (String, String)>], jobs: usize) -> Vec<(String, Outcome)> {
+pub fn family(folder: &Path, cases: &[ReadCase], jobs: usize) -> Outcomes {
     let prepared = in_parallel(jobs, cases, |case| match case {
         Ok(case) => (case.id.clone(), prepare(folder, case)),
         Err((id, message)) => (id.clone(), Err(Outcome::Failed(message.clone()))),

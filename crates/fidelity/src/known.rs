@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::families::Outcomes;
 use crate::report::Outcome;
 
-/// Scenarios and what came of them.
-type Outcomes = Vec<(String, Outcome)>;
-
 /// Gives the differences of a folder that are known their cause. One that is no longer there is a failure.
-pub fn explain(folder: &Path, outcomes: Outcomes) -> Outcomes {
-    let Ok(text) = std::fs::read_to_string(folder.join("differences.json")) else { return outcomes };
-    let causes: BTreeMap<String, String> = match serde_json::from_str(&text) {
-        Ok(causes) => causes,
-        Err(e) => return vec![(String::new(), Outcome::Failed(format!("differences.json: {e}")))],
-    };
+///
+/// # Errors
+/// What is wrong with the file of causes.
+pub fn explain(folder: &Path, outcomes: Outcomes) -> Result<Outcomes, String> {
+    let Ok(text) = std::fs::read_to_string(folder.join("differences.json")) else { return Ok(outcomes) };
+    let causes: BTreeMap<String, String> = serde_json::from_str(&text).map_err(|e| format!("differences.json: {e}"))?;
     let gone = |scenario: &str| !outcomes.iter().any(|(s, o)| s == scenario && matches!(o, Outcome::Differs(..)));
     let stale: Vec<String> = causes.keys().filter(|scenario| gone(scenario)).cloned().collect();
     let stale = stale.into_iter().map(|s| (s, Outcome::Failed("differences.json: it does not differ".to_owned())));
@@ -25,5 +23,5 @@ pub fn explain(folder: &Path, outcomes: Outcomes) -> Outcomes {
         };
         (scenario, outcome)
     });
-    explained.chain(stale).collect()
+    Ok(explained.chain(stale).collect())
 }

@@ -10,6 +10,7 @@ use lasthop_core::engine::Duration;
 use lasthop_core::scenario::run::{Results, Run};
 
 use crate::build::{self, Obstacle};
+use crate::families::Outcomes;
 use crate::in_parallel;
 use crate::index::{Flow, Network, RandomLoss, Summary};
 use crate::means::{Mean, Test, rejected, welch};
@@ -24,7 +25,7 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 const COLUMNS: [&str; 6] = ["goodput_bps", "packets_sent", "retransmissions", "timeouts", "window_cuts", "mean_srtt_s"];
 
 /// Compares each variant at each loss rate.
-pub fn compare(family: &RandomLoss, jobs: usize) -> Vec<(String, Outcome)> {
+pub fn compare(family: &RandomLoss, jobs: usize) -> Outcomes {
     let runs: Vec<(usize, u32, u64)> = family
         .seeds
         .iter()

@@ -12,10 +12,11 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use crate::in_parallel;
+use crate::families::Outcomes;
 use crate::means::{Mean, Test, rejected, welch};
 use crate::report::Outcome;
 use crate::watch::Watcher;
+use crate::{in_parallel, index};
 
 /// Our seeds for each of ns-2's.
 const SEEDS_FOR_EACH: u64 = 4;
@@ -96,21 +97,14 @@ struct Tcp {
     other: IgnoredAny,
 }
 
-/// Whether a folder is of this family, and then what came of it.
-pub fn folder(path: &Path, jobs: usize) -> Option<Vec<(String, Outcome)>> {
-    let index: Value = serde_json::from_str(&std::fs::read_to_string(path.join("index.json")).ok()?).ok()?;
-    if index.get("family")?.as_str()? != "rlm" {
-        return None;
-    }
-    let index: Index = match serde_json::from_value(index) {
-        Ok(index) => index,
-        Err(error) => return Some(vec![(String::new(), Outcome::Failed(format!("index.json: {error}")))]),
-    };
+/// Compares the folder of this family. All is in its index.
+pub fn compare(_: &Path, index: Value, jobs: usize) -> Result<Outcomes, String> {
+    let index: Index = index::file(index)?;
     let (mut lines, mut tests) = (Vec::new(), Vec::new());
     for scenario in index.scenarios {
         let id = scenario.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
         let described = serde_json::from_value::<Described>(scenario).map_err(|error| error.to_string());
-        match described.and_then(|described| compare(&described, jobs)) {
+        match described.and_then(|described| means(&described, jobs)) {
             Err(why) => lines.push((id, Outcome::Failed(why))),
             Ok(found) => {
                 lines.push((id, Outcome::Same(found.len())));
@@ -126,10 +120,10 @@ pub fn folder(path: &Path, jobs: usize) -> Option<Vec<(String, Outcome)>> {
             other => other,
         };
     }
-    Some(lines)
+    Ok(lines)
 }
 
-fn compare(described: &Described, jobs: usize) -> Result<Vec<Test>, String> {
+fn means(described: &Described, jobs: usize) -> Result<Vec<Test>, String> {
     let scenario = scenario(described)?;
     let [first, last] = described.seeds;
     let seeds: Vec<u64> = (first..first + SEEDS_FOR_EACH * (last - first + 1)).collect();

@@ -13,7 +13,9 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::compare::text;
+use crate::families::Outcomes;
 use crate::report::Outcome;
+use crate::{in_parallel, index};
 
 /// How far a delay may be off, in microseconds.
 const DELAY_US: f64 = 0.1;
@@ -102,23 +104,15 @@ struct Rates {
     isl: u64,
 }
 
-/// Whether a folder is of this family, and then what came of it.
-pub fn folder(path: &Path) -> Option<Vec<(String, Outcome)>> {
-    let index: Value = serde_json::from_str(&std::fs::read_to_string(path.join("index.json")).ok()?).ok()?;
-    if index.get("family")?.as_str()? != "satellite" {
-        return None;
-    }
-    let index: Index = match serde_json::from_value(index) {
-        Ok(index) => index,
-        Err(error) => return Some(vec![(String::new(), Outcome::Failed(format!("index.json: {error}")))]),
-    };
-    let compared = index.scenarios.into_iter().map(|scenario| {
+/// Compares the folder of this family.
+pub fn compare(folder: &Path, index: Value, jobs: usize) -> Result<Outcomes, String> {
+    let index: Index = index::file(index)?;
+    Ok(in_parallel(jobs, &index.scenarios, |scenario| {
         let id = scenario.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
-        let outcome = serde_json::from_value::<Described>(scenario).map_err(|error| error.to_string());
-        let outcome = outcome.and_then(|described| compare(path, &described));
+        let described = Described::deserialize(scenario).map_err(|error| error.to_string());
+        let outcome = described.and_then(|described| one(folder, &described));
         (id, outcome.unwrap_or_else(Outcome::Failed))
-    });
-    Some(compared.collect())
+    }))
 }
 
 /// A packet's journey: microseconds, links, and the nodes on its path. Without a delay it was lost.
@@ -127,7 +121,7 @@ struct Journey {
     path: String,
 }
 
-fn compare(folder: &Path, described: &Described) -> Result<Outcome, String> {
+fn one(folder: &Path, described: &Described) -> Result<Outcome, String> {
     let theirs = journeys(&folder.join(&described.files.delay))?;
     let handoffs = handoffs(&folder.join(&described.files.handoffs))?;
     if handoffs.len() != described.handoffs {

@@ -1,6 +1,6 @@
-//! The statistical scenarios of TFRC.
+//! The family tfrc: deterministic scenarios, and statistical ones.
 //!
-//! Those with random losses are repeated run by run: the bottleneck draws a number for each arrival
+//! Of the latter, those with random losses are repeated run by run: the bottleneck draws a number for each arrival
 //! from the generator that the seed sets, and nobody else draws. With the same draws the runs are
 //! the same.
 //!
@@ -20,16 +20,19 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use crate::build::{self, Obstacle};
+use crate::compare;
+use crate::families::Outcomes;
 use crate::in_parallel;
 use crate::index::{self, Network};
 use crate::means::{Mean, Test, rejected, welch};
 use crate::mrg::Mrg32k3a;
 use crate::report::Outcome;
 
-/// Compares the scenarios of an index's list `statistical`.
-pub fn compare(folder: &Path, items: &[Value], jobs: usize) -> Vec<(String, Outcome)> {
-    let mut lines = Vec::new();
-    for item in items {
+/// Compares the deterministic scenarios of an index, and those of its list `statistical`.
+pub fn compare(folder: &Path, index: Value, jobs: usize) -> Result<Outcomes, String> {
+    let (cases, statistical) = index::tfrc(index)?;
+    let mut lines = compare::family(folder, &cases, jobs);
+    for item in &statistical {
         let id = item.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
         let outcome = match id.as_str() {
             "loss-delay" => read(item).and_then(|item| loss_delay(folder, &item, jobs)),
@@ -39,7 +42,7 @@ pub fn compare(folder: &Path, items: &[Value], jobs: usize) -> Vec<(String, Outc
         };
         lines.push((id, outcome.unwrap_or_else(|outcome| outcome)));
     }
-    lines
+    Ok(lines)
 }
 
 fn read<T: DeserializeOwned>(item: &Value) -> Result<T, Outcome> {

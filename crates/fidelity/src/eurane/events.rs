@@ -23,6 +23,7 @@ use lasthop_core::radio::umts::{Setup, Umts};
 
 use super::index::Case;
 use super::script::{PORT, Script, Send};
+use crate::families::Outcomes;
 use crate::in_parallel;
 use crate::report::Outcome;
 
@@ -58,7 +59,7 @@ const COLUMNS: [&str; 16] = [
 ];
 
 /// Compares the scenarios of one family.
-pub fn compare(folder: &Path, cases: &[Result<Case, (String, String)>], jobs: usize) -> Vec<(String, Outcome)> {
+pub fn compare(folder: &Path, cases: &[Result<Case, (String, String)>], jobs: usize) -> Outcomes {
     in_parallel(jobs, cases, |case| match case {
         Err((id, message)) => (id.clone(), Outcome::Failed(message.clone())),
         Ok(Case { id, left_out: Some(why), .. }) => (id.clone(), Outcome::LeftOut(why.clone())),

@@ -43,7 +43,7 @@ pub fn switch(value: Value) -> Result<Cases, String> {
 }
 
 fn cases<D: Description>(value: Value) -> Result<Cases, String> {
-    let file: File = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
+    let file: File = crate::index::file(value)?;
     let cases = file.scenarios.into_iter().map(|scenario| {
         let id = scenario.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
         serde_json::from_value::<D>(scenario).map_err(|e| e.to_string()).and_then(D::describe).map_err(|e| (id, e))

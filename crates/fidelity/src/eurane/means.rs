@@ -15,6 +15,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::RTO_2_29;
+use crate::families::Outcomes;
 use crate::in_parallel;
 use crate::means::Mean;
 use crate::report::Outcome;
@@ -91,8 +92,8 @@ const SHARE: f64 = 0.01;
 const VEGAS_SHARE: f64 = 0.04;
 
 /// Compares the means of a folder: a line for each variant, error rate and part.
-pub fn compare(folder: &Path, value: Value, jobs: usize) -> Result<Vec<(String, Outcome)>, String> {
-    let file: File = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
+pub fn compare(folder: &Path, value: Value, jobs: usize) -> Result<Outcomes, String> {
+    let file: File = crate::index::file(value)?;
     let reference = read_means(&folder.join("means.csv"))?;
     let mut points = Vec::new();
     for set in &file.sets {

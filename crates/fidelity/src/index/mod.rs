@@ -15,55 +15,69 @@ pub use random_loss::{RandomLoss, Summary};
 use std::path::Path;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use dumbbell::Dumbbell;
 use handover::Handover;
 use random_loss::RandomLossFile;
 
-/// A family of scenarios.
-pub enum Family {
-    /// Deterministic scenarios; those that cannot be read, with the reason.
-    Exact(Vec<Result<Case, (String, String)>>),
-    /// One network, several variants and loss rates, many seeds.
-    RandomLoss(Box<RandomLoss>),
-    /// Deterministic scenarios of TFRC, and statistical ones.
-    Tfrc(Vec<Result<Case, (String, String)>>, Vec<Value>),
-    /// Another kind: the names of its scenarios.
-    Unsupported(Vec<String>),
+/// A scenario, or its name and what is not understood of it.
+pub type ReadCase = Result<Case, (String, String)>;
+
+/// The index of a folder.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read(folder: &Path) -> Result<Value, String> {
+    let file = folder.join("index.json");
+    let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    serde_json::from_str(&text).map_err(|e| format!("index.json: {e}"))
 }
 
-impl Family {
-    /// Reads the index of a folder.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn read(folder: &Path) -> Result<Self, String> {
-        let file = folder.join("index.json");
-        let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
-        let value: Value = serde_json::from_str(&text).map_err(|e| format!("index.json: {e}"))?;
-        let family = value.get("family").and_then(Value::as_str).unwrap_or_default();
-        // A family may come in several folders: tcp-scripted, tcp-scripted-more.
-        let is = |name: &str| family.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-        if is("tcp-scripted") || is("tcp-droptail") {
-            exact::<Dumbbell>(value)
-        } else if is("handover") || is("xcp") {
-            exact::<Handover>(value)
-        } else if is("tfrc") {
-            let file: TfrcFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
-            Ok(Self::Tfrc(cases::<Handover>(file.exact_scenarios), file.statistical))
-        } else if is("tcp-random-loss") {
-            let family: RandomLossFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
-            family.describe(folder).map(|f| Self::RandomLoss(Box::new(f)))
-        } else {
-            Ok(Self::Unsupported(ids(&value)))
-        }
-    }
+/// The scenarios of an index on a dumbbell that stays as it is.
+///
+/// # Errors
+/// What is not understood of it.
+pub fn dumbbells(index: Value) -> Result<Vec<ReadCase>, String> {
+    exact::<Dumbbell>(index)
+}
+
+/// The scenarios of an index on a dumbbell that changes.
+///
+/// # Errors
+/// What is not understood of it.
+pub fn changing(index: Value) -> Result<Vec<ReadCase>, String> {
+    exact::<Handover>(index)
+}
+
+/// The deterministic scenarios of tfrc, and the statistical ones.
+///
+/// # Errors
+/// What is not understood of it.
+pub fn tfrc(index: Value) -> Result<(Vec<ReadCase>, Vec<Value>), String> {
+    let file: TfrcFile = file(index)?;
+    Ok((cases::<Handover>(file.exact_scenarios), file.statistical))
+}
+
+/// One network, several variants and loss rates, many seeds.
+///
+/// # Errors
+/// What is not understood of it.
+pub fn random_loss(folder: &Path, index: Value) -> Result<RandomLoss, String> {
+    file::<RandomLossFile>(index)?.describe(folder)
+}
+
+/// An index of a known form.
+///
+/// # Errors
+/// What is not understood of it.
+pub fn file<T: DeserializeOwned>(index: Value) -> Result<T, String> {
+    serde_json::from_value(index).map_err(|e| format!("index.json: {e}"))
 }
 
 /// The names of all scenarios in an index of whatever form.
-fn ids(value: &Value) -> Vec<String> {
+pub fn ids(value: &Value) -> Vec<String> {
     let lists = value.as_object().into_iter().flat_map(|o| o.values()).filter_map(Value::as_array);
     let mut ids: Vec<String> = lists.flatten().filter_map(|s| s.get("id")?.as_str()).map(str::to_owned).collect();
     if ids.is_empty() {
@@ -90,15 +104,15 @@ trait Description: for<'de> Deserialize<'de> {
     fn describe(self) -> Result<Case, String>;
 }
 
-fn exact<D: Description>(value: Value) -> Result<Family, String> {
-    let file: ExactFile = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
+fn exact<D: Description>(index: Value) -> Result<Vec<ReadCase>, String> {
+    let file: ExactFile = file(index)?;
     let exact = file.scenarios.into_iter().chain(file.exact_scenarios).collect();
     let (mut all, bins) = (cases::<D>(exact), cases::<D>(file.dumbbells));
     all.extend(bins.into_iter().map(|case| case.map(|case| Case { bins: true, ..case })));
-    Ok(Family::Exact(all))
+    Ok(all)
 }
 
-fn cases<D: Description>(scenarios: Vec<Value>) -> Vec<Result<Case, (String, String)>> {
+fn cases<D: Description>(scenarios: Vec<Value>) -> Vec<ReadCase> {
     let cases = scenarios.into_iter().map(|scenario| {
         let id = scenario.get("id").and_then(Value::as_str).unwrap_or("without id").to_owned();
         let read = serde_json::from_value::<D>(scenario).map_err(|e| e.to_string());

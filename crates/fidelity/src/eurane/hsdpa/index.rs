@@ -63,7 +63,7 @@ pub struct Scenario {
 
 /// The scenarios of an index.
 pub fn read(value: Value) -> Result<Vec<Scenario>, String> {
-    let file: File = serde_json::from_value(value).map_err(|e| format!("index.json: {e}"))?;
+    let file: File = crate::index::file(value)?;
     Ok(file.scenarios)
 }
 

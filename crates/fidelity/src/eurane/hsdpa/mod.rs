@@ -12,13 +12,14 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::families::Outcomes;
 use crate::in_parallel;
 use crate::report::Outcome;
 
 use index::Scenario;
 
 /// Compares the scenarios of a folder.
-pub fn compare(folder: &Path, value: Value, jobs: usize) -> Result<Vec<(String, Outcome)>, String> {
+pub fn compare(folder: &Path, value: Value, jobs: usize) -> Result<Outcomes, String> {
     let scenarios = index::read(value)?;
     let reference = runs::read(&folder.join("runs.csv"))?;
     let (exact, random): (Vec<_>, Vec<_>) = scenarios.into_iter().partition(Scenario::draws_nothing);
@@ -36,7 +37,7 @@ pub fn compare(folder: &Path, value: Value, jobs: usize) -> Result<Vec<(String, 
 }
 
 /// A deterministic scenario: its decisions, its events if they are recorded, and its means.
-fn one_by_one(folder: &Path, scenario: &Scenario, reference: &runs::Reference) -> Vec<(String, Outcome)> {
+fn one_by_one(folder: &Path, scenario: &Scenario, reference: &runs::Reference) -> Outcomes {
     let id = |what: &str| format!("{} {what}", scenario.id);
     let seen = match watch::run(scenario, scenario.seed) {
         Ok(seen) => seen,
