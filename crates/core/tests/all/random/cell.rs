@@ -5,19 +5,32 @@ use std::fmt::Write;
 use super::{Dice, loss};
 
 /// Writes cell number `i`, whose RNC is one of so many nodes, for a run of `ms` milliseconds. How many terminals it
-/// has.
-pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize) -> usize {
+/// has. Headers may be `compressed`.
+pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize, compressed: bool) -> usize {
     let ues = if dice.one_in(6) { 1 + dice.below(30) } else { 1 + dice.below(4) };
     let _ = writeln!(out, "\n[[cell]]\nname = \"cell {i}\"\nrnc = \"n{}\"\nues = {ues}", dice.below(nodes));
     if dice.one_in(3) {
         let _ = writeln!(out, "loss_indication = \"{}\"", dice.pick(&["edge", "toggle", "resend"]));
     }
+    if compressed {
+        let _ = match dice.below(3) {
+            0 => Ok(()),
+            1 => writeln!(out, "pdcp = \"rfc2507\""),
+            _ => writeln!(
+                out,
+                "pdcp.rfc2507 = {{ tcp_space = {}, non_tcp_space = {}, f_max_period = {} }}",
+                3 + dice.below(253),
+                3 + dice.below(1_000),
+                1 + dice.below(300)
+            ),
+        };
+    }
     if dice.one_in(6) {
-        high_speed(dice, out, ms, ues);
+        high_speed(dice, out, ms, ues, compressed);
         return ues;
     }
     if !dice.one_in(4) {
-        let _ = writeln!(out, "rlc.{}", rlc(dice));
+        let _ = writeln!(out, "rlc.{}", rlc(dice, compressed));
     }
     let moves = dice.one_in(3);
     let loops = moves && dice.one_in(2);
@@ -60,8 +73,8 @@ pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize
 }
 
 /// A high-speed shared channel in the place of all that.
-fn high_speed(dice: &mut Dice, out: &mut String, ms: usize, ues: usize) {
-    let rlc = rlc(dice);
+fn high_speed(dice: &mut Dice, out: &mut String, ms: usize, ues: usize, compressed: bool) {
+    let rlc = rlc(dice, compressed);
     let _ = match rlc.starts_with("tm") {
         true => {
             writeln!(out, "rlc.eurane_hs = {{ buffer = {}, wait = \"{} ms\" }}", 30 + dice.below(600), dice.below(5))
@@ -202,8 +215,9 @@ fn channels(dice: &mut Dice, out: &mut String, moves: bool) {
     }
 }
 
-/// RLC whose PDUs are no larger than 40 B, which every channel carries, nor smaller than a report needs.
-fn rlc(dice: &mut Dice) -> String {
+/// RLC whose PDUs are no larger than 40 B, which every channel carries, nor smaller than a report needs; `ordered` if it has to keep the
+/// order.
+fn rlc(dice: &mut Dice, ordered: bool) -> String {
     let pdu = 16 + dice.below(25);
     let header = dice.pick(&["free", "included"]);
     match dice.below(8) {
@@ -216,7 +230,7 @@ fn rlc(dice: &mut Dice) -> String {
             format!("am = {{ pdu = \"{pdu} B\", header = \"{header}\", discard = \"{discard}\", max_dat = {max_dat} }}")
         }
         6 => format!("am = {{ discard = \"timer\", discard_timer = \"{} ms\" }}", 100 + dice.below(7_400)),
-        _ => format!("am = {{ window = {}, in_sequence = {} }}", 1 + dice.below(2047), dice.one_in(2)),
+        _ => format!("am = {{ window = {}, in_sequence = {} }}", 1 + dice.below(2047), ordered || dice.one_in(2)),
     }
 }
 
@@ -237,7 +251,7 @@ fn rrc(dice: &mut Dice, ms: usize) -> String {
         add("uplink_threshold", format!("\"{} B\"", dice.below(2_000)));
     }
     if dice.one_in(2) {
-        add("budget", format!("\"{} kbit/s\"", dice.below(3_000)));
+        add("budget", format!("\"{} kbit/s\"", 1 + dice.below(3_000)));
     }
     for name in ["keep", "preemptible", "from_paging", "from_idle", "idle_after", "paging_after"] {
         if dice.one_in(3) {

@@ -5,10 +5,12 @@ use std::fmt::Write;
 mod cell;
 mod hsdpa;
 mod mbms;
+mod sky;
 
 use cell::cell;
 use hsdpa::hsdpa;
 use mbms::mbms;
+use sky::sky;
 
 /// Random numbers: SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Dice(u64);
@@ -47,9 +49,8 @@ impl Dice {
     }
 }
 
-/// A random valid scenario: 2 to 8 nodes in a tree with some more links, up to two cells of UMTS, some of HSDPA and a Node B of MBMS, up
-/// to six flows,
-/// and losses, changes and handovers. About `packets` packets, over all links.
+/// A random valid scenario: 2 to 8 nodes in a tree with some more links, up to two cells of UMTS, some of HSDPA, a Node B of MBMS and a
+/// constellation, up to six flows, and losses, changes and handovers. About `packets` packets, over all links.
 pub fn scenario(dice: &mut Dice, packets: f64) -> String {
     let nodes = 2 + dice.below(7);
     let mut pairs: Vec<(usize, usize)> = (1..nodes).map(|n| (dice.below(n), n)).collect();
@@ -67,7 +68,9 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
     if dice.one_in(2) {
         let _ = writeln!(out, "name = \"case\"");
     }
-    let _ = writeln!(out, "profile = \"{}\"", dice.pick(&["rfc", "ns2", "3gpp"]));
+    // Where headers are compressed, all are as they are on the wire.
+    let compressed = dice.one_in(4);
+    let _ = writeln!(out, "profile = \"{}\"", dice.pick(&["rfc", "3gpp", "ns2"][..3 - usize::from(compressed)]));
     let _ = writeln!(out, "duration = \"{ms} ms\"\nseed = {}", dice.below(1_000_000));
     if dice.one_in(3) {
         let names: Vec<String> = (0..nodes).map(|n| format!("\"n{n}\"")).collect();
@@ -100,12 +103,15 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
     }
     let cells = if dice.one_in(3) { 1 + dice.below(2) } else { 0 };
     let mut terminals: Vec<(String, usize)> =
-        (0..cells).map(|i| (format!("cell {i}"), cell(dice, &mut out, i, nodes, ms))).collect();
+        (0..cells).map(|i| (format!("cell {i}"), cell(dice, &mut out, i, nodes, ms, compressed))).collect();
     if dice.one_in(4) {
         terminals.push(("radio 0".to_owned(), hsdpa(dice, &mut out, 0, nodes)));
     }
     if dice.one_in(4) {
         terminals.push(("node b 0".to_owned(), mbms(dice, &mut out, 0, nodes, ms)));
+    }
+    if dice.one_in(4) {
+        sky(dice, &mut out, 0, nodes, ms);
     }
     let sender = dice.below(nodes);
     let mut members: Vec<String> = (0..nodes)
@@ -116,12 +122,13 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
         members.extend((0..*ues).filter(|_| dice.one_in(2)).map(|ue| format!("\"{radio}.ue[{ue}]\"")));
     }
     let group = dice.one_in(4) && !members.is_empty();
+    let layers = dice.one_in(3);
     if group {
         let _ = writeln!(out, "\n[[group]]\nname = \"all\"\nmembers = [{}]", members.join(", "));
         if dice.one_in(3) {
             let _ = writeln!(out, "trees = \"instant\"");
         }
-        if dice.one_in(3) {
+        if !layers && dice.one_in(3) {
             let _ = writeln!(out, "area = [{}]", members.join(", "));
         }
         if dice.one_in(2) {
@@ -149,7 +156,9 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
         if to_group {
             let _ = writeln!(out, "to = \"all\"");
             let controlled = !dice.one_in(3);
-            if !controlled {
+            if layers {
+                layered(dice, &mut out, packets / (ms as f64 / 1000.0), &members);
+            } else if !controlled {
                 let _ = writeln!(out, "transport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
             } else if dice.one_in(2) {
                 tfmcc(dice, &mut out);
@@ -157,6 +166,7 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
                 pgmcc(dice, &mut out);
             }
             match dice.below(3) {
+                _ if layers => {}
                 0 if controlled => {
                     let size = libm::round(dice.log(1.0, packets * 1000.0));
                     let _ = writeln!(out, "source.file.size = \"{size} B\"");
@@ -170,17 +180,21 @@ pub fn scenario(dice: &mut Dice, packets: f64) -> String {
             let _ = writeln!(out, "to = \"{to}\"\ntransport = \"udp\"\nsource.{}", datagrams(dice, ms, packets));
         } else {
             let _ = writeln!(out, "to = \"{to}\"");
-            // HSDPA's way up has no rate: what slows down for losses only would send ever more.
-            let reliable = !dice.one_in(3) || from.starts_with("radio");
+            // HSDPA's way up has no rate: what slows down for losses only would send ever more, if no window ends it.
+            let unlimited = from.starts_with("radio");
+            let reliable = !dice.one_in(3) || unlimited;
             // Web pages and files of 3GPP need what only TCP has; PGMCC serves no source that waits for what it has sent.
-            let sources = if reliable {
-                tcp(dice, &mut out);
+            let sources = if unlimited {
+                let _ = writeln!(out, "transport.tcp.window = {}", 1 + dice.below(50));
+                7
+            } else if reliable {
+                tcp(dice, &mut out, compressed);
                 7
             } else if dice.one_in(4) {
                 pgmcc(dice, &mut out);
                 4
             } else {
-                unreliable(dice, &mut out);
+                unreliable(dice, &mut out, compressed);
                 5
             };
             match dice.below(sources) {
@@ -277,7 +291,7 @@ fn queue(dice: &mut Dice) -> String {
         1 => format!("{} packets", libm::round(dice.log(4.0, 1000.0))),
         _ => format!("{} B", libm::round(dice.log(100.0, 1e6))),
     };
-    match dice.below(12) {
+    match dice.below(13) {
         6 => format!("rio = {{ limit = \"{limit}\", weight = {:.3} }}", dice.log(1e-3, 0.5)),
         7 => format!("drr = {{ limit = \"{limit}\", quantum = \"{} B\" }}", libm::round(dice.log(1.0, 9000.0))),
         8 => "priority = { classes = [{ dscp = [\"ef\", \"af11\"], queue = \"drr\" }, { queue = \"codel\" }] }"
@@ -291,6 +305,10 @@ fn queue(dice: &mut Dice) -> String {
             )
         }
         10 => format!("wfq = {{ limit = \"{limit}\", clock = \"{}\" }}", dice.pick(&["self-clocked", "gps"])),
+        12 => {
+            let (check, observe) = (1 + dice.below(100), 1 + dice.below(2_000));
+            format!("queue_phase = {{ limit = \"{limit}\", check = \"{check} ms\", observe = \"{observe} ms\" }}")
+        }
         11 => format!("diffserv = {{ limit = \"{limit}\", edge = {} }}", dice.one_in(2)),
         0 => format!("droptail = {{ limit = \"{limit}\", drop_front = true }}"),
         1 => format!("red = {{ limit = \"{limit}\", ecn = {} }}", dice.one_in(2)),
@@ -373,11 +391,12 @@ fn ftp(dice: &mut Dice, ms: usize, packets: f64) -> String {
     format!(" = {{ {times}, size_mean = \"{mean} B\", size_std = \"{} B\" }}", libm::round(mean * dice.log(0.01, 2.0)))
 }
 
-fn tcp(dice: &mut Dice, out: &mut String) {
+/// TCP with some of its parameters; in profile `rfc` if it has to have `whole` headers.
+fn tcp(dice: &mut Dice, out: &mut String, whole: bool) {
     if dice.one_in(4) {
         return;
     }
-    let ns2 = dice.one_in(2);
+    let ns2 = !whole && dice.one_in(2);
     let _ = writeln!(out, "transport.tcp.profile = \"{}\"", if ns2 { "ns2" } else { "rfc" });
     let variants = ["tahoe", "reno", "newreno", "sack", "fack", "vegas", "cubic"];
     let _ = writeln!(out, "transport.tcp.variant = \"{}\"", dice.pick(&variants[..7 - usize::from(ns2)]));
@@ -425,12 +444,12 @@ fn pgmcc(dice: &mut Dice, out: &mut String) {
 }
 
 /// TFRC, or DCCP with one of its congestion controls.
-fn unreliable(dice: &mut Dice, out: &mut String) {
+fn unreliable(dice: &mut Dice, out: &mut String, whole: bool) {
     let name = *dice.pick(&["tfrc", "dccp"]);
     let _ = if name == "dccp" {
         writeln!(out, "transport.dccp.ccid = {}", 2 + dice.below(2))
     } else {
-        writeln!(out, "transport.tfrc.profile = \"{}\"", dice.pick(&["rfc", "ns2"]))
+        writeln!(out, "transport.tfrc.profile = \"{}\"", dice.pick(&["rfc", "ns2"][..2 - usize::from(whole)]))
     };
     match dice.below(6) {
         0 => {
@@ -456,6 +475,24 @@ fn tfmcc(dice: &mut Dice, out: &mut String) {
     };
 }
 
+/// A layered session of at most about so many packets a second, to these members.
+fn layered(dice: &mut Dice, out: &mut String, most: f64, members: &[String]) {
+    let packet = libm::round(dice.log(28.0, 9_000.0));
+    let count = 1 + dice.below(6);
+    let highest = (most * packet * 8.0 / count as f64).clamp(200.0, 1e7);
+    let rates: Vec<String> =
+        (0..count).map(|_| format!("\"{} bit/s\"", libm::ceil(dice.log(100.0, highest)))).collect();
+    let _ = writeln!(out, "transport.layered.layers = [{}]", rates.join(", "));
+    let _ = writeln!(out, "transport.layered.packet = \"{packet} B\"\ntransport.layered.stagger = {}", dice.one_in(2));
+    let controls = ["\"rlm\"", "\"empty_layer\"", "{ fixed.layers = 2 }", "{ rlm.shared_learning = false }"];
+    let _ = writeln!(out, "transport.layered.control = {}", dice.pick(&controls));
+    if dice.one_in(3) {
+        let node = dice.pick(members);
+        let control = dice.pick(&controls);
+        let _ = writeln!(out, "transport.layered.exceptions = [{{ node = {node}, control = {control} }}]");
+    }
+}
+
 /// A scenario with one field spoiled: the text, the field, and its line.
 pub struct Spoiled {
     pub text: String,
@@ -475,8 +512,8 @@ pub fn spoil(dice: &mut Dice, text: &str) -> Spoiled {
     let (spoiled, field) = match dice.below(4) {
         0 => (format!("{key}q = {value}"), format!("{last}q")),
         1 if quantity => (format!("{key} = \"10 parsecs\""), last.to_owned()),
-        // Lengths and decibels may be negative where they are read.
-        2 if quantity && !value.ends_with(" m\"") && !value.ends_with(" dB\"") => {
+        // Lengths, decibels and angles may be negative where they are read.
+        2 if quantity && ![" m\"", " dB\"", " deg\""].iter().any(|unit| value.ends_with(unit)) => {
             (format!("{key} = \"-1 {}\"", value.trim_matches('"').split_once(' ').unwrap().1), last.to_owned())
         }
         1 | 2 => (format!("{key} = 1979-05-27"), last.to_owned()),
