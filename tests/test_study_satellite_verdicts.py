@@ -17,7 +17,7 @@ from lasthop.studies.satellite.network import MULTICAST, TCP, Tree
 
 CLAIM = {claim.id: claim for claim in CLAIMS}
 SEEDS = (1, 2, 3, 4)
-QUEUE_PHASE, RLM = experiments.SCHEMES
+RLM = experiments.SCHEMES[1]
 M1, M2 = f"{MULTICAST} 1", f"{MULTICAST} 2"
 
 #: A number, or how it follows from the point.
@@ -51,7 +51,7 @@ SCENARIO = {"scenario": (1, 2, 3)}
 
 
 def scenarios(**more: Value) -> Made:
-    """The three scenarios, with what is given; names have `_` for a blank before the stage's."""
+    """The three scenarios, with these quantities."""
     return Made(data.SCENARIOS, SCENARIO, more)
 
 
