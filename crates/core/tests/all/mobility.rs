@@ -94,7 +94,7 @@ fn packets_come_by_the_rnc_that_serves() {
     // After that there are 83.7 s of UMTS, and 30 s of 250 kB/s; the same may wait or find no room.
     let most = 83.7 * 7600.0 + 30.0 * 250e3 + beside;
     assert!((most * 0.5..=most).contains(&two), "{two} bytes by the second RNC");
-    assert_eq!(results.table("drops").map_or(0, |drops| rows(drops, &[("cause", "no route")]).len()), 0);
+    assert_eq!(results.table("drops").map_or(0, |drops| rows(drops, &[("cause", "no_route")]).len()), 0);
 }
 
 #[test]
