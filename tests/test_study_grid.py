@@ -11,9 +11,9 @@ from lasthop.errors import RunError
 from lasthop.results import Table
 from lasthop.scenario import load
 from lasthop.stats import Estimate
-from lasthop.studies import claims, trends
+from lasthop.studies import trends
 from lasthop.studies.bench import CPU, Bench, unfinished
-from lasthop.studies.claims import NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, NotRun
+from lasthop.studies.claims import NotRun
 from lasthop.studies.curves import Line, curves
 from lasthop.studies.grid import Grid, Numbers
 
@@ -122,30 +122,6 @@ def test_a_peak_lies_between_the_ends():
 
 def test_spread():
     assert trends.spread_pct([Estimate(value, 0, 3) for value in (50.0, 51.0, 55.0)]) == pytest.approx(10)
-
-
-def test_an_order_is_open_if_a_difference_may_be_nothing():
-    sure, doubtful, wrong = Estimate(1.0, 0.5, 9), Estimate(0.2, 0.5, 9), Estimate(-1.0, 0.5, 9)
-    assert claims.order("", {"a": sure}, []).verdict == REPRODUCED
-    assert claims.order("", {"a": sure, "b": doubtful}, []).verdict == NOT_COMPARABLE
-    assert claims.order("", {"a": doubtful, "b": wrong}, []).verdict == NOT_REPRODUCED
-    assert claims.order("", {"a": doubtful}, ["too large"]).verdict == NOT_REPRODUCED
-    assert claims.order("", {"a": Estimate(0.0, 0.0, 9)}, []).verdict == NOT_REPRODUCED
-
-
-def test_what_was_not_run_is_not_judged():
-    def judged(data):
-        if data is None:
-            raise NotRun("no runs")
-        return claims.Judgement(REPRODUCED)
-
-    claim = claims.Claim("Z1", "I", "x", "1", "1", "", judge=judged, fitted_at=["b"])
-    one = claims.judge(claim, "a", {"a": None, "b": 1, "c": None})
-    assert (one.verdict, one.judgement.reason) == (claims.NOT_YET_RUN, "no runs")
-    assert list(one.by_variant) == ["b"]
-    # A parameter of b was chosen by looking at this claim.
-    assert one.by_variant["b"].verdict == claims.CONSISTENT
-    assert claims.at(one, "c") is None and not claims.holds(claims.at(one, "c"))
 
 
 def test_a_figure_has_its_numbers():

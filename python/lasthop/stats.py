@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-__all__ = ["Estimate", "bootstrap", "estimate", "intervals"]
+__all__ = ["Estimate", "bootstrap", "estimate", "exact", "intervals"]
 
 #: How often a bootstrap draws.
 DRAWS = 400
+
+#: More runs than these are not worth counting.
+MOST_RUNS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,29 @@ class Estimate:
         """Whether the interval lies on one side of ``value``."""
         return self.n > 1 and not self.low <= value <= self.high
 
+    def at(self, level: float) -> Estimate:
+        """The same mean with an interval of another level."""
+        if self.n < 2 or level == self.level:
+            return Estimate(self.mean, self.half, self.n, level)
+        wider, mine = (_student(self.n - 1, one) for one in (level, self.level))
+        return Estimate(self.mean, self.half * wider / mine, self.n, level)
+
+    def runs_for(self, half: float) -> int | None:
+        """How many runs it takes for half an interval of ``half``; `None` if these do not say."""
+        if not math.isfinite(self.half) or self.n < 2 or not half > 0:
+            return None
+        deviation = self.half * math.sqrt(self.n) / _student(self.n - 1, self.level)
+        low, high = 2, 2
+        while _student(high - 1, self.level) * deviation / math.sqrt(high) > half:
+            if high > MOST_RUNS:
+                return None
+            low, high = high, 2 * high
+        while low < high:
+            middle = (low + high) // 2
+            enough = _student(middle - 1, self.level) * deviation / math.sqrt(middle) <= half
+            low, high = (low, middle) if enough else (middle + 1, high)
+        return high
+
     def __str__(self) -> str:
         return with_half(self.mean, self.half)
 
@@ -56,6 +82,11 @@ def estimate(values: Iterable[float], level: float = 0.95) -> Estimate:
     data = np.asarray([v for v in values if v is not None], dtype=float)
     mean, half, n = intervals(data, level)
     return Estimate(float(mean), float(half), int(n), level)
+
+
+def exact(value: float) -> Estimate:
+    """A value that no chance is in: a count of what a protocol does, a closed form."""
+    return Estimate(float(value), 0.0, 1)
 
 
 def intervals(values: Array, level: float = 0.95) -> tuple[Array, Array, Array]:
@@ -88,8 +119,14 @@ def bootstrap(statistic: Callable[[Sequence[int]], float], runs: int, level: flo
         return Estimate(whole, math.nan, runs, level)
     draws = np.random.default_rng(0).integers(runs, size=(DRAWS, runs))
     variance = float(np.nanvar([statistic(drawn) for drawn in draws], ddof=1)) * runs / (runs - 1)
-    student = float(_t_quantile(np.array(runs - 1), 0.5 + level / 2))
-    return Estimate(whole, student * math.sqrt(variance), runs, level)
+    return Estimate(whole, _student(runs - 1, level) * math.sqrt(variance), runs, level)
+
+
+def _student(freedom: int, level: float) -> float:
+    """Half the width of an interval of this level, in standard errors."""
+    import numpy as np
+
+    return float(_t_quantile(np.array(freedom), 0.5 + level / 2))
 
 
 def _t_quantile(freedom: Array, probability: float) -> Array:

@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop import files
 from lasthop.stats import number
+from lasthop.studies.claims import NOT_RUN
+from lasthop.studies.conditions import FAILS, HOLDS, OPEN
+from lasthop.studies.readings import AS_TAKEN
 
 if TYPE_CHECKING:
     from lasthop.results import Table
     from lasthop.studies import Campaign, Outcome, Picture
 
 __all__ = ["write_report"]
+
+#: How what is known of a claim is shown where there is no room for words.
+MARKS = {HOLDS: "●", FAILS: "○", OPEN: "◐", NOT_RUN: ""}
 
 #: Longer tables are shown by their beginning; the files hold them whole.
 MOST_ROWS = 40
@@ -25,8 +31,6 @@ MOST_ROWS = 40
 def write_report(outcome: Outcome, campaign: Campaign, started: datetime) -> Path:
     """Writes the report of a study into its folder."""
     import jinja2
-
-    from lasthop.studies import claims
 
     template = (resources.files(__package__) / "template.html.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -37,12 +41,11 @@ def write_report(outcome: Outcome, campaign: Campaign, started: datetime) -> Pat
         mode=outcome.mode,
         counts=_counts(outcome),
         judged=outcome.judged,
-        variants=[name for name in campaign.variants if name != campaign.default and name not in campaign.across],
-        across=campaign.across,
-        across_what=campaign.across_what,
-        across_said=claims.summary(outcome.judged, campaign.across, campaign.across_what) if campaign.across else [],
-        at=claims.at,
-        default=campaign.default,
+        deciders={one.claim.id: outcome.decider(one) for one in outcome.judged},
+        together=outcome.together,
+        crossed=[reading.name for reading in outcome.explored.readings if len(reading.chosen) > 1],
+        as_taken=AS_TAKEN,
+        marks=MARKS,
         pictures=[_picture(outcome, picture) for picture in campaign.pictures],
         tables=[_table(outcome, name, about, table) for name, (about, table) in campaign.tables.items()],
         scenario=outcome.study.scenario(),

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import files
-from lasthop.studies import claims
+from lasthop.studies import claims, crossing
+from lasthop.studies.crossing import Explored
+from lasthop.studies.readings import Question
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,12 +49,11 @@ CLAIMS_FILE = "claims.json"
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a paper left open, what was taken, and what difference it makes."""
+    """What a paper does not say and was taken without an alternative."""
 
     question: str
     taken: str
     why: str
-    otherwise: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,19 +75,13 @@ class Picture:
 class Campaign:
     """What the runs of a study gave."""
 
-    #: The results that claims are judged on, by variant.
-    variants: Mapping[str, Any]
-    #: The variant that gives the verdicts.
-    default: str
+    #: The readings that were run, with the results that claims are judged on.
+    explored: Explored
     pictures: Sequence[Picture]
     #: Tables beyond the figures' data, by name, each with a line that says what it holds.
     tables: Mapping[str, tuple[str, Table]]
     #: Seeds and the like, for the report's last part.
     facts: Mapping[str, str]
-    #: The variants of the report's first table, where the paper leaves open a parameter that matters most.
-    across: Sequence[str] = ()
-    #: What that parameter is, in a word or two.
-    across_what: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,10 +100,12 @@ class Study:
     #: One line about the runs: what, where, how many.
     setting: Callable[[str], str]
     claims: Sequence[claims.Claim[Any]]
+    #: What the paper leaves open and more than one answer fits.
+    questions: Sequence[Question]
     assumptions: Sequence[Assumption]
-    #: The text of the scenario at the default parameters.
+    #: The text of the scenario of the default reading.
     scenario: Callable[[], str]
-    #: How many runs a mode takes.
+    #: How many runs a mode takes, but for those of crossed readings.
     runs: Callable[[str], int]
     #: Makes the runs.
     perform: Callable[[Bench], Campaign]
@@ -129,6 +126,7 @@ class Outcome:
     study: Study
     mode: str
     judged: Sequence[claims.Judged]
+    explored: Explored
     folder: Path
     #: The files of each figure and table, data included.
     figures: Mapping[str, Sequence[Path]] = field(default_factory=dict)
@@ -142,11 +140,39 @@ class Outcome:
             "study": self.study.name,
             "seed_document": self.study.seed_document,
             "mode": self.mode,
-            "claims": [one.document() for one in self.judged],
+            "claims": [self._claim(one) for one in self.judged],
+            "questions": [
+                {
+                    "question": question.name,
+                    "why": question.why,
+                    "answers": [
+                        {"answer": answer.name, "about": answer.about, "quote": answer.quote}
+                        for answer in question.answers
+                    ],
+                    "crossed": question.name in self.explored.crossed,
+                }
+                for question in self.study.questions
+            ],
+            "together": [
+                {"reading": one.reading, "gained": list(one.gained), "lost": list(one.lost)} for one in self.together
+            ],
             "figures": [{"id": name, "files": list(paths)} for name, paths in self.figures.items()],
             "tables": [{"id": name, "files": list(paths)} for name, paths in self.tables.items()],
             "wall_s": self.wall_s,
         }
+
+    def decider(self, judged: claims.Judged) -> crossing.Decider | None:
+        """The question that decides a claim."""
+        return crossing.decider(judged, self.study.questions, self.explored.readings)
+
+    @property
+    def together(self) -> Sequence[crossing.Together]:
+        """The readings in which most claims hold together."""
+        return crossing.together(self.judged, self.explored.readings)
+
+    def _claim(self, judged: claims.Judged) -> dict[str, Any]:
+        decider = self.decider(judged)
+        return {**judged.document(), "decided_by": decider and decider.document()}
 
     def text(self, *, colour: bool = False) -> str:
         """What the terminal shows: the claims, the counts, and where everything is."""
@@ -185,6 +211,7 @@ def reproduce(
     from lasthop import plot
     from lasthop.report import write_report
     from lasthop.results import write_table
+    from lasthop.studies import records
     from lasthop.studies.bench import Bench
 
     began, started = time.perf_counter(), datetime.now(UTC)
@@ -195,7 +222,10 @@ def reproduce(
     bench = Bench(mode, folder, total=study.runs(mode), threads=threads, progress=progress)
     with plot.in_look():
         campaign = study.perform(bench)
-    judged = [claims.judge(claim, campaign.default, campaign.variants) for claim in study.claims]
+    explored = campaign.explored
+    judged = [claims.judge(claim, explored.measured) for claim in study.claims]
+    if judged:
+        campaign = replace(campaign, tables={**campaign.tables, "claims-by-reading": records.by_reading(judged)})
     figures: dict[str, list[Path]] = {}
     tables: dict[str, list[Path]] = {}
     for picture in campaign.pictures:
@@ -204,7 +234,7 @@ def reproduce(
     for name, (_about, table) in campaign.tables.items():
         tables[name] = [write_table(table, folder / f"{name}.{suffix}") for suffix in ("parquet", "csv")]
     wall = time.perf_counter() - began
-    outcome = Outcome(study, mode, judged, folder, figures, tables, folder / "report.html", wall)
+    outcome = Outcome(study, mode, judged, explored, folder, figures, tables, folder / "report.html", wall)
     write_report(outcome, campaign, started)
     _write_json(folder / CLAIMS_FILE, outcome.document())
     _write_json(
@@ -218,10 +248,19 @@ def reproduce(
             "wall_s": wall,
             "scenario_text": study.scenario(),
             **campaign.facts,
+            **_crossed(explored),
         },
     )
     bench.clear()
     return outcome
+
+
+def _crossed(explored: Explored) -> dict[str, str]:
+    """What was crossed, and what that took."""
+    if not explored.crossed:
+        return {}
+    crossed = sum(len(reading.chosen) > 1 for reading in explored.readings)
+    return {"crossed readings": f"{crossed}, in {explored.crossed_s:.0f} s: all pairs of {', '.join(explored.crossed)}"}
 
 
 def _write_json(path: Path, document: Mapping[str, Any]) -> None:

@@ -57,6 +57,10 @@ class Bench:
         self._total = total
         self._done = 0
 
+    def expect(self, runs: int) -> None:
+        """More runs than were known at first are to come."""
+        self._total += runs
+
     def _tell(self, runs: float) -> None:
         if self._progress:
             self._progress(min(1.0, (self._done + runs) / self._total))

@@ -1,7 +1,9 @@
-"""Claims of papers: what is claimed, what was accepted in advance, and how a run fares.
+"""Claims of papers: what is claimed, what is accepted, what must not pass, and how runs fare.
 
-A claim is judged by a function from a study's results to a :class:`Judgement`. The band that it
-accepts is reasoned before the runs and written beside it; it is never fitted to the verdict.
+A claim is judged by a function from a study's data to a :class:`~lasthop.studies.conditions.Judgement`. The band that
+it accepts is reasoned before the runs and written beside it. A band or measure that was set after results had been
+seen says so, and keeps the former one beside it. Each judge is also shown a null model, in which the claim must not
+hold: a judge that lets it pass decides nothing.
 """
 
 from __future__ import annotations
@@ -9,36 +11,44 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
-from lasthop.stats import Estimate
+from lasthop.studies.conditions import FAILS, HOLDS, OPEN, Judgement
+from lasthop.studies.readings import AS_TAKEN
 
 __all__ = [
+    "FITTED",
+    "NOT_COMPARABLE",
+    "NOT_REPRODUCED",
+    "NOT_RUN",
+    "REPRODUCED",
+    "REPRODUCED_OTHERWISE",
     "VERDICTS",
     "Claim",
+    "Former",
     "Judged",
-    "Judgement",
     "NotRun",
-    "at",
+    "Null",
     "count",
     "explained",
-    "holds",
     "judge",
-    "order",
-    "summary",
-    "verdict",
 ]
 
 Data = TypeVar("Data")
+Made = TypeVar("Made")
 
 REPRODUCED = "reproduced"
-CONSISTENT = "consistent (fitted)"
+REPRODUCED_OTHERWISE = "reproduced under another reading"
 NOT_REPRODUCED = "not reproduced"
 NOT_COMPARABLE = "not comparable"
-NOT_YET_RUN = "not yet run"
+FITTED = "fitted"
 
 #: The verdicts, in the order in which they are counted.
-VERDICTS = (REPRODUCED, CONSISTENT, NOT_REPRODUCED, NOT_COMPARABLE, NOT_YET_RUN)
+VERDICTS = (REPRODUCED, REPRODUCED_OTHERWISE, FITTED, NOT_REPRODUCED, NOT_COMPARABLE)
+
+#: Beside what is known of a claim: that there were no runs for it.
+NOT_RUN = "not run"
 
 
 class NotRun(Exception):
@@ -46,33 +56,24 @@ class NotRun(Exception):
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """How a claim fares at one set of parameters."""
+class Null(Generic[Data]):
+    """A model in which a claim must not hold."""
 
-    verdict: str
-    #: Our figures in words.
-    ours: str = "–"
-    #: What was measured, by name; each with its interval.
-    values: Mapping[str, Estimate] = field(default_factory=dict)
-    #: Why not, or what to know.
-    reason: str = ""
+    #: What it is, and why the claim cannot hold in it.
+    about: str
+    #: From a reading's data to what the null model gives in its place.
+    of: Callable[[Data], Data]
 
-    def __post_init__(self) -> None:
-        assert self.verdict in VERDICTS, self.verdict
 
-    def interval(self) -> dict[str, tuple[float, float]]:
-        """The 95 % interval of each measured value."""
-        return {name: (value.low, value.high) for name, value in self.values.items()}
+@dataclass(frozen=True)
+class Former(Generic[Data]):
+    """What was accepted before results had been seen."""
 
-    def document(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "ours": self.ours,
-            "interval": self.interval(),
-            "values": dict(self.values),
-            "verdict": self.verdict,
-            "reason": self.reason,
-        }
+    #: The measure and the band.
+    band: str
+    #: Why it was replaced.
+    why: str
+    judge: Callable[[Data], Judgement]
 
 
 @dataclass(frozen=True)
@@ -83,140 +84,213 @@ class Claim(Generic[Data]):
     id: str
     #: Where the paper says it.
     section: str
-    #: What it says.
+    #: The paper's own words.
+    sentence: str
+    #: What they claim, in a line.
     statement: str
     #: The paper's figure, or its trend in words.
     paper: str
-    #: What is accepted, fixed before the runs.
-    tolerance: str
+    #: What is measured, as the paper's words ask.
+    measure: str
+    #: What is accepted.
+    band: str
     #: Why that.
     why: str
-    #: From results to a judgement; `None` as long as what it takes is not built.
-    judge: Callable[[Data], Judgement] | None = None
-    #: What is missing, if there is no judge.
-    missing: str = ""
+    #: From results to a judgement.
+    judge: Callable[[Data], Judgement]
+    null: Null[Data]
+    #: What was accepted at first, if the measure or the band were set after results had been seen.
+    former: Former[Data] | None = None
     #: The figure or table to look at.
     see: str = ""
-    #: Whether a parameter was chosen by looking at this claim. It can then at best be consistent.
-    fitted: bool = False
-    #: The variants at which one was.
+    #: How a parameter or the judge itself was chosen by looking at this claim. It is then *fitted* at best.
+    fitted: str = ""
+    #: The readings of which this is so; empty if it is of all.
     fitted_at: Sequence[str] = ()
-    #: Why it is not reproduced at the default parameters, as far as the runs show it.
-    cause: str = ""
+    #: Why no run can decide it: the paper contradicts itself, or does not say enough.
+    incomparable: str = ""
+    #: Why it is not reproduced: words, or a function that takes the figures from the runs at hand.
+    cause: str | Callable[[Data], str] = ""
+
+    @property
+    def set(self) -> str:
+        """When measure and band were set."""
+        return "after results were seen" if self.former else "before the first run"
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its judgement at the default parameters and at the others."""
+    """A claim with its judgement in each reading that has runs for it; the default's first."""
 
     claim: Claim[Any]
-    judgement: Judgement
-    #: At each other variant that has runs for it.
-    by_variant: Mapping[str, Judgement] = field(default_factory=dict)
-    #: The variant of the default parameters.
-    default: str = ""
+    #: By the name of the reading.
+    readings: Mapping[str, Judgement] = field(default_factory=dict)
+    #: What the judge says of the null model, in the same readings; what has no runs for it is missing.
+    nulls: Mapping[str, Judgement] = field(default_factory=dict)
+    #: What the former judge says in the default reading.
+    former: Judgement | None = None
+    #: Why it is not reproduced, as far as the runs at hand show it.
+    cause: str = ""
+    #: What was not run, if there is no judgement in the default reading.
+    missing: str = ""
+
+    @property
+    def judgement(self) -> Judgement | None:
+        """How it fares in the default reading."""
+        return self.readings.get(AS_TAKEN)
+
+    @property
+    def ours(self) -> str:
+        """Our figures in the default reading."""
+        return self.judgement.ours if self.judgement else "–"
+
+    @property
+    def others(self) -> list[str]:
+        """The readings that were tried beside the default."""
+        return [name for name in self.readings if name != AS_TAKEN]
+
+    def state(self, reading: str = AS_TAKEN) -> str:
+        """What is known of it in a reading; where the null model passes too, nothing is."""
+        judgement = self.readings.get(reading)
+        if judgement is None:
+            return NOT_RUN
+        state = judgement.state(1 if reading == AS_TAKEN else max(1, len(self.others)))
+        return OPEN if state == HOLDS and self.passes_null(reading) else state
+
+    def passes_null(self, reading: str = AS_TAKEN) -> bool:
+        """Whether the judge lets the null model pass."""
+        null = self.nulls.get(reading)
+        return null is not None and null.state() == HOLDS
+
+    @property
+    def holding(self) -> list[str]:
+        """The readings in which it holds."""
+        return [name for name in self.readings if self.state(name) == HOLDS]
 
     @property
     def verdict(self) -> str:
-        """The verdict at the default parameters."""
-        return self.judgement.verdict
+        """The verdict, in one of five words."""
+        here = self.state()
+        if self.claim.incomparable:
+            return NOT_COMPARABLE
+        if here == HOLDS:
+            return FITTED if self._fitted(AS_TAKEN) else REPRODUCED
+        if self.holding:
+            return FITTED if all(map(self._fitted, self.holding)) else REPRODUCED_OTHERWISE
+        return NOT_REPRODUCED if here == FAILS else NOT_COMPARABLE
+
+    @property
+    def reason(self) -> str:
+        """What stands behind the verdict: which reading, why not, what is open."""
+        if self.claim.incomparable:
+            return self.claim.incomparable
+        said = []
+        if self.missing:
+            said.append(self.missing)
+        elif self.judgement and self.judgement.state() == HOLDS and self.passes_null():
+            said.append(f"the judge does not tell it from the null model: {self.claim.null.about}")
+        elif self.judgement and self.state() != HOLDS:
+            said.append(self.judgement.reason)
+        verdict = self.verdict
+        if verdict == FITTED:
+            said.append(self.claim.fitted)
+        elif verdict == REPRODUCED_OTHERWISE:
+            said.insert(0, _named([name for name in self.holding if not self._fitted(name)]))
+        elif verdict == NOT_REPRODUCED:
+            said.insert(0, f"in none of {len(self.readings)} readings tried" if self.others else "")
+        if verdict != REPRODUCED and self.cause:
+            said.append(f"cause: {self.cause}")
+        return "; ".join(one for one in said if one)
+
+    def _fitted(self, reading: str) -> bool:
+        return bool(self.claim.fitted) and (not self.claim.fitted_at or reading in self.claim.fitted_at)
 
     def document(self) -> dict[str, Any]:
         """As plain data, in the form that all studies keep."""
-        claim = self.claim
+        claim, former = self.claim, self.claim.former
+        empty: dict[str, Any] = {"conditions": [], "values": {}}
         return {
             "id": claim.id,
             "section": claim.section,
+            "sentence": claim.sentence,
             "statement": claim.statement,
             "paper": claim.paper,
-            **self.judgement.document(),
-            "tolerance": claim.tolerance,
-            "by_variant": {name: judgement.document() for name, judgement in self.by_variant.items()},
-        }
+            "measure": claim.measure,
+            "band": claim.band,
+            "why": claim.why,
+            "set": claim.set,
+            "former": former
+            and {
+                "band": former.band,
+                "why": former.why,
+                "state": self.former.state() if self.former else NOT_RUN,
+                "ours": self.former.ours if self.former else "–",
+            },
+            "null": {"about": claim.null.about, **_in_short(self.nulls.get(AS_TAKEN))},
+            "verdict": self.verdict,
+            "ours": self.ours,
+            "reason": self.reason,
+            "cause": self.cause,
+            **{key: value for key, value in (self.judgement.document() if self.judgement else empty).items()
+               if key in empty},
+            "readings": {
+                name: {**_in_short(one), "state": self.state(name), "null": _in_short(self.nulls.get(name))["state"]}
+                for name, one in self.readings.items()
+            },
+        }  # fmt: skip
 
 
-def judge(claim: Claim[Data], default: str, variants: Mapping[str, Data]) -> Judged:
-    """Judges a claim at every variant that has runs for it; the one called ``default`` gives its verdict."""
-    if claim.judge is None:
-        return Judged(claim, Judgement(NOT_YET_RUN, reason=claim.missing), default=default)
-    judgements = {}
-    for name, data in variants.items():
+def _in_short(judgement: Judgement | None) -> dict[str, str]:
+    return {"state": judgement.state(), "ours": judgement.ours} if judgement else {"state": NOT_RUN, "ours": "–"}
+
+
+#: More readings than these are counted.
+MOST_NAMED = 3
+
+
+def _named(readings: Sequence[str]) -> str:
+    """Those with the fewest answers first."""
+    first = sorted(readings, key=lambda name: name.count(" + "))
+    more = f" and {len(first) - MOST_NAMED} more" if len(first) > MOST_NAMED else ""
+    return "with " + ", or ".join(f"“{name}”" for name in first[:MOST_NAMED]) + more
+
+
+def judge(claim: Claim[Data], readings: Mapping[str, Data]) -> Judged:
+    """Judges a claim in every reading that has runs for it."""
+    made: dict[str, Judgement] = {}
+    nulls: dict[str, Judgement] = {}
+    missing = ""
+    for name, data in readings.items():
         try:
-            judgements[name] = _held(claim, name, claim.judge(data), default)
-        except NotRun as missing:
-            if name == default:
-                judgements[name] = Judgement(NOT_YET_RUN, reason=str(missing))
-    others = {name: judgement for name, judgement in judgements.items() if name != default}
-    return Judged(claim, judgements[default], others, default)
+            made[name] = claim.judge(data)
+        except NotRun as not_run:
+            if name == AS_TAKEN:
+                missing = str(not_run)
+            continue
+        if name == AS_TAKEN or made[name].state() == HOLDS:
+            null = _if_run(partial(_of_null, claim), data)
+            nulls |= {name: null} if null else {}
+    taken = readings[AS_TAKEN]
+    former = _if_run(claim.former.judge, taken) if claim.former else None
+    cause = claim.cause if isinstance(claim.cause, str) else _if_run(claim.cause, taken) or ""
+    return Judged(claim, made, nulls, former, cause, missing)
 
 
-def _held(claim: Claim[Any], variant: str, judgement: Judgement, default: str) -> Judgement:
-    """A fitted claim is consistent at best; the cause is said where it is known."""
-    if (claim.fitted or variant in claim.fitted_at) and judgement.verdict == REPRODUCED:
-        return Judgement(CONSISTENT, judgement.ours, judgement.values, judgement.reason)
-    if claim.cause and variant == default and judgement.verdict == NOT_REPRODUCED:
-        return replace(judgement, reason=f"{judgement.reason}; cause: {claim.cause}")
-    return judgement
+def _of_null(claim: Claim[Data], data: Data) -> Judgement:
+    return claim.judge(claim.null.of(data))
 
 
-def explained(claims: Iterable[Claim[Data]], causes: Mapping[str, str]) -> list[Claim[Data]]:
+def _if_run(of: Callable[[Data], Made], data: Data) -> Made | None:
+    """What a function makes of data, if they have the runs that it asks for."""
+    try:
+        return of(data)
+    except NotRun:
+        return None
+
+
+def explained(claims: Iterable[Claim[Data]], causes: Mapping[str, str | Callable[[Data], str]]) -> list[Claim[Data]]:
     """The claims with their causes, by number."""
     return [replace(claim, cause=causes.get(claim.id, "")) for claim in claims]
-
-
-# What most judgements come down to
-
-
-def verdict(outside: Sequence[str], ours: str, values: Mapping[str, Estimate]) -> Judgement:
-    """Reproduced if nothing is outside of what was accepted."""
-    return Judgement(NOT_REPRODUCED if outside else REPRODUCED, ours, values, "; ".join(outside))
-
-
-def order(ours: str, differences: Mapping[str, Estimate], outside: Sequence[str], **values: Estimate) -> Judgement:
-    """Of differences that are claimed to be positive: one below 0 refutes, one that may be 0 leaves it open."""
-    wrong = [name for name, one in differences.items() if one.excludes(0) and one.mean < 0]
-    wrong += [name for name, one in differences.items() if one.half == 0 and one.mean == 0]
-    outside = [*(f"{name} is {differences[name]}" for name in wrong), *outside]
-    everything = {**values, **{name.replace(" ", "_").replace("−", "minus"): one for name, one in differences.items()}}
-    if outside:
-        return Judgement(NOT_REPRODUCED, ours, everything, "; ".join(outside))
-    unclear = [f"{name} is {one}" for name, one in differences.items() if not one.excludes(0)]
-    if unclear:
-        return Judgement(NOT_COMPARABLE, ours, everything, "; ".join(unclear) + ": the interval holds 0")
-    return Judgement(REPRODUCED, ours, everything)
-
-
-def at(judged: Judged, variant: str) -> Judgement | None:
-    """The judgement at a variant, if that has runs for it."""
-    return judged.judgement if variant == judged.default else judged.by_variant.get(variant)
-
-
-def holds(judgement: Judgement | None) -> bool:
-    """Whether the claim holds, fitted or not."""
-    return judgement is not None and judgement.verdict in (REPRODUCED, CONSISTENT)
-
-
-def summary(judged: Sequence[Judged], variants: Sequence[str], what: str) -> list[str]:
-    """Sentences: how many claims hold at each variant, and whether one satisfies all that can be satisfied."""
-    held = {name: [one.claim.id for one in judged if holds(at(one, name))] for name in variants}
-    said = ["Claims that hold: " + ", ".join(f"{len(ids)} at {name}" for name, ids in held.items()) + "."]
-    nowhere = [one.claim.id for one in judged if not any(one.claim.id in ids for ids in held.values())]
-    if nowhere:
-        said.append(f"No {what} satisfies {', '.join(nowhere)}.")
-    somewhere = {id for ids in held.values() for id in ids}
-    best = [name for name, ids in held.items() if set(ids) == somewhere]
-    if best and not nowhere:
-        said.append(f"All hold at {', '.join(best)}.")
-    elif best:
-        said.append(f"All that hold anywhere hold at {', '.join(best)}.")
-    else:
-        apart = [
-            id for id in (one.claim.id for one in judged) if 0 < sum(id in ids for ids in held.values()) < len(held)
-        ]
-        said.append(
-            f"No {what} satisfies all of the others at once: {', '.join(apart)} hold at some and not at others."
-        )
-    return said
 
 
 def count(judged: Iterable[Judged]) -> dict[str, int]:

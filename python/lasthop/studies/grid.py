@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -135,6 +135,25 @@ class Numbers:
         deviation = estimate(mine - common)
         return Estimate(float(np.nanmean(mine)), deviation.half, deviation.n, deviation.level)
 
+    def replaced(self, axis: str, instead: Mapping[Any, Any]) -> Numbers:
+        """The same with what some values of a parameter gave replaced by what others did: ``{value: other}``.
+
+        It comes from the next seed, so that one thing compared with itself differs by chance and not by nothing.
+        """
+        place = list(self.axes).index(axis)
+        known = list(self.axes[axis])
+        made = {}
+        for name, values in self.values.items():
+            moved = values.copy()
+            for value, other in instead.items():
+                here: list[Any] = [slice(None)] * values.ndim
+                here[place] = known.index(value)
+                there = list(here)
+                there[place] = known.index(other)
+                moved[tuple(here)] = np.roll(values[tuple(there)], 1, axis=-1)
+            made[name] = moved
+        return replace(self, values=made, rows=None)
+
     def points(self, *axes: str) -> Iterator[Point]:
         """All combinations of the values of these parameters, or of all; the last changes fastest."""
         names = axes or tuple(self.axes)
@@ -177,6 +196,10 @@ class Grids:
         if name not in self.grids:
             raise NotRun(f"{name} was not run")
         return self.grids[name]
+
+    def with_grids(self, made: Mapping[str, Numbers]) -> Self:
+        """The same with some grids in the place of those of their names."""
+        return replace(self, grids={**self.grids, **made})
 
 
 def by_reading(numbers: Mapping[str, Numbers]) -> dict[str, dict[str, Numbers]]:

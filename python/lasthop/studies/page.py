@@ -16,7 +16,8 @@ __all__ = ["counts", "outcome_text"]
 
 _COLOURS = {
     claims.REPRODUCED: 32,
-    claims.CONSISTENT: 36,
+    claims.REPRODUCED_OTHERWISE: 36,
+    claims.FITTED: 36,
     claims.NOT_REPRODUCED: 31,
     claims.NOT_COMPARABLE: 33,
 }
@@ -34,14 +35,9 @@ def outcome_text(outcome: Outcome, *, colour: bool) -> str:
     study = outcome.study
     heading = f"{study.name} · {study.setting(outcome.mode)} · {outcome.wall_s:.1f} s"
     rows = []
-    listed = []
     for one in outcome.judged:
-        if one.verdict == claims.NOT_YET_RUN:
-            listed.append(one.claim.id)
-            continue
-        reason = one.judgement.reason
-        verdict = one.verdict + (f": {reason}" if reason and one.verdict != claims.REPRODUCED else "")
-        cells = [one.claim.id, one.claim.section, one.claim.paper, one.judgement.ours, verdict]
+        verdict = f"{one.verdict}: {one.reason}" if one.reason else one.verdict
+        cells = [one.claim.id, one.claim.section, one.claim.paper, one.ours, verdict]
         rows.append([clipped(cell, most) for cell, most in zip(cells, WIDTHS, strict=True)])
     table = aligned(["claim", "section", "paper", "ours (95 %)", "verdict"], rows)
     if colour:
@@ -61,7 +57,6 @@ def outcome_text(outcome: Outcome, *, colour: bool) -> str:
             heading,
             "",
             *([table] if rows else []),
-            *([f"{', '.join(listed)}: not yet run"] if listed else []),
             *(["", counts(outcome), ""] if outcome.judged else []),
             *(f"{what:<8} {where}" for what, where in places),
         ]

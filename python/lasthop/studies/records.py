@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from lasthop.results import Table
 from lasthop.stats import number
-from lasthop.studies import claims
 from lasthop.studies.bench import CPU, HOPS
 
 if TYPE_CHECKING:
+    from lasthop.studies.claims import Judged
     from lasthop.studies.grid import Numbers
 
-__all__ = ["costs", "costs_said", "readings", "runs"]
+__all__ = ["by_reading", "costs", "costs_said", "runs"]
 
 #: What work is counted in: the number that is kept of it in each run, its name in tables, and one of it.
 Work = tuple[str, str, str]
@@ -61,14 +61,11 @@ def runs(numbers: Mapping[str, Numbers]) -> dict[str, tuple[str, Table]]:
     return made
 
 
-def readings(
-    judge: Sequence[claims.Claim[Any]], default: str, measured: Mapping[str, Any], what: str
-) -> tuple[str, Table]:
-    """Verdict and figures of each claim at each reading, with a line that says so; ``what`` a reading is called."""
-    rows = []
-    for one in (claims.judge(claim, default, measured) for claim in judge):
-        for name in measured:
-            judgement = claims.at(one, name)
-            if judgement is not None:
-                rows.append({"claim": one.claim.id, what: name, "verdict": judgement.verdict, "ours": judgement.ours})
-    return f"Each claim under each {what}: verdict and our figures.", Table(pa.Table.from_pylist(rows))
+def by_reading(judged: Sequence[Judged]) -> tuple[str, Table]:
+    """What is known of each claim in each reading, with a line that says so."""
+    rows = [
+        {"claim": one.claim.id, "reading": name, "state": one.state(name), "ours": judgement.ours}
+        for one in judged
+        for name, judgement in one.readings.items()
+    ]
+    return "Each claim in each reading: what is known of it, and our figures.", Table(pa.Table.from_pylist(rows))

@@ -62,12 +62,13 @@ def _grids(mode: str) -> list[Grid]:
 
 
 def _perform(bench: Bench) -> Campaign:
+    from lasthop.studies.crossing import Explored
+    from lasthop.studies.readings import AS_TAKEN, as_taken
     from lasthop.studies.umts_tcp.tables import costs_said
 
     numbers = bench.grids(_grids(bench.mode))
     return Campaign(
-        variants={"default": None},
-        default="default",
+        explored=Explored([as_taken()], {AS_TAKEN: None}),
         pictures=[
             *(_over_versions(numbers["versions"], "pages", name) for name in MEASURES),
             *(
