@@ -9,7 +9,7 @@ author = "the lasthop authors"
 version = release = installed_version("lasthop")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "sphinx_design"]
 # What pages include is no page of its own.
-exclude_patterns = ["_build", "generated", "snapshots"]
+exclude_patterns = ["_build", "generated", "snapshots", "studies/does-not-follow"]
 html_theme = "pydata_sphinx_theme"
 html_title = "lasthop"
 html_show_copyright = False

@@ -24,6 +24,7 @@ GENERATED = DOCS / "generated"
 SNAPSHOTS = DOCS / "snapshots"
 HANDOVER = ROOT / "out" / "handover"
 README = ROOT / "README.md"
+CLAIMS_FILE = "claims.json"
 
 
 def scenario_reference() -> str:
@@ -36,22 +37,38 @@ def scenario_reference() -> str:
 
 
 def assumptions(name: str) -> str:
-    """What a paper leaves open and what its study takes."""
+    """What a paper does not say and its study takes without an alternative."""
     from lasthop.studies import study
 
-    rows = [[a.question, a.taken, a.why, a.otherwise] for a in study(name).assumptions]
-    return _table(["question", "taken", "why", "otherwise"], rows)
+    rows = [[a.question, a.taken, a.why] for a in study(name).assumptions]
+    return _table(["question", "taken", "why"], rows)
+
+
+def questions(name: str) -> str:
+    """What a paper leaves open, with the admissible answers and the sentences that they rest on."""
+    from lasthop.studies import study
+
+    rows = []
+    for question in study(name).questions:
+        for place, answer in enumerate(question.answers):
+            rests = f"“{answer.quote}”" if answer.quote else "no sentence"
+            default = f" (default: {question.why})" if not place else ""
+            rows.append([question.name if not place else "", f"**{answer.name}**{default}", answer.about, rests])
+    return _table(["question", "answer", "what it means", "the paper"], rows)
 
 
 def criteria(name: str) -> str:
-    """The claims of a study with what is accepted."""
+    """The claims of a study: the paper's words, what is measured and accepted, and what must not pass."""
     from lasthop.studies import study
 
-    rows = [
-        [c.id, c.section, c.statement, c.paper, c.tolerance + (" (fitted)" if c.fitted else ""), c.why]
-        for c in study(name).claims
-    ]
-    return _table(["claim", "section", "the paper says", "its figure", "accepted", "why that"], rows)
+    rows = []
+    for c in study(name).claims:
+        since = f"; set after results were seen, at first: {c.former.band}" if c.former else ""
+        fitted = " (fitted)" if c.fitted and not c.fitted_at else ""
+        rows.append(
+            [c.id, c.section, f"“{c.sentence}”", c.measure, f"{c.band}{fitted}", f"{c.why}{since}", c.null.about]
+        )
+    return _table(["claim", "section", "the paper says", "measured", "accepted", "why that", "null model"], rows)
 
 
 def fidelity_table() -> str | None:
@@ -106,22 +123,61 @@ def benchmark_table() -> str | None:
     return _table(head, cells, right_from=3)
 
 
-def claims(name: str) -> str | None:
-    """A row for each claim of a study, as it was judged last."""
-    document = _json(ROOT / "out" / name / "claims.json")
-    if document is None:
-        return None
-    rows, waiting = [], []
+def judged(name: str) -> Any:
+    """The document of a study's last run in this tree, or of the full one that is committed."""
+    return _json(ROOT / "out" / name / CLAIMS_FILE) or committed(name)
+
+
+def committed(name: str) -> Any:
+    """The document of a study's full run that is committed."""
+    return _json(SNAPSHOTS / f"claims-{name}.json")
+
+
+def claims(document: Any) -> str:
+    """A row for each claim of a study."""
+    rows = []
     for claim in document["claims"]:
-        if claim["verdict"] == "not yet run":
-            waiting.append(claim["id"])
-            continue
-        verdict, reason = claim["verdict"], claim.get("reason") or ""
+        verdict, reason = claim["verdict"], claim["reason"]
         verdict = f"*{verdict}*: {reason}" if reason else f"*{verdict}*"
         rows.append([claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict])
     table = _table(["claim", "section", "the paper says", "its figure", "ours", "verdict"], rows)
-    also = f"\nNot yet run: {', '.join(waiting)}.\n" if waiting else ""
-    return f"Mode `--{document['mode']}`.\n\n{table}{also}"
+    return f"Mode `--{document['mode']}`.\n\n{table}"
+
+
+#: How what is known of a claim is shown where there is no room for words.
+MARKS = {"holds": "●", "fails": "○", "open": "◐"}
+
+
+def readings(document: Any) -> str:
+    """Under which answers each claim holds, what decides it, and which answers fit together."""
+    answers = [answer["answer"] for one in document["questions"] for answer in one["answers"][1:]]
+    rows = []
+    for claim in document["claims"]:
+        states = {reading: one["state"] for reading, one in claim["readings"].items()}
+        crossed = [state for reading, state in states.items() if " + " in reading]
+        decider = claim["decided_by"]
+        rows.append(
+            [
+                claim["id"],
+                *(MARKS.get(states.get(reading, ""), "") for reading in ("as taken", *answers)),
+                f"{crossed.count('holds')} of {len(crossed)}" if crossed else "",
+                f"{decider['question']}: {decider['answer']}, {decider['flips']} of {decider['contexts']}"
+                if decider
+                else "",
+            ]
+        )
+    head = ["claim", "as taken", *answers, "crossed", "decided by"]
+    parts = [
+        "● holds, ○ fails, ◐ open with these runs, blank: not run. *Decided by*: the answer that most often changes "
+        "whether the claim holds, and in how many of the readings that differ in nothing else.\n",
+        _table(head, rows),
+    ]
+    best = [[one["reading"], ", ".join(one["gained"]), ", ".join(one["lost"]) or "–"] for one in document["together"]
+            if len(one["gained"]) > len(one["lost"])]  # fmt: skip
+    if best:
+        parts.append("Readings in which more claims hold together than in the default one:\n")
+        parts.append(_table(["reading", "gained", "lost"], best))
+    return "\n".join(parts)
 
 
 def umts_tables() -> str | None:
@@ -142,7 +198,7 @@ def umts_tables() -> str | None:
 
 
 def hsdpa_tables() -> str | None:
-    """What the last run of the study `hsdpa` gave, and its claims under each assumption."""
+    """What the last run of the study `hsdpa` gave."""
     folder = ROOT / "out" / "hsdpa"
     parts = []
     for name, about in (
@@ -161,11 +217,11 @@ def hsdpa_tables() -> str | None:
     ):
         if rows := _rows(folder / f"{name}.csv"):
             parts.append(f"{about}:\n\n{_table(list(rows[0]), [list(row.values()) for row in rows])}")
-    return "\n".join([*parts, *_by_reading(folder, "assumption")]) or None
+    return "\n".join(parts) or None
 
 
 def multicast_tables() -> str | None:
-    """What the last run of the study `umts-multicast` gave, and its claims under each reading."""
+    """What the last run of the study `umts-multicast` gave."""
     folder = ROOT / "out" / "umts-multicast"
     parts = _tables(
         folder,
@@ -182,11 +238,11 @@ def multicast_tables() -> str | None:
             "table-background": "What the background changes",
         },
     )
-    return "\n".join([*parts, *_by_reading(folder, "reading")]) or None
+    return "\n".join(parts) or None
 
 
 def satellite_tables() -> str | None:
-    """What the last run of the study `satellite` gave, and its claims under each reading."""
+    """What the last run of the study `satellite` gave."""
     folder = ROOT / "out" / "satellite"
     parts = _tables(
         folder,
@@ -199,7 +255,7 @@ def satellite_tables() -> str | None:
             "table-state": "State and work at the controlled link",
         },
     )
-    return "\n".join([*parts, *_by_reading(folder, "reading")]) or None
+    return "\n".join(parts) or None
 
 
 def _tables(folder: Path, about: dict[str, str]) -> list[str]:
@@ -210,20 +266,6 @@ def _tables(folder: Path, about: dict[str, str]) -> list[str]:
             cells = [[_cell(cell, 3) for cell in row.values()] for row in rows]
             parts.append(f"{words}:\n\n{_table(list(rows[0]), cells)}")
     return parts
-
-
-def _by_reading(folder: Path, what: str) -> list[str]:
-    """The verdict of each claim of a study under each reading, or assumption."""
-    rows = _rows(folder / "table-assumptions.csv")
-    if not rows:
-        return []
-    names = list(dict.fromkeys(row[what] for row in rows))
-    verdicts = {(row["claim"], row[what]): row["verdict"] for row in rows}
-    held = [
-        [claim, *(verdicts.get((claim, name), "–") for name in names)]
-        for claim in dict.fromkeys(row["claim"] for row in rows)
-    ]
-    return [f"The claims under each {what}:\n\n{_table(['claim', *names], held)}"]
 
 
 def handover_table() -> str | None:
@@ -340,14 +382,17 @@ STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast", "satellite")
 FROM_CODE: dict[str, Callable[[], str]] = {
     "scenario-reference": scenario_reference,
     **{f"assumptions-{name}": partial(assumptions, name) for name in STUDIES},
+    **{f"questions-{name}": partial(questions, name) for name in STUDIES},
     **{f"criteria-{name}": partial(criteria, name) for name in STUDIES},
 }
+
+#: What is made from the document of a study's claims.
+FROM_CLAIMS: dict[str, Callable[[Any], str]] = {"claims": claims, "readings": readings}
 
 #: The tables of evidence: what makes each, and the command without which it is not there.
 EVIDENCE: dict[str, tuple[Callable[[], str | None], str]] = {
     "fidelity-table": (fidelity_table, "make fidelity"),
     "benchmark-table": (benchmark_table, "make bench-peers"),
-    **{f"claims-{name}": (partial(claims, name), f"lasthop reproduce {name}") for name in STUDIES},
     "tables-umts-tcp": (umts_tables, "lasthop reproduce umts-tcp"),
     "tables-hsdpa": (hsdpa_tables, "lasthop reproduce hsdpa"),
     "tables-umts-multicast": (multicast_tables, "lasthop reproduce umts-multicast"),
@@ -365,9 +410,14 @@ def main() -> None:
         for name, (make, _) in EVIDENCE.items():
             if table := make():
                 _write(SNAPSHOTS / f"{name}.md", table)
-        readme, judged = (path.read_text(encoding="utf-8") for path in (README, SNAPSHOTS / "claims-handover.md"))
-        _write(README, with_claims(readme, judged))
+        for name in STUDIES:
+            if document := _text(ROOT / "out" / name / CLAIMS_FILE):
+                _write(SNAPSHOTS / f"claims-{name}.json", document)
+        _write(README, with_claims(README.read_text(encoding="utf-8"), claims(committed("handover"))))
         return
+    for part, of in FROM_CLAIMS.items():
+        for name in STUDIES:
+            _write(GENERATED / f"{part}-{name}.md", of(judged(name)))
     for name, write in FROM_CODE.items():
         _write(GENERATED / f"{name}.md", write())
     for name, (make, command) in EVIDENCE.items():
