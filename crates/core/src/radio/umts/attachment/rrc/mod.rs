@@ -56,6 +56,10 @@ pub struct Config {
     pub keep: Duration,
     /// How long after that it has them until another asks for them. 0 s.
     pub preemptible: Duration,
+    /// What a terminal does that asks in vain: it `waits` for what becomes free, first come first served, or `asks_again`
+    /// when more comes for it. It waits (TS 25.413 §9.2.1.3, queuing
+    /// allowed).
+    pub refused: Refused,
     /// Whether the common channels serve a terminal while its dedicated ones are set up. No.
     pub serve_during_switch: bool,
     /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays. On CELL_PCH more
@@ -81,6 +85,17 @@ pub enum Initial {
     Idle,
 }
 
+/// What a terminal does that asks for dedicated channels in vain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Refused {
+    /// It waits for what becomes free, first come first served.
+    #[default]
+    Waits,
+    /// It goes on with the common channels, and asks again when more comes for it and too much waits.
+    AsksAgain,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -92,6 +107,7 @@ impl Default for Config {
             setup_after_release: Duration::from_secs(1),
             keep: Duration::from_secs(5),
             preemptible: Duration::ZERO,
+            refused: Refused::Waits,
             serve_during_switch: false,
             paging_after: None,
             from_paging: Duration::from_millis(500),
@@ -346,13 +362,16 @@ impl Rrc {
                 self.release(now, victim);
                 self.grant(now, n, self.config.setup_after_release);
             }
-            None if !self.terminal(n).waits => {
+            None if self.terminal(n).waits => {}
+            None => {
+                let waits = self.config.refused == Refused::Waits;
                 let terminal = self.terminal(n);
-                terminal.waits = true;
+                terminal.waits = waits;
                 terminal.refusals += 1;
-                self.waiting.push_back(n);
+                if waits {
+                    self.waiting.push_back(n);
+                }
             }
-            None => {}
         }
     }
 

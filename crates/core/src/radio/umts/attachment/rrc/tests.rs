@@ -188,3 +188,41 @@ fn a_leg_needs_room_in_its_cell_and_leaves_room_when_it_goes() {
     rrc.on_timeout(at_ms(5000), &much);
     assert_eq!(rrc.terminals[2].transition, Some((State::CellDch, at_ms(5900))));
 }
+
+/// Two terminals in a cell with room for one: the first holds its channels for 5 s, the second has asked in vain at 1 s.
+fn two_for_one(refused: Refused) -> Rrc {
+    let rate = |kbps: u64| Rate { rate: BitRate::from_bps(kbps * 1000), tti: Duration::from_millis(10) };
+    let cell = Cell { terminals: 2, cells: 1, fach: rate(32), dch_down: rate(64), dsch: None };
+    let mut rrc = Rrc::new(&Config { budget: BitRate::from_bps(96_000), refused, ..Config::default() }, &cell);
+    let much = Waits([1500, 0]);
+    rrc.on_backlog(Instant::ZERO, 0, Direction::Down, &much);
+    rrc.on_backlog(at_ms(1000), 1, Direction::Down, &much);
+    assert_eq!((rrc.terminals[0].allocations, rrc.terminals[1].refusals), (1, 1));
+    // The first has sent everything when its channels are there; the second's data are still above the threshold.
+    struct OnlySecond;
+    impl Waiting for OnlySecond {
+        fn unsent(&self, terminal: u32, direction: Direction) -> Unsent {
+            let sdus = if terminal == 1 && direction == Direction::Down { 1500 } else { 0 };
+            Unsent { sdus, unacknowledged: 0 }
+        }
+    }
+    while let Some(at) = rrc.next_timeout().filter(|at| *at <= at_ms(8000)) {
+        rrc.on_timeout(at, &OnlySecond);
+    }
+    assert_eq!(rrc.terminals[0].state, State::CellFach);
+    rrc
+}
+
+#[test]
+fn who_asked_in_vain_waits_for_what_becomes_free() {
+    let rrc = two_for_one(Refused::Waits);
+    assert_eq!((rrc.terminals[1].state, rrc.terminals[1].allocations), (State::CellDch, 1));
+}
+
+#[test]
+fn who_asked_in_vain_asks_again_with_its_next_data() {
+    let mut rrc = two_for_one(Refused::AsksAgain);
+    assert_eq!((rrc.terminals[1].state, rrc.terminals[1].allocations), (State::CellFach, 0));
+    rrc.on_backlog(at_ms(9000), 1, Direction::Down, &Waits([1500, 0]));
+    assert_eq!((rrc.terminals[1].allocations, rrc.terminals[1].refusals), (1, 1));
+}
