@@ -261,5 +261,8 @@ fn rrc(dice: &mut Dice, ms: usize) -> String {
     if dice.one_in(4) {
         add("serve_during_switch", "true".to_owned());
     }
+    if dice.one_in(4) {
+        add("refused", "\"asks_again\"".to_owned());
+    }
     text
 }
