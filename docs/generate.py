@@ -172,8 +172,7 @@ def readings(document: Any) -> str:
         "whether the claim holds, and in how many of the readings that differ in nothing else.\n",
         _table(head, rows),
     ]
-    best = [[one["reading"], ", ".join(one["gained"]), ", ".join(one["lost"]) or "–"] for one in document["together"]
-            if len(one["gained"]) > len(one["lost"])]  # fmt: skip
+    best = [[one["reading"], ", ".join(one["gained"]), ", ".join(one["lost"]) or "–"] for one in document["together"]]
     if best:
         parts.append("Readings in which more claims hold together than in the default one:\n")
         parts.append(_table(["reading", "gained", "lost"], best))

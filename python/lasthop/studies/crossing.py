@@ -171,12 +171,13 @@ class Together:
 
 
 def together(judged: Sequence[Judged], readings: Iterable[Reading], most: int = 5) -> list[Together]:
-    """The readings in which most claims hold together; with the fewest answers first among equals."""
+    """The readings in which more claims hold than in the default one: most first, the fewest answers among equals."""
     made = []
     for reading in readings:
         if reading.name != AS_TAKEN:
             states = {one.claim.id: (one.state(), one.state(reading.name)) for one in judged}
             gained = [id for id, (before, after) in states.items() if after == HOLDS != before]
             lost = [id for id, (before, after) in states.items() if before == HOLDS and after not in (HOLDS, NOT_RUN)]
-            made.append(Together(reading.name, gained, lost))
+            if len(gained) > len(lost):
+                made.append(Together(reading.name, gained, lost))
     return sorted(made, key=lambda one: (len(one.lost) - len(one.gained), one.reading.count(" + ")))[:most]
