@@ -265,9 +265,10 @@ def test_shards_and_what_puts_them_together(whole, quick, lasthop):
 def test_shards_of_a_running_sweep_lock_out_who_would_do_all(tmp_path):
     asked = sweeps.plan(QUICK, VARY, SEEDS)
     lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path, shard=(0, 3))
+    plan = files.manifest(tmp_path)["plan"]
     hold = (
         "import sys, time; from pathlib import Path; from lasthop.sweeps import journal\n"
-        f"with journal.at_work(Path({str(tmp_path)!r}), {asked.runs}, '1-of-3'):\n"
+        f"with journal.at_work(Path({str(tmp_path)!r}), {asked.runs}, '1-of-3', {plan!r}):\n"
         "    print('held', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", hold], stdout=subprocess.PIPE, text=True) as other:
@@ -348,7 +349,7 @@ def state(folder, runs):
     found = []
     for path in folder.glob("runs/*.journal"):
         with path.open("rb") as journal:
-            found += [run for run, _, _ in record.scan(journal)]
+            found += [head.run for head, _, _ in record.scan(journal)]
     assert len(set(found)) == len(found), "a finished run was made again"
     return len(found), "tables" if len(found) == runs else "some" if found else "nothing"
 
@@ -367,6 +368,50 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(quick, lasthop):
     kept = int(said.split(" of 6000 runs are finished")[0].split()[-1])
     assert f"to go on: lasthop {shlex.join(words)}" in said
     assert state(lasthop.folder / "out", 6000)[0] == kept
+
+
+def test_runs_of_another_plan_are_refused_by_name(tmp_path):
+    """A journal of the same shape, of another scenario, put where this sweep's is."""
+    one, other = tmp_path / "one", tmp_path / "other"
+    lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=one, shard=(0, 2))
+    lh.sweep(QUICK.with_(seed=99), vary=VARY, seeds=list(SEEDS), folder=other, shard=(0, 2))
+    journal = one / "runs" / "0-of-2.journal"
+    journal.write_bytes((other / "runs" / "0-of-2.journal").read_bytes())
+    with pytest.raises(files.OutputRefused, match="0-of-2.journal has runs of another plan"):
+        lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=one)
+
+
+def test_a_record_beyond_the_plan_is_refused(tmp_path):
+    lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path, shard=(0, 2))
+    plan = files.manifest(tmp_path)["plan"]
+    with (tmp_path / "runs" / "0-of-2.journal").open("ab") as journal:
+        journal.write(record.pack(RUNS + 5, plan, lh.run(QUICK)))
+    with pytest.raises(files.OutputRefused, match="another plan"):
+        lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--seeds", "1000000000000"], "seeds are too many"),
+        (["--seeds", "1", "--shard", "1/2", "--dry-run"], None),
+        (["--scheduler", "garbage"], "write it as tcp://HOST:PORT"),
+        (["--vary", "seed=" + "[" * 5000], "nested too deep"),
+        (["--vary", "duration=" + "{a=" * 5000 + "1" + "}" * 5000], "nested too deep"),
+        (["--vary", "duration=" + "9" * 5000], "too long a number"),
+    ],
+)
+def test_arguments_that_cannot_be_have_one_message(quick, lasthop, arguments, says):
+    varied = [] if "--vary" in arguments else ["--vary", "link.radio.delay=20 ms"]
+    done = lasthop("sweep", quick.name, *varied, *arguments, code=2 if says else 0)
+    assert "Traceback" not in done.stderr and (says or "0 of them") in done.stderr + done.stdout
+
+
+def test_a_manifest_without_keys_is_no_sweep(tmp_path, lasthop):
+    (lasthop.folder / "out").mkdir()
+    (lasthop.folder / "out" / "manifest.json").write_text('{"made_by": "lasthop sweep"}')
+    done = lasthop("sweep", "--collect", "-o", "out", code=2)
+    assert "it lacks" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_what_a_killed_process_was_writing_is_cut_off(whole, tmp_path):

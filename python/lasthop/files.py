@@ -24,6 +24,7 @@ __all__ = [
     "claim_folder",
     "clear_drafts",
     "code",
+    "folder_name",
     "json_text",
     "manifest",
     "provenance",
@@ -37,6 +38,11 @@ MANIFEST = "manifest.json"
 
 class OutputRefused(ValueError):
     """Something stands where output should go."""
+
+
+def folder_name(name: str) -> str:
+    """A name as that of a folder: in the folder where it is made, and nowhere else."""
+    return re.sub(r"[^\w .,+=()\[\]-]", "-", name).strip(". ") or "scenario"
 
 
 @contextmanager
@@ -54,6 +60,11 @@ def whole(path: Path, *, durable: bool = False) -> Iterator[Path]:
         draft.replace(path)
         if durable:
             settle(path.parent)
+    except OSError as error:
+        if error.filename is not None and Path(os.fsdecode(error.filename)) == draft:
+            # Of the file that was to be written, of which the reader has heard.
+            raise type(error)(error.errno, error.strerror, str(path)) from None
+        raise
     finally:
         draft.unlink(missing_ok=True)
 

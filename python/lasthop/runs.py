@@ -25,6 +25,9 @@ __all__ = ["Replications", "replicate", "run", "run_each", "run_once", "seeds_of
 #: Events between two looks at the clock, at Ctrl-C and at the progress: some 30 ms.
 SLICE = 200_000
 
+#: More seeds than these are a mistake.
+MOST_SEEDS = 1_000_000
+
 #: The columns that name a row of a table.
 KEYS = ("flow", "from", "to", "transport", "link", "place", "cause", "transfer")
 
@@ -79,6 +82,8 @@ def seeds_of(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
     if isinstance(seeds, int):
         if seeds < 1:
             raise ScenarioError(f"{seeds} seeds: at least one is needed", path="seeds")
+        if seeds > MOST_SEEDS:
+            raise ScenarioError(f"{number(seeds)} seeds are too many: the most is {number(MOST_SEEDS)}", path="seeds")
         seeds = range(scenario.seed, scenario.seed + seeds)
     return [_seed(seed) for seed in seeds]
 

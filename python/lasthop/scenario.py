@@ -133,12 +133,26 @@ def load(source: str | Path | Mapping[str, Any] | Scenario) -> Scenario:
 
 def from_text(text: str, *, origin: str) -> Scenario:
     """Reads and checks a scenario from TOML or JSON; ``origin`` names the text in errors."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ScenarioError(f"{origin} is no text: {error}", path="") from None
     return Scenario(_core.read(text, origin, "json" if _is_json(text) else "toml"), text=text, origin=origin)
 
 
 def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
-    text = json.dumps(data, indent=1)
+    try:
+        text = json.dumps(data, indent=1, default=_number)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
     return Scenario(_core.read(text, origin, "json"), text=text, origin=origin)
+
+
+def _number(value: Any) -> Any:
+    """A number of numpy's as Python's own."""
+    if not hasattr(value, "item"):
+        raise TypeError(f"a {type(value).__name__} is neither text, number, truth value, list nor table")
+    return value.item()
 
 
 def _from_file(path: Path) -> Scenario:

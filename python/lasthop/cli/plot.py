@@ -44,7 +44,7 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
         folder = output or source
     else:
         scenario = plots.recording(load(source))
-        folder = output or Path("out") / scenario.name
+        folder = output or Path("out") / files.folder_name(scenario.name)
         files.claim_folder(folder, made_by="lasthop run", force=force)
         with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
             result = runs.run(scenario, progress=progress)

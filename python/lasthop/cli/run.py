@@ -64,7 +64,7 @@ def run(
         from lasthop import plot
 
         scenario = plot.recording(scenario)
-        output = output or Path("out") / scenario.name
+        output = output or Path("out") / files.folder_name(scenario.name)
     if output:
         # Refused now rather than after the work.
         files.claim_folder(output, made_by="lasthop run", force=force)

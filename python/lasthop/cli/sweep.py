@@ -79,7 +79,7 @@ def sweep(
             asked.check()
             _forecast(asked, part or (0, 1), workers, as_json=as_json, quiet=quiet)
             return
-        folder = output or Path("out") / f"{asked.scenario.name}-sweep"
+        folder = output or Path("out") / f"{files.folder_name(asked.scenario.name)}-sweep"
         made = _sweep(asked, folder, executor, threads, part, quiet=quiet, force=force)
     _show(made, as_json=as_json, quiet=quiet)
     if part:
@@ -157,7 +157,7 @@ def _forecast(asked: Plan, part: tuple[int, int], workers: int, *, as_json: bool
     with common.Progress("timing some runs", 1, "", quiet=quiet) as progress:
         each_s = sweeps.forecast(asked, progress)
     runs = len(range(part[0], asked.runs, part[1]))
-    took_s = runs * each_s / min(workers, runs)
+    took_s = runs * each_s / max(1, min(workers, runs))
     if as_json:
         plan = {"scenario": asked.scenario.name, "vary": asked.vary.keys, "seeds": asked.seeds}
         common.print_json({**plan, "runs": runs, "run_s": each_s, "threads": workers, "about_s": took_s})
@@ -206,6 +206,9 @@ def _value(text: str, whole: str) -> Any:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+    except (RecursionError, ValueError):
+        # Brackets in a thousand brackets, a number of a thousand digits.
+        raise click.UsageError(f"--vary {whole[:60]!r}…: a value is nested too deep, or too long a number") from None
     # A date is no value of a scenario, and `inf` no number.
     plain = isinstance(value, (bool, int, str, list, dict)) or (isinstance(value, float) and math.isfinite(value))
     return value if plain else text

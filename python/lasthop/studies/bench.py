@@ -84,10 +84,11 @@ class Bench:
         from lasthop.sweeps import journal
 
         tasks = [(grid, point) for grid in grids for point in grid]
-        folder = self._folder / f"{UNFINISHED}{_digest(grids)}"
+        plan = _digest(grids)
+        folder = self._folder / f"{UNFINISHED}{plan}"
         folder.mkdir(parents=True, exist_ok=True)
-        with journal.at_work(folder, len(tasks), journal.ALL) as journals:
-            self._perform(tasks, journals)
+        with journal.at_work(folder, len(tasks), journal.ALL, plan) as journals:
+            self._perform(tasks, plan, journals)
             made = _collect(grids, journals)
         self._done += sum(grid.runs for grid in grids)
         return made
@@ -97,7 +98,7 @@ class Bench:
         for folder in unfinished(self._folder):
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _perform(self, tasks: Sequence[tuple[Grid, Point]], journals: Journals) -> None:
+    def _perform(self, tasks: Sequence[tuple[Grid, Point]], plan: str, journals: Journals) -> None:
         """Makes the runs of the points that are not finished: all the seeds of a point on one thread."""
         from lasthop.sweeps.work import feed
 
@@ -113,7 +114,7 @@ class Bench:
 
         def do(number: int) -> bytes:
             grid, point = tasks[number]
-            return _point(number, grid, point, stop, partial(shares.__setitem__, number))
+            return _point((number, plan), grid, point, stop, partial(shares.__setitem__, number))
 
         def keep(number: int, packed: bytes) -> None:
             journals.append(number, packed)
@@ -133,7 +134,9 @@ def unfinished(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"{UNFINISHED}*"))
 
 
-def _point(number: int, grid: Grid, point: Point, stop: threading.Event, tell: Callable[[int], None]) -> bytes:
+def _point(
+    place: tuple[int, str], grid: Grid, point: Point, stop: threading.Event, tell: Callable[[int], None]
+) -> bytes:
     """The record of a point: a row for each seed, and the rows kept of each run."""
     import pyarrow as pa
 
@@ -144,7 +147,7 @@ def _point(number: int, grid: Grid, point: Point, stop: threading.Event, tell: C
     scenario = grid.scenario(point)
     columns: dict[str, list[float]] = {}
     rows = []
-    for place, seed in enumerate(grid.seeds):
+    for done, seed in enumerate(grid.seeds):
         began = time.thread_time()
         try:
             result = run_once(scenario, seed, None, stop=stop)
@@ -156,11 +159,11 @@ def _point(number: int, grid: Grid, point: Point, stop: threading.Event, tell: C
             columns.setdefault(name, []).append(value)
         if grid.rows:
             rows.append(_labelled(grid.rows(result), {**point, "seed": seed}))
-        tell(place + 1)
+        tell(done + 1)
     tables = {NUMBERS: Table(pa.table(columns))}
     if rows:
         tables[ROWS] = Table(pa.concat_tables(rows))
-    return record.pack(number, Result(tables, grid.name, "", grid.seeds[0], 0.0, 0.0, 0))
+    return record.pack(*place, Result(tables, grid.name, "", grid.seeds[0], 0.0, 0.0, 0))
 
 
 def _labelled(rows: Table, labels: Point) -> pa.Table:

@@ -93,8 +93,8 @@ def perform_plan(
     manifest = _begin(asked, folder, shard=shard, force=force)
     if "tables" not in manifest:
         name = journal.ALL if shard is None else f"{shard[0]}-of-{shard[1]}"
-        with journal.at_work(folder, asked.runs, name) as journals:
-            _run(asked, journals, executor, threads, shard or (0, 1), progress)
+        with journal.at_work(folder, asked.runs, name, manifest["plan"]) as journals:
+            _run(asked, manifest["plan"], journals, executor, threads, shard or (0, 1), progress)
             if shard is not None:
                 return Sweep.of(folder, manifest, finished=journals.finished, wall_s=time.perf_counter() - began)
             manifest = _finish(folder, manifest, journals)
@@ -118,12 +118,10 @@ def plan(
 def collect(folder: str | Path) -> Sweep:
     """Puts the tables of a sweep together whose runs are all finished, by whatever shards."""
     folder = Path(folder)
-    manifest = files.manifest(folder)
-    if manifest.get("made_by") != MADE_BY:
-        raise ValueError(f"{folder} holds no sweep: `{manifest.get('made_by')}` wrote it")
+    manifest = _manifest(folder)
     if "tables" not in manifest:
         runs = Vary(manifest["vary"]).points * len(manifest["seeds"])
-        with journal.at_work(folder, runs, journal.ALL) as journals:
+        with journal.at_work(folder, runs, journal.ALL, manifest["plan"]) as journals:
             if journals.finished < runs:
                 missing = f"{number(runs - journals.finished)} of {number(runs)} runs are missing"
                 raise RunError(f"{missing} in {folder}: make them first, with the same command without --collect")
@@ -134,9 +132,9 @@ def collect(folder: str | Path) -> Sweep:
 
 def progress_of(folder: Path) -> tuple[int, int]:
     """How many runs of the sweep in a folder are finished, and how many there are."""
-    manifest = files.manifest(folder)
+    manifest = _manifest(folder)
     runs = Vary(manifest["vary"]).points * len(manifest["seeds"])
-    return (runs if "tables" in manifest else journal.finished(folder, runs)), runs
+    return (runs if "tables" in manifest else journal.finished(folder, runs, manifest["plan"])), runs
 
 
 def forecast(asked: Plan, progress: Progress | None = None) -> float:
@@ -153,13 +151,26 @@ def forecast(asked: Plan, progress: Progress | None = None) -> float:
     return (time.perf_counter() - began) / len(points)
 
 
+def _manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of the sweep in a folder."""
+    manifest = files.manifest(folder)
+    if manifest.get("made_by") != MADE_BY:
+        raise ValueError(f"{folder} holds no sweep: `{manifest.get('made_by')}` wrote it")
+    missing = [key for key in ("scenario_text", "vary", "seeds", "format", "code", "plan") if key not in manifest]
+    if missing:
+        raise ValueError(
+            f"{folder / files.MANIFEST} is not whole, or of another version: it lacks {', '.join(missing)}"
+        )
+    return manifest
+
+
 def _begin(asked: Plan, folder: Path, *, shard: tuple[int, int] | None, force: bool) -> dict[str, Any]:
     """The manifest of the sweep in ``folder``: the one that is there if the plan is the same, or a new one."""
     try:
-        there = files.manifest(folder)
+        there = _manifest(folder)
     except ValueError:
         there = {}
-    if there.get("made_by") == MADE_BY:
+    if there:
         why = asked.difference(there)
         if why is None:
             return there
@@ -191,6 +202,7 @@ def _clear(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 def _run(
     asked: Plan,
+    plan: str,
     journals: journal.Journals,
     executor: Executor | None,
     threads: int | None,
@@ -216,7 +228,7 @@ def _run(
         tell()
 
     tell()
-    tasks = (asked.task(run) for run in mine if run not in journals)
+    tasks = (asked.task(run, plan) for run in mine if run not in journals)
     if executor is not None:
         feed(executor, tasks, keep, do=perform, wait=tell)
         return

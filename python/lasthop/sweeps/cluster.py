@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
-from lasthop.errors import RunError
+from lasthop.errors import RunError, ScenarioError
 
 __all__ = ["cluster"]
 
@@ -21,6 +22,8 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
         from distributed import Client
     except ImportError as missing:
         raise ImportError("a Dask cluster needs distributed: pip install 'lasthop[dask]'") from missing
+    if not re.fullmatch(r"\w+://.+", address):
+        raise ScenarioError(f"{address!r} is no address of a Dask scheduler: write it as tcp://HOST:PORT", path="")
     try:
         client = Client(address, timeout=PATIENCE_S, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -38,8 +38,8 @@ SYNC_S = 1.0
 
 
 @contextmanager
-def at_work(folder: Path, runs: int, name: str) -> Iterator[Journals]:
-    """The journals of a sweep, of which this process may write the one called ``name``.
+def at_work(folder: Path, runs: int, name: str, plan: str) -> Iterator[Journals]:
+    """The journals of a sweep by this ``plan``, of which this process may write the one called ``name``.
 
     No other process writes that one meanwhile; if it is :data:`ALL`, none writes any.
     """
@@ -49,13 +49,13 @@ def at_work(folder: Path, runs: int, name: str) -> Iterator[Journals]:
         others = sorted(journals.glob("*.lock")) if name == ALL else []
         for lock in {journals / f"{name}.lock": None, **dict.fromkeys(others)}:
             held.enter_context(_locked(lock))
-        yield held.enter_context(Journals(journals, runs, journals / f"{name}.journal"))
+        yield held.enter_context(Journals(journals, runs, journals / f"{name}.journal", plan))
 
 
-def finished(folder: Path, runs: int) -> int:
+def finished(folder: Path, runs: int, plan: str) -> int:
     """How many runs of a sweep are finished. Others may be at work on it."""
     journals = folder / FOLDER
-    return Journals(journals, runs, journals / f"{ALL}.journal").finished
+    return Journals(journals, runs, journals / f"{ALL}.journal", plan).finished
 
 
 def clear(folder: Path) -> None:
@@ -66,7 +66,7 @@ def clear(folder: Path) -> None:
 class Journals:
     """Which runs are finished, and where their records lie (12 bytes for each run of the plan)."""
 
-    def __init__(self, folder: Path, runs: int, mine: Path) -> None:
+    def __init__(self, folder: Path, runs: int, mine: Path, plan: str) -> None:
         import numpy as np
 
         #: How many runs are finished.
@@ -80,8 +80,13 @@ class Journals:
         for place, path in enumerate(self._paths):
             if path.exists():
                 with path.open("rb") as file:
-                    for run, begin, end in record.scan(file):
-                        self._note(run, place, begin)
+                    for head, begin, end in record.scan(file):
+                        if head.plan != plan or not 0 <= head.run < runs:
+                            raise OutputRefused(
+                                f"{path} has runs of another plan than {folder.parent / files.MANIFEST}: "
+                                "take it away, or choose another folder with -o"
+                            )
+                        self._note(head.run, place, begin)
                         self._end = end if path == mine else self._end
         self._out: IO[bytes] | None = None
         self._synced = time.monotonic()

@@ -6,6 +6,7 @@ number, so a plan of any length takes no memory.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ from lasthop.sweeps.vary import Vary, label
 from lasthop.sweeps.work import Task
 
 __all__ = ["Plan"]
+
+#: A plan of more runs is a mistake: the journal takes 12 bytes for each.
+MOST_RUNS = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,8 @@ class Plan:
         origin = f"{self.scenario.origin} with {self.vary.where(point)}"
         return self.scenario.changed(self.vary.values(point), origin=origin)
 
-    def task(self, run: int) -> Task:
-        """A run, as it is sent to who does it."""
+    def task(self, run: int, plan: str) -> Task:
+        """A run, as it is sent to who does it; ``plan`` stands in the manifest."""
         point, seed = divmod(run, len(self.seeds))
         return Task(
             run=run,
@@ -53,10 +57,15 @@ class Plan:
             where=self.vary.where(point),
             seed=self.seeds[seed],
             code=files.code(),
+            plan=plan,
         )
 
     def check(self) -> None:
         """Builds the scenario of every point, so that whatever is wrong is said before anything runs."""
+        if self.runs > MOST_RUNS:
+            raise ScenarioError(
+                f"{self} are {number(self.runs)} runs, and the most is {number(MOST_RUNS)}", path="vary"
+            )
         if len(set(self.seeds)) < len(self.seeds):
             raise ScenarioError("a seed is there twice", path="seeds")
         for point in range(self.vary.points):
@@ -80,15 +89,15 @@ class Plan:
         return f"{number(points)} point{'s' * (points != 1)} × {number(seeds)} seed{'s' * (seeds != 1)}"
 
     def document(self) -> dict[str, Any]:
-        """The plan as plain data."""
-        return {
-            "scenario": self.scenario.name,
+        """The plan as plain data. ``plan`` tells its runs from those of any other."""
+        made = {
             "scenario_text": self.scenario.text,
             "vary": self.vary.keys,
             "seeds": list(self.seeds),
-            "format": self.format,
             "code": files.code(),
         }
+        plan = hashlib.sha256(files.json_text(made).encode()).hexdigest()[:16]
+        return {"scenario": self.scenario.name, **made, "format": self.format, "plan": plan}
 
     def difference(self, other: dict[str, Any]) -> str | None:
         """What makes this another plan than that of a manifest, if it is one."""

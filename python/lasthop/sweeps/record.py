@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Head", "pack", "read", "scan"]
 
 _FRAME = struct.Struct("<8sIQI")
-_MARK = b"lasthop1"
+_MARK = b"lasthop2"
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,16 @@ class Head:
 
     #: The run's number in the plan.
     run: int
+    #: What tells its plan from any other.
+    plan: str
     #: Transmissions that ended at the far side of a link.
     packet_hops: int
     #: The lengths of its tables, before compression.
     tables: dict[str, int]
 
 
-def pack(run: int, result: Result) -> bytes:
-    """The record of run number ``run``."""
+def pack(run: int, plan: str, result: Result) -> bytes:
+    """The record of run number ``run`` of a plan."""
     import pyarrow as pa
 
     lengths = {}
@@ -51,12 +53,12 @@ def pack(run: int, result: Result) -> bytes:
             stream.write_table(arrow)
         lengths[name] = out.tell() - before
     body: bytes = pa.Codec("zstd").compress(out.getvalue(), asbytes=True)
-    head = json.dumps(asdict(Head(run, result.packet_hops, lengths))).encode()
+    head = json.dumps(asdict(Head(run, plan, result.packet_hops, lengths))).encode()
     return _FRAME.pack(_MARK, len(head), len(body), zlib.crc32(body, zlib.crc32(head))) + head + body
 
 
-def scan(file: IO[bytes]) -> Iterator[tuple[int, int, int]]:
-    """The records of a file as far as they are whole: the run, where its record begins, where it ends.
+def scan(file: IO[bytes]) -> Iterator[tuple[Head, int, int]]:
+    """The records of a file as far as they are whole: the head of each, where the record begins, where it ends.
 
     A record that was being written when the process died ends it.
     """
@@ -70,8 +72,16 @@ def scan(file: IO[bytes]) -> Iterator[tuple[int, int, int]]:
         head = file.read(head_length)
         if zlib.crc32(file.read(body_length), zlib.crc32(head)) != check:
             return
-        yield int(json.loads(head)["run"]), begin, end
+        yield _head(head), begin, end
         begin = end
+
+
+def _head(text: bytes) -> Head:
+    try:
+        return Head(**json.loads(text))
+    except (ValueError, TypeError):
+        # Whole, by its check, and yet none of ours: of another version.
+        return Head(-1, "another version of lasthop", 0, {})
 
 
 def read(file: IO[bytes], begin: int) -> tuple[Head, dict[str, pa.Table]]:
@@ -80,7 +90,7 @@ def read(file: IO[bytes], begin: int) -> tuple[Head, dict[str, pa.Table]]:
 
     file.seek(begin)
     _, head_length, body_length, _ = _FRAME.unpack(file.read(_FRAME.size))
-    head = Head(**json.loads(file.read(head_length)))
+    head = _head(file.read(head_length))
     body = pa.Codec("zstd").decompress(file.read(body_length), sum(head.tables.values()))
     source = pa.BufferReader(body)
     return head, {name: pa.ipc.open_stream(source).read_all() for name in head.tables}

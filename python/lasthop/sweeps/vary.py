@@ -128,14 +128,15 @@ def _values(key: str, values: Iterable[Any]) -> list[Any]:
         raise ScenarioError(f"{key}: the values to vary it over must be a list, not {values!r}", path=key)
     try:
         made = json.loads(json.dumps(list(values), default=lambda value: value.item()))
-    except (TypeError, AttributeError):
+    except (TypeError, AttributeError, ValueError, RecursionError):
         raise ScenarioError(f"{key}: the values to vary it over must be plain data", path=key) from None
     if not made:
         raise ScenarioError(f"{key}: there is no value to vary it over", path=key)
-    labels = [label(value) for value in made]
-    for name in labels:
-        if labels.count(name) > 1:
+    seen = set()
+    for name in map(label, made):
+        if name in seen:
             raise ScenarioError(f"{key}: the value {name} is there twice", path=key)
+        seen.add(name)
     return list(made)
 
 

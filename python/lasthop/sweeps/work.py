@@ -43,6 +43,8 @@ class Task:
     seed: int
     #: The version of lasthop that has to do it.
     code: str
+    #: What tells the plan from any other.
+    plan: str
 
 
 def perform(task: Task, *, stop: threading.Event | None = None, progress: Progress | None = None) -> bytes:
@@ -54,7 +56,7 @@ def perform(task: Task, *, stop: threading.Event | None = None, progress: Progre
         result = run_once(scenario, task.seed, progress, stop=stop)
     except RunError as error:
         raise RunError(f"{task.where}, seed {task.seed}: {error}") from error
-    return record.pack(task.run, result)
+    return record.pack(task.run, task.plan, result)
 
 
 @lru_cache(maxsize=16)

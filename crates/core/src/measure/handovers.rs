@@ -64,6 +64,11 @@ const PERIOD: Duration = Duration::from_millis(200);
 const PERIOD_BYTES: u64 = 15_000;
 
 impl Handovers {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Takes note of an observation.
     pub fn see(&mut self, now: Instant, observation: &Observation<'_>) {
         match *observation {

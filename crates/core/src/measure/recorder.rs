@@ -303,6 +303,17 @@ impl Observer for Recorder {
         }
     }
 
+    fn largest_table(&self) -> (&'static str, u64) {
+        let rows = [
+            ("packets", self.packets.len()),
+            ("variables", self.changes.len()),
+            ("slots", self.slots.len()),
+            ("handovers", self.handovers.len()),
+        ];
+        let (table, rows) = rows.into_iter().max_by_key(|(_, rows)| *rows).unwrap_or_default();
+        (table, rows as u64)
+    }
+
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }

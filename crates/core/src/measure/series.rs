@@ -38,8 +38,9 @@ impl Series {
         Self { more: more.to_vec(), ..Self::default() }
     }
 
-    /// Takes a sample of everything.
-    pub fn sample(&mut self, simulation: &Simulation, flows: &[FlowInfo]) {
+    /// Takes a sample of everything, and says how many rows that were.
+    pub fn sample(&mut self, simulation: &Simulation, flows: &[FlowInfo]) -> u64 {
+        let before = self.time.len();
         let now = simulation.now().as_secs_f64();
         let see = |part: &Part| {
             let kind = part.what.map_or("", What::name);
@@ -68,6 +69,12 @@ impl Series {
             self.rate(now, ("flow", &flow.name, "goodput_kbps"), each - before);
         }
         self.last_s = now;
+        (self.time.len() - before) as u64
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.time.len() as u64
     }
 
     fn state(&mut self, now: f64, kind: &str, name: &str, part: &Part, quantities: &[&'static str]) {

@@ -17,6 +17,11 @@ impl Slots {
         self.rows.push((now, place, *block));
     }
 
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// The table; `name` names bearers.
     pub fn table(&self, name: &dyn Fn(Place) -> String) -> Table {
         let mut bearer = Names::default();

@@ -17,18 +17,19 @@ pub(super) struct NextHop {
 pub(super) enum Routes {
     /// A node with only one way out: everything goes there.
     Default(Option<NextHop>),
-    /// By destination number. Only destinations in use have an entry.
-    Table(Vec<Option<NextHop>>),
+    /// By the slot of the destination's root, as far as roots have been searched for.
+    Table(Vec<Onward>),
 }
 
-impl Routes {
-    #[inline]
-    pub fn to(&self, destination: NodeId) -> Option<NextHop> {
-        match self {
-            Self::Default(hop) => *hop,
-            Self::Table(hops) => hops.get(destination.0 as usize).copied().flatten(),
-        }
-    }
+/// Where a packet goes on from a node that has several ways out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Onward {
+    /// There is no way.
+    Nowhere,
+    /// This way.
+    Over(NextHop),
+    /// The node is the root itself: to the leaf, if the destination is one.
+    Leaf,
 }
 
 /// The copies that a node makes of a group's packets.
@@ -68,6 +69,8 @@ pub(super) struct Node {
     /// Its interfaces: the medium and the peer there, by port.
     pub ports: Vec<(u32, Peer)>,
     pub routes: Routes,
+    /// Whether packets may be for it: it has an endpoint.
+    pub is_destination: bool,
     /// Out-lists by group and sending node, sorted: each sender has a tree of its own.
     pub groups: Vec<((GroupId, NodeId), OutList)>,
     /// The endpoint at each port.
@@ -80,6 +83,7 @@ impl Node {
             name,
             ports: Vec::new(),
             routes: Routes::Default(None),
+            is_destination: false,
             groups: Vec::new(),
             sockets: vec![None; usize::from(FIRST_FREE_PORT)],
         }

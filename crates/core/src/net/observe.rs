@@ -296,6 +296,12 @@ pub trait Observer: Send {
     /// Takes note of an observation.
     fn see(&mut self, now: Instant, observation: &Observation<'_>);
 
+    /// The table that it writes with the most rows, and how many these are. It is asked now and then, so that a run ends
+    /// before its memory does.
+    fn largest_table(&self) -> (&'static str, u64) {
+        ("", 0)
+    }
+
     /// Gives itself back as what it is, at the end of the run.
     fn into_any(self: Box<Self>) -> Box<dyn std::any::Any>;
 }

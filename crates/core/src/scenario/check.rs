@@ -3,7 +3,7 @@
 //!
 //! What is certainly a mistake is an error; nothing else is mentioned.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::engine::{Duration, Fault, Instant};
 use crate::radio::umts::roaming::Mobility;
@@ -18,12 +18,14 @@ mod constellations;
 mod groups;
 mod hsdpa;
 mod mbms;
+mod names;
 
 use cells::cells;
 use constellations::constellations;
 use groups::groups;
 use hsdpa::hsdpa;
 use mbms::mbms;
+use names::Names;
 
 /// The most nodes, links, groups, flows or changes.
 const MOST: usize = 1_000_000;
@@ -31,8 +33,6 @@ const MOST: usize = 1_000_000;
 const MOST_TERMINALS: u32 = 100_000;
 /// The largest seed: 2⁵³ − 1, which every JSON reader holds exactly.
 const MAX_SEED: u64 = (1 << 53) - 1;
-/// The most samples of `record.series`, links and flows together.
-const MAX_SAMPLES: u64 = 10_000_000;
 /// The longest name.
 const NAME_CHARS: usize = 200;
 /// Ports at a node.
@@ -111,46 +111,6 @@ impl Problems {
     }
 }
 
-/// What names stand for.
-struct Names<'s> {
-    /// Nodes, sorted.
-    nodes: Vec<String>,
-    /// Groups, with their places.
-    groups: BTreeMap<&'s str, usize>,
-}
-
-impl<'s> Names<'s> {
-    fn of(scenario: &'s Scenario) -> Self {
-        let groups = scenario.group.iter().enumerate().map(|(i, group)| (group.name.as_str(), i)).collect();
-        Self { nodes: scenario.node_names(), groups }
-    }
-
-    fn node(&self, name: &str) -> Option<usize> {
-        self.nodes.binary_search_by(|node| node.as_str().cmp(name)).ok()
-    }
-
-    /// The places of the nodes that a flow reaches.
-    fn ends(&self, scenario: &Scenario, to: &str) -> Vec<usize> {
-        match self.groups.get(to) {
-            Some(&group) => scenario.group[group].everybody(scenario).iter().filter_map(|m| self.node(m)).collect(),
-            None => scenario.nodes_called(to).iter().filter_map(|name| self.node(name)).collect(),
-        }
-    }
-
-    /// The label and the note for a name that no node, and perhaps no group, has.
-    fn unknown(&self, name: &str, groups: bool) -> (String, String) {
-        let groups = || self.groups.keys().copied().filter(move |_| groups);
-        let names = || self.nodes.iter().map(String::as_str).chain(groups());
-        let label = nearest(name, names()).map_or_else(|| "not known".to_owned(), |n| format!("did you mean \"{n}\"?"));
-        let note = if self.nodes.is_empty() {
-            "there are no nodes: links name them with between = [\"a\", \"b\"]".to_owned()
-        } else {
-            format!("known: {}", listed(names()))
-        };
-        (label, note)
-    }
-}
-
 /// A name that is empty, too long, or cannot be shown.
 fn name(path: impl Fn() -> String, name: &str, problems: &mut Problems) {
     if name.trim().is_empty() {
@@ -166,6 +126,18 @@ fn name(path: impl Fn() -> String, name: &str, problems: &mut Problems) {
 fn unique<'s>(seen: &mut BTreeSet<&'s str>, what: &str, path: String, name: &'s str, problems: &mut Problems) {
     if !seen.insert(name) {
         problems.add(path, format!("two {what} are called {}", shown(name)), "give this one another name");
+    }
+}
+
+/// A node that stands before a radio: there is one, and it is none of the radio's own terminals.
+fn gateway(path: &str, node: &str, radio: &str, names: &Names<'_>, problems: &mut Problems) {
+    let Some(place) = names.node(node) else {
+        let (label, note) = names.unknown(node, false);
+        return problems.note(path, format!("there is no node {}", shown(node)), label, note);
+    };
+    if names.terminals(radio).contains(&place) {
+        let message = format!("{} is a terminal of {} itself", shown(node), shown(radio));
+        problems.add(path, message, "expected the node to which the radio is attached");
     }
 }
 
@@ -210,9 +182,10 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
     let terminals: usize = ues.map(|ues| ues as usize).sum();
     let things = (scenario.flow.len() + 2 * (scenario.link.len() + terminals)).max(1) as u64;
     let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
-    if samples > MAX_SAMPLES {
+    if samples > scenario.record.most_rows {
         let message = format!("record.series would take {samples} samples of links and flows");
-        problems.add("record.series", message, format!("expected a longer interval: the most is {MAX_SAMPLES}"));
+        let most = scenario.record.most_rows;
+        problems.add("record.series", message, format!("expected a longer interval: record.most_rows is {most}"));
     }
 }
 
@@ -314,8 +287,7 @@ fn flows(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
         }
         for (field, end, groups) in [("from", &flow.from, false), ("to", &flow.to, true)] {
             let is_group = names.groups.contains_key(end.as_str());
-            let known = scenario.nodes_called(end).iter().any(|name| names.node(name).is_some());
-            if known || (groups && is_group) {
+            if !names.called(end).is_empty() || (groups && is_group) {
                 continue;
             }
             let (label, note) = names.unknown(end, groups);
@@ -328,15 +300,29 @@ fn flows(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
                 problems.note(format!("flow[{i}].{field}"), message, label, note);
             }
         }
-        if flow.from == flow.to {
-            let message = format!("a flow from {} to itself", shown(&flow.from));
-            problems.add(format!("flow[{i}].to"), message, "expected another node");
-        }
+        to_itself(i, flow, names, problems);
         if flow.start >= scenario.duration {
             let message = format!("flow {} starts at {}, when the run has ended", shown(label), flow.start);
             problems.add(format!("flow[{i}].start"), message, format!("the run lasts {}", scenario.duration));
         }
         pairing(i, flow, scenario, names, problems);
+    }
+}
+
+/// A flow, or one of those that it stands for, from a node to itself.
+fn to_itself(i: usize, flow: &Flow, names: &Names<'_>, problems: &mut Problems) {
+    let senders: BTreeSet<usize> = names.called(&flow.from).iter().copied().collect();
+    let Some(&both) = names.ends(&flow.to).iter().find(|end| senders.contains(end)) else { return };
+    let node = shown(&names.nodes[both]);
+    if names.groups.contains_key(flow.to.as_str()) {
+        let message = format!("{node} sends to a group of which it is a member");
+        problems.add(format!("flow[{i}].from"), message, format!("take it out of group {}", shown(&flow.to)));
+    } else if flow.from == flow.to && senders.len() == 1 {
+        problems.add(format!("flow[{i}].to"), format!("a flow from {node} to itself"), "expected another node");
+    } else {
+        let message =
+            format!("from {} to {} there is a flow from {node} to itself", shown(&flow.from), shown(&flow.to));
+        problems.add(format!("flow[{i}].to"), message, "expected other nodes: name them one by one");
     }
 }
 
@@ -368,7 +354,9 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
             format!("the source \"{source_name}\" does not write datagrams, which \"{transport_name}\" sends");
         problems.add(format!("flow[{i}].source"), message, "expected a source of packets");
     }
-    let Some(&group) = names.groups.get(flow.to.as_str()) else { return };
+    if !names.groups.contains_key(flow.to.as_str()) {
+        return;
+    }
     if !transport.can_multicast() {
         let message = format!("\"{transport_name}\" cannot send to a group");
         problems.add(format!("flow[{i}].to"), message, format!("{} is a group", shown(&flow.to)));
@@ -376,10 +364,6 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
     if let Some(qos) = flow.qos.as_ref().filter(|qos| !qos.config().can_multicast()) {
         let message = format!("\"{}\" cannot be had for a group", qos.name());
         problems.add(format!("flow[{i}].qos"), message, format!("{} is a group", shown(&flow.to)));
-    }
-    if scenario.group[group].everybody(scenario).contains(&flow.from) {
-        let message = format!("{} sends to a group of which it is a member", shown(&flow.from));
-        problems.add(format!("flow[{i}].from"), message, format!("take it out of group {}", shown(&flow.to)));
     }
 }
 
@@ -474,10 +458,9 @@ fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
         }
     }
     for (i, flow) in scenario.flow.iter().enumerate() {
-        let senders = scenario.nodes_called(&flow.from);
-        let Some(from) = senders.first().and_then(|name| names.node(name)) else { continue };
+        let Some(&from) = names.called(&flow.from).first() else { continue };
         let from = root(&mut part, from);
-        for to in names.ends(scenario, &flow.to) {
+        for &to in names.ends(&flow.to).iter() {
             if root(&mut part, to) != from {
                 let message = format!("no links lead from {} to {}", shown(&flow.from), shown(&names.nodes[to]));
                 problems.add(format!("flow[{i}].to"), message, "it cannot be reached");
@@ -492,13 +475,12 @@ fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
 fn ports(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     let mut used = vec![1; names.nodes.len()];
     for (i, flow) in scenario.flow.iter().enumerate() {
-        let ends = names.ends(scenario, &flow.to);
-        let senders = scenario.nodes_called(&flow.from);
+        let ends = names.ends(&flow.to);
+        let senders = names.called(&flow.from);
         let port = ends.iter().map(|&n| used[n]).max().unwrap_or(0);
         ends.iter().for_each(|&n| used[n] = port + 1);
-        let senders: Vec<usize> = senders.iter().filter_map(|name| names.node(name)).collect();
         senders.iter().for_each(|&n| used[n] += ends.len());
-        if let Some(&node) = ends.iter().chain(&senders).find(|&&n| used[n] > PORTS) {
+        if let Some(&node) = ends.iter().chain(senders.iter()).find(|&&n| used[n] > PORTS) {
             let message = format!("too many flows at node {}", shown(&names.nodes[node]));
             problems.add(format!("flow[{i}]"), message, format!("the most is {}", PORTS - 1));
             return;

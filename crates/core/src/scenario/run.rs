@@ -65,6 +65,7 @@ impl Run {
         let recorder: Option<Box<dyn Observer>> =
             (wanted.anything() || observer.is_some()).then(|| Box::new(Recorder::new(wanted, observer)) as _);
         let mut built = builder::build(scenario, seed, recorder)?;
+        built.simulation.set_most_rows(record.most_rows);
         if !record.transfer_quantities.is_empty() {
             built.simulation.mark_transfers(&record.transfer_quantities);
         }
@@ -102,22 +103,27 @@ impl Run {
     ///
     /// # Errors
     /// See [`RunError`].
-    pub fn advance(&mut self, events: u64) -> Result<Progress, RunError> {
+    pub fn advance(&mut self, mut events: u64) -> Result<Progress, RunError> {
         loop {
             let change = self.changes.last().map(|(_, change)| Instant::ZERO + change.at);
             let step = self.ramps.iter().map(Ramp::due).min();
             // Computed from its number, so that samples do not drift.
             let sample = self.series.as_ref().map(|(interval, _)| Instant::ZERO + *interval * self.samples);
             let switch = self.built.switches.last().map(|(at, ..)| *at);
+            let before = self.built.simulation.events();
             let stop = [change, step, sample, switch].into_iter().flatten().fold(self.end, Instant::min);
             if self.built.simulation.run_until(stop, events)? == Progress::Paused {
                 return Ok(Progress::Paused);
             }
+            events = events.saturating_sub(self.built.simulation.events() - before);
             if sample == Some(stop)
                 && let Some((_, series)) = &mut self.series
             {
-                series.sample(&self.built.simulation, &self.built.flows);
+                let rows = series.sample(&self.built.simulation, &self.built.flows);
+                self.built.simulation.check_rows("series", series.rows())?;
                 self.samples += 1;
+                // So that what looks is counted as what happens.
+                events = events.saturating_sub(rows.max(1));
             }
             if stop < self.end {
                 if change == Some(stop) {

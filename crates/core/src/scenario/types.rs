@@ -211,6 +211,9 @@ pub struct Record {
     pub slots: bool,
     /// Record every change of `cwnd`, `ssthresh`, `srtt` and the like, into the table `changes`.
     pub variables: bool,
+    /// A run ends with an error when one of these tables has more rows, so that it does not use up memory: a row takes about
+    /// 400 B while the tables are made. 5 million.
+    pub most_rows: u64,
 }
 
 impl Default for Record {
@@ -225,6 +228,7 @@ impl Default for Record {
             variables: false,
             handovers: false,
             slots: false,
+            most_rows: 5_000_000,
         }
     }
 }

@@ -47,6 +47,24 @@ fn nothing_is_wrong_with_the_right_one() {
     reading(RIGHT).unwrap();
 }
 
+/// A flow between terminals that stands for others, one of them from a node to itself.
+#[test]
+fn a_flow_that_stands_for_one_from_a_node_to_itself_is_refused() {
+    let text = |radio: &str, gateway: &str, from: &str, to: &str| {
+        format!("[[{radio}]]\nname = \"h\"\n{gateway} = \"nb\"\nues = 3\n[[flow]]\nfrom = \"{from}\"\nto = \"{to}\"\n")
+    };
+    for (radio, gateway) in [("hsdpa", "node"), ("cell", "rnc"), ("mbms", "rnc")] {
+        for (from, to) in [("h.ue[0]", "h.ue[*]"), ("h.ue[*]", "h.ue[0]"), ("h.ue[*]", "h.ue[*]")] {
+            let error = reading(&text(radio, gateway, from, to)).unwrap_err().to_string();
+            assert!(error.contains("a flow from \"h.ue[0]\" to itself"), "{error}");
+        }
+        reading(&text(radio, gateway, "h.ue[0]", "h.ue[1]")).unwrap();
+        let own = text(radio, gateway, "nb", "h.ue[*]").replace("\"nb\"", "\"h.ue[0]\"");
+        let error = reading(&own).unwrap_err().to_string();
+        assert!(error.contains("is a terminal of \"h\" itself"), "{error}");
+    }
+}
+
 /// Line replaced, its replacement, and the whole error.
 const EXACT: &[(&str, &str, &str)] = &[
     (

@@ -8,8 +8,8 @@ use crate::common::{Happened, Log, Script, add_link, add_udp, take_log, us};
 use lasthop_core::engine::{BitRate, Duration, Instant, Streams};
 use lasthop_core::net::simulation::Group;
 use lasthop_core::net::{
-    Action, Address, Answer, Cause, Change, Command, Endpoint, NodeId, Notice, Order, Packet, Port, Probe, RunError,
-    Seat, Simulation, Source, Timed,
+    Action, Address, Answer, Cause, Change, Command, Endpoint, Header, NodeId, Notice, Order, Packet, Port, Probe,
+    RunError, Seat, Simulation, Source, Timed, UdpHeader,
 };
 use lasthop_core::traffic::{SourceConfig, cbr};
 use lasthop_core::transport::udp;
@@ -183,6 +183,49 @@ fn a_run_in_which_time_stands_still_ends_with_an_error() {
     let error = simulation.run_until(Instant::from_secs_f64(1.0), u64::MAX).unwrap_err();
     let RunError::Stalled { at, component, .. } = error else { panic!("{error}") };
     assert_eq!((at, component.as_str()), (us(3), "the source of flow 0"));
+}
+
+/// Whatever it is told, it sends a packet to its peer.
+struct Echo {
+    seat: Seat,
+    owes: u64,
+}
+
+impl Timed for Echo {
+    fn on_timeout(&mut self, _now: Instant) {}
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+}
+
+impl Endpoint for Echo {
+    fn on_packet(&mut self, _now: Instant, _packet: &Packet, _via: Port) {
+        self.owes += 1;
+    }
+    fn on_notice(&mut self, _now: Instant, _notice: Notice) {
+        self.owes += 1;
+    }
+    fn poll(&mut self, _now: Instant, packet: &mut Packet) -> Option<Action> {
+        self.owes = self.owes.checked_sub(1)?;
+        *packet = self.seat.packet(0, self.owes, 100, Header::Udp(UdpHeader::default()));
+        Some(Action::Send)
+    }
+    fn sample(&self, _probe: &mut dyn Probe) {}
+}
+
+/// Two machines of one node that answer each other for ever neither use up the stack nor hang.
+#[test]
+fn machines_that_answer_each_other_for_ever_end_the_run() {
+    let mut simulation = Simulation::new(1);
+    let [a, b] = ["a", "b"].map(|name| simulation.add_node(name));
+    add_link(&mut simulation, a, b, RATE, ms(1));
+    let source = cbr("interval = '1 s'\nsize = '100 B'", us(3));
+    let echo = |seat: Seat| Box::new(Echo { seat, owes: 0 }) as Box<dyn Endpoint>;
+    simulation.add_flow(a, Address::Node(a), us(3), source, echo, echo);
+    simulation.route();
+    let error = simulation.run_until(Instant::from_secs_f64(1.0), u64::MAX).unwrap_err();
+    let RunError::Stalled { at, component, .. } = error else { panic!("{error}") };
+    assert_eq!((at, component.as_str()), (us(3), "an endpoint at a"));
 }
 
 /// A receiver that writes down what comes, observed or not.

@@ -68,6 +68,12 @@ impl Config {
         self.layers.len() as u32
     }
 
+    /// From packet to packet of each layer, in seconds.
+    fn gaps(&self) -> impl Iterator<Item = f64> {
+        let bits = 8.0 * self.packet.get() as f64;
+        self.layers.iter().map(move |rate| bits / rate.as_bps() as f64)
+    }
+
     fn header(&self, profile: Profile) -> u32 {
         if profile.is_ns2() { 0 } else { HEADER_BYTES }
     }
@@ -78,12 +84,14 @@ impl Config {
     }
 }
 
+/// The shortest gap between the packets of a layer, in seconds: of a hundred ticks of the clock.
+const SHORTEST_GAP_S: f64 = 100e-9;
+
 impl TransportConfig for Config {
     fn sender(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
         let size = self.packet.get() as u32;
-        let bits = 8.0 * f64::from(size);
         let sending = Sending {
-            gaps: self.layers.iter().map(|rate| bits / rate.as_bps() as f64).collect(),
+            gaps: self.gaps().collect(),
             size: (size, u64::from(size.saturating_sub(self.header(profile)))),
             jitter: self.jitter,
             stagger: self.stagger,
@@ -138,6 +146,10 @@ impl TransportConfig for Config {
                 format!("gaps that differ by {} of themselves", self.jitter),
                 "expected 0 to 0.9",
             ));
+        }
+        if self.gaps().any(|gap| gap * (1.0 - self.jitter) < SHORTEST_GAP_S) {
+            let message = format!("packets of {} come at gaps that a clock of nanoseconds cannot tell", self.packet);
+            return Err(Fault::new("layers", message, "expected lower rates"));
         }
         let controls = std::iter::once(&self.control).chain(self.exceptions.iter().map(|exception| &exception.control));
         for control in controls {

@@ -1,5 +1,7 @@
 //! How a network is built.
 
+use std::collections::VecDeque;
+
 use super::{ENDPOINT, Flow, Group, KIND, LOSSES, MEDIUM, SOURCE, Seated, Simulation, Timer};
 use crate::engine::{Instant, Target};
 use crate::net::core::{Core, Port};
@@ -7,6 +9,7 @@ use crate::net::machine::{Endpoint, Seat, Source};
 use crate::net::medium::{End, Medium, Peer};
 use crate::net::node::Node;
 use crate::net::packet::{Address, FlowId, GroupId, NodeId, Socket};
+use crate::net::routes::Ways;
 
 impl Simulation {
     /// An empty network whose random streams derive from `seed`.
@@ -17,6 +20,7 @@ impl Simulation {
             core,
             nodes: Vec::new(),
             media: Vec::new(),
+            ways: Ways::new(Vec::new()),
             ends: Vec::new(),
             endpoints: Vec::new(),
             flows: Vec::new(),
@@ -25,6 +29,11 @@ impl Simulation {
             routes_by_packet: false,
             agents: Vec::new(),
             nowhere,
+            home: VecDeque::new(),
+            nested: 0,
+            most_rows: u64::MAX,
+            events: 0,
+            until_look: 0,
             standing: 0,
             marks: None,
         }
@@ -83,7 +92,7 @@ impl Simulation {
         let observed = self.core.is_observed();
         let hears = source.hears();
         if hears.lost {
-            self.core.note_losses(Target { component: LOSSES << KIND, key: 0 });
+            self.core.note_losses(LOSSES);
         }
         let sender =
             self.seat(local, flow, make_sender(Seat { local, remote: to, remote_port, flow, hears, observed }));

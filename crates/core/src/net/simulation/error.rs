@@ -25,6 +25,20 @@ pub enum RunError {
         /// How many.
         packets: u64,
     },
+    /// A table has more rows than it may have.
+    #[error(
+        "record.{table} has {rows} rows at {at}, and the most is {most}: record less, or a shorter run, or raise record.most_rows (a row takes about 400 B)"
+    )]
+    TooManyRows {
+        /// When.
+        at: Instant,
+        /// Of what is recorded.
+        table: &'static str,
+        /// How many rows it has.
+        rows: u64,
+        /// How many it may have.
+        most: u64,
+    },
     /// The books do not balance: a defect of lasthop.
     #[error(
         "packets are not conserved: sent {sent} + copied {copied} ≠ delivered {delivered} + dropped {dropped} + in flight {in_flight}"

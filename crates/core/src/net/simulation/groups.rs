@@ -194,15 +194,20 @@ impl Simulation {
     }
 
     /// Where the ways back to senders of signalled groups lead at present: node, group, sender and neighbour.
-    pub(super) fn upstreams(&self) -> Vec<(NodeId, GroupId, NodeId, Option<NodeId>)> {
+    pub(super) fn upstreams(&mut self) -> Vec<(NodeId, GroupId, NodeId, Option<NodeId>)> {
         let mut found = Vec::new();
-        for (node, number) in self.nodes.iter().zip(0..) {
-            for ((group, source), list) in &node.groups {
-                let signalled = self.groups[group.0 as usize].trees == Trees::Signalled;
-                if signalled && list.branches() > 0 && source.0 != number {
-                    let neighbour = self.next_hop(NodeId(number), *source).map(|(_, neighbour)| neighbour);
-                    found.push((NodeId(number), *group, *source, neighbour));
-                }
+        for number in 0..self.nodes.len() as u32 {
+            let groups = self.nodes[number as usize].groups.iter();
+            let lists: Vec<(GroupId, NodeId)> = groups
+                .filter(|((group, source), list)| {
+                    let signalled = self.groups[group.0 as usize].trees == Trees::Signalled;
+                    signalled && list.branches() > 0 && source.0 != number
+                })
+                .map(|(key, _)| *key)
+                .collect();
+            for (group, source) in lists {
+                let neighbour = self.next_hop(NodeId(number), source).map(|(_, neighbour)| neighbour);
+                found.push((NodeId(number), group, source, neighbour));
             }
         }
         found

@@ -1,6 +1,6 @@
 //! What can be seen of a network between events.
 
-use super::{ENDPOINT, KIND, MEDIUM, RunError, SOURCE, Simulation};
+use super::{ENDPOINT, HOME, KIND, MEDIUM, RunError, SOURCE, Simulation};
 use crate::engine::Target;
 use crate::net::machine::Transfer;
 use crate::net::observe::{Probe, What};
@@ -19,7 +19,7 @@ impl Simulation {
     /// [`RunError::NotConserved`], which is a defect of lasthop.
     pub fn check_conservation(&self) -> Result<(), RunError> {
         let counters = self.core.counters();
-        let in_flight = self.media.iter().map(|m| m.holds()).sum();
+        let in_flight = self.media.iter().map(|m| m.holds()).sum::<u64>() + self.home.len() as u64;
         let (sent, copied, delivered, dropped) = (counters.sent, counters.copied, counters.delivered, counters.dropped);
         if sent + copied == delivered + dropped + in_flight && in_flight == self.core.under_way() {
             Ok(())
@@ -73,6 +73,10 @@ impl Simulation {
             }
             ENDPOINT => format!("an endpoint at {}", self.node_name(self.endpoints[index as usize].node)),
             SOURCE => format!("the source of flow {index}"),
+            _ if target == HOME => {
+                let node = self.home.front().map_or("", |arrival| self.node_name(arrival.node));
+                format!("an endpoint at {node}")
+            }
             _ => "a source that hears of losses".to_owned(),
         }
     }

@@ -17,6 +17,8 @@ mod timer;
 pub use error::RunError;
 pub use groups::{Group, Part, Trees};
 
+use std::collections::VecDeque;
+
 use crate::engine::{FloatTime, Instant, Target};
 
 use super::core::{Arrival, Core, Port};
@@ -26,6 +28,7 @@ use super::node::Node;
 use super::observe::{Cause, Observation, Observer, Place};
 use super::order::{Answer, Command, Order};
 use super::packet::{Address, FlowId, GroupId, NodeId};
+use super::routes::Ways;
 use super::slab::Pkt;
 
 use marks::Marks;
@@ -36,6 +39,8 @@ pub struct Simulation {
     core: Core,
     nodes: Vec<Node>,
     media: Vec<Box<dyn Medium>>,
+    /// The ways through the network.
+    ways: Ways,
     /// The nodes behind each medium's peers.
     ends: Vec<Vec<End>>,
     endpoints: Vec<Seated>,
@@ -49,6 +54,17 @@ pub struct Simulation {
     agents: Vec<u32>,
     /// Where packets end that no medium dropped.
     nowhere: Place,
+    /// Packets made at a node for an endpoint there that come in an event of their own, since too many were on their way
+    /// already.
+    home: VecDeque<Arrival>,
+    /// How many deliveries at one node are under way, each brought about by the one before.
+    nested: u32,
+    /// The most rows of a table that is recorded.
+    most_rows: u64,
+    /// Events so far.
+    events: u64,
+    /// Events until the run is looked after.
+    until_look: u64,
     /// Events since time last went on, as far as they were looked after.
     standing: u64,
     /// What flows had counted when their transfers began, if somebody wants to know.
@@ -86,13 +102,21 @@ const KIND: u32 = 30;
 const MEDIUM: u32 = 0;
 const ENDPOINT: u32 = 1;
 const SOURCE: u32 = 2;
-/// Not a component: packets were dropped of which sources want to hear.
-const LOSSES: u32 = 3;
+/// Not a component: the network itself, for what the key says.
+const NETWORK: u32 = 3;
+/// Packets were dropped of which sources want to hear.
+const LOSSES: Target = Target { component: NETWORK << KIND, key: 0 };
+/// A packet that was made at a node is for an endpoint there.
+const HOME: Target = Target { component: NETWORK << KIND, key: 1 };
 
 /// How many events one instant may have.
 const EVENTS_PER_INSTANT: u64 = 10_000_000;
 /// After how many events the run is looked after.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+/// How many deliveries at one node may bring one another about in one event.
+const MOST_NESTED: u32 = 8;
+/// How much a machine may do in one wake-up: so many packets, or notices. It goes on in the next one, at the same instant.
+const ACTIONS_PER_WAKE: u32 = 1 << 16;
 /// How many packets may be under way: 2 GiB of them.
 const PACKETS_UNDER_WAY: u64 = 1 << 24;
 
@@ -105,6 +129,11 @@ impl Simulation {
     /// The core, for building: streams and places.
     pub fn core_mut(&mut self) -> &mut Core {
         &mut self.core
+    }
+
+    /// No table of what is recorded may have more rows than these.
+    pub fn set_most_rows(&mut self, rows: u64) {
+        self.most_rows = rows;
     }
 
     /// Lets somebody look at the run, from now on. Endpoints made before say nothing of their
@@ -123,6 +152,11 @@ impl Simulation {
         self.core.now()
     }
 
+    /// How many events there were so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
     /// Runs all events before `until`, but at most `events` of them; then the clock stands at
     /// `until`. Events at `until` itself belong to the next call, so a change or a look comes
     /// before them.
@@ -137,20 +171,31 @@ impl Simulation {
         while left > 0 {
             let began = self.core.now();
             let some = left.min(EVENTS_BETWEEN_LOOKS);
-            for _ in 0..some {
+            self.until_look = some;
+            while self.until_look > 0 {
                 let Some(wake) = self.core.queue.pop(last) else {
                     // What happens at `until` is caused by it.
                     self.core.set_clock(until, Instant::ZERO);
                     self.core.set_float(FloatTime::new(until), Instant::ZERO);
+                    self.events += some - self.until_look;
                     return Ok(Progress::Reached);
                 };
+                self.until_look -= 1;
                 self.core.set_clock(wake.at, wake.since);
                 self.dispatch(wake.target);
             }
             left -= some;
+            self.events += some;
             self.look_after(began, some)?;
         }
         Ok(Progress::Paused)
+    }
+
+    /// A machine has done so much in one wake-up that it is to be looked after at once.
+    #[cold]
+    fn note_overwork(&mut self) {
+        self.standing += u64::from(ACTIONS_PER_WAKE);
+        self.until_look = 0;
     }
 
     /// Ends the run if time stands still, or if packets pile up.
@@ -165,7 +210,19 @@ impl Simulation {
         if packets > PACKETS_UNDER_WAY {
             return Err(RunError::TooManyPackets { at, packets });
         }
-        Ok(())
+        let (table, rows) = self.core.observer.as_ref().map_or(("", 0), |observer| observer.largest_table());
+        self.check_rows(table, rows)
+    }
+
+    /// Whether a table that has so many rows may have them.
+    ///
+    /// # Errors
+    /// [`RunError::TooManyRows`].
+    pub fn check_rows(&self, table: &'static str, rows: u64) -> Result<(), RunError> {
+        if rows <= self.most_rows {
+            return Ok(());
+        }
+        Err(RunError::TooManyRows { at: self.now(), table, rows, most: self.most_rows })
     }
 
     /// Changes a medium now.
@@ -222,7 +279,8 @@ impl Simulation {
             }
             ENDPOINT => self.wake_endpoint(index),
             SOURCE => self.wake_source(index),
-            _ => self.tell_losses(),
+            _ if target == LOSSES => self.tell_losses(),
+            _ => self.bring_home(),
         }
     }
 
@@ -242,17 +300,16 @@ impl Simulation {
     #[inline]
     fn forward(&mut self, node: NodeId, via: Port, pkt: Pkt) {
         match self.core.packet(&pkt).to {
-            Address::Node(destination) if destination == node => self.deliver(node, via, pkt),
+            Address::Node(destination) if destination == node => self.deliver_at(node, via, pkt),
             Address::Node(destination) => {
                 if self.core.is_observed() {
                     let packet = self.core.packet(&pkt).clone();
                     self.core.observe(&Observation::Forwarded { node, packet: &packet });
                 }
                 if self.routes_by_packet {
-                    self.route_to(&[destination]);
+                    self.find_ways();
                 }
-                let here = &self.nodes[node.0 as usize];
-                let Some(hop) = here.routes.to(destination) else {
+                let Some(hop) = self.hop(node, destination) else {
                     return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
                 };
                 self.media[hop.medium as usize].accept(&mut self.core, hop.from, &[hop.to], pkt);
@@ -290,7 +347,28 @@ impl Simulation {
             }
         }
         if local && let Some(copy) = take(&mut self.core) {
-            self.deliver(node, via, copy);
+            self.deliver_at(node, via, copy);
+        }
+    }
+
+    /// A packet is for an endpoint at `node`. Machines of one node may talk to one another a few times before anything
+    /// else happens; what goes on beyond that comes in events.
+    #[inline]
+    fn deliver_at(&mut self, node: NodeId, via: Port, pkt: Pkt) {
+        if via == Port::LOCAL && self.nested == MOST_NESTED {
+            self.home.push_back(Arrival { node, via, pkt });
+            let now = self.core.now();
+            return self.core.arm(HOME, now, now);
+        }
+        self.nested += 1;
+        self.deliver(node, via, pkt);
+        self.nested -= 1;
+    }
+
+    #[inline(never)]
+    fn bring_home(&mut self) {
+        if let Some(Arrival { node, via, pkt }) = self.home.pop_front() {
+            self.deliver(node, via, pkt);
         }
     }
 
@@ -358,7 +436,7 @@ impl Simulation {
     /// Passes on what a source asks of its sender; says whether there was anything.
     fn ask_source(&mut self, index: u32, sender: u32) -> bool {
         let now = self.core.now();
-        let mut asked = false;
+        let mut asked = 0;
         while let Some(notice) = self.flows[index as usize].source.poll(now) {
             if notice == Notice::Open && self.marks.is_some() {
                 self.mark(index);
@@ -368,12 +446,16 @@ impl Simulation {
                 endpoint.set_float(float);
             }
             endpoint.on_notice(now, notice);
-            asked = true;
+            asked += 1;
+            if asked == ACTIONS_PER_WAKE {
+                self.note_overwork();
+                break;
+            }
         }
         let flow = &mut self.flows[index as usize];
-        let wish = flow.source.next_timeout();
+        let wish = if asked < ACTIONS_PER_WAKE { flow.source.next_timeout() } else { Some(now) };
         flow.timer.set(&mut self.core, Target { component: (SOURCE << KIND) | index, key: 0 }, wish);
-        asked
+        asked > 0
     }
 
     /// Does what an endpoint wants done, and what follows from it at its source.
@@ -382,8 +464,15 @@ impl Simulation {
         if self.drain(index) && self.endpoints[index as usize].flow != FlowId::NONE {
             let flow = self.endpoints[index as usize].flow.0;
             let sender = self.flows[flow as usize].sender;
-            while self.ask_source(flow, sender) {
-                if !self.drain(sender) {
+            let mut rounds = 0;
+            while self.ask_source(flow, sender) && self.drain(sender) {
+                rounds += 1;
+                if rounds == ACTIONS_PER_WAKE {
+                    self.note_overwork();
+                    // The source has been told something, and is asked in the next wake-up.
+                    let now = Some(self.core.now());
+                    let target = Target { component: (SOURCE << KIND) | flow, key: 0 };
+                    self.flows[flow as usize].timer.set(&mut self.core, target, now);
                     break;
                 }
             }
@@ -434,6 +523,7 @@ impl Simulation {
     fn drain(&mut self, index: u32) -> bool {
         let now = self.core.now();
         let mut told = false;
+        let mut left = ACTIONS_PER_WAKE;
         let seated = &mut self.endpoints[index as usize];
         let node = seated.node;
         while let Some(action) = self.endpoints[index as usize].endpoint.poll(now, self.core.vacant()) {
@@ -456,9 +546,14 @@ impl Simulation {
                     self.core.observe(&Observation::Changed { node, flow, variable, value });
                 }
             }
+            left -= 1;
+            if left == 0 {
+                self.note_overwork();
+                break;
+            }
         }
         let seated = &mut self.endpoints[index as usize];
-        let wish = seated.endpoint.next_timeout();
+        let wish = if left > 0 { seated.endpoint.next_timeout() } else { Some(now) };
         let float = self.core.float().and_then(|_| seated.endpoint.next_float());
         seated.timer.set_float(&mut self.core, Target { component: (ENDPOINT << KIND) | index, key: 0 }, wish, float);
         told

@@ -9,11 +9,10 @@ use crate::radio::umts::mapping::Transport;
 use crate::radio::umts::ovsf::{Spread, Tree};
 use crate::radio::umts::roaming::Power;
 use crate::scenario::cell::Cell;
-use crate::scenario::diagnostic::shown;
 use crate::scenario::registry::{Pdcp, Rlc, Transport as Protocol};
 use crate::scenario::types::Scenario;
 
-use super::{Names, Problems, loss_faults, name, unique};
+use super::{Names, Problems, gateway, loss_faults, name, unique};
 
 /// Transmission time intervals: a radio frame, or 2, 4 or 8 of them (TS 25.302 §7.1.6), or a subframe.
 const TTI: [Duration; 5] = [
@@ -30,17 +29,14 @@ pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
     for (i, cell) in scenario.cell.iter().enumerate() {
         name(|| format!("cell[{i}].name"), &cell.name, problems);
         unique(&mut seen, "cells", format!("cell[{i}].name"), &cell.name, problems);
-        if names.node(&cell.rnc).is_none() {
-            let (label, note) = names.unknown(&cell.rnc, false);
-            problems.note(format!("cell[{i}].rnc"), format!("there is no node {}", shown(&cell.rnc)), label, note);
-        }
+        gateway(&format!("cell[{i}].rnc"), &cell.rnc, &cell.name, names, problems);
         for (path, loss) in [("loss", &cell.loss), ("uplink_loss", &cell.uplink_loss)] {
             loss_faults(format!("cell[{i}].{path}"), loss.as_ref(), problems);
         }
         if let Some(indication) = &cell.loss_indication {
             problems.fault(format!("cell[{i}].loss_indication.{}", indication.name()), indication.config().check());
         }
-        mobility(i, cell, scenario, names, problems);
+        mobility(i, cell, names, problems);
         let rlc = cell.rlc(scenario.profile);
         problems.fault(format!("cell[{i}].rlc.{}", rlc.name()), rlc.config().check());
         problems.fault(format!("cell[{i}].attachment.{}", cell.attachment.name()), cell.attachment.config().check());
@@ -67,18 +63,13 @@ pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
 }
 
 /// What makes terminals of a cell move.
-fn mobility(i: usize, cell: &Cell, scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+fn mobility(i: usize, cell: &Cell, names: &Names<'_>, problems: &mut Problems) {
     let Some(mobility) = &cell.mobility else { return };
     for (path, Fault { field, message, expected }) in mobility.faults() {
         problems.add(format!("cell[{i}].mobility.{path}{field}"), message, expected);
     }
     for (n, rnc) in mobility.site.iter().enumerate().filter_map(|(n, site)| Some((n, site.rnc.as_ref()?))) {
-        if scenario.nodes.is_empty() || names.node(rnc).is_some() {
-            continue;
-        }
-        let (label, note) = names.unknown(rnc, false);
-        let path = format!("cell[{i}].mobility.site[{n}].rnc");
-        problems.note(path, format!("there is no node {}", shown(rnc)), label, note);
+        gateway(&format!("cell[{i}].mobility.site[{n}].rnc"), rnc, &cell.name, names, problems);
     }
     let of_one_cell = [
         ("dsch", cell.dsch.is_some()),

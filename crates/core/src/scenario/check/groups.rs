@@ -42,12 +42,12 @@ pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Prob
         if group.layers(scenario) > 0 {
             layered(scenario, i, group, problems);
         }
-        let everybody: BTreeSet<String> = group.everybody(scenario).into_iter().collect();
+        let everybody: BTreeSet<usize> = names.members(i).iter().copied().collect();
         if everybody.is_empty() {
             let message = format!("group {} has no members", shown(&group.name));
             problems.add(format!("group[{i}].members"), message, "expected the names of nodes");
         }
-        let mut nodes = |listed: &[String], path: &str| known(scenario, group, names, listed, path, problems);
+        let mut nodes = |listed: &[String], path: &str| known(group, names, listed, path, problems);
         nodes(&group.members, &format!("group[{i}].members"));
         nodes(&group.area, &format!("group[{i}].area"));
         for (field, switches) in [("join", &group.join), ("leave", &group.leave)] {
@@ -57,8 +57,7 @@ pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Prob
         }
         for (n, switch) in group.leave.iter().enumerate() {
             for (m, member) in switch.members.iter().enumerate() {
-                let never = |node: &String| names.node(node).is_some() && !everybody.contains(node);
-                if scenario.nodes_called(member).iter().any(never) {
+                if names.called(member).iter().any(|node| !everybody.contains(node)) {
                     let message = format!("{} never listens to group {}", shown(member), shown(&group.name));
                     problems.add(format!("group[{i}].leave[{n}].members[{m}]"), message, "it cannot leave");
                 }
@@ -83,24 +82,17 @@ fn layered(scenario: &Scenario, i: usize, group: &Group, problems: &mut Problems
 }
 
 /// Whether there are nodes of these names, each once.
-fn known(
-    scenario: &Scenario,
-    group: &Group,
-    names: &Names<'_>,
-    listed: &[String],
-    path: &str,
-    problems: &mut Problems,
-) {
+fn known(group: &Group, names: &Names<'_>, listed: &[String], path: &str, problems: &mut Problems) {
     let mut seen = BTreeSet::new();
     for (m, member) in listed.iter().enumerate() {
-        for node in scenario.nodes_called(member) {
-            if names.node(&node).is_none() {
-                let (label, note) = names.unknown(&node, false);
-                problems.note(format!("{path}[{m}]"), format!("there is no node {}", shown(&node)), label, note);
-            } else if !seen.insert(node) {
-                let message = format!("{} is twice a member of group {}", shown(member), shown(&group.name));
-                problems.add(format!("{path}[{m}]"), message, "keep one");
-            }
+        let nodes = names.called(member);
+        if nodes.is_empty() {
+            let (label, note) = names.unknown(member, false);
+            problems.note(format!("{path}[{m}]"), format!("there is no node {}", shown(member)), label, note);
+        }
+        if !nodes.iter().fold(true, |new, node| seen.insert(*node) && new) {
+            let message = format!("{} is twice a member of group {}", shown(member), shown(&group.name));
+            problems.add(format!("{path}[{m}]"), message, "keep one");
         }
     }
 }

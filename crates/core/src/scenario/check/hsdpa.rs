@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::engine::Fault;
-use crate::scenario::diagnostic::shown;
 use crate::scenario::hsdpa::Hsdpa;
 use crate::scenario::types::Scenario;
 
-use super::{Names, Problems, name, queue_faults, unique};
+use super::{Names, Problems, gateway, name, queue_faults, unique};
 
 /// The most rings of cells, and the most gains between mobiles and sites.
 const MOST_RINGS: u32 = 10;
@@ -21,10 +20,7 @@ pub(super) fn hsdpa(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
     for (i, hsdpa) in scenario.hsdpa.iter().enumerate() {
         name(|| format!("hsdpa[{i}].name"), &hsdpa.name, problems);
         unique(&mut seen, "radios", format!("hsdpa[{i}].name"), &hsdpa.name, problems);
-        if names.node(&hsdpa.node).is_none() {
-            let (label, note) = names.unknown(&hsdpa.node, false);
-            problems.note(format!("hsdpa[{i}].node"), format!("there is no node {}", shown(&hsdpa.node)), label, note);
-        }
+        gateway(&format!("hsdpa[{i}].node"), &hsdpa.node, &hsdpa.name, names, problems);
         places(i, hsdpa, problems);
         if let Err((part, Fault { field, message, expected })) = hsdpa.air.check() {
             problems.add(format!("hsdpa[{i}].air.{part}{field}"), message, expected);

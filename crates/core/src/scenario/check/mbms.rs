@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::engine::Duration;
-use crate::scenario::diagnostic::shown;
 use crate::scenario::mbms::Mbms;
 use crate::scenario::types::Scenario;
 
-use super::{Names, Problems, loss_faults, name, unique};
+use super::{Names, Problems, gateway, loss_faults, name, unique};
 
 /// The most attempts to bring a packet over the air.
 const MOST_ATTEMPTS: u32 = 1_000;
@@ -22,10 +21,7 @@ pub(super) fn mbms(scenario: &Scenario, names: &Names<'_>, problems: &mut Proble
     for (i, mbms) in scenario.mbms.iter().enumerate() {
         name(|| format!("mbms[{i}].name"), &mbms.name, problems);
         unique(&mut seen, "radios", format!("mbms[{i}].name"), &mbms.name, problems);
-        if names.node(&mbms.rnc).is_none() {
-            let (label, note) = names.unknown(&mbms.rnc, false);
-            problems.note(format!("mbms[{i}].rnc"), format!("there is no node {}", shown(&mbms.rnc)), label, note);
-        }
+        gateway(&format!("mbms[{i}].rnc"), &mbms.rnc, &mbms.name, names, problems);
         terminals(i, mbms, problems);
         bearers(i, mbms, problems);
     }

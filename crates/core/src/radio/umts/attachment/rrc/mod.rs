@@ -134,6 +134,12 @@ impl AttachmentConfig for Config {
                 expected: "expected at least `setup`".to_owned(),
             });
         }
+        for (field, after) in [("paging_after", self.paging_after), ("idle_after", Some(self.idle_after))] {
+            if after == Some(Duration::ZERO) {
+                let message = format!("`{field}` of zero: a terminal would leave each state at once");
+                return Err(Fault::new(field, message, "expected a time, such as \"30 s\""));
+            }
+        }
         Ok(())
     }
 }
@@ -426,12 +432,13 @@ impl Rrc {
         if let Some((_, done)) = terminal.transition {
             return done;
         }
-        let idle = (terminal.active + self.config.idle_after).max(terminal.since);
+        // Whoever has sent nothing for less than an interval is not silent.
+        let idle = (terminal.active + self.config.idle_after.max(self.moment)).max(terminal.since);
         let silent = terminal.silent_since();
         match terminal.state {
             State::CellDch if terminal.preemptible => silent + self.config.keep + self.config.preemptible,
             State::CellDch => silent + self.config.keep.max(self.moment),
-            State::CellFach => self.config.paging_after.map_or(idle, |after| silent + after),
+            State::CellFach => self.config.paging_after.map_or(idle, |after| silent + after.max(self.moment)),
             State::CellPch | State::UraPch => idle,
             State::Idle => Instant::MAX,
         }

@@ -1,0 +1,85 @@
+//! What names of a scenario stand for: nodes by their places, groups and radios by theirs.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::scenario::diagnostic::{listed, nearest};
+use crate::scenario::types::Scenario;
+
+/// What names stand for. Nodes are told by their places among all of them.
+pub(super) struct Names<'s> {
+    /// Nodes, sorted.
+    pub nodes: Vec<String>,
+    /// Groups, with their places.
+    pub groups: BTreeMap<&'s str, usize>,
+    /// The terminals of each radio.
+    radios: BTreeMap<&'s str, Vec<usize>>,
+    /// Everybody who listens to each group at some time.
+    members: Vec<Vec<usize>>,
+}
+
+impl<'s> Names<'s> {
+    pub fn of(scenario: &'s Scenario) -> Self {
+        let groups = scenario.group.iter().enumerate().map(|(i, group)| (group.name.as_str(), i)).collect();
+        let mut names = Self { nodes: scenario.node_names(), groups, radios: BTreeMap::new(), members: Vec::new() };
+        let cells = scenario.cell.iter().map(|cell| (cell.name.as_str(), cell.terminals().collect::<Vec<_>>()));
+        let hsdpa = scenario.hsdpa.iter().map(|hsdpa| (hsdpa.name.as_str(), hsdpa.terminals().collect()));
+        let mbms = scenario.mbms.iter().map(|mbms| (mbms.name.as_str(), mbms.terminals().collect()));
+        for (radio, terminals) in cells.chain(hsdpa).chain(mbms) {
+            let places = terminals.iter().filter_map(|name| names.node(name)).collect();
+            names.radios.insert(radio, places);
+        }
+        for group in &scenario.group {
+            let joining = group.join.iter().flat_map(|join| &join.members);
+            let mut seen = BTreeSet::new();
+            let all = group.members.iter().chain(joining).flat_map(|name| names.called(name).into_owned());
+            let members = all.filter(|place| seen.insert(*place)).collect();
+            names.members.push(members);
+        }
+        names
+    }
+
+    /// The place of a node.
+    pub fn node(&self, name: &str) -> Option<usize> {
+        self.nodes.binary_search_by(|node| node.as_str().cmp(name)).ok()
+    }
+
+    /// The nodes that a name stands for as the end of a flow, or the member of a group; none if it is not known.
+    pub fn called(&self, name: &str) -> Cow<'_, [usize]> {
+        match name.strip_suffix(".ue[*]").and_then(|radio| self.radios.get(radio)) {
+            Some(terminals) => Cow::Borrowed(terminals),
+            None => self.node(name).into_iter().collect::<Vec<_>>().into(),
+        }
+    }
+
+    /// The terminals of a radio.
+    pub fn terminals(&self, radio: &str) -> &[usize] {
+        self.radios.get(radio).map_or(&[], Vec::as_slice)
+    }
+
+    /// Everybody who listens to a group at some time, each once.
+    pub fn members(&self, group: usize) -> &[usize] {
+        &self.members[group]
+    }
+
+    /// The nodes that a flow to this name reaches.
+    pub fn ends(&self, to: &str) -> Cow<'_, [usize]> {
+        match self.groups.get(to) {
+            Some(&group) => Cow::Borrowed(self.members(group)),
+            None => self.called(to),
+        }
+    }
+
+    /// The label and the note for a name that no node, and perhaps no group, has.
+    pub fn unknown(&self, name: &str, groups: bool) -> (String, String) {
+        let groups = || self.groups.keys().copied().filter(move |_| groups);
+        let names = || self.nodes.iter().map(String::as_str).chain(groups());
+        let label = nearest(name, names()).map_or_else(|| "not known".to_owned(), |n| format!("did you mean \"{n}\"?"));
+        let note = if self.nodes.is_empty() {
+            "there are no nodes: links name them with between = [\"a\", \"b\"]".to_owned()
+        } else {
+            format!("known: {}", listed(names()))
+        };
+        (label, note)
+    }
+}
