@@ -374,10 +374,10 @@ def test_runs_of_another_plan_are_refused_by_name(tmp_path):
     """A journal of the same shape, of another scenario, put where this sweep's is."""
     one, other = tmp_path / "one", tmp_path / "other"
     lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=one, shard=(0, 2))
-    lh.sweep(QUICK.with_(seed=99), vary=VARY, seeds=list(SEEDS), folder=other, shard=(0, 2))
+    lh.sweep(lh.load(QUICK).with_(seed=99), vary=VARY, seeds=SEEDS, folder=other, shard=(0, 2))
     journal = one / "runs" / "0-of-2.journal"
     journal.write_bytes((other / "runs" / "0-of-2.journal").read_bytes())
-    with pytest.raises(files.OutputRefused, match="0-of-2.journal has runs of another plan"):
+    with pytest.raises(files.OutputRefused, match=r"0-of-2\.journal has runs of another plan"):
         lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=one)
 
 
@@ -407,7 +407,7 @@ def test_arguments_that_cannot_be_have_one_message(quick, lasthop, arguments, sa
     assert "Traceback" not in done.stderr and (says or "0 of them") in done.stderr + done.stdout
 
 
-def test_a_manifest_without_keys_is_no_sweep(tmp_path, lasthop):
+def test_a_manifest_without_keys_is_no_sweep(lasthop):
     (lasthop.folder / "out").mkdir()
     (lasthop.folder / "out" / "manifest.json").write_text('{"made_by": "lasthop sweep"}')
     done = lasthop("sweep", "--collect", "-o", "out", code=2)

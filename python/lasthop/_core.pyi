@@ -67,6 +67,16 @@ class Scenario:
         """
         The scenario as JSON, every name and default filled in.
         """
+    @property
+    def name(self, /) -> str:
+        """
+        The name that it states; empty if none.
+        """
+    @property
+    def seed(self, /) -> int:
+        """
+        The seed that it states.
+        """
     def toml(self, /) -> str:
         """
         The scenario as TOML, every name and default filled in.

@@ -27,7 +27,7 @@ class Scenario:
     :meth:`with_` makes another one.
     """
 
-    __slots__ = ("_data", "_text", "core", "origin")
+    __slots__ = ("_known", "_text", "core", "origin")
 
     def __init__(self, core: _core.Scenario, *, text: str, origin: str) -> None:
         #: The scenario as the core holds it.
@@ -35,7 +35,14 @@ class Scenario:
         #: The file that it was read from, or what stands for it.
         self.origin = origin
         self._text = text
-        self._data: dict[str, Any] = json.loads(core.json())
+        self._known: dict[str, Any] | None = None
+
+    @property
+    def _data(self) -> dict[str, Any]:
+        """What it says, every name and default filled in. Of a large scenario that is much, so it is made when it is asked."""
+        if self._known is None:
+            self._known = json.loads(self.core.json())
+        return self._known
 
     @property
     def text(self) -> str:
@@ -45,12 +52,12 @@ class Scenario:
     @property
     def name(self) -> str:
         """Its name: the one it states, or its file's."""
-        return str(self._data.get("name") or Path(self.origin).stem or "scenario")
+        return self.core.name or Path(self.origin).stem or "scenario"
 
     @property
     def seed(self) -> int:
         """The seed that it states."""
-        return int(self._data["seed"])
+        return self.core.seed
 
     @property
     def duration_s(self) -> float:

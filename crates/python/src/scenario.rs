@@ -26,6 +26,18 @@ impl Scenario {
         expand::json(&self.document.scenario)
     }
 
+    /// The name that it states; empty if none.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.document.scenario.name
+    }
+
+    /// The seed that it states.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.document.scenario.seed
+    }
+
     /// The scenario as TOML, every name and default filled in.
     fn toml(&self) -> String {
         expand::toml(&self.document.scenario)

@@ -80,8 +80,9 @@ impl EventQueue {
     /// Enters a wake-up of `target` at `at`, whose cause began at `since` (not after `at`).
     #[inline(always)]
     pub fn push(&mut self, at: Instant, since: Instant, target: Target) {
-        if self.next_number == NUMBER_END {
+        if self.next_number >= NUMBER_END {
             self.renumber();
+            debug_assert!(self.next_number < NUMBER_END, "more wake-ups wait than numbers tell apart");
         }
         let age = at.since(since).as_nanos().min(AGE_MAX);
         let order = ((AGE_MAX - age) << NUMBER_BITS) | self.next_number;

@@ -73,6 +73,12 @@ impl Bytes {
     pub const fn get(self) -> u64 {
         self.0
     }
+
+    /// How many bits these are; the most there can be, if they are more.
+    pub const fn bits(self) -> u32 {
+        let bits = self.0.saturating_mul(8);
+        if bits < u32::MAX as u64 { bits as u32 } else { u32::MAX }
+    }
 }
 
 impl Probability {

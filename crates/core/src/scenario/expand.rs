@@ -1,7 +1,7 @@
 //! The canonical form of a scenario: all names filled in, choices written with their parameters,
 //! repeated changes written one by one. Reading it gives the same scenario again.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::change;
 use super::types::Scenario;
@@ -27,7 +27,24 @@ pub fn resolved(scenario: &Scenario) -> Scenario {
 pub fn toml(scenario: &Scenario) -> String {
     let mut value = value(scenario);
     drop_nulls(&mut value);
-    toml::to_string(&value).expect("a scenario has plain values")
+    let Value::Object(fields) = value else { unreachable!("a scenario is a table") };
+    // Lists of tables are written a few at a time: to write a list takes time with the square of its length.
+    let (lists, plain): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(_, value)| is_list_of_tables(value));
+    let written = |fields: Map<String, Value>| toml::to_string(&fields).expect("a scenario has plain values");
+    let mut text = written(plain.into_iter().collect());
+    for (name, list) in lists {
+        for some in list.as_array().map_or(&[][..], Vec::as_slice).chunks(TABLES_AT_A_TIME) {
+            text.push('\n');
+            text.push_str(&written(Map::from_iter([(name.clone(), Value::Array(some.to_vec()))])));
+        }
+    }
+    text
+}
+
+const TABLES_AT_A_TIME: usize = 64;
+
+fn is_list_of_tables(value: &Value) -> bool {
+    value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(Value::is_object))
 }
 
 /// The canonical form in JSON.

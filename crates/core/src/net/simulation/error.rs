@@ -25,6 +25,14 @@ pub enum RunError {
         /// How many.
         packets: u64,
     },
+    /// More wake-ups wait than can be told apart.
+    #[error("{wakes} wake-ups wait at {at}: a medium or a machine with too many timers?")]
+    TooManyWakes {
+        /// When.
+        at: Instant,
+        /// How many.
+        wakes: u64,
+    },
     /// A table has more rows than it may have.
     #[error(
         "record.{table} has {rows} rows at {at}, and the most is {most}: record less, or a shorter run, or raise record.most_rows (a row takes about 400 B)"

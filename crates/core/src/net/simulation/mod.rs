@@ -117,8 +117,10 @@ const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
 const MOST_NESTED: u32 = 8;
 /// How much a machine may do in one wake-up: so many packets, or notices. It goes on in the next one, at the same instant.
 const ACTIONS_PER_WAKE: u32 = 1 << 16;
-/// How many packets may be under way: 2 GiB of them.
-const PACKETS_UNDER_WAY: u64 = 1 << 24;
+/// How many packets may be under way: some 800 MiB of them.
+const PACKETS_UNDER_WAY: u64 = 1 << 22;
+/// How many wake-ups may wait: half of what their numbers can tell apart.
+const WAKES_WAITING: usize = 1 << 23;
 
 impl Simulation {
     /// The core, for building: streams and places.
@@ -209,6 +211,10 @@ impl Simulation {
         let packets = self.core.under_way();
         if packets > PACKETS_UNDER_WAY {
             return Err(RunError::TooManyPackets { at, packets });
+        }
+        let wakes = self.core.queue.len();
+        if wakes > WAKES_WAITING {
+            return Err(RunError::TooManyWakes { at, wakes: wakes as u64 });
         }
         let (table, rows) = self.core.observer.as_ref().map_or(("", 0), |observer| observer.largest_table());
         self.check_rows(table, rows)

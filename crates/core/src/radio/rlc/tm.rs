@@ -46,7 +46,7 @@ impl ArqConfig for Config {
     }
 
     fn pdu_bits(&self) -> u32 {
-        8 * self.pdu.get() as u32
+        self.pdu.bits()
     }
 
     fn check(&self) -> Result<(), Fault> {

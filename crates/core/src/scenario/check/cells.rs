@@ -23,6 +23,9 @@ const TTI: [Duration; 5] = [
     Duration::from_millis(80),
 ];
 
+/// The most bits of an interval: far beyond any channel of TS 25.306, and twice as many can be counted.
+const MOST_BITS: u32 = 1 << 30;
+
 /// Names, channels, and what serves terminals.
 pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     let mut seen = BTreeSet::new();
@@ -54,6 +57,9 @@ pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
             if !TTI.contains(&tti) {
                 let message = format!("a transmission time interval of {tti}");
                 problems.add(format!("{path}.tti"), message, "expected 2, 10, 20, 40 or 80 ms");
+            } else if rate.bits() > MOST_BITS {
+                let message = format!("an interval of {} bits", rate.bits());
+                problems.add(format!("{path}.rate"), message, format!("the most is {MOST_BITS}"));
             } else if rate.bits() < pdu {
                 let message = format!("an interval of {} bits carries no PDU of {pdu} bits", rate.bits());
                 problems.add(format!("{path}.rate"), message, "expected a higher rate, or a longer interval");
