@@ -55,7 +55,7 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let (mut rtt_mean, mut rtt_samples) = (Vec::new(), Vec::new());
     let mut delay: [Vec<Option<f64>>; 2] = Default::default();
     let counters = simulation.core().counters();
-    let (losses, to_nobody) = (by_flow(counters.losses()), by_flow(counters.to_nobody()));
+    let losses = by_flow(counters.losses());
     for flow in flows {
         let sender = Part::of_sender(simulation, flow.id);
         let see = |receiver: &Part| {
@@ -70,7 +70,7 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             for (column, name) in received.iter_mut().zip(["received_packets", "received_bytes", "duplicate_packets"]) {
                 column.push(receiver.value(name).map(|v| v as i64));
             }
-            let [drops, unwanted] = [&losses, &to_nobody].map(|of| of.get(&flow.id).copied().unwrap_or(0));
+            let [drops, unwanted] = [&losses, &counters.to_nobody].map(|of| of.get(&flow.id).copied().unwrap_or(0));
             dropped.push(Some(drops as i64));
             let sent = sender.value("sent_packets").unwrap_or(0.0) - unwanted as f64;
             loss.push((sent > 0.0).then(|| 100.0 * drops as f64 / sent));

@@ -32,8 +32,11 @@ pub struct Config {
     /// What the sender may send. `in_flight`.
     pub token_mode: TokenMode,
     /// Another receiver becomes the acker if its throughput is below that of the acker times this (draft-ietf-rmt-bb-pgmcc-03
-    /// §2.3, C). Above 0, at most 1. 0.75.
+    /// §2.3, C). Above 0, at most 1. 0.75, as the draft suggests.
     pub c: f64,
+    /// The weight of a packet in the loss rate of a receiver, κ, rounded to a multiple of 1/65536. 500/65536, a memory of 131 packets
+    /// (draft-ietf-rmt-bb-pgmcc-03 §2.6).
+    pub kappa: f64,
     /// How the sender measures the round-trip times that it compares (draft-ietf-rmt-bb-pgmcc-03 §2.5). `packets`.
     pub rtt_mode: RttMode,
     /// By which model of TCP's throughput it compares receivers (draft-ietf-rmt-bb-pgmcc-03 §2.4). `simple`.
@@ -113,6 +116,7 @@ impl Default for Config {
             ssthresh: 6,
             token_mode: TokenMode::InFlight,
             c: 0.75,
+            kappa: 500.0 / 65_536.0,
             rtt_mode: RttMode::Packets,
             model: Model::Simple,
             rto_min: Duration::from_secs(1),
@@ -172,6 +176,9 @@ impl Config {
         }
         if !(self.c > 0.0 && self.c <= 1.0) {
             return bad("c", format!("{} is no such factor", self.c), "expected above 0, at most 1");
+        }
+        if !(1.0 / 65_536.0..=1.0).contains(&self.kappa) {
+            return bad("kappa", format!("{} is no such weight", self.kappa), "expected from 1/65536 to 1");
         }
         for (field, value) in [
             ("rto_initial", self.rto_initial),

@@ -1,5 +1,5 @@
 //! The window of the sender (draft-ietf-rmt-bb-pgmcc-03 §2.2), in packets. It knows no packet: who is acknowledged and who is
-//! lost is decided in [`flight`](super::flight).
+//! lost is decided in [`scoreboard`](super::scoreboard).
 
 use super::config::TokenMode;
 
@@ -11,7 +11,7 @@ pub struct Window {
     t: f64,
     mode: TokenMode,
     ssthresh: f64,
-    /// After a cut: the last number sent before it. W changes again with feedback for a later one.
+    /// The last number sent before the last cut. Only feedback for later ones changes W again.
     recover: Option<u64>,
     cuts: u64,
 }
@@ -23,8 +23,8 @@ pub struct Feedback {
     pub seq: u64,
     /// How many packets are acknowledged for the first time.
     pub acked: u32,
-    /// Whether packets were found to be lost.
-    pub lost: bool,
+    /// The highest number of those that were found to be lost.
+    pub lost: Option<u64>,
 }
 
 impl Window {
@@ -57,16 +57,15 @@ impl Window {
     /// An ACK has come; `last` is the last number sent.
     #[inline]
     pub fn on_ack(&mut self, feedback: Feedback, last: u64) {
-        if self.recover.is_some_and(|recover| feedback.seq <= recover) {
-            return;
-        }
-        self.recover = None;
-        if feedback.lost {
+        if feedback.lost > self.recover {
             let half = self.w / 2.0;
             self.t -= half;
             self.w = half.max(1.0);
             self.recover = Some(last);
             self.cuts += 1;
+            return;
+        }
+        if Some(feedback.seq) <= self.recover {
             return;
         }
         for _ in 0..feedback.acked {
@@ -100,7 +99,7 @@ mod tests {
     use super::*;
 
     fn acked(seq: u64, acked: u32) -> Feedback {
-        Feedback { seq, acked, lost: false }
+        Feedback { seq, acked, lost: None }
     }
 
     #[test]
@@ -119,7 +118,7 @@ mod tests {
     fn losses_of_one_round_halve_it_once() {
         let mut window = Window::new(6, TokenMode::InFlight);
         window.w = 20.0;
-        let lost = |seq| Feedback { seq, acked: 1, lost: true };
+        let lost = |seq| Feedback { seq, acked: 1, lost: Some(seq - 3) };
         window.on_ack(lost(10), 25);
         for seq in 11..=25 {
             window.on_ack(lost(seq), 25 + seq);
@@ -127,14 +126,17 @@ mod tests {
         assert_eq!((window.size(), window.cuts()), (10.0, 1));
         window.on_ack(acked(26, 1), 40);
         assert_eq!(window.size(), 10.1);
-        window.on_ack(lost(27), 41);
+        // Packets 23 to 25 were sent before the cut: their losses are of that round, whoever reports them and whenever.
+        (27..=28).for_each(|seq| window.on_ack(Feedback { acked: 0, ..lost(seq) }, 41));
+        assert_eq!((window.size(), window.cuts()), (10.1, 1));
+        window.on_ack(lost(29), 41);
         assert_eq!((window.size(), window.cuts()), (5.05, 2));
     }
 
     #[test]
     fn it_never_falls_below_one_packet() {
         let mut window = Window::new(6, TokenMode::InFlight);
-        window.on_ack(Feedback { seq: 3, acked: 1, lost: true }, 3);
+        window.on_ack(Feedback { seq: 3, acked: 1, lost: Some(0) }, 3);
         assert_eq!((window.size(), window.tokens(1)), (1.0, 0.0));
         window.on_ack(acked(4, 4), 4);
         assert_eq!(window.size(), 5.0);
@@ -155,7 +157,7 @@ mod tests {
         window.on_ack(acked(1, 1), 9);
         assert_eq!((window.size(), window.tokens(0)), (8.125, 1.125));
         window.on_send();
-        window.on_ack(Feedback { seq: 2, acked: 1, lost: true }, 10);
+        window.on_ack(Feedback { seq: 5, acked: 1, lost: Some(2) }, 10);
         assert_eq!((window.size(), window.tokens(0)), (4.0625, 0.125 - 4.0625));
         window.on_ack(acked(10, 8), 10);
         assert_eq!(window.tokens(0), 0.125 - 4.0625, "suspended");

@@ -439,7 +439,10 @@ fn pgmcc(dice: &mut Dice, out: &mut String) {
         6 => writeln!(out, "transport.pgmcc.transmit_window = {}", 1 + dice.below(100)),
         7 if elements => writeln!(out, "transport.pgmcc.ne_forward_worse = true"),
         8 => writeln!(out, "transport.pgmcc.ssthresh = {}", dice.below(100)),
-        _ => writeln!(out, "transport.pgmcc.c = {:.3}", dice.log(0.01, 1.0)),
+        _ => {
+            let (c, kappa) = (dice.log(0.01, 1.0), dice.log(1e-4, 1.0));
+            writeln!(out, "transport.pgmcc.c = {c:.3}\ntransport.pgmcc.kappa = {kappa:.6}")
+        }
     };
 }
 
