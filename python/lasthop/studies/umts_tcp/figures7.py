@@ -12,11 +12,11 @@ from lasthop.stats import Estimate, estimate
 from lasthop.studies import Picture
 from lasthop.studies.curves import HEIGHT_MM, Line, Marks, curves, legend
 from lasthop.studies.grid import Numbers
-from lasthop.studies.umts_tcp.chapter7 import OPTIMAL, VERSIONS, by_rtt
 from lasthop.studies.umts_tcp.data import Data
 from lasthop.studies.umts_tcp.figures6 import look, runs_said
+from lasthop.studies.umts_tcp.measures import by_rtt
 from lasthop.studies.umts_tcp.scenario import TCP
-from lasthop.studies.umts_tcp.thesis import OPTIMUM
+from lasthop.studies.umts_tcp.thesis import OPTIMAL, OPTIMUM, VERSIONS
 
 __all__ = ["ALL", "compared"]
 

@@ -13,12 +13,11 @@ from lasthop.studies import Picture
 from lasthop.studies.claims import NotRun
 from lasthop.studies.curves import Line, Marks, curves, ordered
 from lasthop.studies.grid import Numbers
-from lasthop.studies.umts_tcp.chapter7 import VERSIONS
 from lasthop.studies.umts_tcp.data import Data
 from lasthop.studies.umts_tcp.figures6 import look, runs_said
 from lasthop.studies.umts_tcp.figures7 import compared
 from lasthop.studies.umts_tcp.scenario import TCP
-from lasthop.studies.umts_tcp.thesis import HYBRID_RETRANSMISSIONS
+from lasthop.studies.umts_tcp.thesis import HYBRID_RETRANSMISSIONS, VERSIONS
 
 __all__ = ["ALL"]
 
