@@ -19,7 +19,7 @@ from lasthop.studies.hsdpa.scenario import TITLES
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-__all__ = ["LEVEL", "MAIN", "Data", "instead", "of_all", "title"]
+__all__ = ["LEVEL", "MAIN", "Data", "instead", "of_all", "portion", "title"]
 
 #: The level of the paper's intervals, which the figures have.
 LEVEL = 0.90
@@ -40,6 +40,14 @@ def of_all(above: Array, below: Array) -> Array:
     ratio = np.nansum(above) / total
     made: Array = ratio + (above - ratio * below) * len(below) / total
     return made
+
+
+def portion(part: Array, whole: Array) -> Estimate:
+    """How many in a hundred, of all runs. Where it is none or all, its error is that of Clopper and Pearson (1934)."""
+    one, total = estimate(100 * of_all(part, whole)), float(np.nansum(whole))
+    if total and np.nansum(part) in (0.0, total):
+        return Estimate(one.mean, 100 * (1 - 0.025 ** (1 / total)), one.n)
+    return one
 
 
 @dataclass(frozen=True)
@@ -67,9 +75,9 @@ class Data(Grids):
         made: Array = np.sum([self.main.at(f"{quantity}_{size}", **where) for size in sizes], axis=0)
         return made
 
-    def share(self, part: str, whole: str, sizes: tuple[int, ...], **where: Any) -> Array:
+    def share(self, part: str, whole: str, sizes: tuple[int, ...], **where: Any) -> Estimate:
         """Of the transfers of some sizes, in per cent."""
-        return 100 * of_all(self.total(part, sizes, **where), self.total(whole, sizes, **where))
+        return portion(self.total(part, sizes, **where), self.total(whole, sizes, **where))
 
     def per(self, above: str, below: str, **where: Any) -> Array:
         """One number of a run for each of another."""

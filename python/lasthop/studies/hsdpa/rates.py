@@ -13,7 +13,7 @@ from lasthop.studies.claims import Claim, Former
 from lasthop.studies.claims import Null as NullModel
 from lasthop.studies.conditions import Condition, Judgement, above, below, judged, within
 from lasthop.studies.hsdpa.availability import RR_FOR_SIR
-from lasthop.studies.hsdpa.data import MAIN, Array, Data, title
+from lasthop.studies.hsdpa.data import MAIN, Array, Data, portion, title
 from lasthop.studies.hsdpa.percentiles import lowest
 from lasthop.studies.hsdpa.scenario import LEAST_KBPS, PROTOCOLS, SCHEDULERS, SIZES, TITLES
 
@@ -154,7 +154,7 @@ def _enough(data: Data) -> Judgement:
         for protocol in PROTOCOLS:
             for scheduler in SCHEDULERS:
                 where = {"protocol": protocol, "scheduler": scheduler, "ues": ues}
-                slow = estimate(100 * data.per("slow_users", "users", **where))
+                slow = portion(data.main.at("slow_users", **where), data.main.at("users", **where))
                 conditions.append(below(f"{title(**where)}: users with 50 kbit/s or less", slow, SLOW_PCT, " %"))
                 shown.append(f"{TITLES[protocol]}/{TITLES[scheduler]}/{ues} {slow}")
     return judged("users with 50 kbit/s or less: " + ", ".join(shown) + " %", *conditions)
