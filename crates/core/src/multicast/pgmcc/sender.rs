@@ -104,7 +104,7 @@ impl Sender {
             number: 0,
             next: 0,
             outbox: Outbox::new(config.segment.get() as u32, config.buffer as usize),
-            window: Window::new(config.ssthresh, config.token_mode),
+            window: Window::new(config.ssthresh, config.token_mode, config.cut_again),
             flight: Flight::default(),
             scoreboard: Scoreboard::default(),
             election: Election::new(config.c, config.model),
@@ -321,7 +321,7 @@ impl Sender {
         self.connection += 1;
         self.next = 0;
         self.outbox.reset();
-        self.window = Window::new(self.config.ssthresh, self.config.token_mode);
+        self.window = Window::new(self.config.ssthresh, self.config.token_mode, self.config.cut_again);
         self.flight = Flight::default();
         self.scoreboard = Scoreboard::default();
         self.election.dismiss();

@@ -438,6 +438,7 @@ fn pgmcc(dice: &mut Dice, out: &mut String) {
         5 => writeln!(out, "transport.pgmcc.nak_retries = {}", dice.below(50)),
         6 => writeln!(out, "transport.pgmcc.transmit_window = {}", 1 + dice.below(100)),
         7 if elements => writeln!(out, "transport.pgmcc.ne_forward_worse = true"),
+        8 => writeln!(out, "transport.pgmcc.cut_again = \"later_feedback\""),
         8 => writeln!(out, "transport.pgmcc.ssthresh = {}", dice.below(100)),
         _ => {
             let (c, kappa) = (dice.log(0.01, 1.0), dice.log(1e-4, 1.0));
