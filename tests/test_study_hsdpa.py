@@ -20,7 +20,7 @@ from lasthop.studies.hsdpa import air, campaign, percentiles, recorded, reductio
 from lasthop.studies.hsdpa.bursts import FIRST
 from lasthop.studies.hsdpa.data import MAIN, Data, of_all, portion
 from lasthop.studies.hsdpa.judgements import CLAIMS
-from lasthop.studies.hsdpa.readings import QUESTIONS, REVERSED_AT
+from lasthop.studies.hsdpa.readings import QUESTIONS, REVERSED_AT, TAKEN_UP
 from lasthop.studies.hsdpa.scenario import LARGE, LOADS, MEDIUM, PROTOCOLS, SCHEDULERS, SIZES, SMALL
 from lasthop.studies.readings import AS_TAKEN, as_taken, pairs, singles
 
@@ -72,9 +72,9 @@ def of_run(protocol, scheduler, ues):
         "five_or_more": 0.1 if sir(scheduler) else 0.3,
         "files": goodput / 4,
         "files_kbps": goodput,
-        "duplicates_kbps": 55.0 if protocol == "tcp" else 0.0,
+        "duplicates_kbps": 20.0 if protocol == "tcp" else 0.0,
         "goodput_kbps": goodput,
-        "retransmitted_kbps": 200.0 if protocol == "tcp" else 0.0,
+        "retransmitted_kbps": 55.0 if protocol == "tcp" else 0.0,
         "jain": 0.6 if sir(scheduler) else 0.8,
         "upper_half_share": 0.75 if sir(scheduler) else 0.6,
         "users": 60,
@@ -95,7 +95,15 @@ BURSTS = {"events": {"tcp": 100.0, "tfrc": 100.0}, "events_apart": {"tcp": 400.0
 
 
 def paper(
-    of_size=of_size, of_run=of_run, rates=rates, before=None, bursts=None, axes=AXES, noise=0.1, reversed_at=LARGE[0]
+    of_size=of_size,
+    of_run=of_run,
+    rates=rates,
+    before=None,
+    bursts=None,
+    axes=AXES,
+    noise=0.1,
+    reversed_at=LARGE[0],
+    taken_up="retransmitted_kbps",
 ):
     """The runs of a study in which everything is as the paper says, but for what is given."""
     points = list(Numbers(axes, (0,), {}).points())
@@ -127,7 +135,7 @@ def paper(
         for name, of in {"before_first_loss": before, **dict.fromkeys(("lost",), BOTH), **(bursts or BURSTS)}.items()
     }
     grids[FIRST] = Numbers(first, tuple(range(len(NOISE))), packets)
-    return Data("made up", grids, {REVERSED_AT: reversed_at})
+    return Data("made up", grids, {REVERSED_AT: reversed_at, TAKEN_UP: taken_up})
 
 
 def judged(id, data):
@@ -233,8 +241,8 @@ AGAINST = [
     ("H17", {"of_run": changed(of_run, upper_half_share=1.5, when=with_rr)}),
     ("H18", {"bursts": {**BURSTS, "events": {"tcp": 100.0, "tfrc": 300.0}}}),
     ("H19", {"before": {"tcp": 400.0, "tfrc": 300.0}}),
-    ("H20", {"of_run": changed(of_run, duplicates_kbps=0.2)}),
-    ("H20", {"of_run": changed(of_run, duplicates_kbps=5.0)}),
+    ("H20", {"of_run": changed(of_run, retransmitted_kbps=0.2)}),
+    ("H20", {"of_run": changed(of_run, retransmitted_kbps=5.0)}),
     ("H21", {"rates": of_rate(small_sir=48.0, small_rr=40.0)}),
     ("H21", {"of_run": changed(of_run, transfers=2.0, when=with_rr)}),
     ("H22", {"of_run": changed(of_run, spurious=9.0, when=with_rr)}),
@@ -257,6 +265,10 @@ def test_which_size_is_reversed_is_a_question():
     fewer = changed(both, events=0.5, when=lambda w: with_tfrc(w) and w["size"] == MEDIUM)
     assert judged("H8", paper(of_size=fewer))[0] == FAILS
     assert judged("H8", paper(of_size=fewer, reversed_at=MEDIUM))[0] == HOLDS
+
+
+def test_what_takes_up_capacity_is_a_question():
+    assert judged("H20", paper(taken_up="duplicates_kbps"))[0] == FAILS
 
 
 def test_what_may_be_chance_decides_nothing():
@@ -600,7 +612,7 @@ def reproduced(tmp_path_factory):
         duration=30.0, duration_first=20.0,
     )  # fmt: skip
     few = [question for question in QUESTIONS if question.name in ("TCP's first window", "Codes of a slot")]
-    few.append(QUESTIONS[-1])
+    few += QUESTIONS[-2:]
     changes = [(campaign, "plan", lambda _mode: small), (study, "QUESTIONS", few)]
     with small_campaign("hsdpa", folder, *changes) as done:
         yield done
@@ -614,8 +626,9 @@ def test_the_document_has_its_form(reproduced):
         assert claim["verdict"] in claims.VERDICTS
         if claim["verdict"] != claims.REPRODUCED:
             assert claim["reason"], claim["id"]
-    readings = set(document["claims"][4]["readings"])
-    others = {"TCP begins with two", "equal codes", "one user a slot", "reversed at 369 750 B"}
+    readings = {name for claim in document["claims"] for name in claim["readings"]}
+    assert "reversed at 369 750 B" not in document["claims"][4]["readings"]
+    others = {"TCP begins with two", "equal codes", "one user a slot", "duplicates only", "reversed at 369 750 B"}
     assert readings == {AS_TAKEN, *others}
 
 

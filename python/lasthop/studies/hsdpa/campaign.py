@@ -17,7 +17,8 @@ from lasthop.studies.grid import Grid, Numbers, Point
 from lasthop.studies.hsdpa import recorded, reductions, transfers
 from lasthop.studies.hsdpa.bursts import FIRST
 from lasthop.studies.hsdpa.data import MAIN, Data
-from lasthop.studies.hsdpa.scenario import DURATION, LOADS, PROTOCOLS, SCHEDULERS, concerns, scenario
+from lasthop.studies.hsdpa.readings import QUESTIONS
+from lasthop.studies.hsdpa.scenario import DURATION, LOADS, PROTOCOLS, SCHEDULERS, TEXT, concerns, scenario
 from lasthop.studies.readings import AS_TAKEN, Reading
 
 if TYPE_CHECKING:
@@ -154,15 +155,9 @@ class Campaigner:
         if reading.name == AS_TAKEN:
             for grid in beyond(self._plan):
                 grids[grid.name.partition(": ")[2]] = self.numbers[grid.name]
-        defaults = as_taken_changes()
-        return Data(reading.name, grids, {**defaults, **reading.changes})
-
-
-def as_taken_changes() -> Mapping[str, Any]:
-    """What the default answers say."""
-    from lasthop.studies.hsdpa.readings import QUESTIONS
-
-    return {key: value for question in QUESTIONS for key, value in question.default.changes.items()}
+        taken = {key: value for question in QUESTIONS for key, value in reading.answer(question).changes.items()}
+        otherwise = frozenset(key.removeprefix(TEXT) for key in reading.changes if key.startswith(TEXT))
+        return Data(reading.name, grids, taken, otherwise)
 
 
 def _joined(axis: str, parts: Sequence[Numbers]) -> Numbers:

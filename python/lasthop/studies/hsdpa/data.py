@@ -54,8 +54,10 @@ def portion(part: Array, whole: Array) -> Estimate:
 class Data(Grids):
     """The numbers of each grid that was run, and what is made of them."""
 
-    #: What the reading changes.
+    #: What the reading takes, by the names of changes.
     changes: Mapping[str, Any] = field(default_factory=dict)
+    #: The claims whose text is read otherwise; the others are judged without that.
+    otherwise: frozenset[str] = frozenset()
 
     @property
     def main(self) -> Numbers:

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from lasthop.studies.hsdpa.scenario import LARGE, MEDIUM
 from lasthop.studies.readings import Answer, Question
 
-__all__ = ["QUESTIONS", "REVERSED_AT"]
+__all__ = ["QUESTIONS", "REVERSED_AT", "TAKEN_UP"]
 
-#: The change that says at which size TCP has more congestion events than TFRC.
-REVERSED_AT = "text.reversed_at"
+#: Changes of how a claim reads the text, by its number. At which size TCP has more congestion events than TFRC:
+REVERSED_AT = "text.H8"
+
+#: Which of TCP's bytes take up capacity of the channel that TFRC has free:
+TAKEN_UP = "text.H20"
 
 #: What a TFRC of ns-2 needs beside its slow start: three later packets show a loss, as RFC 3448 has it (§5.1), and
 #: headers as TCP's.
@@ -50,6 +53,29 @@ QUESTIONS: Sequence[Question] = [
                 "profile rfc: loss recovery of RFC 6675, limited transmit (RFC 3042), timer of RFC 6298",
                 "",
                 {"tcp.profile": "rfc"},
+            ),
+        ],
+    ),
+    Question(
+        "TFRC's slow start",
+        "PLACEHOLDER",
+        [
+            Answer(
+                "TFRC of RFC 3448",
+                "RFC 3448 by the letter",
+                "We also modified the TFRC code to follow RFC3448",
+            ),
+            Answer(
+                "TFRC of ns-2.29",
+                "ns-2's TFRC, with the slow start that it had until 2005 and a no-feedback timer of two round trips",
+                "The network simulator (ns) version 2.27",
+                {**NS2_TFRC, "tfrc.slow_start": "ns-2.29"},
+            ),
+            Answer(
+                "TFRC of ns-2.35",
+                "ns-2's TFRC, with its later slow start and a no-feedback timer of two round trips",
+                "",
+                {**NS2_TFRC, "tfrc.slow_start": "ns-2.35"},
             ),
         ],
     ),
@@ -156,6 +182,28 @@ QUESTIONS: Sequence[Question] = [
                 "truncated exponentially distributed waiting time with mean 2 seconds and a minimum value of 0.5 "
                 "seconds",
                 {"flow.download.source": {"files": {"pause": "2.5 s"}}},
+            ),
+        ],
+    ),
+    Question(
+        "Capacity of retransmissions",
+        "TFRC sends nothing again: it is spared each retransmission, also of what was dropped before the air",
+        [
+            Answer(
+                "all retransmissions",
+                "all that TCP sends again takes up capacity; next to none of it is dropped once more",
+                "the retransmissions performed by TCP take up capacity corresponding to the additional transfers "
+                "performed "
+                "with TFRC",
+                {TAKEN_UP: "retransmitted_kbps"},
+            ),
+            Answer(
+                "duplicates only",
+                "only what comes twice over the air: a retransmission of what was dropped before it takes no more "
+                "than the "
+                "packet would have",
+                "packets can only be lost in the queue awaiting transport over the wireless link",
+                {TAKEN_UP: "duplicates_kbps"},
             ),
         ],
     ),

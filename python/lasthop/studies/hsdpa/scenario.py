@@ -21,6 +21,7 @@ __all__ = [
     "SEGMENT",
     "SIZES",
     "SMALL",
+    "TEXT",
     "TITLES",
     "WARM_UP",
     "concerns",
@@ -53,6 +54,9 @@ DURATION, WARM_UP = 300.0, 5.0
 #: What a circuit-switched bearer gives, in kbit/s: 95 % of the users should have more (§IV-C).
 LEAST_KBPS = 50.0
 
+#: How the name of a change begins that concerns no run, but how a claim reads the text; then its number.
+TEXT = "text."
+
 #: The transports at the default parameters, by protocol.
 TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     "tcp": {
@@ -83,7 +87,7 @@ def scenario(point: Point, *, changes: Mapping[str, Any] | None = None, duration
     """The scenario of a point: `protocol`, `scheduler`, `ues`, and `spurious` if TCP is to detect such timeouts.
 
     ``changes`` are those of a reading, by name: `tcp.…` and `tfrc.…` are parameters of the transports, where `None`
-    takes one away; `text.…` concerns judges only; all else is a place in the scenario.
+    takes one away; `text.…` is for judges only; all else is a place in the scenario.
     """
     changes = changes or {}
     protocol = str(point["protocol"])
@@ -101,7 +105,7 @@ def scenario(point: Point, *, changes: Mapping[str, Any] | None = None, duration
 def concerns(key: str, protocol: str) -> bool:
     """Whether a change of this name matters to runs of a protocol."""
     owner = key.partition(".")[0]
-    return owner == protocol if owner in PROTOCOLS else owner != "text"
+    return owner == protocol if owner in PROTOCOLS else not key.startswith(TEXT)
 
 
 def _of(key: str, protocol: str) -> bool:
