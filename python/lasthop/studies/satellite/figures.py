@@ -225,7 +225,7 @@ def _mean_of(axes: Axes, rows: _Rows, kind: str, columns: dict[str, list[Any]]) 
 
 
 def _against_rlm(data: Data) -> list[Picture]:
-    rows = _Rows(data, RLM, defects=False)
+    rows = _Rows(data, RLM)
     figure, (upper, lower) = plot.figure(plot.ONE_COLUMN, 78.0, rows=2, sharex=True, height_ratios=(3, 2))
     columns = _columns()
     means = _draw(upper, rows, MULTICAST, columns)
