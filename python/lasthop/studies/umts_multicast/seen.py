@@ -14,7 +14,7 @@ from lasthop.results import Table
 from lasthop.stats import number
 from lasthop.studies import Picture
 from lasthop.studies.umts_multicast import experiments, reductions, telling
-from lasthop.studies.umts_multicast.experiments import DEGRADED, PERMANENT_S, TEMPORARY_S
+from lasthop.studies.umts_multicast.experiments import DEGRADED, PERMANENT_S
 from lasthop.studies.umts_multicast.network import (
     GROUP,
     NODE_BS,
@@ -29,7 +29,7 @@ from lasthop.studies.umts_multicast.network import (
     terminal,
     text,
 )
-from lasthop.studies.umts_multicast.readings import ALONE
+from lasthop.studies.umts_multicast.taken import ALONE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ def watch(bench: Bench) -> Seen:
     of_temporary = bench.run([(_sampled(scheme), SEED) for scheme in SHOWN], _members, counts=False)
     several = [scheme for scheme in SHOWN if scheme.startswith("mod")]
     of_permanent = bench.run(
-        [(experiments.permanent({"scheme": one, "degraded": len(DEGRADED)}, reading=ALONE), SEED) for one in several],
+        [(experiments.permanent({"scheme": one, "degraded": len(DEGRADED)}, taken=ALONE), SEED) for one in several],
         _members,
         counts=False,
     )
@@ -263,7 +263,7 @@ def _tree(seen: Seen) -> Picture:
 
 def _sampled(scheme: str) -> Scenario:
     """§5.3 with ten terminals, sampled five times a second."""
-    return experiments.temporary({"scheme": scheme, "ues": GROUP}, reading=ALONE, series="200 ms")
+    return experiments.temporary({"scheme": scheme, "ues": GROUP}, taken=ALONE, series="200 ms")
 
 
 def _members(result: Result) -> tuple[Any, Any]:
@@ -277,7 +277,7 @@ def _representative(seen: Seen) -> Picture:
     figure, panels = plot.figure(plot.TWO_COLUMNS, 108.0, rows=3, columns=2)
     rows, said = [], []
     shown = [
-        (panel, scheme, seen.temporary[scheme], TEMPORARY_S)
+        (panel, scheme, seen.temporary[scheme], (ALONE.from_s, ALONE.until_s))
         for panel, scheme in zip(panels.flat[:4], SHOWN, strict=True)
     ]
     shown += [
