@@ -72,7 +72,7 @@ def one_timer(data: Data) -> Data:
     single, hybrid = data.grid("chapter 7"), data.grid("chapter 8")
     most = max(single.axes["max_dat"])
     values = dict(hybrid.values)
-    for quantity in ("goodput_kbps", "retransmissions"):
+    for quantity in {"goodput_kbps", "retransmissions"} & values.keys():
         values[quantity] = values[quantity].copy()
         for i, tcp in enumerate(hybrid.axes["tcp"]):
             for j, threshold in enumerate(hybrid.axes["threshold"]):
