@@ -32,6 +32,7 @@ mod swan;
 mod tfmcc;
 mod tfrc;
 mod tfrc_equation;
+mod tfrc_slow_start;
 mod transport_checks_ns2;
 mod umts_channels;
 mod umts_checks;

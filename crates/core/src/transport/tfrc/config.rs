@@ -53,6 +53,9 @@ pub struct Config {
     pub buffer: Option<u32>,
     /// What is done when the receiver's link changes. `off`.
     pub handover: Handover,
+    /// Profile `rfc`: what limits the rate until the first loss. `received`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start_limit: Option<SlowStartLimit>,
     /// Profile `ns2`: for how many rounds the rate may exceed twice the rate of reception
     /// (`maxHeavyRounds_`). 0; it was 1 before March 2007.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,6 +99,20 @@ pub enum Handover {
     Hint,
 }
 
+/// What limits the rate until the first loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SlowStartLimit {
+    /// Twice the rate of reception (RFC 3448 §4.3, RFC 5348 §4.3). A report tells of what was sent a round trip before, so the rate
+    /// doubles every second round trip.
+    #[default]
+    Received,
+    /// The rate doubles each round trip "if the reported receive rate matches the current send rate, otherwise the new sending rate is
+    /// set to twice the receive rate" (Landström, Larzon, Bodin 2004, §II-C), to a packet in a round trip. What is reported was
+    /// sent a round trip before, and is compared with the rate of that time.
+    Matched,
+}
+
 /// Slow start of ns-2's TFRC, which ns-2 changed after 2005.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SlowStart {
@@ -137,6 +154,7 @@ impl Config {
             let fields = [
                 ("version", self.version.is_some()),
                 ("handover", self.handover != Handover::Off),
+                ("slow_start_limit", self.slow_start_limit.is_some()),
                 ("buffer", self.buffer.is_some()),
             ];
             if let Some((field, _)) = names(&fields) {
