@@ -32,9 +32,8 @@ def surface(of):
 
 
 def again(of, timeouts=None):
-    return eight(
-        retransmissions=of, timeouts=timeouts or constant(0.01), preemptions=constant(0.5), goodput_kbps=constant(63.0)
-    )
+    fixed = {"preemptions": constant(0.5), "goodput_kbps": constant(63.0), "spurious_share": constant(0.9)}
+    return eight(retransmissions=of, timeouts=timeouts or constant(0.01), **fixed)
 
 
 #: By threshold: goodput of Sack and of the others.
