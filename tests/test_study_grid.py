@@ -130,8 +130,8 @@ def test_a_peak_is_above_both_ends():
 def test_a_spread_is_that_of_means_in_pairs():
     # A seed's own largest and least would be further apart: 60 over 50 at the first, 55 over 50 at the second.
     each = [np.array([50.0, 50.0]), np.array([60.0, 50.0]), np.array([50.0, 55.0])]
-    assert trends.spread_pct(each).mean == pytest.approx(10)
-    assert trends.spread_pct([SEEDS, 1.1 * SEEDS]).half == pytest.approx(0, abs=1e-9)
+    assert trends.spread_pct(each) == pytest.approx([20, 0])
+    assert trends.spread_pct([SEEDS, 1.1 * SEEDS]) == pytest.approx([10, 10, 10])
 
 
 def test_a_figure_has_its_numbers():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lasthop.stats import Estimate, estimate
+from lasthop.stats import estimate
 from lasthop.studies.conditions import Condition, above
 
 if TYPE_CHECKING:
@@ -68,15 +68,15 @@ def peaks(name: str, of: Of, values: Sequence[Any], best: Any, *, unit: str = ""
     ]
 
 
-def spread_pct(each: Sequence[Array]) -> Estimate:
-    """The largest of some means over the least, in per cent more, in pairs of equal seed.
+def spread_pct(each: Sequence[Array]) -> Array:
+    """The largest of some means over the least, in per cent more, of each seed.
 
     Which ones these are is settled by the means over all seeds: the largest of a seed's own values would hold its
     noise.
     """
     means = [float(np.mean(one)) for one in each]
-    most, least = each[means.index(max(means))], each[means.index(min(means))]
-    return estimate(100 * (most / least - 1))
+    made: Array = 100 * (each[means.index(max(means))] / each[means.index(min(means))] - 1)
+    return made
 
 
 def _of(value: Any) -> str:

@@ -108,7 +108,8 @@ def _few_retransmissions(data: Data) -> Judgement:
 
 def _with_losses(data: Data) -> Data:
     grid, limited = data.grid("versions"), data.grid("maxDAT 2")
-    lost = np.stack([limited.at("retransmitted_pct", tcp=tcp, bler=0.1) for tcp in grid.axes["tcp"]])
+    runs = len(grid.seeds)
+    lost = np.stack([limited.at("retransmitted_pct", tcp=tcp, bler=0.1)[:runs] for tcp in grid.axes["tcp"]])
     return data.with_grids({"versions": replace(grid, values={**grid.values, "retransmitted_pct": lost})})
 
 

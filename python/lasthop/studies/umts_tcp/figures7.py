@@ -46,7 +46,7 @@ def _versions(grid: Numbers, axis: str) -> list[Line]:
 
 def _apart(grid: Numbers, **where: object) -> Estimate:
     """By how many per cent the best version's goodput is above the least one's."""
-    return spread_pct([grid.at("goodput_kbps", tcp=tcp, **where) for tcp in VERSIONS])
+    return estimate(spread_pct([grid.at("goodput_kbps", tcp=tcp, **where) for tcp in VERSIONS]))
 
 
 def _goodput_over_rtt(data: Data) -> Picture:

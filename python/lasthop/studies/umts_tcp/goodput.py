@@ -40,9 +40,9 @@ def _goodput_over_max_dat(data: Data) -> Judgement:
     conditions += [seen(f"Tahoe over {TCP[other]} from maxDAT 4 on", more("tahoe", other, many))
                    for other in VERSIONS[1:]]  # fmt: skip
     apart = {m: spread_pct([grid.at("goodput_kbps", tcp=tcp, max_dat=m) for tcp in VERSIONS]) for m in values}
-    converge = Estimate(apart[3].mean - apart[values[-1]].mean, apart[3].half + apart[values[-1]].half, apart[3].n)
+    converge = estimate(apart[3] - apart[values[-1]])
     conditions.append(above("spread of versions at maxDAT 3 − at the largest", converge, unit=" %"))
-    said = ", ".join(f"{one} % at {m}" for m, one in apart.items())
+    said = ", ".join(f"{estimate(one)} % at {m}" for m, one in apart.items())
     return judged(f"{along(grid, 'goodput_kbps', 'max_dat')} kbit/s; versions differ by {said}", *conditions)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lasthop.stats import Estimate, estimate
+from lasthop.stats import estimate
 from lasthop.studies.claims import Claim, Former, NotRun, Null
 from lasthop.studies.conditions import Judgement, above, alike, below, fact, judged
 from lasthop.studies.grid import Numbers
@@ -140,15 +140,14 @@ def _smaller_spread(data: Data) -> Judgement:
     }  # fmt: skip
     after = {tcp: [_grid(data).at("goodput_kbps", tcp=tcp, threshold=t) for t in both] for tcp in VERSIONS}
     one, other = (_largest_spread(of) for of in (before, after))
-    less = Estimate(one.mean - other.mean, float(np.hypot(one.half, other.half)), one.n)
     return judged(
-        f"{one} % at maxDAT {most} → {other} %",
-        above("largest spread of chapter 7 at its largest maxDAT − of chapter 8", less, unit=" %"),
+        f"{estimate(one)} % at maxDAT {most} → {estimate(other)} %",
+        above("largest spread of chapter 7 at its largest maxDAT − of chapter 8", estimate(one - other), unit=" %"),
     )
 
 
-def _largest_spread(of: dict[str, list[Array]]) -> Estimate:
-    return max((spread_pct(one) for one in of.values()), key=lambda one: one.mean)
+def _largest_spread(of: dict[str, list[Array]]) -> Array:
+    return max((spread_pct(one) for one in of.values()), key=lambda one: float(one.mean()))
 
 
 def _alike(data: Data) -> Judgement:

@@ -68,7 +68,7 @@ def more_pct(grid: Numbers, one: dict[str, object], other: dict[str, object], **
 def spreads(grid: Numbers, thresholds: Sequence[int]) -> dict[str, Estimate]:
     """By how many per cent each version's goodput differs over these thresholds."""
     return {
-        tcp: spread_pct([grid.at("goodput_kbps", tcp=tcp, threshold=value) for value in thresholds])
+        tcp: estimate(spread_pct([grid.at("goodput_kbps", tcp=tcp, threshold=value) for value in thresholds]))
         for tcp in grid.axes["tcp"]
     }
 

@@ -9,7 +9,7 @@ import numpy as np
 from lasthop.stats import estimate, number
 from lasthop.studies.claims import Claim, Former, NotRun
 from lasthop.studies.conditions import Condition, Judgement, above, alike, below, judged
-from lasthop.studies.trends import falls, rises
+from lasthop.studies.trends import falls, rises, spread_pct
 from lasthop.studies.umts_tcp import former
 from lasthop.studies.umts_tcp.data import Data
 from lasthop.studies.umts_tcp.goodput import seen
@@ -109,10 +109,8 @@ def _sack_easy(data: Data) -> Judgement:
 
 
 def _range(surface: Surface, **where: Any) -> Array:
-    points = [surface.at(np=a, p=b, **where) for a in surface.np for b in surface.p]
-    means = [float(one.mean()) for one in points]
-    made: Array = 100 * (points[means.index(max(means))] / points[means.index(min(means))] - 1)
-    return made
+    """By how many per cent goodput differs over the timers."""
+    return spread_pct([surface.at(np=a, p=b, **where) for a in surface.np for b in surface.p])
 
 
 def _unpredictable(data: Data) -> Judgement:
