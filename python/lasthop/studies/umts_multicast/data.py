@@ -35,6 +35,7 @@ __all__ = [
     "Data",
     "asking",
     "instead",
+    "over",
     "up_to_one",
 ]
 
@@ -72,16 +73,10 @@ class Data(Grids):
         return made
 
     def ratios(self, scheme: str, ues: int) -> Array:
-        """A scheme's throughput over TCP's, both means over the seeds, with the linear part of each seed.
-
-        The interval of these is that of the ratio in pairs of equal seed (Cochran 1977, §6.3).
-        """
+        """A scheme's throughput over TCP's, as by :func:`over`."""
         mine, tcp = self.grid(TEMPORARY).at("kbps", scheme=scheme, ues=ues), self.tcp_kbps(ues)
         both = min(len(mine), len(tcp))
-        mine, tcp = mine[:both], tcp[:both]
-        ratio = mine.mean() / tcp.mean()
-        made: Array = ratio + (mine - ratio * tcp) / tcp.mean()
-        return made
+        return over(mine[:both], tcp[:both])
 
     def ratio(self, scheme: str, ues: int) -> Estimate:
         """The same as a mean with its interval."""
@@ -130,6 +125,16 @@ def instead(grid: Numbers, of: Mapping[str, str]) -> Numbers:
     """A grid with some quantities replaced by others: ``{name: other}``, from the next seed."""
     moved = {name: np.roll(grid.values[other], 1, axis=-1) for name, other in of.items()}
     return replace(grid, values={**grid.values, **moved})
+
+
+def over(one: Array, other: Array) -> Array:
+    """One mean over another, with the linear part of each seed.
+
+    The interval of these is that of the ratio in pairs of equal seed (Cochran 1977, §6.3).
+    """
+    ratio = one.mean() / other.mean()
+    made: Array = ratio + (one - ratio * other) / other.mean()
+    return made
 
 
 def up_to_one(value: Estimate) -> str:

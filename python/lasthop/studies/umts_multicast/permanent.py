@@ -118,7 +118,8 @@ def _settles(data: Data) -> Judgement:
                 ({"queue": 50, "rate": 384}, {"queue": 25, "rate": 384}),
                 ({"queue": 50, "rate": 192}, {"queue": 50, "rate": 384}),
             ):
-                name = f"{SCHEMES[scheme]}, {one['queue']} packets and {one['rate']} kbit/s − {other['queue']} and {other['rate']}"
+                names = [f"{of['queue']} packets, {of['rate']} kbit/s" for of in (one, other)]
+                name = f"{SCHEMES[scheme]}, {' − '.join(names)}"
                 found.append(above(name, scaled.difference("adaptation_s", one, other, scheme=scheme), unit=" s"))
     return judged(", ".join(f"{one.what} {one.value} s" for one in found), *found)
 
@@ -165,7 +166,7 @@ def _anybody(data: Data) -> Data:
     grid = data.grid(SEVERAL)
     shape = grid.values["degraded_share"].shape
     seconds = int(NEVER_S - SETTLED_S)
-    share = np.random.default_rng(0).binomial(seconds, len(DEGRADED) / GROUP, shape) / seconds
+    share = np.asarray(np.random.default_rng(0).binomial(seconds, len(DEGRADED) / GROUP, shape)) / seconds
     return data.with_grids({SEVERAL: replace(grid, values={**grid.values, "degraded_share": share})})
 
 

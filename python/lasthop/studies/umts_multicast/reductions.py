@@ -342,7 +342,7 @@ def node_numbers(result: Result) -> Mapping[str, float]:
 
 
 def permanent_rows(result: Result) -> Table:
-    """What is sent, what the bearer carries, what the terminal has in order, and what waits at the Node B, second by second."""
+    """What is sent, what the bearer carries, what a terminal has in order, and what waits, second by second."""
     series = Series(result.series)
     [(name, protocol, server)] = _observed(result)
     lines = [

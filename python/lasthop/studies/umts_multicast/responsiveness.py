@@ -1,7 +1,7 @@
 """Responsiveness (§5.2): how fast senders follow steps of the loss rate and of the round-trip time.
 
-The times are those of the mean curve over the runs, as a paper shows curves: at these loss rates a second of a single run
-of TCP is often a fifth off its mean where nothing changes at all. Their intervals are over draws of whole runs.
+The times are those of the mean curve over the runs, as a paper shows curves: at these loss rates a second of a single
+run of TCP is often a fifth off its mean where nothing changes at all. Their intervals are over draws of whole runs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LATE_S = 10.0
 
 
 def adaptations(data: Data, protocol: str, step: str, *, at_ue: bool = False) -> Array:
-    """The time that a protocol needs after a step in each single run: the mean of both steps, of those that have one."""
+    """The time that a protocol needs after a step in each run: the mean of both steps, of those that have one."""
     grid = data.grid(STEPS)
     name = "adaptation_at_ue" if at_ue else "adaptation"
     both = np.array([grid.at(f"{name}_{protocol}_{stage}", step=step) for stage in (1, 2)])
@@ -154,7 +154,8 @@ def _constant(data: Data) -> Data:
     for protocol in ("tfmcc", "pgmcc"):
         names = [f"kbps_{protocol}_{stage}" for stage in range(len(STEPS_S))]
         mean = np.mean([grid.values[name] for name in names], axis=0)
-        values |= {name: mean for name in names}
+        for name in names:
+            values[name] = mean
     return data.with_grids({STEPS: replace(grid, values=values)})
 
 
@@ -169,6 +170,10 @@ def _each_run(data: Data, step: str, *protocols: str) -> list[Condition]:
                2.5 * ADAPTATION_S[one][1], " s")
         for one in protocols
     ]  # fmt: skip
+
+
+def _each_run_of(*protocols: str) -> Callable[[Data], Sequence[Condition]]:
+    return lambda data: _each_run(data, "loss", *protocols)
 
 
 def _each_order(data: Data, step: str) -> list[Condition]:
@@ -232,7 +237,7 @@ CLAIMS: list[Claim[Data]] = [
         why="the paper does not define adaptation",
         judge=asking(_timely("pgmcc", "tcp"), STEP),
         null=LATE,
-        former=Former("the same, as a mean over single runs", CHANCE, _before(lambda data: _each_run(data, "loss", "pgmcc", "tcp"))),
+        former=Former("the same, as a mean over single runs", CHANCE, _before(_each_run_of("pgmcc", "tcp"))),
         see="table-adaptation",
     ),
     Claim(
@@ -246,7 +251,7 @@ CLAIMS: list[Claim[Data]] = [
         why="as M8",
         judge=asking(_timely("tfmcc"), STEP),
         null=LATE,
-        former=Former("the same, as a mean over single runs", CHANCE, _before(lambda data: _each_run(data, "loss", "tfmcc"))),
+        former=Former("the same, as a mean over single runs", CHANCE, _before(_each_run_of("tfmcc"))),
         see="table-adaptation",
     ),
     Claim(

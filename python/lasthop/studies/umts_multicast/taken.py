@@ -1,4 +1,4 @@
-"""What is taken of the radio, the bit, TCP and the span of §5.3: the parameters that the answers to open questions change."""
+"""What is taken of the radio, the bit, TCP and the span of §5.3: the parameters that answers to questions change."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from lasthop.stats import Estimate, estimate, number
 from lasthop.studies.claims import Claim, Former, NotRun, Null
 from lasthop.studies.conditions import Condition, Judgement, above, alike, below, judged, within
 from lasthop.studies.trends import falls
-from lasthop.studies.umts_multicast.data import TEMPORARY, Data, asking
+from lasthop.studies.umts_multicast.data import TEMPORARY, Data, asking, over
 from lasthop.studies.umts_multicast.experiments import SIZES
 from lasthop.studies.umts_multicast.network import SCHEMES
 from lasthop.studies.umts_multicast.paper import TABLE_II
@@ -90,11 +90,9 @@ def _ends(data: Data) -> tuple[int, int]:
 
 
 def _over(data: Data, scheme: str, last: int, first: int) -> Estimate:
-    """Throughput with so many members over that with fewer: both means, with the linear part of each seed."""
+    """Throughput with so many members over that with fewer."""
     grid = data.grid(TEMPORARY)
-    many, few = (grid.at("kbps", scheme=scheme, ues=ues) for ues in (last, first))
-    ratio = many.mean() / few.mean()
-    return estimate(ratio + (many - ratio * few) / few.mean())
+    return estimate(over(*(grid.at("kbps", scheme=scheme, ues=ues) for ues in (last, first))))
 
 
 def _above_legacy(data: Data, scheme: str) -> list[Condition]:
@@ -150,11 +148,16 @@ def _legacy_level(data: Data) -> Judgement:
     return judged("; ".join(f"{one.what} {one.value}" for one in found), *found, **_values(data, LEGACY))
 
 
-def _fluctuates(data: Data) -> Judgement:
-    grid = data.grid(TEMPORARY)
+def _many(data: Data) -> list[int]:
     sizes = [ues for ues in data.sizes if ues >= MANY]
     if not sizes:
         raise NotRun(f"no group of {MANY} or more was run")
+    return sizes
+
+
+def _fluctuates(data: Data) -> Judgement:
+    grid = data.grid(TEMPORARY)
+    sizes = _many(data)
     found, said = [], []
     values: dict[str, Estimate] = {}
     for modified, legacy in zip(MODIFIED, LEGACY, strict=True):
@@ -173,7 +176,7 @@ def _more_on_average(data: Data) -> Judgement:
     grid = data.grid(TEMPORARY)
     found = []
     for modified, legacy in zip(MODIFIED, LEGACY, strict=True):
-        for ues in (ues for ues in data.sizes if ues >= MANY):
+        for ues in _many(data):
             mine, other = (grid.mean("changes_per_minute", scheme=scheme, ues=ues) for scheme in (modified, legacy))
             more = Estimate(other.mean - TIMES * mine.mean, 0.0, other.n)
             found.append(
