@@ -17,7 +17,13 @@ TAKEN_UP = "text.H20"
 
 #: What a TFRC of ns-2 needs beside its slow start: three later packets show a loss, as RFC 3448 has it (§5.1), and
 #: headers as TCP's.
-NS2_TFRC = {"tfrc.profile": "ns2", "tfrc.version": None, "tfrc.header": "40 B", "tfrc.loss_trigger": 3}
+NS2_TFRC = {
+    "tfrc.profile": "ns2",
+    "tfrc.version": None,
+    "tfrc.slow_start_limit": None,
+    "tfrc.header": "40 B",
+    "tfrc.loss_trigger": 3,
+}
 
 QUESTIONS: Sequence[Question] = [
     Question(
@@ -58,12 +64,24 @@ QUESTIONS: Sequence[Question] = [
     ),
     Question(
         "TFRC's slow start",
-        "PLACEHOLDER",
+        "the paper says what its TFRC does, in the words of ns-2.27's code, which it changed to follow RFC 3448",
         [
             Answer(
+                "TFRC doubles each round trip",
+                "TFRC of RFC 3448, but in slow start the rate doubles each round trip while what is received matches "
+                "what "
+                "was sent, and is twice the rate of reception if not",
+                "TFRC mimics the TCP slow start behavior in the beginning of each session by doubling the sending rate "
+                "once per round trip time, if the reported receive rate matches the current send rate, otherwise the "
+                "new sending "
+                "rate is set to twice the receive rate.",
+            ),
+            Answer(
                 "TFRC of RFC 3448",
-                "RFC 3448 by the letter",
+                "by the letter: at most twice the rate of reception, which is that of a round trip before, so the rate "
+                "doubles every second round trip",
                 "We also modified the TFRC code to follow RFC3448",
+                {"tfrc.slow_start_limit": "received"},
             ),
             Answer(
                 "TFRC of ns-2.29",

@@ -68,7 +68,7 @@ TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
         "window": 1000,
         "rto": {"min": "1 s", "granularity": "10 ms"},
     },
-    "tfrc": {"profile": "rfc", "version": "rfc3448", "segment": "1450 B"},
+    "tfrc": {"profile": "rfc", "version": "rfc3448", "slow_start_limit": "matched", "segment": "1450 B"},
 }
 
 
