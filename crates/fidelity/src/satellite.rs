@@ -65,10 +65,28 @@ struct Described {
     link_rates_bps: Rates,
     packet_bytes_on_wire: u32,
     packet_bytes_on_wire_include: IgnoredAny,
-    sending: String,
+    sending: IgnoredAny,
     stop_s: f64,
     summary: IgnoredAny,
     handoffs: usize,
+    /// Which satellite terminals are linked to before their first look: a number, or a sentence that names satellite 0.
+    initially_linked: Option<Linked>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Linked {
+    Satellite(u32),
+    Sentence(IgnoredAny),
+}
+
+impl Linked {
+    fn satellite(&self) -> u32 {
+        match self {
+            Self::Satellite(number) => *number,
+            Self::Sentence(_) => 0,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -127,7 +145,7 @@ fn one(folder: &Path, described: &Described) -> Result<Outcome, String> {
     if handoffs.len() != described.handoffs {
         return Err("the number of handoffs is not that of the description".to_owned());
     }
-    let scenario = scenario(described)?;
+    let scenario = scenario(described, &theirs)?;
     let mut run = Run::new(&scenario, 1, Some(Box::<Paths>::default())).map_err(|error| error.to_string())?;
     run.complete().map_err(|error| error.to_string())?;
     let mut results = run.finish();
@@ -178,7 +196,7 @@ fn degrees(value: f64) -> String {
     format!("{} deg", f64::from(value as f32))
 }
 
-fn scenario(described: &Described) -> Result<Scenario, String> {
+fn scenario(described: &Described, sent: &Journeys) -> Result<Scenario, String> {
     let planes: Vec<Value> = described
         .ascending_node_longitude_deg
         .iter()
@@ -204,10 +222,10 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
     let mut flows = Vec::new();
     for Pair { pair, direction_0, direction_1 } in &described.pairs {
         for (direction, [from, to]) in [direction_0, direction_1].into_iter().enumerate() {
-            let start = 1.0 + 0.4 * f64::from(*pair) + 0.2 * direction as f64;
+            let [start, interval] = sending(sent, *pair, direction as u32)?.map(|us| format!("{us} us"));
             flows.push(json!({
-                "from": node(*from), "to": node(*to), "start": format!("{start} s"), "transport": "udp",
-                "source": {"cbr": {"size": format!("{} B", described.packet_bytes_on_wire), "interval": interval(&described.sending)?}},
+                "from": node(*from), "to": node(*to), "start": start, "transport": "udp",
+                "source": {"cbr": {"size": format!("{} B", described.packet_bytes_on_wire), "interval": interval}},
             }));
         }
     }
@@ -236,6 +254,7 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
                 "interval": looks(described.terminal_handoff_interval_s),
                 "jitter": "0 s",
                 "mask": format!("{} deg", described.elevation_mask_deg),
+                "initial": described.initially_linked.as_ref().map(Linked::satellite),
             },
             "routes": "packets",
         }],
@@ -245,11 +264,18 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
-/// The time between packets, from the sentence that says when they are sent.
-fn interval(sending: &str) -> Result<String, String> {
-    let found = sending.strip_prefix("pair j, direction d sends packet k at 1.0 + 0.4 j + 0.2 d + ");
-    let found = found.and_then(|rest| rest.strip_suffix(" k seconds"));
-    found.map(|seconds| format!("{seconds} s")).ok_or_else(|| format!("not understood: {sending}"))
+/// When the packets of a pair and direction are sent: the first, and the time between two, in microseconds.
+fn sending(sent: &Journeys, pair: u32, direction: u32) -> Result<[u64; 2], String> {
+    let times: Vec<u64> =
+        sent.range((pair, direction, 0)..=(pair, direction, u64::MAX)).map(|((.., at), _)| *at).collect();
+    let [first, second, ..] = times[..] else {
+        return Err(format!("pair {pair}, direction {direction}: fewer than two packets"));
+    };
+    let interval = second - first;
+    match times.iter().zip(0..).find(|(at, n)| **at != first + n * interval) {
+        None => Ok([first, interval]),
+        Some((at, _)) => Err(format!("pair {pair}, direction {direction}: not at equal intervals at {at} us")),
+    }
 }
 
 type Journeys = BTreeMap<(u32, u32, u64), Journey>;
@@ -302,17 +328,21 @@ fn handoffs(file: &Path) -> Result<Vec<Handoff>, String> {
     .collect()
 }
 
-/// The satellites of a terminal before its look at this time, and before the next.
+/// The last satellite of a terminal before its look at this time, and the one that it has before the next. In between it may have had
+/// none.
 fn satellites(results: &Results, terminal: u32, at: f64, interval: f64) -> [Option<u32>; 2] {
-    [at, at + interval].map(|time| {
-        let series = results.table("series")?;
-        let row = (0..series.rows()).find(|&row| {
-            series.text("quantity", row) == Some("satellite")
-                && series.number("time_s", row) == Some(time)
-                && series.text("name", row) == Some(&format!("{terminal} down"))
-        })?;
-        series.number("value", row).map(|satellite| satellite as u32)
-    })
+    let Some(series) = results.table("series") else { return [None; 2] };
+    let name = format!("{terminal} down");
+    let is_its = |row: &usize| {
+        series.text("quantity", *row) == Some("satellite") && series.text("name", *row) == Some(name.as_str())
+    };
+    let seen: Vec<(f64, f64)> = (0..series.rows())
+        .filter(is_its)
+        .filter_map(|row| Some((series.number("time_s", row)?, series.number("value", row)?)))
+        .collect();
+    let before = seen.iter().rfind(|(time, satellite)| *time <= at && *satellite >= 0.0);
+    let after = seen.iter().find(|(time, satellite)| *time == at + interval && *satellite >= 0.0);
+    [before, after].map(|found| found.map(|(_, satellite)| *satellite as u32))
 }
 
 /// A node as the reference writes it.

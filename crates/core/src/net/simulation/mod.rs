@@ -250,6 +250,10 @@ impl Simulation {
                 }
                 if self.routes_by_packet {
                     self.route_to(&[destination]);
+                    // A node with one way out would send on what arrives nowhere.
+                    if !self.reaches(node, destination) {
+                        return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
+                    }
                 }
                 let here = &self.nodes[node.0 as usize];
                 let Some(hop) = here.routes.to(destination) else {
