@@ -46,7 +46,7 @@ ALL7 = {"tcp": VERSIONS, "max_dat": (2, 3, 4, 5, 6), "threshold": (500, 1000, 15
 ALL8 = {"tcp": VERSIONS, "threshold": (500, 750, 1000, 1250, 1500), "np": (0, 2, 4, 6, 8), "p": (4, 8, 12, 16)}
 #: Their ends and middles.
 SOME7 = {"tcp": VERSIONS, "max_dat": (2, 3, 6), "threshold": (500, 1000, 1500), "timer": (2, 8, 10)}
-SOME8 = {"tcp": VERSIONS, "threshold": (750, 1000, 1500), "np": (0, 4, 8), "p": (4, 16)}
+SOME8 = {"tcp": VERSIONS, "threshold": (750, 1000, 1500), "np": (0, 2, 8), "p": (4, 8, 16)}
 #: Their ends.
 FEW7 = {"tcp": VERSIONS, "max_dat": (2, 6), "threshold": (500, 1500), "timer": (2, 8)}
 FEW8 = {"tcp": VERSIONS, "threshold": (750, 1500), "np": (0, 8), "p": (4, 16)}
@@ -61,7 +61,7 @@ _QUICK = Extent(
     SOME7, SOME8, seeds=3, seeds6=3, duration=600.0, parts=(300.0, 900.0), errors=(0.01, 0.1, 0.4, 0.7),
     errors_limited=(0.01, 0.05, 0.1, 0.3), max_dat=(2, 3, 4, 6, 9000),
 )  # fmt: skip
-_QUICK_SINGLE = replace(_QUICK, chapter7=FEW7, chapter8=FEW8, duration=400.0, errors=(0.01, 0.4),
+_QUICK_SINGLE = replace(_QUICK, chapter7=FEW7, chapter8=FEW8, duration=300.0, errors=(0.01, 0.4),
                         max_dat=(2, 4, 9000))  # fmt: skip
 
 

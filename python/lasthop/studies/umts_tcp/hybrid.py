@@ -82,9 +82,10 @@ def _growing_retransmissions(data: Data) -> Judgement:
     grid = _grid(data)
     np_values, p_values = grid.axes["np"], grid.axes["p"]
     over_np, over_p = grid.over("retransmissions", "np"), grid.over("retransmissions", "p")
+    if len(np_values) < 3:
+        raise NotRun("two values of NP do not show whether retransmissions bend")
     conditions = rises("retransmissions over NP", over_np, np_values)
-    if len(np_values) > 2:
-        conditions.append(bends("retransmissions over NP", over_np, np_values, up=True))
+    conditions.append(bends("retransmissions over NP", over_np, np_values, up=True))
     conditions += rises("retransmissions over P", over_p, p_values)
     return judged(f"NP: {along(grid, 'retransmissions', 'np')} s; P: {along(grid, 'retransmissions', 'p')} s",
                   *conditions)  # fmt: skip

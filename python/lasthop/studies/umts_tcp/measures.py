@@ -44,8 +44,10 @@ def along(grid: Numbers, quantity: str, axis: str, unit: str = "", **where: obje
 def tenths(grid: Numbers) -> tuple[list[float], list[Array]]:
     """The points of all versions in parts of equal number by their RTT: its mean, and goodput of each seed."""
     points = list(grid.points("max_dat", "threshold", "timer"))
+    if len(points) < 2 * BINS:
+        raise NotRun(f"{len(points)} points are too few for tenths")
     rtt = [grid.mean("rtt_s", **point).mean for point in points]
-    parts = np.array_split(np.argsort(rtt, kind="stable"), min(BINS, len(points)))
+    parts = np.array_split(np.argsort(rtt, kind="stable"), BINS)
     goodput = [grid.at("goodput_kbps", **point) for point in points]
     return (
         [float(np.mean([rtt[place] for place in part])) for part in parts],

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lasthop.stats import Estimate, estimate, number
-from lasthop.studies.claims import Claim, Former
+from lasthop.studies.claims import Claim, Former, NotRun
 from lasthop.studies.conditions import Condition, Judgement, above, alike, judged, within
 from lasthop.studies.grid import Numbers
 from lasthop.studies.trends import bends, falls, rises
@@ -75,10 +75,10 @@ def _dip(data: Data) -> Judgement:
 def _rtt_over_max_dat(data: Data) -> Judgement:
     grid = data.grid("chapter 7")
     values, of = grid.axes["max_dat"], grid.over("rtt_s", "max_dat")
+    if len(values) < 3:
+        raise NotRun("two values of maxDAT do not show whether the RTT flattens")
     conditions = rises("RTT over maxDAT", of, values, unit=" s")
-    if len(values) > 2:
-        conditions.append(bends("RTT over maxDAT", of, values, up=False))
-    return judged(along(grid, "rtt_s", "max_dat", " s"), *conditions)
+    return judged(along(grid, "rtt_s", "max_dat", " s"), *conditions, bends("RTT over maxDAT", of, values, up=False))
 
 
 def _retransmissions(data: Data) -> Judgement:
