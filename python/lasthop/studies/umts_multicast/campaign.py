@@ -30,7 +30,18 @@ from lasthop.studies.umts_multicast.data import (
 )
 from lasthop.studies.umts_multicast.experiments import DEGRADED, SIZES, TCP_FLOWS
 from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS, UNCONTROLLED
-from lasthop.studies.umts_multicast.readings import FAIR, MULTICAST, QUESTIONS, STEP, TCP, UNICAST, WORSE, part, touched
+from lasthop.studies.umts_multicast.readings import (
+    FAIR,
+    MANY_WORSE,
+    MULTICAST,
+    QUESTIONS,
+    STEP,
+    TCP,
+    UNICAST,
+    WORSE,
+    part,
+    touched,
+)
 from lasthop.studies.umts_multicast.taken import ALONE, AS_STATED, Taken
 from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED, SHOWN
 
@@ -242,7 +253,7 @@ KINDS: Mapping[str, tuple[Collection[str], Make]] = {
     TEMPORARY: ((MULTICAST,), _temporary),
     TCP_ALONE: ((UNICAST,), _tcp),
     PERMANENT: ((WORSE, TCP), _permanent),
-    SEVERAL: ((WORSE,), _several),
+    SEVERAL: ((MANY_WORSE,), _several),
     SCALING: ((), _scaling),
     EXPULSION: ((), _expulsion),
     SECONDS: ((), _by_seconds),

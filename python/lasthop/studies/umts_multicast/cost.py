@@ -70,16 +70,14 @@ CLAIMS: list[Claim[Data]] = [
         id="M22",
         section="6",
         sentence="The proposed schemes respect the limited computing power of the UEs and no demanding operations are "
-        "introduced in those network "
-        "nodes. … Furthermore, it has to be mentioned that an additional benefit of the legacy schemes that is also "
-        "preserved is scalability.",
+        "introduced in those network nodes. … Furthermore, it has to be mentioned that an additional benefit of the "
+        "legacy schemes that is also preserved is scalability.",
         statement="The modification costs a terminal little, and the schemes stay scalable.",
         paper="no demanding operations",
         measure="operations of a receiver for a packet and bytes of state, modified less legacy, with the same losses; "
         "reports in a round of TFMCC",
         band="at most one comparison for each packet and one byte of state more than legacy, no addition and no "
-        "multiplication; 1, 4.2 and 4.8 "
-        "reports in a round of 1, 10 and 100 equal receivers beside the CLR, ± 15 %",
+        "multiplication; 1, 4.2 and 4.8 reports in a round of 1, 10 and 100 equal receivers beside the CLR, ± 15 %",
         why="to look at a bit is a comparison; the reports are those of RFC 4654's timers, computed apart; the paper "
         "counts nothing",
         judge=_cheap,

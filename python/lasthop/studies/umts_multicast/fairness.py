@@ -151,8 +151,7 @@ def _as_pgmcc(data: Data) -> Data:
 _SAME = Former[Data](
     "min/max ≥ 0.85, the Gn with the seeds of the Iu and UE_x alone behind it",
     "with the same seeds, and one terminal behind both, the Gn gave the figures of the Iu to the last digit: it was no "
-    "evidence "
-    "of its own",
+    "evidence of its own",
     lambda data: _pairs(data, [*((pair, "none") for pair in PAIRS), *((pair, "iu") for pair in PAIRS)]),
 )
 
@@ -197,8 +196,7 @@ CLAIMS: list[Claim[Data]] = [
         id="M3",
         section="5.1",
         sentence="Similar results are obtained for many other scenarios. For example, when no congestion exists or "
-        "when congestion "
-        "exists over an Gn interface (connects GGSN with SGSN nodes).",
+        "when congestion exists over an Gn interface (connects GGSN with SGSN nodes).",
         statement="The same holds without congestion, and with it on a Gn.",
         paper="similar",
         measure="as M1; behind the Gn a terminal of another RNC listens too, and its runs have seeds of their own",
@@ -213,8 +211,7 @@ CLAIMS: list[Claim[Data]] = [
         id="M4",
         section="5.1",
         sentence="The average throughput of all flows closely matches each other. The average throughput of TFMCC is "
-        "89% and that of "
-        "PGMCC is 94% of the average throughput of TCP.",
+        "89% and that of PGMCC is 94% of the average throughput of TCP.",
         statement="Modified TFMCC and PGMCC share it fairly with TCP.",
         paper="0.89 and 0.94 of TCP",
         measure="mean throughput at UE_x over TCP's, both means over the runs, from 50 to 200 s",
@@ -229,8 +226,7 @@ CLAIMS: list[Claim[Data]] = [
         id="M5",
         section="5.1",
         sentence="we examine the fairness of the proposed schemes toward other competing flows of the same protocol "
-        "when they "
-        "share common wired or wireless links.",
+        "when they share common wired or wireless links.",
         statement="So they do where all flows share a radio bearer.",
         paper="wired or wireless links",
         measure="as M1 and M4, through one bearer of UE_x",
@@ -245,13 +241,11 @@ CLAIMS: list[Claim[Data]] = [
         id="M6",
         section="5.1, 5.2",
         sentence="Moreover, TFMCC achieves a smoother rate than TCP and PGMCC. … However, as in the experiment "
-        "described in the "
-        "previous subsection, the TFMCC preserves the smoothest rate of all schemes.",
+        "described in the previous subsection, the TFMCC preserves the smoothest rate of all schemes.",
         statement="TFMCC has the smoothest rate.",
         paper="smoother than TCP and PGMCC",
         measure="coefficient of variation of the throughput over 1 s: others' less TFMCC's, in pairs, in 5.1 and in "
-        "the second "
-        "half of each stage of 5.2",
+        "the second half of each stage of 5.2",
         band="above 0, eight times",
         why="“the smoothest rate of all”; second halves, so that adaptation does not count as variation",
         judge=asking(_smooth, FAIR, STEP),

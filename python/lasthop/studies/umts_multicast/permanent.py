@@ -13,7 +13,7 @@ from lasthop.studies.grid import Numbers
 from lasthop.studies.umts_multicast.data import PERMANENT, SCALING, SEVERAL, Array, Data, asking, instead
 from lasthop.studies.umts_multicast.experiments import DEGRADED, PERMANENT_S
 from lasthop.studies.umts_multicast.network import GROUP, SCHEMES
-from lasthop.studies.umts_multicast.readings import TCP, WORSE
+from lasthop.studies.umts_multicast.readings import MANY_WORSE, TCP, WORSE
 from lasthop.studies.umts_multicast.reductions import SETTLED_S
 from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED
 
@@ -179,8 +179,7 @@ CLAIMS: list[Claim[Data]] = [
         id="M18",
         section="5.4",
         sentence="In the beginning of the simulation, where no congestion exists, the throughput matches the available "
-        "bandwidth of the "
-        "wireless link.",
+        "bandwidth of the wireless link.",
         statement="Before the degradation the throughput is the bearer's rate.",
         paper="matches the available bandwidth",
         measure="what UE_x receives on the wire, from 20 to 50 s, over the bearer's rate",
@@ -194,16 +193,13 @@ CLAIMS: list[Claim[Data]] = [
         id="M19",
         section="5.4",
         sentence="The modified schemes, unlike TCP, do not immediately react to this degradation because they consider "
-        "it as temporary "
-        "degradation. Soon after, the buffer of the Node B overflows and the modified congestion control schemes are "
-        "able to distinguish "
-        "the nature of the degradation.",
+        "it as temporary degradation. Soon after, the buffer of the Node B overflows and the modified congestion "
+        "control schemes are able to distinguish the nature of the degradation.",
         statement="The modified schemes do not cut their rate before the Node B's buffer overflows; TCP cuts it at "
         "once.",
         paper="do not immediately react; TCP below 2 s",
         measure="time from the first rejection after 50 s to the first cut, in each run; a cut is a reduced window, or "
-        "of TFMCC a rate below "
-        "80 % of that at 50 s; what has not happened by 150 s counts as then",
+        "of TFMCC a rate below 80 % of that at 50 s; what has not happened by 150 s counts as then",
         band="above 0 for both schemes; TCP cuts below 2 s after the change",
         why="“soon after” the overflow; what ACK clocking does to the throughput is no cut",
         judge=asking(_order, WORSE, TCP),
@@ -219,10 +215,8 @@ CLAIMS: list[Claim[Data]] = [
         id="M20",
         section="5.4",
         sentence="It takes about 5 s for PGMCC and 6 for TFMCC to fully adapt to the new network conditions. This time "
-        "interval may differ "
-        "according to the bit-rate of the transmission and the size of the buffer in Node B. The corresponding time "
-        "interval for TCP is "
-        "less than 2 s.",
+        "interval may differ according to the bit-rate of the transmission and the size of the buffer in Node B. The "
+        "corresponding time interval for TCP is less than 2 s.",
         statement="They take seconds to react, longer than TCP.",
         paper="PGMCC 5 s, TFMCC 6 s, TCP below 2 s",
         measure="time from the change to the first cut, as in M19; what buffer and bit rate do to it is reported",
@@ -232,11 +226,9 @@ CLAIMS: list[Claim[Data]] = [
         null=LEGACY_INSTEAD,
         former=Former(
             "time until a second stays within 20 % of the mean of the second half: 2–10 s each, TCP less; longer with "
-            "50 packets than with 25, "
-            "with 192 kbit/s than with 384",
+            "50 packets than with 25, with 192 kbit/s than with 384",
             "at the few packets a second that TCP has left, a second is never that near to a mean; and the paper says "
-            "that the time may differ, "
-            "not how",
+            "that the time may differ, not how",
             _settles,
         ),
         see="table-scaling",
@@ -251,7 +243,7 @@ CLAIMS: list[Claim[Data]] = [
         "terminals of ten",
         band="at least 95 %",
         why="the paper has its schemes fully adapted after 5 and 6 s; it gives no deadline, and it does not say always",
-        judge=asking(_several, WORSE),
+        judge=asking(_several, MANY_WORSE),
         null=Null("a representative drawn at random of the ten, each second", _anybody),
         former=Former(
             "always, from 10 s on",

@@ -9,6 +9,7 @@ from lasthop.studies.readings import Answer, Question, Reading
 __all__ = [
     "BACKGROUND",
     "FAIR",
+    "MANY_WORSE",
     "MULTICAST",
     "QUESTIONS",
     "STEP",
@@ -17,18 +18,21 @@ __all__ = [
     "TOUCHES",
     "UNICAST",
     "WORSE",
+    "part",
     "touched",
 ]
 
-#: What an answer can touch: §5.1; §5.2; the schemes of §5.3, and TCP there; the same of §5.4; what the bit tells.
-FAIR, STEP, MULTICAST, UNICAST, WORSE, TCP, TELLS = "5.1", "5.2", "5.3", "5.3 TCP", "5.4", "5.4 TCP", "bit"
+#: What an answer can touch: §5.1; §5.2; the schemes of §5.3, and TCP there; the schemes of §5.4 with one terminal, TCP
+#: there, and the schemes with several; what the bit tells.
+FAIR, STEP, MULTICAST, UNICAST = "5.1", "5.2", "5.3", "5.3 TCP"
+WORSE, TCP, MANY_WORSE, TELLS = "5.4", "5.4 TCP", "5.4 several", "bit"
 
 SPAN = Question(
     "degradation of §5.3",
     "§5.4 says that no degradation occurs in the beginning; §5.3 does not, and its radios lose packets from the start. "
     "The only span that it names is 20 s. The first 20 s are left out of the throughput, as the first 50 s are in "
-    "§5.1: "
-    "how flows start is not compared. A clean start of 20 s, which was taken at first, stands nowhere in the paper",
+    "§5.1: how flows start is not compared. A clean start of 20 s, which was taken at first, stands nowhere in the "
+    "paper",
     [
         Answer(
             "from the start",
@@ -90,15 +94,13 @@ _RLC = {**_ONE, "requests": False, "varying": False, "burst": 0.0}
 BEARER = Question(
     "radio bearer",
     "the smallest model in which a bad radio both loses packets, as §5.3 needs, and fills the Node B's buffer, as §5.4 "
-    "does: "
-    "with one attempt a packet takes its time whether it is lost or not, and no buffer fills",
+    "does: with one attempt a packet takes its time whether it is lost or not, and no buffer fills",
     [
         Answer(
             "two attempts",
             "a bearer for each terminal and flow; a packet is sent at most twice",
             "When a permanent degradation occurs on the radio link, the buffer of the Node B will possibly overflow "
-            "and some "
-            "packets will be rejected.",
+            "and some packets will be rejected.",
         ),
         Answer(
             "one attempt", "a bearer of unacknowledged mode without segments", "", {"bearer": "one attempt", **_ONE}
@@ -107,8 +109,7 @@ BEARER = Question(
             "shared bearer",
             "point to multipoint: one bearer for all of a cell that listen, one attempt (of TCP too)",
             "Its advantage is that the sender's data are transmitted only once over the links that are shared along "
-            "the paths "
-            "to a targeted set of destinations.",
+            "the paths to a targeted set of destinations.",
             {"bearer": "shared", **_ONE},
         ),
         Answer("RLC UM", "cells with RLC in unacknowledged mode", "", {"bearer": "um", **_RLC}),
@@ -168,9 +169,8 @@ RATE = Question(
 BIT = Question(
     "packet-loss indication",
     "a lost packet carries nothing, so the bit has to be in another one: the first that is admitted after a gap, and "
-    "the copies "
-    "that the Node B asked for. That is the paper's “previously lost” and “previously rejected” as far as both can "
-    "hold",
+    "the copies that the Node B asked for. That is the paper's “previously lost” and “previously rejected” as far as "
+    "both can hold",
     [
         Answer(
             "reading A",
@@ -182,8 +182,7 @@ BIT = Question(
             "reading C",
             "set only in copies that the Node B asked for (resend)",
             "Node B sets the packet loss indication to 1 in the header of the data packets that have previously been "
-            "rejected "
-            "due to overflow of its buffer.",
+            "rejected due to overflow of its buffer.",
             {"indication": "resend"},
         ),
         Answer("bit held twice", "reading A, the bit in two packets after a gap", "", {"indication": "edge 2"}),
@@ -259,13 +258,13 @@ QUESTIONS: Sequence[Question] = [SPAN, LOSSES, BEARER, SHARE, BUFFER, RATE, BIT,
 TOUCHES: Mapping[str, frozenset[str]] = {
     SPAN.name: frozenset({MULTICAST, UNICAST}),
     LOSSES.name: frozenset({MULTICAST, UNICAST}),
-    BEARER.name: frozenset({MULTICAST, UNICAST, WORSE, TCP}),
-    SHARE.name: frozenset({MULTICAST, UNICAST, WORSE, TCP}),
-    BUFFER.name: frozenset({FAIR, MULTICAST, UNICAST, WORSE, TCP}),
-    RATE.name: frozenset({MULTICAST, UNICAST, WORSE, TCP}),
-    BIT.name: frozenset({FAIR, STEP, MULTICAST, WORSE, TELLS}),
-    REQUESTS.name: frozenset({FAIR, MULTICAST, WORSE}),
-    CONSTANT.name: frozenset({FAIR, STEP, MULTICAST, WORSE}),
+    BEARER.name: frozenset({MULTICAST, UNICAST, WORSE, TCP, MANY_WORSE}),
+    SHARE.name: frozenset({MULTICAST, UNICAST, WORSE, TCP, MANY_WORSE}),
+    BUFFER.name: frozenset({FAIR, MULTICAST, UNICAST, WORSE, TCP, MANY_WORSE}),
+    RATE.name: frozenset({MULTICAST, UNICAST, WORSE, TCP, MANY_WORSE}),
+    BIT.name: frozenset({FAIR, STEP, MULTICAST, WORSE, MANY_WORSE, TELLS}),
+    REQUESTS.name: frozenset({FAIR, MULTICAST, WORSE, MANY_WORSE}),
+    CONSTANT.name: frozenset({FAIR, STEP, MULTICAST, MANY_WORSE}),
     OF_TCP.name: frozenset({FAIR, STEP, UNICAST, TCP}),
     BACKGROUND.name: frozenset({FAIR, MULTICAST, UNICAST}),
 }

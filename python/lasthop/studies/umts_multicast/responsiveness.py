@@ -204,13 +204,11 @@ CLAIMS: list[Claim[Data]] = [
         id="M7",
         section="5.2",
         sentence="These figures of response time are close enough to the corresponding time of TCP (about 1000–1500 "
-        "ms). On the "
-        "other hand, TFMCC has slower reaction since its adaptation time is about 1500–2500 ms.",
+        "ms). On the other hand, TFMCC has slower reaction since its adaptation time is about 1500–2500 ms.",
         statement="After a step of the loss rate PGMCC adapts about as fast as TCP, and TFMCC more slowly.",
         paper="PGMCC close to TCP, TFMCC slower",
         measure="time from the change until the mean curve of what the sender sends, over a second, stays within 20 % "
-        "of its mean over "
-        "the second half of the stage for 1 s; mean of both changes",
+        "of its mean over the second half of the stage for 1 s; mean of both changes",
         band="PGMCC − TCP within 1 s of 0; TFMCC − PGMCC above 0",
         why="the paper's own intervals for PGMCC and TCP differ by 1 s at most (2.0 and 1.0 s)",
         judge=asking(_order, STEP),
@@ -226,10 +224,9 @@ CLAIMS: list[Claim[Data]] = [
         id="M8",
         section="5.2",
         sentence="The results show that the PGMCC scheme has immediate reaction to the changes in the loss rate. "
-        "Actually, the simulator "
-        "logs show that the UEs need 1200–2000 ms after the change of the loss rate in order to adapt to the new loss "
-        "rate. These "
-        "figures of response time are close enough to the corresponding time of TCP (about 1000–1500 ms).",
+        "Actually, the simulator logs show that the UEs need 1200–2000 ms after the change of the loss rate in order "
+        "to adapt to the new loss rate. These figures of response time are close enough to the corresponding time of "
+        "TCP (about 1000–1500 ms).",
         statement="PGMCC and TCP adapt at once.",
         paper="PGMCC 1.2–2.0 s, TCP 1.0–1.5 s",
         measure="as M7",
@@ -276,10 +273,8 @@ CLAIMS: list[Claim[Data]] = [
         id="M11",
         section="5.2",
         sentence="A similar simulation setting is used in order to investigate the responsiveness to changes in the "
-        "RTT. The results are "
-        "similar to those above and, consequently, the excellent reactivity of the modified TFMCC and (especially) of "
-        "the modified PGMCC "
-        "to changes in congestion level of the UMTS network is confirmed.",
+        "RTT. The results are similar to those above and, consequently, the excellent reactivity of the modified TFMCC "
+        "and (especially) of the modified PGMCC to changes in congestion level of the UMTS network is confirmed.",
         statement="Steps of the round-trip time give similar results.",
         paper="similar",
         measure="as M8 to M10, with steps of the delay",

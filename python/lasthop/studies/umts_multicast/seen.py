@@ -245,8 +245,8 @@ def _tree(seen: Seen) -> Picture:
     axes.axis("off")
     return Picture(
         id="figure-tree",
-        caption="The tree of a group of 100 terminals in the network of Table I, and how many copies of a packet "
-        "cross each kind of link, counted in a run; in brackets if each terminal has a flow of its own.",
+        caption="The tree of a group of 100 terminals in the network of Table I, and how many copies of a packet cross "
+        "each kind of link, counted in a run; in brackets if each terminal has a flow of its own.",
         alt="A tree from a server over the GGSN, 3 SGSNs, 20 RNCs and 80 Node Bs to 100 terminals. Copies of a packet: "
         + ", ".join(
             f"{number(one, 0)} on {kind} instead of {number(other, 0)}"
@@ -307,8 +307,8 @@ def _representative(seen: Seen) -> Picture:
     return Picture(
         id="figure-representative",
         caption="Who represents a group of ten (the CLR of TFMCC, the acker of PGMCC), sampled five times a second in "
-        "seed 1: while the radio of each loses up to 5 % (upper four), and where three terminals (grey) lose 20 % "
-        "from 50 s on (lowest two).",
+        "seed 1: while the radio of each loses up to 5 % (upper four), and where three terminals (grey) lose 20 % from "
+        "50 s on (lowest two).",
         alt="Strips of marks over time, a row for each terminal. " + "; ".join(said) + ".",
         figure=figure,
         data=Table(pa.Table.from_pylist(rows)),

@@ -54,12 +54,12 @@ def _text() -> str:
 STUDY = Study(
     name="umts-multicast",
     title="Multicast congestion control over UMTS and its radio losses",
-    source="A. Alexiou, C. Bouras, A. Papazois: A study of multicast congestion control for UMTS, "
-    "International Journal of Communication Systems 22 (2009)",
+    source="A. Alexiou, C. Bouras, A. Papazois: A study of multicast congestion control for UMTS, International "
+    "Journal of Communication Systems 22 (2009)",
     seed_document="000_207f3ec0e8640f96.txt",
-    question="TFMCC and PGMCC take losses of the radio for congestion, and a group slows down to its worst radio. "
-    "Does one bit, by which the Node B says what it never had or had to reject, keep their rate up where the radio is "
-    "bad for a while, and still bring it down where it is bad for good?",
+    question="TFMCC and PGMCC take losses of the radio for congestion, and a group slows down to its worst radio. Does "
+    "one bit, by which the Node B says what it never had or had to reject, keep their rate up where the radio is bad "
+    "for a while, and still bring it down where it is bad for good?",
     setting=lambda mode: f"500 terminals of 80 Node Bs, 10 groups, 50 TCP flows; 22 claims · {mode}",
     claims=CLAIMS,
     questions=QUESTIONS,
@@ -93,8 +93,8 @@ STUDY = Study(
         ),
         Assumption(
             "Stages of 5.2",
-            "1, 5, 2.5 % for 50 s each, on an Iu of 10 Mbit/s; then with 1 % a delay of 0, 50, 100 ms more; bearers "
-            "of 2 Mbit/s",
+            "1, 5, 2.5 % for 50 s each, on an Iu of 10 Mbit/s; then with 1 % a delay of 0, 50, 100 ms more; bearers of "
+            "2 Mbit/s",
             "the paper gives 150 s and three rates; wired losses must decide, not the bearer",
         ),
         Assumption(

@@ -70,8 +70,7 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
         "table-smoothness": ("Coefficient of variation of the throughput over 1 s.", lambda: _smoothness(data)),
         "table-adaptation": (
             "Time until what is sent has adapted to a step, in s, as a mean of two steps: of the mean curve over the "
-            "runs, and of single runs, of those "
-            "steps after which they do.",
+            "runs, and of single runs, of those steps after which they do.",
             lambda: _adaptation(data),
         ),
         "table-permanent": (

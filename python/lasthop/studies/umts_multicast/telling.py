@@ -190,14 +190,12 @@ CLAIMS: list[Claim[Data]] = [
         id="M17",
         section="4.3, 5.3",
         sentence="In fact, the UEs get always informed of the packet rejections caused by buffer overflow in their "
-        "serving Node B. … The packet "
-        "losses can be identified correctly at the UEs and are ignored during the calculation of the acceptable "
-        "sending rate.",
+        "serving Node B. … The packet losses can be identified correctly at the UEs and are ignored during the "
+        "calculation of the acceptable sending rate.",
         statement="A terminal can tell losses by congestion from losses of the radio.",
         paper="identified correctly; always informed",
         measure="share of the losses of each cause that terminals put down to it, with 1 % lost before the Node B and "
-        "5 % (the most of §5.3) or 20 % "
-        "(§5.4) by the radio",
+        "5 % (the most of §5.3) or 20 % (§5.4) by the radio",
         band="at least 90 % of either cause, at either rate",
         why="the paper says correctly, and always, and gives no number; nine in ten is less than that",
         judge=asking(_told, TELLS),

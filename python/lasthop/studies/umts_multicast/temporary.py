@@ -216,15 +216,13 @@ CLAIMS: list[Claim[Data]] = [
         id="M12",
         section="5.3",
         sentence="The modified PGMCC scheme throughput closely approaches the mean throughput of the TCP protocol, "
-        "whereas the TFMCC "
-        "scheme has a slightly bigger (about 8%) throughput than the TCP.",
+        "whereas the TFMCC scheme has a slightly bigger (about 8%) throughput than the TCP.",
         statement="The modified schemes keep TCP's throughput, and TFMCC has more of it than PGMCC.",
         paper="1.05–1.14 (TFMCC), 1.00–1.05 (PGMCC); TFMCC above PGMCC at all ten sizes",
         measure="mean throughput over TCP's at each size, and TFMCC's less PGMCC's in pairs",
         band="0.8–1.4, and above 0, at every size",
         why="with losses of up to 5 % on a bearer of 384 kbit/s a model of TCP's rate gives 1.09 to 1.26; the order is "
-        "that of "
-        "Table II",
+        "that of Table II",
         judge=asking(_near_tcp, MULTICAST, UNICAST),
         null=_in_place(dict.fromkeys(MODIFIED, FREE_RATE)),
         former=Former(
@@ -252,18 +250,14 @@ CLAIMS: list[Claim[Data]] = [
         id="M14",
         section="5.3",
         sentence="On the other hand, significant multicast service degradation takes place when the legacy schemes are "
-        "used for the "
-        "congestion control. The service degradation is getting bigger when the number of the UEs participating in the "
-        "multicast group "
-        "increases.",
+        "used for the congestion control. The service degradation is getting bigger when the number of the UEs "
+        "participating in the multicast group increases.",
         statement="That of the legacy schemes falls with the size.",
         paper="0.96 to 0.45 (TFMCC), 0.94 to 0.52 (PGMCC)",
         measure="throughput of each legacy scheme: with a hundred members over that with one; from size to size; and "
-        "the modified scheme's "
-        "less it, in pairs",
+        "the modified scheme's less it, in pairs",
         band="a hundred members have below 0.75 of what one has; no step goes back by more than a tenth of the whole; "
-        "modified − legacy "
-        "above 0 from 3 members on",
+        "modified − legacy above 0 from 3 members on",
         why="the worst of n terminals decides: a model of TCP's rate gives 0.57 to 0.65",
         judge=asking(_falling, MULTICAST),
         null=AS_MODIFIED,
@@ -278,15 +272,13 @@ CLAIMS: list[Claim[Data]] = [
         id="M15",
         section="5.3",
         sentence="LEG_TFMCC 0.96 0.7 0.585 0.587 0.562 0.502 0.484 0.462 0.456 0.452 LEG_PGMCC 0.94 0.76 0.705 0.637 "
-        "0.63 0.602 0.557 0.538 "
-        "0.528 0.522",
+        "0.63 0.602 0.557 0.538 0.528 0.522",
         statement="The legacy schemes reach TCP with one member and half of it with a hundred (Table II).",
         paper="0.96, 0.94; 0.452, 0.522",
         measure="throughput of each legacy scheme over TCP's",
         band="0.75–1.1 with one, 0.35–0.75 with a hundred",
         why="a model of TCP's rate gives 1.0 and 0.57 to 0.66; the paper's exact levels do not go together with those "
-        "of the modified "
-        "schemes (see what does not follow)",
+        "of the modified schemes (see what does not follow)",
         judge=asking(_legacy_level, MULTICAST, UNICAST),
         null=AS_MODIFIED,
         see="table-2",
@@ -295,19 +287,15 @@ CLAIMS: list[Claim[Data]] = [
         id="M16",
         section="3.3",
         sentence="If a lot of UEs participate in the multicast group, there is a high probability that, at a given "
-        "time, a UE suffers from "
-        "fading. Soon, another UE suffering from channel degradation will be selected as representative and will cause "
-        "reduction of the "
-        "transmission rate.",
+        "time, a UE suffers from fading. Soon, another UE suffering from channel degradation will be selected as "
+        "representative and will cause reduction of the transmission rate.",
         statement="The representative of a legacy scheme keeps changing, that of a modified one does not.",
         paper="fluctuation",
         measure="changes of the representative a minute, legacy less three times modified, in pairs (a ratio as "
-        "Fieller has it, for where "
-        "there are none)",
+        "Fieller has it, for where there are none)",
         band="above 0 from 10 members on: at least 3 times as many",
         why="a change of the order of magnitude, not a nuance. The paper says so of legacy schemes; that modified ones "
-        "are quieter is what "
-        "they are for",
+        "are quieter is what they are for",
         judge=asking(_fluctuates, MULTICAST),
         null=AS_MODIFIED,
         former=Former("at least 3 times as many on average", "means without an interval", _more_on_average),
