@@ -32,6 +32,7 @@ VERSIONS = made(
     both_srtt_soon_s=per_tcp(8.0, vegas=2.0),
     both_srtt_late_s=per_tcp(10.4, vegas=1.0),
     both_srtt_peak_s=per_tcp(11.0, vegas=2.5),
+    both_timeouts=per_tcp(0.0, vegas=2.0),
     retransmitted_pct=per_tcp(0.0, vegas=1.0),
     both_retransmitted_pct=per_tcp(0.0, vegas=2.0),
     iub_kbps=per_tcp(32.0),

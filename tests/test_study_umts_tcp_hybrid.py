@@ -28,7 +28,7 @@ def eight(before=BEFORE, **quantities):
 
 def surface(of):
     """Goodput, and what causes look at."""
-    return eight(goodput_kbps=of, allocations=constant(0.7))
+    return eight(goodput_kbps=of, allocations=constant(0.7), preemptions=constant(0.5))
 
 
 def again(of, timeouts=None):
@@ -114,7 +114,7 @@ CASES = {
     ),
     "C42": Case(surface(lambda p, **_: 70 + p / 10), (surface(lambda p, **_: 70 - p / 10),)),
     "C43": Case(
-        eight(allocations=lambda np, p, **_: 1 - p / 50 * (1 - np / 8)),
+        eight(allocations=lambda np, p, **_: 1 - p / 50 * (1 - np / 8), full_s=constant(100.0)),
         (eight(allocations=lambda p, **_: 1 + p / 50),),
     ),
     "C44": Case(surface(good), (surface(lambda **point: 141.0 - good(**point)),)),

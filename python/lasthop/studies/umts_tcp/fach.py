@@ -88,6 +88,16 @@ def _rtt_with_second_user(data: Data) -> Judgement:
     )
 
 
+def _second_vegas(data: Data) -> str:
+    grid = data.grid("versions")
+    total, alone = grid.mean("both_window_total", tcp="vegas"), grid.mean("window_packets", tcp="vegas")
+    timeouts = grid.mean("both_timeouts", tcp="vegas")
+    return (
+        "a second Vegas takes the first one's queue for part of the path's round-trip time, and keeps more packets: the "
+        f"two have {total}, the first one alone {alone}. The thesis' steps are timeouts; here the two have {timeouts}"
+    )
+
+
 def _few_retransmissions(data: Data) -> Judgement:
     versions, errors = data.grid("versions"), data.grid("errors")
     values = {
@@ -259,7 +269,7 @@ CLAIMS: list[Claim[Data]] = [
         _second_user_windows, _NO_VEGAS,
         Former("Vegas' total over the first part's window 0.75–1.25; Reno's as now",
                "the thesis plots one user, and infers the total from it", former.total_window),
-        see="figure-6.1",
+        see="figure-6.1", cause=_second_vegas,
     ),
     Claim(
         "C4", "6.3.2",
@@ -286,7 +296,7 @@ CLAIMS: list[Claim[Data]] = [
         "twice the packets; Fig. 6.1 shows both steps down before 2000 s, and the window halves", _rtt_with_second_user,
         _NO_VEGAS,
         Former("Vegas' largest SRTT above its later mean", "the largest of a series is always above its mean",
-               former.peak), see="figure-6.3",
+               former.peak), see="figure-6.3", cause=_second_vegas,
     ),
     Claim(
         "C6", "6.3.3",

@@ -11,7 +11,7 @@ from lasthop.studies.grid import Numbers
 from lasthop.studies.trends import falls, peaks, rises, spread_pct
 from lasthop.studies.umts_tcp import former
 from lasthop.studies.umts_tcp.data import Data
-from lasthop.studies.umts_tcp.measures import along, best_thresholds, more_pct, spreads
+from lasthop.studies.umts_tcp.measures import along, best_thresholds, corner, more_pct, spreads
 from lasthop.studies.umts_tcp.nulls import another, filled, level, made, mirrored
 from lasthop.studies.umts_tcp.readings import ANY_OBJECT, readings_with
 from lasthop.studies.umts_tcp.scenario import TCP
@@ -69,18 +69,6 @@ def _thresholds(data: Data) -> Judgement:
     ]
     said = ", ".join(f"{TCP[tcp]} {one} %" for tcp, one in each.items())
     return judged(f"spread {said}; {best_thresholds(grid)}", *conditions)
-
-
-def _corner(data: Data) -> str:
-    grid = data.grid("chapter 7")
-    rest = [m for m in grid.axes["max_dat"] if m != 2]
-    at = more_pct(grid, {"threshold": 1500}, {"threshold": 1000}, max_dat=2)
-    elsewhere = more_pct(grid, {"threshold": 1500}, {"threshold": 1000}, max_dat=rest)
-    return (
-        f"from 1000 to 1500 B goodput changes by {at} % at maxDAT 2 and by {elsewhere} % at the others. At 1500 B a "
-        "terminal with a packet in flight stays on the common channels; their RLC entities send more than the channel "
-        "carries, its queue drops PDUs, and with two transmissions packets are lost"
-    )
 
 
 def _full_over_threshold(data: Data) -> Judgement:
@@ -182,7 +170,7 @@ CLAIMS: list[Claim[Data]] = [
         f"each spread < 4 %; orders by {VISIBLE_PCT} % at least; Tahoe ± 1 %",
         f"twice the thesis' spread of three seeds; {_READ}", _thresholds, another(_SAME_TCP, "chapter 7", "tcp", _ONE),
         Former("the signs of the orders", "orders of a thousandth stayed open for ever", former.orders_over_thresholds),
-        see="figure-7.8", cause=_corner,
+        see="figure-7.8", cause=corner,
     ),
     Claim(
         "C28", "7.3.4", "Figure 7.9 shows that a small threshold leads to a bigger full-cell time",

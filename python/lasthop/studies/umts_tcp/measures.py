@@ -20,6 +20,7 @@ __all__ = [
     "along",
     "best_thresholds",
     "by_rtt",
+    "corner",
     "crossing",
     "gain",
     "more_pct",
@@ -132,3 +133,16 @@ def crossing(places: Sequence[float], values: Sequence[float]) -> float | None:
         if one > 0 >= other:
             return low + (high - low) * one / (one - other)
     return None
+
+
+def corner(data: Data) -> str:
+    """What happens at maxDAT 2 and 1500 B, in words."""
+    grid = data.grid("chapter 7")
+    rest = [m for m in grid.axes["max_dat"] if m != 2]
+    at = more_pct(grid, {"threshold": 1500}, {"threshold": 1000}, max_dat=2)
+    elsewhere = more_pct(grid, {"threshold": 1500}, {"threshold": 1000}, max_dat=rest)
+    return (
+        f"from 1000 to 1500 B goodput changes by {at} % at maxDAT 2 and by {elsewhere} % at the others. At 1500 B a "
+        "terminal with a packet in flight stays on the common channels; their RLC entities send more than the channel "
+        "carries, its queue drops PDUs, and with two transmissions packets are lost"
+    )

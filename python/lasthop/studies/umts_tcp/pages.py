@@ -15,11 +15,11 @@ from lasthop.studies.grid import Numbers
 from lasthop.studies.trends import bends, falls, rises
 from lasthop.studies.umts_tcp import former
 from lasthop.studies.umts_tcp.data import Data
-from lasthop.studies.umts_tcp.measures import along, tenths
+from lasthop.studies.umts_tcp.measures import along, corner, tenths
 from lasthop.studies.umts_tcp.nulls import another, filled, instead, level, made
 from lasthop.studies.umts_tcp.readings import ANY_OBJECT, TABLE_5_1, readings_with, readings_without
 from lasthop.studies.umts_tcp.scenario import TCP
-from lasthop.studies.umts_tcp.thesis import RETRANSMISSIONS, VERSIONS
+from lasthop.studies.umts_tcp.thesis import RETRANSMISSIONS, VERSIONS, VISIBLE_PCT
 
 __all__ = ["CLAIMS", "MORE"]
 
@@ -67,7 +67,13 @@ def _dip(data: Data) -> Judgement:
     shown = ", ".join(f"{number(means[i])} kbit/s at {times[i]:.2f} s" for i in (before, place, -1))
     return judged(
         f"{shown}; the dip is {dip} %",
-        within("how far the lowest part between the ends is below the higher parts on both sides", dip, 1, 10, " %"),
+        within(
+            "how far the lowest part between the ends is below the higher parts on both sides",
+            dip,
+            VISIBLE_PCT,
+            10,
+            " %",
+        ),
         above("goodput of the part with the longest RTT − of the best before the dip", last, unit=" kbit/s"),
     )
 
@@ -164,6 +170,16 @@ def _efficiency(data: Data) -> Judgement:
     return judged(f"{along(grid, 'efficiency_pct', 'timer', ' %')} s; {points}", *conditions)
 
 
+def _occupied(data: Data) -> str:
+    grid = data.grid("chapter 7")
+    least = grid.axes["timer"][0]
+    goodput, occupied = (grid.mean(f"{name}_kbps", timer=least) for name in ("goodput", "occupancy"))
+    return (
+        f"at {least} s goodput is {goodput} kbit/s, where the thesis has 63.1 at its best, and the cell has given away "
+        f"{occupied} kbit/s"
+    )
+
+
 def _larger_initial_window(data: Data) -> Judgement:
     grid = data.grid("initial window")
     least, *larger = grid.axes["initial_window"]
@@ -214,11 +230,12 @@ CLAIMS: list[Claim[Data]] = [
         "third part, where the RTT and the goodput are the highest, contains all the other simulations.",
         "Over the round-trip time goodput has a dip of less than 10 %, and is highest where it is longest", "< 10 %",
         "points in the order of their RTT, in ten parts of equal number; goodput in pairs",
-        "a dip of 1–10 % between parts; the last part above the first ones",
-        "the figure is a curve through all points; less than a per cent is no dip in it", _dip,
+        f"a dip of {VISIBLE_PCT}–10 % between parts; the last part above the first ones",
+        "the figure is a curve through all points; less than the last digit of 63.1 kbit/s is no dip in it", _dip,
         made("the points in reversed order: goodput would be highest where the RTT is shortest", "chapter 7",
              _reversed_rtt),
         Former("a dip of 0–10 %", "between the ends something is always lowest", former.any_dip), see="figure-7.2",
+        cause=corner,
     ),
     Claim(
         "C21", "7.3.1",
@@ -275,7 +292,7 @@ CLAIMS: list[Claim[Data]] = [
         Former("7–23 % at every point", "the figure is a curve of means over all but the timer",
                former.efficiency_of_points), see="figure-7.6",
         fitted="a load of one object, and which, was concluded from goodput and confirmed by this efficiency",
-        fitted_at=readings_with(ANY_OBJECT),
+        fitted_at=readings_with(ANY_OBJECT), cause=_occupied,
     ),
 ]  # fmt: skip
 
