@@ -93,8 +93,8 @@ def _second_vegas(data: Data) -> str:
     total, alone = grid.mean("both_window_total", tcp="vegas"), grid.mean("window_packets", tcp="vegas")
     timeouts = grid.mean("both_timeouts", tcp="vegas")
     return (
-        "a second Vegas takes the first one's queue for part of the path's round-trip time, and keeps more packets: the "
-        f"two have {total}, the first one alone {alone}. The thesis' steps are timeouts; here the two have {timeouts}"
+        "a second Vegas takes the first one's queue for part of the path's round-trip time, and keeps more packets: "
+        f"the two have {total}, the first one alone {alone}. The thesis' steps are timeouts; here the two have {timeouts}"
     )
 
 

@@ -140,8 +140,8 @@ def _taken(data: Data) -> str:
     p = grid.axes["p"]
     short, long = (grid.mean("preemptions", tcp="sack", threshold=1500, p=end) for end in (p[0], p[-1]))
     return (
-        f"{short} channels are taken from others per connection at P {p[0]} s and {long} at {p[-1]} s, each of which takes "
-        "1 s in place of 0.5 s"
+        f"{short} channels are taken from others per connection at P {p[0]} s and {long} at {p[-1]} s, each of which "
+        "takes 1 s in place of 0.5 s"
     )
 
 
@@ -150,8 +150,8 @@ def _not_full(data: Data) -> str:
     last = grid.axes["np"][-1]
     full = grid.mean("full_s", threshold=1500, np=last)
     return (
-        f"at NP {last} s the cell is full for {full} s of a run: in the rest a longer P keeps channels for the next page, "
-        "as it does at NP 0"
+        f"at NP {last} s the cell is full for {full} s of a run: in the rest a longer P keeps channels for the next "
+        "page, as it does at NP 0"
     )
 
 
