@@ -17,10 +17,13 @@ from lasthop.studies.conditions import Condition, above
 if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
-__all__ = ["BACK", "bends", "falls", "peaks", "rises", "spread_pct"]
+__all__ = ["BACK", "STEP", "bends", "falls", "peaks", "rises", "spread_pct"]
 
 #: How far a step may go against a trend, as a share of the whole: what one does not see in a figure of it.
 BACK = 0.1
+
+#: How the name of a condition on a step ends.
+STEP = "as a share of the whole"
 
 #: A quantity of each seed at a value of the parameter.
 Of = Callable[[Any], "Array"]
@@ -44,7 +47,7 @@ def _trend(name: str, of: Of, values: Sequence[Any], sign: float, unit: str) -> 
     made = [above(f"{word} of {name} from the first value to the last", whole, unit=unit)]
     if len(values) > 2:
         made += [
-            above(f"{word} of {name} from {_of(low)} to {_of(high)}, as a share of the whole",
+            above(f"{word} of {name} from {_of(low)} to {_of(high)}, {STEP}",
                   estimate((after - before) / size), -BACK)
             for before, after, low, high in zip(all_of, all_of[1:], values, values[1:], strict=False)
         ]  # fmt: skip

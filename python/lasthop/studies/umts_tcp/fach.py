@@ -94,7 +94,8 @@ def _second_vegas(data: Data) -> str:
     timeouts = grid.mean("both_timeouts", tcp="vegas")
     return (
         "a second Vegas takes the first one's queue for part of the path's round-trip time, and keeps more packets: "
-        f"the two have {total}, the first one alone {alone}. The thesis' steps are timeouts; here the two have {timeouts}"
+        f"the two have {total}, the first one alone {alone}. The thesis' steps are timeouts, of which the two have "
+        f"{timeouts} here"
     )
 
 

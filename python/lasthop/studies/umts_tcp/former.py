@@ -6,12 +6,15 @@ against intervals.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from lasthop.stats import estimate, exact
+from lasthop.studies.claims import Former
 from lasthop.studies.conditions import Condition, Judgement, above, below, judged, within
+from lasthop.studies.trends import STEP
 from lasthop.studies.umts_tcp.data import Data
 from lasthop.studies.umts_tcp.measures import Surface, crossing, gain, shared, spreads, tenths
 from lasthop.studies.umts_tcp.scenario import TCP
@@ -24,6 +27,23 @@ _BY_LOSS = ("tahoe", "reno", "newreno", "sack")
 
 def _all(*conditions: Condition) -> Judgement:
     return judged("; ".join(f"{one.what} {one.value}{one.unit}" for one in conditions), *conditions)
+
+
+def steps(judge: Callable[[Data], Judgement]) -> Former[Data]:
+    """What was asked of the steps of a trend."""
+
+    def before(data: Data) -> Judgement:
+        made = judge(data)
+        return judged(made.ours, *(
+            above(f"{one.what}, highest that chance allows", exact(one.value.high)) if one.what.endswith(STEP) else one
+            for one in made.conditions
+        ))  # fmt: skip
+
+    return Former(
+        "no step back that is more than chance",
+        "not to have found a step back is no evidence that there is none",
+        before,
+    )
 
 
 def total_window(data: Data) -> Judgement:

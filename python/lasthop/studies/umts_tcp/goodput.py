@@ -176,7 +176,9 @@ CLAIMS: list[Claim[Data]] = [
         "C28", "7.3.4", "Figure 7.9 shows that a small threshold leads to a bigger full-cell time",
         "The time for which the cell is full falls with the threshold", "falls",
         "seconds in which no further dedicated channel fits, in pairs", "falls", "the order is claimed, no number",
-        _full_over_threshold, level("chapter 7", "threshold", "threshold"), see="figure-7.9",
+        _full_over_threshold, level("chapter 7", "threshold", "threshold"),
+        former=former.steps(_full_over_threshold),
+        see="figure-7.9",
     ),
     Claim(
         "C29", "7.3.4, Table 7.4",
@@ -193,7 +195,9 @@ CLAIMS: list[Claim[Data]] = [
         "Indeed, there is a higher probability for the cell to be fully loaded if the inactivity timer is long (see "
         "Figure 7.11), even if the DCH is not effectively used.",
         "The time for which the cell is full rises with the timer", "rises", "as C28", "rises",
-        "the order is claimed, no number", _full_over_timer, level("chapter 7", "timer", "timer"), see="figure-7.11",
+        "the order is claimed, no number", _full_over_timer, level("chapter 7", "timer", "timer"),
+        former=former.steps(_full_over_timer),
+        see="figure-7.11",
     ),
     Claim(
         "C31", "7.4",
@@ -239,5 +243,7 @@ MORE: list[Claim[Data]] = [
         "falls with the timer", "the order is supposed, no number", _unfair_timers,
         mirrored("chapter 7", "timer", "timers"),
         incomparable="the thesis does not claim it: “this problem was not tackled in this project”",
+
+        former=former.steps(_unfair_timers),
     ),
 ]  # fmt: skip

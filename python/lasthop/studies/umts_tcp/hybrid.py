@@ -241,6 +241,7 @@ CLAIMS: list[Claim[Data]] = [
         "Retransmissions grow “exponentially” with the non-preemptive timer, and a little with the preemptive one",
         "convex; grows", "retransmissions per connection, in pairs", "both rise; over NP the last step > the first",
         "the order is claimed, no number", _growing_retransmissions, level("chapter 8", "np", "non-preemptive timer"),
+        former=former.steps(_growing_retransmissions),
         see="figure-8.3", cause=_one_second,
     ),
     Claim(
@@ -249,7 +250,9 @@ CLAIMS: list[Claim[Data]] = [
         "the same trend can be observed about the preemptive timer",
         "There are fewer allocations with both timers", "falls", "allocations per connection, in pairs", "both fall",
         "where the preemptive timer spares most is said in two ways, and only reported", _allocations,
-        level("chapter 8", "np", "non-preemptive timer"), see="figure-8.4",
+        level("chapter 8", "np", "non-preemptive timer"),
+        former=former.steps(_allocations),
+        see="figure-8.4",
     ),
     Claim(
         "C36", "8.3.2",

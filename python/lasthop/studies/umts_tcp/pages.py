@@ -243,7 +243,9 @@ CLAIMS: list[Claim[Data]] = [
         "maxDAT values than at higher ones.",
         "The round-trip time rises with maxDAT, less and less", "rises, flattens", "mean RTT at each maxDAT, in pairs",
         "rises; first step > last", "the order is claimed, no number", _rtt_over_max_dat,
-        level("chapter 7", "max_dat", "maxDAT"), see="figure-7.3",
+        level("chapter 7", "max_dat", "maxDAT"),
+        former=former.steps(_rtt_over_max_dat),
+        see="figure-7.3",
     ),
     Claim(
         "C22", "Table 7.3, 7.3.2",
@@ -279,6 +281,7 @@ CLAIMS: list[Claim[Data]] = [
         "maxDAT 2", "order", "timeouts over retransmissions, in pairs", "signs", "the order is claimed, no number",
         _timeout_share,
         another("Reno in the place of Sack: one cannot differ from itself", "chapter 7", "tcp", {"sack": "reno"}),
+        former=former.steps(_timeout_share),
         see="figure-7.5", cause=_spurious,
     ),
     Claim(

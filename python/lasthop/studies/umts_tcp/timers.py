@@ -210,7 +210,9 @@ CLAIMS: list[Claim[Data]] = [
         "750 B: goodput falls with the non-preemptive timer; it has a hole where that is small and the preemptive one "
         "large; Reno is like Tahoe", "trends", "goodput of Reno and of Tahoe, in pairs",
         "falls; a hole; Reno ± 1.5 % of Tahoe", f"{_SIGN}; “almost exactly” is the thesis' effects of 1 %",
-        _easy_to_allocate, _FLAT, see="figure-8.6",
+        _easy_to_allocate, _FLAT,
+        former=former.steps(_easy_to_allocate),
+        see="figure-8.6",
     ),
     Claim(
         "C38", "8.3.4",
@@ -259,7 +261,9 @@ CLAIMS: list[Claim[Data]] = [
         "follow a clear trend. … The preemptive inactivity should be large in order to fulfill this objective.",
         "Sack at 1500 B: goodput grows with the preemptive timer, at every non-preemptive one", "grows",
         "Sack's goodput over P, at each NP, in pairs", "rises at each", _SIGN, _sack_hard,
-        level("chapter 8", "p", "preemptive timer"), see="figure-8.14", cause=_taken,
+        level("chapter 8", "p", "preemptive timer"),
+        former=former.steps(_sack_hard),
+        see="figure-8.14", cause=_taken,
     ),
     Claim(
         "C43", "8.3.6",
