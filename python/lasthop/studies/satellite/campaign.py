@@ -11,7 +11,7 @@ from lasthop.results import Result, Table
 from lasthop.scenario import Scenario
 from lasthop.studies.grid import Grid, Point
 from lasthop.studies.readings import Reading, as_taken, singles
-from lasthop.studies.satellite import data, experiments, reductions, waiting
+from lasthop.studies.satellite import data, experiments, overflow, reductions, waiting
 from lasthop.studies.satellite.network import Setting
 from lasthop.studies.satellite.readings import QUESTIONS, setting
 
@@ -21,26 +21,32 @@ __all__ = ["Part", "Plan", "grids", "parts", "plan", "runs", "source", "wanted"]
 SEED = 1
 
 #: What a part depends on: parts of a setting that an answer may change.
-CONTROL, RECEIVERS = frozenset(("queue", "sessions", "transport", "delay_ms")), frozenset(
-    ("rlm", "sessions", "transport", "delay_ms")
+CONTROL, RECEIVERS = (
+    frozenset(("queue", "sessions", "transport", "delay_ms")),
+    frozenset(("rlm", "sessions", "transport", "delay_ms")),
 )
 NOTHING: frozenset[str] = frozenset()
 
-#: What is asked of every reading; of one that answers a single question; and of the default reading alone.
-PAIRS, SINGLES, DEFAULT = range(3)
+#: Of which readings a part is asked: of all, of crossed ones but not in a first look, of those that answer one question
+#: otherwise, of the default one.
+ALL, CROSSED, SINGLES, DEFAULT = range(4)
 
 
 @dataclass(frozen=True)
 class Plan:
     """How much of the campaign is run."""
 
+    #: Seeds of what is compared with one another; of other runs in the default reading, and in others.
     seeds: int
+    seeds_default: int
+    seeds_others: int
+    #: What is asked of readings that answer one question otherwise, and of those that answer two.
+    singles: int
+    pairs: int
     #: The values of the experiments.
     losses_pct: Sequence[float] = experiments.LOSSES_PCT
     leaves_s: Sequence[float] = experiments.LEAVES_S
     sessions: Sequence[int] = experiments.SESSIONS
-    #: Up to which kind of part other readings are run.
-    others: int = SINGLES
     #: Simulated seconds of what the paper claims and does not simulate.
     beyond_s: float = experiments.BEYOND_S
 
@@ -48,8 +54,11 @@ class Plan:
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
-        return Plan(seeds=10)
-    return Plan(seeds=3, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0), sessions=(1, 10, 100), others=PAIRS)
+        return Plan(seeds=8, seeds_default=16, seeds_others=8, singles=SINGLES, pairs=CROSSED)
+    return Plan(
+        seeds=3, seeds_default=3, seeds_others=3, singles=ALL, pairs=ALL, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
+        sessions=(1, 10, 100), beyond_s=500.0,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,17 +74,17 @@ class Part:
     asked: int
     #: What differs from the reading's setting.
     but: Mapping[str, Any]
-    seeds: int
     reduce: Callable[[Result], Mapping[str, float]] = reductions.line
     #: Rows that are kept in the default reading.
     rows: Callable[[Result], Table] | None = None
+    #: Whether it is compared with other parts seed by seed.
+    paired: bool = False
 
 
 def parts(plan: Plan) -> list[Part]:
     """All parts."""
     beyond = {"duration_s": plan.beyond_s}
     rlm = {**beyond, "scheme": "RLM"}
-    seeds = plan.seeds
     three = {"scenario": tuple(experiments.SCENARIOS)}
     losses = {"loss_pct": plan.losses_pct}
     slow = {"delay_ms": (0.0, experiments.GEO_MS), "leave_s": plan.leaves_s}
@@ -84,28 +93,31 @@ def parts(plan: Plan) -> list[Part]:
     without = {"where": (experiments.SCENARIO_1,), "without": tuple(experiments.ADAPTATIONS)}
     ending = {"where": (experiments.ENDING,), "without": tuple(experiments.ADAPTATIONS)}
     alone = {"rate_kbps": experiments.ALONE_KBPS, "first_threshold": (0.0, experiments.FEW)}
-    over_time, line = reductions.over_time, reductions.line
+    longer = {"delay_ms": (experiments.LONGER_MS,)}
+    over_time = reductions.over_time
+    long = {"duration_s": experiments.DURATION_S if plan.singles == SINGLES else plan.beyond_s}
+    blocks = {"blocks": ("layers", "nothing")}
     return [
-        Part(data.SCENARIOS, three, experiments.scenario, CONTROL, PAIRS, {}, seeds, rows=over_time),
-        Part(data.RLM, {"scenario": (1,)}, experiments.rlm, RECEIVERS, PAIRS, {}, seeds, rows=over_time),
-        Part(data.ADAPTATIONS, without, experiments.adaptations, CONTROL, PAIRS, beyond, seeds),
-        Part(data.PAIR, counted, experiments.pair, CONTROL, PAIRS, beyond, seeds),
-        Part(data.ERRORS, losses, experiments.errors, CONTROL, SINGLES, beyond, seeds),
-        Part(data.SLOW, slow, experiments.slow, CONTROL, SINGLES, beyond, seeds),
-        Part(data.MISBEHAVING, second, experiments.misbehaving, CONTROL, SINGLES, beyond, seeds),
-        Part(data.HELD, {"window": (experiments.HELD_BACK,)}, experiments.held, CONTROL, SINGLES, beyond, seeds),
-        Part(data.WAITING, {"sessions": (2,)}, experiments.waiting, CONTROL, SINGLES, {}, seeds, waiting.waits),
-        Part(data.TREE, {"misbehaves": (False, True)}, experiments.tree, CONTROL, SINGLES, beyond, seeds,
-             reductions.branches),
-        Part(data.RLM_ERRORS, losses, experiments.errors, RECEIVERS, SINGLES, rlm, seeds),
-        Part(data.RLM_SLOW, slow, experiments.slow, RECEIVERS, SINGLES, rlm, seeds),
-        Part(data.RLM_MISBEHAVING, second, experiments.misbehaving, RECEIVERS, SINGLES, rlm, seeds),
-        Part(data.UNCONTROLLED, three, experiments.uncontrolled, NOTHING, DEFAULT, {}, seeds),
-        Part(data.ROUND_TRIP, {"delay_ms": (experiments.LONGER_MS,)}, experiments.round_trip, NOTHING, DEFAULT, {}, seeds),
-        Part(data.ENDING, ending, experiments.adaptations, NOTHING, DEFAULT, {}, seeds),
-        Part(data.ALONE, alone, experiments.alone, NOTHING, DEFAULT, {}, seeds),
-        Part(data.STATE, {"sessions": plan.sessions}, experiments.state, NOTHING, DEFAULT, {}, 1, reductions.counters),
-    ]  # fmt: skip
+        Part(data.SCENARIOS, three, experiments.scenario, CONTROL, ALL, {}, rows=over_time, paired=True),
+        Part(data.RLM, {"scenario": (1,)}, experiments.rlm, RECEIVERS, ALL, {}, rows=over_time, paired=True),
+        Part(data.PAIR, counted, experiments.pair, CONTROL, CROSSED, beyond),
+        Part(data.ADAPTATIONS, without, experiments.adaptations, CONTROL, SINGLES, long),
+        Part(data.ERRORS, losses, experiments.errors, CONTROL, SINGLES, beyond),
+        Part(data.MISBEHAVING, second, experiments.misbehaving, CONTROL, SINGLES, beyond),
+        Part(data.HELD, {"window": (experiments.HELD_BACK,)}, experiments.held, CONTROL, SINGLES, beyond),
+        Part(data.OVERFLOW, blocks, experiments.overflowing, CONTROL, SINGLES, {}, overflow.stays),
+        Part(data.WAITING, {"sessions": (2,)}, experiments.waiting, CONTROL, SINGLES, {}, waiting.waits),
+        Part(data.RLM_ERRORS, losses, experiments.errors, RECEIVERS, SINGLES, rlm),
+        Part(data.RLM_MISBEHAVING, second, experiments.misbehaving, RECEIVERS, SINGLES, rlm),
+        Part(data.SLOW, slow, experiments.slow, CONTROL, DEFAULT, beyond),
+        Part(data.RLM_SLOW, slow, experiments.slow, RECEIVERS, DEFAULT, rlm),
+        Part(data.TREE, {"misbehaves": (False, True)}, experiments.tree, CONTROL, DEFAULT, beyond, reductions.branches),
+        Part(data.UNCONTROLLED, three, experiments.uncontrolled, NOTHING, DEFAULT, {}, paired=True),
+        Part(data.ROUND_TRIP, longer, experiments.round_trip, NOTHING, DEFAULT, {}, paired=True),
+        Part(data.ENDING, ending, experiments.adaptations, NOTHING, DEFAULT, {}, paired=True),
+        Part(data.ALONE, alone, experiments.alone, NOTHING, DEFAULT, {}, paired=True),
+        Part(data.STATE, {"sessions": plan.sessions}, experiments.state, NOTHING, DEFAULT, {}, reductions.counters),
+    ]
 
 
 def source(reading: Reading, part: Part) -> Reading:
@@ -121,7 +133,7 @@ def source(reading: Reading, part: Part) -> Reading:
 
 def wanted(reading: Reading, plan: Plan) -> list[Part]:
     """The parts that are asked of a reading: by how many answers matter to them."""
-    asked = (DEFAULT, plan.others, PAIRS)
+    asked = (DEFAULT, plan.singles, plan.pairs)
     return [part for part in parts(plan) if part.asked <= asked[len(source(reading, part).chosen)]]
 
 
@@ -133,10 +145,18 @@ def grids(readings: Iterable[Reading], plan: Plan) -> dict[str, Grid]:
             of = source(reading, part)
             name = f"{of.name}: {part.name}"
             taken = setting(of).but(**part.but)
-            seeds = range(SEED, SEED + part.seeds)
+            seeds = range(SEED, SEED + _seeds(part, of, plan))
             rows = None if of.chosen else part.rows
             made[name] = Grid(name, part.axes, seeds, partial(_scenario, part, taken), part.reduce, rows)
     return made
+
+
+def _seeds(part: Part, of: Reading, plan: Plan) -> int:
+    if part.name == data.STATE:
+        return 1
+    if part.paired:
+        return plan.seeds
+    return plan.seeds_others if of.chosen else plan.seeds_default
 
 
 def _scenario(part: Part, taken: Setting, point: Point) -> Scenario:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lasthop.stats import estimate, exact, number
 from lasthop.studies.claims import Claim, Former, Null
-from lasthop.studies.conditions import Condition, Judgement, above, fact, judged, within
+from lasthop.studies.conditions import Condition, Judgement, above, fact, judged
 from lasthop.studies.satellite import experiments
 from lasthop.studies.satellite.data import (
     ADAPTATIONS,
@@ -19,6 +19,7 @@ from lasthop.studies.satellite.data import (
     WAITING,
     Array,
     Data,
+    at_most,
     rewritten,
 )
 from lasthop.studies.satellite.network import MULTICAST, TCP
@@ -38,8 +39,8 @@ def _waste(data: Data) -> Judgement:
         mean = data.mean(SCENARIOS, "waste_of_bound", scenario=scenario)
         beyond = data.mean(SCENARIOS, "waste_beyond", scenario=scenario)
         conditions += [
-            within(f"scenario {scenario}, waste of the bound on average", mean, 0.0, 1 + ABOUT),
-            within(f"scenario {scenario}, share of time above it", beyond, 0.0, SELDOM),
+            at_most(f"scenario {scenario}, waste of the bound on average", mean, 1 + ABOUT),
+            at_most(f"scenario {scenario}, share of time above it", beyond, SELDOM),
         ]
         said.append(f"{number(mean.mean, 2)} of the bound, above it for {number(100 * beyond.mean, 0)} % of the time")
     return judged("; ".join(said), *conditions)
@@ -49,7 +50,7 @@ def _waste_before(data: Data) -> Judgement:
     shares = {n: data.mean(SCENARIOS, "waste_over", scenario=n) for n in experiments.SCENARIOS}
     return judged(
         ", ".join(f"above the bound in {number(100 * one.mean, 1)} % of 10 s" for one in shares.values()),
-        *(within(f"scenario {n}, share of times above it", one, 0.0, 0.0) for n, one in shares.items()),
+        *(at_most(f"scenario {n}, share of times above it", one, 0.0) for n, one in shares.items()),
     )
 
 
@@ -69,13 +70,13 @@ def _pair(data: Data) -> Judgement:
     return judged(
         f"the pair gets {means['addresses']} of a session's rate, {means['connections']} if connections count",
         above("the pair's share, connections − addresses", estimate(shares["connections"] - shares["addresses"])),
-        within("the pair's share of a session's rate, addresses", means["addresses"], 0.0, A_SHARE),
+        at_most("the pair's share of a session's rate, addresses", means["addresses"], A_SHARE),
     )
 
 
 def _pair_before(data: Data) -> Judgement:
     share = estimate(_shares(data)["addresses"])
-    return judged(f"the pair gets {share}", within("the pair's share", share, 0.0, A_SHARE))
+    return judged(f"the pair gets {share}", at_most("the pair's share", share, A_SHARE))
 
 
 NAMES = ("slowing down", "backing off", "blocking late")
@@ -116,7 +117,7 @@ def _waits(of: str) -> Callable[[Data], Judgement]:
         release, join = (data.at(WAITING, f"{name}{of}") for name in ("release_ms", "join_ms"))
         return judged(
             f"{number(float(release.mean()), 0)} ms from a release, {number(float(join.mean()), 0)} ms from a join",
-            within("from a release, of from a join", estimate(release / join), 0.0, 0.5),
+            at_most("from a release, of from a join", estimate(release / join), 0.5),
         )
 
     return judge
@@ -156,29 +157,33 @@ CLAIMS: list[Claim[Data]] = [
         "Specifically, the maximum bandwidth that may be wasted by session m at link i is limited to:",
         "What a session wastes above the bottleneck is bounded.",
         "at most its empty layer, and the unused rest of its share of the link",
-        "packets of blocked layers that come to the gateway, against what the sources send in a layer for each session: on "
-        "average, and the share of 10 s in which they are more than that but once in a thousand by chance. The rest of a "
-        "share of the wire, 5 Mbit/s, is larger",
+        "packets of blocked layers that come to the gateway, against what the sources send in a layer for each "
+        "session: on average, and the share of 10 s in which they are more than that but once in a thousand by chance. "
+        "The rest of a share of the wire, 5 Mbit/s, is larger",
         "up to 1.02 on average, more in at most 1 % of the time",
-        "the bound as the paper prints it, for the wire before the gateway; gaps vary by half of themselves, so that a layer's "
-        "62.5 packets in 10 s have a deviation of 2.3",
-        _waste, Null("the run with a receiver that takes all layers in the place of the scenarios: it has eight empty ones",
+        "the bound as the paper prints it, for the wire before the gateway; gaps vary by half of themselves, so that a "
+        "layer's 62.5 packets in 10 s have a deviation of 2.3",
+        _waste, Null("the run with a receiver that takes all layers in the place of the scenarios: it has eight empty "
+                     "ones",
                      rewritten(SCENARIOS, _greedy)),
-        Former("never above a layer for each session and one packet, over 10 s", "one packet is less than what the sources' own "
+        Former("never above a layer for each session and one packet, over 10 "
+               "s", "one packet is less than what the sources' own "
                "gaps make, so that two layers that are always empty break it", _waste_before),
         see="table-robust",
     ),
     Claim(
         "L20", "III-C",
-        "this kind of aggregation can prevent a pair of hosts from stealing bandwidth from multicast sessions on a bottleneck "
-        "by initializing a large number of TCP sessions.",
+        "this kind of aggregation can prevent a pair of hosts from stealing bandwidth from multicast sessions on a "
+        "bottleneck by initializing a large number of TCP sessions.",
         "Counting pairs of addresses keeps a pair of hosts from stealing with many connections.", "prevent",
         "the rate of a pair with 20 connections over a session's, with pairs of addresses counted and with connections",
         "it helps: less than with connections counted, in pairs; and it prevents: up to 1.3 of a session's rate",
         "the first is the least that the sentence says, the second is R_Block and a little",
         _pair, Null("connections counted in the place of addresses: that is what aggregation is to mend",
-                    lambda data: data.with_grids({PAIR: data.grid(PAIR).replaced("sessions", {"addresses": "connections"})})),
-        Former("up to 1.3 of a session's rate", "whether it helps, and whether it helps enough, are two things", _pair_before),
+                    lambda data: data.with_grids({PAIR: data.grid(PAIR).replaced(
+                        "sessions", {"addresses": "connections"})})),
+        Former("up to 1.3 of a session's "
+               "rate", "whether it helps, and whether it helps enough, are two things", _pair_before),
         see="table-robust",
     ),
     Claim(
@@ -199,11 +204,11 @@ CLAIMS: list[Claim[Data]] = [
     ),
     Claim(
         "L22", "III-C",
-        "Second, grafting above the bottleneck is not required when an empty layer is released, so the delay in increasing "
-        "multicast traffic rate is significantly reduced with maintained empty layers.",
+        "Second, grafting above the bottleneck is not required when an empty layer is released, so the delay in "
+        "increasing multicast traffic rate is significantly reduced with maintained empty layers.",
         "An empty layer saves the delay of grafting.", "significantly reduced",
-        "the time until the next packet of the layer comes to the gateway, from a release and from a join: what both share, "
-        "the queue and the way down, is left out",
+        "the time until the next packet of the layer comes to the gateway, from a release and from a join: what both "
+        "share, the queue and the way down, is left out",
         "from a release less than half of from a join", "a graft has to go up first; half is significant",
         _waits("_at_gateway"),
         Null("joins in the place of releases", rewritten(WAITING, _joins)),
@@ -213,11 +218,12 @@ CLAIMS: list[Claim[Data]] = [
     ),
     Claim(
         "L23", "III-C",
-        "Among them, only the number of session addresses increases with the increase of the number of sessions passing "
-        "through the bottleneck. Furthermore, these additional states only need to be maintained in the router just above "
-        "the bottleneck.",
+        "Among them, only the number of session addresses increases with the increase of the number of sessions "
+        "passing through the bottleneck. Furthermore, these additional states only need to be maintained in the router "
+        "just above the bottleneck.",
         "State grows with sessions only, and is kept at one router.", "one router",
-        "bytes of state at the controlled link with 1 to 1000 sessions of each kind, and how many other places have any",
+        "bytes of state at the controlled link with 1 to 1000 sessions of each kind, and how many other places have "
+        "any",
         "they grow with a power of 0.9 to 1.1 of the number; none", "in proportion to what has to be told apart",
         _state, Null("state for each pair of sessions", rewritten(STATE, _of_pairs)),
         see="table-state",

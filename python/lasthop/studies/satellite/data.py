@@ -10,6 +10,7 @@ import numpy as np
 
 from lasthop.stats import Estimate, estimate
 from lasthop.studies.claims import NotRun
+from lasthop.studies.conditions import Condition
 from lasthop.studies.grid import Grids, Numbers
 from lasthop.studies.satellite.model import Rule, printed
 
@@ -22,6 +23,7 @@ __all__ = [
     "ERRORS",
     "HELD",
     "MISBEHAVING",
+    "OVERFLOW",
     "PAIR",
     "RLM",
     "RLM_ERRORS",
@@ -35,6 +37,8 @@ __all__ = [
     "UNCONTROLLED",
     "WAITING",
     "Data",
+    "at_least",
+    "at_most",
     "in_place",
     "rewritten",
 ]
@@ -45,7 +49,7 @@ ERRORS, SLOW, MISBEHAVING = "link errors", "delay and leave latency", "misbehavi
 RLM_ERRORS, RLM_SLOW, RLM_MISBEHAVING = f"RLM, {ERRORS}", f"RLM, {SLOW}", f"RLM, {MISBEHAVING}"
 HELD, PAIR, ALONE = "held-back TCP", "pair of hosts", "no TCP"
 ADAPTATIONS, ENDING = "adaptations", "adaptations where TCP ends"
-WAITING, TREE, STATE = "release and join", "tree", "state"
+WAITING, TREE, STATE, OVERFLOW = "release and join", "tree", "state", "overflows"
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,21 @@ class Data(Grids):
         return estimate(self.at(grid, quantity, **where))
 
 
+def at_least(what: str, value: Estimate, bound: float, unit: str = "") -> Condition:
+    """That a value is not below a bound."""
+    return Condition(what, value, low=bound, unit=unit)
+
+
+def at_most(what: str, value: Estimate, bound: float, unit: str = "") -> Condition:
+    """That a value is not above a bound: of one that cannot be negative, whose interval may reach below zero."""
+    return Condition(what, value, high=bound, unit=unit)
+
+
 def in_place(*pairs: tuple[str, str]) -> Callable[[Data], Data]:
     """Null models: of each pair the second grid's runs in the place of the first one's.
 
-    They come from the next seed, so that one thing compared with itself differs by chance. A parameter that the second does not have
-    makes no difference to it.
+    They come from the next seed, so that one thing compared with itself differs by chance. A parameter that the second
+    does not have makes no difference to it.
     """
 
     def of(data: Data) -> Data:

@@ -10,13 +10,14 @@ from typing import Any
 from lasthop.scenario import Scenario, load
 from lasthop.studies.grid import Point
 from lasthop.studies.satellite import network
-from lasthop.studies.satellite.network import EMPTY_LAYER, LAYERS, QUEUE_PHASE, Setting, line
+from lasthop.studies.satellite.network import DURATION_S, EMPTY_LAYER, LAYERS, QUEUE_PHASE, Setting, line
 
 __all__ = [
     "ADAPTATIONS",
     "ALONE_KBPS",
     "BEYOND_S",
     "CONNECTIONS",
+    "DURATION_S",
     "ENDING",
     "FEW",
     "LEAVES_S",
@@ -29,6 +30,7 @@ __all__ = [
     "errors",
     "held",
     "misbehaving",
+    "overflowing",
     "pair",
     "rlm",
     "round_trip",
@@ -90,8 +92,8 @@ ENDS_BYTES = 15_000_000
 #: Multicast sessions, and as many TCP flows, where state and operations are counted.
 SESSIONS = (1, 10, 100, 1000)
 
-#: A queue that is looked at and never acted on: multicast would have to have a million times TCP's rate, and TCP counts as there for the
-#: whole run.
+#: A queue that is looked at and never acted on: multicast would have to have a million times TCP's rate, and TCP counts
+#: as there for the whole run.
 UNCONTROLLED = {"block": 1e6, "rate_window": "1500 s"}
 
 
@@ -173,6 +175,13 @@ def waiting(point: Point, taken: Setting) -> Scenario:
     del point
     record = {"packets": True, "variables": True}
     return line(taken.but(multicast=(60.0, 120.0), record=record, duration_s=300.0))
+
+
+def overflowing(point: Point, taken: Setting) -> Scenario:
+    """Scenario 1 or the same without control, looked at as often as the scheme looks, with every packet recorded."""
+    queue = UNCONTROLLED if point["blocks"] == "nothing" else {}
+    record = {"packets": True, "series": "20 ms", "state": False}
+    return line(taken.but(queue=queue, record=record, duration_s=250.0))
 
 
 def tree(point: Point, taken: Setting) -> Scenario:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Self
@@ -102,12 +102,10 @@ class Setting:
 
     def but(self, **changes: Any) -> Self:
         """The same with these; what has parameters of its own keeps those that are not named."""
-        mine = {one.name: getattr(self, one.name) for one in fields(self)}
-        merged = {
-            name: {**mine[name], **value} if isinstance(mine[name], Mapping) else value
-            for name, value in changes.items()
-        }
-        return replace(self, **merged)
+        for name, value in changes.items():
+            mine = getattr(self, name)
+            changes[name] = {**mine, **value} if isinstance(mine, Mapping) else value
+        return replace(self, **changes)
 
 
 def line(setting: Setting) -> Scenario:

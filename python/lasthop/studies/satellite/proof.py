@@ -46,15 +46,16 @@ def _equal_before(data: Data) -> Judgement:
 
 CLAIM: Claim[Data] = Claim(
     "L24", "III-A.2",
-    "An intuitive interpretation of fairness is that irrespective of the initial window values of the flows (i.e. their "
-    "transmission rates) all flows sharing the bottleneck link must eventually end with identical window sizes or "
-    "transmission rates when the flows reach steady state. … This proves the fairness of the proposed multicast congestion "
-    "control scheme.",
+    "An intuitive interpretation of fairness is that irrespective of the initial window values of the flows (i.e. "
+    "their transmission rates) all flows sharing the bottleneck link must eventually end with identical window sizes "
+    "or transmission rates when the flows reach steady state. … This proves the fairness of the proposed multicast "
+    "congestion control scheme.",
     "A multicast session and a TCP flow converge to equal rates.", "proof by equations 1 to 9",
-    "equations 2 to 5, computed with a capacity of 100 and layers of 5 from two beginnings: mean rates over the last hundred "
-    "cycles, and Jain's index from decrease to decrease",
+    "equations 2 to 5, computed with a capacity of 100 and layers of 5 from two beginnings: mean rates over the last "
+    "hundred cycles, and Jain's index from decrease to decrease",
     "mean rates within a layer; the index rises with each cycle",
-    "identical is taken as within the step of the slower one; that each step goes towards fairness is what the proof says",
+    "identical is taken as within the step of the slower one; that each step goes towards fairness is what the proof "
+    "says",
     _equal, Null("a session that neither takes nor gives", lambda data: replace(data, rule=inelastic)),
     Former("the index rises over the first five cycles, and its limit is 0.969 ± 0.01",
            "0.969 is what the model gives, not what the paper claims; of equal rates it is 1", _equal_before),

@@ -52,16 +52,16 @@ SETTLED_S = 100.0
 #: When sessions that started together are to be balanced (L6), and over how long that is looked at.
 BALANCED_S = (55.0, 65.0)
 
-#: Over how long rates are averaged before their variation is taken: some periods of TCP's sawtooth, which last 2 to 3 s here; and twenty
-#: of them, which is as long as a timer of either scheme gets.
+#: Over how long rates are averaged before their variation is taken: some periods of TCP's sawtooth, which last 2 to 3 s
+#: here; and twenty of them, which is as long as a timer of either scheme gets.
 BIN_S, LONG_BIN_S = 10, 60
 
-#: What is much lower and much higher than TCP's rate (L11): a step of RLM's layers doubles a rate, so that neighbours stand by √2 on
-#: either side of an even share.
+#: What is much lower and much higher than TCP's rate (L11): a step of RLM's layers doubles a rate, so that neighbours
+#: stand by √2 on either side of an even share.
 MUCH_LOWER, MUCH_HIGHER = 0.7, 1.4
 
-#: How long after a change receivers of the tree may differ: a layer is added after 2 s, looked at every 0.25 s, and takes up to 1 s to be
-#: called empty.
+#: How long after a change receivers of the tree may differ: a layer is added after 2 s, looked at every 0.25 s, and
+#: takes up to 1 s to be called empty.
 CHANGING_S = 5
 
 #: Receivers of the tree that stand for those of a bottleneck and are each behind another one.
@@ -163,7 +163,7 @@ def _stage(
         kept[f"layers {flow}{suffix}"] = rates.get(flow, float("nan")) * 8 / LAYER_KBPS
         kept[f"subscribed {flow}{suffix}"] = float(here.mean())
         kept[f"subscribed_sd {flow}{suffix}"] = spreads[-1]
-        kept[f"subscribed_cov {flow}{suffix}"] = spreads[-1] / float(here.mean())
+        kept[f"subscribed_cov {flow}{suffix}"] = spreads[-1] / float(here.mean()) if here.any() else float("nan")
     kept[f"subscribed_sd{suffix}"] = _mean([one for one in spreads if not np.isnan(one)])
     return kept
 
@@ -188,7 +188,7 @@ def _variation(series: Series, flow: str, begin: float, until: float, seconds: i
 
 
 def _balance(series: Series, flows: list[str], end: float) -> dict[str, float]:
-    """How far sessions are from their final mean soon after the start, in layers that come; and phase 2 from then on."""
+    """How far sessions are from their final mean soon after the start, in layers; and phase 2 from then on."""
     early, late = BALANCED_S
     apart = []
     for flow in flows:
@@ -205,10 +205,12 @@ def _balance(series: Series, flows: list[str], end: float) -> dict[str, float]:
 
 
 def _against_tcp(series: Series, flows: list[str], end: float) -> dict[str, float]:
-    """For which share of bins, of both sessions, a session has much less or much more than TCP flows have on average."""
+    """For which share of bins a session has much less, or much more, than TCP flows have on average."""
     rates = {
         kind: [
-            wire_kbytes(flow, _binned(series, flow, SETTLED_S, end, LONG_BIN_S)) for flow in flows if _kind(flow) == kind
+            wire_kbytes(flow, _binned(series, flow, SETTLED_S, end, LONG_BIN_S))
+            for flow in flows
+            if _kind(flow) == kind
         ]
         for kind in (MULTICAST, TCP)
     }
@@ -221,7 +223,7 @@ def _against_tcp(series: Series, flows: list[str], end: float) -> dict[str, floa
 def _changes(
     series: Series, starts: Mapping[str, float], receivers: Mapping[str, list[str]], end: float
 ) -> dict[str, float]:
-    """How often the layers of a session change in an hour, in the stages: by the controller, or by receivers without one."""
+    """How often the layers of a session change in an hour, in the stages; by receivers if there is no controller."""
     changes = hours = 0.0
     for begin, until, there in _stages(starts, end):
         hours += len(there) * (until - begin) / 3600
@@ -363,7 +365,7 @@ def branches(result: Result) -> Mapping[str, float]:
 
 
 def _differ(series: Series, flow: str, members: Sequence[str]) -> dict[str, float]:
-    """For how long receivers of a session that behave hold different layers: at all, at most, and without a recent change."""
+    """For how long receivers that behave hold different layers: at all, at most, and without a recent change."""
     behaved = [member for member in members if member != Tree.MISBEHAVES]
     times = series.of(f"{flow} at {behaved[0]}", "layers")[0]
     layers = np.array([series.of(f"{flow} at {member}", "layers")[1] for member in behaved])

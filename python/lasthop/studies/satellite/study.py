@@ -90,7 +90,8 @@ STUDY = Study(
         Assumption(
             "Bottleneck",
             "1.5 Mbit/s, 50 packets",
-            "ns-2's Iridium example, which the paper names; it lies between the paper's 40 and its 35 kB/s for five sessions",
+            "ns-2's Iridium example, which the paper names; it lies between the paper's 40 and its 35 kB/s for five "
+            "sessions",
         ),
         Assumption("Places", "Berkeley and Boston", "ns-2's example"),
         Assumption("Links between satellites", "25 Mbit/s, 50 packets", "ns-2's example"),

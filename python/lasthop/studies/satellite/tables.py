@@ -201,8 +201,8 @@ def _rlm(data: Data) -> list[Row]:
 def _robust(data: Data) -> list[Row]:
     cases: list[tuple[str, str, dict[str, Any]]] = []
     for grid in (
-        grids.ERRORS, grids.RLM_ERRORS, grids.SLOW, grids.RLM_SLOW, grids.MISBEHAVING, grids.RLM_MISBEHAVING, grids.HELD,
-        grids.PAIR, grids.ALONE, grids.UNCONTROLLED,
+        grids.ERRORS, grids.RLM_ERRORS, grids.SLOW, grids.RLM_SLOW, grids.MISBEHAVING, grids.RLM_MISBEHAVING,
+        grids.HELD, grids.PAIR, grids.ALONE, grids.UNCONTROLLED,
     ):  # fmt: skip
         if grid in data.grids:
             cases += [(_named(grid, point), grid, dict(point)) for point in data.grid(grid).points()]

@@ -15,45 +15,44 @@ if TYPE_CHECKING:
 __all__ = ["waits"]
 
 
-#: Where the way to the gateway ends, before its queue.
-GATEWAY = "gateway"
-
-
 def waits(result: Result) -> Mapping[str, float]:
-    """Mean times in ms from a layer's release and from its join, to its first packet at the receiver and to that at the gateway.
+    """Mean times in ms from a layer's release and from its join, to its first packet: received, and at the gateway.
 
     A release lies between the last packet that was blocked and the next one, and is taken in the middle. A join is of a
-    layer that is open.
+    layer that is open. The way to the gateway takes as long as that of packets that were blocked there.
     """
     packets, changes = result.packets, result.changes
     columns = {name: packets[name] for name in ("time_s", "event", "place", "flow", "connection", "cause", "seq")}
     data = np.char.startswith(columns["flow"].astype(str), MULTICAST)
+    layers: dict[tuple[str, int], dict[str, dict[int, float]]] = {}
+    for flow in np.unique(columns["flow"][data]):
+        mine = columns["flow"] == flow
+        for layer in np.unique(columns["connection"][mine]):
+            of_layer = mine & (columns["connection"] == layer)
+            layers[str(flow), int(layer)] = {
+                "sent": _when(columns, of_layer & (columns["event"] == "sent")),
+                "blocked": _when(
+                    columns, of_layer & (columns["place"] == CONTROLLED) & (columns["cause"] == "blocked")
+                ),
+                "came": _when(columns, of_layer & (columns["event"] == "received")),
+            }
+    ways = [time - seen["sent"][seq] for seen in layers.values() for seq, time in seen["blocked"].items()]
+    way = float(np.median(ways)) if ways else float("nan")
     times: dict[str, list[float]] = {
         name: [] for name in ("release_ms", "release_ms_at_gateway", "join_ms", "join_ms_at_gateway")
     }
-    for flow in np.unique(columns["flow"][data]):
-        mine = columns["flow"] == flow
-        joined = _joins(changes, str(flow))
-        for layer in np.unique(columns["connection"][mine]):
-            of_layer = mine & (columns["connection"] == layer)
-            seen = {
-                name: _when(columns, of_layer & here)
-                for name, here in (
-                    ("blocked", (columns["place"] == CONTROLLED) & (columns["cause"] == "blocked")),
-                    ("arrived", (columns["event"] == "received") & (columns["place"] == GATEWAY)),
-                    ("came", (columns["event"] == "received") & np.char.startswith(columns["place"].astype(str), "d")),
-                )
-            }
-            for seq, stopped in seen["blocked"].items():
-                if seq + 1 in seen["came"] and seq + 1 in seen["arrived"]:
-                    released = (stopped + seen["arrived"][seq + 1]) / 2
-                    times["release_ms"].append(seen["came"][seq + 1] - released)
-                    times["release_ms_at_gateway"].append(seen["arrived"][seq + 1] - released)
-            for join in joined.get(int(layer), []):
-                first = _first_after(join, seen)
-                if first is not None:
-                    times["join_ms"].append(seen["came"][first] - join)
-                    times["join_ms_at_gateway"].append(seen["arrived"][first] - join)
+    joined = {flow: _joins(changes, flow) for flow, _ in layers}
+    for (flow, layer), seen in layers.items():
+        for seq, stopped in seen["blocked"].items():
+            if seq + 1 in seen["came"]:
+                wait = (seen["sent"][seq + 1] + way - stopped) / 2
+                times["release_ms_at_gateway"].append(wait)
+                times["release_ms"].append(seen["came"][seq + 1] - stopped - wait)
+        for join in joined[flow].get(layer, []):
+            first = _first_after(join, seen)
+            if first is not None:
+                times["join_ms_at_gateway"].append(seen["sent"][first] + way - join)
+                times["join_ms"].append(seen["came"][first] - join)
     means = {name: 1e3 * float(np.mean(one)) if one else float("nan") for name, one in times.items()}
     return {**means, "releases": float(len(times["release_ms"])), "joins": float(len(times["join_ms"]))}
 
