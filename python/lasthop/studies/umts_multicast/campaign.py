@@ -92,8 +92,8 @@ def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
         return Plan(
-            default=Amount(20, 60, 20, 20, SIZES),
-            single=Amount(20, 20, 20, 20, (1, 10, 100)),
+            default=Amount(20, 100, 20, 20, SIZES),
+            single=Amount(20, 30, 20, 20, (1, 10, 100)),
             crossed=Amount(8, 12, 8, 8, (1, 10, 100)),
             told_s=600.0,
             seeds_told=5,
