@@ -13,10 +13,11 @@ from lasthop import plot
 from lasthop.results import Table
 from lasthop.stats import estimate, number
 from lasthop.studies import Picture
-from lasthop.studies.handover.measured import Measured, jitter_on, spread_on
-from lasthop.studies.handover.measures import Trace, window_counts
+from lasthop.studies.handover.measured import Measured
+from lasthop.studies.handover.measures import window_counts
 from lasthop.studies.handover.scenario import END, FAST, HANDOVERS, SLOW
 from lasthop.studies.handover.tableone import MECHANISMS, Row
+from lasthop.studies.handover.trace import Trace
 
 __all__ = ["pictures"]
 
@@ -156,15 +157,17 @@ def _intervals(data: Measured, id: str, mechanism: str) -> Picture:
     _intervals_axis(axes, interval)
     axes.set_xlim(0, END)
     _handovers(axes)
-    fast, slow = (data.over(mechanism, spread_on(fast)) for fast in (True, False))
-    calm = [data.over(mechanism, jitter_on(fast)) for fast in (True, False)]
+    ratio = [data.over(mechanism, lambda t, fast=fast: t.ratio(fast=fast)) for fast in (True, False)]  # type: ignore[misc]
+    spread = [data.over(mechanism, lambda t, fast=fast: t.spread(fast=fast)) for fast in (True, False)]  # type: ignore[misc]
     return Picture(
         id=id,
         caption=f"Interval between consecutive packets at the mobile with {name}, started at {one.start_s:.3f} s; "
-        f"logarithmic, so that both links are seen. Over {_runs(data, mechanism)}, the 95th percentile is {fast} times "
-        f"the 5th on WLAN and {slow} times on UMTS; the median jitter is {calm[0].mean:.3f} of the median "
-        "interval on WLAN "
-        f"and {calm[1].mean:.3f} on UMTS; two seconds after the start and each handover left out.",
+        f"logarithmic, so that both links are seen. Over {_runs(data, mechanism)}, one of a "
+        f"hundred consecutive intervals differs from the one before by a factor of {ratio[0]} on WLAN and {ratio[1]} "
+        f"on UMTS, or "
+        f"more; of all intervals, the 95th percentile is {spread[0]} and {spread[1]} times the 5th. Two seconds after "
+        f"the start "
+        "and each handover are left out.",
         alt=f"Dots of inter-packet intervals over time with {name}: median "
         f"{_median(one, fast=True)} ms on WLAN before 10 s and after 20 s, {_median(one, fast=False)} ms on UMTS "
         "between; "
