@@ -90,11 +90,11 @@ STEADY = (
     ),
 )
 PHASES = (scenarios(phase_1=0.02, phase_2=0.7, phase_3=0.28), uncontrolled(phase_1=0.0, phase_2=0.01, phase_3=0.99))
+ONE = {"scenario": (1,)}
 STAYS = (
-    Made(data.OVERFLOW, {"blocks": ("layers", "nothing")}, {
-        "after_overflow_ms": by("blocks", {"layers": 500.0, "nothing": 90_000.0}), "tcp_rtt_ms": 300.0,
-    }),
-)  # fmt: skip
+    Made(data.OVERFLOW, ONE, {"after_overflow_ms": 500.0, "tcp_rtt_ms": 300.0}),
+    Made(data.FULL_OVERFLOW, ONE, {"after_overflow_ms": 90_000.0, "tcp_rtt_ms": 300.0}),
+)
 VARIATIONS = (f"long cov {MULTICAST}", f"long cov {TCP}", f"subscribed_cov {M1}", f"subscribed_cov {M2}")
 STEADIER = (scenarios(**dict.fromkeys(VARIATIONS, 0.1)), rlm(**dict.fromkeys(VARIATIONS, 0.3)))
 APART = (scenarios(much_lower=0.0, much_higher=0.02), rlm(much_lower=0.4, much_higher=0.3))

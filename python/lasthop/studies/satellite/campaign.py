@@ -36,9 +36,8 @@ ALL, CROSSED, SINGLES, DEFAULT = range(4)
 class Plan:
     """How much of the campaign is run."""
 
-    #: Seeds of what is compared with one another; of other runs in the default reading, and in others.
+    #: Seeds of the default reading, and of others: the first of the same.
     seeds: int
-    seeds_default: int
     seeds_others: int
     #: What is asked of readings that answer one question otherwise, and of those that answer two.
     singles: int
@@ -54,9 +53,9 @@ class Plan:
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
-        return Plan(seeds=8, seeds_default=16, seeds_others=8, singles=SINGLES, pairs=CROSSED)
+        return Plan(seeds=12, seeds_others=8, singles=SINGLES, pairs=CROSSED)
     return Plan(
-        seeds=3, seeds_default=3, seeds_others=3, singles=ALL, pairs=ALL, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
+        seeds=3, seeds_others=3, singles=ALL, pairs=ALL, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
         sessions=(1, 10, 100), beyond_s=500.0,
     )  # fmt: skip
 
@@ -77,8 +76,6 @@ class Part:
     reduce: Callable[[Result], Mapping[str, float]] = reductions.line
     #: Rows that are kept in the default reading.
     rows: Callable[[Result], Table] | None = None
-    #: Whether it is compared with other parts seed by seed.
-    paired: bool = False
 
 
 def parts(plan: Plan) -> list[Part]:
@@ -95,27 +92,26 @@ def parts(plan: Plan) -> list[Part]:
     alone = {"rate_kbps": experiments.ALONE_KBPS, "first_threshold": (0.0, experiments.FEW)}
     longer = {"delay_ms": (experiments.LONGER_MS,)}
     over_time = reductions.over_time
-    long = {"duration_s": experiments.DURATION_S if plan.singles == SINGLES else plan.beyond_s}
-    blocks = {"blocks": ("layers", "nothing")}
     return [
-        Part(data.SCENARIOS, three, experiments.scenario, CONTROL, ALL, {}, rows=over_time, paired=True),
-        Part(data.RLM, {"scenario": (1,)}, experiments.rlm, RECEIVERS, ALL, {}, rows=over_time, paired=True),
+        Part(data.SCENARIOS, three, experiments.scenario, CONTROL, ALL, {}, rows=over_time),
+        Part(data.RLM, {"scenario": (1,)}, experiments.rlm, RECEIVERS, ALL, {}, rows=over_time),
         Part(data.PAIR, counted, experiments.pair, CONTROL, CROSSED, beyond),
-        Part(data.ADAPTATIONS, without, experiments.adaptations, CONTROL, SINGLES, long),
-        Part(data.ERRORS, losses, experiments.errors, CONTROL, SINGLES, beyond),
-        Part(data.MISBEHAVING, second, experiments.misbehaving, CONTROL, SINGLES, beyond),
-        Part(data.HELD, {"window": (experiments.HELD_BACK,)}, experiments.held, CONTROL, SINGLES, beyond),
-        Part(data.OVERFLOW, blocks, experiments.overflowing, CONTROL, SINGLES, {}, overflow.stays),
+        Part(data.ADAPTATIONS, without, experiments.adaptations, CONTROL, SINGLES, beyond),
+        Part(data.OVERFLOW, {"scenario": (1,)}, experiments.overflowing, CONTROL, SINGLES, {}, overflow.stays),
         Part(data.WAITING, {"sessions": (2,)}, experiments.waiting, CONTROL, SINGLES, {}, waiting.waits),
-        Part(data.RLM_ERRORS, losses, experiments.errors, RECEIVERS, SINGLES, rlm),
-        Part(data.RLM_MISBEHAVING, second, experiments.misbehaving, RECEIVERS, SINGLES, rlm),
+        Part(data.TREE, {"misbehaves": (False, True)}, experiments.tree, CONTROL, SINGLES, beyond, reductions.branches),
+        Part(data.ERRORS, losses, experiments.errors, CONTROL, DEFAULT, beyond),
+        Part(data.RLM_ERRORS, losses, experiments.errors, RECEIVERS, DEFAULT, rlm),
         Part(data.SLOW, slow, experiments.slow, CONTROL, DEFAULT, beyond),
         Part(data.RLM_SLOW, slow, experiments.slow, RECEIVERS, DEFAULT, rlm),
-        Part(data.TREE, {"misbehaves": (False, True)}, experiments.tree, CONTROL, DEFAULT, beyond, reductions.branches),
-        Part(data.UNCONTROLLED, three, experiments.uncontrolled, NOTHING, DEFAULT, {}, paired=True),
-        Part(data.ROUND_TRIP, longer, experiments.round_trip, NOTHING, DEFAULT, {}, paired=True),
-        Part(data.ENDING, ending, experiments.adaptations, NOTHING, DEFAULT, {}, paired=True),
-        Part(data.ALONE, alone, experiments.alone, NOTHING, DEFAULT, {}, paired=True),
+        Part(data.MISBEHAVING, second, experiments.misbehaving, CONTROL, DEFAULT, beyond),
+        Part(data.RLM_MISBEHAVING, second, experiments.misbehaving, RECEIVERS, DEFAULT, rlm),
+        Part(data.HELD, {"window": (experiments.HELD_BACK,)}, experiments.held, CONTROL, DEFAULT, beyond),
+        Part(data.UNCONTROLLED, three, experiments.uncontrolled, NOTHING, DEFAULT, {}),
+        Part(data.FULL_OVERFLOW, {"scenario": (1,)}, experiments.never_blocking, NOTHING, DEFAULT, {}, overflow.stays),
+        Part(data.ROUND_TRIP, longer, experiments.round_trip, NOTHING, DEFAULT, {}),
+        Part(data.ENDING, ending, experiments.adaptations, NOTHING, DEFAULT, {}),
+        Part(data.ALONE, alone, experiments.alone, NOTHING, DEFAULT, {}),
         Part(data.STATE, {"sessions": plan.sessions}, experiments.state, NOTHING, DEFAULT, {}, reductions.counters),
     ]
 
@@ -153,10 +149,9 @@ def grids(readings: Iterable[Reading], plan: Plan) -> dict[str, Grid]:
 
 def _seeds(part: Part, of: Reading, plan: Plan) -> int:
     if part.name == data.STATE:
+        # No chance is in it.
         return 1
-    if part.paired:
-        return plan.seeds
-    return plan.seeds_others if of.chosen else plan.seeds_default
+    return plan.seeds_others if of.chosen else plan.seeds
 
 
 def _scenario(part: Part, taken: Setting, point: Point) -> Scenario:

@@ -41,7 +41,7 @@ def _held_back(data: Data) -> str:
 
 
 def _overflow(data: Data) -> str:
-    stay, trip = (data.mean(OVERFLOW, name, blocks="layers").mean for name in ("after_overflow_ms", "tcp_rtt_ms"))
+    stay, trip = (data.mean(OVERFLOW, name).mean for name in ("after_overflow_ms", "tcp_rtt_ms"))
     return (
         f"it takes {number(stay, 0)} ms at a round-trip time of {number(trip, 0)} ms: a drop is seen when the queue "
         "before it has gone, and often not all flows have one"

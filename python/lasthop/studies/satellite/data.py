@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ __all__ = [
     "ALONE",
     "ENDING",
     "ERRORS",
+    "FULL_OVERFLOW",
     "HELD",
     "MISBEHAVING",
     "OVERFLOW",
@@ -39,6 +40,7 @@ __all__ = [
     "Data",
     "at_least",
     "at_most",
+    "first",
     "in_place",
     "rewritten",
 ]
@@ -49,7 +51,8 @@ ERRORS, SLOW, MISBEHAVING = "link errors", "delay and leave latency", "misbehavi
 RLM_ERRORS, RLM_SLOW, RLM_MISBEHAVING = f"RLM, {ERRORS}", f"RLM, {SLOW}", f"RLM, {MISBEHAVING}"
 HELD, PAIR, ALONE = "held-back TCP", "pair of hosts", "no TCP"
 ADAPTATIONS, ENDING = "adaptations", "adaptations where TCP ends"
-WAITING, TREE, STATE, OVERFLOW = "release and join", "tree", "state", "overflows"
+WAITING, TREE, STATE = "release and join", "tree", "state"
+OVERFLOW, FULL_OVERFLOW = "overflows", "overflows, uncontrolled"
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,12 @@ class Data(Grids):
     def mean(self, grid: str, quantity: str, **where: Any) -> Estimate:
         """Its mean over the seeds."""
         return estimate(self.at(grid, quantity, **where))
+
+
+def first(numbers: Numbers, seeds: int) -> Numbers:
+    """The same with no more than so many seeds."""
+    cut = {name: values[..., :seeds] for name, values in numbers.values.items()}
+    return replace(numbers, seeds=numbers.seeds[:seeds], values=cut)
 
 
 def at_least(what: str, value: Estimate, bound: float, unit: str = "") -> Condition:

@@ -10,14 +10,13 @@ from typing import Any
 from lasthop.scenario import Scenario, load
 from lasthop.studies.grid import Point
 from lasthop.studies.satellite import network
-from lasthop.studies.satellite.network import DURATION_S, EMPTY_LAYER, LAYERS, QUEUE_PHASE, Setting, line
+from lasthop.studies.satellite.network import EMPTY_LAYER, LAYERS, QUEUE_PHASE, Setting, line
 
 __all__ = [
     "ADAPTATIONS",
     "ALONE_KBPS",
     "BEYOND_S",
     "CONNECTIONS",
-    "DURATION_S",
     "ENDING",
     "FEW",
     "LEAVES_S",
@@ -30,6 +29,7 @@ __all__ = [
     "errors",
     "held",
     "misbehaving",
+    "never_blocking",
     "overflowing",
     "pair",
     "rlm",
@@ -178,10 +178,15 @@ def waiting(point: Point, taken: Setting) -> Scenario:
 
 
 def overflowing(point: Point, taken: Setting) -> Scenario:
-    """Scenario 1 or the same without control, looked at as often as the scheme looks, with every packet recorded."""
-    queue = UNCONTROLLED if point["blocks"] == "nothing" else {}
+    """Scenario 1, looked at as often as the scheme looks, with every packet recorded."""
+    del point
     record = {"packets": True, "series": "20 ms", "state": False}
-    return line(taken.but(queue=queue, record=record, duration_s=250.0))
+    return line(taken.but(record=record, duration_s=250.0))
+
+
+def never_blocking(point: Point, taken: Setting) -> Scenario:
+    """The same with sessions of all layers, whatever the queue."""
+    return overflowing(point, taken.but(queue=UNCONTROLLED))
 
 
 def tree(point: Point, taken: Setting) -> Scenario:

@@ -11,6 +11,7 @@ from lasthop.studies.readings import pairs, singles
 from lasthop.studies.satellite import experiments
 from lasthop.studies.satellite.data import (
     ADAPTATIONS,
+    FULL_OVERFLOW,
     OVERFLOW,
     ROUND_TRIP,
     SCENARIOS,
@@ -90,7 +91,7 @@ def _phases_before(data: Data) -> Judgement:
 
 
 def _short(data: Data) -> Judgement:
-    stay, trip = (data.at(OVERFLOW, name, blocks="layers") for name in ("after_overflow_ms", "tcp_rtt_ms"))
+    stay, trip = (data.at(OVERFLOW, name) for name in ("after_overflow_ms", "tcp_rtt_ms"))
     return judged(
         f"{number(float(stay.mean()), 0)} ms at the median, TCP's round-trip time {number(float(trip.mean()), 0)} ms",
         within("median time in phase 3 after an overflow", estimate(stay / trip), 1.0, 3.0, " round-trip times"),
@@ -180,7 +181,7 @@ CLAIMS: list[Claim[Data]] = [
         "TCP needs one to react and up to one more to send less; with three flows not all lose packets in the first",
         _short,
         Null("sessions of all layers whatever the queue, which nothing blocks: once full it stays full",
-             lambda data: data.with_grids({OVERFLOW: data.grid(OVERFLOW).replaced("blocks", {"layers": "nothing"})})),
+             in_place((OVERFLOW, FULL_OVERFLOW))),
         Former("the median of all stays in phase 3 up to 3 round-trip times",
                "packets that come and go around the threshold make short stays without an overflow, and these pass",
                _short_before),
