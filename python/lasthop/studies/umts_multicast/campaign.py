@@ -99,7 +99,7 @@ def plan(mode: str) -> Plan:
             seeds_told=5,
             seeds_reports=20,
         )
-    few = Amount(3, 3, 2, 3, (1, 10, 100))
+    few = Amount(2, 3, 2, 3, (1, 10, 100))
     return Plan(
         default=Amount(6, 10, 4, 6, (1, 10, 100)),
         single=few,

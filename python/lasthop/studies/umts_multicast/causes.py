@@ -10,7 +10,7 @@ import numpy as np
 from lasthop.stats import estimate, number
 from lasthop.studies.umts_multicast.data import FAIRNESS, PERMANENT, STEPS, TEMPORARY, Data
 from lasthop.studies.umts_multicast.experiments import STEPS_S
-from lasthop.studies.umts_multicast.fairness import PAIRS
+from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS
 from lasthop.studies.umts_multicast.network import SCHEMES
 from lasthop.studies.umts_multicast.permanent import waited
 from lasthop.studies.umts_multicast.responsiveness import NAMES, adaptation
@@ -20,9 +20,29 @@ from lasthop.studies.umts_multicast.temporary import FREE_RATE, LEGACY, MODIFIED
 __all__ = ["CAUSES"]
 
 
-def _slow_to_meet(data: Data) -> str:
+def _meets_slowly(data: Data) -> str:
+    shares = data.grid(FAIRNESS).at("least_of_most", flows=PAIRS[0], where="iu")
+    return (
+        "a flow of TFMCC has a few loss events in a minute at this rate, so that chance decides for long which of the "
+        "two is "
+        f"ahead: the lower one has from {number(float(shares.min()), 2)} to {number(float(shares.max()), 2)} of the "
+        "other"
+    )
+
+
+def _beside_tcp(data: Data) -> str:
     grid = data.grid(FAIRNESS)
-    shares = grid.at("least_of_most", flows=PAIRS[0], where="bearer")
+    means = [float(np.mean(grid.at(f"kbps_{n}", flows=MIXED, where="iu"))) for n in range(3)]
+    said = ", ".join(f"{name} {number(one, 0)}" for name, one in zip(("TFMCC", "PGMCC", "TCP"), means, strict=True))
+    return (
+        "PGMCC sends nothing again and waits for no timeout, which TCP has to do with the small windows that are left "
+        "to it "
+        f"here: {said} kbit/s"
+    )
+
+
+def _slow_to_meet(data: Data) -> str:
+    shares = data.grid(FAIRNESS).at("least_of_most", flows=PAIRS[0], where="bearer")
     return (
         "the FIFO of the shared bearer makes round trips of a second, in which two flows of TFMCC meet slowly: in the "
         f"runs at hand the lower one has from {number(float(shares.min()), 2)} to {number(float(shares.max()), 2)} of "
@@ -123,6 +143,8 @@ def _clocked(data: Data) -> str:
 
 #: By claim; said where the default reading does not reproduce it.
 CAUSES: Mapping[str, str | Callable[[Data], str]] = {
+    "M1": _meets_slowly,
+    "M4": _beside_tcp,
     "M5": _slow_to_meet,
     "M7": _mean_curve,
     "M8": _mean_curve,

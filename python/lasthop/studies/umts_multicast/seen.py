@@ -292,6 +292,7 @@ def _representative(seen: Seen) -> Picture:
         label = f"{SCHEMES[scheme]}{', three degraded' if several else ''}: {changes} changes"
         axes.annotate(label, (0, 1.02), xycoords="axes fraction", va="bottom", fontsize=7)
         axes.set_xlim(begin, end)
+        axes.set_xticks(np.linspace(begin, end, 5))
         if several:
             axes.axvline(PERMANENT_S[0], color="#555555", linewidth=0.6, linestyle=":")
         if place % 2 == 0:
