@@ -297,7 +297,7 @@ SOME = [question for question in QUESTIONS if question.name in ("over how long r
 def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("satellite") / "out"
     small = campaign.Plan(
-        seeds=2, seeds_others=2, singles=campaign.ALL, pairs=campaign.ALL, losses_pct=(0.0, 3.0),
+        seeds=2, seeds_others=2, singles=campaign.ALL, losses_pct=(0.0, 3.0),
         leaves_s=(0.0, 9.0), sessions=(1, 10), beyond_s=500.0,
     )  # fmt: skip
     changes = ((campaign, "plan", lambda _mode: small), (study, "QUESTIONS", SOME))

@@ -27,9 +27,8 @@ CONTROL, RECEIVERS = (
 )
 NOTHING: frozenset[str] = frozenset()
 
-#: Of which readings a part is asked: of all, of crossed ones but not in a first look, of those that answer one question
-#: otherwise, of the default one.
-ALL, CROSSED, SINGLES, DEFAULT = range(4)
+#: Of which readings a part is asked: of all, of those that answer one question otherwise, of the default one.
+ALL, SINGLES, DEFAULT = range(3)
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,8 @@ class Plan:
     #: Seeds of the default reading, and of others: the first of the same.
     seeds: int
     seeds_others: int
-    #: What is asked of readings that answer one question otherwise, and of those that answer two.
+    #: What is asked of readings that answer one question otherwise.
     singles: int
-    pairs: int
     #: The values of the experiments.
     losses_pct: Sequence[float] = experiments.LOSSES_PCT
     leaves_s: Sequence[float] = experiments.LEAVES_S
@@ -53,9 +51,9 @@ class Plan:
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
-        return Plan(seeds=12, seeds_others=8, singles=SINGLES, pairs=CROSSED)
+        return Plan(seeds=12, seeds_others=8, singles=SINGLES)
     return Plan(
-        seeds=3, seeds_others=3, singles=ALL, pairs=ALL, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
+        seeds=3, seeds_others=3, singles=ALL, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
         sessions=(1, 10, 100), beyond_s=500.0,
     )  # fmt: skip
 
@@ -95,7 +93,7 @@ def parts(plan: Plan) -> list[Part]:
     return [
         Part(data.SCENARIOS, three, experiments.scenario, CONTROL, ALL, {}, rows=over_time),
         Part(data.RLM, {"scenario": (1,)}, experiments.rlm, RECEIVERS, ALL, {}, rows=over_time),
-        Part(data.PAIR, counted, experiments.pair, CONTROL, CROSSED, beyond),
+        Part(data.PAIR, counted, experiments.pair, CONTROL, SINGLES, beyond),
         Part(data.ADAPTATIONS, without, experiments.adaptations, CONTROL, SINGLES, beyond),
         Part(data.OVERFLOW, {"scenario": (1,)}, experiments.overflowing, CONTROL, SINGLES, {}, overflow.stays),
         Part(data.WAITING, {"sessions": (2,)}, experiments.waiting, CONTROL, SINGLES, {}, waiting.waits),
@@ -129,7 +127,7 @@ def source(reading: Reading, part: Part) -> Reading:
 
 def wanted(reading: Reading, plan: Plan) -> list[Part]:
     """The parts that are asked of a reading: by how many answers matter to them."""
-    asked = (DEFAULT, plan.singles, plan.pairs)
+    asked = (DEFAULT, plan.singles, ALL)
     return [part for part in parts(plan) if part.asked <= asked[len(source(reading, part).chosen)]]
 
 
