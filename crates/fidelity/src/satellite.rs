@@ -210,6 +210,10 @@ fn scenario(described: &Described, sent: &Journeys) -> Result<Scenario, String> 
     if described.randomised || planes.len() != described.planes {
         return Err("handoffs at random times, or planes without satellites".to_owned());
     }
+    let satellites = described.planes * described.satellites_per_plane;
+    if described.initially_linked.as_ref().is_some_and(|linked| linked.satellite() as usize >= satellites) {
+        return Err(format!("initially_linked: there are {satellites} satellites"));
+    }
     let node = |number: u32| format!("{number}");
     let terminals: Vec<Value> = described
         .terminals
