@@ -9,14 +9,15 @@ use std::io::Read;
 use std::path::Path;
 
 use lasthop_core::engine::{Duration, Instant};
-use lasthop_core::net::{Histogram, Place, Probe, What};
-use lasthop_core::scenario::builder::{self, Built};
+use lasthop_core::net::simulation::Progress;
+use lasthop_core::net::{FlowId, Histogram, Place, Probe, Simulation, What};
+use lasthop_core::scenario::run::Run;
 use lasthop_core::scenario::types::Scenario;
 
 use crate::build::{self, BOTTLENECK, Obstacle};
 use crate::families::Outcomes;
 use crate::in_parallel;
-use crate::index::{Case, Network, ReadCase};
+use crate::index::{Case, Flow, Network, ReadCase};
 use crate::report::Outcome;
 use crate::watch::{Event, Events, SAMPLE, Watcher};
 
@@ -134,15 +135,21 @@ fn run(
     letters: &BTreeSet<char>,
 ) -> Result<Events, String> {
     let failed = |e: &dyn std::fmt::Display| e.to_string();
-    let mut built = builder::build(scenario, 1, Some(Box::new(Watcher::default()))).map_err(|e| failed(&e))?;
-    let samples = if letters.contains(&'X') { sample(network, &mut built)? } else { Vec::new() };
-    let end = Instant::ZERO + scenario.duration;
-    built.simulation.run_until(end, u64::MAX).map_err(|e| failed(&e))?;
-    let place_name = |place: Place| built.simulation.core().place_name(place).to_owned();
+    let mut run = Run::new(scenario, 1, Some(Box::new(Watcher::default()))).map_err(|e| failed(&e))?;
+    let mut samples = Samples::new(network);
+    if letters.contains(&'X') {
+        samples.look(run.simulation());
+        while run.advance(1).map_err(|e| failed(&e))? == Progress::Paused {
+            samples.look(run.simulation());
+        }
+    } else {
+        run.complete().map_err(|e| failed(&e))?;
+    }
+    let place_name = |place: Place| run.simulation().core().place_name(place).to_owned();
     let places: BTreeMap<u32, String> =
         (0..=2 * scenario.link.len() as u32).map(|p| (p, place_name(Place(p)))).collect();
-    let watcher = built.simulation.take_observer().and_then(|o| o.into_any().downcast::<Watcher>().ok());
-    let watcher = watcher.ok_or("the watcher is lost")?;
+    let watcher =
+        run.finish().observer.take().and_then(|o| o.downcast::<Watcher>().ok()).ok_or("the watcher is lost")?;
     let mut events = watcher.events.clone();
     for (place, flow, letter, event) in &watcher.drops {
         // ns-2's traces show drops at the bottleneck only.
@@ -153,7 +160,7 @@ fn run(
             events.entry((*flow, *letter)).or_default().push(event);
         }
     }
-    for sample in &samples {
+    for sample in samples.finish() {
         sample.enter(reference, &watcher, &mut events);
     }
     if reference.has_variables {
@@ -190,28 +197,65 @@ struct Sample {
     values: [Vec<f64>; 2],
 }
 
-/// Runs to the last sample.
-fn sample(network: &Network, built: &mut Built) -> Result<Vec<Sample>, String> {
-    let mut samples = Vec::new();
-    let mut clock = SAMPLE_INTERVAL.as_secs_f64();
-    while clock < network.stop {
-        let at = Instant::from_secs_f64(clock);
-        let around = [Instant::from_nanos(at.as_nanos() - ROUNDING.as_nanos()), at + ROUNDING];
-        let mut values = [Vec::new(), Vec::new()];
-        for (until, values) in around.into_iter().zip(&mut values) {
-            built.simulation.run_until(until, u64::MAX).map_err(|e| e.to_string())?;
-            for (flow, sender) in network.flows.iter().zip(&built.flows) {
-                let mut seen = Window(f64::NAN);
-                built.simulation.sample_sender(sender.id, &mut seen);
-                // ns-2's `rate_` is 0 until the agent starts.
-                let waits = flow.variant == "TFRC" && until < Instant::from_secs_f64(flow.start);
-                values.push(if waits { 0.0 } else { seen.0 });
-            }
-        }
-        samples.push(Sample { clock, values });
-        clock += SAMPLE_INTERVAL.as_secs_f64();
+/// The samples of a run.
+struct Samples<'a> {
+    network: &'a Network,
+    taken: Vec<Sample>,
+    /// The time of the next one, and whether what was before its window is known.
+    clock: f64,
+    begun: bool,
+    /// What the flows show at present.
+    present: Vec<f64>,
+}
+
+impl<'a> Samples<'a> {
+    fn new(network: &'a Network) -> Self {
+        let present = vec![f64::NAN; network.flows.len()];
+        Self { network, taken: Vec::new(), clock: SAMPLE_INTERVAL.as_secs_f64(), begun: false, present }
     }
-    Ok(samples)
+
+    /// After an event.
+    fn look(&mut self, simulation: &Simulation) {
+        self.advance(simulation.now());
+        for (flow, present) in self.present.iter_mut().enumerate() {
+            let mut seen = Window(f64::NAN);
+            simulation.sample_sender(FlowId(flow as u32), &mut seen);
+            *present = seen.0;
+        }
+    }
+
+    /// What the flows show has not changed until `now`.
+    fn advance(&mut self, now: Instant) {
+        while self.clock < self.network.stop {
+            let at = Instant::from_secs_f64(self.clock);
+            let from = Instant::from_nanos(at.as_nanos() - ROUNDING.as_nanos());
+            if !self.begun && now > from {
+                self.taken.push(Sample { clock: self.clock, values: [self.values(from), Vec::new()] });
+                self.begun = true;
+            }
+            if now <= at + ROUNDING {
+                return;
+            }
+            let values = self.values(at + ROUNDING);
+            if let Some(sample) = self.taken.last_mut() {
+                sample.values[1] = values;
+            }
+            self.clock += SAMPLE_INTERVAL.as_secs_f64();
+            self.begun = false;
+        }
+    }
+
+    /// What the flows show at a time. ns-2's `rate_` is 0 until the agent of TFRC starts.
+    fn values(&self, at: Instant) -> Vec<f64> {
+        let waits = |flow: &Flow| flow.variant == "TFRC" && at < Instant::from_secs_f64(flow.start);
+        let flows = self.network.flows.iter().zip(&self.present);
+        flows.map(|(flow, value)| if waits(flow) { 0.0 } else { *value }).collect()
+    }
+
+    fn finish(mut self) -> Vec<Sample> {
+        self.advance(Instant::MAX);
+        self.taken
+    }
 }
 
 impl Sample {

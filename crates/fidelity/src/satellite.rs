@@ -179,7 +179,7 @@ fn one(folder: &Path, described: &Described) -> Result<Outcome, String> {
         return Ok(Outcome::Differs(compared, format!("{other_paths} of {} packets take another path", theirs.len())));
     }
     for handoff in &handoffs {
-        let found = satellites(&results, handoff.terminal, handoff.at, described.terminal_handoff_interval_s);
+        let found = satellites(&results, handoff.terminal, handoff.seen, described.terminal_handoff_interval_s);
         if found != [Some(handoff.before), Some(handoff.after)] {
             let words = format!(
                 "terminal {} at {} s: ns-2 from {} to {}, lasthop {found:?}",
@@ -209,6 +209,10 @@ fn scenario(described: &Described, sent: &Journeys) -> Result<Scenario, String> 
         .collect::<Result<_, String>>()?;
     if described.randomised || planes.len() != described.planes {
         return Err("handoffs at random times, or planes without satellites".to_owned());
+    }
+    let satellites = described.planes * described.satellites_per_plane;
+    if described.initially_linked.as_ref().is_some_and(|linked| linked.satellite() as usize >= satellites) {
+        return Err(format!("initially_linked: there are {satellites} satellites"));
     }
     let node = |number: u32| format!("{number}");
     let terminals: Vec<Value> = described
@@ -308,6 +312,8 @@ struct Handoff {
     terminal: u32,
     before: u32,
     after: u32,
+    /// When a packet last went over the one and first over the other, seconds. In between it may have had others, or none.
+    seen: [f64; 2],
 }
 
 fn handoffs(file: &Path) -> Result<Vec<Handoff>, String> {
@@ -317,32 +323,35 @@ fn handoffs(file: &Path) -> Result<Vec<Handoff>, String> {
         terminal: u32,
         old_satellite: u32,
         new_satellite: u32,
+        last_seen_old_us: u64,
+        first_seen_new_us: u64,
     }
     let text = text(file)?;
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize::<Row>();
     rows.map(|row| {
-        let Row { handoff_s: at, terminal, old_satellite: before, new_satellite: after } =
-            row.map_err(|error| format!("{}: {error}", file.display()))?;
-        Ok(Handoff { at, terminal, before, after })
+        let row = row.map_err(|error| format!("{}: {error}", file.display()))?;
+        let Row { handoff_s: at, terminal, old_satellite: before, new_satellite: after, .. } = row;
+        let seen = [row.last_seen_old_us, row.first_seen_new_us].map(|us| us as f64 / 1e6);
+        Ok(Handoff { at, terminal, before, after, seen })
     })
     .collect()
 }
 
-/// The last satellite of a terminal before its look at this time, and the one that it has before the next. In between it may have had
-/// none.
-fn satellites(results: &Results, terminal: u32, at: f64, interval: f64) -> [Option<u32>; 2] {
+/// The satellites that a terminal has at two times: at the first before a look of that instant, at the second after it. The series
+/// shows those before its looks.
+fn satellites(results: &Results, terminal: u32, times: [f64; 2], interval: f64) -> [Option<u32>; 2] {
     let Some(series) = results.table("series") else { return [None; 2] };
     let name = format!("{terminal} down");
-    let is_its = |row: &usize| {
-        series.text("quantity", *row) == Some("satellite") && series.text("name", *row) == Some(name.as_str())
-    };
-    let seen: Vec<(f64, f64)> = (0..series.rows())
-        .filter(is_its)
-        .filter_map(|row| Some((series.number("time_s", row)?, series.number("value", row)?)))
-        .collect();
-    let before = seen.iter().rfind(|(time, satellite)| *time <= at && *satellite >= 0.0);
-    let after = seen.iter().find(|(time, satellite)| *time == at + interval && *satellite >= 0.0);
-    [before, after].map(|found| found.map(|(_, satellite)| *satellite as u32))
+    let looks = [(times[0] / interval).ceil(), (times[1] / interval).floor() + 1.0];
+    looks.map(|look| {
+        let look = look * interval;
+        let row = (0..series.rows()).find(|&row| {
+            series.text("quantity", row) == Some("satellite")
+                && series.number("time_s", row).is_some_and(|at| (at - look).abs() < 1e-6)
+                && series.text("name", row) == Some(name.as_str())
+        })?;
+        series.number("value", row).filter(|satellite| *satellite >= 0.0).map(|satellite| satellite as u32)
+    })
 }
 
 /// A node as the reference writes it.
