@@ -30,23 +30,24 @@ def _meets_slowly(data: Data) -> str:
     )
 
 
-def _beside_tcp(data: Data) -> str:
+def _beside_tcp(data: Data, where: str = "iu") -> str:
     grid = data.grid(FAIRNESS)
-    means = [float(np.mean(grid.at(f"kbps_{n}", flows=MIXED, where="iu"))) for n in range(3)]
+    means = [float(np.mean(grid.at(f"kbps_{n}", flows=MIXED, where=where))) for n in range(3)]
     said = ", ".join(f"{name} {number(one, 0)}" for name, one in zip(("TFMCC", "PGMCC", "TCP"), means, strict=True))
     return (
         "PGMCC sends nothing again and waits for no timeout, which TCP has to do with the small windows that are left "
         "to it "
-        f"here: {said} kbit/s"
+        f"beside it: {said} kbit/s"
     )
 
 
 def _slow_to_meet(data: Data) -> str:
     shares = data.grid(FAIRNESS).at("least_of_most", flows=PAIRS[0], where="bearer")
     return (
-        "the FIFO of the shared bearer makes round trips of a second, in which two flows of TFMCC meet slowly: in the "
-        f"runs at hand the lower one has from {number(float(shares.min()), 2)} to {number(float(shares.max()), 2)} of "
-        "the higher one"
+        "the FIFO of the shared bearer makes round trips of a second, in which two flows of TFMCC meet slowly: the "
+        "lower one "
+        f"has from {number(float(shares.min()), 2)} to {number(float(shares.max()), 2)} of the other. "
+        f"{_beside_tcp(data, 'bearer')}"
     )
 
 

@@ -130,8 +130,10 @@ def instead(grid: Numbers, of: Mapping[str, str]) -> Numbers:
 def over(one: Array, other: Array) -> Array:
     """One mean over another, with the linear part of each seed.
 
-    The interval of these is that of the ratio in pairs of equal seed (Cochran 1977, §6.3).
+    The interval of these is that of the ratio in pairs of equal seed (Cochran 1977, §6.3). There is none over nothing.
     """
+    if not other.mean() > 0:
+        return np.full_like(one, np.nan)
     ratio = one.mean() / other.mean()
     made: Array = ratio + (one - ratio * other) / other.mean()
     return made
