@@ -291,7 +291,7 @@ def cases():
         yield (
             "M14",
             f"rise of {name}".replace("rise", "fall"),
-            {TEMPORARY: but(of_temporary, at(scheme=scheme, ues=20), kbps=1.4)},
+            {TEMPORARY: but(of_temporary, at(scheme=scheme, ues=10), kbps=1.35)},
         )
         yield "M14", f"− {name} with 3", {TEMPORARY: but(of_temporary, at(scheme=scheme, ues=3), kbps=1.6)}
         for ues, by in ((1, 0.7), (1, 1.3), (100, 0.6), (100, 1.8)):

@@ -66,6 +66,10 @@ class Amount:
     #: Sizes of §5.3.
     sizes: Sequence[int]
 
+    def __str__(self) -> str:
+        """The seeds."""
+        return f"{self.fair} of §5.1, {self.steps} of §5.2, {self.temporary} of §5.3, {self.permanent} of §5.4"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -92,8 +96,8 @@ def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
         return Plan(
-            default=Amount(20, 100, 20, 20, SIZES),
-            single=Amount(20, 30, 20, 20, (1, 10, 100)),
+            default=Amount(20, 100, 30, 20, SIZES),
+            single=Amount(12, 30, 16, 20, (1, 10, 100)),
             crossed=Amount(8, 12, 8, 8, (1, 10, 100)),
             told_s=600.0,
             seeds_told=5,

@@ -93,13 +93,16 @@ def _above_tfmcc(data: Data) -> str:
     )
 
 
-def _window_without_repairs(data: Data) -> str:
+def _levels(data: Data) -> str:
     first, last = data.sizes[0], data.sizes[-1]
-    of = {ues: data.ratio(LEGACY[1], ues) for ues in (first, last)}
+    tfmcc, pgmcc = (
+        f"{data.ratio(one, first)} of TCP with {first} and {data.ratio(one, last)} with {last}" for one in LEGACY
+    )
     return (
-        f"legacy PGMCC has {of[first]} of TCP with {first} and {of[last]} with {last}: it sends nothing again "
-        "and waits "
-        "for no timeout of a repair, so the same losses cost it less than TCP"
+        f"legacy PGMCC has {pgmcc}: it sends nothing again and waits for no timeout of a repair, so the same losses "
+        "cost it "
+        f"less than TCP. Legacy TFMCC has {tfmcc}: of many estimates that scatter the worst is below what any member "
+        "deserves"
     )
 
 
@@ -152,7 +155,7 @@ CAUSES: Mapping[str, str | Callable[[Data], str]] = {
     "M9": _forgets,
     "M11": _small_steps,
     "M12": _above_tfmcc,
-    "M15": _window_without_repairs,
+    "M15": _levels,
     "M17": _marker_lost,
     "M18": _slow_start,
     "M19": _round_trips,

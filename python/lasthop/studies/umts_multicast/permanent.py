@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -130,7 +131,7 @@ def _several(data: Data) -> Judgement:
             f"{SCHEMES[scheme]}, share of the time",
             estimate(100 * data.grid(SEVERAL).at("degraded_share", scheme=scheme)),
             SHARE,
-            100.0,
+            math.inf,
             " %",
         )
         for scheme in MODIFIED

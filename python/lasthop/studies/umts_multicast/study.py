@@ -39,7 +39,7 @@ def perform(bench: Bench) -> Campaign:
         tables=tables.tables(explored.measured, explorer.numbers),
         facts={
             "profile": "ns2 for TCP (NewReno, minimum timeout 0.2 s); of TFMCC and PGMCC all profiles are the same",
-            "seeds": f"{wanted.default}; one answer otherwise: {wanted.single}; two: {wanted.crossed}",
+            "seeds": f"{wanted.default}; with one answer otherwise {wanted.single}; with two {wanted.crossed}",
             "processor time": records.costs_said(explorer.numbers),
         },
     )

