@@ -15,7 +15,7 @@ from lasthop.stats import number
 from lasthop.studies import Picture
 from lasthop.studies.satellite import sky
 from lasthop.studies.satellite.experiments import GEO_MS
-from lasthop.studies.satellite.looks import PHASES
+from lasthop.studies.satellite.looks import PHASES, whole
 from lasthop.studies.satellite.network import CONTROLLED, DURATION_S, Setting, line
 from lasthop.studies.series import Series
 
@@ -119,6 +119,7 @@ def _patterns(seen: Seen) -> Picture:
     for axes in panels[:, 0]:
         axes.set_ylabel("queue (packets)")
     for axes in panels[-1]:
+        whole(axes.xaxis)
         axes.set_xlabel("time (s)")
     panels[0, 0].set_xlim(0, CLOSE_S[1] - CLOSE_S[0])
     panels[0, 0].set_ylim(0, LIMIT + 2)
@@ -166,6 +167,7 @@ def _trend(seen: Seen) -> Picture:
     lower.set_xlim(near[0], near[-1])
     strip.set_xlim(near[0], near[-1])
     lower.set_ylim(0, LIMIT + 2)
+    whole(lower.xaxis)
     lower.set_xlabel("time (s)")
     lower.set_ylabel("queue (packets)")
     columns: dict[str, list[Any]] = {"time_s": near.tolist(), "packets": queue.tolist(), "phase": closely.tolist()}
