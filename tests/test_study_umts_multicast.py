@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 
 import lasthop as lh
 import numpy as np
@@ -14,10 +15,12 @@ from conftest import small_campaign
 from lasthop.results import Table, coded, read_table
 from lasthop.studies import claims
 from lasthop.studies.claims import REPRODUCED
-from lasthop.studies.readings import as_taken, pairs, singles
+from lasthop.studies.readings import AS_TAKEN, as_taken, pairs, singles
 from lasthop.studies.series import Series
 from lasthop.studies.umts_multicast import campaign, experiments, network, readings, reductions, study, telling
 from lasthop.studies.umts_multicast.data import (
+    FAIRNESS,
+    GN,
     PERMANENT,
     SEVERAL,
     TCP_ALONE,
@@ -206,6 +209,24 @@ def test_a_cut_is_a_smaller_window_or_a_lower_rate():
 def test_a_coefficient_of_variation():
     assert reductions.cov(np.array([1.0, 3.0])) == pytest.approx(0.5)
     assert math.isnan(reductions.cov(np.zeros(3)))
+
+
+def test_a_bearer_carries_no_more_than_its_rate():
+    """What TCP hands on in order comes in bursts; what the bearer carries does not."""
+    rows = reductions.permanent_rows(lh.run(experiments.permanent({"scheme": "tcp"}, taken=ALONE), seed=1))
+    most = {name: float(rows["kbps"][rows["flow"] == name].max()) for name in ("carried", "received")}
+    # A second holds 48 packets of 1000 B, or one more that ends in it.
+    assert most["carried"] <= 384 * 49 / 48 < most["received"]
+
+
+def test_the_gn_is_evidence_of_its_own():
+    made = {grid.name: grid for grid in campaign.grids(campaign.plan("full"), [as_taken()])}
+    iu, gn = made[f"{AS_TAKEN}: {FAIRNESS}"], made[f"{AS_TAKEN}: {GN}"]
+    assert not set(iu.seeds) & set(gn.seeds)
+    point = {"where": "gn", "flows": "mod_tfmcc+mod_tfmcc"}
+    members = tomllib.loads(experiments.fairness(point, taken=ALONE).text)["group"][0]["members"]
+    below_first = {network.rnc(int(one.split(".")[0].removeprefix("nb"))) for one in members} & set(range(7))
+    assert below_first == {0, 1}
 
 
 # What the bit tells, packet by packet
