@@ -61,8 +61,10 @@ _QUICK = Extent(
     SOME7, SOME8, seeds=3, seeds6=3, duration=600.0, parts=(300.0, 900.0), errors=(0.01, 0.1, 0.4, 0.7),
     errors_limited=(0.01, 0.05, 0.1, 0.3), max_dat=(2, 3, 4, 6, 9000),
 )  # fmt: skip
-_QUICK_SINGLE = replace(_QUICK, chapter7=FEW7, chapter8=FEW8, duration=300.0, errors=(0.01, 0.4),
-                        max_dat=(2, 4, 9000))  # fmt: skip
+_QUICK_SINGLE = replace(
+    _QUICK, chapter7=FEW7, chapter8=FEW8, duration=200.0, parts=(200.0, 600.0), errors=(0.01, 0.4),
+    errors_limited=(0.01, 0.1, 0.3), max_dat=(2, 4, 9000),
+)  # fmt: skip
 
 
 def extent(reading: Reading, mode: str) -> Extent:

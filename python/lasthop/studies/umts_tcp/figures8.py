@@ -22,7 +22,10 @@ from lasthop.studies.umts_tcp.thesis import HYBRID_RETRANSMISSIONS, VERSIONS
 __all__ = ["ALL"]
 
 _FALLS = "goodput falls with NP, and has a hole at the smallest NP and the largest P"
-_DIP = "the hole is gone, and goodput falls with NP most at the largest P; a full packet passes 750 B and 1000 B alike"
+_DIP = (
+    "the hole of 750 B is gone, and goodput falls with NP most at the largest P; a full packet passes 750 B and 1000 B "
+    "alike"
+)
 _BOWL = "goodput falls with NP + P, then grows"
 
 #: The surfaces of goodput: figure, version, threshold, and what the thesis shows there.
@@ -120,7 +123,7 @@ def _other(grid: Numbers, tcp: str, threshold: int) -> str:
     if tcp == "reno":
         return ""
     apart = grid.gain_pct("goodput_kbps", {"tcp": tcp}, {"tcp": "reno"}, threshold=threshold)
-    return f"The mean is {apart} % above Reno's. "
+    return f"The mean differs from Reno's by {apart} %. "
 
 
 def _spared(data: Data) -> Picture:

@@ -12,7 +12,7 @@ from lasthop.studies.trends import falls, peaks, rises, spread_pct
 from lasthop.studies.umts_tcp import former
 from lasthop.studies.umts_tcp.data import Data
 from lasthop.studies.umts_tcp.measures import along, best_thresholds, corner, more_pct, spreads
-from lasthop.studies.umts_tcp.nulls import another, filled, level, made, mirrored
+from lasthop.studies.umts_tcp.nulls import another, filled, level, made, mirrored, replaced
 from lasthop.studies.umts_tcp.readings import ANY_OBJECT, readings_with
 from lasthop.studies.umts_tcp.scenario import TCP
 from lasthop.studies.umts_tcp.thesis import OPTIMAL, OPTIMUM, VERSIONS, VISIBLE_PCT
@@ -138,7 +138,7 @@ _READ = f"a difference of less than {VISIBLE_PCT} % is less than the last digit 
 
 
 def _worst(grid: Numbers) -> Numbers:
-    return grid.replaced("max_dat", {6: 2}).replaced("threshold", {500: 1500})
+    return replaced(replaced(grid, "max_dat", {6: 2}), "threshold", {500: 1500})
 
 
 CLAIMS: list[Claim[Data]] = [

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from lasthop.studies.claims import Null
+from lasthop.studies.claims import NotRun, Null
 from lasthop.studies.grid import Numbers
 from lasthop.studies.umts_tcp.data import Data
 
-__all__ = ["another", "filled", "instead", "level", "made", "mirrored", "one_timer"]
+__all__ = ["another", "filled", "instead", "level", "made", "mirrored", "one_timer", "replaced"]
 
 Of = Callable[[Numbers], Numbers]
 
@@ -24,7 +24,15 @@ def made(about: str, grid: str, of: Of) -> Null[Data]:
 
 def another(about: str, grid: str, axis: str, instead: Mapping[Any, Any]) -> Null[Data]:
     """One thing in the place of another: ``{value: other}``."""
-    return made(about, grid, lambda numbers: numbers.replaced(axis, instead))
+    return made(about, grid, lambda numbers: replaced(numbers, axis, instead))
+
+
+def replaced(numbers: Numbers, axis: str, instead: Mapping[Any, Any]) -> Numbers:
+    """The same on a grid, if it has both."""
+    missing = [value for value in (*instead, *instead.values()) if not numbers.has(**{axis: value})]
+    if missing:
+        raise NotRun(f"no runs with {axis} {', '.join(map(str, missing))}")
+    return numbers.replaced(axis, instead)
 
 
 def level(grid: str, axis: str, about: str) -> Null[Data]:
