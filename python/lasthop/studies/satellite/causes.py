@@ -52,8 +52,7 @@ def _low(data: Data) -> str:
     levels = [data.mean(RLM, f"subscribed {MULTICAST} {n}").mean for n in (1, 2)]
     return (
         f"RLM's sessions have {number(levels[0], 1)} and {number(levels[1], 1)} layers on average: the fourth, of 256 "
-        "kbit/s, fails while three greedy TCP flows fill the queue, and the third is given up with them. So sessions "
-        "get less than TCP at all times"
+        "kbit/s, does not hold beside three greedy TCP flows. So sessions get less than TCP nearly all the time"
     )
 
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from lasthop.results import Table
 from lasthop.studies.satellite.network import (
-    CAPACITY_KBPS,
     CONTROLLED,
     HEADERS,
     JITTER,
@@ -154,7 +153,8 @@ def _stage(
         kept[f"cov {kind}{suffix}"] = _mean([_variation(series, flow, begin, until, BIN_S) for flow in mine])
         kept[f"long cov {kind}{suffix}"] = _mean([_variation(series, flow, begin, until, LONG_BIN_S) for flow in mine])
     kept[f"jain{suffix}"] = jain(np.array(list(rates.values())))
-    kept[f"utilisation{suffix}"] = series.mean(CONTROLLED, "throughput_kbps", begin, until) / CAPACITY_KBPS
+    sent, capacity = (series.mean(CONTROLLED, name, begin, until) for name in ("throughput_kbps", "rate_bps"))
+    kept[f"utilisation{suffix}"] = 1000 * sent / capacity
     spreads = []
     for flow, names in receivers.items():
         times, layers = series.of(names[0], "layers")
