@@ -63,7 +63,7 @@ class Plan:
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
-        return Plan(seeds=20, seeds_single=16, seeds_crossed=10, seeds_first=20, seeds_first_single=4, seeds_beyond=20)
+        return Plan(seeds=20, seeds_single=20, seeds_crossed=14, seeds_first=20, seeds_first_single=8, seeds_beyond=20)
     return Plan(
         seeds=14, seeds_single=6, seeds_crossed=0, seeds_first=6, seeds_first_single=0, seeds_beyond=4,
         loads=LOADS[-1:], duration=150.0,
