@@ -10,7 +10,7 @@ import numpy as np
 from lasthop.stats import estimate, number
 from lasthop.studies.claims import Claim, Null
 from lasthop.studies.conditions import Judgement, judged, within
-from lasthop.studies.umts_multicast.data import REPORTS, Data
+from lasthop.studies.umts_multicast.data import REPORTS, Data, asking
 from lasthop.studies.umts_multicast.network import SCHEMES
 from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED
 
@@ -80,7 +80,7 @@ CLAIMS: list[Claim[Data]] = [
         "multiplication; 1, 4.2 and 4.8 reports in a round of 1, 10 and 100 equal receivers beside the CLR, ± 15 %",
         why="to look at a bit is a comparison; the reports are those of RFC 4654's timers, computed apart; the paper "
         "counts nothing",
-        judge=_cheap,
+        judge=asking(_cheap),
         null=Null("no suppression: each receiver reports in each round, as many as there are", _everybody),
         see="table-cost",
     ),
