@@ -51,7 +51,7 @@ class Plan:
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
-        return Plan(seeds=12, seeds_others=8, singles=SINGLES)
+        return Plan(seeds=16, seeds_others=8, singles=SINGLES)
     return Plan(
         seeds=3, seeds_others=3, singles=ALL, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
         sessions=(1, 10, 100), beyond_s=500.0,
