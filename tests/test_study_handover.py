@@ -20,7 +20,7 @@ from lasthop.studies.readings import as_taken, singles
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("handover") / "out" / "handover"
-    few = [(campaign, "STARTS", 4), (campaign, "STARTS_SINGLE", {"quick": 2})]
+    few = [(campaign, "STARTS", 4), (campaign, "STARTS_OTHERS", {"quick": 2})]
     still = [(campaign, "GROWTH_STARTS", 1), (campaign, "GROWTH_ROW", 1)]
     with small_campaign("handover", folder, *few, *still) as done:
         pass
@@ -54,8 +54,8 @@ def test_claims_are_judged_at_every_answer(reproduced):
 def test_what_readings_share_is_run_once():
     # An answer about the crowd leaves the single flow alone, one about TCP's timer leaves the crowd alone.
     by_name = {reading.name: reading for reading in singles(QUESTIONS)}
-    alone = campaign.STARTS_SINGLE["quick"] * len(JUDGED)
-    among = campaign.STARTS_SINGLE["quick"] * len(JUDGED_CROWD)
+    alone = campaign.STARTS_OTHERS["quick"] * len(JUDGED)
+    among = campaign.STARTS_OTHERS["quick"] * len(JUDGED_CROWD)
     every = campaign.STARTS * (len(SINGLE) + len(CROWD))
     taken = as_taken()
 

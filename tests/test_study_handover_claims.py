@@ -64,7 +64,8 @@ def made(
         start_s,
         received,
         transit_s=0.1 + waits,
-        sent_s=np.sort(np.concatenate([received, np.full(excess + 8, DOWN + 0.1)])),
+        # UMTS carries 96 packets in two seconds.
+        sent_s=np.linspace(DOWN, DOWN + 1.9, 96 + excess),
         dropped_s=np.full(dropped, DOWN + 1.0),
         in_slow_start=np.arange(dropped) < slow_start * dropped,
         windows=(64.0, 24.0),

@@ -17,9 +17,6 @@ DOWN, UP = HANDOVERS
 
 NAMES = {"TCP": "reno", "XCP": "xcp", "TFRC": "tfrc"}
 
-#: Seconds after a handover in which senders are watched.
-WATCHED = 2.0
-
 #: What the queue in front of the radio link takes, in packets.
 QUEUE = 64.0
 
@@ -34,10 +31,8 @@ INEXACT = {"one second late": "xcp-late", "never told": "xcp-stale", "measured":
 
 
 def _adapts_down(data: Measured) -> Judgement:
-    beyond = {name: data.over(key, lambda trace: trace.excess(DOWN, WATCHED)) for name, key in NAMES.items()}
-    more = {
-        name: data.paired("tfrc", NAMES[name], lambda trace: trace.excess(DOWN, WATCHED)) for name in ("TCP", "XCP")
-    }
+    beyond = {name: data.over(key, lambda trace: trace.excess()) for name, key in NAMES.items()}
+    more = {name: data.paired("tfrc", NAMES[name], lambda trace: trace.excess()) for name in ("TCP", "XCP")}
     adapted = {name: data.adapted(key, DOWN, window=False) for name, key in NAMES.items()}
     ours = ", ".join(f"{name} {one}" for name, one in beyond.items())
     rates = ", ".join(f"{name} {one}" for name, one in adapted.items())
@@ -94,9 +89,8 @@ def _why_slow_up(data: Measured) -> str:
     path = data.variant.rtt_s(fast=True) * FAST
     return (
         f"TCP comes back with a window of {window.mean:.0f} packets to a path of {path:.0f}, and adds one a round "
-        f"trip. It "
-        "is quick only where the path holds no more than the window, and there it fills the path as XCP does, against "
-        "A7"
+        "trip. It is quick only where the path holds no more than the window, and there it fills the path as XCP "
+        "does, against A7"
     )
 
 
@@ -170,8 +164,7 @@ def _why_not_worse(data: Measured) -> str:
     less = data.paired("xcp", INEXACT[best], lambda trace: trace.waste(DOWN, END))
     return (
         f"routers that have the capacity {best} waste {less} packets less than those that know it; in this scenario "
-        f"one flow "
-        "keeps its link busy, and then the rate at which a link sends is its capacity"
+        "one flow keeps its link busy, and then the rate at which a link sends is its capacity"
     )
 
 
@@ -180,25 +173,22 @@ CLAIMS: Sequence[Claim[Measured]] = [
         "A5",
         "V-A",
         "We can observe in Fig. 3(b) that the TFRC source fails to quickly adapt its sending rate to the lower "
-        "available "
-        "bandwidth … Both TCP and XCP succeed in quickly adapting their rate.",
+        "available bandwidth … Both TCP and XCP succeed in quickly adapting their rate.",
         "At 10 s TCP and XCP adapt their sending rate quickly, TFRC does not",
         "TCP, XCP quick",
-        "data packets that the source sends in the first 2 s after 10 s beyond what the new link can carry then; mean "
-        "of "
-        "the start times",
+        "data packets that the source sends in the first 2 s after 10 s beyond what the new link can carry then; "
+        "mean of the start times",
         "TCP and XCP up to 64; TFRC − TCP and TFRC − XCP above 0, paired",
-        "the paper speaks of the sending rate and takes drops for its measure: what the queue of 64 kB takes in costs "
-        "none",
+        "the paper speaks of the sending rate and takes drops for its measure: what the queue of 64 kB takes in "
+        "costs none",
         _adapts_down,
         Null(
             "TFRC's runs in the place of TCP's and XCP's: no difference",
             lambda d: d.replaced({"reno": "tfrc", "xcp": "tfrc"}),
         ),
         former=Former(
-            "median run ≤ 15 R of the new path until the receive rate is within 20 % of the new capacity; TFRC longer "
-            "than "
-            "both",
+            "median run ≤ 15 R of the new path until the receive rate is within 20 % of the new capacity; TFRC "
+            "longer than both",
             "behind a full link the receive rate is the link's, whatever the source sends",
             _adapts_down_formerly,
         ),
@@ -209,18 +199,15 @@ CLAIMS: Sequence[Claim[Measured]] = [
         "A6",
         "V-A",
         "again TFRC is slow adapting to new network conditions, now in the case of an handover from a slower to a "
-        "faster "
-        "link … XCP and TCP take only a few RTT's to adapt.",
+        "faster link … XCP and TCP take only a few RTT's to adapt.",
         "At 20 s XCP and TCP take only a few RTTs to adapt, TFRC is slow",
         "a few RTT",
-        "round trips of the new path from the handover until the receive rate is within 20 % of the new capacity and "
-        "stays "
-        "so for 10 R, less the window of 5 R over which the rate is taken; median of the start times; never counts as "
-        "10 s",
+        "round trips of the new path from the handover until the receive rate is within 20 % of the new capacity "
+        "and stays so for 10 R, less the window of 5 R over which the rate is taken; median of the start times; "
+        "never counts as 10 s",
         "XCP and TCP up to 5 R; TFRC − XCP and TFRC − TCP above 0, paired",
-        "doubling once a round trip takes log₂ 10 = 3.3 of them to ten times the rate, and one for the first answer: "
-        "no "
-        "sender without explicit feedback can do with less",
+        "doubling once a round trip takes log₂ 10 = 3.3 of them to ten times the rate, and one for the first "
+        "answer: no sender without explicit feedback can do with less",
         _adapts_up,
         Null(
             "TFRC's runs in the place of TCP's and XCP's: no difference",
@@ -238,8 +225,7 @@ CLAIMS: Sequence[Claim[Measured]] = [
         "A7",
         "V-A",
         "again TFRC is slow adapting to new network conditions … It is also noticeable that XCP's resultant rate is "
-        "more "
-        "accurate at using the path's full capacity.",
+        "more accurate at using the path's full capacity.",
         "Received after 20 s: XCP more than TCP, TCP more than TFRC",
         "XCP > TCP > TFRC",
         "packets received from 20 to 30 s as a share of what the link can carry, in pairs of equal start time",
@@ -257,13 +243,11 @@ CLAIMS: Sequence[Claim[Measured]] = [
         "A16",
         "VI",
         "It is clear that TFRC could benefit from cross-layer optimizations like the notice of link changes, which "
-        "would "
-        "reset the congestion state of the TFRC algorithm, resulting in a better *Dynamic Behaviour*.",
+        "would reset the congestion state of the TFRC algorithm, resulting in a better *Dynamic Behaviour*.",
         "Notice of the link change improves TFRC's dynamic behaviour",
         "better",
-        "share of capacity received from 20 to 30 s, and drops from 10 to 20 s, with notice and without, in pairs of "
-        "equal "
-        "start time",
+        "share of capacity received from 20 to 30 s, and drops from 10 to 20 s, with notice and without, in pairs "
+        "of equal start time",
         "more received and fewer dropped",
         "“better” is a sign; the two are the paper's yardsticks of dynamic behaviour",
         _notified,
@@ -286,8 +270,8 @@ CLAIMS: Sequence[Claim[Measured]] = [
         "XCP without exact capacity degrades",
         "worse",
         "packets from 10 to 30 s that the links could have carried and did not, and packets dropped; routers that "
-        "hear of the "
-        "capacity one second late, never, or measure it, against those that know it, in pairs of equal start time",
+        "hear of the capacity one second late, never, or measure it, against those that know it, in pairs of equal "
+        "start time",
         "more with each of the three",
         "“needs to know” means that each other way costs something",
         _inexact,

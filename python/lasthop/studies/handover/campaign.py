@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from lasthop.studies.bench import Bench
     from lasthop.studies.readings import Reading
 
-__all__ = ["STARTS", "Campaigner", "planned", "starts_of"]
+__all__ = ["STARTS", "STARTS_OTHERS", "Campaigner", "planned", "starts_of"]
 
 #: Start times of the default reading.
 STARTS = 20
-#: Of readings that answer one question otherwise, by mode; and of those that answer two.
-STARTS_SINGLE = {"quick": 10, "full": 20}
-STARTS_CROSSED = 10
+#: Start times of the other readings, by mode.
+STARTS_OTHERS = {"quick": 10, "full": 20}
 #: Start times at which over-provisioning is tried; and of its row in Table I, which has links many times as fast.
 GROWTH_STARTS, GROWTH_ROW = 3, 5
 
@@ -36,7 +35,7 @@ T = TypeVar("T")
 
 def starts_of(reading: Reading, mode: str) -> int:
     """How many start times a reading has."""
-    return (STARTS, STARTS_SINGLE[mode], STARTS_CROSSED)[len(reading.chosen)]
+    return STARTS_OTHERS[mode] if reading.chosen else STARTS
 
 
 def _starts(count: int) -> Sequence[tuple[float, int]]:
@@ -78,7 +77,7 @@ class Campaigner:
     def _crossed(self, readings: Sequence[Reading]) -> int:
         alone = {_variant(reading).alone for reading in readings} - self._alone.keys()
         among = {_variant(reading).among for reading in readings} - self._among.keys()
-        return STARTS_CROSSED * (len(alone) * len(JUDGED) + len(among) * len(JUDGED_CROWD))
+        return STARTS_OTHERS[self._bench.mode] * (len(alone) * len(JUDGED) + len(among) * len(JUDGED_CROWD))
 
     def _measured(self, reading: Reading) -> Measured:
         variant, starts = _variant(reading), _starts(starts_of(reading, self._bench.mode))

@@ -37,11 +37,10 @@ def _alike(data: Measured) -> Judgement:
 
 
 def _why_newreno_differs(data: Measured) -> str:
-    timed_out = {key: sum(len(trace.timeouts_s) > 0 for trace in data.runs[key]) for key in ("reno",)}
+    timed_out = sum(len(trace.timeouts_s) > 0 for trace in data.runs["reno"])
     return (
-        "several packets of a window are lost at once; NewReno sends one of them again in each round trip, where Reno "
-        "waits "
-        f"for its timer (it expires in {timed_out['reno']} of {len(data.runs['reno'])} runs)"
+        "several packets of a window are lost at once; NewReno sends one of them again in each round trip, where "
+        f"Reno waits for its timer (it expires in {timed_out} of {len(data.runs['reno'])} runs)"
     )
 
 
@@ -68,8 +67,7 @@ def _operations(data: Measured) -> Judgement:
     counted = data.counters["xcp"].operations
     return judged(
         f"{_cost(data, WINDOW_HEADER)} with the header of XCP's paper, which has the window; {_cost(data, '')} with "
-        f"that of "
-        "ns-2, which has rtt/cwnd",
+        "that of ns-2, which has rtt/cwnd",
         *(
             within(f"{_words(name)} of a packet", exact(counted[WINDOW_HEADER + name]), stated, _most(name, stated))
             for name, stated in PAPER.items()
@@ -171,11 +169,9 @@ CLAIMS: Sequence[Claim[Measured]] = [
         "A13",
         "III",
         "its operation requires that three sums and three multiplications are performed in the routers by incoming "
-        "packet "
-        "and that at least three multiplications and one sum are performed per outgoing packet",
+        "packet and that at least three multiplications and one sum are performed per outgoing packet",
         "XCP takes three sums and three multiplications per incoming packet, at least three multiplications and one "
-        "sum per "
-        "outgoing one",
+        "sum per outgoing one",
         "3 + 3 in, at least 3 + 1 out",
         "operations that the router counts, per packet, with a header that has the window (Katabi, Handley, Rohrs "
         "2002, §3.2)",
@@ -188,9 +184,8 @@ CLAIMS: Sequence[Claim[Measured]] = [
         ),
         former=Former(
             "3 + 3 in and 3 + 1 out, exactly, with the header of ns-2",
-            "the paper says “at least” for what goes out, and its figures are those of XCP's paper, whose header has "
-            "the "
-            "window; this was changed after the claim had been found not reproduced",
+            "the paper says “at least” for what goes out, and its figures are those of XCP's paper, whose header "
+            "has the window; this was changed after the claim had been found not reproduced",
             _operations_formerly,
         ),
     ),
@@ -213,17 +208,15 @@ CLAIMS: Sequence[Claim[Measured]] = [
         "A17",
         "II-A",
         "in handovers the admittance and reservation procedures need to be repeated or transferred to the new link. "
-        "Examples of reservation-based architectures include the Intserv [2] and Diffserv [3] models, as well as the "
-        "SWAN [4] "
-        "architecture",
+        "Examples of reservation-based architectures include the Intserv [2] and Diffserv [3] models, as well as "
+        "the SWAN [4] architecture",
         "A handover costs reservation schemes signalling, and IntServ and DiffServ a longer gap than SWAN",
         "costs",
         "packets of signalling within 2 s after the handovers; the longest time for which a flow is without the "
-        "service that "
-        "it had, in pairs of equal seed",
+        "service that it had, in pairs of equal seed",
         "packets above 0 with each of the three; IntServ − SWAN and DiffServ − SWAN above 0",
-        "“need to be repeated” leaves none of them without; Table I grades SWAN's dynamic behaviour above that of the "
-        "others",
+        "“need to be repeated” leaves none of them without; Table I grades SWAN's dynamic behaviour above that of "
+        "the others",
         _signalling,
         Null(
             "best effort in the place of each: nobody has anything to repeat",

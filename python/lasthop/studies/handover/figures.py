@@ -121,10 +121,10 @@ def _counts(data: Measured, id: str, what: str) -> Picture:
     return Picture(
         id=id,
         caption=f"Packets {where} since the start. Mean of {_runs(data)}; the band is the 95 % interval of the mean. "
-        "Lines that would lie on each other are drawn once. IntServ, DiffServ and SWAN carry a flow that asks for 40 % "
-        "of UMTS, the others one that takes what it gets.",
-        alt=f"Lines of packets {what} over 30 s, which change their slope at 10 s and at 20 s. "
-        f"At the end: {'; '.join(said)}.",
+        "Lines that would lie on each other are drawn once. IntServ, DiffServ and SWAN carry a flow that asks for "
+        "40 % of UMTS, the others one that takes what it gets.",
+        alt=f"Lines of packets {what} over 30 s, which change their slope at 10 s and at 20 s. At the end: "
+        f"{'; '.join(said)}.",
         figure=figure,
         data=Table(pa.table(columns)),
     )
@@ -162,16 +162,13 @@ def _intervals(data: Measured, id: str, mechanism: str) -> Picture:
     return Picture(
         id=id,
         caption=f"Interval between consecutive packets at the mobile with {name}, started at {one.start_s:.3f} s; "
-        f"logarithmic, so that both links are seen. Over {_runs(data, mechanism)}, one of a "
-        f"hundred consecutive intervals differs from the one before by a factor of {ratio[0]} on WLAN and {ratio[1]} "
-        f"on UMTS, or "
-        f"more; of all intervals, the 95th percentile is {spread[0]} and {spread[1]} times the 5th. Two seconds after "
-        f"the start "
-        "and each handover are left out.",
-        alt=f"Dots of inter-packet intervals over time with {name}: median "
-        f"{_median(one, fast=True)} ms on WLAN before 10 s and after 20 s, {_median(one, fast=False)} ms on UMTS "
-        "between; "
-        f"the longest is {number(float(interval.max()), 0)} ms.",
+        f"logarithmic, so that both links are seen. Over {_runs(data, mechanism)}, one of a hundred consecutive "
+        f"intervals differs from the one before by a factor of {ratio[0]} on WLAN and {ratio[1]} on UMTS, or more; "
+        f"of all intervals, the 95th percentile is {spread[0]} and {spread[1]} times the 5th. Two seconds after the "
+        "start and each handover are left out.",
+        alt=f"Dots of inter-packet intervals over time with {name}: median {_median(one, fast=True)} ms on WLAN "
+        f"before 10 s and after 20 s, {_median(one, fast=False)} ms on UMTS between; the longest is "
+        f"{number(float(interval.max()), 0)} ms.",
         figure=figure,
         data=Table(pa.table({"time_s": at, "interval_ms": interval})),
     )
@@ -219,8 +216,8 @@ def _frames(data: Measured) -> Picture:
         axes.set_ylabel("interval (ms)")
     return Picture(
         id="figure-4e",
-        caption="Interval between consecutive voice frames at the mobile, among a video, four greedy TCP flows and a "
-        "second flow that asks for service; one run of each. The source's own interval is taken off and 20 ms put "
+        caption="Interval between consecutive voice frames at the mobile, among a video, four greedy TCP flows and "
+        "a second flow that asks for service; one run of each. The source's own interval is taken off and 20 ms put "
         "in its place, so silences do not count; what arrives at one time with its predecessor is drawn at 0.1 ms. "
         f"Frames that never arrive, of those made before 29 s: {', '.join(said)}.",
         alt="Eight panels of dots of intervals between voice frames over time: around 20 ms, spread more widely on "
@@ -265,9 +262,8 @@ def _rates(data: Measured, id: str, lines: Mapping[str, str], about: str) -> Pic
     return Picture(
         id=id,
         caption=f"{about}. Receive rate over the last {width} s as a share of the link's present rate; mean of "
-        f"{_runs(data, next(iter(lines)))}, with the 95 % interval. Right after 10 s what was under way on WLAN "
-        "may still arrive. "
-        f"Packets dropped from 10 to 20 s: {', '.join(drops)}.",
+        f"{_runs(data, next(iter(lines)))}, with the 95 % interval. Right after 10 s what was under way on WLAN may "
+        f"still arrive. Packets dropped from 10 to 20 s: {', '.join(drops)}.",
         alt=f"{len(lines)} lines of the receive rate as a share of the link's over 30 s: {', '.join(lines.values())}.",
         figure=figure,
         data=Table(pa.table(columns)),
@@ -318,11 +314,11 @@ def _grades(data: Measured) -> Picture:
     right.set_xticks([1, 10, 100, MOST_RTTS], ["≤ 1", "10", "100", "never"])
     return Picture(
         id="figure-grades",
-        caption="Measures behind Table I. Left and middle: the worse of both links; right: the worse of both handovers; "
-        "medians over the runs. Circles: the paper's single flow. Squares: voice and video, the worse of both, among "
-        "four greedy TCP flows; frames that come at once have no finite ratio. Shades are the bounds of the grades: media "
-        "friendliness needs both of its measures, but for “low” one is enough. Drops and service below the request "
-        "also count.",
+        caption="Measures behind Table I. Left and middle: the worse of both links; right: the worse of both "
+                "handovers; medians over the runs. Circles: the paper's single flow. Squares: voice and video, the "
+                "worse of both, among four greedy TCP flows; frames that come at once have no finite ratio. Shades "
+                "are the bounds of the grades: media friendliness needs both of its measures, but for “low” one is "
+                "enough. Drops and service below the request also count.",
         alt="; ".join(f"{MECHANISMS[key]}: {a.media} and {a.dynamic} alone, {b.media} and {b.dynamic} in the crowd"
                       for key, (a, b) in rows.items()) + ".",
         figure=figure,
@@ -359,9 +355,8 @@ def _state(data: Measured) -> Picture:
                       annotation_clip=False, fontsize=8)  # fmt: skip
     return Picture(
         id="figure-state",
-        caption="State that the mechanism keeps in the routers of a path of three, beyond their queues of "
-            "packets, over the "
-        "number of flows. None is drawn at 1 B.",
+        caption="State that the mechanism keeps in the routers of a path of three, beyond their queues of packets, "
+            "over the number of flows. None is drawn at 1 B.",
         alt="State in routers at the largest number of flows: "
         + ", ".join(f"{MECHANISMS[key]} {number(float(curve[-1]), 0)} B" for key, curve in curves.items()) + ".",
         figure=figure,

@@ -88,8 +88,8 @@ CLAIMS: Sequence[Claim[Measured]] = [
     Claim(
         "A18",
         "Table I",
-        "COMPARATIVE TABLE OF THE DIFFERENT MECHANISMS PRESENTED IN TERMS OF *Media Friendliness*, *Scalability* AND "
-        "*Dynamic Behaviour*.",
+        "COMPARATIVE TABLE OF THE DIFFERENT MECHANISMS PRESENTED IN TERMS OF *Media Friendliness*, *Scalability* "
+        "AND *Dynamic Behaviour*.",
         "The 21 grades of Table I",
         "21 grades",
         "grades of the median run, from measures by thresholds; IntServ, DiffServ and SWAN in the crowd, the others "
@@ -109,14 +109,12 @@ CLAIMS: Sequence[Claim[Measured]] = [
     Claim(
         "A19",
         "Table I",
-        "*Scalability* - It describes the cost of deploying the new solution at a large scale taking into account the "
-        "legacy "
-        "Internet.",
+        "*Scalability* - It describes the cost of deploying the new solution at a large scale taking into account "
+        "the legacy Internet.",
         "The order of scalability",
         "TCP > TFRC, EWA > XCP, DiffServ, SWAN > IntServ",
-        "four steps, one off if hosts, the bottleneck router, other routers have to change, and if routers keep state "
-        "of each "
-        "flow; read off the values that parts show in a run",
+        "four steps, one off if hosts, the bottleneck router, other routers have to change, and if routers keep "
+        "state of each flow; read off the values that parts show in a run",
         "every order between two grades of the paper's column",
         "the paper's words name these costs (§II, §VI)",
         _order,

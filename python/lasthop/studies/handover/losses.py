@@ -102,14 +102,14 @@ CLAIMS: Sequence[Claim[Measured]] = [
         fitted=FITTED,
         fitted_at=AT_FITTED_DELAY,
         see="figure-3b",
-        cause="what XCP has under way on WLAN comes to the slow link within one delay, and overflows the queue where "
-        "the path holds more than 64 kB; that depends on the delay, which the paper does not give",
+        cause="what XCP has under way on WLAN comes to the slow link within one delay, and overflows the queue "
+        "where the path holds more than 64 kB; that depends on the delay, which the paper does not give",
     ),
     Claim(
         "A3",
         "V-A",
-        "the TFRC source fails to quickly adapt its sending rate … Both TCP and XCP succeed in quickly adapting their "
-        "rate.",
+        "the TFRC source fails to quickly adapt its sending rate … Both TCP and XCP succeed in quickly adapting "
+        "their rate.",
         "TCP loses fewer packets than TFRC on the slower link",
         "TCP < TFRC",
         "data packets dropped from 10 to 20 s, in pairs of equal start time",
@@ -126,8 +126,8 @@ CLAIMS: Sequence[Claim[Measured]] = [
         "Most TCP losses occur in the *slow start* phase, when TCP is probing the network for available capacity",
         "Most of TCP's losses occur in slow start",
         "most",
-        "share of the dropped packets that were sent while the window was below the slow-start threshold; mean of the "
-        "start times",
+        "share of the dropped packets that were sent while the window was below the slow-start threshold; mean of "
+        "the start times",
         "above 0.5",
         "“most” is more than half; the sender's state when it sent the packet decides",
         _slow_start,

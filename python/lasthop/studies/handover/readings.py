@@ -36,8 +36,8 @@ QUESTIONS: Sequence[Question] = [
         [
             Answer(
                 "in flight: moved",
-                "they go, in order, ahead of the new link's queue, whose limit does not apply to them; they count for "
-                "later arrivals",
+                "they go, in order, ahead of the new link's queue, whose limit does not apply to them; they count "
+                "for later arrivals",
                 "We consider the handover to be ideal, that is, it is instantaneous and " + DUPLICATED,
             ),
             Answer(
@@ -80,17 +80,17 @@ QUESTIONS: Sequence[Question] = [
     ),
     Question(
         "Flow beside voice and video",
-        "the paper has no such runs. With 96 kbit/s what asks for service fits into 60 % of UMTS, the smallest share "
-        "that a scheme gives away, so that all of them admit the same flows on both links. It was set before the "
-        "first run",
+        "the paper has no such runs. With 96 kbit/s what asks for service fits into 60 % of UMTS, the smallest "
+        "share that a scheme gives away, so that all of them admit the same flows on both links. It was set before "
+        "the first run",
         [
             Answer("96 kbit/s beside", "12 packets of 1000 B a second: all of it fits into 60 % of UMTS"),
             Answer(
                 "150 kbit/s beside",
                 "it fits into 60 % of WLAN and not into 60 % of UMTS, so that the handover overloads what is given "
                 "away",
-                "in handovers the admittance and reservation procedures need to be repeated or transferred to the new "
-                "link",
+                "in handovers the admittance and reservation procedures need to be repeated or transferred to the "
+                "new link",
                 {"other_kbps": 150},
             ),
         ],

@@ -33,7 +33,7 @@ def runs(mode: str) -> int:
 def perform(bench: Bench) -> Campaign:
     """Makes the runs."""
     from lasthop.studies.crossing import explore
-    from lasthop.studies.handover.campaign import STARTS, STARTS_CROSSED, STARTS_SINGLE, Campaigner
+    from lasthop.studies.handover.campaign import STARTS, STARTS_OTHERS, Campaigner
     from lasthop.studies.handover.figures import pictures
 
     campaigner = Campaigner(bench)
@@ -45,8 +45,8 @@ def perform(bench: Bench) -> Campaign:
         tables=_tables(explored.measured, growth, grown),
         facts={
             "seed": f"{SEED}; in the crowd one for each start time, from {SEED} on",
-            "start times": f"{STARTS} in [0, 1) s, one drawn from each equal part; {STARTS_SINGLE[bench.mode]} of them "
-            f"where one question is answered otherwise, {STARTS_CROSSED} where two are",
+            "start times": f"{STARTS} in [0, 1) s, one drawn from each equal part; {STARTS_OTHERS[bench.mode]} of them "
+            "in readings other than the default",
         },
     )
 
@@ -60,8 +60,8 @@ def _tables(measured: Mapping[str, Measured], growth: Growth, grown: Sequence[Cr
     default = measured[AS_TAKEN]
     return {
         "table-1": (
-            "Table I: our grades beside the paper's. Setting (a) is the paper's single flow, (b) voice and video among "
-            "four greedy TCP flows; reservation schemes take their grades from (b).",
+            "Table I: our grades beside the paper's. Setting (a) is the paper's single flow, (b) voice and video "
+            "among four greedy TCP flows; reservation schemes take their grades from (b).",
             tables.grades(default, growth, grown),
         ),
         "table-1-measures": (
@@ -85,8 +85,8 @@ STUDY = Study(
     source="F. Abrantes, M. Ricardo: On Congestion Control for Interactive Real-time Applications in Dynamic "
     "Heterogeneous 4G Networks (2005)",
     seed_document="001_de5361d7d9d3ec21.txt",
-    question="A mobile moves from WLAN to UMTS and back: the rate falls to a tenth and the delay doubles. "
-    "Which congestion control adapts quickly, and which delivers packets evenly enough for interactive media?",
+    question="A mobile moves from WLAN to UMTS and back: the rate falls to a tenth and the delay doubles. Which "
+    "congestion control adapts quickly, and which delivers packets evenly enough for interactive media?",
     setting=lambda mode: f"WLAN to UMTS at 10 s and back at 20 s · 20 start times · {mode}",
     claims=CLAIMS,
     questions=QUESTIONS,
@@ -130,8 +130,8 @@ STUDY = Study(
         ),
         Assumption(
             "The crowd",
-            "voice (AMR 12.2), video (65 kbit/s) and a third flow, all asking for service "
-            "where there is any, among four greedy TCP flows; all as the standards have it; 20 seeds",
+            "voice (AMR 12.2), video (65 kbit/s) and a third flow, all asking for service where there is any, among "
+            "four greedy TCP flows; all as the standards have it; 20 seeds",
             "the paper has none; on an empty path a reservation does nothing",
         ),
         Assumption(
@@ -143,26 +143,22 @@ STUDY = Study(
         ),
         Assumption(
             "Media friendliness",
-            "median jitter over median interval, and P99 of the ratio of consecutive intervals, "
-            "on "
-            "each link; jitter is the difference of consecutive intervals. In the crowd intervals are between frames, "
-            "the source's own taken off",
+            "median jitter over median interval, and P99 of the ratio of consecutive intervals, on each link; "
+            "jitter is the difference of consecutive intervals. In the crowd intervals are between frames, the "
+            "source's own taken off",
             "the paper's definition of jitter, and its “consecutive interval values may vary in a range of 5”; it "
-            "gives no "
-            "measure for its grades",
+            "gives no measure for its grades",
         ),
         Assumption(
             "Grades",
-            "thresholds on the measures, fixed before the first run; the grade is the worse of both links, "
-            "or of "
+            "thresholds on the measures, fixed before the first run; the grade is the worse of both links, or of "
             "both handovers, and that of the median run",
             "the paper's grades are judgements",
         ),
         Assumption(
             "Scalability",
-            "four steps, one off if hosts need more than TCP or UDP, if the router at the "
-            "bottleneck changes, if others do, and if routers keep state for each flow; read off the values that "
-            "parts show in a run",
+            "four steps, one off if hosts need more than TCP or UDP, if the router at the bottleneck changes, if "
+            "others do, and if routers keep state for each flow; read off the values that parts show in a run",
             "the paper: “the cost of deploying the new solution at a large scale”",
         ),
     ],

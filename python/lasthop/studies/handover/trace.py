@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Packets", "Trace", "trace"]
 
+#: Seconds after the handover to UMTS in which senders are watched.
+WATCHED = 2.0
+
 _NONE: Array = np.empty(0)
 
 
@@ -40,7 +43,7 @@ class Trace:
     received_s: Array
     #: How long each of them had been under way.
     transit_s: Array = field(default_factory=lambda: _NONE)
-    #: When the sender sent data packets.
+    #: When the sender sent data packets, within two seconds after the handover to UMTS.
     sent_s: Array = field(default_factory=lambda: _NONE)
     #: When the network dropped data packets of the flow.
     dropped_s: Array = field(default_factory=lambda: _NONE)
@@ -113,9 +116,9 @@ class Trace:
         ends = here[2:] >= handover
         return _over_median(np.abs(np.diff(here, 2))[ends], self.quiet_intervals(fast=False))
 
-    def excess(self, handover: float, seconds: float) -> float:
-        """Data packets sent within so many seconds of the handover to UMTS beyond what the link can take then."""
-        return max(0.0, _count(self.sent_s, handover, handover + seconds) - SLOW * seconds)
+    def excess(self) -> float:
+        """Data packets sent within two seconds after the handover to UMTS beyond what the link can carry then."""
+        return max(0.0, len(self.sent_s) - SLOW * WATCHED)
 
     def waste(self, begin: float, end: float) -> float:
         """Packets that links could have carried in [begin, end) and did not, and packets that were dropped."""
@@ -215,7 +218,7 @@ def trace(result: Result, flow: str = "flow", *, asks: float | None = None) -> T
         start_s=float(result.flows["start_s"][names.index(flow)]),
         received_s=packets.time_s[received],
         transit_s=packets.time_s[received] - _sent_at(packets, sent, received),
-        sent_s=packets.time_s[sent],
+        sent_s=packets.time_s[sent & (packets.time_s >= HANDOVERS[0]) & (packets.time_s < HANDOVERS[0] + WATCHED)],
         dropped_s=packets.time_s[dropped],
         in_slow_start=_slow_start(result, left) if slow_start else np.empty(0, dtype=bool),
         timeouts_s=_changed(result, "timeouts") if slow_start else _NONE,
