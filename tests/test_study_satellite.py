@@ -298,7 +298,7 @@ def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("satellite") / "out"
     small = campaign.Plan(
         seeds=2, seeds_others=2, singles=campaign.ALL, losses_pct=(0.0, 3.0),
-        leaves_s=(0.0, 9.0), sessions=(1, 10), beyond_s=500.0,
+        leaves_s=(0.0, 9.0), sessions=(1, 10),
     )  # fmt: skip
     changes = ((campaign, "plan", lambda _mode: small), (study, "QUESTIONS", SOME))
     with small_campaign("satellite", folder, *changes) as done:

@@ -44,8 +44,6 @@ class Plan:
     losses_pct: Sequence[float] = experiments.LOSSES_PCT
     leaves_s: Sequence[float] = experiments.LEAVES_S
     sessions: Sequence[int] = experiments.SESSIONS
-    #: Simulated seconds of what the paper claims and does not simulate.
-    beyond_s: float = experiments.BEYOND_S
 
 
 def plan(mode: str) -> Plan:
@@ -54,7 +52,7 @@ def plan(mode: str) -> Plan:
         return Plan(seeds=16, seeds_others=8, singles=SINGLES)
     return Plan(
         seeds=3, seeds_others=3, singles=ALL, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
-        sessions=(1, 10, 100), beyond_s=500.0,
+        sessions=(1, 10, 100),
     )  # fmt: skip
 
 
@@ -78,7 +76,7 @@ class Part:
 
 def parts(plan: Plan) -> list[Part]:
     """All parts."""
-    beyond = {"duration_s": plan.beyond_s}
+    beyond = {"duration_s": experiments.BEYOND_S}
     rlm = {**beyond, "scheme": "RLM"}
     three = {"scenario": tuple(experiments.SCENARIOS)}
     losses = {"loss_pct": plan.losses_pct}

@@ -51,7 +51,7 @@ SCENARIOS = {
 }
 
 #: Simulated seconds of what the paper claims and does not simulate.
-BEYOND_S = 600.0
+BEYOND_S = 500.0
 
 #: Packets lost on the up-link after they were sent, in per cent.
 LOSSES_PCT = (0.0, 0.1, 1.0, 3.0)

@@ -113,7 +113,7 @@ STUDY = Study(
         ),
         Assumption(
             "What the paper does not simulate",
-            "600 s each, from 100 s on; scenarios and RLM 1500 s as in the paper",
+            "500 s each, from 100 s on; scenarios and RLM 1500 s as in the paper",
             "nothing starts or stops in these runs",
         ),
         Assumption(
