@@ -16,10 +16,11 @@ const DELAYS_MS: [f64; 6] = [20.0, 40.0, 60.0, 75.0, 100.0, 150.0];
 const RATES_MBPS: [f64; 5] = [2.0, 10.0, 20.0, 100.0, 1000.0];
 
 /// Reading, packets in the first round trip, round trips to a doubling.
-const READINGS: [(&str, f64, f64); 3] = [
+const READINGS: [(&str, f64, f64); 4] = [
     ("version = 'rfc3448'", 1.0, 2.0),
     ("version = 'rfc5348'", 3.0, 2.0),
     ("version = 'rfc3448', slow_start_limit = 'matched'", 1.0, 1.0),
+    ("version = 'rfc3448', slow_start_limit = 'matched', initial_window = 2", 2.0, 1.0),
 ];
 
 fn slow_start(reading: &str, delay_ms: f64, mbps: f64, until_s: f64) -> Results {

@@ -53,6 +53,10 @@ pub struct Config {
     pub buffer: Option<u32>,
     /// What is done when the receiver's link changes. `off`.
     pub handover: Handover,
+    /// Profile `rfc`: packets for each round trip that the first report allows, W_init. `rfc5348`: 2 to 4, with at most 4380 B
+    /// (RFC 5348 §4.2). `rfc3448`: 1 (RFC 3448 §4.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
     /// Profile `rfc`: what limits the rate until the first loss. `received`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start_limit: Option<SlowStartLimit>,
@@ -71,6 +75,9 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Duration>,
 }
+
+/// The most packets of an initial window.
+const MOST_INITIAL: u32 = 100;
 
 /// The standards of TFRC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -148,12 +155,16 @@ impl Config {
         {
             return bad("rtt_weight", format!("{weight} is no weight of an old mean"), "expected from 0 to below 1");
         }
+        if self.initial_window.is_some_and(|packets| !(1..=MOST_INITIAL).contains(&packets)) {
+            return bad("initial_window", "no such window to begin with".to_owned(), "expected 1 to 100 packets");
+        }
         let names = |fields: &[(&'static str, bool)]| fields.iter().copied().find(|(_, stated)| *stated);
         if profile.is_ns2() {
             let standard = "it exists in profile \"rfc\" only";
             let fields = [
                 ("version", self.version.is_some()),
                 ("handover", self.handover != Handover::Off),
+                ("initial_window", self.initial_window.is_some()),
                 ("slow_start_limit", self.slow_start_limit.is_some()),
                 ("buffer", self.buffer.is_some()),
             ];

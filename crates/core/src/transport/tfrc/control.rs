@@ -25,6 +25,8 @@ pub struct Parameters {
     pub rtt_weight: f64,
     /// Whether the interval follows the last round-trip time (§4.5).
     pub damping: bool,
+    /// The initial window in packets, if it is not the version's.
+    pub initial_window: Option<u32>,
     /// What limits the rate until the first loss.
     pub slow_start_limit: SlowStartLimit,
 }
@@ -230,7 +232,8 @@ impl Control {
         let old = self.allowed.iter().rposition(|(at, _)| *at <= begin).unwrap_or(0);
         self.allowed.drain(..old);
         let sent = self.allowed.first().map_or(self.x, |(_, rate)| *rate);
-        report.rate + self.parameters.segment / rtt > sent
+        // A packet more or less in a round trip is no difference; nor is the last digit of a quotient.
+        report.rate + self.parameters.segment / rtt >= sent * (1.0 - 1e-9)
     }
 
     /// Takes a rate of reception, and gives what it limits the rate to.
@@ -346,12 +349,13 @@ impl Control {
         equation::throughput(self.parameters.segment, rtt, self.p, 4.0 * rtt)
     }
 
-    /// The initial window for each round trip (§4.2, W_init); RFC 3448: one packet.
+    /// The initial window for each round trip (§4.2, W_init); RFC 3448: one packet, unless another is stated.
     fn initial_rate(&self, rtt: f64) -> f64 {
         let s = self.parameters.segment;
-        let window = match self.parameters.version {
-            Version::Rfc5348 => (4.0 * s).min((2.0 * s).max(4380.0)),
-            Version::Rfc3448 => s,
+        let window = match (self.parameters.initial_window, self.parameters.version) {
+            (Some(packets), _) => s * f64::from(packets),
+            (None, Version::Rfc5348) => (4.0 * s).min((2.0 * s).max(4380.0)),
+            (None, Version::Rfc3448) => s,
         };
         window / rtt
     }
@@ -379,6 +383,7 @@ mod tests {
             version,
             rtt_weight: 0.9,
             damping: true,
+            initial_window: None,
             slow_start_limit: SlowStartLimit::Received,
         };
         Control::new(parameters)
