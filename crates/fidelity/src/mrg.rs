@@ -39,7 +39,7 @@ impl Mrg32k3a {
             let [a, b] = [(); 2].map(|()| 2.0 * self.uniform() - 1.0);
             let square = a * a + b * b;
             if square < 1.0 && square > 0.0 {
-                let factor = ((-2.0 * square.ln()) / square).sqrt();
+                let factor = libm::sqrt(-2.0 * libm::log(square) / square);
                 return [a * factor, b * factor];
             }
         }
