@@ -82,7 +82,6 @@ pub struct Meter {
     received: u64,
     received_bytes: u64,
     duplicates: u64,
-    duplicate_bytes: u64,
     loss_events: u64,
     reports: u64,
     /// Of earlier connections.
@@ -111,7 +110,6 @@ impl Meter {
             received: 0,
             received_bytes: 0,
             duplicates: 0,
-            duplicate_bytes: 0,
             loss_events: 0,
             reports: 0,
             lost_before: 0,
@@ -125,7 +123,6 @@ impl Meter {
             received: self.received,
             received_bytes: self.received_bytes,
             duplicates: self.duplicates,
-            duplicate_bytes: self.duplicate_bytes,
             loss_events: self.loss_events,
             reports: self.reports,
             lost_before: self.lost(),
@@ -181,7 +178,6 @@ impl Meter {
         self.received += 1;
         if duplicate {
             self.duplicates += 1;
-            self.duplicate_bytes += u64::from(arrival.payload);
             return;
         }
         self.received_bytes += u64::from(arrival.payload);
@@ -308,7 +304,6 @@ impl Meter {
         probe.value("received_packets", self.received as f64);
         probe.value("received_bytes", self.received_bytes as f64);
         probe.value("duplicate_packets", self.duplicates as f64);
-        probe.value("duplicate_bytes", self.duplicate_bytes as f64);
         let lost = self.lost() as f64;
         probe.value("lost_packets", lost);
         if self.received > 0 {

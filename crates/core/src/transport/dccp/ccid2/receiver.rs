@@ -62,7 +62,6 @@ struct Totals {
     packets: u64,
     bytes: u64,
     duplicates: u64,
-    duplicate_bytes: u64,
     /// Packets that were sent in earlier connections, as far as known.
     expected_before: u64,
     acks: u64,
@@ -117,7 +116,6 @@ impl Receiving for Receiver {
         self.totals.packets += 1;
         if arrival == Arrival::Old {
             self.totals.duplicates += 1;
-            self.totals.duplicate_bytes += u64::from(header.payload);
             return None;
         }
         self.totals.bytes += u64::from(header.payload);
@@ -166,7 +164,6 @@ impl Receiving for Receiver {
         probe.value("received_packets", totals.packets as f64);
         probe.value("received_bytes", totals.bytes as f64);
         probe.value("duplicate_packets", totals.duplicates as f64);
-        probe.value("duplicate_bytes", totals.duplicate_bytes as f64);
         probe.value("lost_packets", lost as f64);
         if expected > 0 {
             probe.value("lost_share", lost as f64 / expected as f64);
