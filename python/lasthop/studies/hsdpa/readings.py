@@ -21,6 +21,7 @@ NS2_TFRC = {
     "tfrc.profile": "ns2",
     "tfrc.version": None,
     "tfrc.slow_start_limit": None,
+    "tfrc.initial_window": None,
     "tfrc.header": "40 B",
     "tfrc.loss_trigger": 3,
 }
@@ -94,6 +95,19 @@ QUESTIONS: Sequence[Question] = [
                 "ns-2's TFRC, with its later slow start and a no-feedback timer of two round trips",
                 "",
                 {**NS2_TFRC, "tfrc.slow_start": "ns-2.35"},
+            ),
+        ],
+    ),
+    Question(
+        "TFRC after its first report",
+        "RFC 3448 §4.3, which the paper's TFRC follows: the first report allows one packet in a round trip",
+        [
+            Answer("TFRC sends 1-1-2-4", "one packet in the first round trip and in the second, then two"),
+            Answer(
+                "TFRC sends 1-2-4",
+                "the first report doubles the rate already: one packet in the first round trip, two in the second",
+                "TFRC mimics the TCP slow start behavior in the beginning of each session",
+                {"tfrc.initial_window": 2},
             ),
         ],
     ),

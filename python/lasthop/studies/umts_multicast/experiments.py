@@ -92,6 +92,7 @@ def _scenario(taken: Taken, *, series: str, state: bool = True, **setting: Any) 
         "requests": taken.requests,
         "tcp": taken.tcp,
         "c": taken.c,
+        "cut_again": taken.cut_again,
         "background": taken.background,
         "cell": taken.cell,
         "cbr_kbps": float(taken.rate_kbps),

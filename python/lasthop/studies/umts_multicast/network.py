@@ -129,6 +129,7 @@ class Setting:
     tcp: Mapping[str, Any] = field(default_factory=dict)
     #: PGMCC's constant C.
     c: float = 0.75
+    cut_again: str = "later_loss"
     #: The rate of an uncontrolled flow, in kbit/s on the wire.
     cbr_kbps: float = 384.0
     #: Of every group.
@@ -267,7 +268,7 @@ def _transport(scheme: str, setting: Setting) -> Any:
     blame = "all"
     if scheme.startswith("mod"):
         blame = "toggle" if setting.indication == "toggle" else "indication"
-    more = {"c": setting.c} if kind == "pgmcc" else {}
+    more = {"c": setting.c, "cut_again": setting.cut_again} if kind == "pgmcc" else {}
     return {kind: {"segment": f"{payload(scheme)} B", "classifier": blame, **more}}
 
 

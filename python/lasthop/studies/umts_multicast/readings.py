@@ -216,6 +216,22 @@ CONSTANT = Question(
     ],
 )
 
+CUT_AGAIN = Question(
+    "what halves PGMCC's window again",
+    "draft-ietf-rmt-bb-pgmcc-03 §2.2 halves it once in each round trip with a loss, in the same way as TCP, whose rule "
+    "is that the lost packet was sent after the last cut (RFC 6582); by its other words any loss that comes with "
+    "feedback for a later packet does",
+    [
+        Answer("a later loss", "the loss of a packet that was sent after the last cut"),
+        Answer(
+            "later feedback",
+            "any loss that is reported with feedback for such a packet, be it of a packet before the cut",
+            "",
+            {"cut_again": "later_feedback"},
+        ),
+    ],
+)
+
 OF_TCP = Question(
     "TCP",
     "the authors used ns-2, and the equation that they give is for Reno; NewReno is its descendant that ns-2's studies "
@@ -252,7 +268,20 @@ BACKGROUND = Question(
     ],
 )
 
-QUESTIONS: Sequence[Question] = [SPAN, LOSSES, BEARER, SHARE, BUFFER, RATE, BIT, REQUESTS, CONSTANT, OF_TCP, BACKGROUND]
+QUESTIONS: Sequence[Question] = [
+    SPAN,
+    LOSSES,
+    BEARER,
+    SHARE,
+    BUFFER,
+    RATE,
+    BIT,
+    REQUESTS,
+    CONSTANT,
+    CUT_AGAIN,
+    OF_TCP,
+    BACKGROUND,
+]
 
 #: What the answers to a question touch, by its name: elsewhere a run is the same, packet for packet.
 TOUCHES: Mapping[str, frozenset[str]] = {
@@ -265,6 +294,7 @@ TOUCHES: Mapping[str, frozenset[str]] = {
     BIT.name: frozenset({FAIR, STEP, MULTICAST, WORSE, MANY_WORSE, TELLS}),
     REQUESTS.name: frozenset({FAIR, MULTICAST, WORSE, MANY_WORSE}),
     CONSTANT.name: frozenset({FAIR, STEP, MULTICAST, MANY_WORSE}),
+    CUT_AGAIN.name: frozenset({FAIR, STEP, MULTICAST, WORSE, MANY_WORSE}),
     OF_TCP.name: frozenset({FAIR, STEP, UNICAST, TCP}),
     BACKGROUND.name: frozenset({FAIR, MULTICAST, UNICAST}),
 }

@@ -41,6 +41,8 @@ class Taken:
     requests: bool = True
     #: PGMCC's constant C: another receiver becomes the acker below so much of the acker's throughput.
     c: float = 0.75
+    #: What halves PGMCC's window again after a cut.
+    cut_again: str = "later_loss"
     #: Parameters of TCP that differ.
     tcp: Mapping[str, Any] = field(default_factory=dict)
     #: Whether all of Table I sends.
