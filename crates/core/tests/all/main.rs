@@ -6,6 +6,7 @@ mod common;
 mod dccp;
 mod diffserv;
 mod directions;
+mod duplicates;
 mod errors;
 mod eurane;
 mod explicit_feedback;
