@@ -70,8 +70,8 @@ def spread(intervals: Array) -> float:
 
 
 #: The percentile of what is large. A window holds at most 64 packets of the queue and what the path holds; a gap in
-#: each
-#: window is two of so many steps from one interval to the next: more than a hundredth of them, less than a twentieth.
+#: each window is two of so many steps from one interval to the next: more than a hundredth of them, less than a
+#: twentieth.
 HIGH = 99
 
 
@@ -85,8 +85,8 @@ def high_jitter(*parts: Array) -> float:
 
 
 def consecutive_ratio(*parts: Array) -> float:
-    """P99 of the ratio of consecutive intervals, the longer over the shorter. Infinite if one of them is not "
-    "positive."""
+    """P99 of the ratio of consecutive intervals, the longer over the shorter. Infinite if more than a hundredth of them
+    have one that is not positive."""
     pairs = np.concatenate(
         [np.empty((2, 0)), *(np.stack([part[:-1], part[1:]]) for part in parts if len(part))], axis=1
     )
@@ -95,7 +95,9 @@ def consecutive_ratio(*parts: Array) -> float:
     longer, shorter = pairs.max(axis=0), pairs.min(axis=0)
     ratios = np.full(len(longer), np.inf)
     np.divide(longer, shorter, out=ratios, where=shorter > 0)
-    return float(np.percentile(ratios, HIGH, method="lower"))
+    with np.errstate(invalid="ignore"):
+        high = float(np.percentile(ratios, HIGH))
+    return float("inf") if np.isnan(high) else high
 
 
 def rfc3550_jitter(transit: Array) -> Array:
