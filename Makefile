@@ -40,7 +40,7 @@ bench-peers: .venv/uv
 	cargo build --release --quiet -p lasthop-bench
 	$(BIN)/python benches/peers/run.py $(if $(INSTALL),--install) $(PEERS_OPTIONS)
 
-## Runs against other simulators' traces: `make fidelity REF=DIR` for others of the same format.
+## Runs against other simulators' traces in tests/reference: `make fidelity REF=DIR` for others of the same format.
 fidelity:
 	mkdir -p target/fidelity
 	cargo run --quiet --profile fast -p lasthop-fidelity -- $(REF) --markdown target/fidelity/table.md

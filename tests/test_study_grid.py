@@ -14,6 +14,7 @@ from lasthop.stats import Estimate
 from lasthop.studies import trends
 from lasthop.studies.bench import CPU, Bench, unfinished
 from lasthop.studies.claims import NotRun
+from lasthop.studies.conditions import FAILS, HOLDS, OPEN
 from lasthop.studies.curves import Line, curves
 from lasthop.studies.grid import Grid, Numbers
 
@@ -86,42 +87,51 @@ def test_the_best_point_and_the_table_of_runs():
 
 
 def test_a_trend_is_the_difference_of_its_ends():
-    differences, against = trends.rises("rate at", PLAIN.over("rate", "size"), (1, 2, 4))
-    assert not against
-    assert [one.mean for one in differences.values()] == pytest.approx([3])
-    differences, against = trends.falls("rate at", PLAIN.over("rate", "size"), (1, 2, 4))
-    assert [one.mean for one in differences.values()] == pytest.approx([-3])
-    assert len(against) == 2 and "rises by 1 from 1 to 2" in against[0]
+    rising = trends.rises("rate", PLAIN.over("rate", "size"), (1, 2, 4))
+    assert [one.value.mean for one in rising] == pytest.approx([3, 1 / 3, 2 / 3])
+    assert all(one.state() == HOLDS for one in rising)
+    falling = trends.falls("rate", PLAIN.over("rate", "size"), (1, 2, 4))
+    assert falling[0].value.mean == pytest.approx(-3)
+    assert all(one.state() == FAILS for one in falling)
 
 
-def test_a_step_against_a_trend_counts_if_it_is_more_than_chance():
-    def of(noise):
-        return lambda value: SEEDS + {1: 0.0, 2: -1.0, 4: 3.0}[value] + (np.array(noise) if value == 2 else 0.0)
+def test_a_step_against_a_trend_counts_if_it_is_more_than_a_tenth_of_it():
+    def steps(back, noise):
+        def of(value):
+            made = SEEDS + {1: 0.0, 2: -back, 4: 3.0}[value]
+            return made + (np.array(noise) if value == 2 else 0.0)
 
-    _, against = trends.rises("rate at", of([0.0, 0.1, -0.1]), (1, 2, 4))
-    assert len(against) == 1
-    _, against = trends.rises("rate at", of([0.0, 9.0, -9.0]), (1, 2, 4))
-    assert not against
+        ends, first, _ = trends.rises("rate", of, (1, 2, 4))
+        assert ends.state() == HOLDS
+        return first.state()
+
+    assert steps(0.2, [0.0, 0.01, -0.01]) == HOLDS
+    assert steps(1.0, [0.0, 0.1, -0.1]) == FAILS
+    # What is not known is not taken for a level step.
+    assert steps(0.0, [0.0, 9.0, -9.0]) == OPEN
 
 
 def test_bends_are_of_steps_for_each_unit():
-    square = trends.bends("x", lambda value: SEEDS + value**2, (1, 2, 4), up=True)
     # Slopes 3 and 6.
-    assert [one.mean for one in square.values()] == pytest.approx([3])
+    square = trends.bends("x", lambda value: SEEDS + value**2, (1, 2, 4), up=True)
+    assert square.value.mean == pytest.approx(3) and square.state() == HOLDS
     root = trends.bends("x", lambda value: SEEDS + value**0.5, (1, 2, 4), up=False)
-    assert all(one.mean > 0 for one in root.values())
+    assert root.state() == HOLDS
+    assert trends.bends("x", lambda value: SEEDS + value, (1, 2, 4), up=True).state() == FAILS
 
 
-def test_a_peak_lies_between_the_ends():
-    best, differences, against = trends.peaks("rate", lambda value: SEEDS - (value - 2) ** 2, (1, 2, 4))
-    assert best == 2 and not against
-    assert [one.mean for one in differences.values()] == pytest.approx([1, 4])
-    best, differences, against = trends.peaks("rate", PLAIN.over("rate", "size"), (1, 2, 4))
-    assert best == 4 and not differences and "the last value" in against[0]
+def test_a_peak_is_above_both_ends():
+    peak = trends.peaks("rate", lambda value: SEEDS - (value - 2) ** 2, (1, 2, 4), 2)
+    assert [one.value.mean for one in peak] == pytest.approx([1, 4])
+    rising = trends.peaks("rate", PLAIN.over("rate", "size"), (1, 2, 4), 2)
+    assert [one.state() for one in rising] == [HOLDS, FAILS]
 
 
-def test_spread():
-    assert trends.spread_pct([Estimate(value, 0, 3) for value in (50.0, 51.0, 55.0)]) == pytest.approx(10)
+def test_a_spread_is_that_of_means_in_pairs():
+    # A seed's own largest and least would be further apart: 60 over 50 at the first, 55 over 50 at the second.
+    each = [np.array([50.0, 50.0]), np.array([60.0, 50.0]), np.array([50.0, 55.0])]
+    assert trends.spread_pct(each) == pytest.approx([20, 0])
+    assert trends.spread_pct([SEEDS, 1.1 * SEEDS]) == pytest.approx([10, 10, 10])
 
 
 def test_a_figure_has_its_numbers():

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from lasthop.studies.handover import grades, measures, overprovision
 from lasthop.studies.handover.frames import Frames, from_datagrams, from_stream, in_order, sent_places
-from lasthop.studies.handover.measures import Trace, Units
+from lasthop.studies.handover.measures import Units
 from lasthop.studies.handover.scalability import FLOWS, Counted, counters
-from lasthop.studies.handover.scenario import DELAYS, END, FAST, SLOW
+from lasthop.studies.handover.scenario import END, FAST, SLOW, Variant
+from lasthop.studies.handover.trace import Trace
 
 
 def _trace(received, dropped=()):
@@ -41,6 +42,24 @@ def test_spread_of_known_intervals():
     assert math.isinf(measures.spread(np.array([-1.0] * 10 + [1.0] * 90)))
 
 
+def test_a_gap_in_each_window_shows_in_consecutive_intervals_only():
+    # Every sixtieth interval is five times as long: two steps of sixty, which P95 over P5 and the median do not see.
+    intervals = np.tile([0.02] * 59 + [0.1], 20)
+    assert measures.spread(intervals) == pytest.approx(1)
+    assert measures.relative_jitter(intervals) == 0
+    assert measures.consecutive_ratio(intervals) == pytest.approx(5)
+    assert measures.high_jitter(intervals) == pytest.approx(4)
+    # One in a thousand is not seen.
+    assert measures.consecutive_ratio(np.array([0.02] * 999 + [0.1])) == pytest.approx(1)
+
+
+def test_consecutive_intervals_of_parts_and_of_what_comes_at_once():
+    # Where a part begins there is no step.
+    assert measures.consecutive_ratio(np.full(9, 0.01), np.full(9, 0.05)) == pytest.approx(1)
+    assert math.isinf(measures.consecutive_ratio(np.tile([0.0, 0.02], 20)))
+    assert math.isnan(measures.consecutive_ratio(np.empty(0)))
+
+
 def test_jitter_as_rfc_3550_has_it():
     # Transits of 100, 110, 100, 130 ms: the differences are 10, 10, 30 ms.
     after = measures.rfc3550_jitter(np.array([100.0, 110.0, 100.0, 130.0]))
@@ -60,7 +79,29 @@ def test_the_peak_is_what_ends_after_the_handover():
     assert _trace(received).peak(10.0) == pytest.approx(gap * SLOW)
 
 
+def test_the_jump_at_a_handover_counts_beyond_the_change_of_the_rate():
+    down = np.arange(8, 10, 1 / FAST)
+    # One after another at the new rate: 1/48 s after 1/480 s, nine tenths of an interval on UMTS.
+    assert _trace(np.concatenate([down, np.arange(down[-1] + 1 / SLOW, 20, 1 / SLOW)])).jump(10.0) == pytest.approx(0.9)
+    # With 100 ms in between it is that and less an interval on WLAN.
+    late = np.concatenate([down, np.arange(down[-1] + 0.1, 20, 1 / SLOW)])
+    assert _trace(late).jump(10.0) == pytest.approx((0.1 - 1 / FAST) * SLOW)
+
+
 # Adaptation
+
+
+def test_what_a_source_sends_beyond_the_new_capacity():
+    # 96 packets fit into the two seconds after 10 s on UMTS.
+    sent = 10.5 + np.arange(130) * 0.01
+    assert Trace(0.0, np.empty(0), sent_s=sent).excess() == 130 - 96
+    assert Trace(0.0, np.empty(0), sent_s=sent[:90]).excess() == 0
+
+
+def test_what_is_not_carried_or_dropped_is_wasted():
+    # From 10 to 30 s the links carry 480 and 4800 packets; 400 and 4000 came, and 7 were dropped.
+    received = np.concatenate([np.linspace(10, 19.9, 400), np.linspace(20, 29.9, 4000)])
+    assert _trace(received, [11.0] * 7).waste(10.0, 30.0) == 80 + 800 + 7
 
 
 def test_time_to_adapt_of_known_arrivals():
@@ -177,7 +218,7 @@ def test_the_delay_bound_of_voice_is_that_of_rfc_2212():
     # 144 B of tokens, packets of 72 B and 30 kbit/s: 19.2 ms of burst, 57.6 ms of packets at two hops and the
     # sender's own, 20.8 and 0.08 ms of the longest packet; the empty way takes 140 ms, 1.5 ms and 6 µs.
     expected = 0.0192 + 0.0576 + 1 / 48 + 0.00008 + 0.14 + 0.0015 + 72 * 8 / 100e6
-    assert overprovision.delay_bound_s(DELAYS[2]) == pytest.approx(expected, rel=1e-6)
+    assert overprovision.delay_bound_s(Variant()) == pytest.approx(expected, rel=1e-6)
 
 
 def _counted(core_bytes, hosts=(), bottleneck=()):
@@ -197,7 +238,7 @@ def test_state_of_each_flow_is_the_slope_in_the_core():
 
 
 @pytest.mark.parametrize(
-    ("jitter", "spread", "grade"),
+    ("jitter", "ratio", "grade"),
     [
         (0.05, 1.2, "very high"),
         (0.05, 1.3, "high"),
@@ -209,8 +250,8 @@ def test_state_of_each_flow_is_the_slope_in_the_core():
         (1.1, 11.0, "very low"),
     ],
 )
-def test_grades_of_media_friendliness(jitter, spread, grade):
-    assert grades.media_friendliness(jitter, spread) == grade
+def test_grades_of_media_friendliness(jitter, ratio, grade):
+    assert grades.media_friendliness(jitter, ratio) == grade
 
 
 @pytest.mark.parametrize(
@@ -255,6 +296,6 @@ def test_the_median_run_gives_the_grade():
 
 def test_round_trips_of_the_empty_path():
     # 70 ms each way, and a packet of 1000 B takes 1/480 s at 3.84 Mbit/s.
-    assert DELAYS[2].rtt_s(fast=True) == pytest.approx(0.14 + 1 / 480)
-    assert DELAYS[2].rtt_s(fast=False) == pytest.approx(0.28 + 1 / 48)
+    assert Variant().rtt_s(fast=True) == pytest.approx(0.14 + 1 / 480)
+    assert Variant().rtt_s(fast=False) == pytest.approx(0.28 + 1 / 48)
     assert END == 30

@@ -1,10 +1,9 @@
-"""The study `hsdpa`: its reductions, its judgements on made-up numbers, and a small run of everything."""
+"""The study `hsdpa`: its reductions, its readings, and a small run of everything."""
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 
 import lasthop as lh
 import numpy as np
@@ -14,206 +13,53 @@ from conftest import small_campaign
 from lasthop.results import Result, Table, coded, read_table
 from lasthop.stats import bootstrap, estimate
 from lasthop.studies import claims
-from lasthop.studies.claims import NOT_COMPARABLE, NOT_REPRODUCED, NOT_YET_RUN, REPRODUCED
 from lasthop.studies.grid import Numbers
-from lasthop.studies.hsdpa import air, campaign, firstloss, percentiles, reductions, scenario, transfers
-from lasthop.studies.hsdpa.campaign import MAIN
-from lasthop.studies.hsdpa.data import Data
+from lasthop.studies.hsdpa import air, campaign, percentiles, recorded, reductions, scenario, study, transfers
+from lasthop.studies.hsdpa.data import of_all, portion
 from lasthop.studies.hsdpa.judgements import CLAIMS
-from lasthop.studies.hsdpa.losses import FIRST
-from lasthop.studies.hsdpa.scenario import ASSUMED, LARGE, LOADS, MEDIUM, PROTOCOLS, SCHEDULERS, SIZES, SMALL
+from lasthop.studies.hsdpa.readings import QUESTIONS
+from lasthop.studies.hsdpa.scenario import LARGE, PROTOCOLS, SCHEDULERS, SIZES
+from lasthop.studies.readings import AS_TAKEN, as_taken, pairs, singles
 
-CLAIM = {claim.id: claim for claim in CLAIMS}
-NOISE = np.array([-1.0, 0.0, 1.0, 0.5, -0.5])
-AXES = {"protocol": tuple(PROTOCOLS), "scheduler": tuple(SCHEDULERS), "ues": LOADS}
-
-
-# Judgements, on numbers as the paper has them
+# Ratios of all runs
 
 
-def sir(scheduler):
-    return scheduler == "max_sir"
+def test_a_ratio_of_all_runs_weighs_each_by_what_it_has():
+    part, whole = np.array([1.0, 0.0, 4.0, 0.0]), np.array([10.0, 0.0, 10.0, 20.0])
+    each = of_all(part, whole)
+    assert each.mean() == pytest.approx(5 / 40)
+    # Cochran 1977, (6.13): the variance of a ratio of totals, to first order.
+    residuals = part - 5 / 40 * whole
+    assert each.std(ddof=1) == pytest.approx(math.sqrt((residuals**2).sum() / 3) / whole.mean())
+    assert np.isnan(of_all(part, np.zeros(4))).all()
 
 
-def of_size(size, protocol, scheduler, ues):
-    """Sums over a hundred transfers of a size."""
-    large, tcp = size in LARGE, protocol == "tcp"
-    timeouts = (100 if sir(scheduler) else 50) if tcp and size not in SMALL else 0
-    spurious = timeouts * (0.7 if sir(scheduler) else 0.1)
-    events = {LARGE[0]: 60 if tcp else 40, LARGE[1]: 80 if tcp else 120}.get(size, 0)
-    rate = 45 if size == SIZES[0] else 10 * math.sqrt(size) * (1.5 if sir(scheduler) else 1)
-    return {
-        "transfers": 100,
-        "finished": 100,
-        "rate_kbps": 100 * rate * (1 if tcp else 1.05),
-        "timeouts": timeouts,
-        "spurious": spurious,
-        "nofeedback": 3 if not tcp and sir(scheduler) and large else 0,
-        "events": events,
-        "dropped": 10 * (events + timeouts - spurious),
-        "lossy": 20 if size == MEDIUM else 100 if large else 0,
-        "above_mild": (2 if sir(scheduler) and ues == 65 else 0) if size == LARGE[1] else 1 if size == MEDIUM else 60,
-        "above_high": 15 if size == LARGE[0] else 0,
-    }
-
-
-def of_run(protocol, scheduler, ues):
-    """What a run has once."""
-    each = [of_size(size, protocol, scheduler, ues) for size in SIZES]
-    more = 0.05 if protocol == "tfrc" else 0.0
-    load = {("round_robin", 50): 2.2, ("round_robin", 65): 2.5, ("max_sir", 50): 2.9, ("max_sir", 65): 3.3}
-    goodput = 1000 * (load[scheduler, ues] + more)
-    return {
-        **{name: sum(one[name] for one in each) for name in ("transfers", "timeouts", "spurious", "nofeedback")},
-        "receivers_0": 0.05,
-        "one_or_two": 0.6 if sir(scheduler) else 0.4,
-        "five_or_more": 0.1 if sir(scheduler) else 0.3,
-        "files": goodput / 4,
-        "goodput_kbps": goodput,
-        "retransmitted_kbps": 55.0 if protocol == "tcp" else 0.0,
-        "jain": 0.6 if sir(scheduler) else 0.8,
-        "upper_half_share": 0.75 if sir(scheduler) else 0.6,
-    }
-
-
-def rates(size, scheduler, **_):
-    """Rates of twenty transfers of a size, two of which are slow."""
-    usual = 10 * math.sqrt(size)
-    slow = (40 if sir(scheduler) else 48) if size == SIZES[0] else usual / 2
-    return [slow] * 2 + [usual] * 18
-
-
-def paper(of_size=of_size, of_run=of_run, rates=rates, before=None, axes=AXES):
-    """The runs of a study in which everything is as the paper says, but for what is given."""
-    points = list(Numbers(axes, (0,), {}).points())
-    shape = [len(values) for values in axes.values()]
-    columns = {}
-    for point in points:
-        for name, value in of_run(**point).items():
-            columns.setdefault(name, []).append(value)
-        for size in SIZES:
-            for name, value in of_size(size, **point).items():
-                columns.setdefault(f"{name}_{size}", []).append(value)
-    shares = ("one_or_two", "five_or_more", "receivers_0", "jain", "upper_half_share")
-    values = {
-        name: np.array(column, dtype=float).reshape(*shape, 1) * (1 + (0 if name in shares else 0.1) * NOISE)
-        for name, column in columns.items()
-    }
-    rows = [
-        {**point, "seed": seed, "bytes": float(size), "rate_kbps": rate * (1 + 0.01 * NOISE[seed])}
-        for point in points
-        for seed in range(len(NOISE))
-        for size in SIZES
-        for rate in rates(size, **point)
-    ]
-    grids = {MAIN: Numbers(axes, tuple(range(len(NOISE))), values, Table(pa.Table.from_pylist(rows)))}
-    first = {name: axes[name] for name in ("protocol", "scheduler")} | {"ues": (65,)}
-    before = before or {"tcp": 300.0, "tfrc": 400.0}
-    counts = np.array([[[before[protocol] + 10 * NOISE] for _ in SCHEDULERS] for protocol in PROTOCOLS])
-    grids[FIRST] = Numbers(first, tuple(range(len(NOISE))), {"before_first_loss": counts})
-    return Data("made up", grids)
-
-
-def judged(id, data):
-    judgement = CLAIM[id].judge(data)
-    return judgement.verdict, judgement.reason
-
-
-def test_the_paper_reproduces_itself():
-    data = paper()
-    for claim in CLAIMS:
-        judgement = claim.judge(data)
-        assert judgement.verdict == REPRODUCED, (claim.id, judgement.reason)
-        assert judgement.ours != "–", claim.id
-
-
-def changed(of, when=lambda *_: True, **changes):
-    """Like ``of``, with some of its numbers multiplied where ``when`` holds."""
-
-    def made(*args, **point):
-        numbers = of(*args, **point)
-        where = {**point, "size": args[0] if args else None}
-        return numbers | {name: numbers[name] * by for name, by in changes.items() if when(where)}
-
-    return made
-
-
-WITH_RR = {"when": lambda where: where["scheduler"] == "round_robin"}
-WITH_TFRC = {"when": lambda where: where["protocol"] == "tfrc"}
-
-#: For each claim numbers that speak against it.
-AGAINST = {
-    "H1": {"of_size": lambda size, **point: of_size(size, **point) | {"lossy": 2}},
-    "H2": {"of_size": changed(of_size, lossy=2.0)},
-    "H3": {"of_size": changed(of_size, above_high=3.0)},
-    "H4": {"of_size": changed(of_size, above_mild=3.0)},
-    "H5": {"of_size": changed(of_size, timeouts=4.0, **WITH_RR)},
-    "H6": {"of_run": changed(of_run, spurious=0.5)},
-    "H7": {"of_run": changed(of_run, nofeedback=50)},
-    "H8": {"of_size": changed(of_size, events=4.0, **WITH_TFRC)},
-    "H9": {"of_run": changed(of_run, one_or_two=2.0, **WITH_RR)},
-    "H10": {"of_run": changed(of_run, goodput_kbps=1.3, when=lambda w: w["ues"] == 50 and sir(w["scheduler"]))},
-    "H11": {"of_size": changed(of_size, rate_kbps=1.2, **WITH_TFRC)},
-    "H12": {"rates": lambda *_, **__: [10.0] * 2 + [500.0] * 18},
-    "H13": {"rates": lambda *_, **__: [30.0] * 20},
-    "H14": {"of_run": changed(of_run, goodput_kbps=0.9, **WITH_TFRC)},
-    "H16": {"of_run": changed(of_run, jain=0.5, **WITH_RR)},
-    "H17": {"of_run": changed(of_run, upper_half_share=1.5, **WITH_RR)},
-    "H18": {"of_size": changed(of_size, dropped=0.2)},
-    "H19": {"before": {"tcp": 400.0, "tfrc": 300.0}},
-    "H20": {"of_run": changed(of_run, retransmitted_kbps=3.0)},
-    "H21": {"of_size": changed(of_size, rate_kbps=1.5)},
-    "H22": {"of_run": changed(of_run, spurious=9.0, **WITH_RR)},
-}
-
-
-@pytest.mark.parametrize("id", AGAINST)
-def test_what_speaks_against_a_claim_is_said(id):
-    verdict, reason = judged(id, paper(**AGAINST[id]))
-    assert verdict == NOT_REPRODUCED and reason
-
-
-def test_loads_must_not_reverse_a_conclusion():
-    reverse = changed(of_run, files=0.2, when=lambda where: where["ues"] == 50 and sir(where["scheduler"]))
-    verdict, reason = judged("H15", paper(of_run=reverse))
-    assert verdict == NOT_REPRODUCED and "H10, TCP: files" in reason
-    level = paper(of_run=lambda **at: of_run(**at) | ({"five_or_more": 0.1} if at["ues"] == 50 else {}))
-    assert judged("H15", level)[0] == REPRODUCED, "no difference at one load reverses nothing"
-
-
-def test_what_may_be_chance_decides_nothing():
-    # RR and SIR alike, but for noise that is not common to both.
-    data = paper()
-    grid = data.main
-    jain = np.full((2, 2, 2, len(NOISE)), 0.7)
-    jain[:, 1] += 0.01 * NOISE
-    other = Data("made up", {**data.grids, MAIN: replace(grid, values={**grid.values, "jain": jain})})
-    verdict, reason = judged("H16", other)
-    assert verdict == NOT_COMPARABLE and "holds 0" in reason
-
-
-def test_a_reading_with_one_load_leaves_some_claims_out():
-    one = paper(axes={**AXES, "ues": (65,)})
-    held = {claim.id: claims.judge(claim, "a", {"a": one}).verdict for claim in CLAIMS}
-    assert {id for id, verdict in held.items() if verdict == NOT_YET_RUN} == {"H10", "H15"}
-    assert all(verdict == REPRODUCED for id, verdict in held.items() if id not in ("H10", "H15"))
-
-
-def test_every_claim_can_be_seen():
-    assert all(claim.see.startswith(("figure-", "table-")) for claim in CLAIMS)
-    assert all(claim.why and claim.tolerance for claim in CLAIMS)
+def test_none_of_few_is_not_none():
+    none = portion(np.zeros(3), np.array([10.0, 10.0, 10.0]))
+    # Clopper and Pearson: 1 − 0.025 ** (1 / 30) = 11.57 %.
+    assert (none.mean, none.high) == (0.0, pytest.approx(11.57, abs=0.01))
 
 
 # Percentiles
 
 
 def test_percentiles_are_of_all_runs_together():
-    runs = [np.arange(1.0, 51.0), np.arange(51.0, 102.0)]
+    each = [np.arange(1.0, 51.0), np.arange(51.0, 102.0)]
+    runs, less = percentiles.Pooled(each), percentiles.Pooled([run - 2 for run in each])
     assert percentiles.lowest(runs).mean == pytest.approx(6.0)
-    assert percentiles.lowest_difference(runs, [run - 2 for run in runs]).mean == pytest.approx(2.0)
-    assert percentiles.lowest_difference(runs, [run - 2 for run in runs]).half == pytest.approx(0.0, abs=1e-9)
-    assert math.isnan(percentiles.lowest(runs[:1]).half)
-    assert math.isnan(percentiles.lowest([np.zeros(0), np.zeros(0)]).mean)
+    assert percentiles.lowest_difference(runs, less).mean == pytest.approx(2.0)
+    assert percentiles.lowest_difference(runs, less).half == pytest.approx(0.0, abs=1e-9)
+    assert math.isnan(percentiles.lowest(percentiles.Pooled(each[:1])).half)
+    assert math.isnan(percentiles.lowest(percentiles.Pooled([np.zeros(0), np.zeros(0)])).mean)
+
+
+def test_a_percentile_of_drawn_runs_is_that_of_their_values():
+    random = np.random.default_rng(3)
+    each = [random.normal(size=count) for count in (7, 0, 40, 23)]
+    pooled = percentiles.Pooled(each)
+    for drawn in ([0, 1, 2, 3], [2, 2, 0, 1], [3, 3, 3, 3], [0, 0, 0, 0]):
+        wanted = np.quantile(np.concatenate([each[run] for run in drawn]), 0.05)
+        assert pooled.quantile(drawn) == pytest.approx(wanted)
 
 
 def test_a_bootstrap_of_a_mean_has_students_interval():
@@ -307,22 +153,47 @@ def test_slots_are_counted_from_the_end_of_the_first_seconds():
     assert kept["radio_kbps"] == pytest.approx(8e-3 * 118e6 / 295)
 
 
-def test_packets_before_the_first_loss():
-    def row(time, event, flow, connection, payload=1450):
+def test_packets_of_a_transfer_and_which_were_lost():
+    def row(time, event, flow, connection, number, payload=1450):
         return {
-            "time_s": time, "event": event, "flow": flow, "connection": connection, "payload_bytes": payload,
+            "time_s": time, "event": event, "flow": flow, "connection": connection, "number": number,
+            "payload_bytes": payload,
         }  # fmt: skip
 
     packets = Table(
         pa.Table.from_pylist(
             [
-                row(0.1, "sent", "d[0]", 0), row(0.2, "sent", "d[0]", 1), row(0.3, "sent", "d[0]", 1),
-                row(0.35, "sent", "d[0]", 1, payload=0), row(0.4, "dropped", "d[0]", 1), row(0.5, "sent", "d[0]", 1),
-                row(0.6, "dropped", "d[0]", 1), row(0.2, "sent", "d[2]", 1), row(0.4, "dropped", "d[1]", 1),
+                row(0.1, "sent", "d[0]", 0, 1), row(0.2, "sent", "d[0]", 1, 1), row(0.3, "sent", "d[0]", 1, 2),
+                row(0.35, "sent", "d[0]", 1, 3, payload=0), row(0.4, "dropped", "d[0]", 1, 2),
+                row(0.5, "sent", "d[0]", 1, 4), row(0.6, "dropped", "d[0]", 1, 4), row(0.2, "sent", "d[2]", 1, 1),
+                row(0.4, "dropped", "d[1]", 1, 1),
             ]
         )
     )  # fmt: skip
-    assert firstloss.before_first_loss(packets, {("d[0]", 1), ("d[2]", 1)}) == [2]
+    made = recorded.packets_of(packets, {("d[0]", 1), ("d[2]", 1)})
+    assert made["d[0]", 1][0].tolist() == [0.2, 0.3, 0.5] and made["d[0]", 1][1].tolist() == [False, True, True]
+    assert not made["d[2]", 1][1].any()
+
+
+def test_losses_within_a_round_trip_are_one_event():
+    # RFC 3448 §5.2: a loss event takes all losses within a round trip of its first one.
+    assert recorded.events(np.array([0.0, 0.1, 0.152, 0.153, 0.3, 0.31])) == 3
+    assert recorded.events(np.zeros(0)) == 0
+    times = np.arange(1000) * 1.0
+    random = np.random.default_rng(1)
+    # Packets farther apart than a round trip: each loss is an event. All in one round trip: one event.
+    assert recorded.events_apart(times, 10, random) == 10
+    assert recorded.events_apart(times / 1e4, 10, random) == 1
+
+
+def test_users_and_their_rates():
+    # Bytes over the time that they took: 100 kB in 1 s and 10 kB in 20 s are 42 kbit/s, with a slowest of 4 kbit/s.
+    of = {
+        "mobile": np.array([0, 0, 1, 2]),
+        "bytes": np.array([100e3, 10e3, 50e3, 50e3]),
+        "rate_kbps": np.array([800.0, 4.0, 400.0, np.nan]),
+    }
+    assert reductions.users(of) == {"users": 3.0, "slow_users": 2.0, "users_once_slow": 2.0}
 
 
 # The air
@@ -347,25 +218,60 @@ def point(**changes):
     return {"protocol": "tcp", "scheduler": "round_robin", "ues": 65, **changes}
 
 
-def test_readings_change_what_they_say():
+def test_answers_change_what_they_say():
     plain = {protocol: scenario.scenario(point(protocol=protocol)).to_dict() for protocol in PROTOCOLS}
     assert plain["tcp"]["hsdpa"][0]["ues"] == 65
-    for assumed in ASSUMED[1:]:
+    assert scenario.scenario(point()).to_dict()["flow"] == lh.load(scenario.text()).to_dict()["flow"]
+    for reading in singles(QUESTIONS):
+        owners = {key.partition(".")[0] for key in reading.changes}
         differs = [
             protocol
             for protocol, usual in plain.items()
-            if scenario.scenario(point(protocol=protocol), assumed=assumed).to_dict() != usual
+            if scenario.scenario(point(protocol=protocol), changes=reading.changes).to_dict() != usual
         ]
-        expected = ["tcp"] if assumed.tcp else ["tfrc"] if "TFRC" in assumed.name else ["tcp", "tfrc"]
-        assert differs == expected, assumed.name
-    [standard] = [
-        scenario.scenario(point(), assumed=one)["flow"][0]["transport"]["tcp"]
-        for one in ASSUMED
-        if one.tcp.get("profile") == "rfc"
-    ]
-    assert (standard["profile"], standard["variant"], standard["window"]) == ("rfc", "sack", 1000)
-    tfrc = scenario.scenario(point(protocol="tfrc"))["flow"][0]["transport"]["tfrc"]
-    assert (tfrc["version"], tfrc["segment"]) == ("rfc3448", "1450 B")
+        named = [protocol for protocol in PROTOCOLS if protocol in owners]
+        assert differs == ([] if owners == {"text"} else named or list(PROTOCOLS)), reading.name
+        for protocol in PROTOCOLS:
+            assert (protocol in differs) == bool(campaign.part(reading, protocol).chosen), reading.name
+
+
+def test_each_default_says_why_and_quotes_are_filled():
+    for question in QUESTIONS:
+        assert question.why
+        assert all(answer.about for answer in question.answers)
+    names = [answer.name for question in QUESTIONS for answer in question.answers]
+    assert len(set(names)) == len(names)
+
+
+def test_what_changes_one_protocol_is_not_run_again_for_the_other():
+    wanted = campaign.plan("full")
+    first = campaign.parts([as_taken(), *singles(QUESTIONS)], wanted)
+    assert len({grid.name for grid in first}) == len(first)
+    [two] = [reading for reading in singles(QUESTIONS) if reading.name == "TCP begins with two"]
+    new = [grid.name for grid in campaign.parts([two], wanted) if two.name in grid.name]
+    assert new and all("TCP" in name for name in new) and len(new) < len(campaign.parts([two], wanted))
+    # Two answers of which each concerns one protocol need no more runs than they had.
+    both = [reading for reading in pairs(QUESTIONS, [question.name for question in QUESTIONS]) if len(
+        {key.partition(".")[0] for key in reading.changes}) == 2 and all(
+        key.partition(".")[0] in PROTOCOLS for key in reading.changes)]  # fmt: skip
+    known = {grid.name for grid in first}
+    assert all({grid.name for grid in campaign.parts([reading], wanted)} <= known for reading in both)
+    assert study.runs("full") == sum(grid.runs for grid in [*first, *campaign.beyond(wanted)])
+
+
+def test_grids_of_protocols_are_put_together_at_what_both_have():
+    def of(protocol, seeds, loads):
+        rows = [
+            {"protocol": protocol, "ues": ues, "seed": seed, "bytes": 1.0} for ues in loads for seed in range(seeds)
+        ]
+        values = np.array([[[100.0 * ues + seed for seed in range(seeds)] for ues in loads]])
+        axes = {"protocol": (protocol,), "ues": loads}
+        return Numbers(axes, tuple(range(seeds)), {"x": values}, Table(pa.Table.from_pylist(rows)))
+
+    made = campaign._joined("protocol", [of("tcp", 3, (50, 65)), of("tfrc", 2, (65,))])
+    assert made.axes == {"protocol": ("tcp", "tfrc"), "ues": (65,)} and tuple(made.seeds) == (0, 1)
+    assert made.at("x", protocol="tcp", ues=65).tolist() == [6500.0, 6501.0]
+    assert len(made.rows) == 4
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -415,13 +321,16 @@ def test_a_transfer_ends_with_the_last_of_its_packets_that_comes(scheduler):
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
-    """Everything, with few seeds and short runs."""
+    """Everything, with few seeds, short runs, and two questions."""
     folder = tmp_path_factory.mktemp("hsdpa") / "out"
     small = campaign.Plan(
-        seeds=2, seeds_assumed=2, assumed=(ASSUMED[1], ASSUMED[-1]), seeds_beyond=2, seeds_first=1, duration=30.0,
-        duration_first=20.0,
+        seeds=2, seeds_single=2, seeds_crossed=2, seeds_first=1, seeds_first_single=0, seeds_beyond=2, loads=(65,),
+        duration=30.0, duration_first=20.0,
     )  # fmt: skip
-    with small_campaign("hsdpa", folder, (campaign, "plan", lambda _mode: small)) as done:
+    few = [question for question in QUESTIONS if question.name in ("TCP's first window", "Codes of a slot")]
+    few += QUESTIONS[-2:]
+    changes = [(campaign, "plan", lambda _mode: small), (study, "QUESTIONS", few)]
+    with small_campaign("hsdpa", folder, *changes) as done:
         yield done
 
 
@@ -431,21 +340,26 @@ def test_the_document_has_its_form(reproduced):
     assert [claim["id"] for claim in document["claims"]] == [f"H{n}" for n in range(1, 23)]
     for claim in document["claims"]:
         assert claim["verdict"] in claims.VERDICTS
-        if claim["verdict"] != REPRODUCED:
+        if claim["verdict"] != claims.REPRODUCED:
             assert claim["reason"], claim["id"]
-    by_variant = document["claims"][4]["by_variant"]
-    assert set(by_variant) == {ASSUMED[1].name, ASSUMED[-1].name}
+    readings = {name for claim in document["claims"] for name in claim["readings"]}
+    assert "reversed at 369 750 B" not in document["claims"][4]["readings"]
+    others = {"TCP begins with two", "equal codes", "one user a slot", "duplicates only", "reversed at 369 750 B"}
+    assert readings == {AS_TAKEN, *others}
 
 
 def test_figures_and_tables_are_there(reproduced):
     assert {*(f"figure-{n}" for n in range(1, 8)), "figure-cell", "figure-served"} == set(reproduced.figures)
-    assert {"table-scenarios", "table-losses", "table-spurious", "table-spikes", "table-assumptions"} <= set(
+    assert {"table-scenarios", "table-losses", "table-spurious", "table-spikes", "claims-by-reading"} <= set(
         reproduced.tables
     )
     for paths in (*reproduced.figures.values(), *reproduced.tables.values()):
         assert all(path.stat().st_size > 0 for path in paths)
     runs = read_table(reproduced.folder / "runs-as-taken-main.parquet")
     assert len(runs) == 2 * 2 * 2 * 2
+    # Half of the scenarios of another TCP are those of the default reading.
+    other = read_table(reproduced.folder / "runs-tcp-begins-with-two-main.parquet")
+    assert len(other) == 2 * 2 * 2
     every = read_table(reproduced.folder / "transfers.parquet")
     assert len(every) == runs["transfers"].sum()
     cell = read_table(reproduced.folder / "figure-cell.parquet")

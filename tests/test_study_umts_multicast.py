@@ -1,10 +1,11 @@
-"""The study `umts-multicast`: its network, its measures, its judgements on made-up numbers, and a small run of
+"""The study `umts-multicast`: its network, its readings, its measures, and a small run of
 everything."""
 
 from __future__ import annotations
 
 import json
 import math
+import tomllib
 
 import lasthop as lh
 import numpy as np
@@ -13,35 +14,25 @@ import pytest
 from conftest import small_campaign
 from lasthop.results import Table, coded, read_table
 from lasthop.studies import claims
-from lasthop.studies.claims import NOT_REPRODUCED, NOT_YET_RUN, REPRODUCED
-from lasthop.studies.grid import Numbers
+from lasthop.studies.claims import REPRODUCED
+from lasthop.studies.readings import AS_TAKEN, as_taken, pairs, singles
 from lasthop.studies.series import Series
-from lasthop.studies.umts_multicast import campaign, cost, experiments, network, reductions, telling
+from lasthop.studies.umts_multicast import campaign, experiments, network, readings, reductions, study, telling
 from lasthop.studies.umts_multicast.data import (
     FAIRNESS,
-    INDICATION,
+    GN,
     PERMANENT,
-    REPORTS,
-    SCALING,
     SEVERAL,
-    STEPS,
-    TCP,
+    TCP_ALONE,
     TEMPORARY,
-    Data,
 )
-from lasthop.studies.umts_multicast.experiments import SIZES
-from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS, PLACES
+from lasthop.studies.umts_multicast.fairness import MIXED
 from lasthop.studies.umts_multicast.judgements import CLAIMS
 from lasthop.studies.umts_multicast.network import Flow, Setting
-from lasthop.studies.umts_multicast.paper import TABLE_II
-from lasthop.studies.umts_multicast.readings import ALONE, DEFAULT, READINGS, losing
-from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED
+from lasthop.studies.umts_multicast.readings import QUESTIONS, TOUCHES, part
+from lasthop.studies.umts_multicast.taken import ALONE, AS_STATED, Taken, losing
 
-CLAIM = {claim.id: claim for claim in CLAIMS}
-SEEDS = tuple(range(1, 9))
-
-#: What does not differ from seed to seed: shares of all, and state.
-EXACT = ("degraded_share", "before_kbps", *reductions.COSTS)
+READINGS = [as_taken(), *singles(QUESTIONS)]
 
 
 # The network
@@ -84,34 +75,78 @@ def test_legacy_networks_have_no_bit():
     assert classifiers == {"all"}
 
 
+# Readings
+
+
 @pytest.mark.parametrize("reading", READINGS, ids=lambda one: one.name)
 def test_every_reading_is_a_valid_scenario(reading):
+    taken = campaign.taken(reading)
     for scheme in ("mod_tfmcc", "leg_pgmcc", "tcp"):
-        experiments.temporary({"scheme": scheme, "ues": 3}, reading=reading)
-    if not reading.burst:
-        experiments.permanent({"scheme": "mod_pgmcc"}, reading=reading)
+        experiments.temporary({"scheme": scheme, "ues": 3}, taken=taken)
+    experiments.permanent({"scheme": "mod_pgmcc"}, taken=taken)
+    experiments.fairness({"where": "bearer", "flows": MIXED}, taken=taken)
+
+
+def test_no_pair_of_answers_contradicts_itself():
+    for reading in pairs(QUESTIONS, [question.name for question in QUESTIONS]):
+        experiments.temporary({"scheme": "mod_tfmcc", "ues": 3}, taken=campaign.taken(reading))
+    named = {reading.name for reading in pairs(QUESTIONS, [question.name for question in QUESTIONS])}
+    # A chain of bursts has no clean start; with one attempt a share of packets is one of attempts.
+    assert "clean start + bursts" not in named and "one attempt + of attempts" not in named
+    assert "two minutes + C = 0.6" in named
+
+
+def test_the_defaults_are_those_of_the_scenarios():
+    assert campaign.taken(as_taken()) == AS_STATED == Taken()
+    assert all(not question.default.changes for question in QUESTIONS)
+    assert set(TOUCHES) == {question.name for question in QUESTIONS}
+
+
+def test_what_an_answer_does_not_touch_is_not_run_again():
+    plan = campaign.plan("full")
+    rate, constant = (next(one for one in READINGS if one.name == name) for name in ("192 kbit/s", "C = 0.6"))
+    first = {grid.name for grid in campaign.grids(plan, [as_taken()])}
+    more = {grid.name for grid in campaign.grids(plan, [rate])} - first
+    assert more == {f"192 kbit/s: {name}" for name in (TEMPORARY, TCP_ALONE, PERMANENT, SEVERAL)}
+    both = next(one for one in pairs(QUESTIONS, [*rate.chosen, *constant.chosen]))
+    # PGMCC's constant says nothing to TCP.
+    assert part(both, (readings.UNICAST,)).name == "192 kbit/s"
+    assert part(both, (readings.STEP,)).name == "C = 0.6"
 
 
 def test_a_packet_is_lost_if_one_of_its_pdus_is():
-    um = next(one for one in READINGS if one.rlc == "um")
-    p = losing(0.05, um)
+    p = losing(0.05, Taken(bearer="um"))
     assert 1 - (1 - p) ** 26 == pytest.approx(0.05)
-    assert losing(0.05, DEFAULT) == 0.05
+    assert losing(0.05, AS_STATED) == 0.05
 
 
 def test_bursts_leave_as_much_lost_as_the_range_on_average():
     # Two attempts back to back of the same chain: the second is lost after the first with 1 − r.
-    of = experiments._bursts(next(one for one in READINGS if one.burst))
+    of = experiments._bursts(Taken(burst=4.0))
     p, r = of["good_to_bad"], of["bad_to_good"]
     assert p / (p + r) * (1 - r) == pytest.approx(0.025)
+
+
+def test_a_share_of_attempts_leaves_its_square():
+    """20 % of two attempts leave 4 % of the packets lost, of packets 20 %."""
+    shares = {}
+    for remains in (True, False):
+        taken = Taken(remains=remains, background=False, requests=False)
+        result = lh.run(experiments.permanent({"scheme": "cbr"}, taken=taken, series="50 s"), seed=1)
+        drops, flows = result.drops, result.flows
+        radio = sum(n for n, cause in zip(drops["packets"], drops["cause"], strict=True) if cause == "radio")
+        carried = radio + float(flows["received_packets"][0]) - 50 * 384e3 / 8e3
+        shares[remains] = radio / carried
+    assert shares[True] == pytest.approx(0.2, rel=0.1)
+    assert shares[False] == pytest.approx(0.04, rel=0.2)
 
 
 def test_the_background_does_not_touch_the_observed_bearers():
     """A TCP flow has a bearer and a server of its own, and no random draw: with Table I or without, it gets the
     same."""
     made = [
-        reductions.temporary(lh.run(experiments.temporary({"scheme": "tcp", "ues": 3}, reading=reading), seed=1))
-        for reading in (DEFAULT, ALONE)
+        reductions.temporary(lh.run(experiments.temporary({"scheme": "tcp", "ues": 3}, taken=taken), seed=1))
+        for taken in (AS_STATED, ALONE)
     ]
     assert made[0]["kbps"] == pytest.approx(made[1]["kbps"], rel=0.01)
 
@@ -176,6 +211,24 @@ def test_a_coefficient_of_variation():
     assert math.isnan(reductions.cov(np.zeros(3)))
 
 
+def test_a_bearer_carries_no_more_than_its_rate():
+    """What TCP hands on in order comes in bursts; what the bearer carries does not."""
+    rows = reductions.permanent_rows(lh.run(experiments.permanent({"scheme": "tcp"}, taken=ALONE), seed=1))
+    most = {name: float(rows["kbps"][rows["flow"] == name].max()) for name in ("carried", "received")}
+    # A second holds 48 packets of 1000 B, or one more that ends in it.
+    assert most["carried"] <= 384 * 49 / 48 < most["received"]
+
+
+def test_the_gn_is_evidence_of_its_own():
+    made = {grid.name: grid for grid in campaign.grids(campaign.plan("full"), [as_taken()])}
+    iu, gn = made[f"{AS_TAKEN}: {FAIRNESS}"], made[f"{AS_TAKEN}: {GN}"]
+    assert not set(iu.seeds) & set(gn.seeds)
+    point = {"where": "gn", "flows": "mod_tfmcc+mod_tfmcc"}
+    members = tomllib.loads(experiments.fairness(point, taken=ALONE).text)["group"][0]["members"]
+    below_first = {network.rnc(int(one.split(".")[0].removeprefix("nb"))) for one in members} & set(range(7))
+    assert below_first == {0, 1}
+
+
 # What the bit tells, packet by packet
 
 
@@ -214,197 +267,18 @@ def test_terminals_count_what_the_packets_say(rule):
     assert made["own_off"] <= 10
 
 
-# Judgements, on numbers as the paper has them
-
-
-def numbers(axes, of):
-    """A grid in which a point has these numbers, one per cent different from seed to seed."""
-    draws = np.random.default_rng(1)
-    points = list(Numbers(axes, (0,), {}).points())
-    columns = {}
-    for point in points:
-        for name, value in of(**point).items():
-            columns.setdefault(name, []).append(
-                list(value * (1 + (0 if name in EXACT else 0.01) * draws.standard_normal(len(SEEDS))))
-            )
-    shape = [len(values) for values in axes.values()] + [len(SEEDS)]
-    return Numbers(axes, SEEDS, {name: np.array(rows, dtype=float).reshape(shape) for name, rows in columns.items()})
-
-
-def of_fairness(flows, **_):
-    mixed = flows == MIXED
-    made = {"kbps_0": 178.0 if mixed else 296.0, "kbps_1": 188.0 if mixed else 300.0, "kbps_2": 200.0}
-    return {**made, "cov_0": 0.1, "cov_1": 0.2, "cov_2": 0.3, "least_of_most": 0.986}
-
-
-def of_steps(**_):
-    made = {}
-    for protocol, time in (("tcp", 1.2), ("pgmcc", 1.6), ("tfmcc", 2.0)):
-        for stage in range(3):
-            made[f"kbps_{protocol}_{stage}"] = 300.0 / (stage + 1)
-            made[f"cov_{protocol}_{stage}"] = {"tcp": 0.3, "pgmcc": 0.25, "tfmcc": 0.1}[protocol]
-            made[f"adaptation_{protocol}_{stage}"] = time
-            made[f"adaptation_at_ue_{protocol}_{stage}"] = time
-    return made
-
-
-def of_temporary(scheme, ues):
-    changes = {"mod": 1.0, "leg": 20.0}[scheme[:3]]
-    counted = dict.fromkeys(reductions.COSTS, 2.0)
-    return {"kbps": 250 * TABLE_II[scheme][SIZES.index(ues)], "changes_per_minute": changes, **counted}
-
-
-def of_permanent(scheme, **_):
-    adapts = {"mod_tfmcc": 6.0, "mod_pgmcc": 5.0}.get(scheme, 1.5)
-    return {
-        "before_kbps": 384.0,
-        "after_kbps": 200.0,
-        "sent_after_kbps": 250.0,
-        "adaptation_s": adapts,
-        "slower_s": adapts,
-        "adaptation_at_ue_s": 1.0,
-        "first_rejection_s": 3.5,
-        "first_cut_s": 0.9 if scheme == "tcp" else 4.0,
-        "degraded_share": 1.0,
-    }
-
-
-def of_scaling(scheme, queue, rate):
-    return {**of_permanent(scheme), "adaptation_s": 2 + queue / 25 + 384 / rate}
-
-
-def of_telling(rule, radio):
-    missed, blamed = telling.EXPECTED.get((rule, radio), (100.0, 0.0))
-    return {
-        "congestion_losses": 1e5,
-        "radio_losses": 1e5,
-        "missed": 1e3 * missed,
-        "blamed": 1e3 * blamed,
-        "own_off": 0.0,
-    }
-
-
-def of_reports(ues, **_):
-    return {
-        "reports_per_round": cost.GROUPS[ues - 1],
-        "naks": 3.0,
-        "lost_packets": 2.0,
-        **dict.fromkeys(reductions.COSTS, 2.0),
-    }
-
-
-AXES = {
-    FAIRNESS: {"where": tuple(PLACES), "flows": (*PAIRS, MIXED)},
-    STEPS: {"step": ("loss", "delay")},
-    TEMPORARY: {"scheme": (*MODIFIED, *LEGACY), "ues": SIZES},
-    TCP: {"scheme": ("tcp",), "ues": (10,)},
-    PERMANENT: {"scheme": (*MODIFIED, "tcp")},
-    SEVERAL: {"scheme": MODIFIED, "degraded": (3,)},
-    SCALING: {"scheme": MODIFIED, "queue": (25, 50), "rate": (384, 192)},
-    INDICATION: telling.CASES,
-    REPORTS: {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(n + 1 for n in cost.GROUPS)},
-}
-OF = {
-    FAIRNESS: of_fairness,
-    STEPS: of_steps,
-    TEMPORARY: of_temporary,
-    PERMANENT: of_permanent,
-    SEVERAL: of_permanent,
-    SCALING: of_scaling,
-    INDICATION: of_telling,
-    REPORTS: of_reports,
-    TCP: lambda **_: {f"kbps_{n}": 250.0 for n in range(experiments.TCP_FLOWS)},
-}
-
-
-def paper(**changed):
-    """The runs of a study in which everything is as the paper says, but for what is given."""
-    of = {**OF, **{name.replace("_", " "): one for name, one in changed.items()}}
-    return Data("made up", {name: numbers(axes, of[name]) for name, axes in AXES.items()})
-
-
-def test_the_paper_reproduces_itself():
-    data = paper()
-    for claim in CLAIMS:
-        judgement = claim.judge(data)
-        assert judgement.verdict == REPRODUCED, (claim.id, judgement.reason)
-        assert judgement.ours != "–", claim.id
-
-
-def but(of, **factors):
-    """Like ``of``, with some numbers multiplied where ``when`` holds."""
-    when = factors.pop("when", lambda **_: True)
-
-    def made(**point):
-        found = of(**point)
-        return found | ({name: found[name] * by for name, by in factors.items()} if when(**point) else {})
-
-    return made
-
-
-#: For each claim numbers that speak against it.
-AGAINST = {
-    "M1": {"fairness": but(of_fairness, least_of_most=0.8, when=lambda flows, **_: flows == PAIRS[0])},
-    "M2": {"fairness": but(of_fairness, least_of_most=0.8, when=lambda flows, **_: flows == PAIRS[1])},
-    "M3": {"fairness": but(of_fairness, least_of_most=0.8, when=lambda where, **_: where == "gn")},
-    "M4": {"fairness": but(of_fairness, kbps_1=2.0)},
-    "M5": {"fairness": but(of_fairness, kbps_0=2.0, when=lambda where, **_: where == "bearer")},
-    "M6": {"responsiveness": but(of_steps, cov_tfmcc_1=4.0)},
-    "M7": {"responsiveness": but(of_steps, adaptation_tcp_1=4.0)},
-    "M8": {"responsiveness": but(of_steps, adaptation_pgmcc_1=10.0)},
-    "M9": {"responsiveness": but(of_steps, adaptation_tfmcc_1=10.0)},
-    "M10": {"responsiveness": but(of_steps, kbps_pgmcc_1=3.0)},
-    "M11": {"responsiveness": but(of_steps, kbps_pgmcc_1=3.0, when=lambda step: step == "delay")},
-    "M12": {"temporary": but(of_temporary, kbps=1.5, when=lambda scheme, **_: scheme in MODIFIED)},
-    "M13": {"temporary": but(of_temporary, kbps=0.7, when=lambda scheme, ues: scheme in MODIFIED and ues == 100)},
-    "M14": {"temporary": but(of_temporary, kbps=1.9, when=lambda scheme, ues: scheme in LEGACY and ues == 100)},
-    "M15": {"temporary": but(of_temporary, kbps=0.5, when=lambda scheme, ues: scheme in LEGACY and ues == 1)},
-    "M16": {"temporary": but(of_temporary, changes_per_minute=15.0, when=lambda scheme, **_: scheme in MODIFIED)},
-    "M17": {"indication": but(of_telling, missed=2.0)},
-    "M18": {"permanent": but(of_permanent, before_kbps=0.9)},
-    "M19": {"permanent": but(of_permanent, first_rejection_s=2.0)},
-    "M20": {"permanent": but(of_permanent, adaptation_s=0.2)},
-    "M21": {"several_degraded": but(of_permanent, degraded_share=0.9)},
-    "M22": {"reports": but(of_reports, reports_per_round=2.0)},
-}
-
-
-@pytest.mark.parametrize("id", AGAINST)
-def test_what_speaks_against_a_claim_is_said(id):
-    judgement = CLAIM[id].judge(paper(**AGAINST[id]))
-    assert judgement.verdict == NOT_REPRODUCED and judgement.reason
-
-
-def test_every_claim_has_numbers_against_it():
-    assert set(AGAINST) == set(CLAIM) == {f"M{n}" for n in range(1, 23)}
-    assert all(claim.why and claim.tolerance and claim.see for claim in CLAIMS)
-
-
-def test_what_was_not_run_is_said():
-    held = {claim.id: claims.judge(claim, "a", {"a": Data("a", {})}).verdict for claim in CLAIMS}
-    assert set(held.values()) == {NOT_YET_RUN}
-
-
 # A small run of everything
 
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("umts-multicast") / "out"
-    small = campaign.Plan(
-        seeds=2,
-        sizes=(1, 3),
-        seeds_fairness=1,
-        seeds_alone=2,
-        seeds_readings=1,
-        sizes_readings=(1,),
-        readings=(READINGS[2],),
-        told_s=30.0,
-        seeds_told=1,
-        by_second=False,
-    )
+    few = campaign.Amount(1, 2, 2, 2, (1, 3))
+    small = campaign.Plan(few, few, few, told_s=30.0, seeds_told=1, seeds_reports=1, crowded=False)
     shorter = ((owner, "FAIRNESS_S", 60.0) for owner in (experiments, reductions))
-    with small_campaign("umts-multicast", folder, (campaign, "plan", lambda _mode: small), *shorter) as done:
+    kept = [readings.BIT, readings.CONSTANT]
+    fewer = ((owner, "QUESTIONS", kept) for owner in (study, campaign))
+    with small_campaign("umts-multicast", folder, (campaign, "plan", lambda _mode: small), *shorter, *fewer) as done:
         yield done
 
 

@@ -9,14 +9,15 @@ use std::io::Read;
 use std::path::Path;
 
 use lasthop_core::engine::{Duration, Instant};
-use lasthop_core::net::Place;
-use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::net::simulation::Progress;
+use lasthop_core::net::{FlowId, Histogram, Place, Probe, Simulation, What};
+use lasthop_core::scenario::run::Run;
 use lasthop_core::scenario::types::Scenario;
 
 use crate::build::{self, BOTTLENECK, Obstacle};
 use crate::families::Outcomes;
 use crate::in_parallel;
-use crate::index::{Case, Network, ReadCase};
+use crate::index::{Case, Flow, Network, ReadCase};
 use crate::report::Outcome;
 use crate::watch::{Event, Events, SAMPLE, Watcher};
 
@@ -133,16 +134,22 @@ fn run(
     reference: &Reference,
     letters: &BTreeSet<char>,
 ) -> Result<Events, String> {
-    let samples = letters.contains(&'X');
-    let mut scenario = scenario.clone();
-    scenario.record.series = samples.then_some(SAMPLE_INTERVAL);
-    let mut run = Run::new(&scenario, 1, Some(Box::new(Watcher::default()))).map_err(|e| e.to_string())?;
-    run.complete().map_err(|e| e.to_string())?;
+    let failed = |e: &dyn std::fmt::Display| e.to_string();
+    let mut run = Run::new(scenario, 1, Some(Box::new(Watcher::default()))).map_err(|e| failed(&e))?;
+    let mut samples = Samples::new(network);
+    if letters.contains(&'X') {
+        samples.look(run.simulation());
+        while run.advance(1).map_err(|e| failed(&e))? == Progress::Paused {
+            samples.look(run.simulation());
+        }
+    } else {
+        run.complete().map_err(|e| failed(&e))?;
+    }
     let place_name = |place: Place| run.simulation().core().place_name(place).to_owned();
     let places: BTreeMap<u32, String> =
         (0..=2 * scenario.link.len() as u32).map(|p| (p, place_name(Place(p)))).collect();
-    let mut results = run.finish();
-    let watcher = results.observer.take().and_then(|o| o.downcast::<Watcher>().ok()).ok_or("the watcher is lost")?;
+    let watcher =
+        run.finish().observer.take().and_then(|o| o.downcast::<Watcher>().ok()).ok_or("the watcher is lost")?;
     let mut events = watcher.events.clone();
     for (place, flow, letter, event) in &watcher.drops {
         // ns-2's traces show drops at the bottleneck only.
@@ -153,8 +160,8 @@ fn run(
             events.entry((*flow, *letter)).or_default().push(event);
         }
     }
-    if samples {
-        take_samples(network, &results, &watcher, &mut events);
+    for sample in samples.finish() {
+        sample.enter(reference, &watcher, &mut events);
     }
     if reference.has_variables {
         start_values(network, &mut events);
@@ -179,29 +186,113 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 /// How far times may be apart.
 const TOLERANCE: Duration = Duration::from_nanos(1000);
 
-/// `X`: the window or TFRC's rate in bytes per second, and the bytes that the sink has. The script that samples adds up
-/// its interval in doubles; that decides whether it sees an arrival of the same instant.
-fn take_samples(network: &Network, results: &Results, watcher: &Watcher, events: &mut Events) {
-    let Some(series) = results.table("series") else { return };
-    let mut clock = BTreeMap::new();
-    for row in 0..series.rows() {
-        let (Some(name), Some(quantity)) = (series.text("name", row), series.text("quantity", row)) else { continue };
-        let (Some(time), Some(value)) = (series.number("time_s", row), series.number("value", row)) else { continue };
-        let flow = name.parse::<u32>().ok().filter(|&f| (f as usize) < network.flows.len());
-        let value = if quantity == "rate_bps" { value / 8.0 } else { value };
-        if let (Some(flow), "cwnd_packets" | "rate_bps") = (flow, quantity)
-            && time > 0.0
-        {
-            let clock = clock.entry(flow).or_insert(0.0);
-            *clock += SAMPLE_INTERVAL.as_secs_f64();
-            if *clock >= network.stop {
-                continue;
-            }
-            let bytes = watcher.bytes_before(flow, *clock);
-            let at = Instant::from_secs_f64(time);
-            events.entry((flow, 'X')).or_default().push(Event { at, a: value, b: Some(bytes as f64) });
+/// The precision of a trace's times: what lies no farther apart may have happened in either order.
+const ROUNDING: Duration = Duration::from_nanos(500);
+
+/// `X` of all flows at one time: the window, or TFRC's rate in bytes per second, and the bytes that the sink has.
+struct Sample {
+    /// Seconds. The script that samples adds up its interval in doubles.
+    clock: f64,
+    /// The flows' values before what happens within the trace's precision, and after it.
+    values: [Vec<f64>; 2],
+}
+
+/// The samples of a run.
+struct Samples<'a> {
+    network: &'a Network,
+    taken: Vec<Sample>,
+    /// The time of the next one, and whether what was before its window is known.
+    clock: f64,
+    begun: bool,
+    /// What the flows show at present.
+    present: Vec<f64>,
+}
+
+impl<'a> Samples<'a> {
+    fn new(network: &'a Network) -> Self {
+        let present = vec![f64::NAN; network.flows.len()];
+        Self { network, taken: Vec::new(), clock: SAMPLE_INTERVAL.as_secs_f64(), begun: false, present }
+    }
+
+    /// After an event.
+    fn look(&mut self, simulation: &Simulation) {
+        self.advance(simulation.now());
+        for (flow, present) in self.present.iter_mut().enumerate() {
+            let mut seen = Window(f64::NAN);
+            simulation.sample_sender(FlowId(flow as u32), &mut seen);
+            *present = seen.0;
         }
     }
+
+    /// What the flows show has not changed until `now`.
+    fn advance(&mut self, now: Instant) {
+        while self.clock < self.network.stop {
+            let at = Instant::from_secs_f64(self.clock);
+            let from = Instant::from_nanos(at.as_nanos() - ROUNDING.as_nanos());
+            if !self.begun && now > from {
+                self.taken.push(Sample { clock: self.clock, values: [self.values(from), Vec::new()] });
+                self.begun = true;
+            }
+            if now <= at + ROUNDING {
+                return;
+            }
+            let values = self.values(at + ROUNDING);
+            if let Some(sample) = self.taken.last_mut() {
+                sample.values[1] = values;
+            }
+            self.clock += SAMPLE_INTERVAL.as_secs_f64();
+            self.begun = false;
+        }
+    }
+
+    /// What the flows show at a time. ns-2's `rate_` is 0 until the agent of TFRC starts.
+    fn values(&self, at: Instant) -> Vec<f64> {
+        let waits = |flow: &Flow| flow.variant == "TFRC" && at < Instant::from_secs_f64(flow.start);
+        let flows = self.network.flows.iter().zip(&self.present);
+        flows.map(|(flow, value)| if waits(flow) { 0.0 } else { *value }).collect()
+    }
+
+    fn finish(mut self) -> Vec<Sample> {
+        self.advance(Instant::MAX);
+        self.taken
+    }
+}
+
+impl Sample {
+    /// Enters what the flows show. If an event coincides, the values before and after it are both right: then those that the
+    /// reference has are entered.
+    fn enter(&self, reference: &Reference, watcher: &Watcher, events: &mut Events) {
+        let at = Instant::from_secs_f64(self.clock);
+        let rounding = ROUNDING.as_secs_f64();
+        for (flow, (&before, &after)) in self.values[0].iter().zip(&self.values[1]).enumerate() {
+            let flow = flow as u32;
+            let bytes = [0.0, -rounding, rounding].map(|by| watcher.bytes_before(flow, self.clock + by) as f64);
+            let list = events.entry((flow, 'X')).or_default();
+            let theirs = reference.rows.get(&(flow, 'X')).and_then(|rows| rows.get(list.len()));
+            let (a, b) = (theirs.map(|row| row.a), theirs.and_then(|row| row.b));
+            let is_theirs = |value: &f64| Some(six_digits(*value)) == a;
+            let value = [before, after].into_iter().find(is_theirs).unwrap_or(after);
+            let bytes = bytes.into_iter().find(|bytes| Some(*bytes) == b).unwrap_or(bytes[0]);
+            list.push(Event { at, a: value, b: Some(bytes) });
+        }
+    }
+}
+
+/// A sender's window in packets, or its rate in bytes per second.
+struct Window(f64);
+
+impl Probe for Window {
+    fn part(&mut self, _what: What, _name: &str) {}
+
+    fn value(&mut self, name: &'static str, value: f64) {
+        match name {
+            "cwnd_packets" => self.0 = value,
+            "rate_bps" => self.0 = value / 8.0,
+            _ => {}
+        }
+    }
+
+    fn distribution(&mut self, _name: &'static str, _scale: f64, _histogram: &Histogram) {}
 }
 
 /// The script sets `ssthresh_` while it makes an agent: ns-2's default, then `window_`, then

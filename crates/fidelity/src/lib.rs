@@ -33,7 +33,9 @@ use report::{Line, Outcome};
 
 /// Compares a folder of one family, with this many threads.
 pub fn folder(path: &Path, jobs: usize) -> Vec<Line> {
-    let name = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
+    // A family may be in several folders of references.
+    let parts: Vec<_> = path.components().rev().take(2).map(|part| part.as_os_str().to_string_lossy()).collect();
+    let name = parts.iter().rev().map(AsRef::as_ref).collect::<Vec<_>>().join("/");
     let outcomes = families::folder(path, jobs).and_then(|outcomes| known::explain(path, outcomes));
     let outcomes = outcomes.unwrap_or_else(|message| vec![(String::new(), Outcome::Failed(message))]);
     outcomes.into_iter().map(|(scenario, outcome)| Line { family: name.clone(), scenario, outcome }).collect()

@@ -52,7 +52,8 @@ impl Arguments {
             }
         }
         if arguments.folders.is_empty() {
-            arguments.folders.extend(["tests/reference/ns2", "tests/reference/eurane"].map(PathBuf::from));
+            let all = ["ns2", "ns2-2", "eurane", "eurane-2"];
+            arguments.folders.extend(all.map(|folder| Path::new("tests/reference").join(folder)));
         }
         Ok(arguments)
     }

@@ -31,6 +31,19 @@ impl Mrg32k3a {
         let difference = if p > q { p - q } else { p - q + M1 };
         difference as f64 / (M1 + 1) as f64
     }
+
+    /// The next two numbers with a normal distribution of mean 0 and deviation 1, by the polar method, as ns-2 draws
+    /// them (`RNG::normal`).
+    pub fn normal_pair(&mut self) -> [f64; 2] {
+        loop {
+            let [a, b] = [(); 2].map(|()| 2.0 * self.uniform() - 1.0);
+            let square = a * a + b * b;
+            if square < 1.0 && square > 0.0 {
+                let factor = libm::sqrt(-2.0 * libm::log(square) / square);
+                return [a * factor, b * factor];
+            }
+        }
+    }
 }
 
 #[cfg(test)]

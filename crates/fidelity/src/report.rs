@@ -18,6 +18,8 @@ pub struct Line {
 pub enum Outcome {
     /// All of so many events (or cells of a statistical comparison) agree.
     Same(usize),
+    /// So many means over seeds agree, and why not run by run.
+    SameMeans(usize, String),
     /// Of so many events at least one differs; the first one in words.
     Differs(usize, String),
     /// The same, and why that is.
@@ -36,9 +38,15 @@ impl Outcome {
         matches!(self, Self::Differs(..) | Self::Failed(_))
     }
 
+    /// Whether lasthop does what the reference did.
+    pub fn agrees(&self) -> bool {
+        matches!(self, Self::Same(_) | Self::SameMeans(..))
+    }
+
     fn cells(&self) -> (String, String) {
         match self {
             Self::Same(events) => (events.to_string(), String::new()),
+            Self::SameMeans(cells, why) => (cells.to_string(), format!("by means: {why}")),
             Self::Differs(events, first) => (events.to_string(), first.clone()),
             Self::Explained(events, first, cause) => (events.to_string(), format!("{first} (known: {cause})")),
             Self::LeftOut(why) => (String::new(), format!("left out: {why}")),
@@ -97,7 +105,7 @@ fn summary(lines: &[Line]) -> String {
     let count = |test: &dyn Fn(&Outcome) -> bool| lines.iter().filter(|l| test(&l.outcome)).count();
     format!(
         "{} scenarios agree, {} differ, {} more for a known cause, {} failed, {} are left out, {} are not supported\n",
-        count(&|o| matches!(o, Outcome::Same(_))),
+        count(&|o| o.agrees()),
         count(&|o| matches!(o, Outcome::Differs(..))),
         count(&|o| matches!(o, Outcome::Explained(..))),
         count(&|o| matches!(o, Outcome::Failed(_))),

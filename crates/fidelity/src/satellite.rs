@@ -65,10 +65,28 @@ struct Described {
     link_rates_bps: Rates,
     packet_bytes_on_wire: u32,
     packet_bytes_on_wire_include: IgnoredAny,
-    sending: String,
+    sending: IgnoredAny,
     stop_s: f64,
     summary: IgnoredAny,
     handoffs: usize,
+    /// Which satellite terminals are linked to before their first look: a number, or a sentence that names satellite 0.
+    initially_linked: Option<Linked>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Linked {
+    Satellite(u32),
+    Sentence(IgnoredAny),
+}
+
+impl Linked {
+    fn satellite(&self) -> u32 {
+        match self {
+            Self::Satellite(number) => *number,
+            Self::Sentence(_) => 0,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -127,7 +145,7 @@ fn one(folder: &Path, described: &Described) -> Result<Outcome, String> {
     if handoffs.len() != described.handoffs {
         return Err("the number of handoffs is not that of the description".to_owned());
     }
-    let scenario = scenario(described)?;
+    let scenario = scenario(described, &theirs)?;
     let mut run = Run::new(&scenario, 1, Some(Box::<Paths>::default())).map_err(|error| error.to_string())?;
     run.complete().map_err(|error| error.to_string())?;
     let mut results = run.finish();
@@ -161,7 +179,7 @@ fn one(folder: &Path, described: &Described) -> Result<Outcome, String> {
         return Ok(Outcome::Differs(compared, format!("{other_paths} of {} packets take another path", theirs.len())));
     }
     for handoff in &handoffs {
-        let found = satellites(&results, handoff.terminal, handoff.at, described.terminal_handoff_interval_s);
+        let found = satellites(&results, handoff.terminal, handoff.seen, described.terminal_handoff_interval_s);
         if found != [Some(handoff.before), Some(handoff.after)] {
             let words = format!(
                 "terminal {} at {} s: ns-2 from {} to {}, lasthop {found:?}",
@@ -178,7 +196,7 @@ fn degrees(value: f64) -> String {
     format!("{} deg", f64::from(value as f32))
 }
 
-fn scenario(described: &Described) -> Result<Scenario, String> {
+fn scenario(described: &Described, sent: &Journeys) -> Result<Scenario, String> {
     let planes: Vec<Value> = described
         .ascending_node_longitude_deg
         .iter()
@@ -192,6 +210,10 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
     if described.randomised || planes.len() != described.planes {
         return Err("handoffs at random times, or planes without satellites".to_owned());
     }
+    let satellites = described.planes * described.satellites_per_plane;
+    if described.initially_linked.as_ref().is_some_and(|linked| linked.satellite() as usize >= satellites) {
+        return Err(format!("initially_linked: there are {satellites} satellites"));
+    }
     let node = |number: u32| format!("{number}");
     let terminals: Vec<Value> = described
         .terminals
@@ -204,10 +226,10 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
     let mut flows = Vec::new();
     for Pair { pair, direction_0, direction_1 } in &described.pairs {
         for (direction, [from, to]) in [direction_0, direction_1].into_iter().enumerate() {
-            let start = 1.0 + 0.4 * f64::from(*pair) + 0.2 * direction as f64;
+            let [start, interval] = sending(sent, *pair, direction as u32)?.map(|us| format!("{us} us"));
             flows.push(json!({
-                "from": node(*from), "to": node(*to), "start": format!("{start} s"), "transport": "udp",
-                "source": {"cbr": {"size": format!("{} B", described.packet_bytes_on_wire), "interval": interval(&described.sending)?}},
+                "from": node(*from), "to": node(*to), "start": start, "transport": "udp",
+                "source": {"cbr": {"size": format!("{} B", described.packet_bytes_on_wire), "interval": interval}},
             }));
         }
     }
@@ -236,6 +258,7 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
                 "interval": looks(described.terminal_handoff_interval_s),
                 "jitter": "0 s",
                 "mask": format!("{} deg", described.elevation_mask_deg),
+                "initial": described.initially_linked.as_ref().map(Linked::satellite),
             },
             "routes": "packets",
         }],
@@ -245,11 +268,18 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
-/// The time between packets, from the sentence that says when they are sent.
-fn interval(sending: &str) -> Result<String, String> {
-    let found = sending.strip_prefix("pair j, direction d sends packet k at 1.0 + 0.4 j + 0.2 d + ");
-    let found = found.and_then(|rest| rest.strip_suffix(" k seconds"));
-    found.map(|seconds| format!("{seconds} s")).ok_or_else(|| format!("not understood: {sending}"))
+/// When the packets of a pair and direction are sent: the first, and the time between two, in microseconds.
+fn sending(sent: &Journeys, pair: u32, direction: u32) -> Result<[u64; 2], String> {
+    let times: Vec<u64> =
+        sent.range((pair, direction, 0)..=(pair, direction, u64::MAX)).map(|((.., at), _)| *at).collect();
+    let [first, second, ..] = times[..] else {
+        return Err(format!("pair {pair}, direction {direction}: fewer than two packets"));
+    };
+    let interval = second - first;
+    match times.iter().zip(0..).find(|(at, n)| **at != first + n * interval) {
+        None => Ok([first, interval]),
+        Some((at, _)) => Err(format!("pair {pair}, direction {direction}: not at equal intervals at {at} us")),
+    }
 }
 
 type Journeys = BTreeMap<(u32, u32, u64), Journey>;
@@ -282,6 +312,8 @@ struct Handoff {
     terminal: u32,
     before: u32,
     after: u32,
+    /// When a packet last went over the one and first over the other, seconds. In between it may have had others, or none.
+    seen: [f64; 2],
 }
 
 fn handoffs(file: &Path) -> Result<Vec<Handoff>, String> {
@@ -291,27 +323,34 @@ fn handoffs(file: &Path) -> Result<Vec<Handoff>, String> {
         terminal: u32,
         old_satellite: u32,
         new_satellite: u32,
+        last_seen_old_us: u64,
+        first_seen_new_us: u64,
     }
     let text = text(file)?;
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize::<Row>();
     rows.map(|row| {
-        let Row { handoff_s: at, terminal, old_satellite: before, new_satellite: after } =
-            row.map_err(|error| format!("{}: {error}", file.display()))?;
-        Ok(Handoff { at, terminal, before, after })
+        let row = row.map_err(|error| format!("{}: {error}", file.display()))?;
+        let Row { handoff_s: at, terminal, old_satellite: before, new_satellite: after, .. } = row;
+        let seen = [row.last_seen_old_us, row.first_seen_new_us].map(|us| us as f64 / 1e6);
+        Ok(Handoff { at, terminal, before, after, seen })
     })
     .collect()
 }
 
-/// The satellites of a terminal before its look at this time, and before the next.
-fn satellites(results: &Results, terminal: u32, at: f64, interval: f64) -> [Option<u32>; 2] {
-    [at, at + interval].map(|time| {
-        let series = results.table("series")?;
+/// The satellites that a terminal has at two times: at the first before a look of that instant, at the second after it. The series
+/// shows those before its looks.
+fn satellites(results: &Results, terminal: u32, times: [f64; 2], interval: f64) -> [Option<u32>; 2] {
+    let Some(series) = results.table("series") else { return [None; 2] };
+    let name = format!("{terminal} down");
+    let looks = [(times[0] / interval).ceil(), (times[1] / interval).floor() + 1.0];
+    looks.map(|look| {
+        let look = look * interval;
         let row = (0..series.rows()).find(|&row| {
             series.text("quantity", row) == Some("satellite")
-                && series.number("time_s", row) == Some(time)
-                && series.text("name", row) == Some(&format!("{terminal} down"))
+                && series.number("time_s", row).is_some_and(|at| (at - look).abs() < 1e-6)
+                && series.text("name", row) == Some(name.as_str())
         })?;
-        series.number("value", row).map(|satellite| satellite as u32)
+        series.number("value", row).filter(|satellite| *satellite >= 0.0).map(|satellite| satellite as u32)
     })
 }
 

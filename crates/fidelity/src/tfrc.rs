@@ -56,16 +56,13 @@ fn read<T: DeserializeOwned>(item: &Value) -> Result<T, Outcome> {
 struct Item {
     id: String,
     files: [String; 1],
-    note: String,
+    note: IgnoredAny,
     summary: Option<IgnoredAny>,
     scenario: Value,
 }
 
 impl Item {
-    fn network(&self, note: &str) -> Result<Network, Outcome> {
-        if self.note != note {
-            return Err(Outcome::Failed(format!("note: \"{}\" is not known", self.note)));
-        }
+    fn network(&self) -> Result<Network, Outcome> {
         index::part(&self.scenario).map_err(Outcome::Failed)
     }
 
@@ -88,59 +85,117 @@ fn loss_delay(folder: &Path, item: &Item, jobs: usize) -> Result<Outcome, Outcom
         received_packets_per_s: f64,
         true_loss_rate: f64,
     }
-    let network = item.network(
-        "one TFRC flow on an unsaturated path (transmission times of 41 us and 8 us, so the RTT is about rtt_s), independent loss of data packets; packets of 1032 bytes received per second between 30 s and 150 s",
-    )?;
+    let network = item.network()?;
     let rows: Vec<Row> = item.rows(folder)?;
-    let ours = in_parallel(jobs, &rows, |row| {
+    let run = |row: &Row, draws: Draws| {
         let mut network = network.clone();
         let ends = network.access[0][0].delay + network.access[0][1].delay;
         network.bottleneck.delay = row.rtt_s / 2.0 - ends;
         network.reverse.delay = network.bottleneck.delay;
         network.loss_schedule = vec![(0.0, row.loss)];
-        lossy(&network, row.seed, 30.0).map(|run| run.received as f64 / (network.stop - 30.0))
-    });
-    for (row, ours) in rows.iter().zip(ours) {
-        let (theirs, ours) = (row.received_packets_per_s, ours?);
-        // Printed with three decimals.
-        if (ours - theirs).abs() > 0.000_6 {
-            let words = format!(
-                "rtt {}, loss {}, seed {}: ns-2 {theirs} packets/s, lasthop {ours:.3}",
-                row.rtt_s, row.loss, row.seed
-            );
-            return Ok(Outcome::Differs(rows.len(), words));
+        lossy(&network, draws, WARM_LOSSY).map(|run| run.received as f64 / (network.stop - WARM_LOSSY))
+    };
+    let ours = in_parallel(jobs, &rows, |row| run(row, Draws::Ns2(row.seed)));
+    let ours = ours.into_iter().collect::<Result<Vec<f64>, _>>()?;
+    // Printed with three decimals.
+    let differs = |(row, ours): &(&Row, &f64)| (*ours - row.received_packets_per_s).abs() > 0.000_6;
+    let Some((row, ours)) = rows.iter().zip(&ours).find(differs) else { return Ok(Outcome::Same(rows.len())) };
+    let why = format!(
+        "the draws of ns-2's runs are not known (rtt {}, loss {}, seed {}: {}, not {ours:.3} packets/s)",
+        row.rtt_s, row.loss, row.seed, row.received_packets_per_s
+    );
+    let mut cells: Vec<(&Row, Vec<f64>)> = Vec::new();
+    for row in &rows {
+        match cells.iter_mut().find(|(first, _)| (first.rtt_s, first.loss) == (row.rtt_s, row.loss)) {
+            Some((_, values)) => values.push(row.received_packets_per_s),
+            None => cells.push((row, vec![row.received_packets_per_s])),
         }
     }
-    Ok(Outcome::Same(rows.len()))
+    let mut tests = Vec::new();
+    for (place, (row, values)) in cells.iter().enumerate() {
+        let seeds: Vec<u64> = (1..=values.len() as u64 * REPETITIONS).collect();
+        let runs = in_parallel(jobs, &seeds, |&seed| run(row, Draws::Own(seed)));
+        let runs = runs.into_iter().collect::<Result<Vec<f64>, _>>()?;
+        let [theirs, ours] = [values, &runs].map(|values| Mean::of(values.iter().copied()));
+        let what = format!("rtt {}, loss {}", row.rtt_s, row.loss);
+        tests.push((place, test(&what, "packets/s", ours, theirs)));
+    }
+    Ok(by_means(tests, why))
+}
+
+/// A mean of ns-2's and one of ours.
+fn test(what: &str, unit: &str, ours: Mean, theirs: Mean) -> Test {
+    let words = format!(
+        "{what}: ns-2 {:.3} ± {:.3} {unit}, lasthop {:.3} ± {:.3}",
+        theirs.mean, theirs.error, ours.mean, ours.error
+    );
+    Test { words, p: welch(ours, theirs) }
+}
+
+/// What comes of means that are compared since runs cannot be.
+fn by_means(tests: Vec<(usize, Test)>, why: String) -> Outcome {
+    let count = tests.len();
+    let words: Vec<String> = rejected(tests).into_iter().map(|(_, words)| words).collect();
+    if words.is_empty() { Outcome::SameMeans(count, why) } else { Outcome::Differs(count, words.join("; ")) }
 }
 
 fn loss_step(folder: &Path, item: &Item, jobs: usize) -> Result<Outcome, Outcome> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    #[expect(dead_code, reason = "named so that other columns are refused")]
     struct Row {
         t_us: u64,
         rate_bytes_per_s_mean: f64,
         stderr: f64,
     }
-    let network = item.network(
-        "loss probability 0.005 until 60 s, 0.03 until 120 s, then 0.005; mean over 24 seeds of the sender's rate_, sampled every 0.5 s",
-    )?;
+    let network = item.network()?;
     let rows: Vec<Row> = item.rows(folder)?;
-    let seeds: Vec<u32> = (1..=24).collect();
-    let runs = in_parallel(jobs, &seeds, |&seed| lossy(&network, seed, 0.0));
-    let runs = runs.into_iter().collect::<Result<Vec<_>, _>>()?;
-    for row in &rows {
-        let theirs = row.rate_bytes_per_s_mean;
-        let at = (row.t_us / 500_000) as usize;
-        let ours = runs.iter().map(|run| run.rates[at - 1]).sum::<f64>() / runs.len() as f64;
-        // ns-2 prints rates with six digits.
-        if (ours / theirs - 1.0).abs() > 1e-5 {
-            let words = format!("rate at {} us: ns-2 {theirs} B/s, lasthop {ours:.3} B/s", row.t_us);
-            return Ok(Outcome::Differs(rows.len(), words));
-        }
+    let samples = (network.stop * 2.0) as u64;
+    if let Some(row) = rows.iter().find(|row| row.t_us % 500_000 != 0 || !(1..=samples).contains(&(row.t_us / 500_000)))
+    {
+        return Err(Outcome::Failed(format!("{}: nothing is sampled at {} us", item.files[0], row.t_us)));
     }
-    Ok(Outcome::Same(rows.len()))
+    let runs = |draws: Vec<Draws>| {
+        let runs = in_parallel(jobs, &draws, |&draws| lossy(&network, draws, 0.0));
+        runs.into_iter().collect::<Result<Vec<_>, _>>()
+    };
+    let of = |runs: &[LossyRun], row: &Row| {
+        let place = (row.t_us / 500_000) as usize - 1;
+        Mean::of(runs.iter().map(|run| run.rates[place]))
+    };
+    let replayed = runs((1..=STEP_SEEDS).map(Draws::Ns2).collect())?;
+    // ns-2 prints rates with six digits.
+    let differs = |row: &&Row| (of(&replayed, row).mean / row.rate_bytes_per_s_mean - 1.0).abs() > 1e-5;
+    let Some(row) = rows.iter().find(differs) else { return Ok(Outcome::Same(rows.len())) };
+    let why = format!(
+        "the draws of ns-2's runs are not known (rate at {} us: {}, not {:.3} B/s)",
+        row.t_us,
+        row.rate_bytes_per_s_mean,
+        of(&replayed, row).mean
+    );
+    let own = runs((1..=u64::from(STEP_SEEDS) * REPETITIONS).map(Draws::Own).collect())?;
+    let test = |(place, row): (usize, &Row)| {
+        let theirs = Mean { mean: row.rate_bytes_per_s_mean, error: row.stderr, n: f64::from(STEP_SEEDS) };
+        let ours = of(&own, row);
+        let test = test(&format!("rate at {} us", row.t_us), "B/s", ours, theirs);
+        // Before the first loss all runs are the same, and equal as printed.
+        let same = (ours.mean / theirs.mean - 1.0).abs() <= 1e-5;
+        (place, Test { p: if same { 1.0 } else { test.p }, ..test })
+    };
+    Ok(by_means(rows.iter().enumerate().map(test).collect(), why))
+}
+
+/// The runs of which `loss-step` gives means.
+const STEP_SEEDS: u32 = 24;
+/// From when on packets count with random losses, seconds.
+const WARM_LOSSY: f64 = 30.0;
+
+/// Whose draws lose packets.
+#[derive(Clone, Copy)]
+enum Draws {
+    /// ns-2's generator with this seed.
+    Ns2(u32),
+    /// Our own, of a run with this seed.
+    Own(u64),
 }
 
 /// What comes of a run with random losses.
@@ -151,17 +206,23 @@ struct LossyRun {
     rates: Vec<f64>,
 }
 
-/// A run of one flow that loses what ns-2's generator loses.
-fn lossy(network: &Network, seed: u32, from: f64) -> Result<LossyRun, Outcome> {
-    let plain = Network { loss_schedule: Vec::new(), ..network.clone() };
-    let scenario = build::scenario(&plain).map_err(outcome)?;
+/// A run of one flow with random losses.
+fn lossy(network: &Network, draws: Draws, from: f64) -> Result<LossyRun, Outcome> {
+    let (seed, replayed) = match draws {
+        Draws::Own(seed) => (seed, None),
+        Draws::Ns2(seed) => (1, Some(seed)),
+    };
+    let loss_schedule = network.loss_schedule.clone().into_iter().filter(|_| replayed.is_none()).collect();
+    let scenario = build::scenario(&Network { loss_schedule, ..network.clone() }).map_err(outcome)?;
     let counter = Counter { from: Instant::from_secs_f64(from), received: 0 };
     let failed = |e: &dyn std::fmt::Display| Outcome::Failed(e.to_string());
-    let mut built = builder::build(&scenario, 1, Some(Box::new(counter))).map_err(|e| failed(&e))?;
-    let schedule = network.loss_schedule.iter().map(|&(at, p)| (Instant::from_secs_f64(at), p)).collect();
-    let model = Loss(Some(Box::new(DrawnLoss { draws: Mrg32k3a::new(seed), schedule })));
-    // The bottleneck is the first link.
-    built.simulation.change(0, Change { loss: Some(model), ..Change::default() });
+    let mut built = builder::build(&scenario, seed, Some(Box::new(counter))).map_err(|e| failed(&e))?;
+    if let Some(seed) = replayed {
+        let schedule = network.loss_schedule.iter().map(|&(at, p)| (Instant::from_secs_f64(at), p)).collect();
+        let model = Loss(Some(Box::new(DrawnLoss { draws: Mrg32k3a::new(seed), schedule })));
+        // The bottleneck is the first link.
+        built.simulation.change(0, Change { loss: Some(model), ..Change::default() });
+    }
     let mut rates = Vec::new();
     for half in 1..=(network.stop * 2.0) as u64 {
         built.simulation.run_until(Instant::from_nanos(half * 500_000_000), u64::MAX).map_err(|e| failed(&e))?;
@@ -236,7 +297,7 @@ struct Sharing {
     id: String,
     /// The runs, whose means the summary has.
     files: IgnoredAny,
-    note: String,
+    note: IgnoredAny,
     summary: Vec<Cell>,
 }
 
@@ -266,10 +327,6 @@ const REPETITIONS: u64 = 4;
 const WARM: f64 = 40.0;
 
 fn sharing(item: &Sharing, jobs: usize) -> Result<Outcome, Outcome> {
-    let known = "payload goodput per flow between 40 s and 160 s; starts uniform in 0..5 s, a new draw for every seed (the scenario shows the last); RED counts packets: thresholds limit/8 and limit/2, weight 0.002, max_p 0.1, gentle, wait";
-    if item.note != known {
-        return Err(Outcome::Failed(format!("note: \"{}\" is not known", item.note)));
-    }
     let mut tests = Vec::new();
     for (place, cell) in item.summary.iter().enumerate() {
         let network = index::part(&cell.scenario).map_err(Outcome::Failed)?;

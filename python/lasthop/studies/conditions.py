@@ -48,6 +48,8 @@ class Condition:
     unit: str = ""
     #: Whether a value on an edge lies outside, as where an order is claimed.
     strict: bool = False
+    #: Whether it is something that is so or not, and no number.
+    is_fact: bool = False
 
     def state(self, level: float = LEVEL) -> str:
         """What is known of it, by an interval of this level."""
@@ -74,6 +76,8 @@ class Condition:
     @property
     def said(self) -> str:
         """The value beside its band."""
+        if self.is_fact:
+            return f"{self.what}: {'so' if self.state() == HOLDS else 'not so'}"
         name = f"{self.what}: {self.value}{self.unit}"
         if math.isinf(self.low) and math.isinf(self.high):
             return name
@@ -119,7 +123,7 @@ def alike(what: str, difference: Estimate, bound: float, unit: str = "") -> Cond
 
 def fact(what: str, is_so: bool) -> Condition:
     """Something that no chance is in, and that is so or not."""
-    return Condition(what, exact(is_so), 1.0, 1.0)
+    return Condition(what, exact(is_so), 1.0, 1.0, is_fact=True)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 from lasthop.stats import Estimate, estimate
 from lasthop.studies import claims
 from lasthop.studies.claims import NOT_RUN, Claim, Judged
-from lasthop.studies.conditions import HOLDS
+from lasthop.studies.conditions import FAILS, HOLDS, Condition, Judgement
 from lasthop.studies.readings import AS_TAKEN, Question, Reading, as_taken, pairs, singles
 
 __all__ = ["Decider", "Explored", "Together", "decider", "depends", "explore", "together"]
@@ -62,10 +62,9 @@ def explore(
 
 def depends(judged: Judged, question: Question) -> bool:
     """Whether another answer, by itself, changes what is known of a claim."""
-    return any(
-        answer.name in judged.readings and judged.state(answer.name) != judged.state()
-        for answer in question.answers[1:]
-    )
+    here = judged.judgement
+    others = (judged.readings.get(answer.name) for answer in question.answers[1:])
+    return here is not None and any(other and other.state() != here.state() for other in others)
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Decider:
 
     question: str
     answer: str
-    #: In how many contexts, of how many, the other answer changes whether the claim holds.
+    #: In how many contexts, of how many, the other answer makes the claim fail where it held, or hold where it failed.
     flips: int
     contexts: int
     #: What it changes most, by how much, as a mean over the contexts.
@@ -117,7 +116,7 @@ def decider(judged: Judged, questions: Sequence[Question], readings: Sequence[Re
                 and reading.without(question).name in judged.readings
             ]
             flips = sum(
-                (judged.state(reading.without(question).name) == HOLDS) != (judged.state(reading.name) == HOLDS)
+                {judged.state(reading.without(question).name), judged.state(reading.name)} == {HOLDS, FAILS}
                 for *_, reading in matched
             )
             if flips:
@@ -126,31 +125,28 @@ def decider(judged: Judged, questions: Sequence[Question], readings: Sequence[Re
     return max(found, key=lambda one: (one.flips / one.contexts, _clarity(one.effect)), default=None)
 
 
-def _effect(matched: Sequence[tuple[Any, Any]]) -> tuple[str, Estimate, str]:
-    """Of the condition that an answer changes most clearly: by how much, as a mean over contexts."""
+def _effect(matched: Sequence[tuple[Judgement, Judgement]]) -> tuple[str, Estimate, str]:
+    """Of the condition that an answer changes most clearly, of those that it makes hold or fail: by how much, as a mean
+    over contexts."""
     made = []
-    names = {one.what: one.unit for before, _ in matched for one in before.conditions}
-    for what, unit in names.items():
-        both = [
-            (before, after)
-            for before, after in ((_value(b, what), _value(a, what)) for b, a in matched)
-            if before is not None and after is not None
-        ]
-        changes = [after.mean - before.mean for before, after in both]
+    for what, unit in {one.what: one.unit for before, _ in matched for one in before.conditions}.items():
+        both = [(b, a) for before, after in matched if (b := _of(before, what)) and (a := _of(after, what))]
+        changes = [after.value.mean - before.value.mean for before, after in both]
         if not changes:
             continue
         if len(changes) >= SEVERAL:
             effect = estimate(changes)
         else:
             # Too few contexts for their spread: the error of the values, as if they were independent.
-            half = float(np.sqrt(sum(before.half**2 + after.half**2 for before, after in both))) / len(both)
-            effect = Estimate(float(np.mean(changes)), half, len(both))
-        made.append((what, effect, unit))
-    return max(made, key=lambda one: _clarity(one[1]))
+            squares = sum(before.value.half**2 + after.value.half**2 for before, after in both)
+            effect = Estimate(float(np.mean(changes)), float(np.sqrt(squares)) / len(both), len(both))
+        flips = any({before.state(), after.state()} == {HOLDS, FAILS} for before, after in both)
+        made.append((flips, _clarity(effect), (what, effect, unit)))
+    return max(made, key=lambda one: one[:2])[2]
 
 
-def _value(judgement: Any, what: str) -> Estimate | None:
-    return next((one.value for one in judgement.conditions if one.what == what), None)
+def _of(judgement: Judgement, what: str) -> Condition | None:
+    return next((one for one in judgement.conditions if one.what == what), None)
 
 
 def _clarity(effect: Estimate) -> float:

@@ -23,6 +23,8 @@ pub struct FlowInfo {
     pub start: Instant,
 }
 
+/// The receiver's values that stand in the table `flows` as they are.
+const RECEIVER_COUNTS: [&str; 4] = ["received_packets", "received_bytes", "duplicate_packets", "duplicate_bytes"];
 /// The sender's values that stand in the table `flows` as they are.
 const SENDER_COUNTS: [&str; 14] = [
     "sent_packets",
@@ -47,7 +49,7 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let mut names: [Vec<String>; 4] = Default::default();
     let mut start = Vec::new();
     let mut goodput = Vec::new();
-    let mut received: [Vec<Option<i64>>; 3] = Default::default();
+    let mut received: [Vec<Option<i64>>; RECEIVER_COUNTS.len()] = Default::default();
     let mut loss = Vec::new();
     let mut dropped = Vec::new();
     let mut counts: [Vec<Option<i64>>; SENDER_COUNTS.len()] = Default::default();
@@ -55,7 +57,7 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let (mut rtt_mean, mut rtt_samples) = (Vec::new(), Vec::new());
     let mut delay: [Vec<Option<f64>>; 2] = Default::default();
     let counters = simulation.core().counters();
-    let (losses, to_nobody) = (by_flow(counters.losses()), by_flow(counters.to_nobody()));
+    let losses = by_flow(counters.losses());
     for flow in flows {
         let sender = Part::of_sender(simulation, flow.id);
         let see = |receiver: &Part| {
@@ -67,10 +69,10 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             let bytes = receiver.value("received_bytes");
             start.push(Some(flow.start.as_secs_f64()));
             goodput.push(bytes.filter(|_| seconds > 0.0).map(|b| b * 8.0 / seconds / 1e3));
-            for (column, name) in received.iter_mut().zip(["received_packets", "received_bytes", "duplicate_packets"]) {
+            for (column, name) in received.iter_mut().zip(RECEIVER_COUNTS) {
                 column.push(receiver.value(name).map(|v| v as i64));
             }
-            let [drops, unwanted] = [&losses, &to_nobody].map(|of| of.get(&flow.id).copied().unwrap_or(0));
+            let [drops, unwanted] = [&losses, &counters.to_nobody].map(|of| of.get(&flow.id).copied().unwrap_or(0));
             dropped.push(Some(drops as i64));
             let sent = sender.value("sent_packets").unwrap_or(0.0) - unwanted as f64;
             loss.push((sent > 0.0).then(|| 100.0 * drops as f64 / sent));
@@ -89,7 +91,6 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
         part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
     }
     let [name, from, to, transport] = names.map(Column::Text);
-    let [received_packets, received_bytes, duplicates] = received.map(Column::Int);
     let [rtt_median, rtt_high] = rtt.map(Column::Float);
     let [delay_median, delay_high] = delay.map(Column::Float);
     let mut columns = vec![
@@ -106,11 +107,9 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
         ("rtt_ms_samples", Column::Int(rtt_samples)),
         ("delay_ms_p50", delay_median),
         ("delay_ms_p95", delay_high),
-        ("received_packets", received_packets),
-        ("received_bytes", received_bytes),
-        ("duplicate_packets", duplicates),
-        ("dropped_packets", Column::Int(dropped)),
     ];
+    columns.extend(RECEIVER_COUNTS.into_iter().zip(received.map(Column::Int)));
+    columns.push(("dropped_packets", Column::Int(dropped)));
     columns.extend(SENDER_COUNTS.into_iter().zip(counts.map(Column::Int)));
     Table { columns }
 }

@@ -68,6 +68,8 @@ pub struct Counters {
     pub hops: u64,
     /// Drops by place, cause and flow.
     pub drops: BTreeMap<(Place, Cause, FlowId), DropCount>,
+    /// Of each flow: packets to a group, with data for the first time, that nobody was to get.
+    pub to_nobody: BTreeMap<FlowId, u64>,
     /// Marks by place.
     pub marks: BTreeMap<Place, u64>,
 }
@@ -75,17 +77,11 @@ pub struct Counters {
 impl Counters {
     /// Packets that were dropped on their way to somebody: flows, each perhaps several times, and how many.
     pub fn losses(&self) -> impl Iterator<Item = (FlowId, u64)> {
-        self.drops.iter().filter(|((_, cause, _), _)| *cause != Cause::NoMembers).map(of_flow)
+        self.drops
+            .iter()
+            .filter(|((_, cause, _), _)| *cause != Cause::NoMembers)
+            .map(|((.., flow), count)| (*flow, count.packets))
     }
-
-    /// Packets that nobody was to get, likewise.
-    pub fn to_nobody(&self) -> impl Iterator<Item = (FlowId, u64)> {
-        self.drops.iter().filter(|((_, cause, _), _)| *cause == Cause::NoMembers).map(of_flow)
-    }
-}
-
-fn of_flow(((_, _, flow), count): (&(Place, Cause, FlowId), &DropCount)) -> (FlowId, u64) {
-    (*flow, count.packets)
 }
 
 /// How many packets of a flow a place dropped for one cause.
@@ -340,6 +336,9 @@ impl Core {
             observer.see(self.now, &Observation::Dropped { place, cause, packet });
         }
         self.counters.dropped += 1;
+        if cause == Cause::NoMembers && packet.header.is_new_data() {
+            *self.counters.to_nobody.entry(flow).or_default() += 1;
+        }
         let count = self.counters.drops.entry((place, cause, flow)).or_default();
         count.packets += 1;
         count.bytes += bytes;

@@ -37,6 +37,10 @@ pub trait LinkArq: Send {
     /// When it wants to be woken next. Read after every input and after every interval in which it sent.
     fn next_timeout(&self) -> Option<Instant>;
 
+    /// The channel that carries what it sends has changed: until `at`, when it hands PDUs down the next time, intervals last
+    /// `former`, and from there on `tti`.
+    fn on_channel_change(&mut self, _at: Instant, _former: Duration, _tti: Duration) {}
+
     /// How many PDUs it would hand down now if a channel carried as many, about: what it asks for where capacity is given out.
     fn ready_pdus(&self) -> u64;
 

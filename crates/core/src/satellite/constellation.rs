@@ -204,7 +204,7 @@ impl Constellation {
                 errors: terminal.errors,
                 place: terminal.place,
                 serving: None,
-                before: None,
+                before: setup.handoff.initial.map(|satellite| (satellite, Instant::ZERO)),
                 out_since: Instant::ZERO,
                 handoffs: 0,
                 outages: 0,

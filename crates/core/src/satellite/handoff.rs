@@ -27,6 +27,10 @@ pub struct Config {
     pub mask: Angle,
     /// Which satellite a terminal takes when it needs another.
     pub rule: Rule,
+    /// The number of the satellite that terminals are taken to have had before their first look. None. Scripts of ns-2 that link
+    /// every terminal to a satellite at the start make terminals follow that one, if another of its plane stands high enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<u32>,
     /// What becomes of packets for the terminal that wait at the satellite that it leaves.
     pub queued: Queued,
 }
@@ -62,6 +66,7 @@ impl Default for Config {
             jitter: Duration::from_secs(5),
             mask: Angle::from_degrees(8.2),
             rule: Rule::default(),
+            initial: None,
             queued: Queued::default(),
         }
     }

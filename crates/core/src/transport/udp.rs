@@ -130,6 +130,7 @@ pub struct Receiver {
     tell: bool,
     received: u64,
     duplicates: u64,
+    duplicate_bytes: u64,
     /// Payload of datagrams that came for the first time.
     received_bytes: u64,
     sequence: Sequence,
@@ -147,6 +148,7 @@ impl Receiver {
             tell: false,
             received: 0,
             duplicates: 0,
+            duplicate_bytes: 0,
             received_bytes: 0,
             sequence: Sequence::default(),
             jitter: Jitter::default(),
@@ -178,16 +180,18 @@ impl Timed for Receiver {}
 impl Endpoint for Receiver {
     fn on_packet(&mut self, now: Instant, packet: &Packet, _via: Port) {
         self.received += 1;
+        let payload = u64::from(packet.size.saturating_sub(self.header));
         if let Header::Udp(header) = &packet.header {
             if self.sequence.take(header.seq) == Came::Again {
                 self.duplicates += 1;
+                self.duplicate_bytes += payload;
                 return;
             }
             let transit = now.since(header.sent_at);
             self.jitter.add(transit);
             self.delays.add(transit.as_nanos());
         }
-        self.received_bytes += u64::from(packet.size.saturating_sub(self.header));
+        self.received_bytes += payload;
         self.tell = self.hears;
     }
 
@@ -201,6 +205,7 @@ impl Endpoint for Receiver {
         probe.value("received_packets", self.received as f64);
         probe.value("received_bytes", self.received_bytes as f64);
         probe.value("duplicate_packets", self.duplicates as f64);
+        probe.value("duplicate_bytes", self.duplicate_bytes as f64);
         probe.value("lost_packets", self.sequence.missing() as f64);
         probe.value("jitter_ms", self.jitter.estimate_ns * 1e-6);
         probe.distribution("delay_ms", 1e-6, &self.delays);
@@ -274,6 +279,7 @@ mod tests {
             ("received_packets", 9.0),
             ("received_bytes", 700.0),
             ("duplicate_packets", 2.0),
+            ("duplicate_bytes", 200.0),
             // The last one is not missed yet.
             ("lost_packets", 2.0),
             ("jitter_ms", 0.0),

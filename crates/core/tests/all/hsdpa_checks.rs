@@ -193,6 +193,12 @@ fn codes_go_to_three_mobiles_as_they_need_them() {
     // With equal shares of 4 codes, 600 B, the first takes three slots.
     let equal = Cell { split: Split::Equal, ..Cell::new(&[8.0; 4]) };
     assert_eq!(when(&equal, &uneven), [ms(6), ms(2), ms(2), ms(4)]);
+    // Equal shares are of those who are there: 12 codes carry the 1800 B of one mobile in a slot, 6 the 900 B of each of two.
+    for (mobiles, bytes) in [(1, 1800), (2, 900), (3, 600)] {
+        let few: Vec<_> = (0..mobiles).map(|_| burst(ms(0), 1, bytes)).collect();
+        let equal = Cell { split: Split::Equal, ..Cell::new(&vec![8.0; mobiles]) };
+        assert_eq!(when(&equal, &few), vec![ms(2); mobiles], "{mobiles} mobiles");
+    }
     // One mobile in a slot.
     let alone = Cell { users: 1, ..Cell::new(&[8.0; 4]) };
     assert_eq!(when(&alone, &packets()), [ms(2), ms(4), ms(6), ms(8)]);

@@ -149,6 +149,26 @@ fn what_nobody_asked_for_is_no_loss() {
     assert_eq!(column(&results, "flows", "loss_pct"), [100.0 * 2.0 / 90.0]);
 }
 
+/// While nobody listens, PGM sends a packet after each timeout, and SPMs of 56 B between them that say so (RFC 3208 §5.1.5). Both
+/// reach nobody, but only data are among the packets sent.
+#[test]
+fn only_data_to_nobody_are_taken_off_what_was_sent() {
+    let text = "duration = '100 s'
+        link = [{ name = 'wire', between = ['s', 'd'], rate = '1 Gbit/s', delay = '1 ms', loss.list.drop = [30, 40] }]
+        group = [{ name = 'g', join = [{ at = '10 s', members = ['d'] }] }]
+        flow = [{ from = 's', to = 'g', transport.pgmcc.reliable = true, source.file.size = '100 kB' }]";
+    let results = run(text, 1);
+    let drops = results.table("drops").unwrap();
+    let nobody = rows(drops, &[("cause", "no_members")]);
+    let [packets, bytes] = ["packets", "bytes"]
+        .map(|column| -> f64 { nobody.iter().map(|&row| drops.number(column, row).unwrap()).sum() });
+    let data = (bytes - 56.0 * packets) / (1500.0 - 56.0);
+    assert!(data >= 2.0 && packets > data, "{data} of {packets}");
+    assert_eq!(column(&results, "flows", "sent_packets"), [70.0]);
+    assert_eq!(column(&results, "flows", "dropped_packets"), [2.0]);
+    assert_eq!(column(&results, "flows", "loss_pct"), [100.0 * 2.0 / (70.0 - data)]);
+}
+
 #[test]
 fn an_area_is_sent_to_whoever_listens() {
     let text = "duration = '1 s'

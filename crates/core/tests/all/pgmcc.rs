@@ -194,6 +194,39 @@ fn naks_at_the_sender_are_bounded() {
     }
 }
 
+/// draft-ietf-rmt-bb-pgmcc-03 §2.2: "If the incoming ACK reports an unacknowledged data packet which is followed by at least 3
+/// acknowledged data packets, then the packet is assumed to be lost and PGMCC reacts by halving the window". The near receiver is the
+/// acker and gets everything; packet 40 is lost on the way to the far one, and elects it. The far one's first ACK reports it, so the
+/// window is halved; the near one's ACK for the same packet does not hide it. A packet that both miss is reported by the near
+/// one, and elects the far one by its round-trip time: it "was reported in previous ACKs", and halves the window once.
+#[test]
+fn the_loss_that_elects_an_acker_halves_the_window() {
+    for (shared, own, cuts) in [("[]", "[]", 0.0), ("[]", "[40]", 1.0), ("[40]", "[]", 1.0)] {
+        let text = format!(
+            "duration = '3 s'
+            record = {{ state = true, series = '10 ms' }}
+            group = [{{ name = 'g', members = ['near', 'far'] }}]
+            flow = [{{ name = 'f', from = 's', to = 'g', transport.pgmcc.nak_bo = '0 s' }}]
+            link = [
+                {{ name = 'first', between = ['s', 'r'], rate = '10 Mbit/s', delay = '20 ms', loss.list.drop = {shared} }},
+                {{ name = 'to near', between = ['r', 'near'], rate = '10 Mbit/s', delay = '5 ms' }},
+                {{ name = 'to far', between = ['r', 'far'], rate = '10 Mbit/s', delay = '40 ms', loss.list.drop = {own} }},
+            ]"
+        );
+        let results = run(&text, 1);
+        let changes = if cuts > 0.0 { 2.0 } else { 1.0 };
+        assert_eq!(sender(&results, "acker_changes"), changes, "{shared}, {own}");
+        assert_eq!(sender(&results, "window_cuts"), cuts, "{shared}, {own}");
+        // Halved, and before that and after it opened by at most one packet for each ACK.
+        let window: Vec<f64> = series(&results, "f", "cwnd_packets").into_iter().map(|(_, w)| w).collect();
+        let falls = window.windows(2).filter(|pair| pair[1] < pair[0]).map(|pair| pair[1] / pair[0]);
+        assert!(
+            falls.clone().count() as f64 == cuts && falls.clone().all(|to| (0.45..=0.55).contains(&to)),
+            "{window:?}"
+        );
+    }
+}
+
 /// The draft's increments do not return the token of a lost packet. Tokens that follow what is in flight never run out.
 #[test]
 fn literal_tokens_stall() {

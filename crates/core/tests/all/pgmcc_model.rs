@@ -2,9 +2,9 @@
 //! with losses, several receivers, and ackers that leave.
 //!
 //! The model is written from draft-ietf-rmt-bb-pgmcc-03 §2 with sets of numbers and whole-number arithmetic, and shares no code with
-//! the sender. What is decided where the draft is silent: F is what was sent and neither acknowledged nor taken for lost;
-//! a packet that no bitmap ever covered is given up without a cut; an election or a timeout sets F to 0; two timeouts without an
-//! ACK between them end an acker.
+//! the sender. What is decided where the draft is silent: F is what was sent and neither acknowledged by anybody nor taken for lost;
+//! a packet that a bitmap has passed without a word on it is given up without a cut; an election or a timeout sets F to 0, and
+//! nothing sent before it is looked at any more; two timeouts without an ACK between them end an acker.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -28,11 +28,13 @@ struct Model {
     w: f64,
     /// Numbers below were sent.
     next: u64,
-    /// Numbers below are not in flight, whatever becomes of them.
+    /// Numbers below are over, whatever becomes of them.
     forgotten: u64,
+    /// Packets in flight.
+    open: BTreeSet<u64>,
+    /// What ACKs of ackers have acknowledged, and reported as lost.
     acked: BTreeSet<u64>,
     lost: BTreeSet<u64>,
-    covered: BTreeSet<u64>,
     repairs: usize,
     recover: Option<u64>,
     /// Node, R in packets, p·65536.
@@ -61,9 +63,9 @@ impl Model {
             w: 1.0,
             next: 0,
             forgotten: 0,
+            open: BTreeSet::new(),
             acked: BTreeSet::new(),
             lost: BTreeSet::new(),
-            covered: BTreeSet::new(),
             repairs: 0,
             recover: None,
             acker: None,
@@ -75,77 +77,67 @@ impl Model {
         }
     }
 
-    fn open(&self) -> Vec<u64> {
-        (self.forgotten..self.next).filter(|seq| !self.acked.contains(seq) && !self.lost.contains(seq)).collect()
-    }
-
     fn f(&self) -> f64 {
-        (self.open().len() + self.repairs) as f64
+        (self.open.len() + self.repairs) as f64
     }
 
-    /// Forgets the beginning, of which everything is known.
-    fn tidy(&mut self) {
-        while self.acked.remove(&self.forgotten) || self.lost.remove(&self.forgotten) {
-            self.covered.remove(&self.forgotten);
-            self.forgotten += 1;
-        }
+    fn send(&mut self) {
+        self.open.insert(self.next);
+        self.next += 1;
     }
 
     fn forget(&mut self) {
         self.forgotten = self.next;
+        self.open.clear();
         self.repairs = 0;
     }
 
     fn on_report(&mut self, report: Report) {
+        let before = self.acker.map(|(node, ..)| node);
         if !report.ack.is_some_and(|(.., leaving)| leaving) {
             self.elect(report);
         }
         let Some((seq, mask, leaving)) = report.ack else { return };
         self.timeouts_in_a_row = 0;
-        let last = report.last;
-        let mut acked = 0;
-        for open in self.open() {
-            if open <= last && last - open < 32 {
-                self.covered.insert(open);
-                if mask & (1 << (last - open)) != 0 {
-                    self.acked.insert(open);
-                    acked += 1;
+        // "The receive status of the latest N data packets with sequence numbers RX_MAX-(N-1) to RX_MAX" (§2.1.2).
+        let covers = self.forgotten.max((report.last + 1).saturating_sub(32))..report.last + 1;
+        let came = |packet: u64| mask & (1 << (report.last - packet)) != 0;
+        let (have, miss): (Vec<u64>, Vec<u64>) = covers.clone().partition(|packet| came(*packet));
+        // §3: only ACKs of the acker update the window, or of the one that becomes it because there is none.
+        if before.map_or(!leaving, |node| node == report.receiver) {
+            let new = have.iter().filter(|packet| !self.lost.contains(packet));
+            let acked = new.filter(|packet| self.acked.insert(**packet)).count();
+            let mut lost = Vec::new();
+            for packet in miss {
+                // "Followed by at least 3 acknowledged data packets" of the same report, "not reported in previous ACKs" (§2.2).
+                if have.iter().filter(|later| **later > packet).count() >= 3 && self.lost.insert(packet) {
+                    self.open.remove(&packet);
+                    lost.push(packet);
                 }
             }
+            self.react(seq, acked, &lost);
         }
-        let mut lost = false;
-        for open in self.open() {
-            if self.covered.contains(&open) {
-                if self.acked.range(open..).count() >= 3 {
-                    self.lost.insert(open);
-                    lost = true;
-                }
-            } else if open + 31 < last {
-                self.lost.insert(open);
-                self.unknown += 1;
-            }
+        let open = self.open.len();
+        self.open.retain(|packet| *packet >= covers.start);
+        self.unknown += (open - self.open.len()) as u32;
+        for packet in have {
+            self.open.remove(&packet);
         }
-        self.tidy();
-        self.react(seq, acked, lost);
-        if leaving && self.acker.is_some_and(|(node, ..)| node == report.receiver) {
+        if leaving && before == Some(report.receiver) {
             self.acker = None;
             self.dismissals += 1;
         }
     }
 
-    /// Additive increase, multiplicative decrease (§2.2).
-    fn react(&mut self, seq: u64, acked: u32, lost: bool) {
-        if let Some(recover) = self.recover {
-            if seq <= recover {
-                return;
-            }
-            self.recover = None;
-        }
-        if lost {
+    /// Additive increase, multiplicative decrease "in each RTT in which a loss event is experienced": after a cut, no manipulation
+    /// "until feedback is received for the next transmitted packet" (§2.2).
+    fn react(&mut self, seq: u64, acked: usize, lost: &[u64]) {
+        let later = |packet: u64| self.recover.is_none_or(|recover| packet > recover);
+        if lost.iter().any(|packet| later(*packet)) {
             self.w = f64::max(1.0, self.w * 0.5);
             self.recover = Some(self.next - 1);
             self.cuts += 1;
-        } else {
+        } else if later(seq) {
             for _ in 0..acked {
                 self.w += if self.w < 6.0 { 1.0 } else { 1.0 / self.w };
             }
@@ -236,7 +228,7 @@ impl Observer for Judge {
                     assert_eq!(data.seq, self.model.next);
                     assert_eq!(data.acker.map(|node| node.0), self.model.acker.map(|acker| acker.0), "at {now}");
                     assert!(self.model.w - self.model.f() >= 1.0, "at {now}: sent without a token");
-                    self.model.next += 1;
+                    self.model.send();
                     self.shown[1] += 1.0;
                 }
                 Header::Pgm(PgmHeader::Repair(data)) if packet.from.port != element::PORT => {
@@ -434,7 +426,8 @@ fn a_sender_with_another_rule_is_noticed() {
     ];
     let ways = [(10_000, 5, 0.05, None), (1_500, 120, 0.03, None), (10_000, 5, 0.06, Some((20, true)))];
     for other in others {
-        assert!(std::panic::catch_unwind(|| run(&other, &ways, 1, 60)).is_err(), "{other:?}");
+        let passes = |seed| std::panic::catch_unwind(|| run(&other, &ways, seed, 60)).is_ok();
+        assert!(!(1..=4).all(passes), "{other:?}");
     }
-    run(&Config::default(), &ways, 1, 60);
+    (1..=4).for_each(|seed| drop(run(&Config::default(), &ways, seed, 60)));
 }

@@ -93,15 +93,29 @@ impl Reference {
         let headers = reader.headers().map_err(|e| problem(e.to_string()))?.clone();
         let columns: Vec<&'static str> = COLUMNS.into_iter().filter(|c| headers.iter().any(|h| h == *c)).collect();
         let mut reference = Self { columns, rows: Rows::new(), sends: Default::default() };
+        // Rows of one time stand in the order of execution. So they say whether an SDU that comes at the instant of a tick comes before it.
+        let mut records = Vec::new();
         for record in reader.records() {
-            let record = record.map_err(|e| problem(e.to_string()))?;
-            let cell = |name: &str| headers.iter().position(|h| h == name).and_then(|i| record.get(i)).unwrap_or("");
-            let number = |name: &str| cell(name).parse::<u64>().map_err(|e| problem(format!("{name}: {e}")));
-            let at = nanoseconds(cell("t_us")).ok_or_else(|| problem(format!("no time: {}", cell("t_us"))))?;
+            records.push(record.map_err(|e| problem(e.to_string()))?);
+        }
+        let column = |name: &str| headers.iter().position(|h| h == name);
+        let [time, event, direction] = ["t_us", "event", "dir"].map(column);
+        let cell = |row: &csv::StringRecord, at: Option<usize>| at.and_then(|i| row.get(i)).unwrap_or("").to_owned();
+        let before_tick = |place: usize, row: &csv::StringRecord| {
+            let same = |at| move |other: &&csv::StringRecord| cell(other, at) == cell(row, at);
+            let later = records[place + 1..].iter().take_while(same(time));
+            later.filter(same(direction)).any(|other| cell(other, event) == "TX")
+        };
+        for (place, record) in records.iter().enumerate() {
+            let cell = |name: &str| column(name).and_then(|i| record.get(i)).unwrap_or("");
+            let row = |what: String| problem(format!("row {}: {what}", place + 1));
+            let number = |name: &str| cell(name).parse::<u64>().map_err(|e| row(format!("{name}: {e}")));
+            let at = nanoseconds(cell("t_us")).ok_or_else(|| row(format!("no time: {}", cell("t_us"))))?;
             let (event, direction) = (cell("event"), cell("dir"));
             if event == "SDU_IN" {
+                let moment = u64::from(before_tick(place, record)).min(at);
                 let send = Send {
-                    at: Instant::from_nanos(at),
+                    at: Instant::from_nanos(at - moment),
                     number: number("sdu")?,
                     size: u32::try_from(number("size")?).map_err(|e| problem(e.to_string()))?,
                 };

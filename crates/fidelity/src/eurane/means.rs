@@ -56,11 +56,42 @@ struct Set {
     iub: String,
     #[serde(default)]
     overhead: Option<String>,
+    /// Payload bytes of a segment (`packetSize_`).
+    #[serde(default = "stock_size")]
+    size: u32,
+    /// `window_`, packets.
+    #[serde(default = "stock_window")]
+    window: u32,
+    /// RLC's status prohibit time.
+    #[serde(default = "stock_prohibit")]
+    prohibit: String,
     seeds: Vec<u64>,
 }
 
 fn stock_iub() -> String {
     "15ms".to_owned()
+}
+
+fn stock_size() -> u32 {
+    1000
+}
+
+fn stock_window() -> u32 {
+    20
+}
+
+fn stock_prohibit() -> String {
+    "150ms".to_owned()
+}
+
+/// A time as ns-2 has it, a number with or without a unit.
+fn time(what: &str, text: &str) -> Result<String, String> {
+    let (number, unit) = text.split_at(text.find(char::is_alphabetic).unwrap_or(text.len()));
+    let unit = if unit.is_empty() { "s" } else { unit };
+    if number.trim().parse::<f64>().is_err() || !["s", "ms", "us", "ns"].contains(&unit) {
+        return Err(format!("{what}: \"{text}\" is no time"));
+    }
+    Ok(format!("{} {unit}", number.trim()))
 }
 
 /// The columns of means that are compared.
@@ -175,17 +206,11 @@ type Run = BTreeMap<(&'static str, &'static str, &'static str), f64>;
 
 /// The scenario, as the index describes it.
 fn scenario(set: &Set, tcp: &str, bler: f64) -> Result<String, String> {
-    let variant = match tcp {
-        "Tahoe" | "Reno" | "Newreno" | "Vegas" => tcp.to_lowercase(),
-        "Sack1" => "sack".to_owned(),
-        other => return Err(format!("unknown TCP {other}")),
-    };
-    let spacing = match set.overhead.as_deref() {
-        None => "20 us",
-        Some("0") => "0 s",
-        Some(other) => return Err(format!("unknown overhead {other}")),
-    };
-    let iub = set.iub.replace("ms", " ms");
+    let variant = super::tcp(tcp).ok_or_else(|| format!("tcps: {tcp} is not known"))?;
+    let spacing = time("overhead", set.overhead.as_deref().unwrap_or("20us"))?;
+    let iub = time("iub", &set.iub)?;
+    let prohibit = time("prohibit", &set.prohibit)?;
+    let (window, size) = (set.window, set.size);
     let flow = |n: usize, start: &str| {
         format!(
             r#"
@@ -194,7 +219,7 @@ fn scenario(set: &Set, tcp: &str, bler: f64) -> Result<String, String> {
             from = "host"
             to = "cell.ue[{n}]"
             start = "{start}"
-            transport.tcp = {{ variant = "{variant}", window = 20, segment = "1000 B", exact_half = false, rto = {{ {RTO_2_29} }} }}
+            transport.tcp = {{ variant = "{variant}", window = {window}, segment = "{size} B", exact_half = false, rto = {{ {RTO_2_29} }} }}
             "#
         )
     };
@@ -217,7 +242,7 @@ fn scenario(set: &Set, tcp: &str, bler: f64) -> Result<String, String> {
         rnc = "rnc"
         ues = 2
         attachment = "common"
-        rlc = "eurane"
+        rlc.eurane.status_prohibit = "{prohibit}"
         spacing = "{spacing}"
         iub.delay = "{iub}"
         loss.bernoulli.p = {bler}
@@ -248,7 +273,7 @@ fn run(set: &Set, tcp: &str, bler: f64, seed: u64) -> Result<Run, String> {
                 let mut sender = Windows::default();
                 built.simulation.sample_sender(built.flows[flow].id, &mut sender);
                 sums[0] += sender.in_flight / samples as f64;
-                sums[1] += sender.cwnd.min(20.0) / samples as f64;
+                sums[1] += sender.cwnd.min(f64::from(set.window)) / samples as f64;
             }
         }
         let rtts = Rtts::swap(&mut built.simulation);

@@ -19,6 +19,19 @@ pub use means::compare as means;
 /// `tcl/lib/ns-default.tcl`). Windows are cut to the half of their whole packets there too (`exact_half`).
 const RTO_2_29: &str = r#"initial = "6 s", min = "200 ms", max = "100000 s", max_backoff = 64"#;
 
+/// A TCP of ns-2 by its name in scenarios.
+fn tcp(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "Tahoe" => "tahoe",
+        "Reno" => "reno",
+        "Newreno" => "newreno",
+        "Sack1" => "sack",
+        "Fack" => "fack",
+        "Vegas" => "vegas",
+        _ => return None,
+    })
+}
+
 /// The family rlc-am: RLC in acknowledged mode, event for event.
 pub fn rlc(folder: &Path, index: Value, jobs: usize) -> Result<Outcomes, String> {
     Ok(events::compare(folder, &index::rlc(index)?, jobs))

@@ -98,12 +98,7 @@ pub fn variables(file: BTreeMap<String, Value>) -> Result<Vec<(String, Value)>, 
     Ok(variables)
 }
 
-/// What is known of `topology` and the like: a text that stands for a rule.
+/// A word that stands for a rule, such as the name of a queue.
 pub fn expect(what: &str, got: &str, known: &[&str]) -> Result<(), String> {
     if known.contains(&got) { Ok(()) } else { Err(format!("{what}: \"{got}\" is not known")) }
 }
-
-pub const DUMBBELL: [&str; 2] = [
-    "s_i -- r1 -- r2 -- d_i; every link duplex and DropTail; acknowledgements return over the same links",
-    "s_i -- r1 -- r2 -- d_i, all links duplex; bottleneck r1->r2",
-];

@@ -8,7 +8,6 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::dumbbell::Dumbbell;
-use super::parts::expect;
 use super::{Description, Network};
 
 /// A statistical family.
@@ -47,7 +46,7 @@ pub struct RandomLossFile {
     simulator: IgnoredAny,
     files: IgnoredAny,
     comparison: IgnoredAny,
-    loss_model: String,
+    loss_model: IgnoredAny,
     columns: IgnoredAny,
     warm_s: f64,
     scenario: Value,
@@ -57,13 +56,6 @@ pub struct RandomLossFile {
 
 impl RandomLossFile {
     pub fn describe(self, folder: &Path) -> Result<RandomLoss, String> {
-        expect(
-            "loss_model",
-            &self.loss_model,
-            &[
-                "independent loss with the stated probability of every data-direction packet (SYN included) in front of the bottleneck queue; acknowledgements are never lost",
-            ],
-        )?;
         let mut scenario = self.scenario;
         if let Some(scenario) = scenario.as_object_mut() {
             scenario.insert("id".to_owned(), "scenario".into());

@@ -9,9 +9,10 @@ import numpy as np
 
 from lasthop.results import Result, Table
 from lasthop.studies.handover.frames import EVERY, frames, from_datagrams, from_stream, sent_places
-from lasthop.studies.handover.measures import GUARD, Packets, Trace, trace
+from lasthop.studies.handover.measures import GUARD
 from lasthop.studies.handover.mechanisms import OBSERVED
 from lasthop.studies.handover.scenario import HANDOVERS
+from lasthop.studies.handover.trace import Packets, Trace, trace
 
 __all__ = ["Crowd", "longest_delay", "reduced"]
 

@@ -13,10 +13,11 @@ from lasthop import plot
 from lasthop.results import Table
 from lasthop.stats import estimate, number
 from lasthop.studies import Picture
-from lasthop.studies.handover.measured import Measured, jitter_on, spread_on
-from lasthop.studies.handover.measures import Trace, window_counts
+from lasthop.studies.handover.measured import Measured
+from lasthop.studies.handover.measures import window_counts
 from lasthop.studies.handover.scenario import END, FAST, HANDOVERS, SLOW
 from lasthop.studies.handover.tableone import MECHANISMS, Row
+from lasthop.studies.handover.trace import Trace
 
 __all__ = ["pictures"]
 
@@ -120,10 +121,10 @@ def _counts(data: Measured, id: str, what: str) -> Picture:
     return Picture(
         id=id,
         caption=f"Packets {where} since the start. Mean of {_runs(data)}; the band is the 95 % interval of the mean. "
-        "Lines that would lie on each other are drawn once. IntServ, DiffServ and SWAN carry a flow that asks for 40 % "
-        "of UMTS, the others one that takes what it gets.",
-        alt=f"Lines of packets {what} over 30 s, which change their slope at 10 s and at 20 s. "
-        f"At the end: {'; '.join(said)}.",
+        "Lines that would lie on each other are drawn once. IntServ, DiffServ and SWAN carry a flow that asks for "
+        "40 % of UMTS, the others one that takes what it gets.",
+        alt=f"Lines of packets {what} over 30 s, which change their slope at 10 s and at 20 s. At the end: "
+        f"{'; '.join(said)}.",
         figure=figure,
         data=Table(pa.table(columns)),
     )
@@ -156,19 +157,18 @@ def _intervals(data: Measured, id: str, mechanism: str) -> Picture:
     _intervals_axis(axes, interval)
     axes.set_xlim(0, END)
     _handovers(axes)
-    fast, slow = (data.over(mechanism, spread_on(fast)) for fast in (True, False))
-    calm = [data.over(mechanism, jitter_on(fast)) for fast in (True, False)]
+    ratio = [data.over(mechanism, lambda t, fast=fast: t.ratio(fast=fast)) for fast in (True, False)]  # type: ignore[misc]
+    spread = [data.over(mechanism, lambda t, fast=fast: t.spread(fast=fast)) for fast in (True, False)]  # type: ignore[misc]
     return Picture(
         id=id,
         caption=f"Interval between consecutive packets at the mobile with {name}, started at {one.start_s:.3f} s; "
-        f"logarithmic, so that both links are seen. Over {_runs(data, mechanism)}, the 95th percentile is {fast} times "
-        f"the 5th on WLAN and {slow} times on UMTS; the median jitter is {calm[0].mean:.3f} of the median "
-        "interval on WLAN "
-        f"and {calm[1].mean:.3f} on UMTS; two seconds after the start and each handover left out.",
-        alt=f"Dots of inter-packet intervals over time with {name}: median "
-        f"{_median(one, fast=True)} ms on WLAN before 10 s and after 20 s, {_median(one, fast=False)} ms on UMTS "
-        "between; "
-        f"the longest is {number(float(interval.max()), 0)} ms.",
+        f"logarithmic, so that both links are seen. Over {_runs(data, mechanism)}, one of a hundred consecutive "
+        f"intervals differs from the one before by a factor of {ratio[0]} on WLAN and {ratio[1]} on UMTS, or more; "
+        f"of all intervals, the 95th percentile is {spread[0]} and {spread[1]} times the 5th. Two seconds after the "
+        "start and each handover are left out.",
+        alt=f"Dots of inter-packet intervals over time with {name}: median {_median(one, fast=True)} ms on WLAN "
+        f"before 10 s and after 20 s, {_median(one, fast=False)} ms on UMTS between; the longest is "
+        f"{number(float(interval.max()), 0)} ms.",
         figure=figure,
         data=Table(pa.table({"time_s": at, "interval_ms": interval})),
     )
@@ -216,8 +216,8 @@ def _frames(data: Measured) -> Picture:
         axes.set_ylabel("interval (ms)")
     return Picture(
         id="figure-4e",
-        caption="Interval between consecutive voice frames at the mobile, among a video, four greedy TCP flows and a "
-        "second flow that asks for service; one run of each. The source's own interval is taken off and 20 ms put "
+        caption="Interval between consecutive voice frames at the mobile, among a video, four greedy TCP flows and "
+        "a second flow that asks for service; one run of each. The source's own interval is taken off and 20 ms put "
         "in its place, so silences do not count; what arrives at one time with its predecessor is drawn at 0.1 ms. "
         f"Frames that never arrive, of those made before 29 s: {', '.join(said)}.",
         alt="Eight panels of dots of intervals between voice frames over time: around 20 ms, spread more widely on "
@@ -262,9 +262,8 @@ def _rates(data: Measured, id: str, lines: Mapping[str, str], about: str) -> Pic
     return Picture(
         id=id,
         caption=f"{about}. Receive rate over the last {width} s as a share of the link's present rate; mean of "
-        f"{_runs(data, next(iter(lines)))}, with the 95 % interval. Right after 10 s what was under way on WLAN "
-        "may still arrive. "
-        f"Packets dropped from 10 to 20 s: {', '.join(drops)}.",
+        f"{_runs(data, next(iter(lines)))}, with the 95 % interval. Right after 10 s what was under way on WLAN may "
+        f"still arrive. Packets dropped from 10 to 20 s: {', '.join(drops)}.",
         alt=f"{len(lines)} lines of the receive rate as a share of the link's over 30 s: {', '.join(lines.values())}.",
         figure=figure,
         data=Table(pa.table(columns)),
@@ -272,26 +271,30 @@ def _rates(data: Measured, id: str, lines: Mapping[str, str], about: str) -> Pic
 
 
 def _grades(data: Measured) -> Picture:
-    """Jitter and round trips to adapt of every mechanism, with the bounds of the grades."""
+    """Evenness and round trips to adapt of every mechanism, with the bounds of the grades."""
     rows: dict[str, tuple[Row, Row]] = {key: (data.single(key), data.crowd(key)) for key in MECHANISMS}
-    figure, (left, right) = plot.figure(plot.TWO_COLUMNS, 78, columns=2, sharey=True)
-    columns: dict[str, list[Any]] = {"mechanism": [], "setting": [], "jitter": [], "rtts": []}
+    figure, (left, middle, right) = plot.figure(plot.TWO_COLUMNS, 82, columns=3, sharey=True)
+    columns: dict[str, list[Any]] = {"mechanism": [], "setting": [], "jitter": [], "ratio": [], "rtts": []}
     for place, (key, both) in enumerate(rows.items()):
         for shift, (setting, row) in zip((-0.15, 0.15), zip(("a", "b"), both, strict=True), strict=True):
-            jitter, rtts = max(row.wlan_jitter, row.umts_jitter), max(row.down_rtts, row.up_rtts)
+            jitter, ratio = max(row.wlan_jitter, row.umts_jitter), max(row.wlan_ratio, row.umts_ratio)
+            rtts = max(row.down_rtts, row.up_rtts)
             colour = plot.look(key)["color"]
             style = {"color": colour, "marker": "o" if setting == "a" else "s", "markersize": 5, "linestyle": "",
                      "markerfacecolor": "white" if setting == "a" else colour}  # fmt: skip
             left.plot(max(jitter, LEAST_JITTER), place + shift, **style)
+            middle.plot(min(ratio, MOST_RATIO), place + shift, **style)
             right.plot(min(max(rtts, LEAST_RTTS), MOST_RTTS), place + shift, **style)
             columns["mechanism"].append(key)
             columns["setting"].append(setting)
             columns["jitter"].append(jitter)
+            columns["ratio"].append(ratio)
             columns["rtts"].append(rtts)
     left.set_yticks(range(len(rows)), list(MECHANISMS.values()))
     left.invert_yaxis()
     for axes, bounds, words, ends in (
         (left, (0.05, 0.2, 0.5, 1.0), ("very high", "high", "medium", "low", "very low"), (LEAST_JITTER, 10.0)),
+        (middle, (1.2, 2.0, 3.5, 10.0), ("very high", "high", "medium", "low", "very low"), (1.0, MOST_RATIO)),
         (right, (5.0, 15.0, 50.0), ("very high", "high", "medium", "low"), (LEAST_RTTS, MOST_RTTS)),
     ):
         axes.set_xscale("log")
@@ -299,21 +302,23 @@ def _grades(data: Measured) -> Picture:
         edges = [ends[0] / 1.3, *bounds, ends[1] * 1.3]
         for i, word in enumerate(words):
             axes.axvspan(edges[i], edges[i + 1], color=str(0.99 - 0.045 * i), zorder=-1, linewidth=0)
-            middle = float(np.sqrt(edges[i] * edges[i + 1]))
-            axes.annotate(word, (middle, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+            between = float(np.sqrt(edges[i] * edges[i + 1]))
+            axes.annotate(word, (between, 1), xycoords=("data", "axes fraction"), xytext=(0, 2), rotation=90,
                           textcoords="offset points", ha="center", va="bottom", fontsize=6, color=SOFT)  # fmt: skip
         axes.tick_params(axis="y", length=0)
-    left.set_xlabel("median jitter / median interval")
+    left.set_xlabel("median jitter /\nmedian interval")
     left.set_xticks([LEAST_JITTER, 0.1, 1, 10], ["≤ 0.01", "0.1", "1", "10"])
-    right.set_xlabel("round trips of the new path to adapt")
+    middle.set_xlabel("ratio of consecutive\nintervals, P99")
+    middle.set_xticks([1, 10, MOST_RATIO], ["1", "10", "≥ 100"])
+    right.set_xlabel("round trips of the\nnew path to adapt")
     right.set_xticks([1, 10, 100, MOST_RTTS], ["≤ 1", "10", "100", "never"])
     return Picture(
         id="figure-grades",
-        caption="Two of the measures behind Table I: on the left the worse of both links, on the right the worse "
-            "of both "
-        "handovers; medians over the runs. Circles: the paper's single flow. Squares: voice and video, the worse of "
-        "both, among four greedy TCP flows. Shades are the bounds of the grades; spread, drops and service below the "
-        "request also count.",
+        caption="Measures behind Table I. Left and middle: the worse of both links; right: the worse of both "
+                "handovers; medians over the runs. Circles: the paper's single flow. Squares: voice and video, the "
+                "worse of both, among four greedy TCP flows; frames that come at once have no finite ratio. Shades "
+                "are the bounds of the grades: media friendliness needs both of its measures, but for “low” one is "
+                "enough. Drops and service below the request also count.",
         alt="; ".join(f"{MECHANISMS[key]}: {a.media} and {a.dynamic} alone, {b.media} and {b.dynamic} in the crowd"
                       for key, (a, b) in rows.items()) + ".",
         figure=figure,
@@ -322,7 +327,7 @@ def _grades(data: Measured) -> Picture:
 
 
 #: The ends of the axes of the figure of grades.
-LEAST_JITTER, LEAST_RTTS, MOST_RTTS = 0.01, 1.0, 1000.0
+LEAST_JITTER, MOST_RATIO, LEAST_RTTS, MOST_RTTS = 0.01, 100.0, 1.0, 1000.0
 
 
 def _state(data: Measured) -> Picture:
@@ -350,9 +355,8 @@ def _state(data: Measured) -> Picture:
                       annotation_clip=False, fontsize=8)  # fmt: skip
     return Picture(
         id="figure-state",
-        caption="State that the mechanism keeps in the routers of a path of three, beyond their queues of "
-            "packets, over the "
-        "number of flows. None is drawn at 1 B.",
+        caption="State that the mechanism keeps in the routers of a path of three, beyond their queues of packets, "
+            "over the number of flows. None is drawn at 1 B.",
         alt="State in routers at the largest number of flows: "
         + ", ".join(f"{MECHANISMS[key]} {number(float(curve[-1]), 0)} B" for key, curve in curves.items()) + ".",
         figure=figure,

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.runs import run
-from lasthop.studies.handover.measures import Array, Packets, Units
+from lasthop.studies.handover.measures import Array, Units
 from lasthop.studies.handover.scenario import base
+from lasthop.studies.handover.trace import Packets
 
 __all__ = ["EVERY", "Frames", "frames", "from_datagrams", "from_stream", "in_order", "sent_places"]
 

@@ -1,7 +1,8 @@
 """Grades of Table I: by which thresholds a measure becomes a word. Fixed before the first run.
 
 The paper gives grades without measures. Each threshold has its reason beside it; none was moved
-after a run.
+after a run. The second measure of media friendliness was: at first it was P95 over P5 of all
+intervals, which does not see one gap in each window. The paper speaks of consecutive intervals.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ PAPER: dict[str, tuple[str, str, str]] = {
     "reno": ("low", "high", "high"),
 }
 
-#: Grade, median jitter over median interval at most, P95 over P5 of intervals at most. Very high:
+#: Grade, median jitter over median interval at most, ratio of consecutive intervals (P99) at most. Very high:
 #: a twentieth of an interval is not seen in the paper's plots. High: a jitter buffer of one
 #: interval takes it. Medium: of two or three. Low: the paper's TCP, whose intervals vary in a
 #: range of 5; either measure is enough, since a few long gaps spoil the one and not the other.
@@ -55,12 +56,12 @@ _DYNAMIC = {"very high": 5.0, "high": 15.0, "medium": 50.0}
 OUTAGE = 1.0
 
 
-def media_friendliness(jitter: float, spread: float) -> str:
-    """From median jitter over median interval, and P95 over P5 of the intervals."""
-    for grade, most_jitter, most_spread in _MEDIA:
-        if jitter <= most_jitter and spread <= most_spread:
+def media_friendliness(jitter: float, ratio: float) -> str:
+    """From median jitter over median interval, and the ratio of consecutive intervals."""
+    for grade, most_jitter, most_ratio in _MEDIA:
+        if jitter <= most_jitter and ratio <= most_ratio:
             return grade
-    return "low" if jitter <= _MEDIA_LOW[0] or spread <= _MEDIA_LOW[1] else "very low"
+    return "low" if jitter <= _MEDIA_LOW[0] or ratio <= _MEDIA_LOW[1] else "very low"
 
 
 def dynamic_behaviour(rtts: float, dropped_bytes: float, below_request_s: float = 0.0) -> str:

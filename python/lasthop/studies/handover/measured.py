@@ -1,23 +1,31 @@
-"""The runs of one set of parameters, and what claims and tables ask of them."""
+"""The runs of one reading, and what claims and tables ask of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
-from lasthop.stats import Estimate, estimate
+from lasthop.stats import Estimate, bootstrap, estimate
 from lasthop.studies.handover.crowd import Crowd
 from lasthop.studies.handover.grades import scalability
-from lasthop.studies.handover.measures import Trace
+from lasthop.studies.handover.measures import SHORTEST
 from lasthop.studies.handover.scalability import Counters
 from lasthop.studies.handover.scenario import FAST, HANDOVERS, SLOW, Variant
 from lasthop.studies.handover.tableone import MECHANISMS, RESERVED, Row, rows, summary
+from lasthop.studies.handover.trace import Trace
 
-__all__ = ["Adapted", "Measured", "crowd_row", "jitter_on", "peak_at", "spread_on", "unevenness_on"]
+__all__ = ["Adapted", "Grades", "Measured", "crowd_row"]
 
 DOWN, UP = HANDOVERS
+
+Made = TypeVar("Made")
+
+#: Media friendliness, scalability and dynamic behaviour of each mechanism.
+Grades = Mapping[str, tuple[str, str, str]]
 
 
 @dataclass(frozen=True)
@@ -26,32 +34,35 @@ class Adapted:
 
     #: One for each run; infinite where it never adapted.
     rtts: Sequence[float]
+    #: The ten seconds on the new link in its round trips: what a run in which it never adapts counts as, at least.
+    most: float
 
     @property
-    def median(self) -> float:
-        """Of all runs: infinite if half of them never adapted."""
-        return float(np.median(self.rtts))
+    def median(self) -> Estimate:
+        """That of the median run."""
+        values = np.array(self.counted)
+        return bootstrap(lambda drawn: float(np.median(values[list(drawn)])), len(values))
+
+    @property
+    def counted(self) -> Sequence[float]:
+        """One for each run, all of them finite."""
+        return [min(value, self.most) for value in self.rtts]
 
     @property
     def adapted(self) -> int:
         """In how many runs it did."""
         return int(np.isfinite(self.rtts).sum())
 
-    @property
-    def mean(self) -> Estimate:
-        """Of the runs in which it did."""
-        return estimate(value for value in self.rtts if np.isfinite(value))
-
     def __str__(self) -> str:
         runs = len(self.rtts)
         if not self.adapted:
             return f"in none of {runs} runs"
-        return f"{self.mean} R" + (f" in {self.adapted} of {runs} runs" if self.adapted < runs else "")
+        return f"{self.median} R" + (f" (never in {runs - self.adapted} of {runs} runs)" if self.adapted < runs else "")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The runs at one set of parameters, by mechanism, over the same start times."""
+    """The runs of one reading, by mechanism, over the same start times."""
 
     variant: Variant
     #: The paper's setting: one flow.
@@ -60,6 +71,19 @@ class Measured:
     crowds: Mapping[str, Sequence[Crowd]] = field(default_factory=dict)
     #: What mechanisms put where and how much they do. They do not depend on the delays.
     counters: Mapping[str, Counters] = field(default_factory=dict)
+
+    def replaced(self, others: Mapping[str, str]) -> Measured:
+        """The same with other mechanisms in the place of some, wherever both were run."""
+
+        def with_others(by: Mapping[str, Made]) -> dict[str, Made]:
+            return {key: by.get(others.get(key, key), by[key]) for key in by}
+
+        return replace(
+            self,
+            runs=with_others(self.runs),
+            crowds=with_others(self.crowds),
+            counters=with_others(self.counters),
+        )
 
     def over(self, mechanism: str, measure: Callable[[Trace], float]) -> Estimate:
         """A measure's mean over the start times."""
@@ -74,16 +98,14 @@ class Measured:
         """Drops in [begin, end)."""
         return self.over(mechanism, lambda trace: trace.dropped(begin, end))
 
-    def gapless(self, mechanism: str, *, fast: bool) -> int:
-        """In how many runs the 95th percentile of intervals is the 5th, to a per cent."""
-        return sum(trace.spread(fast=fast) < 1.01 for trace in self.runs[mechanism])
-
-    def adapted(self, mechanism: str, handover: float, tolerance: float = 0.2) -> Adapted:
-        """How long a mechanism took after a handover."""
+    def adapted(self, mechanism: str, handover: float, *, window: bool) -> Adapted:
+        """How long a mechanism took after a handover, with or without the ``window`` over which the rate is taken."""
         rtt = self.variant.rtt_s(fast=handover == UP)
-        return Adapted([t.adaptation(self.variant, handover, tolerance) / rtt for t in self.runs[mechanism]])
+        less = 0.0 if window else max(5 * rtt, SHORTEST)
+        took = [max(0.0, t.adaptation(self.variant, handover) - less) / rtt for t in self.runs[mechanism]]
+        return Adapted(took, 10.0 / rtt)
 
-    def share(self, mechanism: str, begin: float, end: float) -> Callable[[Trace], float]:
+    def share(self, begin: float, end: float) -> Callable[[Trace], float]:
         """Received in [begin, end) as a share of the capacity there."""
         rate = SLOW if begin == DOWN else FAST
         return lambda trace: trace.received(begin, end) / (rate * (end - begin))
@@ -96,13 +118,15 @@ class Measured:
         """The same among others: the worse of voice and video."""
         return crowd_row(self.variant, self.crowds[mechanism])
 
-    def grades(self) -> dict[str, tuple[str, str, str]]:
-        """Table I: media friendliness, scalability and dynamic behaviour of each mechanism."""
-        made = {}
-        for key in MECHANISMS:
-            row = self.crowd(key) if key in RESERVED else self.single(key)
-            made[key] = (row.media, scalability(self.counters[key].parts), row.dynamic)
-        return made
+    @cached_property
+    def rows(self) -> Mapping[str, Row]:
+        """The measures that the grades of Table I are taken from."""
+        return {key: self.crowd(key) if key in RESERVED else self.single(key) for key in MECHANISMS}
+
+    @property
+    def grades(self) -> Grades:
+        """Table I."""
+        return {key: (row.media, scalability(self.counters[key].parts), row.dynamic) for key, row in self.rows.items()}
 
     def signals(self, mechanism: str) -> Estimate:
         """Packets of signalling within two seconds after each of the two handovers."""
@@ -112,30 +136,12 @@ class Measured:
         """The longest time for which a flow is without the service that it had."""
         return estimate(1e3 * crowd.gap_s for crowd in self.crowds[mechanism])
 
+    def longer_gap_ms(self, one: str, other: str) -> Estimate:
+        """By how much this is longer with one than with another, paired by seed."""
+        pairs = zip(self.crowds[one], self.crowds[other], strict=True)
+        return estimate(1e3 * (a.gap_s - b.gap_s) for a, b in pairs)
+
 
 def crowd_row(variant: Variant, crowds: Sequence[Crowd]) -> Row:
     """A row of Table I of runs of the crowd: the worse of voice and video."""
     return summary(rows(variant, ([crowd.voice, crowd.video] for crowd in crowds)))
-
-
-# Measures of a trace, as functions of it
-
-
-def jitter_on(fast: bool) -> Callable[[Trace], float]:
-    """Median jitter over median interval, on WLAN (``fast``) or on UMTS."""
-    return lambda trace: trace.jitter(fast=fast)
-
-
-def spread_on(fast: bool) -> Callable[[Trace], float]:
-    """P95 over P5 of intervals."""
-    return lambda trace: trace.spread(fast=fast)
-
-
-def peak_at(handover: float) -> Callable[[Trace], float]:
-    """The largest interval within a second after a handover, over the median."""
-    return lambda trace: trace.peak(handover)
-
-
-def unevenness_on(fast: bool, width: float) -> Callable[[Trace], float]:
-    """Coefficient of variation of the receive rate over bins of ``width`` seconds."""
-    return lambda trace: trace.unevenness(width, fast=fast)

@@ -10,18 +10,30 @@ from typing import Any
 from lasthop.scenario import Scenario
 from lasthop.studies.handover.scenario import SLOW, Variant, base, changes
 
-__all__ = ["ALL", "ALONE", "ASKS", "CROWD", "LIMIT", "OBSERVED", "SINGLE", "Mechanism", "crowd", "single"]
+__all__ = [
+    "ALL",
+    "ALONE",
+    "ASKS",
+    "CROWD",
+    "JUDGED",
+    "JUDGED_CROWD",
+    "LIMIT",
+    "OBSERVED",
+    "SINGLE",
+    "Mechanism",
+    "crowd",
+    "single",
+]
 
 #: Flows of the crowd that are looked at, and those that ask for service.
 OBSERVED = ("voice", "video")
 ASKING = (*OBSERVED, "other")
 
 #: What a flow asks for: the rate of its tokens and its bucket. Voice sends 72 B every 20 ms, video
-#: 90 kbit/s in frames of up to 2320 B, the other flow 96 kbit/s; a flow alone asks for what it sends.
+#: 90 kbit/s in frames of up to 2320 B; a flow alone asks for what it sends. The other flow's is in `_asks`.
 ASKS = {
     "voice": ("30 kbit/s", "144 B", "72 B"),
     "video": ("100 kbit/s", "6000 B", "290 B"),
-    "other": ("97 kbit/s", "2000 B", "1000 B"),
     "flow": ("155 kbit/s", "2000 B", "1000 B"),
 }
 
@@ -126,6 +138,10 @@ ALL: dict[str, Mechanism] = {
 CROWD = ("intserv", "intserv-more", "diffserv", "swan", "swan-3-hops", "xcp", "ewa", "tfrc", "reno", "none")
 SINGLE = tuple(key for key in ALL if key not in ("intserv-more", "swan-3-hops", "none"))
 
+#: Those of either setting that claims are judged on; the others are for tables and figures.
+JUDGED_CROWD = ("intserv", "diffserv", "swan", "none")
+JUDGED = tuple(key for key in SINGLE if key not in JUDGED_CROWD and key != "tfrc-hint")
+
 
 def _transport(variant: Variant, mechanism: Mechanism) -> dict[str, Any]:
     """The transport of a flow of 1000 B on the wire, in the paper's setting."""
@@ -183,6 +199,11 @@ def _crowd_transport(mechanism: Mechanism) -> dict[str, Any]:
     return {"tcp": {"variant": mechanism.tcp, "segment": "960 B"}}
 
 
+def _asks(flow: str, variant: Variant) -> tuple[str, str, str]:
+    """What a flow of the crowd asks for; the other one for a little more than it sends."""
+    return (f"{variant.other_kbps + 1} kbit/s", "2000 B", "1000 B") if flow == "other" else ASKS[flow]
+
+
 def crowd(variant: Variant, key: str, start_s: float, factor: float = 1.0) -> Scenario:
     """A run of voice, video and a third flow among four greedy TCP flows, with links ``factor`` times as fast."""
     mechanism = ALL[key]
@@ -196,7 +217,8 @@ def crowd(variant: Variant, key: str, start_s: float, factor: float = 1.0) -> Sc
         made[f"flow.{flow}.transport"] = _crowd_transport(mechanism)
         made[f"flow.{flow}.start"] = f"{round(start_s * 1e9)} ns"
         if mechanism.asks:
-            made[f"flow.{flow}.qos"] = mechanism.asks(*ASKS[flow])
+            made[f"flow.{flow}.qos"] = mechanism.asks(*_asks(flow, variant))
+    made["flow.other.source"] = {"cbr": {"rate": f"{972 * variant.other_kbps} bit/s", "size": "972 B"}}
     if mechanism.hops > 1:
         made["link"], delays = _chain(variant, mechanism)
         made["nodes"] = sorted({node for link in made["link"] for node in link["between"]})

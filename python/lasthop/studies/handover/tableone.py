@@ -8,8 +8,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from lasthop.studies.handover.grades import dynamic_behaviour, media_friendliness, median_grade, worse
-from lasthop.studies.handover.measures import Trace, excess_drops
+from lasthop.studies.handover.measures import excess_drops
 from lasthop.studies.handover.scenario import HANDOVERS, Variant
+from lasthop.studies.handover.trace import Trace
 
 __all__ = ["MECHANISMS", "RESERVED", "Row", "row", "rows", "summary"]
 
@@ -39,6 +40,8 @@ class Row:
 
     wlan_jitter: float
     umts_jitter: float
+    wlan_ratio: float
+    umts_ratio: float
     wlan_spread: float
     umts_spread: float
     down_rtts: float
@@ -52,13 +55,16 @@ class Row:
     down_below_request_s: float
     up_below_request_s: float
     media: str
+    #: The grade that P95 over P5 of the intervals gives in the place of the ratio of consecutive ones.
+    media_by_spread: str
     dynamic: str
 
 
 def row(variant: Variant, trace: Trace) -> Row:
     """Measures and grades of one flow in one run: each grade is the worse of both links, or of both handovers."""
-    wlan, umts = (
-        (trace.jitter(fast=fast, start=False), trace.spread(fast=fast, start=False)) for fast in (True, False)
+    jitter, ratio, spread = (
+        [measure(fast=fast, start=False) for fast in (True, False)]
+        for measure in (trace.jitter, trace.ratio, trace.spread)
     )
     rtts, near, drops, below, dynamic = [], [], [], [], []
     for handover in HANDOVERS:
@@ -70,10 +76,12 @@ def row(variant: Variant, trace: Trace) -> Row:
         below.append(trace.shortfall(variant, handover))
         dynamic.append(dynamic_behaviour(rtts[-1], drops[-1] * PACKET, below[-1]))
     return Row(
-        wlan_jitter=wlan[0],
-        umts_jitter=umts[0],
-        wlan_spread=wlan[1],
-        umts_spread=umts[1],
+        wlan_jitter=jitter[0],
+        umts_jitter=jitter[1],
+        wlan_ratio=ratio[0],
+        umts_ratio=ratio[1],
+        wlan_spread=spread[0],
+        umts_spread=spread[1],
         down_rtts=rtts[0],
         up_rtts=rtts[1],
         down_rtts_10_pct=near[0],
@@ -84,7 +92,8 @@ def row(variant: Variant, trace: Trace) -> Row:
         up_lost_volume=trace.lost_volume(variant, UP),
         down_below_request_s=below[0],
         up_below_request_s=below[1],
-        media=worse(media_friendliness(*link) for link in (wlan, umts)),
+        media=worse(map(media_friendliness, jitter, ratio)),
+        media_by_spread=worse(map(media_friendliness, jitter, spread)),
         dynamic=worse(dynamic),
     )
 

@@ -42,7 +42,7 @@ def _grown(growth: Growth) -> str:
 def grades(data: Measured, growth: Growth, grown: Sequence[Crowd]) -> Table:
     """Our grades in both settings beside the paper's, and what differs."""
     rows: list[dict[str, Any]] = []
-    taken = data.grades()
+    taken = data.grades
     for key, name in MECHANISMS.items():
         alone, among = data.single(key), data.crowd(key)
         differs = [
@@ -187,7 +187,7 @@ def runs(measured: Mapping[str, Measured]) -> Table:
             for one in traces:
                 rows.append(
                     {
-                        "variant": name,
+                        "reading": name,
                         "mechanism": key,
                         "start_s": one.start_s,
                         "received_packets": one.received(0, END),
@@ -198,6 +198,8 @@ def runs(measured: Mapping[str, Measured]) -> Table:
                         "dropped_in_slow_start": _or_none(one.slow_start_share()),
                         "down_adaptation_s": _or_none(one.adaptation(data.variant, down)),
                         "up_adaptation_s": _or_none(one.adaptation(data.variant, up)),
+                        "wlan_consecutive_ratio_p99": _or_none(one.ratio(fast=True)),
+                        "umts_consecutive_ratio_p99": _or_none(one.ratio(fast=False)),
                         "wlan_interval_p95_over_p5": _or_none(one.spread(fast=True)),
                         "umts_interval_p95_over_p5": _or_none(one.spread(fast=False)),
                         "mean_queue_bytes": one.mean_queue(),

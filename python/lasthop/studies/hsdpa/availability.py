@@ -1,168 +1,229 @@
-"""Availability of data and what the cell carries (§IV-B, §VI)."""
+"""Availability of data, and how the schedulers share the cell (§IV-B, §VI)."""
 
 from __future__ import annotations
 
-from lasthop.stats import Estimate, estimate
-from lasthop.studies.claims import Claim, Judgement, order, verdict
-from lasthop.studies.hsdpa.data import Array, Data
+from lasthop.stats import estimate
+from lasthop.studies.claims import Claim, Former, Null
+from lasthop.studies.conditions import Condition, Judgement, above, below, judged
+from lasthop.studies.hsdpa.data import Array, Data, instead
 from lasthop.studies.hsdpa.scenario import PROTOCOLS, SCHEDULERS, TITLES
 
-__all__ = ["MORE", "MOVED", "RECEIVERS", "SURPLUS", "SYSTEM", "concentration", "more_with_sir"]
+__all__ = ["FAIRNESS", "MOVED", "RECEIVERS", "RR_FOR_SIR", "UPPER_HALF", "concentration", "more_with_sir"]
 
 SIGN = "the order is claimed, no number"
-RR, SIR = {"scheduler": "round_robin"}, {"scheduler": "max_sir"}
+PAIRS = "in pairs of equal seed"
+RR_FOR_SIR = Null(
+    "RR in the place of SIR, from the next seed: they do not differ", instead("scheduler", {"max_sir": "round_robin"})
+)
+SEE = "table-scenarios"
 
 
-def concentration(data: Data, ues: int) -> dict[str, Estimate]:
+def _at(data: Data, quantity: str, protocol: str, scheduler: str, ues: int) -> Array:
+    return data.main.at(quantity, protocol=protocol, scheduler=scheduler, ues=ues)
+
+
+def _with_sir(data: Data, quantity: str, protocol: str, ues: int) -> Array:
+    """SIR less RR."""
+    return _at(data, quantity, protocol, "max_sir", ues) - _at(data, quantity, protocol, "round_robin", ues)
+
+
+def concentration(data: Data, ues: int) -> dict[str, Array]:
     """That SIR has more slots with one or two receivers, and fewer with five or more."""
     made = {}
     for protocol, name in PROTOCOLS.items():
-        made[f"{name}: P(1 or 2), SIR − RR"] = data.difference("one_or_two", SIR, RR, protocol=protocol, ues=ues)
-        made[f"{name}: P(5 or more), RR − SIR"] = data.difference("five_or_more", RR, SIR, protocol=protocol, ues=ues)
+        made[f"{name}: share of slots with 1 or 2 receivers, SIR − RR"] = _with_sir(data, "one_or_two", protocol, ues)
+        made[f"{name}: share of slots with 5 or more, RR − SIR"] = -_with_sir(data, "five_or_more", protocol, ues)
     return made
 
 
-def more_with_sir(data: Data, ues: int) -> dict[str, Estimate]:
+def more_with_sir(data: Data, ues: int) -> dict[str, Array]:
     """That SIR moves more files and more bytes."""
     made = {}
     for protocol, name in PROTOCOLS.items():
-        made[f"{name}: files, SIR − RR"] = data.difference("files", SIR, RR, protocol=protocol, ues=ues)
-        made[f"{name}: kbit/s, SIR − RR"] = data.difference("goodput_kbps", SIR, RR, protocol=protocol, ues=ues)
+        made[f"{name}: files in a run, SIR − RR"] = _with_sir(data, "files", protocol, ues)
+        made[f"{name}: kbit/s, SIR − RR"] = _with_sir(data, "goodput_kbps", protocol, ues)
     return made
 
 
 def _receivers(data: Data) -> Judgement:
-    outside, shown = [], []
+    conditions, shown = [], []
     for protocol in PROTOCOLS:
         for scheduler in SCHEDULERS:
-            where = {"protocol": protocol, "scheduler": scheduler, "ues": 65}
-            empty, few, many = (data.main.mean(name, **where) for name in ("receivers_0", "one_or_two", "five_or_more"))
+            empty, few, many = (
+                estimate(_at(data, name, protocol, scheduler, 65))
+                for name in ("receivers_0", "one_or_two", "five_or_more")
+            )
             name = f"{TITLES[protocol]} with {TITLES[scheduler]}"
             shown.append(f"{name}: P(0) {empty}, P(1, 2) {few}, P(≥5) {many}")
-            if not empty.mean < 0.2:
-                outside.append(f"{name}: P(0) is {empty}")
-    return order("; ".join(shown), concentration(data, 65), outside)
+            conditions.append(below(f"{name}: share of slots without a receiver", empty, 0.2))
+    orders = [above(what, estimate(one)) for what, one in concentration(data, 65).items()]
+    return judged("; ".join(shown), *conditions, *orders)
 
 
-def _throughput(data: Data, protocol: str, scheduler: str, ues: int) -> Array:
-    return data.main.at("goodput_kbps", protocol=protocol, scheduler=scheduler, ues=ues)
-
-
-def _moved(data: Data) -> Judgement:
+def _crossed(data: Data) -> list[Condition]:
+    """TCP: SIR at 50 and RR at 65 mobiles lie nearer to each other than the schedulers at either number."""
     rr50, rr65, sir50, sir65 = (
-        _throughput(data, "tcp", scheduler, ues) for scheduler in SCHEDULERS for ues in (50, 65)
+        _at(data, "goodput_kbps", "tcp", scheduler, ues) for scheduler in SCHEDULERS for ues in (50, 65)
     )
     across = sir50 - rr65
     across = across if across.mean() >= 0 else -across
-    differences = {
-        **more_with_sir(data, 65),
-        "TCP: (SIR − RR at 65) − |SIR at 50 − RR at 65|": estimate(sir65 - rr65 - across),
-        "TCP: (SIR − RR at 50) − |SIR at 50 − RR at 65|": estimate(sir50 - rr50 - across),
-        "TFRC: SIR at 50 − RR at 65": estimate(
-            _throughput(data, "tfrc", "max_sir", 50) - _throughput(data, "tfrc", "round_robin", 65)
-        ),
-    }
+    return [
+        above("TCP: (SIR − RR at 65) − |SIR at 50 − RR at 65|", estimate(sir65 - rr65 - across), unit=" kbit/s"),
+        above("TCP: (SIR − RR at 50) − |SIR at 50 − RR at 65|", estimate(sir50 - rr50 - across), unit=" kbit/s"),
+    ]
+
+
+def _levels(data: Data) -> str:
     shown = [
         f"{TITLES[protocol]} "
         + ", ".join(
-            f"{TITLES[scheduler]}/{ues} {estimate(_throughput(data, protocol, scheduler, ues))}"
+            f"{TITLES[scheduler]}/{ues} {estimate(_at(data, 'goodput_kbps', protocol, scheduler, ues))}"
             for scheduler in SCHEDULERS
             for ues in (50, 65)
         )
         for protocol in PROTOCOLS
     ]
-    return order("; ".join(shown) + " kbit/s", differences, [])
+    return "; ".join(shown) + " kbit/s"
 
 
-def _more_with_tfrc(data: Data) -> Judgement:
-    grid = data.main
-    differences, shown = {}, []
-    for scheduler in SCHEDULERS:
-        where = {"scheduler": scheduler, "ues": 65}
-        tcp, tfrc = (grid.mean("goodput_kbps", protocol=protocol, **where) for protocol in PROTOCOLS)
-        differences[f"{TITLES[scheduler]}: TFRC − TCP"] = data.difference(
-            "goodput_kbps", {"protocol": "tfrc"}, {"protocol": "tcp"}, **where
-        )
-        shown.append(f"{TITLES[scheduler]}: TCP {tcp}, TFRC {tfrc} kbit/s")
-    return order("; ".join(shown), differences, [])
+def _strong(data: Data) -> Array:
+    """TFRC: SIR with fewer mobiles less RR with more."""
+    return _at(data, "goodput_kbps", "tfrc", "max_sir", 50) - _at(data, "goodput_kbps", "tfrc", "round_robin", 65)
+
+
+def _moved(data: Data) -> Judgement:
+    crossed = _crossed(data)
+    orders = [
+        above(f"{what}, {ues} mobiles", estimate(one))
+        for ues in (50, 65)
+        for what, one in more_with_sir(data, ues).items()
+    ]
+    return judged(_levels(data), *orders, *crossed, TFRC_SIR_at_50_minus_RR_at_65=estimate(_strong(data)))
+
+
+def _moved_before(data: Data) -> Judgement:
+    orders = [above(what, estimate(one)) for what, one in more_with_sir(data, 65).items()]
+    strong = above("TFRC: SIR at 50 − RR at 65", estimate(_strong(data)), unit=" kbit/s")
+    return judged(_levels(data), *orders, *_crossed(data), strong)
+
+
+def _asked(data: Data) -> str:
+    empty = {
+        (protocol, scheduler): estimate(100 * _at(data, "receivers_0", protocol, scheduler, 50))
+        for protocol in PROTOCOLS
+        for scheduler in SCHEDULERS
+    }
+    shown = ", ".join(f"{one} % of the slots with {TITLES[p]} and {TITLES[s]}" for (p, s), one in empty.items())
+    return f"with 50 mobiles {shown} have no receiver: there is little to schedule"
 
 
 def _fairness(data: Data) -> Judgement:
-    differences, shown = {}, []
+    shown, conditions = [], []
     for protocol, name in PROTOCOLS.items():
-        where = {"protocol": protocol, "ues": 65}
-        rr, sir = (data.main.mean("jain", scheduler=scheduler, **where) for scheduler in SCHEDULERS)
-        differences[f"{name}: RR − SIR"] = data.difference("jain", RR, SIR, **where)
+        rr, sir = (estimate(_at(data, "jain", protocol, scheduler, 65)) for scheduler in SCHEDULERS)
+        conditions.append(above(f"{name}: Jain's index, RR − SIR", estimate(-_with_sir(data, "jain", protocol, 65))))
         shown.append(f"{name}: RR {rr}, SIR {sir}")
-    return order("Jain's index: " + "; ".join(shown), differences, [])
+    return judged("Jain's index: " + "; ".join(shown), *conditions)
 
 
 def _upper_half(data: Data) -> Judgement:
-    differences, shown = {}, []
+    shown, conditions = [], []
     for protocol, name in PROTOCOLS.items():
-        where = {"protocol": protocol, "ues": 65}
-        rr, sir = (
-            estimate(100 * data.main.at("upper_half_share", scheduler=scheduler, **where)) for scheduler in SCHEDULERS
-        )
-        differences[f"{name}: SIR − RR"] = data.difference("upper_half_share", SIR, RR, **where)
+        rr, sir = (estimate(100 * _at(data, "upper_half_share", protocol, scheduler, 65)) for scheduler in SCHEDULERS)
+        more = estimate(100 * _with_sir(data, "upper_half_share", protocol, 65))
+        conditions.append(above(f"{name}: share of the better half, SIR − RR", more, unit=" %"))
         shown.append(f"{name}: RR {rr} %, SIR {sir} %")
-    return order("; ".join(shown) + " of the bytes", differences, [])
+    return judged("; ".join(shown) + " of the bytes", *conditions)
 
 
-def _surplus(data: Data) -> Judgement:
-    values: dict[str, Estimate] = {}
-    outside, shown = [], []
-    for scheduler in SCHEDULERS:
-        where = {"scheduler": scheduler, "ues": 65}
-        name = TITLES[scheduler]
-        surplus = data.difference("goodput_kbps", {"protocol": "tfrc"}, {"protocol": "tcp"}, **where)
-        again = data.main.mean("retransmitted_kbps", protocol="tcp", **where)
-        apart = estimate(
-            data.main.at("goodput_kbps", protocol="tfrc", **where)
-            - data.main.at("goodput_kbps", protocol="tcp", **where)
-            - data.main.at("retransmitted_kbps", protocol="tcp", **where)
-        )
-        values |= {f"{name}_surplus_kbps": surplus, f"{name}_retransmitted_kbps": again, f"{name}_apart_kbps": apart}
-        shown.append(f"{name}: {surplus} kbit/s more, {again} retransmitted")
-        if not abs(apart.mean) <= again.mean / 2:
-            outside.append(f"{name}: they differ by {apart} kbit/s, more than half of what is retransmitted")
-    return verdict(outside, "; ".join(shown), values)
+def _unused(data: Data) -> str:
+    shown = ", ".join(
+        f"{estimate(100 * _at(data, 'receivers_0', protocol, scheduler, 65))} % with {TITLES[protocol]} and "
+        f"{TITLES[scheduler]}"
+        for protocol in PROTOCOLS
+        for scheduler in SCHEDULERS
+    )
+    return f"slots without a receiver are {shown}; how many there are turns on pauses and on how fast files are sent"
 
 
 RECEIVERS: Claim[Data] = Claim(
-    "H9", "IV-B, Figs. 3, 4", "Few slots are not used; SIR concentrates around 1 or 2 potential receivers, with a "
-    "thinner right tail", "SIR: more at 1–2, less in the tail",
-    "P(0) below 0.2 in all four scenarios; P(1 or 2) larger and P(5 or more) smaller with SIR, in pairs",
-    "\"few\"; the rest is an order", _receivers, see="figure-3",
-)  # fmt: skip
+    "H9",
+    "IV-B, Figs. 3, 4",
+    "As can be seen, there are few slots that are not used. SIR scheduling gives a larger concentration around 1-2 "
+    "potential "
+    "receivers than RR scheduling does and the right tail is thinner for SIR than for RR.",
+    "few slots are not used; SIR concentrates around 1 or 2 potential receivers, with a thinner right tail",
+    "SIR: more at 1–2, less in the tail",
+    "shares of the slots by the number of mobiles with data: none; one or two, SIR less RR; five or more, RR less "
+    "SIR; " + PAIRS,
+    "none below 0.2 in all four scenarios; both differences above 0 with either protocol",
+    "“few”; the rest is an order",
+    _receivers,
+    RR_FOR_SIR,
+    see="figure-3",
+    cause=_unused,
+)
 
 MOVED: Claim[Data] = Claim(
-    "H10", "IV-B", "SIR gets more files and bytes through; with TCP the difference between SIR at 50 and RR at "
-    "65 mobiles is "
-    "smaller than at equal numbers; with TFRC RR never reaches SIR", "SIR > RR", "all of these, in pairs", SIGN, _moved,
-    see="table-scenarios",
-)  # fmt: skip
-
-SYSTEM: Claim[Data] = Claim(
-    "H14", "VI", "The system throughput is higher with TFRC", "TFRC > TCP",
-    "more payload delivered in the centre cell with either scheduler, in pairs", SIGN, _more_with_tfrc,
-    see="table-scenarios",
-)  # fmt: skip
-
-MORE: list[Claim[Data]] = [
-    Claim(
-        "H16", "VI", "SIR is less fair than RR", "SIR < RR", "Jain's index of bytes per mobile smaller, in pairs", SIGN,
-        _fairness, see="table-scenarios",
+    "H10",
+    "IV-B",
+    "In general the SIR scheduler gets more files through than the RR scheduler with the same number of users in the "
+    "system. … "
+    "When comparing the number of bytes transferred with TCP and SIR scheduling for 50 mobiles and RR for 65 mobiles, "
+    "the "
+    "difference in result is smaller than when comparing the system throughput with the same number of mobiles for "
+    "the two "
+    "schedulers. … With TFRC the RR scheduler never reaches the same levels as the SIR scheduler.",
+    "SIR gets more files and bytes through; with TCP the difference between SIR at 50 and RR at 65 mobiles is smaller "
+    "than at equal "
+    "numbers",
+    "SIR > RR",
+    "files and delivered payload in a run, SIR less RR, with equal numbers of mobiles, with either protocol; with "
+    "TCP, the difference at equal "
+    "numbers less that between SIR at 50 and RR at 65 mobiles; " + PAIRS,
+    "all above 0",
+    SIGN + "; “never reaches the same levels” is read as at equal numbers, the stronger reading is shown",
+    _moved,
+    RR_FOR_SIR,
+    former=Former(
+        "at 65 mobiles; with TFRC SIR at 50 above RR at 65",
+        "the sentence on TFRC names no numbers of mobiles; with 50 of them the cell is empty for a part of the time, "
+        "and "
+        "how much they ask for decides",
+        _moved_before,
     ),
-    Claim(
-        "H17", "IV-B", "Mobiles with high SIR generate a larger part of the data with SIR scheduling", "SIR > RR",
-        "a larger share of the bytes goes to the upper half by SIR, in pairs", SIGN, _upper_half, see="table-scenarios",
-    ),
-]  # fmt: skip
+    see=SEE,
+    cause=_asked,
+)
 
-SURPLUS: Claim[Data] = Claim(
-    "H20", "VI", "TCP's retransmissions take up the capacity of what TFRC transfers more", "equal",
-    "what TFRC delivers more is what TCP retransmits ± 50 %", "an explanation, not a measurement; the sign and "
-    "the size "
-    "must fit", _surplus, see="table-scenarios",
-)  # fmt: skip
+FAIRNESS: Claim[Data] = Claim(
+    "H16",
+    "VI",
+    "As expected, the SIR scheduler gives higher average transfer rates at the expense of fairness compared to the RR "
+    "scheduler.",
+    "SIR is less fair than RR",
+    "SIR < RR",
+    "Jain's index of the payload of each mobile, RR less SIR, with either protocol, " + PAIRS,
+    "above 0",
+    SIGN,
+    _fairness,
+    RR_FOR_SIR,
+    see=SEE,
+)
+
+UPPER_HALF: Claim[Data] = Claim(
+    "H17",
+    "IV-B, VI",
+    "As high SIR users complete their transfers faster with the SIR scheduler, a larger part of the generated load "
+    "comes from "
+    "these users.",
+    "mobiles with a high SIR generate a larger part of the data with SIR scheduling",
+    "SIR > RR",
+    "share of the payload that goes to the half of the mobiles with the higher SIR, SIR less RR, with either "
+    "protocol, " + PAIRS,
+    "above 0",
+    SIGN,
+    _upper_half,
+    RR_FOR_SIR,
+    see=SEE,
+)

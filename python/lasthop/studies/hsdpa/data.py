@@ -2,48 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from lasthop.results import Table
 from lasthop.stats import Estimate, estimate
 from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Grids, Numbers
+from lasthop.studies.hsdpa.percentiles import Pooled
 from lasthop.studies.hsdpa.scenario import TITLES
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-__all__ = ["LEVEL", "Data", "title"]
+__all__ = ["LEVEL", "MAIN", "Data", "instead", "of_all", "portion", "title"]
 
 #: The level of the paper's intervals, which the figures have.
 LEVEL = 0.90
+
+#: The grid of both protocols and schedulers.
+MAIN = "main"
+
+
+def of_all(above: Array, below: Array) -> Array:
+    """A ratio of sums over all runs, as the paper aggregates its data (§IV): a value of each run, whose mean it is.
+
+    Their spread is that of the ratio to first order (Cochran 1977, §6.4): of each run's sum less the ratio times what
+    it is a share of. Runs without any of that so count for nothing.
+    """
+    total = np.nansum(below)
+    if not total:
+        return np.full(len(below), np.nan)
+    ratio = np.nansum(above) / total
+    made: Array = ratio + (above - ratio * below) * len(below) / total
+    return made
+
+
+def portion(part: Array, whole: Array) -> Estimate:
+    """How many in a hundred, of all runs. Where it is none or all, its error is that of Clopper and Pearson (1934)."""
+    one, total = estimate(100 * of_all(part, whole)), float(np.nansum(whole))
+    if total and np.nansum(part) in (0.0, total):
+        return Estimate(one.mean, 100 * (1 - 0.025 ** (1 / total)), one.n)
+    return one
 
 
 @dataclass(frozen=True)
 class Data(Grids):
     """The numbers of each grid that was run, and what is made of them."""
 
+    #: What the reading takes, by the names of changes.
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    #: The claims whose text is read otherwise; the others are judged without that.
+    otherwise: frozenset[str] = frozenset()
+
     @property
     def main(self) -> Numbers:
         """Both protocols and schedulers, at the loads that were run."""
-        return self.grid("main")
+        return self.grid(MAIN)
 
     def mean_of(self, quantity: str, size: int, *, over: str = "transfers", **where: Any) -> Array:
-        """A quantity for each transfer of a size, of each seed."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self.main.ratio(f"{quantity}_{size}", f"{over}_{size}", **where)
+        """A quantity for each transfer of a size."""
+        return of_all(self.main.at(f"{quantity}_{size}", **where), self.main.at(f"{over}_{size}", **where))
 
     def rate(self, size: int, **where: Any) -> Array:
-        """The mean transfer rate of a size, of each seed."""
+        """The mean transfer rate of a size."""
         return self.mean_of("rate_kbps", size, over="finished", **where)
 
     def total(self, quantity: str, sizes: tuple[int, ...], **where: Any) -> Array:
         """A quantity summed over transfers of some sizes, of each seed."""
         made: Array = np.sum([self.main.at(f"{quantity}_{size}", **where) for size in sizes], axis=0)
         return made
+
+    def share(self, part: str, whole: str, sizes: tuple[int, ...], **where: Any) -> Estimate:
+        """Of the transfers of some sizes, in per cent."""
+        return portion(self.total(part, sizes, **where), self.total(whole, sizes, **where))
+
+    def per(self, above: str, below: str, **where: Any) -> Array:
+        """One number of a run for each of another."""
+        return of_all(self.main.at(above, **where), self.main.at(below, **where))
 
     def difference(self, of: str, one: Mapping[str, Any], other: Mapping[str, Any], **where: Any) -> Estimate:
         """Of ``one`` minus of ``other``, in pairs of equal seed."""
@@ -66,11 +106,52 @@ class Data(Grids):
             made[tuple(point.values())] = [(columns["bytes"][one], columns["rate_kbps"][one]) for one in each]
         return made
 
-    def rates(self, size: int | None = None, **where: Any) -> list[Array]:
-        """The rates of all finished transfers of a size, or of all sizes, of each seed."""
+    @cached_property
+    def _pooled(self) -> dict[tuple[object, ...], Pooled]:
+        return {}
+
+    def rates(self, size: int | None = None, **where: Any) -> Pooled:
+        """The rates of all finished transfers of a size, or of all sizes."""
         self.main.at("transfers", **where)
-        of = self._transfers[tuple(where[name] for name in self.main.axes)]
-        return [rates if size is None else rates[sizes == size] for sizes, rates in of]
+        key = (size, *(where[name] for name in self.main.axes))
+        if key not in self._pooled:
+            of = self._transfers[key[1:]]
+            self._pooled[key] = Pooled([rates if size is None else rates[sizes == size] for sizes, rates in of])
+        return self._pooled[key]
+
+
+def instead(axis: str, others: Mapping[str, str]) -> Callable[[Data], Data]:
+    """A null model: what some values of a parameter gave, replaced by what others did. It comes from the next seed."""
+
+    def of(data: Data) -> Data:
+        known = {name: grid for name, grid in data.grids.items() if axis in grid.axes and grid.has(**{axis: [*others]})}
+        made = {
+            name: replace(grid.replaced(axis, others), rows=_rows(grid, axis, others))
+            for name, grid in known.items()
+            if grid.has(**{axis: [*others.values()]})
+        }
+        return data.with_grids(made)
+
+    return of
+
+
+def _rows(grid: Numbers, axis: str, others: Mapping[str, str]) -> Table | None:
+    """The rows of a grid with some values of a parameter replaced by others, as `Numbers.replaced` does it."""
+    if grid.rows is None:
+        return None
+    arrow = grid.rows.to_arrow()
+    values, seeds = grid.rows[axis], grid.rows["seed"]
+    following = dict(zip(grid.seeds, (*grid.seeds[1:], grid.seeds[0]), strict=True))
+    parts = [arrow.filter(pa.array(~np.isin(values, [*others])))]
+    for value, other in others.items():
+        mine = pa.array(values == other)
+        part = arrow.filter(mine)
+        moved = [following[seed] for seed in seeds[values == other]]
+        for name, column in ((axis, [value] * len(part)), ("seed", moved)):
+            place = part.column_names.index(name)
+            part = part.set_column(place, name, pa.array(column).cast(part.schema.field(name).type))
+        parts.append(part)
+    return Table(pa.concat_tables(parts))
 
 
 def title(**where: Any) -> str:

@@ -11,9 +11,8 @@ from lasthop.studies import Picture
 from lasthop.studies.curves import Line, curves
 from lasthop.studies.hsdpa.data import LEVEL, Data, title
 from lasthop.studies.hsdpa.percentiles import lowest
-from lasthop.studies.hsdpa.rates import LEAST
 from lasthop.studies.hsdpa.reductions import RECEIVERS
-from lasthop.studies.hsdpa.scenario import PROTOCOLS, SCHEDULERS, SIZES
+from lasthop.studies.hsdpa.scenario import LEAST_KBPS, PROTOCOLS, SCHEDULERS, SIZES
 
 __all__ = ["pictures"]
 
@@ -41,7 +40,7 @@ def _lines(of: Callable[[str, str], Sequence[Estimate]], protocols: Sequence[str
 
 def _said(data: Data) -> str:
     n = len(data.main.seeds)
-    return f"65 mobiles; bars are 90 % intervals over {n} runs; TCP of profile ns2, TFRC by RFC 3448."
+    return f"65 mobiles; bars are 90 % intervals over {n} runs; all defaults."
 
 
 def _by_size(data: Data, id: str, lines: Sequence[Line], *, y_label: str, caption: str, log: bool = False) -> Picture:
@@ -112,7 +111,7 @@ def _lowest(data: Data, protocol: str, id: str) -> Picture:
         caption=f"Fifth percentile of the transfer rates of all runs together, with {PROTOCOLS[protocol]}. The "
         "grey line is what 95 % of the users should exceed. Intervals are from draws of whole runs.",
     )  # fmt: skip
-    made.figure.axes[0].axhline(LEAST, color=plot.GREY, linewidth=0.6, zorder=0)
+    made.figure.axes[0].axhline(LEAST_KBPS, color=plot.GREY, linewidth=0.6, zorder=0)
     return made
 
 

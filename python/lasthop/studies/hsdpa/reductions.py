@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lasthop.studies.hsdpa import transfers
-from lasthop.studies.hsdpa.scenario import WARM_UP
+from lasthop.studies.hsdpa.scenario import LEAST_KBPS, SEGMENT, WARM_UP
 from lasthop.studies.hsdpa.transfers import CENTRE
 from lasthop.studies.series import Series, jain
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-__all__ = ["RECEIVERS", "SPIKES", "kept", "upper_half"]
+__all__ = ["RECEIVERS", "SPIKES", "kept", "upper_half", "users"]
 
 #: Numbers of mobiles with data at the start of a slot, as the cell counts them. The last is so many or more.
 RECEIVERS = tuple(range(16))
@@ -35,26 +35,43 @@ def kept(result: Result) -> Mapping[str, float]:
     of = transfers.centre(result)
     return {
         **transfers.by_size(of),
-        **_totals(of),
+        **_totals(of, result.simulated_s - WARM_UP),
+        **users(of),
         **_cell(series, result.simulated_s),
         **_mobiles(result, series),
     }
 
 
-def _totals(of: Mapping[str, Array]) -> dict[str, float]:
+def _totals(of: Mapping[str, Array], seconds: float) -> dict[str, float]:
     """Over the transfers of all sizes."""
     done = ~np.isnan(of["rate_kbps"])
+    arrived = (of["sent"] + of["resent"] - of["dropped"])[done]
     return {
         "transfers": float(len(done)),
         "files": float(done.sum()),
-        "file_bytes": float(of["bytes"][done].sum()),
+        # Files count whole, whether or not a packet of them was lost.
+        "files_kbps": 8e-3 * float(of["bytes"][done].sum()) / seconds,
+        # What came once more than the file has it: packets are lost before the air only.
+        "duplicates_kbps": 8e-3 * SEGMENT * float((arrived - of["bytes"][done] / SEGMENT).clip(min=0).sum()) / seconds,
         "timeouts": float(of["timeouts"].sum()),
         "spurious": float(of["spurious"].sum()),
         "detected": float(of["detected"].sum()),
         "nofeedback": float(of["nofeedback"].sum()),
-        "p5_kbps": float(np.quantile(of["rate_kbps"][done], 0.05)) if done.any() else float("nan"),
-        "below_50": float((of["rate_kbps"][done] < 50).sum()),
     }
+
+
+def users(of: Mapping[str, Array]) -> dict[str, float]:
+    """How many mobiles asked for files, and how many have less than the least rate: over all their files, or in the "
+    "worst."""
+    done = ~np.isnan(of["rate_kbps"])
+    slow, worst = 0, 0
+    mobiles = np.unique(of["mobile"])
+    for mobile in mobiles:
+        mine = done & (of["mobile"] == mobile)
+        rates, bits = of["rate_kbps"][mine], 8e-3 * of["bytes"][mine]
+        slow += not len(rates) or bits.sum() / (bits / rates).sum() < LEAST_KBPS
+        worst += not len(rates) or rates.min() < LEAST_KBPS
+    return {"users": float(len(mobiles)), "slow_users": float(slow), "users_once_slow": float(worst)}
 
 
 def _cell(series: Series, end: float) -> dict[str, float]:

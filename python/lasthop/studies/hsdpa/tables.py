@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,12 @@ from lasthop.stats import estimate
 from lasthop.studies import records
 from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
+from lasthop.studies.hsdpa.bursts import FIRST, burst
 from lasthop.studies.hsdpa.campaign import BEYOND, DETECTION
-from lasthop.studies.hsdpa.data import LEVEL, Data
-from lasthop.studies.hsdpa.judgements import CLAIMS
-from lasthop.studies.hsdpa.losses import FIRST, burst
+from lasthop.studies.hsdpa.data import LEVEL, MAIN, Data, of_all
 from lasthop.studies.hsdpa.percentiles import lowest
-from lasthop.studies.hsdpa.scenario import DEFAULT, SCHEDULERS, SIZES, TITLES
+from lasthop.studies.hsdpa.scenario import SCHEDULERS, SIZES, TITLES
+from lasthop.studies.readings import AS_TAKEN
 
 __all__ = ["tables"]
 
@@ -27,15 +27,19 @@ Named = tuple[str, Table]
 INTERVALS = "Intervals are of 90 %, over runs."
 
 
-def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict[str, Named]:
-    """All tables."""
-    data = measured[DEFAULT.name]
+def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers], alone: Collection[str]) -> dict[str, Named]:
+    """All tables. The numbers of each run are kept of the readings named in ``alone``."""
+    data = measured[AS_TAKEN]
     made: dict[str, Named] = {}
     for name, (about, make) in {
         "table-scenarios": (f"The centre cell in each scenario, and with a third scheduler. {INTERVALS}", _scenarios),
         "table-losses": (f"Loss of each size of file with TFRC, and lost packets for each congestion event. "
         f"{INTERVALS}", _losses),
-        "table-first-losses": (f"Packets of a file of 740 950 B sent before its first loss. {INTERVALS}", _first),
+        "table-first-losses": (
+            f"Packets of a file of 740 950 B sent before its first loss; losses of the two largest sizes in events, "
+            f"and how many "
+            f"times as many events independent losses would make. {INTERVALS}", _first,
+        ),
         "table-spurious": (
             f"Timeouts of TCP, how many of them are spurious by ground truth, and what the sender detects. {INTERVALS}",
             _spurious,
@@ -50,9 +54,8 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
             made[name] = about, make(data)
         except NotRun:
             continue
-    made["table-assumptions"] = records.readings(CLAIMS, DEFAULT.name, measured, "assumption")
     made["costs"] = records.costs(numbers)
-    made |= records.runs(numbers)
+    made |= records.runs({f"{reading}: {MAIN}": of.main for reading, of in measured.items() if reading in alone})
     rows = data.main.rows
     if rows is not None:
         made["transfers"] = "Every transfer of the centre cell that the verdicts rest on.", rows
@@ -72,7 +75,7 @@ def _cases(data: Data) -> list[tuple[Data, dict[str, Any]]]:
     """The scenarios of the paper, then those with the third scheduler."""
     made = [(data, dict(point)) for point in data.main.points()]
     if BEYOND in data.grids:
-        beyond = Data(data.name, {"main": data.grids[BEYOND]})
+        beyond = Data(data.name, {MAIN: data.grids[BEYOND]})
         made += [(beyond, dict(point)) for point in beyond.main.points()]
     return made
 
@@ -93,11 +96,14 @@ def _scenarios(data: Data) -> Table:
             {
                 **_named(point),
                 "files": _said(at("files", **point)),
-                "goodput (kbit/s)": _said(at("goodput_kbps", **point)),
+                "files (kbit/s)": _said(at("files_kbps", **point)),
+                "payload (kbit/s)": _said(at("goodput_kbps", **point)),
                 "retransmitted (kbit/s)": _said(at("retransmitted_kbps", **point)),
+                "twice over the air (kbit/s)": _said(at("duplicates_kbps", **point)),
                 "rate of 4350 B (kbit/s)": _said(of.rate(SIZES[0], **point)),
                 "rate of 1 483 350 B (kbit/s)": _said(of.rate(SIZES[-1], **point)),
-                "fifth percentile (kbit/s)": str(lowest(of.rates(**point), level=LEVEL)),
+                "fifth percentile of the files (kbit/s)": str(lowest(of.rates(**point), level=LEVEL)),
+                "users below 50 kbit/s (%)": _said(100 * of.per("slow_users", "users", **point)),
                 "slots without receiver (%)": percent("receivers_0"),
                 "slots with 1 or 2 (%)": percent("one_or_two"),
                 "slots with 5 or more (%)": percent("five_or_more"),
@@ -141,6 +147,10 @@ def _first(data: Data) -> Table:
                 "transfers in a run": _said(grid.at("transfers", **point)),
                 "with losses": _said(grid.at("with_losses", **point)),
                 "packets before the first loss": _said(grid.at("before_first_loss", **point)),
+                "lost packets / event": _said(of_all(*(grid.at(name, **point) for name in ("lost", "events")))),
+                "times as many events if independent": _said(
+                    of_all(*(grid.at(name, **point) for name in ("events_apart", "events")))
+                ),
             }
             for point in grid.points()
         ]
@@ -157,19 +167,19 @@ def _spurious(data: Data) -> Table:
             grid = data.grids[DETECTION]
             cases += [(named[one], grid, {**where, "spurious": one}) for one in grid.axes["spurious"]]
         for name, grid, point in cases:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                share = 100 * grid.ratio("spurious", "timeouts", **point)
-                detected = 100 * grid.ratio("detected", "spurious", **point)
-                each = grid.ratio("timeouts", "transfers", **point)
+            share, detected, each = (
+                of_all(grid.at(part, **point), grid.at(whole, **point))
+                for part, whole in (("spurious", "timeouts"), ("detected", "spurious"), ("timeouts", "transfers"))
+            )
             rows.append(
                 {
                     "scheduler": TITLES[scheduler],
                     "TCP": name,
                     "timeouts in a run": _said(grid.at("timeouts", **point)),
                     "timeouts / transfer": _said(each),
-                    "spurious, ground truth (%)": _said(share),
-                    "detected / spurious (%)": _said(detected) if "," in name else "–",
-                    "goodput (kbit/s)": _said(grid.at("goodput_kbps", **point)),
+                    "spurious, ground truth (%)": _said(100 * share),
+                    "detected / spurious (%)": _said(100 * detected) if "," in name else "–",
+                    "payload (kbit/s)": _said(grid.at("goodput_kbps", **point)),
                 }
             )
     return _rows(rows)
@@ -190,13 +200,12 @@ def _spikes(data: Data) -> Table:
     for of, point in _cases(data):
         within, otherwise = likelier(of, point)
         with np.errstate(invalid="ignore", divide="ignore"):
-            each = of.main.ratio("delay_spikes", "transfers", **point)
             ratio = within / otherwise
         rows.append(
             {
                 **_named(point),
-                "spikes / transfer": _said(each),
-                "packets in them (%)": _said(100 * of.main.ratio("offered_in_spike", "offered_packets", **point)),
+                "spikes / transfer": _said(of.per("delay_spikes", "transfers", **point)),
+                "packets in them (%)": _said(100 * of.per("offered_in_spike", "offered_packets", **point)),
                 "dropped in them (%)": _said(100 * within),
                 "dropped otherwise (%)": _said(100 * otherwise),
                 "times as likely": _said(np.where(np.isfinite(ratio), ratio, np.nan)),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-__all__ = ["CENTRE", "HIGH_LOSS", "MILD_LOSS", "SUMS", "by_size", "centre", "rows"]
+__all__ = ["CENTRE", "HIGH_LOSS", "MILD_LOSS", "SUMS", "by_size", "centre", "rates", "rows"]
 
 #: The number of the centre cell.
 CENTRE = 0
@@ -116,3 +116,11 @@ def rows(result: Result) -> Table:
     import pyarrow as pa
 
     return Table(pa.table({name: numbers(values.astype(float)) for name, values in centre(result).items()}))
+
+
+def rates(result: Result) -> Table:
+    """Of each of them its size and its rate."""
+    import pyarrow as pa
+
+    of = centre(result)
+    return Table(pa.table({name: numbers(of[name].astype(float)) for name in ("bytes", "rate_kbps")}))

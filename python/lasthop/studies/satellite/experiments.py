@@ -1,4 +1,7 @@
-"""The paper's experiments, and those that its text claims the results of, as scenarios."""
+"""The paper's experiments, and those that its text claims the results of, as scenarios.
+
+Each is made of a point and of the setting that the reading at hand begins with.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,27 @@ from typing import Any
 from lasthop.scenario import Scenario, load
 from lasthop.studies.grid import Point
 from lasthop.studies.satellite import network
-from lasthop.studies.satellite.network import EMPTY_LAYER, LAYERS, Setting, line
-from lasthop.studies.satellite.readings import DEFAULT, Reading, by
+from lasthop.studies.satellite.network import EMPTY_LAYER, LAYERS, QUEUE_PHASE, Setting, line
 
 __all__ = [
     "ADAPTATIONS",
     "ALONE_KBPS",
+    "BEYOND_S",
     "CONNECTIONS",
     "ENDING",
     "FEW",
-    "LATER",
     "LEAVES_S",
     "LOSSES_PCT",
     "SCENARIOS",
     "SCENARIO_1",
-    "SCHEMES",
     "SESSIONS",
     "adaptations",
     "alone",
     "errors",
     "held",
     "misbehaving",
+    "never_blocking",
+    "overflowing",
     "pair",
     "rlm",
     "round_trip",
@@ -35,7 +38,9 @@ __all__ = [
     "slow",
     "state",
     "tree",
+    "uncontrolled",
     "waiting",
+    "with_rlm",
 ]
 
 #: When multicast sessions and TCP flows start (§IV-A to C).
@@ -45,7 +50,8 @@ SCENARIOS = {
     3: ((500.0, 1000.0), (0.0, 0.0, 0.0)),
 }
 
-SCHEMES = ("queue phase", "RLM")
+#: Simulated seconds of what the paper claims and does not simulate.
+BEYOND_S = 500.0
 
 #: Packets lost on the up-link after they were sent, in per cent.
 LOSSES_PCT = (0.0, 0.1, 1.0, 3.0)
@@ -76,7 +82,6 @@ ADAPTATIONS: dict[str, dict[str, Any]] = {
 
 #: Where they are looked at.
 SCENARIO_1, ENDING = "scenario 1", "the run in which TCP ends"
-LATER = "that run with F_QuThresh1 = 0.1"
 
 #: A first threshold with which five packets still are phase 1.
 FEW = 0.1
@@ -87,87 +92,111 @@ ENDS_BYTES = 15_000_000
 #: Multicast sessions, and as many TCP flows, where state and operations are counted.
 SESSIONS = (1, 10, 100, 1000)
 
+#: A queue that is looked at and never acted on: multicast would have to have a million times TCP's rate, and TCP counts
+#: as there for the whole run.
+UNCONTROLLED = {"block": 1e6, "rate_window": "1500 s"}
 
-def scenario(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
-    """One of the three scenarios, under queue-phase control."""
+
+def with_rlm(taken: Setting) -> Setting:
+    """The same with RLM in the place of queue-phase control."""
+    return taken.but(scheme="RLM")
+
+
+def scenario(point: Point, taken: Setting) -> Scenario:
+    """One of the three scenarios."""
     multicast, tcp = SCENARIOS[point["scenario"]]
-    return line(by(reading, Setting(multicast=multicast, tcp=tcp)))
+    return line(taken.but(multicast=multicast, tcp=tcp))
 
 
-def rlm(point: Point) -> Scenario:
-    """Scenario 1 with RLM; with ns-2's defects or without."""
-    control = {"rlm": {"defects": point["defects"]}}
-    return line(Setting(scheme="RLM", sessions={"control": control}))
+def uncontrolled(point: Point, taken: Setting) -> Scenario:
+    """The same with sessions of all layers, whatever the queue."""
+    return scenario(point, taken.but(queue=UNCONTROLLED))
 
 
-def round_trip(point: Point) -> Scenario:
-    """Scenario 1 with a longer wire, so that the base round-trip time is about 200 ms."""
+def rlm(point: Point, taken: Setting) -> Scenario:
+    """Scenario 1 with RLM."""
     del point
-    return line(Setting(delay_ms=LONGER_MS))
+    return line(with_rlm(taken))
 
 
-def errors(point: Point) -> Scenario:
+def round_trip(point: Point, taken: Setting) -> Scenario:
+    """Scenario 1 with a longer wire, so that the base round-trip time is about 200 ms."""
+    return line(taken.but(delay_ms=point["delay_ms"]))
+
+
+def errors(point: Point, taken: Setting) -> Scenario:
     """Scenario 1, with packets lost behind the controlled queue."""
     share = point["loss_pct"] / 100
     up = {"up": {"loss": {"bernoulli": {"p": share}}}} if share else {}
-    return line(Setting(scheme=point["scheme"], sky=up))
+    return line(taken.but(sky=up))
 
 
-def slow(point: Point) -> Scenario:
+def slow(point: Point, taken: Setting) -> Scenario:
     """Scenario 1 over a longer way, with routers that are slow to leave."""
-    return line(Setting(scheme=point["scheme"], delay_ms=2.0 + point["delay_ms"], leave_s=point["leave_s"]))
+    return line(taken.but(delay_ms=taken.delay_ms + point["delay_ms"], leave_s=point["leave_s"]))
 
 
-def misbehaving(point: Point) -> Scenario:
+def misbehaving(point: Point, taken: Setting) -> Scenario:
     """Scenario 1 with a second receiver of session 1, which takes all layers, or behaves."""
-    most = LAYERS if point["scheme"] == "queue phase" else len(network.RLM_KBPS)
-    return line(Setting(scheme=point["scheme"], second=most if point["second"] == "misbehaves" else 0))
+    most = LAYERS if taken.scheme == "queue phase" else len(network.RLM_KBPS)
+    return line(taken.but(second=most if point["second"] == "misbehaves" else 0))
 
 
-def held(point: Point) -> Scenario:
+def held(point: Point, taken: Setting) -> Scenario:
     """Scenario 1 with TCP flows that may have a few packets under way."""
-    return line(Setting(transport={"window": point["window"]}))
+    return line(taken.but(transport={"window": point["window"]}))
 
 
-def pair(point: Point) -> Scenario:
+def pair(point: Point, taken: Setting) -> Scenario:
     """Two multicast sessions and a pair of hosts with many connections; what counts as a session varies."""
     tcp = (0.0,) * CONNECTIONS
-    return line(Setting(tcp=tcp, one_pair=True, queue={"sessions": point["sessions"]}))
+    return line(taken.but(tcp=tcp, one_pair=True, queue={"sessions": point["sessions"]}))
 
 
-def alone(point: Point) -> Scenario:
+def alone(point: Point, taken: Setting) -> Scenario:
     """Two multicast sessions without TCP, over an up-link of some kbit/s."""
     queue = {"first_threshold": point["first_threshold"]}
-    return line(Setting(tcp=(), queue=queue, sky={"up": {"rate": f"{point['rate_kbps']} kbit/s"}}))
+    return line(taken.but(tcp=(), queue=queue, sky={"up": {"rate": f"{point['rate_kbps']} kbit/s"}}))
 
 
-def adaptations(point: Point) -> Scenario:
+def adaptations(point: Point, taken: Setting) -> Scenario:
     """Scenario 1 without some of the adaptations; or with TCP flows that end, so that multicast has to rise.
 
     Over an up-link for 24 of the 30 layers, so that it rises too far in the end.
     """
-    queue = ADAPTATIONS[point["without"]]
+    without = taken.but(queue=ADAPTATIONS[point["without"]])
     if point["where"] == SCENARIO_1:
-        return line(Setting(queue=queue))
-    if point["where"] == LATER:
-        queue = {**queue, "first_threshold": FEW}
-    return line(Setting(queue=queue, tcp_bytes=ENDS_BYTES, sky={"up": {"rate": f"{ALONE_KBPS[-1]} kbit/s"}}))
+        return line(without)
+    return line(without.but(tcp_bytes=ENDS_BYTES, sky={"up": {"rate": f"{ALONE_KBPS[-1]} kbit/s"}}))
 
 
-def waiting(point: Point) -> Scenario:
+def waiting(point: Point, taken: Setting) -> Scenario:
     """Sessions that start while TCP fills the queue, with every packet recorded."""
     del point
     record = {"packets": True, "variables": True}
-    return line(Setting(multicast=(60.0, 120.0), record=record, duration_s=300.0))
+    return line(taken.but(multicast=(60.0, 120.0), record=record, duration_s=300.0))
 
 
-def tree(point: Point) -> Scenario:
+def overflowing(point: Point, taken: Setting) -> Scenario:
+    """Scenario 1, looked at as often as the scheme looks, with every packet recorded."""
+    del point
+    record = {"packets": True, "series": "20 ms", "state": False}
+    return line(taken.but(record=record, duration_s=250.0))
+
+
+def never_blocking(point: Point, taken: Setting) -> Scenario:
+    """The same with sessions of all layers, whatever the queue."""
+    return overflowing(point, taken.but(queue=UNCONTROLLED))
+
+
+def tree(point: Point, taken: Setting) -> Scenario:
     """Twelve receivers of each session behind three bottlenecks."""
-    return network.tree(misbehaves=point["misbehaves"])
+    return network.tree(taken, misbehaves=point["misbehaves"])
 
 
-def state(point: Point) -> Scenario:
+def state(point: Point, taken: Setting) -> Scenario:
     """Many multicast sessions and as many TCP flows over one controlled wire, between two routers."""
+    del taken
     count = point["sessions"]
     fast = {"rate": "10 Gbit/s", "delay": "5 ms", "queue": {"droptail": {"limit": f"{100 * count} packets"}}}
     return load(
@@ -181,7 +210,7 @@ def state(point: Point) -> Scenario:
                     "between": ["a", "b"],
                     "rate": f"{600 * count} kbit/s",
                     "delay": "20 ms",
-                    "queue": {"queue_phase": {"limit": f"{50 * count} packets"}},
+                    "queue": {"queue_phase": {**QUEUE_PHASE, "limit": f"{50 * count} packets"}},
                     "reverse": {"queue": "droptail"},
                 },
                 {"name": "sink", "between": ["b", "sinks"], **fast},

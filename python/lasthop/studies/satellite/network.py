@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Self
 
 from lasthop.scenario import Scenario, load
 
@@ -20,6 +20,7 @@ __all__ = [
     "LAYER_KBPS",
     "MULTICAST",
     "PACKET",
+    "QUEUE_PHASE",
     "RLM_KBPS",
     "TCP",
     "Setting",
@@ -53,15 +54,13 @@ MULTICAST, TCP = "multicast", "TCP"
 JITTER = 0.5
 
 #: As the paper's sessions of RLM run in ns-2, where layers begin together.
-RLM = {
-    "control": "rlm",
-    "layers": [f"{rate} kbit/s" for rate in RLM_KBPS],
-    "jitter": JITTER,
-    "stagger": False,
-}
+RLM = {"layers": [f"{rate} kbit/s" for rate in RLM_KBPS], "jitter": JITTER, "stagger": False}
 
 #: Sessions under queue-phase control.
 EMPTY_LAYER = {"control": "empty_layer", "jitter": JITTER}
+
+#: What the paper leaves open of the control, said so that it does not hang on the simulator's defaults.
+QUEUE_PHASE = {"rate_window": "2 s", "hold": "observe"}
 
 #: Takes all layers whatever comes, and never leaves one.
 GREEDY = {"fixed": {"layers": LAYERS}}
@@ -82,8 +81,9 @@ class Setting:
     tcp: Sequence[float] = (0.0, 0.0, 0.0)
     #: `queue phase` or `RLM`.
     scheme: str = "queue phase"
-    #: Parameters that differ: of the queue-phase control, of sessions, of TCP, of the constellation.
+    #: Parameters that differ: of the queue-phase control, of RLM, of sessions, of TCP, of the constellation.
     queue: Mapping[str, Any] = field(default_factory=dict)
+    rlm: Mapping[str, Any] = field(default_factory=dict)
     sessions: Mapping[str, Any] = field(default_factory=dict)
     transport: Mapping[str, Any] = field(default_factory=dict)
     sky: Mapping[str, Any] = field(default_factory=dict)
@@ -100,6 +100,13 @@ class Setting:
     record: Mapping[str, Any] = field(default_factory=dict)
     duration_s: float = DURATION_S
 
+    def but(self, **changes: Any) -> Self:
+        """The same with these; what has parameters of its own keeps those that are not named."""
+        for name, value in changes.items():
+            mine = getattr(self, name)
+            changes[name] = {**mine, **value} if isinstance(mine, Mapping) else value
+        return replace(self, **changes)
+
 
 def line(setting: Setting) -> Scenario:
     """The paper's network: all sessions over one up-link."""
@@ -110,11 +117,11 @@ def line(setting: Setting) -> Scenario:
     [sky] = data["constellation"]
     sky |= setting.sky
     controlled = setting.scheme == "queue phase"
-    queue = {"queue_phase": dict(setting.queue)} if controlled else {"droptail": {"limit": "50 packets"}}
-    sky["terminal"][0]["queue"] = queue
+    droptail = {"droptail": {"limit": "50 packets"}}
+    sky["terminal"][0]["queue"] = _controlled(setting) if controlled else droptail
     data["link"] = [{**data["link"][0], "delay": f"{setting.delay_ms:g} ms"}]
     data["group"], data["flow"] = [], []
-    layered = EMPTY_LAYER if controlled else RLM
+    layered = EMPTY_LAYER if controlled else {**RLM, "control": {"rlm": {"defects": True, **setting.rlm}}}
     for n, start in enumerate(setting.multicast):
         members, more = [f"d{n}"], {}
         _hosts(data, str(n))
@@ -154,6 +161,11 @@ def line(setting: Setting) -> Scenario:
             }
         )
     return load(data)
+
+
+def _controlled(setting: Setting) -> dict[str, Any]:
+    """A queue under queue-phase control."""
+    return {"queue_phase": {**QUEUE_PHASE, **setting.queue}}
 
 
 def _hosts(data: dict[str, Any], name: str) -> None:
@@ -200,19 +212,19 @@ class Tree:
     )
     #: The receiver of session 1 that takes all layers.
     MISBEHAVES = "boston0"
-    DURATION_S = 1000.0
     #: How long after another a receiver joins.
     APART_S = 5.3
 
 
-def tree(*, misbehaves: bool) -> Scenario:
-    """The tree, with a receiver that misbehaves or without."""
+def tree(setting: Setting, *, misbehaves: bool) -> Scenario:
+    """The tree, with a receiver that misbehaves or without, and the setting's parameters."""
     data = tomllib.loads(text())
     of_tcp = next(flow["transport"]["tcp"] for flow in data["flow"] if flow["name"].startswith(TCP))
-    data["duration"] = f"{Tree.DURATION_S:g} s"
+    data["duration"] = f"{setting.duration_s:g} s"
+    controlled = _controlled(setting)
     [sky] = data["constellation"]
     sky["up"] = {"rate": "10 Mbit/s"}
-    sky["down"] = {"queue": "queue_phase"}
+    sky["down"] = {"queue": controlled}
     sky["terminal"] = [
         {"node": "gateway", "latitude": "37.9 deg", "longitude": "-122.3 deg"},
         {"node": "boston", "latitude": "42.3 deg", "longitude": "-71.1 deg"},
@@ -226,7 +238,7 @@ def tree(*, misbehaves: bool) -> Scenario:
             "between": ["router", "campus"],
             "rate": "1 Mbit/s",
             "delay": "20 ms",
-            "queue": "queue_phase",
+            "queue": controlled,
             "reverse": {"queue": "droptail"},
         },
     ]
@@ -246,7 +258,9 @@ def tree(*, misbehaves: bool) -> Scenario:
                 "name": f"{MULTICAST} {n + 1}",
                 "from": "source",
                 "to": f"session{n}",
-                "transport": {"layered": {**EMPTY_LAYER, **({"exceptions": wrong} if wrong else {})}},
+                "transport": {
+                    "layered": {**EMPTY_LAYER, **setting.sessions, **({"exceptions": wrong} if wrong else {})}
+                },
             }
         )
     for branch in Tree.BRANCHES:
@@ -256,7 +270,7 @@ def tree(*, misbehaves: bool) -> Scenario:
                     "name": f"{TCP} {branch.name} {n + 1}",
                     "from": "source",
                     "to": branch.members[n],
-                    "transport": {"tcp": of_tcp},
+                    "transport": {"tcp": {**of_tcp, **setting.transport}},
                 }
             )
     return load(data)

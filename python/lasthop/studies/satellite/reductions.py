@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,9 @@ import pyarrow as pa
 
 from lasthop.results import Table
 from lasthop.studies.satellite.network import (
-    CAPACITY_KBPS,
     CONTROLLED,
     HEADERS,
+    JITTER,
     LAYER_KBPS,
     MULTICAST,
     PACKET,
@@ -26,7 +27,20 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
-__all__ = ["SETTLED_S", "STAGES", "branches", "counters", "line", "over_time", "wire_kbytes"]
+__all__ = [
+    "BIN_S",
+    "LONG_BIN_S",
+    "MIXED",
+    "MUCH_HIGHER",
+    "MUCH_LOWER",
+    "SETTLED_S",
+    "STAGES",
+    "branches",
+    "counters",
+    "line",
+    "over_time",
+    "wire_kbytes",
+]
 
 #: The stages of the scenarios, from 100 s after each change on.
 STAGES = ((100.0, 500.0), (600.0, 1000.0), (1100.0, 1500.0))
@@ -37,17 +51,30 @@ SETTLED_S = 100.0
 #: When sessions that started together are to be balanced (L6), and over how long that is looked at.
 BALANCED_S = (55.0, 65.0)
 
-#: Over how long rates are averaged before their variation is taken: some periods of TCP's sawtooth, which last 2 to
-#: 3 s here.
-BIN_S = 10
+#: Over how long rates are averaged before their variation is taken: some periods of TCP's sawtooth, which last 2 to 3 s
+#: here; and twenty of them, which is as long as a timer of either scheme gets.
+BIN_S, LONG_BIN_S = 10, 60
+
+#: What is much lower and much higher than TCP's rate (L11): a step of RLM's layers doubles a rate, so that neighbours
+#: stand by √2 on either side of an even share.
+MUCH_LOWER, MUCH_HIGHER = 0.7, 1.4
 
 #: How long after a change receivers of the tree may differ: a layer is added after 2 s, looked at every 0.25 s, and
-#: takes
-#: up to 1 s to be called empty.
+#: takes up to 1 s to be called empty.
 CHANGING_S = 5
+
+#: Receivers of the tree that stand for those of a bottleneck and are each behind another one.
+MIXED = "mixed"
 
 #: How fast an empty layer's packets can come by chance, above their rate: a packet more in a bin.
 SLACK_KBPS = 8 * PACKET / 1000 / BIN_S
+
+#: Packets of a layer in a bin, and their standard deviation: gaps are uniform around their mean.
+LAYER_PACKETS = LAYER_KBPS * 1000 / 8 / PACKET * BIN_S
+LAYER_SD = JITTER / math.sqrt(3) * math.sqrt(LAYER_PACKETS)
+
+#: In so many standard deviations one bin of a thousand is more than its layers send on average.
+CHANCE = 3.09
 
 
 def _kind(flow: str) -> str:
@@ -82,8 +109,11 @@ def line(result: Result) -> Mapping[str, float]:
             kept |= _stage(series, starts, receivers, begin, until, f"_{stage}")
     kept |= _stage(series, starts, receivers, SETTLED_S, end, "")
     kept |= _balance(series, flows, end)
+    kept |= _against_tcp(series, flows, end)
     kept |= _control(result, state, end)
+    kept |= _changes(series, starts, receivers, end)
     kept |= _waste(series, flows)
+    kept |= _waste_of_sent(series, starts, end)
     for flow, node, goodput in zip(
         *(result.flows[name].tolist() for name in ("flow", "to", "goodput_kbps")), strict=True
     ):
@@ -120,9 +150,11 @@ def _stage(
     for kind in (MULTICAST, TCP):
         mine = [flow for flow in there if _kind(flow) == kind]
         kept[f"kbytes {kind}{suffix}"] = _mean([rates[flow] for flow in mine])
-        kept[f"cov {kind}{suffix}"] = _mean([_variation(series, flow, begin, until) for flow in mine])
+        kept[f"cov {kind}{suffix}"] = _mean([_variation(series, flow, begin, until, BIN_S) for flow in mine])
+        kept[f"long cov {kind}{suffix}"] = _mean([_variation(series, flow, begin, until, LONG_BIN_S) for flow in mine])
     kept[f"jain{suffix}"] = jain(np.array(list(rates.values())))
-    kept[f"utilisation{suffix}"] = series.mean(CONTROLLED, "throughput_kbps", begin, until) / CAPACITY_KBPS
+    sent, capacity = (series.mean(CONTROLLED, name, begin, until) for name in ("throughput_kbps", "rate_bps"))
+    kept[f"utilisation{suffix}"] = 1000 * sent / capacity
     spreads = []
     for flow, names in receivers.items():
         times, layers = series.of(names[0], "layers")
@@ -131,7 +163,7 @@ def _stage(
         kept[f"layers {flow}{suffix}"] = rates.get(flow, float("nan")) * 8 / LAYER_KBPS
         kept[f"subscribed {flow}{suffix}"] = float(here.mean())
         kept[f"subscribed_sd {flow}{suffix}"] = spreads[-1]
-        kept[f"subscribed_cov {flow}{suffix}"] = spreads[-1] / float(here.mean())
+        kept[f"subscribed_cov {flow}{suffix}"] = spreads[-1] / float(here.mean()) if here.any() else float("nan")
     kept[f"subscribed_sd{suffix}"] = _mean([one for one in spreads if not np.isnan(one)])
     return kept
 
@@ -140,23 +172,23 @@ def _mean(values: list[float]) -> float:
     return float(np.mean(values)) if values else float("nan")
 
 
-def _binned(series: Series, flow: str, begin: float, until: float) -> Array:
+def _binned(series: Series, flow: str, begin: float, until: float, seconds: int) -> Array:
     """Means of a flow's goodput over bins."""
     times, values = series.of(flow, "goodput_kbps")
     here = values[(times > begin) & (times <= until)]
-    whole = len(here) // BIN_S * BIN_S
-    made: Array = here[:whole].reshape(-1, BIN_S).mean(axis=1)
+    whole = len(here) // seconds * seconds
+    made: Array = here[:whole].reshape(-1, seconds).mean(axis=1)
     return made
 
 
-def _variation(series: Series, flow: str, begin: float, until: float) -> float:
+def _variation(series: Series, flow: str, begin: float, until: float, seconds: int) -> float:
     """The coefficient of variation of a flow's goodput."""
-    binned = _binned(series, flow, begin, until)
+    binned = _binned(series, flow, begin, until, seconds)
     return float(binned.std() / binned.mean()) if len(binned) and binned.mean() else float("nan")
 
 
 def _balance(series: Series, flows: list[str], end: float) -> dict[str, float]:
-    """How far sessions are from their final mean soon after the start, in layers that come."""
+    """How far sessions are from their final mean soon after the start, in layers; and phase 2 from then on."""
     early, late = BALANCED_S
     apart = []
     for flow in flows:
@@ -166,7 +198,55 @@ def _balance(series: Series, flows: list[str], end: float) -> dict[str, float]:
                 for begin, until in ((early, late), (SETTLED_S, end))
             )
             apart.append(abs(soon - final))
-    return {"unbalanced_layers": max(apart, default=float("nan"))}
+    times, phase = series.of(CONTROLLED, "phase")
+    after = phase[times > late]
+    balanced = float((after == 2).mean()) if len(after) else float("nan")
+    return {"unbalanced_layers": max(apart, default=float("nan")), "balanced": balanced}
+
+
+def _against_tcp(series: Series, flows: list[str], end: float) -> dict[str, float]:
+    """For which share of bins a session has much less, or much more, than TCP flows have on average."""
+    rates = {
+        kind: [
+            wire_kbytes(flow, _binned(series, flow, SETTLED_S, end, LONG_BIN_S))
+            for flow in flows
+            if _kind(flow) == kind
+        ]
+        for kind in (MULTICAST, TCP)
+    }
+    if not all(rates.values()):
+        return dict.fromkeys(("much_lower", "much_higher"), float("nan"))
+    ratio = np.array(rates[MULTICAST]) / np.maximum(np.mean(rates[TCP], axis=0), 1e-9)
+    return {"much_lower": float((ratio < MUCH_LOWER).mean()), "much_higher": float((ratio > MUCH_HIGHER).mean())}
+
+
+def _changes(
+    series: Series, starts: Mapping[str, float], receivers: Mapping[str, list[str]], end: float
+) -> dict[str, float]:
+    """How often the layers of a session change in an hour, in the stages; by receivers if there is no controller."""
+    changes = hours = 0.0
+    for begin, until, there in _stages(starts, end):
+        hours += len(there) * (until - begin) / 3600
+        for flow in there:
+            times, layers = series.of(receivers[flow][0], "layers")
+            here = layers[(times >= begin) & (times <= until)]
+            changes += 0.0 if _controlled(series) else float((np.diff(here) != 0).sum())
+        changes += sum(series.grown(CONTROLLED, name, begin, until) for name in ("releases", "blocks") if there)
+    return {"changes_per_session_h": changes / hours if hours else float("nan")}
+
+
+def _controlled(series: Series) -> bool:
+    return len(series.of(CONTROLLED, "phase")[0]) > 0
+
+
+def _stages(starts: Mapping[str, float], end: float) -> list[tuple[float, float, list[str]]]:
+    """The stages that end within the run, with the sessions that are there."""
+    sessions = {flow: start for flow, start in starts.items() if _kind(flow) == MULTICAST}
+    return [
+        (begin, until, [flow for flow, start in sessions.items() if start <= begin])
+        for begin, until in STAGES
+        if until <= end
+    ]
 
 
 def _control(result: Result, state: Mapping[tuple[str, str, str], float], end: float) -> dict[str, float]:
@@ -184,6 +264,7 @@ def _control(result: Result, state: Mapping[tuple[str, str, str], float], end: f
         kept[f"phase_{n}"] = seconds / sum(phases)
         kept[f"longest_phase_{n}_s"] = of_link(f"longest_phase_{n}_s")
     kept["phase_3_ms_p50"] = of_link("phase_3_ms_p50")
+    kept["overflowed_phase_3_ms_p50"] = of_link("overflowed_phase_3_ms_p50")
     kept["blocked_packets"] = of_link("blocked_packets")
     names = ("joins_sent", "leaves_sent", "grafts_sent", "prunes_sent")
     sums = {name: sum(value for (_, _, quantity), value in state.items() if quantity == name) for name in names}
@@ -225,6 +306,28 @@ def _waste(series: Series, flows: list[str]) -> dict[str, float]:
     }
 
 
+def _waste_of_sent(series: Series, starts: Mapping[str, float], end: float) -> dict[str, float]:
+    """What is wasted of what the sources send in a layer for each session that is there.
+
+    On average, and in which share of bins it is more than they send but once in a thousand by chance.
+    """
+    wasted = bound = 0.0
+    beyond: list[bool] = []
+    for begin, until, there in _stages(starts, end):
+        times, blocked = series.of(CONTROLLED, "blocked_packets")
+        here = blocked[(times >= begin) & (times <= until)]
+        if not there or not len(here):
+            continue
+        binned = np.diff(here[::BIN_S])
+        wasted += float(here[-1] - here[0])
+        bound += len(there) * LAYER_PACKETS * (until - begin) / BIN_S
+        most = len(there) * LAYER_PACKETS + CHANCE * math.sqrt(len(there)) * LAYER_SD
+        beyond += (binned > most).tolist()
+    if not beyond:
+        return dict.fromkeys(("waste_of_bound", "waste_beyond"), float("nan"))
+    return {"waste_of_bound": wasted / bound, "waste_beyond": float(np.mean(beyond))}
+
+
 def over_time(result: Result) -> Table:
     """Layers, rates and the queue by the second."""
     series = Series(result.series)
@@ -246,27 +349,34 @@ def branches(result: Result) -> Mapping[str, float]:
     """A run of the tree: layers of each receiver, and for how long receivers of a branch held different ones."""
     series = Series(result.series)
     kept: dict[str, float] = {}
+    groups = {branch.name: branch.members for branch in Tree.BRANCHES}
+    groups[MIXED] = [branch.members[-1] for branch in Tree.BRANCHES]
     for session in range(1, Tree.SESSIONS + 1):
         flow = f"{MULTICAST} {session}"
-        for branch in Tree.BRANCHES:
-            subscribed = []
-            for member in branch.members:
-                name = f"{flow} at {member}"
-                goodput = result.flows["goodput_kbps"][(result.flows["flow"] == flow) & (result.flows["to"] == member)]
-                kept[f"layers {session} {member}"] = float(wire_kbytes(flow, goodput[0])) * 8 / LAYER_KBPS
-                if member != Tree.MISBEHAVES:
-                    times, layers = series.of(name, "layers")
-                    subscribed.append(layers)
-            behaved, settled = np.array(subscribed), times > SETTLED_S
-            apart = (behaved != behaved[0]).any(axis=0)
-            stale = apart & ~_recent(behaved)
-            kept[f"apart {session} {branch.name}"] = float(apart[settled].mean())
-            kept[f"longest_apart_s {session} {branch.name}"] = float(_longest(apart[settled]))
-            kept[f"stale {session} {branch.name}"] = float(stale[settled].mean())
+        for member in (member for branch in Tree.BRANCHES for member in branch.members):
+            goodput = result.flows["goodput_kbps"][(result.flows["flow"] == flow) & (result.flows["to"] == member)]
+            kept[f"layers {session} {member}"] = float(wire_kbytes(flow, goodput[0])) * 8 / LAYER_KBPS
+        for name, members in groups.items():
+            kept |= {f"{what} {session} {name}": value for what, value in _differ(series, flow, members).items()}
     for flow, goodput in zip(*(result.flows[name].tolist() for name in ("flow", "goodput_kbps")), strict=True):
         if _kind(flow) == TCP:
             kept[f"kbytes {flow}"] = float(wire_kbytes(flow, goodput))
     return kept
+
+
+def _differ(series: Series, flow: str, members: Sequence[str]) -> dict[str, float]:
+    """For how long receivers that behave hold different layers: at all, at most, and without a recent change."""
+    behaved = [member for member in members if member != Tree.MISBEHAVES]
+    times = series.of(f"{flow} at {behaved[0]}", "layers")[0]
+    layers = np.array([series.of(f"{flow} at {member}", "layers")[1] for member in behaved])
+    settled = times > SETTLED_S
+    apart = (layers != layers[0]).any(axis=0)
+    stale = apart & ~_recent(layers)
+    return {
+        "apart": float(apart[settled].mean()),
+        "longest_apart_s": float(_longest(apart[settled])),
+        "stale": float(stale[settled].mean()),
+    }
 
 
 def _recent(layers: Array) -> Any:

@@ -1,11 +1,9 @@
-"""Figures of single runs: patterns of the queue (Fig. 3), its phases (Fig. 13), the sky and the way through it."""
+"""Figures of single runs: patterns of the queue (Fig. 3) and its phases (Fig. 13), and what the sky looks like."""
 
 from __future__ import annotations
 
-import itertools
-import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +13,10 @@ from lasthop import plot
 from lasthop.results import Table
 from lasthop.stats import number
 from lasthop.studies import Picture
+from lasthop.studies.satellite import sky
 from lasthop.studies.satellite.experiments import GEO_MS
-from lasthop.studies.satellite.figures import FAINT
-from lasthop.studies.satellite.network import CONTROLLED, Setting, line, text
+from lasthop.studies.satellite.looks import PHASES, whole
+from lasthop.studies.satellite.network import CONTROLLED, DURATION_S, Setting, line
 from lasthop.studies.series import Series
 
 if TYPE_CHECKING:
@@ -44,27 +43,11 @@ PATTERNS: Mapping[str, tuple[str, Setting]] = {
     "visits 1": ("such windows over that hop", Setting(transport={"window": 6}, delay_ms=2.0 + GEO_MS)),
 }
 
-#: Colours of the phases.
-PHASES = {1: "#56B4E9", 2: "#DDDDDD", 3: "#D55E00"}
-
 #: The queue and where phase 3 begins, in packets.
 LIMIT, THIRD = 50, 40
 
-#: A turn of a satellite and a day, in seconds, and how often a packet goes.
-ORBIT_S, DAY_S, PROBE_S = 6027.0, 86_400.0, 20.0
-
-
-@dataclass(frozen=True)
-class Way:
-    """The way between the terminals, probed."""
-
-    times: Array
-    #: One way, in ms.
-    delays: Array
-    #: Links between satellites on the way.
-    hops: Array
-    #: The satellites at each time, from the gateway's to the remote one's.
-    paths: Sequence[Sequence[str]]
+#: Over how long the shares of the phases are drawn.
+SHARES_S = 50
 
 
 @dataclass(frozen=True)
@@ -76,8 +59,8 @@ class Seen:
     #: Scenario 1: packets in the queue and its phase, closely; and the phase by the second.
     close: tuple[Array, Array, Array]
     long: tuple[Array, Array]
-    way: Way
-    sky: Scenario
+    way: sky.Way
+    probed: Scenario
 
 
 def watch(bench: Bench) -> Seen:
@@ -87,15 +70,13 @@ def watch(bench: Bench) -> Seen:
     scenarios = [line(_for(setting, closely)) for setting in [*settings, Setting()]]
     *patterns, close = bench.run([(one, SEED) for one in scenarios], _queue, counts=False)
     [long] = bench.run([(line(Setting()), SEED)], _phase, counts=False)
-    sky = _probing()
-    [way] = bench.run([(sky, SEED)], _way, counts=False)
+    probed = sky.probing()
+    [way] = bench.run([(probed, SEED)], sky.way, counts=False)
     queues = {name: (times, queue) for name, (times, queue, _) in zip(PATTERNS, patterns, strict=True)}
-    return Seen(queues, close, long, way, sky)
+    return Seen(queues, close, long, way, probed)
 
 
 def _for(setting: Setting, record: Mapping[str, Any]) -> Setting:
-    from dataclasses import replace
-
     return replace(setting, record=record, duration_s=WATCHED_S)
 
 
@@ -111,83 +92,9 @@ def _phase(result: Result) -> tuple[Array, Array]:
     return Series(result.series).of(CONTROLLED, "phase")
 
 
-# The way through the sky
-
-
-def _probing() -> Scenario:
-    """The two terminals for a day, a small packet now and then."""
-    from lasthop.scenario import load
-
-    data = tomllib.loads(text())
-    [sky] = data["constellation"]
-    for terminal in sky["terminal"]:
-        terminal.pop("queue", None)
-    gateway, remote = (terminal["node"] for terminal in sky["terminal"])
-    return load(
-        {
-            "name": "way",
-            "duration": f"{DAY_S:g} s",
-            "record": {"packets": True, "series": f"{PROBE_S:g} s", "quantities": ["packets"]},
-            "constellation": [sky],
-            "flow": [
-                {
-                    "name": "there",
-                    "from": gateway,
-                    "to": remote,
-                    "start": f"{0.2 * PROBE_S:g} s",
-                    "source": {"cbr": {"size": "72 B", "interval": f"{PROBE_S:g} s"}},
-                    "transport": "udp",
-                }
-            ],
-        }
-    )
-
-
-def _way(result: Result) -> Way:
-    packets = result.packets
-    mine = packets["flow"] == "there"
-    sent, received = (
-        dict(zip(packets["seq"][here].tolist(), packets["time_s"][here].tolist(), strict=True))
-        for here in (mine & (packets["event"] == event) for event in ("sent", "received"))
-    )
-    both = sorted(set(sent) & set(received))
-    times = np.array([sent[seq] for seq in both])
-    delays = np.array([1e3 * (received[seq] - sent[seq]) for seq in both])
-    used = _used(result)
-    paths = [_path(used[int(np.ceil(time / PROBE_S))]) for time in times]
-    return Way(times, delays, np.array([len(path) - 1.0 for path in paths]), paths)
-
-
-def _used(result: Result) -> dict[int, list[str]]:
-    """The links that brought something, by the number of the interval's last sample."""
-    series = result.series
-    here = (series["quantity"] == "packets") & (series["kind"] == "link")
-    made: dict[int, list[str]] = {}
-    last: dict[str, float] = {}
-    columns = (series[name][here].tolist() for name in ("time_s", "name", "value"))
-    for time, name, value in zip(*columns, strict=True):
-        # What was never used has no row yet.
-        if value > last.get(name, 0.0):
-            made.setdefault(round(time / PROBE_S), []).append(name)
-        last[name] = value
-    return made
-
-
-def _path(links: Sequence[str]) -> list[str]:
-    """The satellites between the terminals, in their order."""
-    onward = dict(name.split(">") for name in links if ">" in name and " " not in name)
-    if not onward:
-        return [name.removesuffix(" down") for name in links if ".sat[" in name]
-    [first] = onward.keys() - set(onward.values())
-    path = [first]
-    while path[-1] in onward:
-        path.append(onward[path[-1]])
-    return path
-
-
 def pictures(seen: Seen) -> list[Picture]:
     """The figures."""
-    return [_patterns(seen), _trend(seen), _sky(seen), _orbit(seen)]
+    return [_patterns(seen), _trend(seen), *sky.pictures(seen.way, seen.probed)]
 
 
 # The queue
@@ -212,6 +119,7 @@ def _patterns(seen: Seen) -> Picture:
     for axes in panels[:, 0]:
         axes.set_ylabel("queue (packets)")
     for axes in panels[-1]:
+        whole(axes.xaxis)
         axes.set_xlabel("time (s)")
     panels[0, 0].set_xlim(0, CLOSE_S[1] - CLOSE_S[0])
     panels[0, 0].set_ylim(0, LIMIT + 2)
@@ -235,11 +143,17 @@ def _thresholds(axes: Axes) -> None:
 
 
 def _trend(seen: Seen) -> Picture:
-    figure, (upper, strip, lower) = plot.figure(plot.TWO_COLUMNS, 92.0, rows=3, height_ratios=(3, 1, 5))
-    times, phase = seen.long
-    upper.step(times, phase, where="post", color="#000000", linewidth=0.4)
-    upper.set_xlim(0, 1500)
-    _phase_axis(upper)
+    figure, (upper, strip, lower) = plot.figure(plot.TWO_COLUMNS, 98.0, rows=3, height_ratios=(4, 1, 5))
+    ends, shares = _shares(*seen.long)
+    edges = np.append(ends - SHARES_S, ends[-1])
+    below = np.zeros(len(ends))
+    for n, share in shares.items():
+        upper.stairs(below + share, edges, baseline=below, fill=True, color=PHASES[n], label=f"phase {n}")
+        below = below + share
+    upper.set_xlim(0, DURATION_S)
+    upper.set_ylim(0, 100)
+    upper.set_ylabel("time (%)")
+    upper.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0), columnspacing=1.0, borderaxespad=0.2)
     near, queue, closely = seen.close
     image = np.array([phase_colour(value) for value in closely])[None, :, :]
     strip.imshow(image, aspect="auto", extent=(near[0], near[-1], 0, 1), interpolation="nearest")
@@ -253,23 +167,29 @@ def _trend(seen: Seen) -> Picture:
     lower.set_xlim(near[0], near[-1])
     strip.set_xlim(near[0], near[-1])
     lower.set_ylim(0, LIMIT + 2)
+    whole(lower.xaxis)
     lower.set_xlabel("time (s)")
     lower.set_ylabel("queue (packets)")
-    for n, colour in PHASES.items():
-        strip.plot([], [], color=colour, linewidth=5, label=f"phase {n}")
-    strip.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.0, 0.95), columnspacing=1.0, borderaxespad=0.2)
-    shares = [float((closely == n).mean()) for n in (1, 2, 3)]
-    columns = {"time_s": near.tolist(), "packets": queue.tolist(), "phase": closely.tolist()}
+    columns: dict[str, list[Any]] = {"time_s": near.tolist(), "packets": queue.tolist(), "phase": closely.tolist()}
+    said = ", ".join(f"{number(float(share.mean()), 0)} % in phase {n}" for n, share in shares.items())
     return Picture(
         id="figure-13",
-        caption="Phases of the queue in scenario 1: by the second (top), and twenty seconds of them closely, with "
-        "the packets in the queue. Seed 1.",
-        alt="The phase over 1500 s; below, phase and queue over 20 s: "
-        + ", ".join(f"{number(100 * share, 0)} % in phase {n}" for n, share in enumerate(shares, 1))
-        + ".",
+        caption=f"Phases of the queue in scenario 1: their shares of each {SHARES_S} s, looked at once a second (top), "
+        f"and {CLOSE_S[1] - CLOSE_S[0]:g} seconds closely, with the packets in the queue; phase 3 begins at "
+        f"{THIRD}. Seed 1.",
+        alt=f"Shares of the phases over {DURATION_S:g} s: {said}. Below, phase and queue over 20 s.",
         figure=figure,
         data=Table(pa.table(columns)),
     )
+
+
+def _shares(times: Array, phase: Array) -> tuple[Array, dict[int, Array]]:
+    """The phases' shares of stretches of the run, in per cent, and when each ends."""
+    times, phase = times[times > 0], phase[times > 0]
+    parts = len(phase) // SHARES_S
+    each = phase[: parts * SHARES_S].reshape(parts, SHARES_S)
+    ends: Array = times[: parts * SHARES_S].reshape(parts, SHARES_S)[:, -1]
+    return ends, {n: 100 * (each == n).mean(axis=1) for n in PHASES}
 
 
 def phase_colour(phase: float) -> tuple[float, float, float]:
@@ -277,125 +197,3 @@ def phase_colour(phase: float) -> tuple[float, float, float]:
     from matplotlib.colors import to_rgb
 
     return to_rgb(PHASES.get(int(phase) if phase == phase else 2, "#FFFFFF"))
-
-
-def _phase_axis(axes: Axes) -> None:
-    axes.set_ylim(0.7, 3.3)
-    axes.set_yticks([1, 2, 3])
-    axes.set_ylabel("phase")
-
-
-# The sky
-
-
-def _sky(seen: Seen) -> Picture:
-    shown = {"shortest": int(seen.way.delays.argmin()), "longest": int(seen.way.delays.argmax())}
-    figure, panels = plot.figure(plot.TWO_COLUMNS, 74.0, columns=2, sharey=True)
-    rows: list[dict[str, Any]] = []
-    said = []
-    for axes, (name, place) in zip(panels, shown.items(), strict=True):
-        time = float(seen.way.times[place])
-        path, delay = seen.way.paths[place], float(seen.way.delays[place])
-        positions = seen.sky.positions(time)
-        where = {
-            node: (east, north)
-            for node, east, north in zip(
-                *(positions[column].tolist() for column in ("node", "longitude_deg", "latitude_deg")), strict=True
-            )
-        }
-        kinds = dict(zip(positions["node"].tolist(), positions["kind"].tolist(), strict=True))
-        ends = ["gateway", *path, "remote"]
-        _globe(axes)
-        each = [where[node] for node, kind in kinds.items() if kind == "satellite"]
-        axes.plot(*zip(*each, strict=True), marker="o", markersize=2.5, color="#767676", linestyle="none")
-        _great_ways(axes, [where[node] for node in ends])
-        axes.plot(
-            *zip(*(where[node] for node in path), strict=True), marker="o", markersize=4, color="#D55E00",
-            linestyle="none",
-        )  # fmt: skip
-        for node, kind in kinds.items():
-            if kind == "terminal":
-                axes.plot(*where[node], marker="^", markersize=5, color="#0072B2", linestyle="none")
-        axes.annotate(
-            f"{number(time, 0)} s: {number(delay, 1)} ms over {len(path)} satellites",
-            (0.0, 1.02), xycoords="axes fraction", fontsize=8, va="bottom",
-        )  # fmt: skip
-        said.append(f"the {name} way, at {number(time, 0)} s, takes {number(delay, 1)} ms over {len(path)} satellites")
-        rows += [
-            {
-                "way": name, "time_s": time, "node": node, "kind": kinds[node], "longitude_deg": where[node][0],
-                "latitude_deg": where[node][1], "on_the_way": node in ends,
-            }
-            for node in where
-        ]  # fmt: skip
-    panels[0].set_ylabel("latitude (°)")
-    for axes in panels:
-        axes.set_xlabel("longitude (°)")
-    return Picture(
-        id="figure-sky",
-        caption="The 66 satellites over the ground, and the way from Berkeley to Boston (triangles) when it takes "
-        "the least and the most time of an orbit.",
-        alt="Two maps. " + "; ".join(said) + ".",
-        figure=figure,
-        data=Table(pa.Table.from_pylist(rows)),
-    )
-
-
-def _globe(axes: Axes) -> None:
-    """A map in degrees, with its lines."""
-    axes.set_xlim(-180, 180)
-    axes.set_ylim(-90, 90)
-    axes.set_xticks(range(-180, 181, 60))
-    axes.set_yticks(range(-90, 91, 30))
-    axes.grid(color=FAINT, linewidth=0.3)
-    axes.set_aspect("equal")
-
-
-def _great_ways(axes: Axes, places: Sequence[tuple[float, float]]) -> None:
-    """Great circles from place to place; they leave the map on one side and come in on the other."""
-    for one, other in itertools.pairwise(places):
-        a, b = (_vector(place) for place in (one, other))
-        share = np.linspace(0, 1, 60)[:, None]
-        points = a * (1 - share) + b * share
-        points /= np.linalg.norm(points, axis=1, keepdims=True)
-        north = np.degrees(np.arcsin(points[:, 2]))
-        east = np.degrees(np.arctan2(points[:, 1], points[:, 0]))
-        cut = np.flatnonzero(np.abs(np.diff(east)) > 180) + 1
-        for x, y in zip(np.split(east, cut), np.split(north, cut), strict=True):
-            axes.plot(x, y, color="#D55E00", linewidth=1.0)
-
-
-def _vector(place: tuple[float, float]) -> Array:
-    east, north = np.radians(place)
-    return np.array([np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north)])
-
-
-def _orbit(seen: Seen) -> Picture:
-    way = seen.way
-    figure, panels = plot.figure(plot.TWO_COLUMNS, 74.0, rows=2, columns=2, sharex="col", height_ratios=(3, 2))
-    spans = (("time (min)", 60.0, ORBIT_S), ("time (h)", 3600.0, DAY_S))
-    for (upper, lower), (label, unit, end) in zip(panels.T, spans, strict=True):
-        here = way.times <= end
-        upper.plot(way.times[here] / unit, 2 * way.delays[here], color="#000000", linewidth=0.7)
-        lower.step(way.times[here] / unit, way.hops[here], where="post", color="#0072B2", linewidth=0.7)
-        upper.set_ylim(0, 1.05 * 2 * way.delays.max())
-        lower.set_ylim(0, way.hops.max() + 0.5)
-        lower.set_xlabel(label)
-        lower.set_xlim(0, end / unit)
-    panels[0, 0].set_ylabel("round trip (ms)")
-    panels[1, 0].set_ylabel("links between\nsatellites")
-    columns = {"time_s": way.times.tolist(), "one_way_ms": way.delays.tolist(), "hops": way.hops.tolist()}
-    least, median, most = (number(2 * float(f(way.delays)), 0) for f in (np.min, np.median, np.max))
-    few, many = (number(float(f(way.hops)), 0) for f in (np.min, np.max))
-    return Picture(
-        id="figure-orbit",
-        caption="Round-trip time without queues between Berkeley and Boston, and links between satellites on the "
-        "way, over "
-        f"one orbit (left) and a day: twice the way there of a packet of 100 B every {PROBE_S:g} s. For a part of "
-        f"the day the seam "
-        "of the constellation lies between them.",
-        alt=f"Over a day the round trip takes {least} to {most} ms, median {median} ms, over {few} to {many} links "
-        "between satellites.",
-        figure=figure,
-        data=Table(pa.table(columns)),
-    )

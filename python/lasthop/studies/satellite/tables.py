@@ -16,11 +16,9 @@ from lasthop.studies.grid import Numbers
 from lasthop.studies.satellite import data as grids
 from lasthop.studies.satellite import experiments
 from lasthop.studies.satellite.data import Data
-from lasthop.studies.satellite.judgements import CLAIMS
-from lasthop.studies.satellite.network import LAYER_KBPS, MULTICAST, TCP, Tree
-from lasthop.studies.satellite.readings import DEFAULT
+from lasthop.studies.satellite.network import LAYER_KBPS, MULTICAST, TCP, Setting, Tree
 from lasthop.studies.satellite.reductions import STAGES
-from lasthop.studies.satellite.scenarios import ideal, present
+from lasthop.studies.satellite.scenarios import PRINTED, ideal, present
 
 __all__ = ["tables"]
 
@@ -39,9 +37,8 @@ PARAMETERS = (
 )
 
 
-def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict[str, Named]:
+def tables(data: Data, numbers: Mapping[str, Numbers]) -> dict[str, Named]:
     """All tables."""
-    data = measured[DEFAULT.name]
     made: dict[str, Named] = {}
     makers: dict[str, tuple[str, Callable[[Data], list[Row]]]] = {
         "table-1": ("Table I: the scheme's parameters, the paper's and the run's.", _parameters),
@@ -65,7 +62,6 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
             made[name] = about, Table(pa.Table.from_pylist(make(data)))
         except NotRun:
             continue
-    made["table-assumptions"] = records.readings(CLAIMS, DEFAULT.name, measured, "reading")
     made["costs"] = records.costs(numbers)
     made |= records.runs(numbers)
     return made
@@ -77,15 +73,11 @@ def _said(values: Any, places: int | None = None) -> str:
 
 
 def _parameters(_data: Data) -> list[Row]:
-    queue = experiments.state({"sessions": 1}).to_dict()["link"][1]["queue"]["queue_phase"]
+    queue = experiments.state({"sessions": 1}, Setting()).to_dict()["link"][1]["queue"]["queue_phase"]
     return [
         {"paper": paper, "meaning": meaning, "here": here, "paper's value": value, "run": str(queue[here])}
         for paper, meaning, here, value in PARAMETERS
     ]
-
-
-#: What the paper says of each stage of a scenario, in kB/s.
-PRINTED = {1: ("40", "40", "40"), 2: ("60", "45", "35"), 3: ("60", "45", "35")}
 
 
 def _shares(data: Data) -> list[Row]:
@@ -102,7 +94,7 @@ def _shares(data: Data) -> list[Row]:
                 "scenario": scenario,
                 "from–to (s)": f"{begin:g}–{end:g}",
                 "sessions": f"{len(flows[MULTICAST])} multicast, {len(flows[TCP])} TCP",
-                "paper": PRINTED[scenario][stage],
+                "paper": str(PRINTED[scenario][stage]),
             }
             for kind, name in ((MULTICAST, "multicast"), (TCP, "TCP")):
                 there = bool(flows[kind])
@@ -133,14 +125,9 @@ def _control(data: Data) -> list[Row]:
             for few in (0.0, experiments.FEW)
         ),
         *(
-            (
-                place + ("" if name == "none" else f" without {name}"),
-                grids.ADAPTATIONS,
-                {"where": place, "without": name},
-            )
-            for place in (experiments.SCENARIO_1, experiments.ENDING, experiments.LATER)
+            (f"{place} without {name}" if name != "none" else place, grid, {"without": name})
+            for place, grid in ((experiments.SCENARIO_1, grids.ADAPTATIONS), (experiments.ENDING, grids.ENDING))
             for name in experiments.ADAPTATIONS
-            if (place, name) != (experiments.SCENARIO_1, "none")
         ),
     ]
     rows = []
@@ -168,6 +155,8 @@ def _control(data: Data) -> list[Row]:
                 "longest in 1 (s)": of("longest_phase_1_s", 1, 2),
                 "longest in 3 (s)": of("longest_phase_3_s", 1, 1),
                 "median in 3 (ms)": of("phase_3_ms_p50", 1, 0),
+                "median with an overflow (ms)": of("overflowed_phase_3_ms_p50", 1, 0),
+                "changes of a session's layers": of("changes_per_session_h", 1, 0),
                 "σ of layers": of("subscribed_sd", 1, 2),
                 "utilisation": of("utilisation", 1, 3),
                 "handoffs": of("handoffs", 1, 1),
@@ -179,8 +168,7 @@ def _control(data: Data) -> list[Row]:
 def _rlm(data: Data) -> list[Row]:
     cases: list[tuple[str, str, dict[str, Any]]] = [
         ("queue phase", grids.SCENARIOS, {"scenario": 1}),
-        ("RLM", grids.RLM, {"defects": False}),
-        ("RLM with ns-2's defects", grids.RLM, {"defects": True}),
+        ("RLM", grids.RLM, {}),
     ]
     quantities = [
         ("session 1 (kB/s)", f"kbytes {MULTICAST} 1"),
@@ -188,22 +176,34 @@ def _rlm(data: Data) -> list[Row]:
         ("TCP (kB/s)", f"kbytes {TCP}"),
         ("Jain's index", "jain"),
         ("utilisation", "utilisation"),
-        ("variation of multicast", f"cov {MULTICAST}"),
-        ("variation of TCP", f"cov {TCP}"),
+        ("minutes far below TCP (%)", "much_lower"),
+        ("minutes far above (%)", "much_higher"),
+        ("variation of multicast, 60 s", f"long cov {MULTICAST}"),
+        ("variation of TCP, 60 s", f"long cov {TCP}"),
         ("variation of layers", f"subscribed_cov {MULTICAST} 1"),
+        ("changes of a session's layers an hour", "changes_per_session_h"),
         ("joins and leaves an hour", "joins_and_leaves_per_h"),
         ("grafts and prunes an hour", "grafts_and_prunes_per_h"),
         ("drops an hour", "overflow_per_h"),
     ]
     return [
-        {"scheme": title, **{name: _said(data.at(grid, quantity, **where)) for name, quantity in quantities}}
+        {
+            "scheme": title,
+            **{
+                name: _said((100 if name.endswith("(%)") else 1) * data.at(grid, quantity, **where))
+                for name, quantity in quantities
+            },
+        }
         for title, grid, where in cases
     ]
 
 
 def _robust(data: Data) -> list[Row]:
     cases: list[tuple[str, str, dict[str, Any]]] = []
-    for grid in (grids.ERRORS, grids.SLOW, grids.MISBEHAVING, grids.HELD, grids.PAIR, grids.ALONE):
+    for grid in (
+        grids.ERRORS, grids.RLM_ERRORS, grids.SLOW, grids.RLM_SLOW, grids.MISBEHAVING, grids.RLM_MISBEHAVING,
+        grids.HELD, grids.PAIR, grids.ALONE, grids.UNCONTROLLED,
+    ):  # fmt: skip
         if grid in data.grids:
             cases += [(_named(grid, point), grid, dict(point)) for point in data.grid(grid).points()]
     rows = []
@@ -226,19 +226,24 @@ def _robust(data: Data) -> list[Row]:
                 "utilisation": of("utilisation"),
                 "drops an hour": of("overflow_per_h"),
                 "wasted (kbit/s)": of("waste_kbps"),
+                "wasted, of the bound": of("waste_of_bound"),
             }
         )
     if grids.WAITING in data.grids:
         for name, quantity in (
             ("from a release to its first packet (ms)", "release_ms"),
             ("from a join (ms)", "join_ms"),
+            ("from a release to its first packet at the gateway (ms)", "release_ms_at_gateway"),
+            ("from a join, at the gateway (ms)", "join_ms_at_gateway"),
         ):
             rows.append({"experiment": grids.WAITING, "run": f"{name}: {_said(data.at(grids.WAITING, quantity))}"})
     return [{key: row.get(key, "–") for key in rows[0]} for row in rows]
 
 
 def _named(grid: str, point: Mapping[str, Any]) -> str:
-    units = {"loss_pct": " % lost", "delay_ms": " ms more", "leave_s": " s to leave", "rate_kbps": " kbit/s"}
+    units = {"loss_pct": " % lost", "delay_ms": " ms more", "leave_s": " s to leave"}
+    if grid == grids.UNCONTROLLED:
+        return f"scenario {point['scenario']}"
     if grid == grids.ALONE:
         return f"{point['rate_kbps']} kbit/s, F_QuThresh1 = {point['first_threshold']:g}"
     words = [f"{value:g}{units[name]}" if name in units else str(value) for name, value in point.items()]

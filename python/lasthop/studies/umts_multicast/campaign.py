@@ -1,20 +1,22 @@
-"""Which runs a mode takes: the paper's experiments, the readings of what it leaves open, and what goes beyond it."""
+"""Which runs a mode takes: the paper's experiments in each reading of what it leaves open, and what goes beyond it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lasthop.scenario import Scenario
-from lasthop.studies.grid import Grid, Point
+from lasthop.studies.grid import Grid, Numbers, Point
+from lasthop.studies.readings import AS_TAKEN, Reading, as_taken, singles
 from lasthop.studies.umts_multicast import experiments, reductions, telling
 from lasthop.studies.umts_multicast.cost import GROUPS
 from lasthop.studies.umts_multicast.data import (
     EXPULSION,
     FAIRNESS,
     FREE,
+    GN,
     INDICATION,
     PERMANENT,
     REPORTS,
@@ -22,215 +24,290 @@ from lasthop.studies.umts_multicast.data import (
     SECONDS,
     SEVERAL,
     STEPS,
-    TCP,
+    TCP_ALONE,
     TEMPORARY,
+    Data,
 )
 from lasthop.studies.umts_multicast.experiments import DEGRADED, SIZES, TCP_FLOWS
-from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS, PLACES, UNCONTROLLED
-from lasthop.studies.umts_multicast.readings import ALONE, DEFAULT, READINGS, Reading
-from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED
+from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS, UNCONTROLLED
+from lasthop.studies.umts_multicast.readings import (
+    FAIR,
+    MANY_WORSE,
+    MULTICAST,
+    QUESTIONS,
+    STEP,
+    TCP,
+    UNICAST,
+    WORSE,
+    part,
+    touched,
+)
+from lasthop.studies.umts_multicast.taken import ALONE, AS_STATED, Taken
+from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED, SHOWN
 
-__all__ = ["Plan", "grids", "plan"]
+if TYPE_CHECKING:
+    from lasthop.studies.bench import Bench
 
-#: The first seed of every grid.
-SEED = 1
+__all__ = ["Explorer", "Plan", "grids", "plan", "runs"]
+
+#: The first seed of every grid, and that of the Gn, whose runs are to be others than those of the Iu.
+SEED, GN_SEED = 1, 1001
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much of the experiments is run in a reading."""
+
+    #: Seeds of §5.1, of §5.2, of §5.3 and of §5.4.
+    fair: int
+    steps: int
+    temporary: int
+    permanent: int
+    #: Sizes of §5.3.
+    sizes: Sequence[int]
+
+    def __str__(self) -> str:
+        """The seeds."""
+        return f"{self.fair} of §5.1, {self.steps} of §5.2, {self.temporary} of §5.3, {self.permanent} of §5.4"
 
 
 @dataclass(frozen=True)
 class Plan:
     """How much of the campaign is run."""
 
-    #: Seeds and sizes of §5.3.
-    seeds: int
-    sizes: Sequence[int]
-    #: Seeds of §5.1 with all of Table I, and of what is run without the background.
-    seeds_fairness: int
-    seeds_alone: int
-    #: Seeds of each further reading, its sizes of §5.3, and the readings.
-    seeds_readings: int
-    sizes_readings: Sequence[int]
-    readings: Sequence[Reading]
+    default: Amount
+    #: Where one question is answered otherwise, and where two are.
+    single: Amount
+    crossed: Amount
     #: Simulated seconds, and seeds, of the runs in which every packet is recorded.
     told_s: float
     seeds_told: int
-    #: Whether to see what the background changes in §5.1 and §5.4.
-    by_second: bool = True
+    #: Seeds of groups with equal losses.
+    seeds_reports: int
+    #: Whether §5.1 too is run with all of Table I, and whether to see what that changes in §5.4.
+    crowded: bool = True
+
+    def amount(self, reading: Reading) -> Amount:
+        """How much is run in a reading."""
+        return (self.default, self.single, self.crossed)[min(2, len(reading.chosen))]
 
 
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
     if mode == "full":
         return Plan(
-            seeds=20,
-            sizes=SIZES,
-            seeds_fairness=3,
-            seeds_alone=20,
-            seeds_readings=5,
-            sizes_readings=(1, 10, 100),
-            readings=READINGS[1:],
+            default=Amount(20, 100, 30, 20, SIZES),
+            single=Amount(12, 30, 16, 20, (1, 10, 100)),
+            crossed=Amount(8, 12, 8, 8, (1, 10, 100)),
             told_s=600.0,
             seeds_told=5,
+            seeds_reports=20,
         )
-    some = ("observed flows alone", "reading B", "one attempt")
+    few = Amount(2, 3, 2, 3, (1, 10, 100))
     return Plan(
-        seeds=2,
-        sizes=(1, 10, 100),
-        seeds_fairness=1,
-        seeds_alone=3,
-        seeds_readings=2,
-        sizes_readings=(1, 10),
-        readings=[one for one in READINGS[1:] if one.name in some],
+        default=Amount(6, 10, 4, 6, (1, 10, 100)),
+        single=few,
+        crossed=few,
         told_s=300.0,
-        seeds_told=2,
-        by_second=False,
+        seeds_told=3,
+        seeds_reports=3,
+        crowded=False,
     )
 
 
-def grids(plan: Plan) -> list[Grid]:
-    """All grids; their names begin with that of their reading."""
-    return [*_default(plan), *(grid for reading in plan.readings for grid in _reading(plan, reading))]
+#: A grid by its full name, what is taken, and how much is run.
+Make = Callable[[str, Taken, Amount, Plan], Grid]
 
 
-def _seeds(count: int) -> range:
-    return range(SEED, SEED + count)
+def _seeds(count: int, first: int = SEED) -> range:
+    return range(first, first + count)
 
 
-def _default(plan: Plan) -> Iterable[Grid]:
-    """What gives the verdicts. §5.1 and §5.3 are run with all of Table I.
-
-    §5.2 and §5.4 are sampled every tenth of a second, which is too much for 500 terminals: they are run without the
-    background, and what it changes is seen in §5.4 by the second.
-    """
-    alone = _seeds(plan.seeds_alone)
-
-    def grid(name: str, axes: Mapping[str, Sequence[object]], seeds: Sequence[int], *how: Any, **more: Any) -> Grid:
-        return Grid(f"{DEFAULT.name}: {name}", axes, seeds, *how, **more)
-
-    permanent = partial(experiments.permanent, reading=ALONE)
-    fair = partial(experiments.fairness, reading=ALONE)
-    yield grid(
-        TEMPORARY,
-        {"scheme": (*MODIFIED, *LEGACY), "ues": plan.sizes},
-        _seeds(plan.seeds),
-        experiments.temporary,
-        reductions.temporary,
-    )
-    yield _tcp(DEFAULT, plan.seeds)
-    yield grid(
-        FAIRNESS,
-        {"where": tuple(PLACES), "flows": (*PAIRS, MIXED)},
-        _seeds(plan.seeds_fairness),
-        experiments.fairness,
+def _fairness(name: str, taken: Taken, amount: Amount, plan: Plan) -> Grid:
+    return Grid(
+        name,
+        {"where": ("iu", "none", "bearer"), "flows": (*PAIRS, MIXED)},
+        _seeds(amount.fair),
+        partial(experiments.fairness, taken=taken if plan.crowded else replace(taken, background=False)),
         reductions.fairness,
-        reductions.fairness_rows,
+        # What figures show is of the default reading.
+        reductions.fairness_rows if taken.background else None,
     )
-    yield grid(FREE, {"where": ("iu", "bearer"), "flows": (UNCONTROLLED,)}, alone, fair, reductions.fairness)
-    yield grid(
-        STEPS,
+
+
+def _gn(name: str, taken: Taken, amount: Amount, plan: Plan) -> Grid:
+    return Grid(
+        name,
+        {"where": ("gn",), "flows": (*PAIRS, MIXED)},
+        _seeds(amount.fair, GN_SEED),
+        partial(experiments.fairness, taken=taken if plan.crowded else replace(taken, background=False)),
+        reductions.fairness,
+    )
+
+
+def _free(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    """A null model, so without the background."""
+    return Grid(
+        name,
+        {"where": ("iu", "gn", "none", "bearer"), "flows": UNCONTROLLED},
+        _seeds(amount.fair),
+        partial(experiments.fairness, taken=replace(taken, background=False)),
+        reductions.fairness,
+    )
+
+
+def _steps(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    return Grid(
+        name,
         {"step": ("loss", "delay")},
-        alone,
-        partial(experiments.responsiveness, reading=ALONE),
+        _seeds(amount.steps),
+        partial(experiments.responsiveness, taken=replace(taken, background=False)),
         reductions.responsiveness,
         reductions.responsiveness_rows,
     )
-    yield grid(
-        PERMANENT,
-        {"scheme": (*MODIFIED, *LEGACY, "tcp", "cbr")},
-        alone,
-        permanent,
-        reductions.permanent,
-        reductions.permanent_rows,
-    )
-    yield grid(SEVERAL, {"scheme": MODIFIED, "degraded": (len(DEGRADED),)}, alone, permanent, reductions.permanent)
-    yield grid(
-        SCALING, {"scheme": MODIFIED, "queue": (25, 50), "rate": (384, 192)}, alone, _scaled, reductions.permanent
-    )
-    yield grid(
-        EXPULSION,
-        {"scheme": MODIFIED, "lasts": ("good", "spell"), "expels": (True, False)},
-        alone,
-        partial(experiments.expulsion, reading=ALONE),
-        reductions.expulsion,
-    )
-    if plan.by_second:
-        yield grid(
-            SECONDS,
-            {"scheme": MODIFIED, "background": (False, True)},
-            _seeds(plan.seeds_fairness),
-            _by_seconds,
-            reductions.permanent,
-        )
-    yield grid(
-        INDICATION,
-        telling.CASES,
-        _seeds(plan.seeds_told),
-        partial(experiments.indication, duration_s=plan.told_s),
-        telling.counts,
-    )
-    yield grid(
-        REPORTS,
-        {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(others + 1 for others in GROUPS)},
-        _seeds(plan.seeds_readings),
-        experiments.reports,
-        reductions.reports,
-    )
 
 
-def _tcp(reading: Reading, seeds: int) -> Grid:
-    """TCP's flows, with which all sizes of a reading are compared."""
+def _temporary(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
     return Grid(
-        f"{reading.name}: {TCP}",
+        name,
+        {"scheme": SHOWN, "ues": amount.sizes},
+        _seeds(amount.temporary),
+        partial(experiments.temporary, taken=taken),
+        partial(reductions.temporary, taken=taken),
+    )
+
+
+def _tcp(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    """TCP's flows, with which all sizes are compared."""
+    return Grid(
+        name,
         {"scheme": ("tcp",), "ues": (TCP_FLOWS,)},
-        _seeds(seeds),
-        partial(experiments.temporary, reading=reading),
-        reductions.temporary,
+        _seeds(amount.temporary),
+        partial(experiments.temporary, taken=taken),
+        partial(reductions.temporary, taken=taken),
     )
 
 
-def _scaled(point: Point) -> Scenario:
-    """§5.4 with another buffer or bit rate."""
-    radio = {"queue": f"{point['queue']} packets", "rate": f"{point['rate']} kbit/s"}
-    return experiments.permanent({"scheme": point["scheme"]}, reading=replace(ALONE, radio=radio))
+def _permanent(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    return Grid(
+        name,
+        {"scheme": (*MODIFIED, *LEGACY, "tcp", "cbr")},
+        _seeds(amount.permanent),
+        partial(experiments.permanent, taken=replace(taken, background=False)),
+        reductions.permanent,
+        reductions.permanent_rows if taken.background else None,
+    )
 
 
-def _by_seconds(point: Point) -> Scenario:
+def _several(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    return Grid(
+        name,
+        {"scheme": MODIFIED, "degraded": (len(DEGRADED),)},
+        _seeds(amount.permanent),
+        partial(experiments.permanent, taken=replace(taken, background=False)),
+        reductions.permanent,
+    )
+
+
+def _scaling(name: str, _taken: Taken, amount: Amount, _: Plan) -> Grid:
+    def scaled(point: Point) -> Scenario:
+        taken = replace(ALONE, queue=point["queue"], rate_kbps=point["rate"])
+        return experiments.permanent({"scheme": point["scheme"]}, taken=taken)
+
+    axes = {"scheme": MODIFIED, "queue": (25, 50), "rate": (384, 192)}
+    return Grid(name, axes, _seeds(amount.permanent), scaled, reductions.permanent)
+
+
+def _expulsion(name: str, _taken: Taken, amount: Amount, _: Plan) -> Grid:
+    axes = {"scheme": MODIFIED, "lasts": ("good", "spell"), "expels": (True, False)}
+    return Grid(name, axes, _seeds(amount.permanent), partial(experiments.expulsion, taken=ALONE), reductions.expulsion)
+
+
+def _by_seconds(name: str, _taken: Taken, _amount: Amount, plan: Plan) -> Grid:
     """§5.4, sampled by the second, with and without the background."""
-    return experiments.permanent(
-        {"scheme": point["scheme"]}, reading=DEFAULT if point["background"] else ALONE, series="1 s"
-    )
+
+    def sampled(point: Point) -> Scenario:
+        taken = AS_STATED if point["background"] else ALONE
+        return experiments.permanent({"scheme": point["scheme"]}, taken=taken, series="1 s")
+
+    axes = {"scheme": MODIFIED, "background": (False, True)}
+    return Grid(name, axes, _seeds(3 if plan.crowded else 0), sampled, reductions.permanent)
 
 
-def _reading(plan: Plan, reading: Reading) -> Iterable[Grid]:
-    seeds = _seeds(plan.seeds if reading is ALONE else plan.seeds_readings)
-    schemes = (*MODIFIED, *LEGACY, *(("cbr",) if reading is ALONE else ()))
-    yield Grid(
-        f"{reading.name}: {TEMPORARY}",
-        {"scheme": schemes, "ues": plan.sizes_readings},
-        seeds,
-        partial(experiments.temporary, reading=reading),
-        reductions.temporary,
-    )
-    yield _tcp(reading, len(seeds))
-    if reading is ALONE and plan.by_second:
-        yield Grid(
-            f"{reading.name}: {FAIRNESS}",
-            {"where": tuple(PLACES), "flows": (*PAIRS, MIXED)},
-            _seeds(plan.seeds_readings),
-            partial(experiments.fairness, reading=reading),
-            reductions.fairness,
-        )
-    if reading is not ALONE and not reading.burst and reading.lasts_s == DEFAULT.lasts_s:
-        yield Grid(
-            f"{reading.name}: {PERMANENT}",
-            {"scheme": (*MODIFIED, "tcp")},
-            seeds,
-            partial(experiments.permanent, reading=reading),
-            reductions.permanent,
-        )
-        yield Grid(
-            f"{reading.name}: {SEVERAL}",
-            {"scheme": MODIFIED, "degraded": (len(DEGRADED),)},
-            seeds,
-            partial(experiments.permanent, reading=reading),
-            reductions.permanent,
-        )
+def _indication(name: str, _taken: Taken, _amount: Amount, plan: Plan) -> Grid:
+    of = partial(experiments.indication, duration_s=plan.told_s)
+    return Grid(name, telling.CASES, _seeds(plan.seeds_told), of, telling.counts)
+
+
+def _reports(name: str, _taken: Taken, _amount: Amount, plan: Plan) -> Grid:
+    axes = {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(others + 1 for others in GROUPS)}
+    return Grid(name, axes, _seeds(plan.seeds_reports), experiments.reports, reductions.reports)
+
+
+#: The grids, with what they depend on among what answers touch. §5.1 and §5.3 are run with all of Table I in the
+#: default reading. §5.2 and §5.4
+#: are sampled every tenth of a second, which is too much for 500 terminals: they are run without the background, and
+#: what it changes is seen in
+#: §5.4 by the second. Those that depend on nothing are the same in all readings.
+KINDS: Mapping[str, tuple[Collection[str], Make]] = {
+    FAIRNESS: ((FAIR,), _fairness),
+    GN: ((FAIR,), _gn),
+    FREE: ((), _free),
+    STEPS: ((STEP,), _steps),
+    TEMPORARY: ((MULTICAST,), _temporary),
+    TCP_ALONE: ((UNICAST,), _tcp),
+    PERMANENT: ((WORSE, TCP), _permanent),
+    SEVERAL: ((MANY_WORSE,), _several),
+    SCALING: ((), _scaling),
+    EXPULSION: ((), _expulsion),
+    SECONDS: ((), _by_seconds),
+    INDICATION: ((), _indication),
+    REPORTS: ((), _reports),
+}
+
+
+def taken(reading: Reading) -> Taken:
+    """What is taken in a reading. Readings beside the default go without the background."""
+    return replace(ALONE, **reading.changes) if reading.chosen else AS_STATED
+
+
+def _grids(plan: Plan, reading: Reading) -> dict[str, Grid]:
+    """The grids of a reading, by their own names: where its answers touch nothing, those of another one."""
+    made = {}
+    for name, (depends, make) in KINDS.items():
+        mine = part(reading, depends)
+        grid = make(f"{mine.name}: {name}", taken(mine), plan.amount(mine), plan)
+        if grid.seeds:
+            made[name] = grid
+    return made
+
+
+def grids(plan: Plan, readings: Sequence[Reading]) -> list[Grid]:
+    """All grids of some readings, each once; their names begin with that of their reading."""
+    return list({grid.name: grid for reading in readings for grid in _grids(plan, reading).values()}.values())
+
+
+def runs(mode: str) -> int:
+    """How many runs a mode takes, but for those of crossed readings and of the pictures of single runs."""
+    return sum(grid.runs for grid in grids(plan(mode), [as_taken(), *singles(QUESTIONS)]))
+
+
+class Explorer:
+    """Makes the runs of readings, none of them twice."""
+
+    def __init__(self, bench: Bench, plan: Plan) -> None:
+        self._bench, self._plan = bench, plan
+        #: The numbers of all grids, by their full names.
+        self.numbers: dict[str, Numbers] = {}
+
+    def measure(self, readings: Sequence[Reading]) -> dict[str, Data]:
+        """The data of some readings, by their names."""
+        wanted = [grid for grid in grids(self._plan, readings) if grid.name not in self.numbers]
+        if not any(reading.name == AS_TAKEN for reading in readings):
+            self._bench.expect(sum(grid.runs for grid in wanted))
+        self.numbers |= self._bench.grids(wanted) if wanted else {}
+        return {reading.name: self._data(reading) for reading in readings}
+
+    def _data(self, reading: Reading) -> Data:
+        mine: dict[str, Any] = {name: self.numbers[grid.name] for name, grid in _grids(self._plan, reading).items()}
+        return Data(reading.name, mine, taken(reading), touched(reading))

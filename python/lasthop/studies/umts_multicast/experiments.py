@@ -7,13 +7,14 @@ The terminal of the paper, UE_x, is number 0, behind Node B 0, RNC 0 and SGSN 0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from lasthop.scenario import Scenario, load
 from lasthop.studies.grid import Point
 from lasthop.studies.umts_multicast.network import ELSEWHERE, GROUP, NODE_BS, PER_RNC, UES, Flow, Setting, rnc, text
-from lasthop.studies.umts_multicast.readings import DEFAULT, Reading, losing
+from lasthop.studies.umts_multicast.taken import ALONE, AS_STATED, Taken, losing
 
 __all__ = [
     "CHANGES",
@@ -25,7 +26,6 @@ __all__ = [
     "SIZES",
     "STEPS_S",
     "TCP_FLOWS",
-    "TEMPORARY_S",
     "example",
     "fairness",
     "indication",
@@ -44,9 +44,8 @@ STEPS_S = (50.0, 100.0, 150.0)
 #: §5.2: the loss rates of the stages, and the delays that are added to the Iu, in ms.
 CHANGES: Mapping[str, Sequence[float]] = {"loss": (0.01, 0.05, 0.025), "delay": (0.0, 50.0, 100.0)}
 
-#: §5.3: the sizes of Table II; from when to when the radio loses packets; the highest share of them.
+#: §5.3: the sizes of Table II, and the highest share of packets that the radio loses.
 SIZES = (1, 3, 6, 10, 15, 20, 30, 50, 70, 100)
-TEMPORARY_S = (20.0, 40.0)
 HIGHEST = 0.05
 
 #: TCP flows that the schemes are compared with, one to each of the first members.
@@ -84,20 +83,22 @@ def _loaded(written: str) -> Scenario:
     return load(written)
 
 
-def _scenario(reading: Reading, *, series: str, state: bool = True, **setting: Any) -> Scenario:
-    """A setting by a reading."""
-    radio = {**reading.radio, **setting.pop("radio", {})}
+def _scenario(taken: Taken, *, series: str, state: bool = True, **setting: Any) -> Scenario:
+    """A setting by what is taken."""
+    radio = {**taken.radio, **setting.pop("radio", {})}
     record = {"state": state, "series": series, "quantities": list(QUANTITIES), **setting.pop("record", {})}
     given = {
-        "indication": reading.indication,
-        "requests": reading.requests,
-        "tcp": reading.tcp,
-        "background": reading.background,
-        "cell": reading.cell,
-        "cbr_kbps": reading.rate_kbps,
+        "indication": taken.indication,
+        "requests": taken.requests,
+        "tcp": taken.tcp,
+        "c": taken.c,
+        "cut_again": taken.cut_again,
+        "background": taken.background,
+        "cell": taken.cell,
+        "cbr_kbps": float(taken.rate_kbps),
         **setting,
     }
-    return _loaded(text(Setting(radio={} if reading.rlc else radio, record=record, **given)))
+    return _loaded(text(Setting(radio={} if taken.rlc else radio, record=record, **given)))
 
 
 def _group(first: int) -> list[int]:
@@ -105,11 +106,15 @@ def _group(first: int) -> list[int]:
     return [0, *(ELSEWHERE + PER_RNC * n + first for n in range(GROUP - 1))]
 
 
-def fairness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
+def fairness(point: Point, *, taken: Taken = AS_STATED) -> Scenario:
     """§5.1: `flows` of several schemes to UE_x, through the bottleneck `where`: `iu`, `gn`, `bearer` or `none`."""
     where, schemes = point["where"], point["flows"].split("+")
-    # On a bearer for all its flows only UE_x listens, so that a flow's goodput is what came over this bearer.
-    members = (lambda _: [0]) if where == "bearer" else _group
+
+    # On a bearer for all its flows only UE_x listens, so that a flow's goodput is what came over this bearer. Behind
+    # the Gn a terminal of the next RNC listens too, so that what comes over it divides there.
+    def members(n: int) -> list[int]:
+        return [0] if where == "bearer" else [*_group(n), *([PER_RNC] if where == "gn" else [])]
+
     flows = [
         Flow(scheme, [0] if scheme == "tcp" else members(n), start_s=float(n), name=f"observed{n}")
         for n, scheme in enumerate(schemes)
@@ -117,12 +122,10 @@ def fairness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
     narrow = {"rate": "600 kbit/s", "queue": {"droptail": {"limit": "30 packets"}}}
     links = {"iu": {"iu0": narrow}, "gn": {"gn0": narrow}}.get(where, {})
     radio = {"bearers": "terminal"} if where == "bearer" else {}
-    return _scenario(
-        reading, series="1 s", observed=flows, duration_s=FAIRNESS_S, links=links, radio=radio, state=False
-    )
+    return _scenario(taken, series="1 s", observed=flows, duration_s=FAIRNESS_S, links=links, radio=radio, state=False)
 
 
-def responsiveness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
+def responsiveness(point: Point, *, taken: Taken = AS_STATED) -> Scenario:
     """§5.2: a flow of TFMCC, PGMCC and TCP each to UE_x, while the Iu changes its `step`: `loss` or `delay`."""
     flows = [
         Flow("mod_tfmcc", _group(0), name="observed0"),
@@ -139,8 +142,8 @@ def responsiveness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
         if point["step"] == "delay" and more
     ]
     return _scenario(
-        reading,
-        series="1 s" if reading.background else "100 ms",
+        taken,
+        series="1 s" if taken.background else "100 ms",
         observed=flows,
         duration_s=STEPS_S[-1],
         links={"iu0": iu},
@@ -150,47 +153,46 @@ def responsiveness(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
     )
 
 
-def temporary(point: Point, *, reading: Reading = DEFAULT, series: str = "") -> Scenario:
+def temporary(point: Point, *, taken: Taken = AS_STATED, series: str = "20 s") -> Scenario:
     """§5.3: a `scheme` alone to a group of `ues`, each of which loses a share of packets that is drawn anew every 5
     s."""
-    begin = TEMPORARY_S[0]
-    end = begin + reading.lasts_s
     scheme, ues = point["scheme"], point["ues"]
     if scheme == "tcp":
         flows = [Flow("tcp", [ue], name=f"observed{ue}") for ue in range(min(ues, TCP_FLOWS))]
     else:
         flows = [Flow(scheme, range(ues), name="observed0")]
     drawn = {
-        "high": losing(HIGHEST, reading),
+        "high": losing(HIGHEST, taken),
         "period": "5 s",
-        "from": f"{begin:g} s",
-        "until": f"{end:g} s",
-        "attempts": reading.residual_attempts,
+        "from": f"{taken.begins_s:g} s",
+        "until": f"{taken.until_s:g} s",
+        "attempts": taken.residual_attempts,
     }
-    radio: dict[str, Any] = {"loss": {"redrawn": drawn} if not reading.burst else {"gilbert": _bursts(reading)}}
-    cell = reading.cell
-    given: dict[str, Any] = {} if cell is None else {"cell": {**cell, **radio}}
-    return _scenario(reading, series=series or f"{begin:g} s", observed=flows, duration_s=end, radio=radio, **given)
+    radio: dict[str, Any] = {"loss": {"redrawn": drawn} if not taken.burst else {"gilbert": _bursts(taken)}}
+    if taken.varying:
+        radio["varying"] = {"slowest": f"{taken.rate_kbps / 2:g} kbit/s", "longest": "120 ms", "period": "5 s"}
+    given: dict[str, Any] = {} if taken.cell is None else {"cell": {**taken.cell, **radio}}
+    return _scenario(taken, series=series, observed=flows, duration_s=taken.until_s, radio=radio, **given)
 
 
-def _bursts(reading: Reading) -> dict[str, float]:
+def _bursts(taken: Taken) -> dict[str, float]:
     """Bursts of attempts that leave the mean of the range lost: a packet is lost if all its attempts meet the burst."""
-    stays = 1 - 1 / reading.burst
+    stays = 1 - 1 / taken.burst
     # Share of attempts lost times the chance that the next ones are lost too.
-    share = HIGHEST / 2 / stays ** (reading.residual_attempts - 1)
-    return {"good_to_bad": share / (1 - share) / reading.burst, "bad_to_good": 1 / reading.burst}
+    share = HIGHEST / 2 / stays ** (taken.residual_attempts - 1)
+    return {"good_to_bad": share / (1 - share) / taken.burst, "bad_to_good": 1 / taken.burst}
 
 
-def permanent(point: Point, *, reading: Reading = DEFAULT, series: str = "100 ms") -> Scenario:
+def permanent(point: Point, *, taken: Taken = AS_STATED, series: str = "100 ms") -> Scenario:
     """§5.4: a `scheme` to UE_x alone; or to ten terminals, of which three are `degraded`. Sampled at each
     ``series``."""
     begin, end = PERMANENT_S
     degraded = DEGRADED[: point.get("degraded", 1)]
     members = [0] if len(degraded) == 1 else range(GROUP)
-    steps = [[f"{begin:g} s", losing(SHARE, reading)], [f"{end:g} s", 0.0]]
-    loss = {"loss": {"schedule": {"steps": steps, "attempts": reading.residual_attempts}}}
+    steps = [[f"{begin:g} s", losing(SHARE, taken)], [f"{end:g} s", 0.0]]
+    loss = {"loss": {"schedule": {"steps": steps, "attempts": taken.residual_attempts}}}
     return _scenario(
-        reading,
+        taken,
         series=series,
         observed=[Flow(point["scheme"], members, name="observed0")],
         duration_s=end,
@@ -198,16 +200,16 @@ def permanent(point: Point, *, reading: Reading = DEFAULT, series: str = "100 ms
     )
 
 
-def expulsion(point: Point, *, reading: Reading = DEFAULT) -> Scenario:
+def expulsion(point: Point, *, taken: Taken = AS_STATED) -> Scenario:
     """§6: a `scheme` to ten terminals, one of which is degraded from 50 s on, for `lasts`: good, or a spell. The group
     `expels`, or not."""
     begin = PERMANENT_S[0]
-    steps = [[f"{begin:g} s", losing(SHARE, reading)]]
+    steps = [[f"{begin:g} s", losing(SHARE, taken)]]
     if point["lasts"] == "spell":
         steps.append([f"{begin + SPELL_S:g} s", 0.0])
-    loss = {"loss": {"schedule": {"steps": steps, "attempts": reading.residual_attempts}}}
+    loss = {"loss": {"schedule": {"steps": steps, "attempts": taken.residual_attempts}}}
     return _scenario(
-        reading,
+        taken,
         series="1 s",
         observed=[Flow(point["scheme"], range(GROUP), name="observed0")],
         duration_s=EXPULSION_S,
@@ -221,10 +223,10 @@ def indication(point: Point, *, duration_s: float) -> Scenario:
 
     The source has a rate that the scheme allows at these losses, so that nothing is lost for want of room.
     """
-    reading = Reading("", "", background=False, indication=point["rule"], requests=False)
+    taken = replace(ALONE, indication=point["rule"], requests=False)
     steps = [["0 s", 0.01]]
     return _scenario(
-        reading,
+        taken,
         series=f"{duration_s:g} s",
         observed=[Flow("mod_tfmcc", range(GROUP), name="observed0", source_kbps=TOLD_KBPS)],
         duration_s=duration_s,
@@ -240,12 +242,11 @@ def reports(point: Point, *, duration_s: float = 120.0) -> Scenario:
     The last one, behind an RNC of its own, misses 1 % more and so represents them: where all are equal the
     representative changes now and then, and what the former one has under way counts with the others' reports.
     """
-    reading = Reading("", "", background=False)
     worse = NODE_BS - 1
     equal = [ue for ue in range(UES) if rnc(ue) != rnc(worse)][: point["ues"] - 1]
     loss = {"loss": {"bernoulli": {"p": 0.01}}}
     return _scenario(
-        reading,
+        ALONE,
         series=f"{duration_s:g} s",
         observed=[Flow(point["scheme"], [*equal, worse], name="observed0")],
         duration_s=duration_s,

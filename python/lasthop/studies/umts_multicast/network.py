@@ -127,6 +127,9 @@ class Setting:
     requests: bool = True
     #: Parameters of TCP that differ.
     tcp: Mapping[str, Any] = field(default_factory=dict)
+    #: PGMCC's constant C.
+    c: float = 0.75
+    cut_again: str = "later_loss"
     #: The rate of an uncontrolled flow, in kbit/s on the wire.
     cbr_kbps: float = 384.0
     #: Of every group.
@@ -265,7 +268,8 @@ def _transport(scheme: str, setting: Setting) -> Any:
     blame = "all"
     if scheme.startswith("mod"):
         blame = "toggle" if setting.indication == "toggle" else "indication"
-    return {kind: {"segment": f"{payload(scheme)} B", "classifier": blame}}
+    more = {"c": setting.c, "cut_again": setting.cut_again} if kind == "pgmcc" else {}
+    return {kind: {"segment": f"{payload(scheme)} B", "classifier": blame, **more}}
 
 
 #: ns-2's TCP NewReno; no window of the receiver in the way, a minimum timeout of 0.2 s.

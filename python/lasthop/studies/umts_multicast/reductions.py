@@ -17,9 +17,9 @@ from lasthop.studies.umts_multicast.experiments import (
     PERMANENT_S,
     STEPS_S,
     TCP_FLOWS,
-    TEMPORARY_S,
 )
 from lasthop.studies.umts_multicast.network import GROUP, PACKET, bearer, payload, terminal
+from lasthop.studies.umts_multicast.taken import AS_STATED, Taken
 
 if TYPE_CHECKING:
     from lasthop.results import Result
@@ -49,8 +49,12 @@ WITHIN, HOLD_S = 0.2, 1.0
 #: A rate is cut when it is below this share of what it was before.
 CUT = 0.8
 
-#: How long after a change the representative must be a degraded terminal.
-SETTLED_S = 10.0
+#: From when after the change on the representative must be a degraded terminal: by then the paper has its schemes fully
+#: adapted.
+SETTLED_S = 6.0
+
+#: The deadline that was set at first.
+LATER_SETTLED_S = 10.0
 
 
 #: Flows of §5.1 at most. All points of a grid keep the same numbers.
@@ -70,17 +74,18 @@ def sliding(times: Array, values: Array, window_s: float = 1.0) -> Array:
 
 def adaptation(times: Array, values: Array, change_s: float, end_s: float) -> float:
     """From a change until the sliding mean stays near that of the second half of the stage; nan if it never does."""
-    settled = (times > (change_s + end_s) / 2) & (times <= end_s)
+    stage = (times > change_s - 1 - 1e-9) & (times < end_s + 1e-9)
+    times, values = times[stage], values[stage]
+    settled = times > (change_s + end_s) / 2
     target = float(values[settled].mean()) if settled.any() else math.nan
     near = np.abs(sliding(times, values) - target) <= WITHIN * target
-    since = math.nan
-    for time, is_near in zip(times, near, strict=True):
-        if time < change_s - 1e-9 or time > end_s + 1e-9:
-            continue
-        since = (time if math.isnan(since) else since) if is_near else math.nan
-        if is_near and time - since >= HOLD_S - 1e-9:
-            return float(since - change_s)
-    return math.nan
+    after = times > change_s - 1e-9
+    times, near = times[after], near[after]
+    # Where a stretch of near samples begins, and how long it has lasted at each of them.
+    since = np.maximum.accumulate(np.where(near & ~np.concatenate([[False], near[:-1]]), np.arange(len(near)), -1))
+    held = near & (since >= 0)
+    long = held & (times - times[np.maximum(since, 0)] >= HOLD_S - 1e-9)
+    return float(times[since[np.argmax(long)]] - change_s) if long.any() else math.nan
 
 
 def cov(values: Array) -> float:
@@ -197,34 +202,34 @@ def responsiveness(result: Result) -> Mapping[str, float]:
 
 
 def responsiveness_rows(result: Result) -> Table:
-    """The throughput of each flow at UE_x, second by second."""
+    """What comes to UE_x of each flow, and what its server sends, at each sample."""
+    import pyarrow as pa
+
     series = Series(result.series)
-    return _rows(
-        (protocol, *_seconds(*series.of(bearer(0, number), "throughput_kbps")))
-        for number, (_, protocol, _) in enumerate(_observed(result))
-    )
+    parts = []
+    for number, (_, protocol, server) in enumerate(_observed(result)):
+        times, sent = _sent(series, server)
+        received = series.on(bearer(0, number), "throughput_kbps", times)
+        columns = {"time_s": times, "kbps": np.nan_to_num(received), "sent_kbps": sent}
+        parts.append(pa.table({"flow": pa.repeat(protocol, len(times)), **columns}))
+    return Table(pa.concat_tables(parts))
 
 
 # §5.3
 
 
-def temporary(result: Result) -> Mapping[str, float]:
-    """Throughput while the radio loses packets, and how often the representative changed.
-
-    Of a degradation that lasts longer than the paper's, the first third is left out.
-    """
+def temporary(result: Result, *, taken: Taken = AS_STATED) -> Mapping[str, float]:
+    """Throughput while the radio loses packets, and how often the representative changed."""
     series = Series(result.series)
-    begin, end = TEMPORARY_S[0], result.simulated_s
-    settled = begin + ((end - begin) / 3 if end > TEMPORARY_S[1] else 0.0)
+    begin, end = taken.from_s, taken.until_s
     observed = _observed(result)
-    each = [float(_within(*_received(series, name, protocol), settled, end).mean()) for name, protocol, _ in observed]
+    each = [float(_within(*_received(series, name, protocol), begin, end).mean()) for name, protocol, _ in observed]
     kept = {"kbps": float(np.mean(each))}
     name, protocol, _ = observed[0]
     if protocol == "tcp":
         return kept | {f"kbps_{n}": each[n] if n < len(each) else math.nan for n in range(TCP_FLOWS)}
-    per_minute = 60 / (end - settled)
     changes = {"tfmcc": "clr_changes", "pgmcc": "acker_changes"}.get(protocol)
-    kept["changes_per_minute"] = series.grown(name, changes, settled, end) * per_minute if changes else math.nan
+    kept["changes_per_minute"] = series.grown(name, changes, begin, end) * 60 / (end - begin) if changes else math.nan
     return kept | costs(result, name)
 
 
@@ -267,8 +272,13 @@ def permanent(result: Result) -> Mapping[str, float]:
     smooth = sliding(*sent)
     late = (sent[0] > begin + 1e-9) & (smooth < CUT * before)
     slower = float(sent[0][late][0] - begin) if late.any() else math.nan
-    representatives = _representatives(series, name, begin + SETTLED_S)
-    degraded = degraded_numbers(result)
+    degraded = sorted(degraded_numbers(result))
+
+    def share(since: float) -> float:
+        """For how much of the time since then a degraded terminal has represented the group."""
+        who = _representatives(series, name, begin + since)
+        return float(np.mean(np.isin(who, degraded))) if len(who) else math.nan
+
     return {
         "before_kbps": float(_within(*received, 20.0, begin).mean()),
         "after_kbps": float(_within(*received, (begin + end) / 2, end).mean()),
@@ -278,9 +288,8 @@ def permanent(result: Result) -> Mapping[str, float]:
         "first_rejection_s": rejected,
         "first_cut_s": _first_cut(series, name, protocol, begin),
         "slower_s": slower,
-        "degraded_share": float(np.mean(np.isin(representatives, sorted(degraded))))
-        if len(representatives)
-        else math.nan,
+        "degraded_share": share(SETTLED_S),
+        "degraded_share_later": share(LATER_SETTLED_S),
     }
 
 
@@ -333,12 +342,13 @@ def node_numbers(result: Result) -> Mapping[str, float]:
 
 
 def permanent_rows(result: Result) -> Table:
-    """What is sent, what arrives, what waits at the Node B, and who represents the group, second by second."""
+    """What is sent, what the bearer carries, what a terminal has in order, and what waits, second by second."""
     series = Series(result.series)
     [(name, protocol, server)] = _observed(result)
     lines = [
         ("sent", *_seconds(*_sent(series, server))),
         ("received", *_seconds(*_received(series, name, protocol))),
+        ("carried", *_seconds(*series.of(bearer(0), "throughput_kbps"))),
     ]
     times, values = series.of(bearer(0), "queue_packets")
     if len(times):

@@ -14,7 +14,7 @@ from lasthop.results import Table
 from lasthop.stats import number
 from lasthop.studies import Picture
 from lasthop.studies.umts_multicast import experiments, reductions, telling
-from lasthop.studies.umts_multicast.experiments import DEGRADED, PERMANENT_S, TEMPORARY_S
+from lasthop.studies.umts_multicast.experiments import DEGRADED, PERMANENT_S
 from lasthop.studies.umts_multicast.network import (
     GROUP,
     NODE_BS,
@@ -29,7 +29,7 @@ from lasthop.studies.umts_multicast.network import (
     terminal,
     text,
 )
-from lasthop.studies.umts_multicast.readings import ALONE
+from lasthop.studies.umts_multicast.taken import ALONE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ def watch(bench: Bench) -> Seen:
     of_temporary = bench.run([(_sampled(scheme), SEED) for scheme in SHOWN], _members, counts=False)
     several = [scheme for scheme in SHOWN if scheme.startswith("mod")]
     of_permanent = bench.run(
-        [(experiments.permanent({"scheme": one, "degraded": len(DEGRADED)}, reading=ALONE), SEED) for one in several],
+        [(experiments.permanent({"scheme": one, "degraded": len(DEGRADED)}, taken=ALONE), SEED) for one in several],
         _members,
         counts=False,
     )
@@ -245,8 +245,8 @@ def _tree(seen: Seen) -> Picture:
     axes.axis("off")
     return Picture(
         id="figure-tree",
-        caption="The tree of a group of 100 terminals in the network of Table I, and how many copies of a packet "
-        "cross each kind of link, counted in a run; in brackets if each terminal has a flow of its own.",
+        caption="The tree of a group of 100 terminals in the network of Table I, and how many copies of a packet cross "
+        "each kind of link, counted in a run; in brackets if each terminal has a flow of its own.",
         alt="A tree from a server over the GGSN, 3 SGSNs, 20 RNCs and 80 Node Bs to 100 terminals. Copies of a packet: "
         + ", ".join(
             f"{number(one, 0)} on {kind} instead of {number(other, 0)}"
@@ -263,7 +263,7 @@ def _tree(seen: Seen) -> Picture:
 
 def _sampled(scheme: str) -> Scenario:
     """§5.3 with ten terminals, sampled five times a second."""
-    return experiments.temporary({"scheme": scheme, "ues": GROUP}, reading=ALONE, series="200 ms")
+    return experiments.temporary({"scheme": scheme, "ues": GROUP}, taken=ALONE, series="200 ms")
 
 
 def _members(result: Result) -> tuple[Any, Any]:
@@ -277,7 +277,7 @@ def _representative(seen: Seen) -> Picture:
     figure, panels = plot.figure(plot.TWO_COLUMNS, 108.0, rows=3, columns=2)
     rows, said = [], []
     shown = [
-        (panel, scheme, seen.temporary[scheme], TEMPORARY_S)
+        (panel, scheme, seen.temporary[scheme], (ALONE.from_s, ALONE.until_s))
         for panel, scheme in zip(panels.flat[:4], SHOWN, strict=True)
     ]
     shown += [
@@ -292,6 +292,7 @@ def _representative(seen: Seen) -> Picture:
         label = f"{SCHEMES[scheme]}{', three degraded' if several else ''}: {changes} changes"
         axes.annotate(label, (0, 1.02), xycoords="axes fraction", va="bottom", fontsize=7)
         axes.set_xlim(begin, end)
+        axes.set_xticks(np.linspace(begin, end, 5))
         if several:
             axes.axvline(PERMANENT_S[0], color="#555555", linewidth=0.6, linestyle=":")
         if place % 2 == 0:
@@ -307,8 +308,8 @@ def _representative(seen: Seen) -> Picture:
     return Picture(
         id="figure-representative",
         caption="Who represents a group of ten (the CLR of TFMCC, the acker of PGMCC), sampled five times a second in "
-        "seed 1: while the radio of each loses up to 5 % (upper four), and where three terminals (grey) lose 20 % "
-        "from 50 s on (lowest two).",
+        "seed 1: while the radio of each loses up to 5 % (upper four), and where three terminals (grey) lose 20 % from "
+        "50 s on (lowest two).",
         alt="Strips of marks over time, a row for each terminal. " + "; ".join(said) + ".",
         figure=figure,
         data=Table(pa.Table.from_pylist(rows)),

@@ -13,12 +13,14 @@ from lasthop.stats import Estimate, estimate, number
 from lasthop.studies import records
 from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
+from lasthop.studies.readings import AS_TAKEN
 from lasthop.studies.umts_multicast import network
 from lasthop.studies.umts_multicast.cost import COUNTERS
 from lasthop.studies.umts_multicast.data import (
     EXPULSION,
     FAIRNESS,
     FREE,
+    GN,
     INDICATION,
     PERMANENT,
     REPORTS,
@@ -26,21 +28,23 @@ from lasthop.studies.umts_multicast.data import (
     SECONDS,
     SEVERAL,
     STEPS,
-    TCP,
     TEMPORARY,
     Data,
+    up_to_one,
 )
 from lasthop.studies.umts_multicast.experiments import SIZES, SPELL_S, STEPS_S
 from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS, PLACES, UNCONTROLLED, variation
-from lasthop.studies.umts_multicast.judgements import CLAIMS
 from lasthop.studies.umts_multicast.network import SCHEMES
 from lasthop.studies.umts_multicast.paper import ADAPTATION_S, TABLE_II
-from lasthop.studies.umts_multicast.readings import ALONE, DEFAULT
-from lasthop.studies.umts_multicast.responsiveness import NAMES, adaptations
+from lasthop.studies.umts_multicast.readings import MULTICAST, UNICAST
+from lasthop.studies.umts_multicast.responsiveness import NAMES, adaptation, adaptations
 from lasthop.studies.umts_multicast.telling import EXPECTED
 from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED
 
 __all__ = ["tables"]
+
+#: The reading without the background.
+SILENT = "observed flows alone"
 
 Named = tuple[str, Table]
 Row = dict[str, Any]
@@ -48,15 +52,15 @@ Row = dict[str, Any]
 
 def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict[str, Named]:
     """All tables."""
-    data = measured[DEFAULT.name]
+    data, alone = measured[AS_TAKEN], measured.get(SILENT)
     made: dict[str, Named] = {"table-1": ("Table I beside the network that is run.", _rows(_parameters()))}
     makers: dict[str, tuple[str, Callable[[], list[Row]]]] = {
         "table-2": (
             "Table II: throughput over TCP's, the paper's and ours, with 95 % intervals; and without the background.",
-            lambda: _table_2(data, measured.get(ALONE.name)),
+            lambda: _table_2(data, alone),
         ),
         "table-readings": (
-            "Table II under each reading of what the paper leaves open: throughput over TCP's.",
+            "Table II with each other answer to what the paper leaves open, by itself: throughput over TCP's.",
             lambda: _readings(measured),
         ),
         "table-fairness": (
@@ -65,7 +69,8 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
         ),
         "table-smoothness": ("Coefficient of variation of the throughput over 1 s.", lambda: _smoothness(data)),
         "table-adaptation": (
-            "Time until what is sent has adapted to a step, in s: the mean of two steps, of those after which it does.",
+            "Time until what is sent has adapted to a step, in s, as a mean of two steps: of the mean curve over the "
+            "runs, and of single runs, of those steps after which they do.",
             lambda: _adaptation(data),
         ),
         "table-permanent": (
@@ -83,7 +88,7 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
         ),
         "table-background": (
             "What the background changes: means with all of Table I, and with the observed flows alone.",
-            lambda: _background(data, measured.get(ALONE.name)),
+            lambda: _background(data, alone),
         ),
         "table-indication": (
             "Losses that a terminal puts down to the wrong cause, in per cent of those with the other.",
@@ -103,7 +108,6 @@ def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers]) -> dict
             made[name] = about, _rows(make())
         except NotRun:
             continue
-    made["table-assumptions"] = records.readings(CLAIMS, DEFAULT.name, measured, "reading")
     made["costs"] = records.costs(numbers)
     made |= records.runs(numbers)
     return made
@@ -177,7 +181,7 @@ def _table_2(data: Data, alone: Data | None) -> list[Row]:
 def _readings(measured: Mapping[str, Data]) -> list[Row]:
     rows = []
     for name, data in measured.items():
-        if TEMPORARY not in data.grids or TCP not in data.grids:
+        if not all(touched & {MULTICAST, UNICAST} for touched in data.touches) or " + " in name:
             continue
         for scheme in (*MODIFIED, *LEGACY):
             shown = [ues for ues in (1, 10, 100) if ues in data.sizes]
@@ -194,7 +198,7 @@ def _readings(measured: Mapping[str, Data]) -> list[Row]:
 
 def _fairness(data: Data) -> list[Row]:
     rows = []
-    for grid, cases in ((FAIRNESS, (*PAIRS, MIXED)), (FREE, (UNCONTROLLED,))):
+    for grid, cases in ((FAIRNESS, (*PAIRS, MIXED)), (GN, (*PAIRS, MIXED)), (FREE, UNCONTROLLED)):
         if grid not in data.grids:
             continue
         numbers = data.grid(grid)
@@ -206,7 +210,12 @@ def _fairness(data: Data) -> list[Row]:
                     row[f"flow {n + 1}"] = (
                         _said(numbers.at(f"kbps_{n}", flows=flows, where=where)) if n < len(names) else ""
                     )
-                rows.append({**row, "least over most": _said(numbers.at("least_of_most", flows=flows, where=where))})
+                rows.append(
+                    {
+                        **row,
+                        "least over most": up_to_one(estimate(numbers.at("least_of_most", flows=flows, where=where))),
+                    }
+                )
     if not rows:
         raise NotRun("5.1")
     return rows
@@ -236,7 +245,8 @@ def _adaptation(data: Data) -> list[Row]:
                 "step": step,
                 "protocol": NAMES[protocol],
                 "paper": f"{low}–{high}" if step == "loss" else "similar",
-                "sent": _said(of),
+                "mean curve": str(adaptation(data, step, protocol)),
+                "single runs": _said(of),
                 "received": _said(adaptations(data, protocol, step, at_ue=True)),
             }
             both = np.array([data.grid(STEPS).at(f"adaptation_{protocol}_{stage}", step=step) for stage in (1, 2)])

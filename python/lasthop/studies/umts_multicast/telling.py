@@ -7,22 +7,26 @@ which the study compares with this, say the same.
 
 from __future__ import annotations
 
+import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lasthop.stats import estimate
-from lasthop.studies.claims import Claim, Judgement, verdict
-from lasthop.studies.umts_multicast.data import INDICATION, Data, outside
+from lasthop.stats import Estimate, estimate
+from lasthop.studies.claims import Claim, Former, NotRun, Null
+from lasthop.studies.conditions import Judgement, judged, within
+from lasthop.studies.umts_multicast.data import INDICATION, Data, asking
+from lasthop.studies.umts_multicast.readings import TELLS
 
 if TYPE_CHECKING:
     from lasthop.results import Result, Table
 
     Array = np.ndarray[Any, Any]
 
-__all__ = ["CASES", "CLAIMS", "DIED", "EXPECTED", "concluded", "counts", "verdicts"]
+__all__ = ["CASES", "CLAIMS", "DIED", "EXPECTED", "concluded", "counts", "told", "verdicts"]
 
 #: Where a packet can die, and what a terminal can conclude.
 DIED = ("in front of the Node B", "in its FIFO", "on the air")
@@ -38,8 +42,12 @@ EXPECTED: Mapping[tuple[str, float], tuple[float, float]] = {
     ("toggle", 0.2): (0.4, 2.5),
 }
 
+#: Per cent of losses that are put down to their cause, at least.
+CORRECTLY = 90.0
+
 #: The rules and losses that are run.
-CASES = {"rule": ("edge", "edge 2", "toggle", "resend"), "radio": (0.05, 0.2)}
+RADIO_LOSSES = (0.05, 0.2)
+CASES: Mapping[str, Sequence[Any]] = {"rule": ("edge", "edge 2", "toggle", "resend"), "radio": RADIO_LOSSES}
 
 
 def verdicts(sent: int, upstream: Array, fifo: Array, air: Array, rule: str) -> tuple[Array, Array]:
@@ -134,34 +142,72 @@ def counts(result: Result) -> dict[str, float]:
     }
 
 
-def _told(data: Data) -> Judgement:
+def told(data: Data, rule: str, radio: float) -> tuple[Estimate, Estimate]:
+    """Per cent of the losses by congestion, and of those by the radio, that a terminal puts down to their cause."""
     grid = data.grid(INDICATION)
-    wrong, said, values = [], [], {}
+    if not grid.has(rule=rule, radio=radio):
+        raise NotRun(f"the rule {rule} was not run")
+    congestion, air = (
+        estimate(100 * (1 - grid.ratio(what, f"{of}_losses", rule=rule, radio=radio)))
+        for what, of in (("missed", "congestion"), ("blamed", "radio"))
+    )
+    return congestion, air
+
+
+def _told(data: Data) -> Judgement:
+    found = [
+        within(f"{name}, {100 * radio:g} % lost by the radio", one, CORRECTLY, math.inf, " %")
+        for radio in RADIO_LOSSES
+        for name, one in zip(
+            ("congestion recognised", "radio recognised"), told(data, data.taken.indication, radio), strict=True
+        )
+    ]
+    return judged("; ".join(f"{one.what}: {one.value} %" for one in found), *found)
+
+
+def _as_computed(data: Data) -> Judgement:
+    grid = data.grid(INDICATION)
+    found = []
     for (rule, radio), expected in EXPECTED.items():
-        if not grid.has(rule=rule, radio=radio):
-            continue
-        at = {"rule": rule, "radio": radio}
-        each = []
-        for what, of, share in zip(("missed", "blamed"), ("congestion", "radio"), expected, strict=True):
-            one = estimate(100 * grid.ratio(what, f"{of}_losses", **at))
-            values[f"{rule}_{radio:g}_{what}_pct"] = one
-            each.append(f"{one} %")
-            if rule == "edge":
-                wrong += outside(f"{rule} at {radio:g}, {what}:", one, 0.8 * share, 1.2 * share, " %")
-        said.append(f"{rule} at {100 * radio:g} %: {' and '.join(each)}")
-    return verdict(wrong, "; ".join(said), values)
+        if rule == "edge" and grid.has(rule=rule, radio=radio):
+            for what, of, share in zip(("missed", "blamed"), ("congestion", "radio"), expected, strict=True):
+                one = estimate(100 * grid.ratio(what, f"{of}_losses", rule=rule, radio=radio))
+                found.append(within(f"{what} at {100 * radio:g} %", one, 0.8 * share, 1.2 * share, " %"))
+    return judged("; ".join(f"{one.what}: {one.value} %" for one in found), *found)
+
+
+def _guessing(data: Data) -> Data:
+    """A terminal that blames congestion for as many losses as before, but for any of them."""
+    grid = data.grid(INDICATION)
+    of = grid.values
+    congestion, air = of["congestion_losses"], of["radio_losses"]
+    blamed = (congestion - of["missed"] + of["blamed"]) / (congestion + air)
+    values = {**of, "missed": congestion * (1 - blamed), "blamed": air * blamed}
+    return data.with_grids({INDICATION: replace(grid, values=values)})
 
 
 CLAIMS: list[Claim[Data]] = [
     Claim(
-        "M17",
-        "4.2",
-        "A terminal can tell losses by congestion from losses of the radio.",
-        "identified correctly",
-        "misclassified shares as computed apart for reading A, ± 20 %: 5.0 and 1.0 % with 5 % of radio losses, 20.5 "
-        "and 1.0 % with 20 %",
-        "a bit in the packet after a gap is lost with that packet; what the other rules give stands beside it",
-        _told,
+        id="M17",
+        section="4.3, 5.3",
+        sentence="In fact, the UEs get always informed of the packet rejections caused by buffer overflow in their "
+        "serving Node B. … The packet losses can be identified correctly at the UEs and are ignored during the "
+        "calculation of the acceptable sending rate.",
+        statement="A terminal can tell losses by congestion from losses of the radio.",
+        paper="identified correctly; always informed",
+        measure="share of the losses of each cause that terminals put down to it, with 1 % lost before the Node B and "
+        "5 % (the most of §5.3) or 20 % (§5.4) by the radio",
+        band="at least 90 % of either cause, at either rate",
+        why="the paper says correctly, and always, and gives no number; nine in ten is less than that",
+        judge=asking(_told, TELLS),
+        null=Null("a terminal that blames congestion for as many losses as it did, drawn at random", _guessing),
+        former=Former(
+            "misclassified shares of reading A as computed apart, ± 20 %: 5.0 and 1.0 % with 5 % of radio losses, 20.5 "
+            "and 1.0 % with 20 %",
+            "that the model agrees with its own formula says nothing of “correctly”: at 20 % one loss by congestion in "
+            "five is misread",
+            _as_computed,
+        ),
         see="table-indication",
     ),
 ]

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lasthop.studies import Campaign, Study
-from lasthop.studies.umts_tcp.scenario import TCP, Assumed, hybrid, inactivity, text
+from lasthop.studies.umts_tcp.scenario import DEFAULT, TCP, Taken, hybrid, inactivity, text
 
 if TYPE_CHECKING:
     from lasthop.scenario import Scenario
@@ -22,7 +22,7 @@ SINGLE: Mapping[str, Any] = {"max_dat": 6, "threshold": 500, "timer": 8}
 HYBRID: Mapping[str, Any] = {"threshold": 750, "np": 2, "p": 8}
 
 #: Files instead of pages.
-FILES = Assumed("files", web={"flow.web.source": "ftp"})
+FILES = Taken(source="ftp")
 
 #: What is compared, with its unit.
 MEASURES = {
@@ -33,12 +33,11 @@ MEASURES = {
 }
 
 
-def _switching(point: Point, *, duration: float, assumed: Assumed | None = None) -> Scenario:
+def _switching(point: Point, *, duration: float, taken: Taken = DEFAULT) -> Scenario:
     """The recommended timers of either chapter."""
-    taken = {"assumed": assumed} if assumed else {}
     if point["timers"] == "one":
-        return inactivity({**SINGLE, **point}, duration=duration, **taken)
-    return hybrid({**HYBRID, **point}, duration=duration, **taken)
+        return inactivity({**SINGLE, **point}, duration=duration, taken=taken)
+    return hybrid({**HYBRID, **point}, duration=duration, taken=taken)
 
 
 def _grids(mode: str) -> list[Grid]:
@@ -49,7 +48,7 @@ def _grids(mode: str) -> list[Grid]:
     seeds = range(1, 21 if full else 4)
     duration = 4000.0 if full else 1000.0
     pages = partial(_switching, duration=duration)
-    files = partial(_switching, duration=2 * duration, assumed=FILES)
+    files = partial(_switching, duration=2 * duration, taken=FILES)
     timers = ("one", "hybrid")
     windows = tuple(range(1, 11)) if full else (1, 2, 4, 10)
     versions = ("tahoe", "reno", "newreno", "sack")
@@ -152,6 +151,7 @@ APPENDIX = Study(
     "windows for later. Would they have changed its conclusions?",
     setting=lambda mode: f"30 users of pages or files with FACH and DCH · {mode}",
     claims=(),
+    questions=(),
     assumptions=(),
     scenario=lambda: text("web"),
     runs=_runs,

@@ -79,7 +79,8 @@ def _windows(data: Data) -> Picture:
         id="figure-6.1",
         caption="Packets that the first user's sender has outstanding, at an error rate of 0.01 and maxDAT 9000; one "
         "run of each version, a sample every 10 s. Open marks: the thesis' mean windows; of Vegas it states two. "
-        f"Vegas' mean is {vegas[0]} packets alone and {vegas[1]} with the second user ({len(means.seeds)} runs).",
+        f"Vegas' mean is {vegas[0]} packets alone and {vegas[1]} with the second user ({len(means.seeds)} runs). In "
+        "the thesis it falls to half in two steps when the second user comes.",
         alt=f"Reno stays at 20 packets. Vegas has {number(vegas[0].mean)} packets, and {number(vegas[1].mean)} once "
         "the second user sends.",
         figure=figure,
@@ -112,11 +113,13 @@ def _srtt(data: Data) -> Picture:
     grid = data.grid("versions")
     rtt = {tcp: [grid.mean(name, tcp=tcp) for name in ("rtt_s", "both_rtt_s")] for tcp in TWO}
     said = "; ".join(f"{TCP[tcp]} {alone} s, then {both} s" for tcp, (alone, both) in rtt.items())
+    soon, late = (grid.mean(f"both_srtt_{when}_s", tcp="vegas") for when in ("soon", "late"))
     return Picture(
         id="figure-6.3",
         caption="The first user's smoothed round-trip time, logarithmic, in the runs of Figure 6.1. Mean round-trip "
         "times of "
-        f"{len(grid.seeds)} runs: {said}.",
+        f"{len(grid.seeds)} runs: {said}. In the thesis Vegas' comes down again in two steps; here it is {soon} s in "
+        f"the first 200 s with the second user and {late} s from 500 s on.",
         alt=f"Two lines that rise when the second user comes: {said}.",
         figure=figure,
         data=_table({tcp: (shown.time_s, shown.srtt_s) for tcp, shown in runs.items()}, "srtt_s"),

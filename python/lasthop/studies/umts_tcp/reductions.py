@@ -24,6 +24,9 @@ PDU_BITS = 320.0
 #: What is left out at the beginning of each part of chapter 6, in seconds.
 SETTLING = 100.0
 
+#: Soon after a part begins, and later, in seconds of it: Figs. 6.1 and 6.3 show two steps down between.
+SOON, LATE = 200.0, 500.0
+
 
 # Chapter 6
 
@@ -63,6 +66,10 @@ def _part(series: Series, flows: list[str], begin: float, end: float, prefix: st
     kept["window_packets_whole"] = series.mean("first", "in_flight_packets", begin, end)
     kept["rtt_s"] = _rtt(series, "first", settled, end)
     kept["rtt_s_whole"] = _rtt(series, "first", begin, end)
+    kept["srtt_s"] = 1e-3 * series.mean("first", "srtt_ms", settled, end)
+    third = (end - begin) / 3
+    kept["srtt_soon_s"] = 1e-3 * series.mean("first", "srtt_ms", begin, begin + min(SOON, third))
+    kept["srtt_late_s"] = 1e-3 * series.mean("first", "srtt_ms", begin + min(LATE, 2 * third), end)
     kept["srtt_peak_s"] = 1e-3 * series.largest("first", "srtt_ms", begin, end)
     bearers = [f"cell.ue[{place}] down" for place in range(len(flows))]
     pdus = sum(series.grown(bearer, count, settled, end) for bearer in bearers for count in SENT_PDUS)
@@ -106,6 +113,7 @@ def pages(result: Result) -> Mapping[str, float]:
         "full_s": float(cell["full_s"][0]),
         "connections": connections,
         "packets_per_connection": sent / connections,
+        "bytes_per_connection": _sum(flows, "sent_bytes") / connections,
         "packet_bytes": float(np.nanmean(packet)),
         "page_s": float(np.nanmean(taken)) if np.isfinite(taken).any() else float("nan"),
         "rtt_s": 1e-3 * float(np.nansum(flows["rtt_ms_mean"] * samples) / samples.sum()),

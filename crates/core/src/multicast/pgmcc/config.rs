@@ -31,9 +31,17 @@ pub struct Config {
     pub ssthresh: u32,
     /// What the sender may send. `in_flight`.
     pub token_mode: TokenMode,
+    /// What halves the window again after a cut: a loss of a packet sent after it (`later_loss`), or any loss that is reported with
+    /// feedback for such a packet (`later_feedback`). draft-ietf-rmt-bb-pgmcc-03 §2.2 has both "in each RTT in which a loss event is
+    /// experienced", "in the same way as TCP", and that changes are cancelled "until feedback is received for the next
+    /// transmitted packet". `later_loss`.
+    pub cut_again: CutAgain,
     /// Another receiver becomes the acker if its throughput is below that of the acker times this (draft-ietf-rmt-bb-pgmcc-03
-    /// §2.3, C). Above 0, at most 1. 0.75.
+    /// §2.3, C). Above 0, at most 1. 0.75, as the draft suggests.
     pub c: f64,
+    /// The weight of a packet in the loss rate of a receiver, κ, rounded to a multiple of 1/65536. 500/65536, a memory of 131 packets
+    /// (draft-ietf-rmt-bb-pgmcc-03 §2.6).
+    pub kappa: f64,
     /// How the sender measures the round-trip times that it compares (draft-ietf-rmt-bb-pgmcc-03 §2.5). `packets`.
     pub rtt_mode: RttMode,
     /// By which model of TCP's throughput it compares receivers (draft-ietf-rmt-bb-pgmcc-03 §2.4). `simple`.
@@ -79,6 +87,17 @@ pub enum TokenMode {
     Literal,
 }
 
+/// What halves the window again after a cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CutAgain {
+    /// The loss of a packet sent after the cut, as TCP's `recover` has it (RFC 6582): one cut for each round.
+    #[default]
+    LaterLoss,
+    /// Any loss that is reported with feedback for a packet sent after the cut, be it of a packet before it.
+    LaterFeedback,
+}
+
 /// How round-trip times are measured for elections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -112,7 +131,9 @@ impl Default for Config {
             classifier: Classifier::All,
             ssthresh: 6,
             token_mode: TokenMode::InFlight,
+            cut_again: CutAgain::LaterLoss,
             c: 0.75,
+            kappa: 500.0 / 65_536.0,
             rtt_mode: RttMode::Packets,
             model: Model::Simple,
             rto_min: Duration::from_secs(1),
@@ -172,6 +193,9 @@ impl Config {
         }
         if !(self.c > 0.0 && self.c <= 1.0) {
             return bad("c", format!("{} is no such factor", self.c), "expected above 0, at most 1");
+        }
+        if !(1.0 / 65_536.0..=1.0).contains(&self.kappa) {
+            return bad("kappa", format!("{} is no such weight", self.kappa), "expected from 1/65536 to 1");
         }
         for (field, value) in [
             ("rto_initial", self.rto_initial),

@@ -1,8 +1,8 @@
 //! PGM (RFC 3208) with PGMCC (draft-ietf-rmt-bb-pgmcc-03; Rizzo 2000): a single-rate multicast transport whose window is opened
 //! and closed by the acknowledgements of one receiver, the acker, as TCP's is.
 //!
-//! Read [`sender`] first: it asks [`window`] how much it may send, [`flight`] what was acknowledged and lost, [`election`] who the
-//! acker is. [`receiver`] measures loss ([`loss_filter`]), answers, and reports what it misses ([`naks`]). A legacy receiver and
+//! Read [`sender`] first: it asks [`window`] how much it may send, [`flight`] what is under way, [`scoreboard`] what the acker got and
+//! missed, [`election`] who the acker is. [`receiver`] measures loss ([`loss_filter`]), answers, and reports what it misses ([`naks`]). A legacy receiver and
 //! a modified one (Alexiou, Bouras, Papazois 2009, §4.1) differ in their [`Classifier`](super::gaps::Classifier) alone.
 
 pub mod config;
@@ -14,6 +14,7 @@ pub mod loss_filter;
 pub mod naks;
 pub mod receiver;
 pub mod reception;
+pub mod scoreboard;
 pub mod sender;
 pub mod transmit_window;
 pub mod window;

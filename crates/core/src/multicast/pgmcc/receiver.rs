@@ -93,7 +93,7 @@ impl Receiver {
             connection: 0,
             number: 0,
             tracker: Tracker::new(config.classifier),
-            filter: LossFilter::default(),
+            filter: LossFilter::new(config.kappa),
             mask: 0,
             stamp: [Instant::ZERO; 2],
             reception: Reception::new(config.reliable),
@@ -127,7 +127,7 @@ impl Receiver {
     fn reset(&mut self) {
         self.counts.bytes += self.reception.bytes();
         self.tracker = Tracker::new(self.classifier);
-        self.filter = LossFilter::default();
+        self.filter.reset();
         self.reception = Reception::new(matches!(self.reception, Reception::Reliable(_)));
         self.known = 0;
         self.naks.clear();

@@ -15,6 +15,7 @@ use super::deadlines::Deadlines;
 use super::election::{Election, Outcome, Standing};
 use super::element;
 use super::flight::Flight;
+use super::scoreboard::Scoreboard;
 use super::transmit_window::{Kept, TransmitWindow};
 use super::window::{Feedback, Window};
 
@@ -41,6 +42,7 @@ pub struct Sender {
     outbox: Outbox,
     window: Window,
     flight: Flight,
+    scoreboard: Scoreboard,
     election: Election,
     rto: RtoEstimator,
     /// When the sender has waited too long for an ACK.
@@ -102,8 +104,9 @@ impl Sender {
             number: 0,
             next: 0,
             outbox: Outbox::new(config.segment.get() as u32, config.buffer as usize),
-            window: Window::new(config.ssthresh, config.token_mode),
+            window: Window::new(config.ssthresh, config.token_mode, config.cut_again),
             flight: Flight::default(),
+            scoreboard: Scoreboard::default(),
             election: Election::new(config.c, config.model),
             rto: RtoEstimator::new(RtoConfig::new(&config.rto())),
             deadline: None,
@@ -139,9 +142,8 @@ impl Sender {
             Outcome::Acker | Outcome::Other => {}
             Outcome::Elected => {
                 // What was sent without an acker, or to one that is gone, nobody acknowledges.
-                self.flight.clear();
+                self.forget();
                 self.window.on_election();
-                self.resolve();
                 self.deadline = None;
                 self.follow(now, age);
             }
@@ -160,14 +162,22 @@ impl Sender {
     fn on_ack(&mut self, now: Instant, ack: &PgmAck) {
         self.counts.acks += 1;
         let report = &ack.report;
+        // The window is the acker's; without one, whoever reports becomes it (draft-ietf-rmt-bb-pgmcc-03 §3).
+        let of_acker = self.election.acker().map_or(!ack.leaving, |acker| acker == report.receiver);
         if !ack.leaving {
             self.on_report(now, report);
         }
-        let shown = self.flight.on_ack(report.last_seq, ack.mask);
-        let feedback = Feedback { seq: ack.seq, acked: shown.acked, lost: shown.lost > 0 };
-        self.window.on_ack(feedback, self.last());
-        self.counts.lost += u64::from(shown.lost);
-        self.counts.unknown += u64::from(shown.unknown);
+        let mut known = ack.mask;
+        if of_acker {
+            let reported = self.scoreboard.on_ack(report.last_seq, ack.mask);
+            let highest = u64::from(reported.lost.trailing_zeros());
+            let lost = (reported.lost != 0).then(|| report.last_seq - highest);
+            let feedback = Feedback { seq: ack.seq, acked: reported.acked.count_ones(), lost };
+            self.window.on_ack(feedback, self.last());
+            self.counts.lost += u64::from(reported.lost.count_ones());
+            known |= reported.lost;
+        }
+        self.counts.unknown += u64::from(self.flight.on_ack(report.last_seq, known));
         self.resolve();
         self.timeouts_in_a_row = 0;
         if self.election.acker() == Some(report.receiver) {
@@ -193,6 +203,13 @@ impl Sender {
         }
     }
 
+    /// F := 0: what was sent so far is asked for no more.
+    fn forget(&mut self) {
+        self.flight.clear();
+        self.scoreboard.forget(self.next);
+        self.resolve();
+    }
+
     /// Counts the bytes of packets of which it is known what became of them, or nobody will tell.
     #[inline]
     fn resolve(&mut self) {
@@ -212,8 +229,7 @@ impl Sender {
         self.counts.timeouts += 1;
         self.counts.stalls += u64::from(!self.flight.has_data());
         self.window.on_timeout();
-        self.flight.clear();
-        self.resolve();
+        self.forget();
         self.rto.back_off();
         self.timeouts_in_a_row += 1;
         if self.timeouts_in_a_row == TIMEOUTS_OF_AN_ACKER {
@@ -305,8 +321,9 @@ impl Sender {
         self.connection += 1;
         self.next = 0;
         self.outbox.reset();
-        self.window = Window::new(self.config.ssthresh, self.config.token_mode);
+        self.window = Window::new(self.config.ssthresh, self.config.token_mode, self.config.cut_again);
         self.flight = Flight::default();
+        self.scoreboard = Scoreboard::default();
         self.election.dismiss();
         self.rto = RtoEstimator::new(RtoConfig::new(&self.config.rto()));
         (self.deadline, self.timeouts_in_a_row) = (None, 0);

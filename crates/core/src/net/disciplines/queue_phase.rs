@@ -39,7 +39,8 @@ pub struct Config {
     pub second_threshold: Probability,
     /// How often it looks, I_ChekQu. 20 ms.
     pub check: Duration,
-    /// For how long the queue has to be in phase 1 before a layer is released, at first: T_observe. 1 s.
+    /// For how long the queue has to be in phase 1 before a layer is released, at first, and for how long after a change none is
+    /// released in phase 2 (`hold`): T_observe. 1 s.
     pub observe: Duration,
     /// By what that time grows with each release, F_SlowDown. 1.5; 1 is without this adaptation.
     pub slow_down: f64,
@@ -56,7 +57,7 @@ pub struct Config {
     pub most_observe: Duration,
     /// After how long without a block it begins anew; so it does when sessions come or go, and when the link changes. 60 s. (Left open.)
     pub quiet: Duration,
-    /// For how long after a change no layer is released in phase 2. (Left open.)
+    /// For how long after a change no layer is released in phase 2. `observe`.
     pub hold: Hold,
     /// How layers count whose rate has not been seen for the whole window. (Left open.)
     pub counting: Counting,
@@ -71,12 +72,13 @@ pub struct Config {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "QueuePhaseHold")]
 pub enum Hold {
-    /// As long as rates are counted, so that the change is seen.
+    /// As long as the queue is observed in phase 1: §II.B.6 of the paper sets T_observe, "the observation time for the next layer
+    /// release", against the loop of a release in phase 2 and a block in phase 3.
     #[default]
-    Window,
-    /// As long as the queue is observed in phase 1.
     Observe,
-    /// Not at all, as the paper's algorithm is printed.
+    /// As long as rates are counted, so that the change is seen.
+    Window,
+    /// Not at all, as the paper's Algorithm 1 is printed, without the adaptations.
     None,
 }
 
@@ -212,6 +214,7 @@ impl QueueDiscipline for QueuePhase {
         }
         let size = core.packet(&packet).size;
         if self.fifo.is_full(size) {
+            self.controller.on_overflow();
             return core.drop(packet, self.place, Cause::Overflow);
         }
         self.fifo.push(packet, size);

@@ -132,6 +132,16 @@ pub enum Header {
     Signal(SignalHeader),
 }
 
+impl Header {
+    /// Whether a packet to a group with it has data for the first time: no repair, and no message.
+    pub fn is_new_data(&self) -> bool {
+        matches!(
+            self,
+            Self::Udp(_) | Self::Tfmcc(_) | Self::Pgm(PgmHeader::Data(_)) | Self::Layered(LayeredHeader::Data { .. })
+        )
+    }
+}
+
 const _: () = assert!(size_of::<Packet>() <= 128, "a packet takes at most two cache lines");
 
 impl Packet {

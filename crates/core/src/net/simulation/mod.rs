@@ -314,6 +314,10 @@ impl Simulation {
                 }
                 if self.routes_by_packet {
                     self.find_ways();
+                    // A node with one way out would send on what arrives nowhere.
+                    if !self.reaches(node, destination) {
+                        return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
+                    }
                 }
                 let Some(hop) = self.hop(node, destination) else {
                     return self.core.drop(pkt, self.nowhere, Cause::NoRoute);

@@ -28,7 +28,7 @@ pub enum Split {
     /// Who comes first gets as many as he needs, the next one of the rest.
     #[default]
     Need,
-    /// Each gets the same number at most.
+    /// All who can be served in the slot get the same number at most.
     Equal,
 }
 
@@ -344,9 +344,10 @@ impl Hsdpa {
             return;
         }
         cell.scheduler.order(slot, &mut cell.candidates);
+        let present = cell.candidates.iter().filter(|candidate| candidate.bits > 0).count();
         let share = match self.split {
             Split::Need => self.codes,
-            Split::Equal => (self.codes / self.users).max(1),
+            Split::Equal => (codes / users.min(u8::try_from(present).unwrap_or(u8::MAX)).max(1)).max(1),
         };
         for candidate in &cell.candidates {
             if codes == 0 || users == 0 {

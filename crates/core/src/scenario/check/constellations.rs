@@ -28,6 +28,11 @@ pub(super) fn constellations(scenario: &Scenario, problems: &mut Problems) {
         name(|| format!("{path}.name"), &constellation.name, problems);
         unique(&mut seen, "constellations", format!("{path}.name"), &constellation.name, problems);
         problems.fault(format!("{path}.handoff"), constellation.handoff.check());
+        let satellites = constellation.orbits.config().count();
+        if constellation.handoff.initial.is_some_and(|satellite| satellite >= satellites) {
+            let expected = format!("expected a number below {satellites}");
+            problems.add(format!("{path}.handoff.initial"), "there is no such satellite", &expected);
+        }
         if constellation.terminal.is_empty() {
             problems.add(format!("{path}.terminal"), "nobody is on the ground", "expected one terminal or more");
         }

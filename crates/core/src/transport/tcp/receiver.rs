@@ -75,6 +75,8 @@ struct Totals {
     packets: u64,
     duplicates: u64,
     bytes: u64,
+    /// Payload that had come before.
+    duplicate_bytes: u64,
 }
 
 impl Receiver {
@@ -96,18 +98,15 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment's data in. Says whether any of it is new, and whether all was in order.
-    fn take(&mut self, start: u64, end: u64) -> (bool, bool) {
+    /// Takes a segment's data in. Says how much of it is new.
+    fn take(&mut self, start: u64, end: u64) -> u64 {
         let state = &mut self.state;
         if start == state.rcv_nxt && state.blocks.is_empty() {
             state.rcv_nxt = end;
-            return (true, true);
+            return end - start;
         }
-        if end > state.edge(&self.settings) {
-            return (false, false);
-        }
-        if end <= state.rcv_nxt {
-            return (false, true);
+        if end > state.edge(&self.settings) || end <= state.rcv_nxt {
+            return 0;
         }
         state.insert(start.max(state.rcv_nxt), end)
     }
@@ -135,7 +134,9 @@ impl Receiver {
         }
         let before = self.state.rcv_nxt;
         let was_gap = !self.state.blocks.is_empty();
-        let (new, _) = self.take(start, end);
+        let fresh = self.take(start, end);
+        let new = fresh > 0;
+        let had_fin = self.state.fin.is_some();
         if fin && new {
             self.state.fin = Some(end - 1);
         }
@@ -148,7 +149,11 @@ impl Receiver {
             self.tell |= self.seat.hears.received && payload > 0;
         }
         // What is not new does not move the edge.
-        let duplicate = !new && end <= state.edge(&self.settings);
+        let inside = end <= state.edge(&self.settings);
+        if inside {
+            self.totals.duplicate_bytes += end - start - fresh - u64::from(fin && had_fin);
+        }
+        let duplicate = !new && inside;
         if duplicate {
             self.totals.duplicates += u64::from(header.payload > 0);
             if self.settings.dsack && self.settings.sack && header.payload > 0 {
@@ -237,26 +242,27 @@ impl State {
     }
 
     /// Puts `[start, end)`, which ends beyond RCV.NXT, among the blocks, and moves RCV.NXT if it
-    /// fills the first gap. Says whether any of it is new, and whether RCV.NXT moved.
-    fn insert(&mut self, mut start: u64, mut end: u64) -> (bool, bool) {
+    /// fills the first gap. Says how much of it is new.
+    fn insert(&mut self, mut start: u64, mut end: u64) -> u64 {
         // The blocks that touch or overlap it are `from..to`.
         let from = self.blocks.partition_point(|b| b.1 < start);
-        let mut to = from;
+        let (mut to, mut known) = (from, 0);
         while let Some(&(a, b)) = self.blocks.get(to) {
             if a > end {
                 break;
             }
             if a <= start && end <= b {
                 self.remember(a, b);
-                return (false, false);
+                return 0;
             }
-            (start, end, to) = (start.min(a), end.max(b), to + 1);
+            (start, end, to, known) = (start.min(a), end.max(b), to + 1, known + b - a);
         }
+        let fresh = end - start - known;
         if start == self.rcv_nxt {
             self.rcv_nxt = end;
             self.blocks.drain(from..to);
             self.recent.retain(|b| b.0 > end);
-            return (true, true);
+            return fresh;
         }
         if to == from {
             self.blocks.insert(from, (start, end));
@@ -267,7 +273,7 @@ impl State {
             }
         }
         self.remember(start, end);
-        (true, false)
+        fresh
     }
 
     /// `[start, end)` is the block that the last segment belongs to.
@@ -349,5 +355,30 @@ impl Endpoint for Receiver {
         probe.value("received_packets", self.totals.packets as f64);
         probe.value("received_bytes", self.totals.bytes as f64);
         probe.value("duplicate_packets", self.totals.duplicates as f64);
+        probe.value("duplicate_bytes", self.totals.duplicate_bytes as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments of any place and length beyond RCV.NXT, beside a map of the bytes that have come.
+    #[test]
+    fn a_byte_is_new_once() {
+        let mut state = State::new(Handshake::None);
+        let mut had = vec![false; 1_100];
+        let (mut random, mut in_part): (u32, u32) = (1, 0);
+        while state.rcv_nxt < 1_000 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let start = state.rcv_nxt + u64::from(random >> 8) % (1_050 - state.rcv_nxt);
+            let end = start + 1 + u64::from(random >> 27);
+            let come = &mut had[start as usize..end as usize];
+            let new = come.iter().filter(|had| !**had).count() as u64;
+            come.fill(true);
+            in_part += u32::from(new > 0 && new < end - start);
+            assert_eq!(state.insert(start, end), new, "[{start}, {end})");
+        }
+        assert!(in_part > 10, "{in_part} segments were new in part");
     }
 }

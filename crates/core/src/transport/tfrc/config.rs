@@ -53,6 +53,13 @@ pub struct Config {
     pub buffer: Option<u32>,
     /// What is done when the receiver's link changes. `off`.
     pub handover: Handover,
+    /// Profile `rfc`: packets for each round trip that the first report allows, W_init. `rfc5348`: 2 to 4, with at most 4380 B
+    /// (RFC 5348 §4.2). `rfc3448`: 1 (RFC 3448 §4.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Profile `rfc`: what limits the rate until the first loss. `received`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start_limit: Option<SlowStartLimit>,
     /// Profile `ns2`: for how many rounds the rate may exceed twice the rate of reception
     /// (`maxHeavyRounds_`). 0; it was 1 before March 2007.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,6 +75,9 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Duration>,
 }
+
+/// The most packets of an initial window.
+const MOST_INITIAL: u32 = 100;
 
 /// The standards of TFRC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -94,6 +104,20 @@ pub enum Handover {
     /// The same, but on a way to a slower link with the rate of that link, which the receiver
     /// knows and tells.
     Hint,
+}
+
+/// What limits the rate until the first loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SlowStartLimit {
+    /// Twice the rate of reception (RFC 3448 §4.3, RFC 5348 §4.3). A report tells of what was sent a round trip before, so the rate
+    /// doubles every second round trip.
+    #[default]
+    Received,
+    /// The rate doubles each round trip "if the reported receive rate matches the current send rate, otherwise the new sending rate is
+    /// set to twice the receive rate" (Landström, Larzon, Bodin 2004, §II-C), to a packet in a round trip. What is reported was
+    /// sent a round trip before, and is compared with the rate of that time.
+    Matched,
 }
 
 /// Slow start of ns-2's TFRC, which ns-2 changed after 2005.
@@ -131,12 +155,17 @@ impl Config {
         {
             return bad("rtt_weight", format!("{weight} is no weight of an old mean"), "expected from 0 to below 1");
         }
+        if self.initial_window.is_some_and(|packets| !(1..=MOST_INITIAL).contains(&packets)) {
+            return bad("initial_window", "no such window to begin with".to_owned(), "expected 1 to 100 packets");
+        }
         let names = |fields: &[(&'static str, bool)]| fields.iter().copied().find(|(_, stated)| *stated);
         if profile.is_ns2() {
             let standard = "it exists in profile \"rfc\" only";
             let fields = [
                 ("version", self.version.is_some()),
                 ("handover", self.handover != Handover::Off),
+                ("initial_window", self.initial_window.is_some()),
+                ("slow_start_limit", self.slow_start_limit.is_some()),
                 ("buffer", self.buffer.is_some()),
             ];
             if let Some((field, _)) = names(&fields) {

@@ -4,7 +4,7 @@
 use crate::engine::{BitRate, Duration, Instant};
 use crate::net::Direction;
 
-use super::config::Version;
+use super::config::{SlowStartLimit, Version};
 use super::equation;
 
 /// The longest time between two packets, seconds (§4.3, t_mbi).
@@ -25,6 +25,10 @@ pub struct Parameters {
     pub rtt_weight: f64,
     /// Whether the interval follows the last round-trip time (§4.5).
     pub damping: bool,
+    /// The initial window in packets, if it is not the version's.
+    pub initial_window: Option<u32>,
+    /// What limits the rate until the first loss.
+    pub slow_start_limit: SlowStartLimit,
 }
 
 /// What a report says.
@@ -64,6 +68,8 @@ pub struct Control {
     ratio: f64,
     /// Rates of reception with their times: those of two round trips (X_recv_set).
     received: Vec<(Instant, f64)>,
+    /// Rates that were allowed, each from when on: for as long as reports may tell of them.
+    allowed: Vec<(Instant, f64)>,
     p: f64,
     /// When the rate was doubled last (tld).
     doubled_at: Instant,
@@ -125,6 +131,7 @@ impl Control {
             sqrt_mean: 1.0,
             ratio: 1.0,
             received: Vec::with_capacity(8),
+            allowed: Vec::new(),
             p: 0.0,
             doubled_at: Instant::ZERO,
             no_feedback_at: None,
@@ -207,10 +214,26 @@ impl Control {
             }
         } else {
             let limit = self.limit(now, report.rate, limited, worse);
+            let unlimited = self.parameters.slow_start_limit == SlowStartLimit::Matched && self.matches(report, rtt);
+            let limit = if unlimited && self.p == 0.0 { f64::INFINITY } else { limit };
             self.follow(now, limit);
+        }
+        if self.parameters.slow_start_limit == SlowStartLimit::Matched {
+            self.allowed.push((now, self.x));
         }
         self.set_timer(now, rtt);
         Some(sample)
+    }
+
+    /// Whether what was received is, to a packet in a round trip, what was allowed when it was sent: in the round trip that ended
+    /// with the packet that the report echoes.
+    fn matches(&mut self, report: &Report, rtt: f64) -> bool {
+        let begin = Instant::ZERO + report.echo.since(Instant::ZERO).saturating_sub(Duration::from_secs_f64(rtt));
+        let old = self.allowed.iter().rposition(|(at, _)| *at <= begin).unwrap_or(0);
+        self.allowed.drain(..old);
+        let sent = self.allowed.first().map_or(self.x, |(_, rate)| *rate);
+        // A packet more or less in a round trip is no difference; nor is the last digit of a quotient.
+        report.rate + self.parameters.segment / rtt >= sent * (1.0 - 1e-9)
     }
 
     /// Takes a rate of reception, and gives what it limits the rate to.
@@ -326,12 +349,13 @@ impl Control {
         equation::throughput(self.parameters.segment, rtt, self.p, 4.0 * rtt)
     }
 
-    /// The initial window for each round trip (§4.2, W_init); RFC 3448: one packet.
+    /// The initial window for each round trip (§4.2, W_init); RFC 3448: one packet, unless another is stated.
     fn initial_rate(&self, rtt: f64) -> f64 {
         let s = self.parameters.segment;
-        let window = match self.parameters.version {
-            Version::Rfc5348 => (4.0 * s).min((2.0 * s).max(4380.0)),
-            Version::Rfc3448 => s,
+        let window = match (self.parameters.initial_window, self.parameters.version) {
+            (Some(packets), _) => s * f64::from(packets),
+            (None, Version::Rfc5348) => (4.0 * s).min((2.0 * s).max(4380.0)),
+            (None, Version::Rfc3448) => s,
         };
         window / rtt
     }
@@ -353,7 +377,15 @@ mod tests {
     use super::*;
 
     fn control(version: Version) -> Control {
-        let parameters = Parameters { segment: 1000.0, header: 0.0, version, rtt_weight: 0.9, damping: true };
+        let parameters = Parameters {
+            segment: 1000.0,
+            header: 0.0,
+            version,
+            rtt_weight: 0.9,
+            damping: true,
+            initial_window: None,
+            slow_start_limit: SlowStartLimit::Received,
+        };
         Control::new(parameters)
     }
 

@@ -74,6 +74,11 @@ pub struct Meter {
     new_loss: bool,
     due: bool,
     report_at: Option<Instant>,
+    /// When the last report was made, and how many bytes have come since.
+    reported_at: Instant,
+    since_report: u64,
+    /// Whether the timer has made the report due, so that it covers the time since the last one.
+    on_time: bool,
     received: u64,
     received_bytes: u64,
     duplicates: u64,
@@ -99,6 +104,9 @@ impl Meter {
             new_loss: false,
             due: false,
             report_at: None,
+            reported_at: Instant::ZERO,
+            since_report: 0,
+            on_time: false,
             received: 0,
             received_bytes: 0,
             duplicates: 0,
@@ -177,6 +185,7 @@ impl Meter {
         self.any_since = true;
         self.recent.push_back((now, arrival.payload));
         self.recent_bytes += u64::from(arrival.payload);
+        self.since_report += u64::from(arrival.payload);
         self.trim(now, rtt);
         if events > 0 {
             self.loss_events += events;
@@ -206,7 +215,8 @@ impl Meter {
         }
     }
 
-    /// The rate of reception over the last round trip (§6.2 step 2), or since the first packet.
+    /// The rate of reception over the last round trip (§6.2 step 2), for a report that comes early. One that comes with the timer,
+    /// a round trip after the last, counts all that has come since.
     fn rate(&mut self, now: Instant) -> f64 {
         let Some(rtt) = self.rtt else { return 0.0 };
         self.trim(now, rtt);
@@ -234,6 +244,7 @@ impl Meter {
         if self.report_at.is_some_and(|at| at <= now) {
             if self.any_since {
                 self.due = true;
+                self.on_time = true;
             } else {
                 // The next packet is reported at once.
                 self.report_at = None;
@@ -253,7 +264,12 @@ impl Meter {
             return None;
         }
         let (echo, came) = self.last?;
-        let rate = self.rate(now);
+        // A packet that comes with the timer belongs to one report, to the next.
+        let rate = match std::mem::take(&mut self.on_time) {
+            true => self.since_report as f64 / now.since(self.reported_at).as_secs_f64().max(1e-6),
+            false => self.rate(now),
+        };
+        (self.reported_at, self.since_report) = (now, 0);
         self.most = self.most.max(rate);
         self.any_since = false;
         self.reports += 1;

@@ -91,6 +91,8 @@ impl Rfc {
                 version,
                 rtt_weight: config.rtt_weight.unwrap_or(0.9),
                 damping: config.damping.unwrap_or(true),
+                initial_window: config.initial_window,
+                slow_start_limit: config.slow_start_limit.unwrap_or_default(),
             },
             meter: meter::Parameters {
                 version,

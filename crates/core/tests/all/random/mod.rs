@@ -426,7 +426,7 @@ fn pgmcc(dice: &mut Dice, out: &mut String) {
     let elements = dice.one_in(2);
     let _ = writeln!(out, "transport.pgmcc.reliable = {}", dice.one_in(2));
     let _ = writeln!(out, "transport.pgmcc.network_elements = {elements}");
-    let _ = match dice.below(10) {
+    let _ = match dice.below(11) {
         0 => writeln!(out, "transport.pgmcc.token_mode = \"literal\""),
         1 => writeln!(out, "transport.pgmcc.rtt_mode = \"time\"\ntransport.pgmcc.model = \"full\""),
         2 => {
@@ -438,8 +438,12 @@ fn pgmcc(dice: &mut Dice, out: &mut String) {
         5 => writeln!(out, "transport.pgmcc.nak_retries = {}", dice.below(50)),
         6 => writeln!(out, "transport.pgmcc.transmit_window = {}", 1 + dice.below(100)),
         7 if elements => writeln!(out, "transport.pgmcc.ne_forward_worse = true"),
-        8 => writeln!(out, "transport.pgmcc.ssthresh = {}", dice.below(100)),
-        _ => writeln!(out, "transport.pgmcc.c = {:.3}", dice.log(0.01, 1.0)),
+        8 => writeln!(out, "transport.pgmcc.cut_again = \"later_feedback\""),
+        9 => writeln!(out, "transport.pgmcc.ssthresh = {}", dice.below(100)),
+        _ => {
+            let (c, kappa) = (dice.log(0.01, 1.0), dice.log(1e-4, 1.0));
+            writeln!(out, "transport.pgmcc.c = {c:.3}\ntransport.pgmcc.kappa = {kappa:.6}")
+        }
     };
 }
 

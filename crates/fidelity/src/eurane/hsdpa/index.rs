@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::eurane::RTO_2_29;
+use crate::eurane::{RTO_2_29, tcp};
 use crate::mrg::Mrg32k3a;
 
 /// An index. What is for readers is not looked at.
@@ -102,9 +102,16 @@ impl Scenario {
     /// number for each terminal. What those first numbers are for is not known. That they are drawn is inferred: with them
     /// every deterministic run agrees, and of the eight ways to have three clocks before or after the middle of a tick one only does.
     pub fn text(&self, seed: u32) -> Result<String, String> {
-        if self.rx_first_db != "40 + CQI" || self.rx_gain_db.first() != Some(&0.0) {
-            return Err("powers that do not follow from the CQI".to_owned());
+        if self.cqi_pattern.len() != self.ues as usize {
+            return Err("cqi_pattern: not one for each UE".to_owned());
         }
+        // The first transmission comes with so much more than the CQI; lasthop counts 40 dB.
+        let power = self.rx_first_db.strip_suffix(" + CQI").and_then(|power| power.parse::<f64>().ok());
+        let (Some(power), Some(gain)) = (power, self.rx_gain_db.first()) else {
+            return Err("rx_first_db: a power that does not follow from the CQI".to_owned());
+        };
+        let gains: Vec<f64> = self.rx_gain_db[1..].iter().map(|db| db - gain).collect();
+        let thresholds: Vec<f64> = self.harq_thresholds_db.iter().map(|db| db - gain - (power - 40.0)).collect();
         let scheduler = match self.scheduler.as_str() {
             "rr" => "least_recent",
             "ci" => "max_sir",
@@ -142,8 +149,8 @@ impl Scenario {
                 .iter()
                 .map(|runs| runs.iter().map(|(n, cqi)| [*n, u32::from(*cqi)]).collect())
                 .collect::<Vec<Vec<_>>>(),
-            decibels(&self.rx_gain_db[1..]),
-            decibels(&self.harq_thresholds_db),
+            decibels(&gains),
+            decibels(&thresholds),
         );
         let bytes = self.packet_bytes;
         let mut draws = Mrg32k3a::new(seed);
@@ -157,13 +164,16 @@ impl Scenario {
             ("TFRC", _) => Ok(format!(
                 "transport.tfrc = {{ segment = \"{bytes} B\", heavy_rounds = 1, slow_start = \"ns-2.29\" }}"
             )),
-            ("Sack1", _) => Ok(format!(
-                "transport.tcp = {{ variant = \"sack\", window = {}, segment = \"{bytes} B\", exact_half = false, \
-                 rto = {{ {RTO_2_29}, granularity = \"{LATE_TICK}\" }}, boot_time = {:e} }}",
-                self.tcp_window_pkts,
-                draws.uniform() * TICK,
-            )),
-            (other, _) => Err(format!("unknown traffic {other}")),
+            ("CBR", None) => Err("traffic: CBR without cbr_kbps".to_owned()),
+            (name, _) => {
+                let variant = tcp(name).ok_or_else(|| format!("traffic: {name} is not known"))?;
+                Ok(format!(
+                    "transport.tcp = {{ variant = \"{variant}\", window = {}, segment = \"{bytes} B\", exact_half = false, \
+                     rto = {{ {RTO_2_29}, granularity = \"{LATE_TICK}\" }}, boot_time = {:e} }}",
+                    self.tcp_window_pkts,
+                    draws.uniform() * TICK,
+                ))
+            }
         };
         for n in 0..self.ues {
             let transport = transport()?;

@@ -177,7 +177,8 @@ fn values(pdu: &SeenPdu<'_>) -> [String; 5] {
         (false, _) => "STATUS",
         (true, true) => "DATA+STATUS",
     };
-    let sn = pdu.sn.map_or_else(String::new, |sn| sn.to_string());
+    // A report that goes alone shows its first sequence number as its own.
+    let sn = pdu.sn.or(pdu.report.map(|(first, ..)| first)).map_or_else(String::new, |sn| sn.to_string());
     let (first, bits) = pdu.report.map_or_else(Default::default, |(first, received, _)| {
         (first.to_string(), received.iter().map(|came| if *came { '1' } else { '0' }).collect())
     });

@@ -38,29 +38,37 @@ struct Counts {
 #[derive(Default)]
 struct Stays {
     phase: usize,
+    /// When this stay began, and when the queue was last looked at.
     since: Option<Instant>,
+    seen: Instant,
+    /// Whether it has overflowed in this stay in phase 3, or on the way there.
+    overflowed: bool,
     total: [Duration; 3],
     longest: [Duration; 3],
     of_phase_3: Histogram,
+    overflowed_of_phase_3: Histogram,
 }
 
 impl Stays {
     /// The queue is in this phase, 0 to 2, now.
     fn note(&mut self, now: Instant, phase: usize) {
-        let Some(since) = self.since else {
+        let since = *self.since.get_or_insert(now);
+        if since < now {
+            let stay = now.since(since);
+            self.total[self.phase] += now.since(self.seen);
+            self.longest[self.phase] = self.longest[self.phase].max(stay);
+            if phase != self.phase && self.phase == 2 {
+                self.of_phase_3.add(stay.as_nanos());
+                if self.overflowed {
+                    self.overflowed_of_phase_3.add(stay.as_nanos());
+                }
+            }
+        }
+        if phase != self.phase {
             (self.phase, self.since) = (phase, Some(now));
-            return;
-        };
-        if phase == self.phase {
-            return;
         }
-        let stay = now.since(since);
-        self.total[self.phase] += stay;
-        self.longest[self.phase] = self.longest[self.phase].max(stay);
-        if self.phase == 2 {
-            self.of_phase_3.add(stay.as_nanos());
-        }
-        (self.phase, self.since) = (phase, Some(now));
+        self.overflowed &= phase == 2;
+        self.seen = now;
     }
 }
 
@@ -86,6 +94,11 @@ impl Controller {
     /// The link's rate or far end has changed.
     pub fn on_link_changed(&mut self) {
         self.link_changed = true;
+    }
+
+    /// The queue has overflowed.
+    pub fn on_overflow(&mut self) {
+        self.stays.overflowed = true;
     }
 
     /// Looks at the queue: a share of its limit waits, and so many packets.
@@ -206,13 +219,14 @@ impl Controller {
             probe.value(longest, self.stays.longest[n].as_secs_f64());
         }
         probe.distribution("phase_3_ms", 1e-6, &self.stays.of_phase_3);
+        probe.distribution("overflowed_phase_3_ms", 1e-6, &self.stays.overflowed_of_phase_3);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::packet::{Address, FlowId, GroupId, Packet};
+    use crate::net::packet::{Address, FlowId, GroupId, Header, NodeId, Packet, TcpHeader};
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
@@ -254,6 +268,88 @@ mod tests {
         times
     }
 
+    fn tcp() -> Packet {
+        let header = Header::Tcp(TcpHeader { payload: 1000, ..TcpHeader::default() });
+        Packet { to: Address::Node(NodeId(9)), flow: FlowId(2), size: 1000, header, ..Packet::vacant() }
+    }
+
+    /// When layers are released, in seconds, in the loop of §II.B.6: with one of two layers of 10 packets/s a session has less than TCP's
+    /// 15 packets/s, so that "a layer is released. The queue may then enter phase 3"; with both it has a third more, "so a layer may be
+    /// blocked in phase 3. Then, the queue falls back to phase 2".
+    fn loops(config: Config, seconds: u64) -> Vec<f64> {
+        let mut traffic = Traffic::new(&config);
+        let mut controller = Controller::new(config);
+        let (mut times, mut share) = (Vec::new(), 0.5);
+        for check in 0..seconds * 50 {
+            let now = at(check * 20);
+            for group in (0..2).filter(|_| check % 5 == 0) {
+                if !traffic.arrives(now, &layer(group)) {
+                    traffic.leaves(now, &layer(group));
+                }
+            }
+            if check * 15 / 50 != (check + 1) * 15 / 50 {
+                traffic.leaves(now, &tcp());
+            }
+            traffic.expire(now);
+            if check == 5 * 50 {
+                traffic.block(now);
+            }
+            if check <= 5 * 50 {
+                continue;
+            }
+            let [releases, blocks] = [controller.counts.releases, controller.counts.blocks];
+            controller.check(now, share, 10, &mut traffic);
+            if controller.counts.releases > releases {
+                times.push(now.as_secs_f64());
+                share = 0.9;
+            } else if controller.counts.blocks > blocks {
+                share = 0.5;
+            }
+        }
+        times
+    }
+
+    /// §II.B.6: "This process repeats forever if no precautions are taken. […] To avoid various kinds of layer fluctuation", T_observe "for
+    /// the next layer release is increased by a factor" with each release, and "by another factor" "when a layer is blocked right
+    /// after a layer is released": by 1.5·4 in each round of the loop. So 6, 36 and 216 s pass between releases, and without the precautions
+    /// two checks.
+    #[test]
+    fn the_loop_of_release_and_block_slows_down() {
+        let gaps = |config| -> Vec<f64> { loops(config, 300).windows(2).map(|pair| pair[1] - pair[0]).collect() };
+        let never = Duration::from_secs(100_000);
+        let slowed = gaps(Config { quiet: never, most_observe: never, ..Config::default() });
+        assert_eq!(slowed.len(), 3, "{slowed:?}");
+        for (gap, expected) in slowed.iter().zip([6.0, 36.0, 216.0]) {
+            // The time runs from the block, one check after the release, and ends with a check.
+            assert!((gap - expected - 0.02).abs() < 0.021, "{slowed:?}");
+        }
+        let forever = gaps(Config { hold: Hold::None, ..Config::default() });
+        assert!(forever.len() > 5_000 && forever.iter().all(|gap| *gap < 0.041), "{forever:?}");
+    }
+
+    /// Time counts to the phase in which the queue was seen last; a stay in phase 3 counts when it ends.
+    #[test]
+    fn stays_are_measured_from_check_to_check() {
+        let mut stays = Stays::default();
+        let [phase_1, phase_2, phase_3] = [0, 1, 2];
+        for (ms, overflows, phase) in [
+            (0, false, phase_2),
+            (20, true, phase_3),
+            (40, false, phase_3),
+            (60, false, phase_2),
+            (80, false, phase_3),
+            (100, false, phase_2),
+            (120, false, phase_1),
+            (200, false, phase_1),
+        ] {
+            stays.overflowed |= overflows;
+            stays.note(at(ms), phase);
+        }
+        assert_eq!(stays.total.map(|total| total.as_nanos() / 1_000_000), [80, 60, 60]);
+        assert_eq!(stays.longest.map(|longest| longest.as_nanos() / 1_000_000), [80, 20, 40]);
+        assert_eq!((stays.of_phase_3.len(), stays.overflowed_of_phase_3.len()), (2, 1));
+    }
+
     /// Σ 1.5ᵏ = (1.5ⁿ − 1)/0.5: 1, 2.5, 4.75 … and the 14th after 582 s.
     #[test]
     fn releases_slow_down_by_half_each() {
@@ -290,6 +386,12 @@ mod tests {
         assert_eq!(passes(&mut traffic), [true, true, false]);
         // What comes for the first time waits, since a layer of its session was blocked.
         assert!(traffic.arrives(at(1), &layer(3)));
+        assert_eq!(traffic.waiting_layers(), 2);
+        // Pruned above, layer 2 does not come any more.
+        traffic.arrives(at(2_000), &layer(0));
+        traffic.arrives(at(3_000), &layer(3));
+        traffic.expire(at(3_000));
+        assert_eq!(traffic.waiting_layers(), 1);
     }
 
     /// A block right after a release lengthens the observation fourfold, another one does not.

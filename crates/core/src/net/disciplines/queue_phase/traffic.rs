@@ -24,6 +24,8 @@ pub struct Traffic {
     connections: Vec<Connection>,
     /// What was sent in the window.
     sent: VecDeque<(Instant, Sent)>,
+    /// When it was last asked to forget.
+    now: Instant,
     packets: u64,
     additions: u64,
 }
@@ -91,6 +93,7 @@ impl Traffic {
             sessions: Vec::new(),
             connections: Vec::new(),
             sent: VecDeque::new(),
+            now: Instant::ZERO,
             packets: 0,
             additions: 0,
         }
@@ -148,6 +151,7 @@ impl Traffic {
 
     /// Forgets what was sent before the window.
     pub fn expire(&mut self, now: Instant) {
+        self.now = now;
         while let Some(&(at, whose)) = self.sent.front()
             && now.since(at) >= self.window
         {
@@ -215,7 +219,7 @@ impl Traffic {
     /// was one.
     pub fn release(&mut self, now: Instant) -> bool {
         let (live, window) = (self.live, self.window);
-        let waits = |layer: &Layer| layer.blocked && now.since(layer.arrived) <= window;
+        let waits = |layer: &Layer| layer.waits(now, window);
         let candidates = self.sessions.iter_mut().filter(|session| session.layers.iter().any(waits));
         let chosen = candidates.min_by_key(|session| (session.live_layers(now, live), session.base()));
         let Some(layer) = chosen.and_then(|session| session.layers.iter_mut().find(|layer| waits(layer))) else {
@@ -253,12 +257,19 @@ impl Traffic {
         sessions.map(|session| (1 << 63) | u64::from(session.flow.0)).chain(connections).collect()
     }
 
+    /// Blocked layers that come all the same: the empty ones of receivers.
+    pub fn waiting_layers(&self) -> usize {
+        let layers = self.sessions.iter().flat_map(|session| &session.layers);
+        layers.filter(|layer| layer.waits(self.now, self.window)).count()
+    }
+
     /// Shows what it knows.
     pub fn sample(&self, probe: &mut dyn Probe) {
         let open = |session: &Session| session.layers.iter().filter(|layer| !layer.blocked).count();
         probe.value("multicast_sessions", self.sessions.len() as f64);
         probe.value("tcp_sessions", self.connections.len() as f64);
         probe.value("open_layers", self.sessions.iter().map(open).sum::<usize>() as f64);
+        probe.value("waiting_layers", self.waiting_layers() as f64);
         let layers: usize = self.sessions.iter().map(|session| session.layers.len()).sum();
         // Source and address block, and whether it is capped; for each layer a count, three times and a bit; addresses, ports and a count.
         let bytes = self.sessions.len() * 9 + layers * (4 + 3 * 8 + 1) + self.connections.len() * (12 + 4);
@@ -282,6 +293,13 @@ impl Traffic {
             place
         });
         &mut self.connections[place]
+    }
+}
+
+impl Layer {
+    /// Whether it comes and may not pass.
+    fn waits(&self, now: Instant, window: Duration) -> bool {
+        self.blocked && now.since(self.arrived) <= window
     }
 }
 

@@ -26,6 +26,7 @@ use crate::radio::rlc::{Control, Pdu, Reason, Status};
 
 use super::receiver::Receiver;
 use super::sdus::Content;
+use super::ticks::Timer;
 use segmentation::Segmentation;
 
 /// The end of a bearer at the RNC.
@@ -84,7 +85,7 @@ impl Entity {
         let pdu = am.pdu.get() as u8;
         Self {
             pdu,
-            window: am.window,
+            window: config.window,
             poll_every: am.poll_every,
             poll_timer: am.poll_timer,
             status_delay: config.status_delay,
@@ -142,7 +143,7 @@ impl Entity {
         self.report_due = Instant::MAX;
         let bytes = self.report_bytes();
         let limit = u32::from(self.pdu) * 8 - HEADER_BITS;
-        let (first, received) = self.receiver.take_report(now + self.receiver.prohibit, limit as usize)?;
+        let (first, received) = self.receiver.take_report(Timer::new(now + self.receiver.prohibit), limit as usize)?;
         Some(Status { first, received, bytes, ..Status::default() })
     }
 

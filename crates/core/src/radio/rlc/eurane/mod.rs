@@ -87,7 +87,7 @@ impl Entity {
         let mrw = self.sender.mrw.take(slot.at);
         let others = HEADER_BITS + BITMAP_BITS + if mrw.is_some() { MRW_BITS } else { 0 };
         let limit = u32::from(self.pdu) * 8 - others;
-        let prohibited = self.sender.ticks.end(slot, slot.now, self.receiver.prohibit);
+        let prohibited = self.sender.ticks.timer(slot, slot.now, self.receiver.prohibit);
         let (first, received) = self.receiver.take_report(prohibited, limit as usize).unwrap_or_default();
         Some(Box::new(Control::Status(Status {
             first,
@@ -158,6 +158,9 @@ impl LinkArq for Entity {
     }
 
     fn on_timeout(&mut self, now: Instant) {
+        let Sender { ticks, poll_expires, .. } = &mut self.sender;
+        ticks.order(now, poll_expires);
+        ticks.order(now, &mut self.receiver.prohibited);
         self.sender.on_timeout(now);
         self.receiver.on_timeout(now);
     }
@@ -165,6 +168,10 @@ impl LinkArq for Entity {
     fn next_timeout(&self) -> Option<Instant> {
         let next = self.sender.next_timeout().min(self.receiver.next_timeout());
         (next < Instant::MAX).then_some(next)
+    }
+
+    fn on_channel_change(&mut self, at: Instant, former: Duration, tti: Duration) {
+        self.sender.ticks.change(at, former, tti);
     }
 
     fn ready_pdus(&self) -> u64 {

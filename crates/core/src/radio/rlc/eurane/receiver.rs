@@ -7,6 +7,7 @@ use crate::radio::arq::Outcome;
 use crate::radio::rlc::Pdu;
 
 use super::Config;
+use super::ticks::Timer;
 
 /// What an entity has received.
 pub(super) struct Receiver {
@@ -23,7 +24,7 @@ pub(super) struct Receiver {
     /// Whether a poll came while reports were prohibited.
     remembered: bool,
     /// Until when reports are prohibited.
-    prohibited: Instant,
+    pub(super) prohibited: Timer,
     pub(super) totals: Totals,
 }
 
@@ -56,7 +57,7 @@ impl Receiver {
             sdu: 0,
             wanted: false,
             remembered: false,
-            prohibited: Instant::ZERO,
+            prohibited: Timer::new(Instant::ZERO),
             totals: Totals::default(),
         }
     }
@@ -88,7 +89,7 @@ impl Receiver {
     /// are prohibited a poll is remembered, and what is missing is not.
     #[inline]
     pub fn consider_report(&mut self, now: Instant, polled: bool) {
-        if now < self.prohibited {
+        if now < self.prohibited.at {
             self.remembered |= polled;
         } else {
             self.wanted |= polled || !self.later.is_empty();
@@ -171,7 +172,7 @@ impl Receiver {
 
     /// The report that leaves now, if one is to be sent: its first sequence number, and what has come from there on, at most
     /// `limit` bits. The next one is prohibited until `prohibited`.
-    pub fn take_report(&mut self, prohibited: Instant, limit: usize) -> Option<(u32, Vec<bool>)> {
+    pub fn take_report(&mut self, prohibited: Timer, limit: usize) -> Option<(u32, Vec<bool>)> {
         if !std::mem::take(&mut self.wanted) {
             return None;
         }
@@ -185,12 +186,12 @@ impl Receiver {
     /// The next timer; `Instant::MAX` if there is none.
     #[inline]
     pub fn next_timeout(&self) -> Instant {
-        if self.remembered { self.prohibited } else { Instant::MAX }
+        if self.remembered { self.prohibited.at } else { Instant::MAX }
     }
 
     /// A timer may have expired.
     pub fn on_timeout(&mut self, now: Instant) {
-        if self.remembered && self.prohibited <= now {
+        if self.remembered && self.prohibited.at <= now {
             self.remembered = false;
             self.wanted = true;
         }

@@ -9,7 +9,7 @@ use crate::radio::rlc::{Pdu, Reason, Status};
 use super::Config;
 use super::discard::Mrw;
 use super::sdus::{Content, Sdus};
-use super::ticks::Ticks;
+use super::ticks::{Ticks, Timer};
 
 /// What an entity sends of its own SDUs.
 pub(super) struct Sender {
@@ -37,8 +37,8 @@ pub(super) struct Sender {
     pub(super) poll_wanted: bool,
     /// The PDU with a poll which a report has yet to cover. `None`: any report will do.
     awaited: Option<u32>,
-    /// When the next poll is sent. `Instant::MAX`: the timer is off.
-    poll_expires: Instant,
+    /// When the next poll is sent.
+    pub(super) poll_expires: Timer,
     /// PDUs sent since the last poll.
     since_poll: u32,
     pub(super) ticks: Ticks,
@@ -83,7 +83,7 @@ impl Sender {
             after_first: 0,
             poll_wanted: false,
             awaited: None,
-            poll_expires: Instant::MAX,
+            poll_expires: Timer::OFF,
             since_poll: 0,
             ticks: Ticks::new(),
             mrw: Mrw::new(config),
@@ -169,9 +169,9 @@ impl Sender {
             // A PDU repeated in place of a later one that may not be sent again stands for that.
             let last = if reason == Reason::Poll { self.last_unacknowledged() } else { None };
             let sn = last.map_or(sn, |last| self.vt_a + last as u32);
-            if self.awaited.is_none_or(|awaited| sn >= awaited) || self.poll_expires == Instant::MAX {
+            if self.awaited.is_none_or(|awaited| sn >= awaited) || self.poll_expires.at == Instant::MAX {
                 self.awaited = Some(sn);
-                self.poll_expires = self.ticks.end(slot, slot.at, self.poll_timer);
+                self.poll_expires = self.ticks.timer(slot, slot.at, self.poll_timer);
             }
         }
         poll
@@ -201,7 +201,7 @@ impl Sender {
         self.after_first = status.first + 1;
         if self.awaited.is_none_or(|awaited| awaited < self.reported) {
             self.awaited = None;
-            self.poll_expires = Instant::MAX;
+            self.poll_expires = Timer::OFF;
             self.poll_wanted = false;
         }
         // The bitmap begins with the last PDU before the first that is missing; with SN 0 if that is
@@ -226,16 +226,16 @@ impl Sender {
     /// The next timer; `Instant::MAX` if there is none.
     #[inline]
     pub fn next_timeout(&self) -> Instant {
-        self.poll_expires.min(self.mrw.repeats())
+        self.poll_expires.at.min(self.mrw.repeats())
     }
 
     /// A timer may have expired.
     pub fn on_timeout(&mut self, now: Instant) {
         self.mrw.on_timeout(now);
-        if self.poll_expires > now {
+        if self.poll_expires.at > now {
             return;
         }
-        self.poll_expires = Instant::MAX;
+        self.poll_expires = Timer::OFF;
         let all_reported = self.after_first == self.vt_s && self.nacks.is_empty();
         if !all_reported && self.unacknowledged > 0 {
             self.awaited = None;

@@ -16,39 +16,81 @@ pub(super) struct Ticks {
     sum: f64,
 }
 
+/// A timer, by both clocks.
+#[derive(Clone, Copy)]
+pub(super) struct Timer {
+    /// When it ends; `Instant::MAX` if it is off.
+    pub at: Instant,
+    /// The same in EURANE's seconds, if it can end with a tick.
+    seconds: Option<f64>,
+}
+
+impl Timer {
+    /// One that is off.
+    pub const OFF: Self = Self { at: Instant::MAX, seconds: None };
+
+    /// One that ends before the tick with which it coincides.
+    pub fn new(at: Instant) -> Self {
+        Self { at, seconds: None }
+    }
+}
+
 impl Ticks {
     /// None yet.
     pub fn new() -> Self {
         Self { tti: Duration::ZERO, last: Instant::ZERO, sum: 0.0 }
     }
 
-    /// When a timer ends that starts with a PDU of this slot: a moment after the tick with which it coincides, if EURANE's sums have it
-    /// so.
-    pub fn end(&mut self, slot: &Slot, from: Instant, length: Duration) -> Instant {
-        let end = from + length;
-        if slot.at != slot.now || !length.as_nanos().is_multiple_of(slot.tti.as_nanos().max(1)) {
-            return end;
+    /// A timer that starts at `from`, with a PDU of this slot.
+    pub fn timer(&mut self, slot: &Slot, from: Instant, length: Duration) -> Timer {
+        let at = from + length;
+        if slot.at != slot.now {
+            return Timer::new(at);
         }
-        self.advance(slot);
-        let step = slot.tti.as_secs_f64();
-        let tick = (0..length.as_nanos() / slot.tti.as_nanos()).fold(self.sum, |sum, _| sum + step);
-        if self.sum + length.as_secs_f64() > tick { end + MOMENT } else { end }
+        self.begin(slot.tti);
+        self.advance(slot.now);
+        if self.last != slot.now || self.tti != slot.tti {
+            // The intervals of another channel, of which nothing was said.
+            *self = Self { tti: slot.tti, last: slot.now, sum: slot.now.as_secs_f64() };
+        }
+        Timer { at, seconds: Some(self.sum + length.as_secs_f64()) }
     }
 
-    /// Goes on to the tick of a slot.
-    fn advance(&mut self, slot: &Slot) {
-        let step = slot.tti.as_secs_f64();
-        if self.tti != slot.tti {
-            self.tti = slot.tti;
-            // The first tick is a millisecond before the end of an interval. Those of another phase follow a change of channels.
-            let first = Instant::ZERO + slot.tti.saturating_sub(LEAD);
-            let phase = slot.now.as_nanos() % slot.tti.as_nanos();
-            let usual = phase == first.as_nanos();
-            (self.last, self.sum) =
-                if usual { (first, step - LEAD.as_secs_f64()) } else { (slot.now, slot.now.as_secs_f64()) };
+    /// From the tick `at` on intervals last `tti`, no longer `former`.
+    pub fn change(&mut self, at: Instant, former: Duration, tti: Duration) {
+        self.begin(former);
+        self.advance(at);
+        if self.last != at {
+            (self.last, self.sum) = (at, at.as_secs_f64());
         }
-        while self.last < slot.now {
-            self.last += slot.tti;
+        self.tti = tti;
+    }
+
+    /// Puts a timer that ends now off to the moment after the tick of this instant, if EURANE's sums have it so.
+    pub fn order(&mut self, now: Instant, timer: &mut Timer) {
+        if timer.at != now {
+            return;
+        }
+        let Some(seconds) = timer.seconds else { return };
+        self.advance(now);
+        if self.last == now && seconds > self.sum {
+            *timer = Timer::new(now + MOMENT);
+        }
+    }
+
+    /// The first tick is a millisecond before the end of an interval.
+    fn begin(&mut self, tti: Duration) {
+        if self.tti == Duration::ZERO {
+            let first = tti.saturating_sub(LEAD);
+            *self = Self { tti, last: Instant::ZERO + first, sum: tti.as_secs_f64() - LEAD.as_secs_f64() };
+        }
+    }
+
+    /// Goes on to the last tick at `now` or the first after it.
+    fn advance(&mut self, now: Instant) {
+        let step = self.tti.as_secs_f64();
+        while self.last < now && self.tti > Duration::ZERO {
+            self.last += self.tti;
             self.sum += step;
         }
     }
@@ -63,23 +105,47 @@ const MOMENT: Duration = Duration::from_nanos(1);
 mod tests {
     use super::*;
 
+    fn ms(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn slot(now: Instant, tti: u64) -> Slot {
+        Slot { now, at: now, tti: Duration::from_millis(tti), pdus: 2, place: 0 }
+    }
+
+    /// When a timer ends.
+    fn end(ticks: &mut Ticks, slot: &Slot, length: u64) -> Instant {
+        let mut timer = ticks.timer(slot, slot.at, Duration::from_millis(length));
+        ticks.order(timer.at, &mut timer);
+        timer.at
+    }
+
     #[test]
     fn sums_decide_what_comes_first() {
         // What a C program prints for `t += 0.01` from 0.009 on and `t + 0.17 > …`, 17 steps later.
-        let tti = Duration::from_millis(10);
-        let timer = Duration::from_millis(170);
-        let mut ticks = Ticks::new();
-        for (ms, after) in
+        for (at, after) in
             [(1_009, false), (1_829, false), (1_839, false), (1_849, true), (15_839, true), (15_869, false)]
         {
-            let now = Instant::ZERO + Duration::from_millis(ms);
-            let slot = Slot { now, at: now, tti, pdus: 2, place: 0 };
-            assert_eq!(ticks.end(&slot, now, timer) > now + timer, after, "at {ms} ms");
-            let later = Slot { at: now + MOMENT, ..slot };
-            assert_eq!(ticks.end(&later, later.at, timer), later.at + timer, "nothing coincides");
+            let mut ticks = Ticks::new();
+            let now = ms(at);
+            assert_eq!(end(&mut ticks, &slot(now, 10), 170) > now + Duration::from_millis(170), after, "at {at} ms");
+            let mut ticks = Ticks::new();
+            let later = Slot { at: now + MOMENT, ..slot(now, 10) };
+            assert_eq!(end(&mut ticks, &later, 170), later.at + Duration::from_millis(170), "nothing coincides");
         }
-        let now = Instant::ZERO + Duration::from_millis(1_849);
-        let slot = Slot { now, at: now, tti, pdus: 2, place: 0 };
-        assert_eq!(Ticks::new().end(&slot, now, Duration::from_millis(175)), now + Duration::from_millis(175));
+        assert_eq!(end(&mut Ticks::new(), &slot(ms(1_849), 10), 175), ms(1_849 + 175), "nothing coincides");
+    }
+
+    /// EURANE's run `trickle` (tests/reference/eurane-2/switch): intervals of 10 ms until 1.509 s, of 20 ms until 2.889 s,
+    /// and of 10 ms again. A report leaves at 2.869 s, and 150 ms later the tick comes first.
+    #[test]
+    fn ticks_go_on_through_changes_of_channel() {
+        let [short, long] = [10, 20].map(Duration::from_millis);
+        let mut ticks = Ticks::new();
+        ticks.change(ms(1_509), short, long);
+        let mut timer = ticks.timer(&slot(ms(2_869), 20), ms(2_869), Duration::from_millis(150));
+        ticks.change(ms(2_889), long, short);
+        ticks.order(timer.at, &mut timer);
+        assert_eq!(timer.at, ms(3_019) + MOMENT);
     }
 }

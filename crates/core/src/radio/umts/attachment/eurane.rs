@@ -129,8 +129,8 @@ impl Eurane {
     fn judge(&mut self, now: Instant, n: u32) {
         let terminal = &mut self.terminals[n as usize];
         terminal.judge = now + REPORT;
-        // Bits in half a second, in units of 1024 bit/s, rounded.
-        let rates = terminal.sent.map(|bits| (2 * bits + 512) / 1024);
+        // Bits in half a second, in units of 1024 bit/s, rounded; what lies half-way down.
+        let rates = terminal.sent.map(|bits| (2 * bits + 511) / 1024);
         terminal.sent = [0; 2];
         match terminal.expires {
             None if rates.iter().all(|rate| *rate < LOW) => {

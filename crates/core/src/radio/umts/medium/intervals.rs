@@ -277,6 +277,7 @@ impl Umts {
             remove(&mut self.clocks[usize::from(former)].senders, 2 * terminal + direction.index() as u32);
         }
         let next = self.clocks[usize::from(former)].next_tick(core.now());
+        let former_tti = self.clocks[usize::from(former)].tti;
         let present = match (shared, tti) {
             (Some(way), _) => way.clock,
             (None, Some(tti)) => self.clock(tti, Duration::from_nanos(next.as_nanos() % tti.as_nanos())),
@@ -286,6 +287,9 @@ impl Umts {
         sender.ticking = false;
         sender.clock = present;
         sender.not_before = next;
+        if let Some(tti) = tti {
+            sender.arq.on_channel_change(next, former_tti, tti);
+        }
         self.activate(core, terminal, direction);
     }
 }

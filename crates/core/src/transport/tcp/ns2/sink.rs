@@ -47,6 +47,7 @@ pub struct Sink {
     received: u64,
     received_bytes: u64,
     duplicates: u64,
+    duplicate_bytes: u64,
     old: u64,
 }
 
@@ -91,6 +92,7 @@ impl Sink {
             received: 0,
             received_bytes: 0,
             duplicates: 0,
+            duplicate_bytes: 0,
             old: 0,
         }
     }
@@ -193,7 +195,10 @@ impl Endpoint for Sink {
         let Arrival { duplicate, in_order } = self.arrivals.take(seq);
         let arrived = Arrived { seq, ecn: packet.ecn, flags: header.flags, duplicate };
         self.received += 1;
-        self.duplicates += u64::from(duplicate);
+        if duplicate {
+            self.duplicates += 1;
+            self.duplicate_bytes += u64::from(header.payload);
+        }
         if !duplicate && !is_syn && i64::from(header.payload) != self.segment {
             self.other.push((seq, self.segment - i64::from(header.payload)));
         }
@@ -254,6 +259,7 @@ impl Endpoint for Sink {
         probe.value("received_packets", self.received as f64);
         probe.value("received_bytes", self.received_bytes as f64);
         probe.value("duplicate_packets", self.duplicates as f64);
+        probe.value("duplicate_bytes", self.duplicate_bytes as f64);
         probe.value("old_connection_packets", self.old as f64);
     }
 }

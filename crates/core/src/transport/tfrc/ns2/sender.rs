@@ -215,7 +215,7 @@ impl Sender {
     fn increase(&mut self) {
         let (now, rtt) = (self.now.as_secs(), self.rtt.mean);
         self.rate += self.size / rtt * ((now - self.changed_at) / rtt).min(2.0);
-        let idle = self.data_limited || self.last_limited > now - 1.5 * rtt;
+        let idle = self.was_idle(now - 1.5 * rtt);
         let least = if idle { self.initial_window() * self.size / rtt } else { self.size / rtt };
         let most = self.max_rate.max(least).min(self.fair_rate);
         self.rate = self.rate.min(most);

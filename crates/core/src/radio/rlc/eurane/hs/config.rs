@@ -15,9 +15,11 @@ use super::Entity;
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "EuraneHs")]
 pub struct Config {
-    /// What both ends have in common, and what the terminal's needs beside that. Its `buffer` is the terminal's; `max_dat` is not
-    /// for this channel.
+    /// What both ends have in common, and what the terminal's needs beside that. Its `window` and `buffer` are the terminal's;
+    /// `max_dat` is not for this channel.
     pub am: eurane::Config,
+    /// How many PDUs the RNC may send beyond the first sequence number of the last report. 4095 (`win_` of `UMTS/RLC/AMHS`).
+    pub window: u32,
     /// How many PDUs may wait at the RNC; an SDU that would make as many is dropped. 500 (`buffer_level_max_`).
     pub buffer: u32,
     /// How long the last part of an SDU waits for the next one to fill its PDU. 2 ms (`temp_pdu_timeout_time_`).
@@ -30,6 +32,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             am: eurane::Config::default(),
+            window: 4095,
             buffer: 500,
             wait: Duration::from_millis(2),
             status_delay: Duration::from_secs(1),
@@ -52,6 +55,9 @@ impl ArqConfig for Config {
     fn check(&self) -> Result<(), Fault> {
         if self.am.max_dat.is_some() {
             return Err(Fault::new("am.max_dat", "the RNC's entity gives nothing up", "expected none"));
+        }
+        if self.window == 0 {
+            return Err(Fault::new("window", "nothing could be sent", "at least 1"));
         }
         if self.buffer < 3 {
             let message = format!("a buffer for {} PDUs", self.buffer);

@@ -20,10 +20,16 @@ impl Sender {
         }
     }
 
+    /// Whether it had nothing to send at some time since then. Only ns-2.35 asks; since it takes a sender to have been
+    /// idle at time 0, one that starts early and has a long round trip seems so too.
+    pub(super) fn was_idle(&self, since: f64) -> bool {
+        self.settings.slow_start == SlowStart::Ns235 && (self.data_limited || self.last_limited > since)
+    }
+
     fn slow_start_2_35(&mut self) {
         let (now, rtt) = (self.now.as_secs(), self.rtt.mean);
         let initial = self.initial_window() * self.size / rtt;
-        let idle = (self.data_limited || self.last_limited > now - 1.5 * rtt) && self.max_rate < initial;
+        let idle = self.was_idle(now - 1.5 * rtt) && self.max_rate < initial;
         if self.round <= 2 || (self.max_rate > 0.0 && idle) {
             self.old_rate = self.rate;
             self.rate = self.rate.max(initial);

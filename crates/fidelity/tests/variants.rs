@@ -1,0 +1,169 @@
+//! Folders that differ from known ones as those of others would: other texts, other orders, seeds whose draws nobody knows.
+
+use std::path::{Path, PathBuf};
+
+use lasthop_fidelity::report::{self, Line, Outcome};
+use serde_json::{Value, json};
+
+/// A copy of a reference folder that may be changed; it goes with its end.
+struct Copy(PathBuf);
+
+impl Copy {
+    fn of(family: &str, name: &str) -> Self {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference").join(family);
+        let to = std::env::temp_dir().join(format!("lasthop-fidelity-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let path = entry.unwrap().path();
+            std::fs::write(to.join(path.file_name().unwrap()), std::fs::read(&path).unwrap()).unwrap();
+        }
+        Self(to)
+    }
+
+    /// Changes the index.
+    fn edit(&self, change: impl FnOnce(&mut Value)) -> &Self {
+        let file = self.0.join("index.json");
+        let mut index = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        change(&mut index);
+        std::fs::write(file, index.to_string()).unwrap();
+        self
+    }
+
+    /// Changes the lines of a file below its headings.
+    fn rows(&self, file: &str, change: impl FnOnce(&mut Vec<String>)) -> &Self {
+        let file = self.0.join(file);
+        let text = std::fs::read_to_string(&file).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let mut rows = lines.split_off(1);
+        change(&mut rows);
+        lines.append(&mut rows);
+        std::fs::write(file, lines.join("\n") + "\n").unwrap();
+        self
+    }
+
+    fn compare(&self) -> Vec<Line> {
+        lasthop_fidelity::folder(&self.0, 2)
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Every sentence for readers says something else: what has a space in it, but for names of rules.
+fn reword(value: &mut Value, key: &str) {
+    match value {
+        Value::Object(map) => map.iter_mut().for_each(|(key, value)| reword(value, key)),
+        Value::Array(list) => list.iter_mut().for_each(|value| reword(value, key)),
+        Value::String(text) if text.contains(' ') && !["rx_first_db", "id", "file"].contains(&key) => {
+            *text = "Said in other words.".to_owned();
+        }
+        _ => {}
+    }
+}
+
+fn keep(index: &mut Value, list: &str, ids: &[&str]) {
+    index[list].as_array_mut().unwrap().retain(|one| ids.contains(&one["id"].as_str().unwrap()));
+}
+
+fn assert_all_agree(lines: &[Line], expected: usize) {
+    let agreeing = lines.iter().filter(|line| line.outcome.agrees()).count();
+    assert_eq!((agreeing, lines.len()), (expected, expected), "\n{}", report::text(lines));
+}
+
+#[test]
+fn sentences_are_for_readers() {
+    let reworded = |family: &str, list: &str, ids: &[&str], name: &str| {
+        let copy = Copy::of(family, name);
+        copy.edit(|index| {
+            reword(index, "");
+            keep(index, list, ids);
+        });
+        copy.compare()
+    };
+    assert_all_agree(&reworded("ns2/tcp-droptail", "scenarios", &first_ids("ns2/tcp-droptail", 2), "words-a"), 2);
+    assert_all_agree(&reworded("ns2-2/handover", "scenarios", &["c-reno"], "words-b"), 1);
+    assert_all_agree(&reworded("ns2-2/satellite", "scenarios", &["iridium-c"], "words-c"), 1);
+    assert_all_agree(&reworded("eurane-2/rlc-am", "scenarios", &["dch64-both-ways"], "words-d"), 1);
+    assert_all_agree(&reworded("eurane-2/switch", "scenarios", &["trickle"], "words-e"), 1);
+}
+
+fn first_ids(family: &str, count: usize) -> Vec<&'static str> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference").join(family).join("index.json");
+    let index: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let ids = index["scenarios"].as_array().unwrap().iter().take(count);
+    ids.map(|one| &*one["id"].as_str().unwrap().to_owned().leak()).collect()
+}
+
+/// Rows of a table of runs have no order. Seeds of which nobody knows the draws: means are compared, and it is said.
+#[test]
+fn runs_whose_draws_are_not_known_are_compared_by_means() {
+    let copy = Copy::of("ns2/tfrc", "draws");
+    copy.edit(|index| {
+        index["exact_scenarios"] = json!([]);
+        keep(index, "statistical", &["loss-delay"]);
+    });
+    let rows = |line: &String| line.starts_with("0.1,0.03,");
+    copy.rows("loss-delay.csv", |lines| {
+        lines.retain(rows);
+        lines.reverse();
+    });
+    let known = copy.compare();
+    assert_eq!(known[0].outcome, Outcome::Same(20));
+    copy.rows("loss-delay.csv", |lines| {
+        for line in lines {
+            let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+            cells[2] = format!("{}", 900 + cells[2].parse::<u32>().unwrap());
+            *line = cells.join(",");
+        }
+    });
+    let unknown = copy.compare();
+    assert!(matches!(&unknown[0].outcome, Outcome::SameMeans(1, why) if why.contains("draws")), "{:?}", unknown[0]);
+    // Means that are wrong are seen.
+    copy.rows("loss-delay.csv", |lines| {
+        for line in lines {
+            let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+            cells[3] = format!("{}", 1.2 * cells[3].parse::<f64>().unwrap());
+            *line = cells.join(",");
+        }
+    });
+    assert!(matches!(copy.compare()[0].outcome, Outcome::Differs(..)));
+}
+
+/// A sample in the microsecond of an acknowledgement shows the window before it or after it; no third value will do.
+#[test]
+fn a_sample_that_coincides_with_an_event() {
+    let copy = Copy::of("ns2-2/handover", "sample");
+    let line = |copy: &Copy| copy.compare().remove(0);
+    assert!(matches!(line(&copy).outcome, Outcome::Same(_)), "{:?}", line(&copy));
+    let packed = std::fs::read(copy.0.join("c-reno.csv.gz")).unwrap();
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&packed[..]), &mut text).unwrap();
+    assert!(text.contains("\n4700000,0,X,74.6488,"));
+    std::fs::write(copy.0.join("c-reno.csv"), text.replace("\n4700000,0,X,74.6488,", "\n4700000,0,X,74.6422,"))
+        .unwrap();
+    copy.edit(|index| index["scenarios"][0]["file"] = json!("c-reno.csv"));
+    assert!(matches!(&line(&copy).outcome, Outcome::Differs(_, first) if first.contains("4700000 us")));
+}
+
+#[test]
+fn what_is_malformed_is_named() {
+    let failure = |copy: &Copy| match copy.compare().remove(0).outcome {
+        Outcome::Failed(why) => why,
+        other => panic!("{other:?}"),
+    };
+    let copy = Copy::of("eurane-2/switch", "malformed-a");
+    copy.rows("trickle.csv", |rows| rows[3] = "soon,TX,D,DATA,0,new,,".to_owned());
+    let why = failure(&copy);
+    assert!(why.contains("trickle.csv") && why.contains("row 4") && why.contains("soon"), "{why}");
+    copy.edit(|index| index["scenarios"][0]["dch"]["dl_tti_ms"] = json!("ten"));
+    let why = failure(&copy);
+    assert!(why.contains("ten"), "{why}");
+    let copy = Copy::of("ns2-2/satellite", "malformed-b");
+    copy.edit(|index| index["scenarios"][0]["initially_linked"] = json!(66));
+    assert!(failure(&copy).contains("initially_linked"));
+    std::fs::write(copy.0.join("index.json"), "{").unwrap();
+    assert!(failure(&copy).contains("index.json"));
+}
