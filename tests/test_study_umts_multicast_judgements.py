@@ -273,8 +273,8 @@ def cases():
                 yield "M13", f"{name} with {ues}", {TEMPORARY: but(of_temporary, mine, kbps=by)}
         yield "M16", f"× {name} with 10", {TEMPORARY: but(of_temporary, at(scheme=scheme), changes_per_minute=15.0)}
         yield "M18", f"{name}, of the bearer's rate", {PERMANENT: but(of_permanent, at(scheme=scheme), before_kbps=0.9)}
-        early = but(of_permanent, at(scheme=scheme), first_cut_s=0.5)
-        yield "M19", f"{name}: cut", {PERMANENT: early}
+        for by in (0.5, 4.0):
+            yield "M19", f"{name}: cut", {PERMANENT: but(of_permanent, at(scheme=scheme), first_cut_s=by)}
         for by in (0.3, 3.0):
             yield "M20", f"{name} cuts after", {PERMANENT: but(of_permanent, at(scheme=scheme), first_cut_s=by)}
         at_once = but(of_permanent, at(scheme=scheme), first_cut_s=0.1)

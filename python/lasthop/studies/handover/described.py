@@ -216,7 +216,7 @@ CLAIMS: Sequence[Claim[Measured]] = [
         "service that it had, in pairs of equal seed",
         "packets above 0 with each of the three; IntServ − SWAN and DiffServ − SWAN above 0",
         "“need to be repeated” leaves none of them without; Table I grades SWAN's dynamic behaviour above that of "
-        "the others",
+        "the others; a flow that the new link refuses is without its service until it is admitted again",
         _signalling,
         Null(
             "best effort in the place of each: nobody has anything to repeat",

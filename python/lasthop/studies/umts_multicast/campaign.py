@@ -310,4 +310,5 @@ class Explorer:
 
     def _data(self, reading: Reading) -> Data:
         mine: dict[str, Any] = {name: self.numbers[grid.name] for name, grid in _grids(self._plan, reading).items()}
-        return Data(reading.name, mine, taken(reading), touched(reading))
+        of = taken(reading)
+        return Data(reading.name, mine, of, touched(reading), of.background and self._plan.crowded)

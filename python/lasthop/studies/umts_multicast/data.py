@@ -60,6 +60,8 @@ class Data(Grids):
     taken: Taken = AS_STATED
     #: What each answer of the reading touches.
     touches: Sequence[frozenset[str]] = field(default=())
+    #: Whether §5.1 was run with all of Table I sending.
+    crowded: bool = True
 
     @property
     def sizes(self) -> Sequence[int]:

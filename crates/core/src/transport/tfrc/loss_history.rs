@@ -69,8 +69,10 @@ impl LossIntervals {
         }
     }
 
-    /// A further loss event begins at `seq`: the open interval closes.
+    /// A further loss event begins at `seq`: the open interval closes, discounted as the rate was when it was last computed, at the
+    /// packet before the loss.
     pub fn event(&mut self, seq: u64) {
+        self.loss_rate();
         self.later += 1;
         self.lossy.copy_within(0..INTERVALS - 1, 1);
         self.lossy[0] = self.last_lost - self.start + 1;
@@ -113,7 +115,8 @@ impl LossIntervals {
         self.open = (seq + 1).saturating_sub(self.start) as f64;
     }
 
-    /// The loss event rate (§5.4, §5.5); 0 without any loss.
+    /// The loss event rate (§5.4, §5.5); 0 without any loss. The mean with the open interval is over I_0 to I_(k-1), where k
+    /// intervals are closed, at most 8: it leaves the oldest out, whether there are 8 or fewer.
     pub fn loss_rate(&mut self) -> f64 {
         if self.count == 0 {
             return 0.0;
@@ -126,8 +129,8 @@ impl LossIntervals {
             let w = WEIGHTS[i] * factor;
             total += w * closed;
             weight += w;
-            if let Some(shifted) = WEIGHTS.get(i + 1) {
-                let w = shifted * factor;
+            if i + 1 < self.count {
+                let w = WEIGHTS[i + 1] * factor;
                 shifted_total += w * closed;
                 shifted_weight += w;
             }
@@ -334,6 +337,22 @@ mod tests {
         ] {
             let p = intervals(threshold, closed, open);
             assert!((p / expected - 1.0).abs() < 1e-5, "{name}: {p}, not {expected}");
+        }
+    }
+
+    /// §5.4 with k < 8 closed intervals: both sums have k terms, and the one with I_0 ends at I_(k-1).
+    #[test]
+    fn fewer_intervals_than_weights() {
+        for (name, threshold, closed, open, mean) in [
+            ("one: I_1", 1.0, vec![100], 40, 100.0),
+            ("one: I_0", 1.0, vec![100], 300, 300.0),
+            ("two: I_0, I_1", 1.0, vec![60, 100], 400, 250.0),
+            ("two, the oldest long", 1.0, vec![900, 100], 400, 500.0),
+            ("three, DF 100/300", 0.25, vec![100, 100, 100], 600, (600.0 + 200.0 / 3.0) / (1.0 + 2.0 / 3.0)),
+            ("five: weights 1, 1, 1, 1, 0.8", 1.0, vec![10, 20, 30, 40, 50], 150, (150.0 + 50.0 + 40.0 + 30.0 + 16.0) / 4.8),
+        ] {
+            let p = intervals(threshold, &closed, open);
+            assert!((p * mean - 1.0).abs() < 1e-12, "{name}: {}, not {mean}", 1.0 / p);
         }
     }
 
