@@ -12,26 +12,6 @@ pub(super) struct NextHop {
     pub to: Peer,
 }
 
-/// The next hop by destination.
-#[derive(Clone, Debug)]
-pub(super) enum Routes {
-    /// A node with only one way out: everything goes there.
-    Default(Option<NextHop>),
-    /// By the slot of the destination's root, as far as roots have been searched for.
-    Table(Vec<Onward>),
-}
-
-/// Where a packet goes on from a node that has several ways out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Onward {
-    /// There is no way.
-    Nowhere,
-    /// This way.
-    Over(NextHop),
-    /// The node is the root itself: to the leaf, if the destination is one.
-    Leaf,
-}
-
 /// The copies that a node makes of a group's packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutList {
@@ -68,7 +48,6 @@ pub(super) struct Node {
     pub name: String,
     /// Its interfaces: the medium and the peer there, by port.
     pub ports: Vec<(u32, Peer)>,
-    pub routes: Routes,
     /// Whether packets may be for it: it has an endpoint.
     pub is_destination: bool,
     /// Out-lists by group and sending node, sorted: each sender has a tree of its own.
@@ -82,7 +61,6 @@ impl Node {
         Self {
             name,
             ports: Vec::new(),
-            routes: Routes::Default(None),
             is_destination: false,
             groups: Vec::new(),
             sockets: vec![None; usize::from(FIRST_FREE_PORT)],

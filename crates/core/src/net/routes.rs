@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use crate::engine::Duration;
 
-use super::node::{NextHop, Node, Onward, Routes};
+use super::node::NextHop;
 use super::packet::NodeId;
 
 /// A way out of a node.
@@ -21,9 +21,31 @@ pub(super) struct Way {
     pub delay: Duration,
 }
 
+/// Where a packet goes on from a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Onward {
+    /// There is no way.
+    Nowhere,
+    /// This way.
+    Over(NextHop),
+    /// The node is the root itself: to the leaf, if the destination is one.
+    Leaf,
+}
+
+/// The next hops out of a node, by the slot of the destination's root, as far as roots have been searched for. Out of a leaf
+/// there is one.
+#[derive(Clone, Debug)]
+struct Row {
+    onward: Vec<Onward>,
+    /// What of a slot counts: nothing at a leaf, all elsewhere.
+    mask: u32,
+}
+
 /// The ways as they were at one time, and what has been searched for in them.
 pub(super) struct Ways {
     graph: Graph,
+    /// By node number.
+    rows: Vec<Row>,
     /// By the number of a destination: the slot of its root, or none yet.
     slots: Vec<u32>,
     /// The slot of each root, by its number.
@@ -43,45 +65,54 @@ impl Ways {
     /// The ways out of each node; nothing has been searched for.
     pub fn new(out: Vec<Vec<Way>>) -> Self {
         let (nodes, graph) = (out.len(), Graph::new(out));
-        let leaves = graph.to_leaves();
-        Self { graph, slots: vec![NONE; nodes], roots: vec![NONE; nodes], leaves, taken: 0 }
+        let rows = (0..).take(nodes).map(|number| match graph.only_way(NodeId(number)) {
+            Some(hop) => Row { onward: vec![Onward::Over(hop)], mask: 0 },
+            None => Row { onward: Vec::new(), mask: u32::MAX },
+        });
+        let (rows, leaves) = (rows.collect(), graph.to_leaves());
+        Self { graph, rows, slots: vec![NONE; nodes], roots: vec![NONE; nodes], leaves, taken: 0 }
     }
 
-    /// What a node's table is before anything has been searched for.
-    pub fn of_node(&self, node: NodeId) -> Routes {
-        self.graph.only_way(node).map_or_else(|| Routes::Table(Vec::new()), |hop| Routes::Default(Some(hop)))
-    }
-
-    /// The next hop by a node's table; `None` if the destination has not been searched for.
-    #[inline]
-    pub fn look_up(&self, routes: &Routes, destination: NodeId) -> Option<Option<NextHop>> {
-        match routes {
-            Routes::Default(hop) => Some(*hop),
-            Routes::Table(hops) => match hops.get(*self.slots.get(destination.0 as usize)? as usize)? {
-                Onward::Over(hop) => Some(Some(*hop)),
-                Onward::Nowhere => Some(None),
-                Onward::Leaf => Some(self.leaves[destination.0 as usize]),
-            },
+    /// The hop out of a node, if it is known and does not lead from a root to its leaf.
+    #[inline(always)]
+    pub fn plain_hop(&self, node: NodeId, destination: NodeId) -> Option<&NextHop> {
+        let row = &self.rows[node.0 as usize];
+        let slot = self.slots[destination.0 as usize] & row.mask;
+        match row.onward.get(slot as usize) {
+            Some(Onward::Over(hop)) => Some(hop),
+            _ => None,
         }
     }
 
-    /// Searches for the ways to a destination, and writes them into the tables of all nodes.
-    pub fn search(&mut self, destination: NodeId, nodes: &mut [Node]) {
+    /// The hop out of a node to a destination; it is searched for if nobody has yet.
+    pub fn hop(&mut self, node: NodeId, destination: NodeId) -> Option<NextHop> {
+        if self.slots[destination.0 as usize] == NONE {
+            self.search(destination);
+        }
+        let row = &self.rows[node.0 as usize];
+        match row.onward[(self.slots[destination.0 as usize] & row.mask) as usize] {
+            Onward::Over(hop) => Some(hop),
+            Onward::Leaf => self.leaves[destination.0 as usize],
+            Onward::Nowhere => None,
+        }
+    }
+
+    /// Searches for the ways to a destination.
+    fn search(&mut self, destination: NodeId) {
         let root = self.graph.root(destination);
         if self.roots[root.0 as usize] == NONE {
-            if u64::from(self.taken + 1) * nodes.len() as u64 > MOST_ENTRIES && self.taken > 0 {
-                self.forget(nodes);
+            if u64::from(self.taken + 1) * self.rows.len() as u64 > MOST_ENTRIES && self.taken > 0 {
+                self.forget();
             }
             let first = self.graph.hops_to(root);
-            for (node, hop) in nodes.iter_mut().zip(first) {
-                if let Routes::Table(hops) = &mut node.routes {
-                    hops.push(hop.map_or(Onward::Nowhere, Onward::Over));
-                }
+            for (row, hop) in self.rows.iter_mut().zip(first).filter(|(row, _)| row.mask > 0) {
+                row.onward.push(hop.map_or(Onward::Nowhere, Onward::Over));
             }
-            if let Routes::Table(hops) = &mut nodes[root.0 as usize].routes
-                && let Some(own) = hops.last_mut()
+            let own = &mut self.rows[root.0 as usize];
+            if own.mask > 0
+                && let Some(last) = own.onward.last_mut()
             {
-                *own = Onward::Leaf;
+                *last = Onward::Leaf;
             }
             self.roots[root.0 as usize] = self.taken;
             self.taken += 1;
@@ -89,14 +120,12 @@ impl Ways {
         self.slots[destination.0 as usize] = self.roots[root.0 as usize];
     }
 
-    fn forget(&mut self, nodes: &mut [Node]) {
+    fn forget(&mut self) {
         self.slots.fill(NONE);
         self.roots.fill(NONE);
         self.taken = 0;
-        for node in nodes {
-            if let Routes::Table(hops) = &mut node.routes {
-                hops.clear();
-            }
+        for row in self.rows.iter_mut().filter(|row| row.mask > 0) {
+            row.onward.clear();
         }
     }
 }

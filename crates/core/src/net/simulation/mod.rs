@@ -18,6 +18,7 @@ pub use error::RunError;
 pub use groups::{Group, Part, Trees};
 
 use std::collections::VecDeque;
+use std::slice::from_ref;
 
 use crate::engine::{FloatTime, Instant, Target};
 
@@ -285,8 +286,7 @@ impl Simulation {
             }
             ENDPOINT => self.wake_endpoint(index),
             SOURCE => self.wake_source(index),
-            _ if target == LOSSES => self.tell_losses(),
-            _ => self.bring_home(),
+            _ => self.wake_network(target),
         }
     }
 
@@ -308,24 +308,44 @@ impl Simulation {
         match self.core.packet(&pkt).to {
             Address::Node(destination) if destination == node => self.deliver_at(node, via, pkt),
             Address::Node(destination) => {
-                if self.core.is_observed() {
-                    let packet = self.core.packet(&pkt).clone();
-                    self.core.observe(&Observation::Forwarded { node, packet: &packet });
+                if self.core.is_observed() || self.routes_by_packet {
+                    return self.forward_watched(node, destination, pkt);
                 }
-                if self.routes_by_packet {
-                    self.find_ways();
-                    // A node with one way out would send on what arrives nowhere.
-                    if !self.reaches(node, destination) {
-                        return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
+                match self.ways.plain_hop(node, destination) {
+                    Some(hop) => {
+                        self.media[hop.medium as usize].accept(&mut self.core, hop.from, from_ref(&hop.to), pkt);
                     }
+                    None => self.forward_anew(node, destination, pkt),
                 }
-                let Some(hop) = self.hop(node, destination) else {
-                    return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
-                };
-                self.media[hop.medium as usize].accept(&mut self.core, hop.from, &[hop.to], pkt);
             }
             Address::Group(group) => self.replicate(node, via, group, pkt),
         }
+    }
+
+    /// The same where somebody looks, or where ways change all the time.
+    #[inline(never)]
+    fn forward_watched(&mut self, node: NodeId, destination: NodeId, pkt: Pkt) {
+        if self.core.is_observed() {
+            let packet = self.core.packet(&pkt).clone();
+            self.core.observe(&Observation::Forwarded { node, packet: &packet });
+        }
+        if self.routes_by_packet {
+            self.find_ways();
+            // A node with one way out would send on what arrives nowhere.
+            if !self.reaches(node, destination) {
+                return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
+            }
+        }
+        self.forward_anew(node, destination, pkt);
+    }
+
+    /// A packet goes from a root to its leaf, or where nobody has searched for the way yet.
+    #[inline(never)]
+    fn forward_anew(&mut self, node: NodeId, destination: NodeId, pkt: Pkt) {
+        let Some(hop) = self.hop(node, destination) else {
+            return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
+        };
+        self.media[hop.medium as usize].accept(&mut self.core, hop.from, &[hop.to], pkt);
     }
 
     /// A multicast packet enters each medium of the out-list once, and stays here if endpoints
@@ -361,23 +381,31 @@ impl Simulation {
         }
     }
 
-    /// A packet is for an endpoint at `node`. Machines of one node may talk to one another a few times before anything
-    /// else happens; what goes on beyond that comes in events.
-    #[inline]
+    /// A packet is for an endpoint at `node`.
+    #[inline(never)]
     fn deliver_at(&mut self, node: NodeId, via: Port, pkt: Pkt) {
-        if via == Port::LOCAL && self.nested == MOST_NESTED {
-            self.home.push_back(Arrival { node, via, pkt });
+        if via == Port::LOCAL { self.deliver_home(node, pkt) } else { self.deliver(node, via, pkt) }
+    }
+
+    /// A packet is for an endpoint at the node that made it. Machines of one node may talk to one another a few times before
+    /// anything else happens; what goes on beyond that comes in events.
+    #[inline(never)]
+    fn deliver_home(&mut self, node: NodeId, pkt: Pkt) {
+        if self.nested == MOST_NESTED {
+            self.home.push_back(Arrival { node, via: Port::LOCAL, pkt });
             let now = self.core.now();
             return self.core.arm(HOME, now, now);
         }
         self.nested += 1;
-        self.deliver(node, via, pkt);
+        self.deliver(node, Port::LOCAL, pkt);
         self.nested -= 1;
     }
 
     #[inline(never)]
-    fn bring_home(&mut self) {
-        if let Some(Arrival { node, via, pkt }) = self.home.pop_front() {
+    fn wake_network(&mut self, target: Target) {
+        if target == LOSSES {
+            self.tell_losses();
+        } else if let Some(Arrival { node, via, pkt }) = self.home.pop_front() {
             self.deliver(node, via, pkt);
         }
     }

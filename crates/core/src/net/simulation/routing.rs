@@ -25,29 +25,13 @@ impl Simulation {
 
     /// Takes the present ways; what leads where is searched for when it is asked.
     pub(super) fn find_ways(&mut self) {
-        let ways = Ways::new(self.ways_out());
-        for (node, number) in self.nodes.iter_mut().zip(0..) {
-            node.routes = ways.of_node(NodeId(number));
-        }
-        self.ways = ways;
+        self.ways = Ways::new(self.ways_out());
     }
 
-    /// The hop out of a node to a destination.
-    #[inline]
+    /// The hop out of a node to a destination. Only what is a destination is searched for.
     pub(super) fn hop(&mut self, node: NodeId, destination: NodeId) -> Option<NextHop> {
-        match self.ways.look_up(&self.nodes[node.0 as usize].routes, destination) {
-            Some(hop) => hop,
-            None => self.search(node, destination),
-        }
-    }
-
-    #[cold]
-    fn search(&mut self, node: NodeId, destination: NodeId) -> Option<NextHop> {
-        if !self.nodes[destination.0 as usize].is_destination {
-            return None;
-        }
-        self.ways.search(destination, &mut self.nodes);
-        self.ways.look_up(&self.nodes[node.0 as usize].routes, destination).flatten()
+        let plain = self.ways.plain_hop(node, destination).copied();
+        plain.or_else(|| self.nodes[destination.0 as usize].is_destination.then(|| self.ways.hop(node, destination))?)
     }
 
     /// The ways out of each node.
