@@ -8,6 +8,8 @@ use lasthop_core::profile::Profile;
 use lasthop_core::scenario::registry::{LossModel, Queue, Source, Transport};
 use lasthop_core::scenario::types::{self, Scenario};
 use lasthop_core::traffic::{file, greedy};
+use lasthop_core::transport::congestion::{Congestion, vegas};
+use lasthop_core::transport::tcp::recovery::{Recovery, fack};
 use lasthop_core::transport::tcp::{self, config};
 use lasthop_core::transport::tfrc;
 use serde_json::Value;
@@ -202,8 +204,8 @@ fn transport(tcp: &Tcp, flow: &Flow) -> Result<tcp::Config, Obstacle> {
         idle_restart: None,
         timestamps: None,
         tcp: tcp.clone(),
-        fack: config::Fack::default(),
-        vegas: config::Vegas::default(),
+        fack: fack::Config::default(),
+        vegas: vegas::Config::default(),
     };
     for (name, value) in &tcp.others {
         settled.set(name, value)?;
@@ -254,8 +256,8 @@ fn transport(tcp: &Tcp, flow: &Flow) -> Result<tcp::Config, Obstacle> {
             order: config::RtoOrder::Rfc,
         },
         guard,
-        fack,
-        vegas,
+        recovery: (variant == config::Variant::Fack).then_some(Recovery::Fack(fack)),
+        congestion: (variant == config::Variant::Vegas).then_some(Congestion::Vegas(vegas)),
         boot_time: flow.boot_time,
         ..tcp::Config::default()
     })
@@ -329,8 +331,8 @@ struct Settled {
     guard: Option<bool>,
     idle_restart: Option<config::IdleRestart>,
     timestamps: Option<bool>,
-    fack: config::Fack,
-    vegas: config::Vegas,
+    fack: fack::Config,
+    vegas: vegas::Config,
 }
 
 impl Settled {

@@ -1,10 +1,12 @@
 //! A parameter that makes no sense beside its neighbours, as a configuration finds it.
 
+use std::borrow::Cow;
+
 /// What a configuration's check finds wrong. What a single value must be, its type says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The parameter, below the configuration: `rto.min`.
-    pub field: &'static str,
+    pub field: Cow<'static, str>,
     /// What is wrong, in one sentence without a full stop.
     pub message: String,
     /// What was expected, or what to write instead. May be empty.
@@ -14,12 +16,18 @@ pub struct Fault {
 impl Fault {
     /// A fault of the parameter `field`.
     pub fn new(field: &'static str, message: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self { field, message: message.into(), expected: expected.into() }
+        Self { field: field.into(), message: message.into(), expected: expected.into() }
     }
 
     /// The same fault, found in the configuration that is the parameter `field`.
     #[must_use]
     pub fn inside(self, field: &'static str) -> Self {
-        Self { message: format!("{}: {}", self.field, self.message), field, ..self }
+        Self { message: format!("{}: {}", self.field, self.message), field: field.into(), ..self }
+    }
+
+    /// The same fault, with the path of the configuration in front of the parameter's.
+    #[must_use]
+    pub fn below(self, path: &str) -> Self {
+        Self { field: format!("{path}.{}", self.field).into(), ..self }
     }
 }

@@ -1,5 +1,6 @@
 //! Transport protocols: sans-IO endpoints, and the modules that they share.
 
+pub mod congestion;
 pub mod dccp;
 pub mod half_connection;
 pub(crate) mod limits;

@@ -10,7 +10,9 @@ use lasthop_core::engine::{Duration, Instant, Streams};
 use lasthop_core::net::{
     Action, Address, Endpoint, FlowId, Hears, Histogram, NodeId, Notice, Packet, Port, Probe, Seat, Socket,
 };
-use lasthop_core::transport::tcp::config::{CwndAtTrigger, Fack, Rto, Variant};
+use lasthop_core::transport::tcp::config::{Rto, Variant};
+use lasthop_core::transport::tcp::recovery::Recovery;
+use lasthop_core::transport::tcp::recovery::fack::{self, CwndAtTrigger};
 use lasthop_core::transport::tcp::{Config, ns2};
 
 const SERIALISE: Duration = Duration::from_millis(1);
@@ -155,7 +157,10 @@ fn config(variant: Variant) -> Config {
         variant: Some(variant),
         rto: Rto { min: Some(Duration::from_secs(1)), ..Rto::default() },
         boot_time: Some(0.0),
-        fack: Fack { cwnd_at_trigger: Some(CwndAtTrigger::Half), ..Fack::default() },
+        recovery: (variant == Variant::Fack).then_some(Recovery::Fack(fack::Config {
+            cwnd_at_trigger: Some(CwndAtTrigger::Half),
+            ..fack::Config::default()
+        })),
         ..Config::default()
     }
 }

@@ -75,8 +75,7 @@ impl Config {
     /// # Errors
     /// The first that does not.
     pub fn check(&self) -> Result<(), Fault> {
-        let fault =
-            |field, message: String, expected: &str| Err(Fault { field, message, expected: expected.to_owned() });
+        let fault = |field, message: String, expected: &str| Err(Fault::new(field, message, expected));
         if !(1..=PREAMBLES).contains(&self.channels) {
             return fault("channels", format!("{} common packet channels", self.channels), "expected 1 to 16");
         }

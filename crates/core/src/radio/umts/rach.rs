@@ -44,7 +44,7 @@ impl Aloha {
             return Ok(());
         }
         let message = format!("{} signatures", self.signatures);
-        Err(Fault { field: "signatures", message, expected: "expected 1 to 16".to_owned() })
+        Err(Fault { field: "signatures".into(), message, expected: "expected 1 to 16".to_owned() })
     }
 
     /// Where a preamble goes in the interval that begins at `now`: slot × 16 + signature.

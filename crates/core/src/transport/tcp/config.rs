@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Duration, Fault};
 use crate::profile::Profile;
+use crate::transport::congestion::{self, Congestion, Custom, cubic, vegas, xcp};
 use crate::transport::limits;
 
+use super::recovery::{self, Recovery, fack, newreno, sack, tahoe};
 use super::settings::parts;
 
 /// TCP. What is left out is as the profile says.
@@ -20,12 +22,15 @@ pub struct Config {
     /// in profile `rfc`, `newreno` in profile `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
-    /// Loss recovery apart from the variant (profile `rfc` only).
+    /// Loss recovery, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
-    /// Congestion control apart from the variant (profile `rfc` only).
+    /// Congestion control, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Congestion>,
+    /// A congestion control that no scenario file can name, in the place of the named one (profile `rfc` only).
+    #[serde(skip)]
+    pub custom: Option<Custom>,
     /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). If the source
     /// chooses another for a connection, what is stated here is the most.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,14 +83,6 @@ pub struct Config {
     /// down, as ns-2 did before 2006. On.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exact_half: Option<bool>,
-    /// FACK only.
-    pub fack: Fack,
-    /// Vegas only.
-    pub vegas: Vegas,
-    /// CUBIC only.
-    pub cubic: Cubic,
-    /// XCP only.
-    pub xcp: Xcp,
     /// Profile `ns2`: the phase of the sender's clock ticks, which ns-2 draws uniformly from one
     /// tick. Drawn likewise if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,36 +115,35 @@ pub enum Variant {
     Xcp,
 }
 
-/// What decides which segments are lost and what is resent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Recovery {
-    /// Go back to the first unacknowledged segment.
-    Tahoe,
-    /// Leave recovery at the first new acknowledgement.
-    Reno,
-    /// Stay until everything sent at the loss is acknowledged (RFC 6582).
-    NewReno,
-    /// Scoreboard and pipe (RFC 6675).
-    Sack,
-    /// Forward-most acknowledged data (Mathis, Mahdavi 1996).
-    Fack,
-    /// Send times of the segments, with a fine-grained timeout (Brakmo, Peterson 1995).
-    Vegas,
-}
+impl Variant {
+    /// Its name in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tahoe => "tahoe",
+            Self::Reno => "reno",
+            Self::NewReno => "newreno",
+            Self::Sack => "sack",
+            Self::Fack => "fack",
+            Self::Vegas => "vegas",
+            Self::Cubic => "cubic",
+            Self::Xcp => "xcp",
+        }
+    }
 
-/// What decides how much may be in flight, and how fast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Congestion {
-    /// Slow start and additive increase, multiplicative decrease (RFC 5681).
-    Reno,
-    /// Delay-based (Brakmo, Peterson 1995).
-    Vegas,
-    /// Cubic growth in time (RFC 9438).
-    Cubic,
-    /// As routers say (Katabi, Handley, Rohrs 2002): the links need queues of this name.
-    Xcp,
+    /// The pair that it is, with the usual parameters.
+    pub fn parts(self) -> (Recovery, Congestion) {
+        let reno = Congestion::Reno(congestion::reno::Config {});
+        match self {
+            Self::Tahoe => (Recovery::Tahoe(tahoe::Config {}), reno),
+            Self::Reno => (Recovery::Reno(recovery::reno::Config {}), reno),
+            Self::NewReno => (Recovery::NewReno(newreno::Config {}), reno),
+            Self::Sack => (Recovery::Sack(sack::Config {}), reno),
+            Self::Fack => (Recovery::Fack(fack::Config::default()), reno),
+            Self::Vegas => (Recovery::Vegas(recovery::vegas::Config {}), Congestion::Vegas(vegas::Config::default())),
+            Self::Cubic => (Recovery::Sack(sack::Config {}), Congestion::Cubic(cubic::Config::default())),
+            Self::Xcp => (Recovery::NewReno(newreno::Config {}), Congestion::Xcp(xcp::Config::default())),
+        }
+    }
 }
 
 /// How a connection opens.
@@ -236,76 +232,6 @@ pub enum RtoOrder {
     Thesis,
 }
 
-/// FACK's own parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Fack {
-    /// The window when recovery begins. `rfc`: `half`. `ns2`: `one`, as ns-2.35 does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwnd_at_trigger: Option<CwndAtTrigger>,
-    /// Reduce the window gradually, one segment for two acknowledgements (rampdown). Off.
-    pub rampdown: bool,
-    /// Halve the window twice if the loss hit in slow start (overdamping). Off.
-    pub overdamping: bool,
-}
-
-/// FACK's window when recovery begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CwndAtTrigger {
-    /// Half of it.
-    Half,
-    /// One segment.
-    One,
-}
-
-/// Vegas' thresholds, in segments.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Vegas {
-    /// Below this many queued segments the window grows. 1.
-    pub alpha: f64,
-    /// Above this many it shrinks. 3.
-    pub beta: f64,
-    /// Above this many slow start ends. 1.
-    pub gamma: f64,
-}
-
-impl Default for Vegas {
-    fn default() -> Self {
-        Self { alpha: 1.0, beta: 3.0, gamma: 1.0 }
-    }
-}
-
-/// CUBIC's constants (RFC 9438 §4).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Cubic {
-    /// C, in segments per second cubed. 0.4 (§5.1).
-    pub c: f64,
-    /// Multiplicative decrease factor β. 0.7 (§4.6).
-    pub beta: f64,
-    /// Release of bandwidth for new flows (§4.7). On.
-    pub fast_convergence: bool,
-    /// HyStart++ in the initial slow start (§4.10; RFC 9406). On.
-    pub hystart: bool,
-}
-
-impl Default for Cubic {
-    fn default() -> Self {
-        Self { c: 0.4, beta: 0.7, fast_convergence: true, hystart: true }
-    }
-}
-
-/// XCP's sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Xcp {
-    /// Keep a rate instead of a window: feedback is added to it, and segments leave at it whatever
-    /// is in flight. Profile `rfc` only. Off.
-    pub rate_based: bool,
-}
-
 impl Config {
     /// What does not make sense under `profile`, the first of it.
     pub fn faults(&self, profile: Profile) -> Option<Fault> {
@@ -313,20 +239,30 @@ impl Config {
         unknown
             .or_else(|| self.out_of_range(profile))
             .or_else(|| self.rto.faults())
-            .or_else(|| self.vegas.faults())
-            .or_else(|| self.cubic.faults())
+            .or_else(|| self.congestion_faults())
+    }
+
+    fn congestion_faults(&self) -> Option<Fault> {
+        let chosen = self.congestion.as_ref()?;
+        chosen.config().check().err().map(|fault| fault.below(&format!("congestion.{}", chosen.name())))
     }
 
     fn unknown_to_ns2(&self) -> Option<Fault> {
         const STANDARD: &str = "it exists in profile \"rfc\" only";
         const PAIRS: &str = "profile \"ns2\" knows only the usual pairs: choose a variant";
         let xcp = self.variant == Some(Variant::Xcp);
+        let (recovery, congestion) = self.variant.unwrap_or(Variant::NewReno).parts();
+        let rate_based = matches!(&self.congestion, Some(Congestion::Xcp(xcp)) if xcp.rate_based);
         let halfway = "choose partial, data_on_syn or none";
         first([
             (self.variant == Some(Variant::Cubic), "variant", "ns-2's TCP has no CUBIC", STANDARD),
-            (self.recovery.is_some(), "recovery", PAIRS, STANDARD),
-            (self.congestion.is_some(), "congestion", PAIRS, STANDARD),
-            (self.cubic != Cubic::default(), "cubic", "ns-2's TCP has no CUBIC", STANDARD),
+            (self.recovery.as_ref().is_some_and(|one| one.name() != recovery.name()), "recovery", PAIRS, STANDARD),
+            (
+                self.custom.is_some() || self.congestion.as_ref().is_some_and(|one| one.name() != congestion.name()),
+                "congestion",
+                PAIRS,
+                STANDARD,
+            ),
             (self.handshake == Some(Handshake::Full), "handshake", "ns-2's connections open halfway", halfway),
             (
                 self.idle_restart == Some(IdleRestart::Rfc5681),
@@ -341,7 +277,7 @@ impl Config {
                 "ns-2's XCP measures round-trip times by time stamps",
                 "leave them on",
             ),
-            (self.xcp.rate_based, "xcp.rate_based", "ns-2's XCP keeps a window", STANDARD),
+            (rate_based, "congestion.xcp.rate_based", "ns-2's XCP keeps a window", STANDARD),
             (self.dsack == Some(true), "dsack", "ns-2's receiver does not report duplicates", STANDARD),
             (
                 self.ack.every.is_some_and(|every| every > 2),
@@ -355,7 +291,7 @@ impl Config {
     fn unknown_to_the_standards(&self) -> Option<Fault> {
         const SIMULATOR: &str = "it exists in profile \"ns2\" only";
         let (recovery, congestion) = parts(self);
-        let xcp = congestion == Congestion::Xcp;
+        let xcp = congestion.config().is_explicit();
         first([
             (self.boot_time.is_some(), "boot_time", "the standards' clocks have no phase", SIMULATOR),
             (self.overhead.is_some(), "overhead", "the standards know no random delay before sending", SIMULATOR),
@@ -366,16 +302,10 @@ impl Config {
                 SIMULATOR,
             ),
             (
-                xcp && matches!(recovery, Recovery::Sack | Recovery::Fack),
+                xcp && recovery.config().reads_sack(),
                 "recovery",
                 "XCP's header takes the place of SACK blocks",
                 "choose newreno, reno or tahoe",
-            ),
-            (
-                !xcp && self.xcp != Xcp::default(),
-                "xcp",
-                "the congestion control is another",
-                "choose congestion = \"xcp\"",
             ),
         ])
     }
@@ -425,33 +355,6 @@ impl Rto {
             (zero(self.granularity), "rto.granularity", "a clock's granularity is more than zero", ""),
             (self.max.is_some_and(|most| most < least), "rto.max", "rto.max is less than rto.min", ""),
         ])
-    }
-}
-
-impl Vegas {
-    fn faults(&self) -> Option<Fault> {
-        for (field, value) in [("vegas.alpha", self.alpha), ("vegas.beta", self.beta), ("vegas.gamma", self.gamma)] {
-            if !(0.0..=1e9).contains(&value) {
-                return Some(Fault::new(field, format!("{field} is {value}"), "expected a number of segments"));
-            }
-        }
-        let Self { alpha, beta, .. } = self;
-        (alpha > beta).then(|| {
-            Fault::new("vegas.alpha", format!("vegas.alpha ({alpha}) is greater than vegas.beta ({beta})"), "")
-        })
-    }
-}
-
-impl Cubic {
-    fn faults(&self) -> Option<Fault> {
-        if !(self.c > 0.0 && self.c <= 1e6) {
-            return Some(Fault::new("cubic.c", format!("cubic.c is {}", self.c), "expected a number above 0"));
-        }
-        if !(self.beta > 0.0 && self.beta < 1.0) {
-            let expected = "expected a number between 0 and 1";
-            return Some(Fault::new("cubic.beta", format!("cubic.beta is {}", self.beta), expected));
-        }
-        None
     }
 }
 

@@ -2,7 +2,6 @@
 //! what the standards say, counted in bytes, in the files beside it.
 
 pub mod config;
-pub mod congestion;
 pub mod delivery;
 pub mod ns2;
 pub mod receiver;
@@ -39,10 +38,11 @@ impl TransportConfig for Config {
 
     fn label(&self, profile: Profile) -> String {
         if self.profile.unwrap_or(profile).is_ns2() {
-            return format!("tcp {}", name(self.variant.unwrap_or(config::Variant::NewReno)));
+            return format!("tcp {}", self.variant.unwrap_or(config::Variant::NewReno).name());
         }
         let (recovery, congestion) = settings::parts(self);
-        format!("tcp {}+{}", name(recovery), name(congestion))
+        let congestion = self.custom.as_ref().map_or(congestion.name(), |custom| &custom.name);
+        format!("tcp {}+{congestion}", recovery.name())
     }
 
     fn sends_datagrams(&self) -> bool {
@@ -60,9 +60,4 @@ impl TransportConfig for Config {
     fn check(&self, profile: Profile) -> Result<(), Fault> {
         self.faults(self.profile.unwrap_or(profile)).map_or(Ok(()), Err)
     }
-}
-
-/// A choice as it is written in a scenario.
-fn name(choice: impl std::fmt::Debug) -> String {
-    format!("{choice:?}").to_lowercase()
 }

@@ -13,8 +13,10 @@ use crate::net::{
     Timed, Words,
 };
 
-use super::config::{Config, Congestion, Handshake};
-use super::settings::{FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES, XCP_BYTES};
+use crate::transport::congestion::xcp;
+
+use super::config::{Config, Handshake};
+use super::settings::{FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES};
 
 /// How many blocks are remembered in the order of their reports. RFC 2018 §4 asks for the most
 /// recently reported first; those beyond are filled in by sequence number.
@@ -215,8 +217,8 @@ impl Receiver {
             size += (2 + 8 * sack.len() as u32).next_multiple_of(4);
             header.options = TcpOptions::Sack(sack);
         }
-        if self.settings.congestion == Congestion::Xcp {
-            size += XCP_BYTES;
+        if self.settings.explicit {
+            size += xcp::HEADER_BYTES;
             header.options = TcpOptions::Feedback(Words::new(std::mem::take(&mut state.granted)));
         }
         header.seq = u64::from(!reply.syn);

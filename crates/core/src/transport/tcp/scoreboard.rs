@@ -127,12 +127,20 @@ pub struct Scoreboard {
     short: u32,
     /// The blocks of the last acknowledgement, which need not be read again.
     seen: [(u64, u64); SackBlocks::MAX],
+    /// Segments newly marked lost, each with what was lost with it so far, if somebody wants to hear of them.
+    newly_lost: Option<Vec<(Id, u64)>>,
 }
 
 impl Scoreboard {
-    /// An empty board for segments of at most `smss` bytes.
-    pub fn new(smss: u32) -> Self {
-        Self { smss, ..Self::default() }
+    /// An empty board for segments of at most `smss` bytes; `notes_lost` says whether somebody hears of each lost segment.
+    pub fn new(smss: u32, notes_lost: bool) -> Self {
+        Self { smss, newly_lost: notes_lost.then(Vec::new), ..Self::default() }
+    }
+
+    /// Segments marked lost since this was called last, in the order in which they were, each with the bytes lost so far, its own
+    /// included.
+    pub fn take_newly_lost(&mut self) -> Vec<(Id, u64)> {
+        self.newly_lost.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Bytes sent and not acknowledged cumulatively: FlightSize (RFC 5681 §2).
@@ -422,6 +430,9 @@ impl Scoreboard {
         segment.marks = (marks | LOST) & !RESENT;
         if marks & LOST == 0 || marks & RESENT != 0 {
             self.total_lost += len;
+            if let Some(newly_lost) = &mut self.newly_lost {
+                newly_lost.push((id, self.total_lost));
+            }
         }
         self.lost += if marks & LOST == 0 { len } else { 0 };
         self.resent -= if marks & RESENT != 0 { len } else { 0 };
@@ -486,7 +497,7 @@ mod tests {
 
     /// A board with `n` segments of 1000 bytes in flight from sequence number 0, sent at `i` ns.
     fn board(n: u64) -> Scoreboard {
-        let mut board = Scoreboard::new(SMSS);
+        let mut board = Scoreboard::new(SMSS, false);
         for i in 0..n {
             board.push(Segment::new(i * 1000, SMSS, false, Instant::from_nanos(i)));
         }
@@ -524,7 +535,7 @@ mod tests {
 
     #[test]
     fn three_separate_short_sequences_mark_a_segment_lost() {
-        let mut board = Scoreboard::new(SMSS);
+        let mut board = Scoreboard::new(SMSS, false);
         for i in 0..8 {
             board.push(Segment::new(i * 100, 100, false, Instant::ZERO));
         }

@@ -1,7 +1,7 @@
 //! The sending end of a connection: sequence space, handshake, sending rule, timers, FIN.
 //!
 //! What is lost is [`recovery`](super::recovery)'s business, how much may be in flight is
-//! [`congestion`](super::congestion)'s, what is known of each segment the
+//! [congestion control](crate::transport::congestion)'s, what is known of each segment the
 //! [`scoreboard`](super::scoreboard)'s. Segments are cut once and sent again as they were cut.
 //! Simplifications: options of the SYN take no bytes; one direction is closed, and TIME-WAIT is
 //! left out.
@@ -111,8 +111,10 @@ impl Endpoint for Sender {
             return;
         }
         self.burst = self.settings.max_burst;
-        if let TcpOptions::Feedback(change) = header.options {
-            self.c.congestion.on_feedback(change.get());
+        if let TcpOptions::Feedback(change) = header.options
+            && let Some(explicit) = self.c.congestion.explicit()
+        {
+            explicit.on_feedback(change.get());
             self.c.refresh();
         }
         if self.c.phase == Phase::Open {

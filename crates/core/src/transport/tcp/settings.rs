@@ -4,7 +4,10 @@
 use crate::engine::Duration;
 use crate::net::TcpFlags;
 
-use super::config::{Config, Congestion, Fack, Handshake, IdleRestart, Recovery, Spurious, Variant};
+use crate::transport::congestion::{Congestion, CongestionControl, Custom, Seat, xcp};
+
+use super::config::{Config, Handshake, IdleRestart, Spurious, Variant};
+use super::recovery::Recovery;
 use super::rto::RtoConfig;
 
 /// Header bytes of a segment without options: IPv4 and TCP. Also the size of a SYN and of a FIN;
@@ -14,20 +17,19 @@ pub const HEADER_BYTES: u32 = 40;
 /// What the time-stamp option adds to every segment (RFC 7323 §3, padded as in its Appendix A).
 pub const TIMESTAMP_BYTES: u32 = 12;
 
-/// What XCP's congestion header adds to every packet, between IP and TCP (draft-falk-xcp-spec; ns-2's
-/// `XCP_HDR_LEN`).
-pub const XCP_BYTES: u32 = 20;
-
 /// The first data byte's sequence number; 0 is the SYN's.
 pub const FIRST_BYTE: u64 = 1;
 
 /// The parameters of a connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who is lost, and what is resent.
+    /// Which segments are lost, and what is resent.
     pub recovery: Recovery,
-    /// How much may be in flight.
-    pub congestion: Congestion,
+    /// How much may be in flight, but for [`Settings::custom`].
+    congestion: Congestion,
+    custom: Option<Custom>,
+    /// Whether packets carry XCP's congestion header.
+    pub explicit: bool,
     /// SMSS: payload bytes of a full segment.
     pub smss: u32,
     /// The most that it can be, if the source asks for another.
@@ -66,14 +68,6 @@ pub struct Settings {
     pub rto: RtoConfig,
     /// No new fast retransmit before everything sent at the last loss is acknowledged.
     pub guard: bool,
-    /// FACK's own.
-    pub fack: Fack,
-    /// Vegas' own.
-    pub vegas: super::config::Vegas,
-    /// CUBIC's own.
-    pub cubic: super::config::Cubic,
-    /// XCP's own.
-    pub xcp: super::config::Xcp,
 }
 
 impl Settings {
@@ -84,8 +78,14 @@ impl Settings {
         let smss = stated.unwrap_or(1460);
         let segments = |n: u32| u64::from(n) * u64::from(smss);
         Self {
+            explicit: match &config.custom {
+                Some(custom) => custom.config.is_explicit(),
+                None => congestion.config().is_explicit(),
+            },
+            sack: recovery.config().reads_sack(),
             recovery,
             congestion,
+            custom: config.custom.clone(),
             smss,
             largest_smss: stated.unwrap_or(u32::MAX),
             header: config.header.map_or(HEADER_BYTES, |b| b.get().min(1 << 20) as u32),
@@ -100,15 +100,10 @@ impl Settings {
             idle_restart: config.idle_restart.unwrap_or(IdleRestart::Rfc5681),
             ecn: config.ecn,
             timestamps: config.timestamps.unwrap_or(config.spurious == Spurious::Eifel),
-            sack: matches!(recovery, Recovery::Sack | Recovery::Fack),
             dsack: config.dsack.unwrap_or(true),
             spurious: config.spurious,
             rto: RtoConfig::new(&config.rto),
             guard: config.guard.unwrap_or(true),
-            fack: config.fack,
-            vegas: config.vegas,
-            cubic: config.cubic,
-            xcp: config.xcp,
         }
     }
 
@@ -121,7 +116,23 @@ impl Settings {
             u64::MAX => u64::MAX,
             stated => scaled(stated),
         };
-        Self { smss, initial_window: scaled(self.initial_window), initial_ssthresh, ..*self }
+        Self { smss, initial_window: scaled(self.initial_window), initial_ssthresh, ..self.clone() }
+    }
+
+    /// The controller of a new connection.
+    pub fn controller(&self) -> Box<dyn CongestionControl> {
+        let stamps = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
+        let seat = Seat {
+            smss: self.smss,
+            header: self.header,
+            options: if self.explicit { xcp::HEADER_BYTES + stamps } else { stamps },
+            initial_window: self.initial_window,
+            initial_ssthresh: self.initial_ssthresh,
+        };
+        match &self.custom {
+            Some(custom) => custom.config.build(&seat),
+            None => self.congestion.config().build(&seat),
+        }
     }
 
     /// The flags of a SYN; with ECN it is an ECN-setup SYN (RFC 3168 §6.1.1).
@@ -131,19 +142,10 @@ impl Settings {
     }
 }
 
-/// The loss recovery and the congestion control that `config` means.
+/// The loss recovery and the congestion control that `config` names.
 pub fn parts(config: &Config) -> (Recovery, Congestion) {
-    let (recovery, congestion) = match config.variant.unwrap_or(Variant::Cubic) {
-        Variant::Tahoe => (Recovery::Tahoe, Congestion::Reno),
-        Variant::Reno => (Recovery::Reno, Congestion::Reno),
-        Variant::NewReno => (Recovery::NewReno, Congestion::Reno),
-        Variant::Sack => (Recovery::Sack, Congestion::Reno),
-        Variant::Fack => (Recovery::Fack, Congestion::Reno),
-        Variant::Vegas => (Recovery::Vegas, Congestion::Vegas),
-        Variant::Cubic => (Recovery::Sack, Congestion::Cubic),
-        Variant::Xcp => (Recovery::NewReno, Congestion::Xcp),
-    };
-    (config.recovery.unwrap_or(recovery), config.congestion.unwrap_or(congestion))
+    let (recovery, congestion) = config.variant.unwrap_or(Variant::Cubic).parts();
+    (config.recovery.clone().unwrap_or(recovery), config.congestion.clone().unwrap_or(congestion))
 }
 
 #[cfg(test)]

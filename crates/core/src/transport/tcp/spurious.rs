@@ -4,8 +4,8 @@
 use crate::engine::Instant;
 
 use super::config::Spurious as Kind;
-use super::congestion::CongestionControl;
 use super::rto::Conservative;
+use crate::transport::congestion::CongestionControl;
 
 /// A detector and, after a timeout, what to restore if that proves spurious.
 pub struct Detector {

@@ -2,7 +2,10 @@
 //! (`tcl/lib/ns-default.tcl`) for what it leaves out.
 
 use crate::engine::Duration;
-use crate::transport::tcp::config::{Config, CwndAtTrigger, Handshake, IdleRestart, Rto, RtoOrder, Variant, Vegas};
+use crate::transport::congestion::{Congestion, vegas};
+use crate::transport::tcp::config::{Config, Handshake, IdleRestart, Rto, RtoOrder, Variant};
+use crate::transport::tcp::recovery::Recovery;
+use crate::transport::tcp::recovery::fack::{self, CwndAtTrigger};
 
 /// The parameters of a connection, complete.
 #[derive(Clone, Debug)]
@@ -59,7 +62,7 @@ pub struct Settings {
     /// Fack: `ss-div4_`.
     pub fack_overdamping: bool,
     /// Vegas: `v_alpha_`, `v_beta_`, `v_gamma_`.
-    pub vegas: Vegas,
+    pub vegas: vegas::Config,
     /// `overhead_`, seconds.
     pub overhead: f64,
     /// `boot_time_`, seconds; drawn if there is none.
@@ -76,6 +79,14 @@ impl Settings {
         let window = i64::from(config.window.unwrap_or(20));
         let segment = config.segment.map(|b| (b.get() as u32).max(1));
         let header = config.header.map_or(HEADER_BYTES, |b| b.get() as u32);
+        let fack = match &config.recovery {
+            Some(Recovery::Fack(fack)) => *fack,
+            _ => fack::Config::default(),
+        };
+        let vegas = match &config.congestion {
+            Some(Congestion::Vegas(vegas)) => *vegas,
+            _ => vegas::Config::default(),
+        };
         Self {
             variant: config.variant.unwrap_or(Variant::NewReno),
             segment: segment.unwrap_or(1000),
@@ -100,10 +111,10 @@ impl Settings {
             max_backoff,
             initial_rto: seconds(initial, 3.0),
             rto_order: order,
-            fack_to_one: config.fack.cwnd_at_trigger != Some(CwndAtTrigger::Half),
-            fack_rampdown: config.fack.rampdown,
-            fack_overdamping: config.fack.overdamping,
-            vegas: config.vegas,
+            fack_to_one: fack.cwnd_at_trigger != Some(CwndAtTrigger::Half),
+            fack_rampdown: fack.rampdown,
+            fack_overdamping: fack.overdamping,
+            vegas,
             overhead: seconds(config.overhead, 0.0),
             boot_time: config.boot_time,
             ack_delay: (config.ack.every == Some(2)).then(|| config.ack.delay.unwrap_or(Duration::from_millis(100))),

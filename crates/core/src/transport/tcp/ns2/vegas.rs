@@ -5,7 +5,7 @@
 //! them at an acknowledgement only up to the table's end, so after a wrap some counts stay, and
 //! those packets give no sample. Its clock starts anew each time packet 0 is sent.
 
-use crate::transport::tcp::config::Vegas as Thresholds;
+use crate::transport::congestion::vegas::Config as Thresholds;
 
 use super::machinery::{Ack, CutTo, DUPLICATES, LastAction, Machinery, Resume};
 use super::sender::Variant;

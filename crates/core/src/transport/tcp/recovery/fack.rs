@@ -5,18 +5,54 @@
 //! a segment for each one delivered instead of at once; with `overdamping` a loss in slow start
 //! halves it twice (asked of the congestion control by the sender).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::Instant;
 
-use super::super::config::CwndAtTrigger;
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
-use super::{AckEvent, DUP_THRESH, Next, Recovery, Status, Verdict};
+use super::{AckEvent, Cut, DUP_THRESH, LossRecovery, Next, RecoveryConfig, Status, Verdict};
+
+/// FACK's parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The window when recovery begins. Default: `half`; in profile `ns2` `one`, as ns-2.35 does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_at_trigger: Option<CwndAtTrigger>,
+    /// Reduce the window gradually, one segment for two acknowledgements (rampdown). Default: off.
+    pub rampdown: bool,
+    /// Halve the window twice if the loss hit in slow start (overdamping). Default: off.
+    pub overdamping: bool,
+}
+
+/// FACK's window when recovery begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CwndAtTrigger {
+    /// Half of it.
+    Half,
+    /// One segment.
+    One,
+}
+
+impl RecoveryConfig for Config {
+    fn build(&self, settings: &Settings) -> Box<dyn LossRecovery> {
+        Box::new(Fack::new(*self, settings))
+    }
+
+    fn reads_sack(&self) -> bool {
+        true
+    }
+}
 
 /// The recovery.
 pub struct Fack {
     smss: u64,
     limit: u64,
     rampdown: bool,
+    cut: Cut,
     duplicates: u32,
     recovering: bool,
     /// SND.NXT when the last recovery or timeout began.
@@ -32,13 +68,14 @@ pub struct Fack {
 
 impl Fack {
     /// At the start of a connection.
-    pub fn new(settings: &Settings) -> Self {
-        let one = settings.fack.cwnd_at_trigger == Some(CwndAtTrigger::One);
+    pub fn new(config: Config, settings: &Settings) -> Self {
+        let one = config.cwnd_at_trigger == Some(CwndAtTrigger::One);
         let smss = u64::from(settings.smss);
         Self {
             smss,
             limit: if one { smss } else { u64::MAX },
-            rampdown: settings.fack.rampdown,
+            rampdown: config.rampdown,
+            cut: if config.overdamping { Cut::TwiceInSlowStart } else { Cut::Once },
             duplicates: 0,
             recovering: false,
             recover: 0,
@@ -49,7 +86,7 @@ impl Fack {
     }
 }
 
-impl Recovery for Fack {
+impl LossRecovery for Fack {
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
         if ack.sacked > 0 {
             board.mark_lost_below_fack();
@@ -78,7 +115,7 @@ impl Recovery for Fack {
             self.recover = ack.nxt;
             self.trim = if self.rampdown { board.pipe() / 2 } else { 0 };
             board.begin();
-            verdict = Verdict::Enter { limit: self.limit, cut: true };
+            verdict = Verdict::Enter { limit: self.limit, cut: self.cut };
         }
         self.repairing = self.recovering || ack.una < self.recover;
         verdict

@@ -4,7 +4,7 @@
 
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
-use super::{AckEvent, Duplicates, Status, Verdict};
+use super::{AckEvent, Cut, Duplicates, Status, Verdict};
 
 /// Its state.
 pub(super) struct FastRecovery {
@@ -28,7 +28,7 @@ impl FastRecovery {
         }
         self.duplicates.recover = ack.nxt;
         self.begin(board);
-        Verdict::Enter { limit: u64::MAX, cut: true }
+        Verdict::Enter { limit: u64::MAX, cut: Cut::Once }
     }
 
     /// The first segment is lost. The duplicates so far say what has left the network.

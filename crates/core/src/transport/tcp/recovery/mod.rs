@@ -2,8 +2,8 @@
 //! and how many bytes are thought to be in flight.
 //!
 //! A recovery hears acknowledgements after they were entered on the [`Scoreboard`], and never
-//! decides how large the window is: that is [`super::congestion`]'s. To add one: a file, a name
-//! in [`super::config::Recovery`], a line in [`new`].
+//! decides how large the window is: that is [congestion control](crate::transport::congestion)'s. To add one: a file with
+//! the recovery and its parameters, and a line in the registry below.
 
 pub mod fack;
 mod fast;
@@ -13,17 +13,46 @@ pub mod sack;
 pub mod tahoe;
 pub mod vegas;
 
+use crate::choice;
 use crate::engine::{Duration, Instant};
 
-use super::config::Recovery as Choice;
 use super::scoreboard::{Id, Scoreboard};
 use super::settings::Settings;
 
 /// RFC 5681 §3.2: this many duplicate acknowledgements are taken for a loss.
 pub const DUP_THRESH: u32 = 3;
 
+/// The parameters of a loss recovery.
+pub trait RecoveryConfig {
+    /// The recovery of a new connection.
+    fn build(&self, settings: &Settings) -> Box<dyn LossRecovery>;
+
+    /// Whether it reads SACK blocks, so that the receiver has to send them.
+    fn reads_sack(&self) -> bool {
+        false
+    }
+}
+
+choice! {
+    /// What decides which segments are lost and what is resent.
+    pub enum Recovery: "loss recovery" as RecoveryConfig {
+        /// Go back to the first unacknowledged segment.
+        "tahoe" => Tahoe(tahoe::Config),
+        /// Leave recovery at the first new acknowledgement.
+        "reno" => Reno(reno::Config),
+        /// Stay until everything sent at the loss is acknowledged (RFC 6582).
+        "newreno" => NewReno(newreno::Config),
+        /// Scoreboard and pipe (RFC 6675).
+        "sack" => Sack(sack::Config),
+        /// Forward-most acknowledged data (Mathis, Mahdavi 1996).
+        "fack" => Fack(fack::Config),
+        /// Send times of the segments, with a fine-grained timeout (Brakmo, Peterson 1995).
+        "vegas" => Vegas(vegas::Config),
+    }
+}
+
 /// A loss recovery.
-pub trait Recovery: Send {
+pub trait LossRecovery: Send {
     /// An acknowledgement has been entered on the board. Says what it means.
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict;
 
@@ -79,8 +108,8 @@ pub enum Verdict {
     Enter {
         /// The most that the window may be, `u64::MAX` for what the congestion control says.
         limit: u64,
-        /// Whether the congestion control is to be told first: not of a second loss in a window.
-        cut: bool,
+        /// How the congestion control is to be told first.
+        cut: Cut,
     },
     /// Some of what was outstanding at the loss has been repaired.
     Partial {
@@ -94,6 +123,17 @@ pub enum Verdict {
         /// The most that the window may be.
         limit: u64,
     },
+}
+
+/// How the congestion control hears of a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Not at all: it is the second loss in a window.
+    None,
+    /// As of a loss.
+    Once,
+    /// As of two losses, if it was in slow start (overdamping).
+    TwiceInSlowStart,
 }
 
 /// What to send next.
@@ -117,18 +157,6 @@ pub struct Status {
     pub credit: i64,
     /// Duplicate acknowledgements since SND.UNA last moved.
     pub duplicates: u32,
-}
-
-/// The recovery that `settings` name.
-pub fn new(settings: &Settings) -> Box<dyn Recovery> {
-    match settings.recovery {
-        Choice::Tahoe => Box::new(tahoe::Tahoe::new(settings)),
-        Choice::Reno => Box::new(reno::Reno::new(settings)),
-        Choice::NewReno => Box::new(newreno::NewReno::new(settings)),
-        Choice::Sack => Box::new(sack::Sack::new(settings)),
-        Choice::Fack => Box::new(fack::Fack::new(settings)),
-        Choice::Vegas => Box::new(vegas::Vegas::new(settings)),
-    }
 }
 
 /// Counts duplicate acknowledgements, and knows when they are a loss.

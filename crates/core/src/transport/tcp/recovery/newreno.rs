@@ -2,12 +2,26 @@
 //! acknowledged, and repairs one hole a round trip. Of its two ways with the timer it takes the
 //! recommended *impatient* one (§4): restarted at the first partial acknowledgement only.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::Instant;
 
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
 use super::fast::FastRecovery;
-use super::{AckEvent, Recovery, Status, Verdict};
+use super::{AckEvent, LossRecovery, RecoveryConfig, Status, Verdict};
+
+/// It has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+impl RecoveryConfig for Config {
+    fn build(&self, settings: &Settings) -> Box<dyn LossRecovery> {
+        Box::new(NewReno::new(settings))
+    }
+}
 
 /// The recovery.
 pub struct NewReno {
@@ -23,7 +37,7 @@ impl NewReno {
     }
 }
 
-impl Recovery for NewReno {
+impl LossRecovery for NewReno {
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
         if ack.advance == 0 {
             return if ack.duplicate { self.fast.on_duplicate(board, ack) } else { Verdict::Usual };

@@ -1,12 +1,26 @@
 //! Reno (RFC 2581 §3.2): fast retransmit, and fast recovery that ends with the first new
 //! acknowledgement, also if it leaves holes.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::Instant;
 
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
 use super::fast::FastRecovery;
-use super::{AckEvent, Recovery, Status, Verdict};
+use super::{AckEvent, LossRecovery, RecoveryConfig, Status, Verdict};
+
+/// It has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+impl RecoveryConfig for Config {
+    fn build(&self, settings: &Settings) -> Box<dyn LossRecovery> {
+        Box::new(Reno::new(settings))
+    }
+}
 
 /// The recovery.
 pub struct Reno(FastRecovery);
@@ -18,7 +32,7 @@ impl Reno {
     }
 }
 
-impl Recovery for Reno {
+impl LossRecovery for Reno {
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
         match ack.advance > 0 {
             true if self.0.leave() => Verdict::Exit { limit: u64::MAX },

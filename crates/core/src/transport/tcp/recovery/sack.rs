@@ -4,11 +4,29 @@
 //! One deviation: the rescue retransmission (NextSeg rule 4) is not spent on a segment that
 //! this recovery has already sent again.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::Instant;
 
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
-use super::{AckEvent, DUP_THRESH, Next, Recovery, Status, Verdict};
+use super::{AckEvent, Cut, DUP_THRESH, LossRecovery, Next, RecoveryConfig, Status, Verdict};
+
+/// It has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+impl RecoveryConfig for Config {
+    fn build(&self, settings: &Settings) -> Box<dyn LossRecovery> {
+        Box::new(Sack::new(settings))
+    }
+
+    fn reads_sack(&self) -> bool {
+        true
+    }
+}
 
 /// The recovery.
 pub struct Sack {
@@ -37,7 +55,7 @@ impl Sack {
     }
 }
 
-impl Recovery for Sack {
+impl LossRecovery for Sack {
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
         if ack.sacked > 0 {
             board.mark_lost_rfc6675();
@@ -62,7 +80,7 @@ impl Recovery for Sack {
             self.recovery_point = ack.nxt;
             self.rescued = false;
             board.begin();
-            verdict = Verdict::Enter { limit: u64::MAX, cut: true };
+            verdict = Verdict::Enter { limit: u64::MAX, cut: Cut::Once };
         }
         // Without limited transmit nothing leaves for what is SACKed until a loss is clear.
         let hold = !self.limited_transmit && !self.recovering && ack.una >= self.recovery_point;

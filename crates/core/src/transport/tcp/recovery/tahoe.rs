@@ -2,11 +2,25 @@
 //! that is not acknowledged. The receiver keeps what arrived out of order, so resending ends
 //! where the cumulative acknowledgement jumps to.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::Instant;
 
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
-use super::{AckEvent, Duplicates, Recovery, Status, Verdict};
+use super::{AckEvent, Cut, Duplicates, LossRecovery, RecoveryConfig, Status, Verdict};
+
+/// It has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+impl RecoveryConfig for Config {
+    fn build(&self, settings: &Settings) -> Box<dyn LossRecovery> {
+        Box::new(Tahoe::new(settings))
+    }
+}
 
 /// The recovery.
 pub struct Tahoe {
@@ -21,7 +35,7 @@ impl Tahoe {
     }
 }
 
-impl Recovery for Tahoe {
+impl LossRecovery for Tahoe {
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
         if ack.advance > 0 {
             self.duplicates.count = 0;
@@ -31,7 +45,7 @@ impl Recovery for Tahoe {
                 self.credit = 0;
                 self.duplicates.recover = ack.nxt;
                 board.mark_all_lost();
-                return Verdict::Enter { limit: self.duplicates.smss, cut: true };
+                return Verdict::Enter { limit: self.duplicates.smss, cut: Cut::Once };
             }
             self.credit = self.duplicates.limited(ack.una);
         }

@@ -8,12 +8,26 @@
 //! to which the window has been cut. Otherwise recovery is Reno's: it ends with the first
 //! new acknowledgement that shows no further loss. The coarse timer stays as it is.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::{Duration, Instant};
 
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
 use super::fast::FastRecovery;
-use super::{AckEvent, Recovery, Status, Verdict};
+use super::{AckEvent, Cut, LossRecovery, RecoveryConfig, Status, Verdict};
+
+/// It has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+impl RecoveryConfig for Config {
+    fn build(&self, settings: &Settings) -> Box<dyn LossRecovery> {
+        Box::new(Vegas::new(settings))
+    }
+}
 
 /// The recovery.
 pub struct Vegas {
@@ -58,7 +72,7 @@ impl Vegas {
         }
         match was_recovering && !cut {
             true => Verdict::Partial { resend: true, hold_timer: false },
-            false => Verdict::Enter { limit: u64::MAX, cut },
+            false => Verdict::Enter { limit: u64::MAX, cut: if cut { Cut::Once } else { Cut::None } },
         }
     }
 
@@ -94,7 +108,7 @@ impl Vegas {
     }
 }
 
-impl Recovery for Vegas {
+impl LossRecovery for Vegas {
     fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
         if let Some(rtt) = ack.rtt {
             self.timeout.on_sample(rtt);

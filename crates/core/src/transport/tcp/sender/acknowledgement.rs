@@ -6,10 +6,10 @@
 
 use crate::engine::{Duration, Instant};
 use crate::net::{TcpFlags, TcpHeader};
+use crate::transport::congestion::{AckSample, CongestionEvent, CongestionKind, Undo, WindowRule};
 
 use super::super::config::Spurious;
-use super::super::congestion::{AckSample, CongestionEvent, CongestionKind};
-use super::super::recovery::{AckEvent, Verdict};
+use super::super::recovery::{AckEvent, Cut, Verdict};
 use super::super::scoreboard::Acked;
 use super::super::settings::FIRST_BYTE;
 use super::super::spurious::{Evidence, Judgement};
@@ -81,7 +81,7 @@ impl Sender {
                     c.resend_first = resend;
                     hold_timer = hold;
                 }
-                Verdict::Exit { limit } => c.congestion.limit_window(limit),
+                Verdict::Exit { limit } => c.congestion.on_rule(WindowRule::Recovery(limit)),
             }
         }
         let c = &mut self.c;
@@ -96,21 +96,25 @@ impl Sender {
             self.totals.cuts += 1;
         }
 
+        let lost = c.board.total_lost() - lost_before;
+        if lost > 0 {
+            c.tell_lost(now);
+        }
         let delivered = acked.acked + acked.sacked;
         if delivered > 0 || advance > 0 || ece {
             let sample = AckSample {
                 now,
                 acked: advance,
                 sacked: acked.sacked,
-                lost: c.board.total_lost() - lost_before,
+                lost,
                 prior_in_flight,
                 in_flight: c.in_flight(),
                 rtt,
                 srtt: c.rto.srtt().unwrap_or(Duration::ZERO),
-                rate: c.delivery.on_ack(now, delivered, acked.newest, c.board.una()),
+                rate: c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), c.board.total_lost(), rtt),
                 delivered: c.delivery.bytes(),
                 ece: u32::from(ece),
-                round: c.round.count(),
+                round: c.delivery.round().unwrap_or(c.round.count()),
                 window_limited: before < c.full_to,
                 recovering: was_recovering || c.status.recovering,
             };
@@ -129,18 +133,18 @@ impl Sender {
         }
     }
 
-    /// A fast retransmit begins; `cut` says whether the congestion control hears of it.
-    fn on_loss(&mut self, now: Instant, limit: u64, cut: bool) {
+    /// A fast retransmit begins; `cut` says how the congestion control hears of it.
+    fn on_loss(&mut self, now: Instant, limit: u64, cut: Cut) {
         let c = &mut self.c;
         self.totals.fast_retransmits += 1;
         self.truth.on_fast_retransmit(c.una, self.number + 1);
         c.resend_first = true;
-        if cut && c.una >= c.ecn_cut_to {
+        if cut != Cut::None && c.una >= c.ecn_cut_to {
             // RFC 3168 §6.1.2: marks and losses of one window count once.
             let event = c.event(now, CongestionKind::Loss);
             let slow_start = c.congestion.ssthresh().is_none_or(|ssthresh| c.window < ssthresh);
             c.congestion.on_congestion(&event);
-            if self.settings.fack.overdamping && slow_start {
+            if cut == Cut::TwiceInSlowStart && slow_start {
                 let flight = c.congestion.window();
                 c.congestion.on_congestion(&CongestionEvent { flight, ..event });
             }
@@ -148,7 +152,7 @@ impl Sender {
             c.say_cwr = self.settings.ecn;
             self.totals.cuts += 1;
         }
-        c.congestion.limit_window(limit);
+        c.congestion.on_rule(WindowRule::Recovery(limit));
     }
 
     /// Lets the detector judge the last timeout by an acknowledgement. Says whether it was
@@ -169,14 +173,15 @@ impl Sender {
             Judgement::Genuine { three_segments } => {
                 if three_segments {
                     // RFC 5682 §2.1 step 3a: as a sender without F-RTO would have by now.
-                    c.congestion.set_window(3 * u64::from(self.settings.smss));
+                    c.congestion.on_rule(WindowRule::Genuine(3 * u64::from(self.settings.smss)));
                     c.refresh();
                 }
                 false
             }
             Judgement::Spurious(saved) => {
                 self.totals.detected_spurious += 1;
-                c.delivery.on_ack(now, acked.acked + acked.sacked, acked.newest, c.board.una());
+                let (delivered, lost) = (acked.acked + acked.sacked, c.board.total_lost());
+                c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), lost, None);
                 c.board.unmark_lost();
                 c.recovery.on_undo(c.una);
                 c.status = c.recovery.status();
@@ -184,8 +189,7 @@ impl Sender {
                     // RFC 4015 §3 step (9), with FlightSize as it is after this acknowledgement.
                     let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
                     c.congestion = saved.congestion;
-                    c.congestion.on_undo(saved.flight);
-                    c.congestion.set_window(c.board.flight() + more);
+                    c.congestion.on_undo(&Undo { flight: saved.flight, window: c.board.flight() + more });
                 }
                 c.undone_to = saved.nxt;
                 c.rto.undo(saved.estimate);

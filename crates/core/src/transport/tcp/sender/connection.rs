@@ -1,11 +1,11 @@
 //! The state of one connection, forgotten at a reset, and what follows from it alone.
 
 use crate::engine::{BitRate, Duration, Instant};
+use crate::transport::congestion::{CongestionControl, CongestionEvent, CongestionKind, LostSegment, WindowRule};
 
 use super::super::config::{Handshake, IdleRestart};
-use super::super::congestion::{self, CongestionControl, CongestionEvent, CongestionKind};
 use super::super::delivery::{Delivery, Round};
-use super::super::recovery::{self, Recovery, Status};
+use super::super::recovery::{LossRecovery, Status};
 use super::super::rto::RtoEstimator;
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::{FIRST_BYTE, Settings};
@@ -28,7 +28,7 @@ pub(super) struct Connection {
     pub(super) closing: bool,
     pub(super) fin_sent: bool,
     pub(super) board: Scoreboard,
-    pub(super) recovery: Box<dyn Recovery>,
+    pub(super) recovery: Box<dyn LossRecovery>,
     /// What the recovery said last.
     pub(super) status: Status,
     pub(super) congestion: Box<dyn CongestionControl>,
@@ -76,8 +76,8 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(settings: &Settings) -> Self {
-        let (recovery, congestion) = (recovery::new(settings), congestion::new(settings));
-        let rates = congestion.wants_rates();
+        let (recovery, congestion) = (settings.recovery.config().build(settings), settings.controller());
+        let records = congestion.wants().records;
         Self {
             phase: Phase::Closed,
             una: match settings.handshake {
@@ -89,7 +89,7 @@ impl Connection {
             edge: FIRST_BYTE + u64::from(settings.buffer),
             closing: false,
             fin_sent: false,
-            board: Scoreboard::new(settings.smss),
+            board: Scoreboard::new(settings.smss, records),
             status: recovery.status(),
             recovery,
             window: congestion.window(),
@@ -116,7 +116,7 @@ impl Connection {
             say_cwr: false,
             last_rtt: Duration::ZERO,
             round: Round::default(),
-            delivery: Delivery::new(rates),
+            delivery: Delivery::new(records),
             told_sent: 0,
             told_acked: 0,
         }
@@ -166,6 +166,17 @@ impl Connection {
         (self.board.flight() - self.limited).min(self.window)
     }
 
+    /// The congestion control hears of each segment that is newly taken for lost, if it wants to.
+    #[cold]
+    pub(super) fn tell_lost(&mut self, now: Instant) {
+        for (id, lost) in self.board.take_newly_lost() {
+            if let Some(record) = self.delivery.record(id) {
+                let bytes = self.board.at(id).len.into();
+                self.congestion.on_lost(&LostSegment { now, bytes, lost, record });
+            }
+        }
+    }
+
     /// RFC 5681 §4.1: after an idle time longer than the RTO the window begins anew.
     pub(super) fn restart_if_idle(&mut self, now: Instant, settings: &Settings) {
         let most = match settings.idle_restart {
@@ -174,7 +185,7 @@ impl Connection {
             IdleRestart::Off => return,
         };
         if self.nxt > FIRST_BYTE && now.since(self.last_sent) > self.rto.rto() {
-            self.congestion.limit_window(most);
+            self.congestion.on_rule(WindowRule::Start(most));
             self.refresh();
         }
     }

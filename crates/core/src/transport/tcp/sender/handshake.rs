@@ -7,6 +7,8 @@
 use crate::engine::Instant;
 use crate::net::{Ecn, Header, Packet, TcpFlags, TcpHeader};
 
+use crate::transport::congestion::WindowRule;
+
 use super::super::config::Handshake;
 use super::super::settings::FIRST_BYTE;
 use super::Sender;
@@ -55,7 +57,7 @@ impl Sender {
         c.rto_at = Instant::MAX;
         if c.syn.resent {
             // RFC 5681 §3.1, RFC 6928 §2: a lost SYN leaves one segment. RFC 6298 §5.7: the timer.
-            c.congestion.limit_window(u64::from(self.settings.smss));
+            c.congestion.on_rule(WindowRule::Start(self.settings.smss.into()));
             c.rto.after_lost_syn();
             c.refresh();
         } else {

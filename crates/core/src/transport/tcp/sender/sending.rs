@@ -2,11 +2,12 @@
 
 use crate::engine::{Duration, Instant};
 use crate::net::{CongestionHeader, Ecn, Header, Packet, TcpFlags, TcpHeader, TcpOptions};
+use crate::transport::congestion::xcp;
 
-use super::super::config::{Congestion, Handshake};
+use super::super::config::Handshake;
 use super::super::recovery::Next;
 use super::super::scoreboard::{Id, Segment};
-use super::super::settings::{FIRST_BYTE, HEADER_BYTES, TIMESTAMP_BYTES, XCP_BYTES};
+use super::super::settings::{FIRST_BYTE, HEADER_BYTES, TIMESTAMP_BYTES};
 use super::Sender;
 use super::handshake::Phase;
 
@@ -89,7 +90,13 @@ impl Sender {
             c.restart_if_idle(now, &self.settings);
         }
         let start = c.nxt;
-        c.delivery.on_send(now, c.board.next(), c.board.is_empty());
+        c.delivery.on_send(
+            now,
+            c.board.next(),
+            c.board.is_empty(),
+            c.in_flight() + u64::from(len),
+            c.board.total_lost(),
+        );
         c.board.push(Segment::new(start, len, fin, now));
         c.nxt += u64::from(len);
         c.fin_sent |= fin;
@@ -116,8 +123,8 @@ impl Sender {
     /// Sends a segment again. RFC 3168 §6.1.5: a retransmission is not ECN-capable.
     pub(super) fn resend(&mut self, now: Instant, id: Id, packet: &mut Packet) {
         let c = &mut self.c;
-        c.delivery.on_send(now, id, false);
         c.board.resend(id, now);
+        c.delivery.on_send(now, id, false, c.in_flight(), c.board.total_lost());
         let segment = *c.board.at(id);
         if !segment.is_fin() {
             self.totals.resent_packets += 1;
@@ -153,12 +160,16 @@ impl Sender {
         c.congestion.on_sent(now, u64::from(len), in_flight);
         let (payload, flags) = if fin { (0, flags.with(TcpFlags::FIN)) } else { (len, flags) };
         let header = if fin { HEADER_BYTES } else { self.settings.header };
+        if c.pacing.is_some() {
+            // A controller may pace otherwise once it knows that it restarts after an idle time.
+            c.pacing = c.congestion.pacing_rate();
+        }
         if let Some(rate) = c.pacing {
             let ns = u128::from(header + payload) * 8_000_000_000 / u128::from(rate.as_bps().max(1));
             c.release = c.release.max(now) + Duration::from_nanos(ns as u64);
         }
         self.packet(now, start, payload, header, flags, ecn, packet);
-        if self.settings.congestion == Congestion::Xcp {
+        if self.settings.explicit {
             self.ask_routers(packet);
         }
         if start == FIRST_BYTE && self.settings.handshake == Handshake::DataOnSyn {
@@ -171,9 +182,11 @@ impl Sender {
     fn ask_routers(&mut self, packet: &mut Packet) {
         let c = &mut self.c;
         let more = c.end > c.nxt;
-        let ask = c.congestion.congestion_header(c.rto.srtt().unwrap_or(Duration::ZERO), more);
-        if let Header::Tcp(header) = &mut packet.header {
-            header.options = TcpOptions::Congestion(ask);
+        let srtt = c.rto.srtt().unwrap_or(Duration::ZERO);
+        if let Header::Tcp(header) = &mut packet.header
+            && let Some(explicit) = c.congestion.explicit()
+        {
+            header.options = TcpOptions::Congestion(explicit.congestion_header(srtt, more));
         }
     }
 
@@ -198,9 +211,9 @@ impl Sender {
             ts_val = now;
         }
         let mut options = TcpOptions::default();
-        if self.settings.congestion == Congestion::Xcp {
+        if self.settings.explicit {
             options = TcpOptions::Congestion(CongestionHeader::NONE);
-            size += XCP_BYTES;
+            size += xcp::HEADER_BYTES;
         }
         let window = self.settings.buffer;
         // The receiving end sends no data: its SYN is all there is to acknowledge.

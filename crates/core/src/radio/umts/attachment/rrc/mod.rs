@@ -129,7 +129,7 @@ impl AttachmentConfig for Config {
     fn check(&self) -> Result<(), Fault> {
         if self.setup_after_release < self.setup {
             return Err(Fault {
-                field: "setup_after_release",
+                field: "setup_after_release".into(),
                 message: "a release cannot make the set-up shorter".to_owned(),
                 expected: "expected at least `setup`".to_owned(),
             });

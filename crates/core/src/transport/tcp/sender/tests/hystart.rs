@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::engine::Bytes;
+use crate::transport::congestion::{Congestion, cubic};
 
 /// A path of 1 ms for each segment and 101 ms in all, which holds 101 segments. The windows of the
 /// rounds are 10, 20, 40, … A round sends two segments for each ACK, one of which waits: 80 ACKs send
@@ -35,7 +36,7 @@ fn slow_start_ends_when_the_round_trip_time_of_a_whole_round_has_risen() {
 fn without_hystart_slow_start_goes_on() {
     let mut path = Path::new(&Config {
         segment: Some(Bytes::new(1000)),
-        cubic: Cubic { hystart: false, ..Cubic::default() },
+        congestion: Some(Congestion::Cubic(cubic::Config { hystart: false, ..cubic::Config::default() })),
         ..Config::default()
     });
     path.notify(Notice::Open);

@@ -23,7 +23,9 @@
 
 use super::*;
 use crate::engine::Bytes;
-use crate::transport::tcp::congestion::{AckSample, CongestionControl, CongestionEvent};
+use crate::transport::congestion::{
+    AckSample, Congestion, CongestionControl, CongestionEvent, Undo, WindowRule, cubic,
+};
 
 /// Rows of seconds and segments.
 type Trace = Vec<(f64, f64)>;
@@ -100,7 +102,11 @@ impl Scenario {
             initial_ssthresh: self.ssthresh,
             window: Some(64_000),
             rto: Rto { min: Some(Duration::from_millis(200)), ..Rto::default() },
-            cubic: Cubic { fast_convergence: false, hystart: false, ..Cubic::default() },
+            congestion: Some(Congestion::Cubic(cubic::Config {
+                fast_convergence: false,
+                hystart: false,
+                ..cubic::Config::default()
+            })),
             ..Config::default()
         });
         if let Some(rule) = rule {
@@ -312,15 +318,15 @@ impl CongestionControl for TcpCubic {
         u64::from(self.cwnd) * 1000
     }
 
-    fn set_window(&mut self, _bytes: u64) {
-        unreachable!("nothing is idle or undone here");
+    fn on_rule(&mut self, rule: WindowRule) {
+        assert_eq!(rule, WindowRule::Recovery(u64::MAX), "nothing is idle or undone here");
     }
 
     fn snapshot(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
 
-    fn on_undo(&mut self, _flight: u64) {
+    fn on_undo(&mut self, _undo: &Undo) {
         unreachable!("nothing is undone here");
     }
 }

@@ -1,9 +1,9 @@
 //! Packets in and out with times.
 
-use super::super::super::congestion::{AckSample, CongestionControl, CongestionEvent};
 use super::*;
 use crate::engine::{BitRate, Bytes};
 use crate::net::{SackBlocks, TcpOptions};
+use crate::transport::congestion::{AckSample, Congestion, CongestionControl, CongestionEvent, Undo, cubic};
 
 /// A sender by itself, whose acknowledgements are written by hand. Segments are of 1000 bytes
 /// and numbered from 0.
@@ -419,8 +419,9 @@ fn a_closed_window_is_probed_until_it_opens() {
 fn after_an_idle_time_the_window_begins_anew() {
     for (restart, burst) in [(IdleRestart::Rfc5681, 10), (IdleRestart::Ns2, 1), (IdleRestart::Off, 40)] {
         // RFC 5681's slow start: one segment for the acknowledgement of the rest, not up to eight.
-        let cubic = Cubic { hystart: false, ..Cubic::default() };
-        let (mut script, _) = Script::new(&Config { idle_restart: Some(restart), cubic, ..config() }, 1000);
+        let cubic = Congestion::Cubic(cubic::Config { hystart: false, ..cubic::Config::default() });
+        let config = Config { idle_restart: Some(restart), congestion: Some(cubic), ..config() };
+        let (mut script, _) = Script::new(&config, 1000);
         let mut next = 10;
         for ack in 1..=30 {
             next += script.ack(100 + ack, ack, &[]).len() as u64;
@@ -469,11 +470,10 @@ impl CongestionControl for Paced {
     fn pacing_rate(&self) -> Option<BitRate> {
         Some(BitRate::from_kbps(8 * 104))
     }
-    fn set_window(&mut self, _: u64) {}
     fn snapshot(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
-    fn on_undo(&mut self, _: u64) {}
+    fn on_undo(&mut self, _: &Undo) {}
 }
 
 /// 1040 bytes at 104 kB/s: one segment every 10 ms.

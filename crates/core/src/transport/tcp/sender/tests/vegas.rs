@@ -8,6 +8,7 @@
 use super::scripts::Script;
 use super::*;
 use crate::engine::Bytes;
+use crate::transport::congestion::{Congestion, vegas};
 
 fn config() -> Config {
     Config {
@@ -15,7 +16,7 @@ fn config() -> Config {
         segment: Some(Bytes::new(1000)),
         handshake: Some(Handshake::None),
         initial_ssthresh: Some(2),
-        vegas: super::super::super::config::Vegas { alpha: 0.0, beta: 1000.0, gamma: 1.0 },
+        congestion: Some(Congestion::Vegas(vegas::Config { alpha: 0.0, beta: 1000.0, gamma: 1.0 })),
         ..Config::default()
     }
 }

@@ -1,19 +1,57 @@
 //! Vegas (Brakmo, Peterson 1995): the window follows how many segments the sender itself keeps
 //! queued in the network, judged once in a round trip from the delay.
 //!
-//! When a segment is lost, and which losses count, says [`super::super::recovery::vegas`], or any
-//! other recovery.
+//! When a segment is lost, and which losses count, says TCP's recovery of this name, or any other recovery.
 
-use crate::engine::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::super::config;
-use super::{AckSample, CongestionControl, CongestionEvent};
+use crate::engine::{Duration, Fault, Instant};
+
+use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule};
+
+/// Vegas' thresholds, in segments.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Below this many queued segments the window grows. Default: 1.
+    pub alpha: f64,
+    /// Above this many it shrinks. Default: 3.
+    pub beta: f64,
+    /// Above this many slow start ends. Default: 1.
+    pub gamma: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { alpha: 1.0, beta: 3.0, gamma: 1.0 }
+    }
+}
+
+impl CongestionConfig for Config {
+    fn build(&self, seat: &Seat) -> Box<dyn CongestionControl> {
+        Box::new(Vegas::new(*self, seat))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let Self { alpha, beta, gamma } = *self;
+        for (field, value) in [("alpha", alpha), ("beta", beta), ("gamma", gamma)] {
+            if !(0.0..=1e9).contains(&value) {
+                return Err(Fault::new(field, format!("{field} is {value}"), "expected a number of segments"));
+            }
+        }
+        if alpha > beta {
+            return Err(Fault::new("alpha", format!("alpha ({alpha}) is greater than beta ({beta})"), ""));
+        }
+        Ok(())
+    }
+}
 
 /// The window.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     /// Thresholds α, β, γ in segments.
-    config: config::Vegas,
+    config: Config,
     smss: u64,
     cwnd: u64,
     ssthresh: u64,
@@ -28,9 +66,19 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// A window of `window` bytes.
-    pub fn new(config: config::Vegas, smss: u64, window: u64, ssthresh: u64) -> Self {
-        Self { config, smss, cwnd: window, ssthresh, base_rtt: None, round: 0, sum: 0, samples: 0, grows: true }
+    /// At the start of a connection.
+    pub fn new(config: Config, seat: &Seat) -> Self {
+        Self {
+            config,
+            smss: seat.smss.into(),
+            cwnd: seat.initial_window,
+            ssthresh: seat.initial_ssthresh,
+            base_rtt: None,
+            round: 0,
+            sum: 0,
+            samples: 0,
+            grows: true,
+        }
     }
 
     /// Δ = (Expected − Actual)·BaseRTT in segments, where Expected = W/BaseRTT and Actual = W/RTT.
@@ -101,16 +149,19 @@ impl CongestionControl for Vegas {
         (self.ssthresh < u64::MAX).then_some(self.ssthresh)
     }
 
-    fn set_window(&mut self, bytes: u64) {
-        self.cwnd = bytes.max(self.smss);
+    fn on_rule(&mut self, rule: WindowRule) {
+        if let Some(window) = rule.applied(self.cwnd) {
+            self.cwnd = window.max(self.smss);
+        }
     }
 
     fn snapshot(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
 
-    fn on_undo(&mut self, flight: u64) {
-        self.ssthresh = self.ssthresh.max(flight);
+    fn on_undo(&mut self, undo: &Undo) {
+        self.ssthresh = self.ssthresh.max(undo.flight);
+        self.cwnd = undo.window.max(self.smss);
     }
 }
 
@@ -118,11 +169,15 @@ impl CongestionControl for Vegas {
 mod tests {
     use super::*;
 
+    fn seat(initial_window: u64, initial_ssthresh: u64) -> Seat {
+        Seat { smss: 1000, header: 40, options: 0, initial_window, initial_ssthresh }
+    }
+
     /// Twenty segments, BaseRTT 100 ms.
     #[test]
     fn the_queue_is_judged_from_the_delay() {
         for (rtt_ms, queued, window) in [(100, 0.0, 21), (110, 1.818, 20), (125, 4.0, 19)] {
-            let mut vegas = Vegas::new(config::Vegas::default(), 1000, 20_000, 2_000);
+            let mut vegas = Vegas::new(Config::default(), &seat(20_000, 2_000));
             vegas.base_rtt = Some(Duration::from_millis(100));
             let rtt = Duration::from_millis(rtt_ms).as_nanos() as f64;
             assert!((vegas.queued(rtt) - queued).abs() < 1e-3, "{rtt_ms} ms: {}", vegas.queued(rtt));
@@ -133,7 +188,7 @@ mod tests {
 
     #[test]
     fn slow_start_ends_when_a_queue_builds() {
-        let mut vegas = Vegas::new(config::Vegas::default(), 1000, 16_000, u64::MAX);
+        let mut vegas = Vegas::new(Config::default(), &seat(16_000, u64::MAX));
         vegas.base_rtt = Some(Duration::from_millis(100));
         vegas.judge(Duration::from_millis(110).as_nanos() as f64);
         assert_eq!((vegas.window(), vegas.ssthresh()), (14_000, Some(2_000)));

@@ -1,8 +1,22 @@
 //! Slow start and congestion avoidance (RFC 5681).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::Instant;
 
-use super::{AckSample, CongestionControl, CongestionEvent};
+use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule};
+
+/// It has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+impl CongestionConfig for Config {
+    fn build(&self, seat: &Seat) -> Box<dyn CongestionControl> {
+        Box::new(Reno::new(seat))
+    }
+}
 
 /// The window of Tahoe, Reno, NewReno and SACK.
 #[derive(Clone, Debug)]
@@ -15,9 +29,14 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// A window of `window` bytes.
-    pub fn new(smss: u64, window: u64, ssthresh: u64) -> Self {
-        Self { smss, cwnd: window, ssthresh, acked: 0 }
+    /// At the start of a connection.
+    pub fn new(seat: &Seat) -> Self {
+        Self { smss: seat.smss.into(), cwnd: seat.initial_window, ssthresh: seat.initial_ssthresh, acked: 0 }
+    }
+
+    fn set_window(&mut self, bytes: u64) {
+        self.cwnd = bytes.max(self.smss);
+        self.acked = 0;
     }
 
     /// RFC 5681 §3.1, equation (4).
@@ -67,16 +86,18 @@ impl CongestionControl for Reno {
         (self.ssthresh < u64::MAX).then_some(self.ssthresh)
     }
 
-    fn set_window(&mut self, bytes: u64) {
-        self.cwnd = bytes.max(self.smss);
-        self.acked = 0;
+    fn on_rule(&mut self, rule: WindowRule) {
+        if let Some(window) = rule.applied(self.cwnd) {
+            self.set_window(window);
+        }
     }
 
     fn snapshot(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
 
-    fn on_undo(&mut self, flight: u64) {
-        self.ssthresh = self.ssthresh.max(flight);
+    fn on_undo(&mut self, undo: &Undo) {
+        self.ssthresh = self.ssthresh.max(undo.flight);
+        self.set_window(undo.window);
     }
 }

@@ -7,11 +7,45 @@
 //! The alternative that keeps a rate has no window: the change is added to the rate, and segments
 //! leave at it. Before the first round trip is measured there is no rate, but the initial window.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::{BitRate, Duration, Instant};
 use crate::net::{CongestionHeader, Words};
 
-use super::super::settings::{Settings, TIMESTAMP_BYTES, XCP_BYTES};
-use super::{AckSample, CongestionControl, CongestionEvent};
+use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule};
+
+/// What XCP's congestion header adds to every packet, between IP and TCP (draft-falk-xcp-spec; ns-2's
+/// `XCP_HDR_LEN`).
+pub const HEADER_BYTES: u32 = 20;
+
+/// XCP's sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Keep a rate instead of a window: feedback is added to it, and segments leave at it whatever
+    /// is in flight. Profile `rfc` only. Default: off.
+    pub rate_based: bool,
+}
+
+impl CongestionConfig for Config {
+    fn build(&self, seat: &Seat) -> Box<dyn CongestionControl> {
+        Box::new(Xcp::new(*self, seat))
+    }
+
+    fn is_explicit(&self) -> bool {
+        true
+    }
+}
+
+/// A controller to which routers say its rate.
+pub trait Explicit {
+    /// The congestion header of a segment that is about to leave. `more` data wait behind it.
+    fn congestion_header(&mut self, srtt: Duration, more: bool) -> CongestionHeader;
+
+    /// Routers grant this change of throughput, bytes/s.
+    fn on_feedback(&mut self, change: f64);
+}
 
 /// The sender.
 #[derive(Clone, Debug)]
@@ -40,16 +74,23 @@ enum Kept {
 
 impl Xcp {
     /// With the initial window.
-    pub fn new(settings: &Settings) -> Self {
-        let paced = settings.smss + settings.header;
-        let stamps = if settings.timestamps { TIMESTAMP_BYTES } else { 0 };
-        let window = settings.initial_window as f64;
+    pub fn new(config: Config, seat: &Seat) -> Self {
+        let paced = seat.smss + seat.header;
+        let window = seat.initial_window as f64;
         Self {
-            smss: f64::from(settings.smss),
-            wire: f64::from(paced + XCP_BYTES + stamps),
+            smss: f64::from(seat.smss),
+            wire: f64::from(paced + seat.options),
             paced: f64::from(paced),
-            kept: if settings.xcp.rate_based { Kept::FirstWindow(window) } else { Kept::Window(window) },
+            kept: if config.rate_based { Kept::FirstWindow(window) } else { Kept::Window(window) },
             srtt: 0.0,
+        }
+    }
+
+    fn set_window(&mut self, bytes: u64) {
+        let bytes = (bytes as f64).clamp(self.smss, MOST_WINDOW);
+        match &mut self.kept {
+            Kept::Window(window) | Kept::FirstWindow(window) => *window = bytes,
+            Kept::Rate(rate) => *rate = bytes / self.smss * self.wire / self.srtt,
         }
     }
 
@@ -82,7 +123,7 @@ impl Xcp {
     }
 }
 
-impl CongestionControl for Xcp {
+impl Explicit for Xcp {
     fn congestion_header(&mut self, srtt: Duration, more: bool) -> CongestionHeader {
         self.hear_srtt(srtt);
         let (rtt, mut x, mut delta) = (self.srtt, 0.0, 0.0);
@@ -98,7 +139,9 @@ impl CongestionControl for Xcp {
             self.set_throughput(self.throughput() + change);
         }
     }
+}
 
+impl CongestionControl for Xcp {
     fn on_ack(&mut self, sample: &AckSample) {
         self.hear_srtt(sample.srtt);
     }
@@ -129,18 +172,13 @@ impl CongestionControl for Xcp {
         known.then(|| BitRate::from_bps((8.0 * self.throughput() * self.paced / self.wire).max(1.0) as u64))
     }
 
-    fn set_window(&mut self, bytes: u64) {
-        let bytes = (bytes as f64).clamp(self.smss, MOST_WINDOW);
-        match &mut self.kept {
-            Kept::Window(window) | Kept::FirstWindow(window) => *window = bytes,
-            Kept::Rate(rate) => *rate = bytes / self.smss * self.wire / self.srtt,
-        }
-    }
-
     /// A rate has no window that could be lowered to what is in flight.
-    fn limit_window(&mut self, bytes: u64) {
-        if !matches!(self.kept, Kept::Rate(_)) && bytes < self.window() {
-            self.set_window(bytes);
+    fn on_rule(&mut self, rule: WindowRule) {
+        let lowers = !matches!(rule, WindowRule::Genuine(_));
+        if let Some(window) = rule.applied(self.window())
+            && !(lowers && matches!(self.kept, Kept::Rate(_)))
+        {
+            self.set_window(window);
         }
     }
 
@@ -148,7 +186,13 @@ impl CongestionControl for Xcp {
         Box::new(self.clone())
     }
 
-    fn on_undo(&mut self, _flight: u64) {}
+    fn on_undo(&mut self, undo: &Undo) {
+        self.set_window(undo.window);
+    }
+
+    fn explicit(&mut self) -> Option<&mut dyn Explicit> {
+        Some(self)
+    }
 }
 
 /// The throughput that a sender asks for that has more to send: as much as there is, bytes/s
@@ -162,20 +206,11 @@ const MOST_WINDOW: f64 = (1 << 30) as f64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Bytes;
-    use crate::transport::tcp::config::{self, Config, Congestion, Recovery};
-
     /// A segment of 1000 B on the wire, a window of 24, and a round trip of 100 ms.
     fn sender(rate_based: bool) -> Xcp {
-        let config = Config {
-            segment: Some(Bytes::new(940)),
-            initial_window: Some(24),
-            recovery: Some(Recovery::NewReno),
-            congestion: Some(Congestion::Xcp),
-            xcp: config::Xcp { rate_based },
-            ..Config::default()
-        };
-        Xcp::new(&Settings::new(&config))
+        let seat =
+            Seat { smss: 940, header: 40, options: HEADER_BYTES, initial_window: 24 * 940, initial_ssthresh: u64::MAX };
+        Xcp::new(Config { rate_based }, &seat)
     }
 
     #[test]
@@ -204,7 +239,7 @@ mod tests {
         // A segment every s/X: 980 of 1000 bytes count.
         assert_eq!(xcp.pacing_rate().unwrap().as_bps(), 8 * 244_000 * 980 / 1000);
         assert_eq!(xcp.window(), 1 << 30, "nothing but the rate holds it back");
-        xcp.limit_window(940);
+        xcp.on_rule(WindowRule::Recovery(940));
         assert!((xcp.throughput() - rate).abs() < 1e-6);
         xcp.on_timeout(Instant::ZERO, 0, false);
         assert!((xcp.throughput() - 10_000.0).abs() < 1e-6, "a segment in a round trip");

@@ -4,11 +4,49 @@
 //! The initial slow start is HyStart++'s ([`hystart`](super::hystart), §4.10), later ones are
 //! RFC 5681's. Not followed: the undo of a spurious fast retransmit (§4.9.2; timeouts are undone).
 
-use crate::engine::{Duration, Instant};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::super::config;
+use crate::engine::{Duration, Fault, Instant};
+
 use super::hystart::{HyStart, Step};
-use super::{AckSample, CongestionControl, CongestionEvent};
+use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule};
+
+/// CUBIC's constants (RFC 9438 §4).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// C, in segments per second cubed. Default: 0.4 (§5.1).
+    pub c: f64,
+    /// Multiplicative decrease factor β. Default: 0.7 (§4.6).
+    pub beta: f64,
+    /// Release of bandwidth for new flows (§4.7). Default: on.
+    pub fast_convergence: bool,
+    /// HyStart++ in the initial slow start (§4.10; RFC 9406). Default: on.
+    pub hystart: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { c: 0.4, beta: 0.7, fast_convergence: true, hystart: true }
+    }
+}
+
+impl CongestionConfig for Config {
+    fn build(&self, seat: &Seat) -> Box<dyn CongestionControl> {
+        Box::new(Cubic::new(*self, seat))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if !(self.c > 0.0 && self.c <= 1e6) {
+            return Err(Fault::new("c", format!("c is {}", self.c), "expected a number above 0"));
+        }
+        if !(self.beta > 0.0 && self.beta < 1.0) {
+            return Err(Fault::new("beta", format!("beta is {}", self.beta), "expected a number between 0 and 1"));
+        }
+        Ok(())
+    }
+}
 
 /// The window, in segments where RFC 9438 counts segments.
 #[derive(Clone, Debug)]
@@ -54,9 +92,9 @@ struct Epoch {
 }
 
 impl Cubic {
-    /// A window of `window` bytes.
-    pub fn new(config: config::Cubic, smss: u64, window: u64, ssthresh: u64) -> Self {
-        let size = smss as f64;
+    /// At the start of a connection.
+    pub fn new(config: Config, seat: &Seat) -> Self {
+        let (size, window, ssthresh) = (f64::from(seat.smss), seat.initial_window, seat.initial_ssthresh);
         Self {
             c: config.c,
             beta: config.beta,
@@ -77,6 +115,11 @@ impl Cubic {
     fn set(&mut self, cwnd: f64) {
         self.cwnd = cwnd;
         self.window = (cwnd * self.smss) as u64;
+    }
+
+    fn set_window(&mut self, bytes: u64) {
+        self.set((bytes as f64 / self.smss).max(1.0));
+        self.epoch = None;
     }
 
     /// §4.6 and §4.7: what a loss leaves. The window itself is set by the caller.
@@ -187,33 +230,39 @@ impl CongestionControl for Cubic {
         self.ssthresh.is_finite().then_some((self.ssthresh * self.smss) as u64)
     }
 
-    fn set_window(&mut self, bytes: u64) {
-        self.set((bytes as f64 / self.smss).max(1.0));
-        self.epoch = None;
+    fn on_rule(&mut self, rule: WindowRule) {
+        if let Some(window) = rule.applied(self.window) {
+            self.set_window(window);
+        }
     }
 
     fn snapshot(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
 
-    fn on_undo(&mut self, flight: u64) {
+    fn on_undo(&mut self, undo: &Undo) {
         // §4.9.1 restores W_max and the rest; only the stage of growth begins anew.
-        self.ssthresh = self.ssthresh.max(flight as f64 / self.smss);
+        self.ssthresh = self.ssthresh.max(undo.flight as f64 / self.smss);
+        self.set_window(undo.window);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::CongestionKind;
     use super::*;
-    use crate::transport::tcp::congestion::CongestionKind;
 
     const SMSS: u64 = 1000;
     const RTT: f64 = 0.1;
 
+    fn seat(initial_window: u64, initial_ssthresh: u64) -> Seat {
+        Seat { smss: SMSS as u32, header: 40, options: 0, initial_window, initial_ssthresh }
+    }
+
     /// A controller at `segments` whose window is lost at once, in congestion avoidance.
     fn after_loss(segments: u64) -> Cubic {
-        let config = config::Cubic::default();
-        let mut cubic = Cubic::new(config, SMSS, segments * SMSS, segments * SMSS);
+        let config = Config::default();
+        let mut cubic = Cubic::new(config, &seat(segments * SMSS, segments * SMSS));
         cubic.on_congestion(&loss(segments));
         cubic
     }
@@ -315,7 +364,7 @@ mod tests {
     /// there, by a segment in a round trip (§4.3).
     #[test]
     fn after_a_slow_start_that_no_loss_ended_the_curve_begins_at_its_middle() {
-        let mut cubic = Cubic::new(config::Cubic::default(), SMSS, 100 * SMSS, u64::MAX);
+        let mut cubic = Cubic::new(Config::default(), &seat(100 * SMSS, u64::MAX));
         let slow = |round: u64, rtt_ms: u64| AckSample {
             round,
             rtt: Some(Duration::from_millis(rtt_ms)),
@@ -341,14 +390,14 @@ mod tests {
     /// RFC 9406 §4.2, §4.3: a loss, a mark or a timeout ends HyStart++ for the connection's life.
     #[test]
     fn later_slow_starts_are_rfc_5681s() {
-        let mut cubic = Cubic::new(config::Cubic::default(), SMSS, 100 * SMSS, u64::MAX);
+        let mut cubic = Cubic::new(Config::default(), &seat(100 * SMSS, u64::MAX));
         assert!(cubic.hystart.is_some());
         cubic.on_timeout(Instant::ZERO, 100 * SMSS, false);
         assert!(cubic.hystart.is_none());
         // Equation (2): one segment, whatever is acknowledged.
         cubic.on_ack(&sample(1.0, 4 * SMSS));
         assert_eq!(cubic.window(), 2 * SMSS);
-        let mut cubic = Cubic::new(config::Cubic::default(), SMSS, 100 * SMSS, u64::MAX);
+        let mut cubic = Cubic::new(Config::default(), &seat(100 * SMSS, u64::MAX));
         cubic.on_congestion(&loss(100));
         assert!(cubic.hystart.is_none());
     }
