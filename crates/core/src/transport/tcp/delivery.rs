@@ -236,7 +236,7 @@ mod tests {
     }
 
     /// draft-ietf-ccwg-bbr §4.1.2.3: an interval that is shorter than the least round-trip time gives no rate. Here a segment was
-    /// sent again, and the acknowledgement that comes at once is of the first time.
+    /// sent again when nothing else was in flight, and the acknowledgement that comes at once is of the first time.
     #[test]
     fn an_interval_below_the_least_round_trip_time_gives_no_rate() {
         let mut delivery = Delivery::new(true);
@@ -244,7 +244,7 @@ mod tests {
         delivery.on_send(ms(1), 1, false, 2000, 0);
         let sample = delivery.on_ack(ms(20), 1000, 0, 1, 0, Some(Duration::from_millis(20))).unwrap();
         assert_eq!(sample.interval, Some(Duration::from_millis(20)));
-        delivery.on_send(ms(21), 1, false, 1000, 1000);
+        delivery.on_send(ms(21), 1, true, 1000, 1000);
         let sample = delivery.on_ack(ms(22), 1000, 1, 2, 1000, None).unwrap();
         assert_eq!((sample.interval, sample.delivered, sample.lost), (None, 1000, 0));
     }
