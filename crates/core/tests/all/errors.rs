@@ -395,11 +395,30 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
     ),
     (
         "transport.tcp.variant = \"newreno\"",
-        "transport.tcp.vegas.alpha = 4",
+        "transport.tcp.congestion.vegas.alpha = 4",
         24,
-        &["alpha (4) is greater than vegas.beta (3)"],
+        &["alpha (4) is greater than beta (3)"],
     ),
-    ("transport.tcp.variant = \"newreno\"", "transport.tcp.vegas.alpha = inf", 24, &["finite", "inf"]),
+    ("transport.tcp.variant = \"newreno\"", "transport.tcp.congestion.vegas.alpha = inf", 24, &["finite", "inf"]),
+    // Parameters of an algorithm stand below its name: those of another cannot be set.
+    (
+        "transport.tcp.variant = \"newreno\"",
+        "transport.tcp = { variant = \"vegas\", congestion.vegas.c = 0.4 }",
+        24,
+        &["`c`", "`alpha`"],
+    ),
+    (
+        "transport.tcp.variant = \"newreno\"",
+        "transport.tcp = { congestion = { vegas = {}, cubic = {} } }",
+        24,
+        &["two choices of congestion control"],
+    ),
+    (
+        "transport.tcp.variant = \"newreno\"",
+        "transport.tcp = { profile = \"ns2\", variant = \"vegas\", congestion.cubic.beta = 0.5 }",
+        24,
+        &["knows only the usual pairs"],
+    ),
     ("transport.tcp.variant = \"newreno\"", "transport.tcp.segment = \"1 MB\"", 24, &["from 1 B to 65495 B"]),
     ("transport.tcp.variant = \"newreno\"", "transport.tcp.window = 0", 24, &["window is zero"]),
     (

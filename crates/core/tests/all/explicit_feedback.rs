@@ -88,7 +88,7 @@ fn fairness(shares: &[f64]) -> f64 {
 }
 
 const XCP: &str = r#"variant = "xcp", segment = "1000 B""#;
-const XCP_RATE: &str = r#"variant = "xcp", segment = "1000 B", xcp.rate_based = true"#;
+const XCP_RATE: &str = r#"variant = "xcp", segment = "1000 B", congestion.xcp.rate_based = true"#;
 
 /// Payload of the segments' bytes on the wire: 1000 of 1060.
 const PAYLOAD_SHARE: f64 = 1000.0 / 1060.0;
