@@ -276,18 +276,9 @@ mod tests {
         AckSample {
             now: Instant::from_secs_f64(seconds),
             acked,
-            sacked: 0,
-            lost: 0,
-            prior_in_flight: 0,
-            in_flight: 0,
-            rtt: None,
             srtt: Duration::from_secs_f64(RTT),
-            delivered: 0,
-            rate: None,
-            ece: 0,
-            round: 0,
             window_limited: true,
-            recovering: false,
+            ..AckSample::default()
         }
     }
 

@@ -8,10 +8,13 @@ pub mod cubic;
 pub mod hystart;
 pub mod reno;
 mod samples;
+pub mod tcp_like;
 pub mod vegas;
 pub mod xcp;
 
-pub use samples::{AckSample, CongestionEvent, CongestionKind, LostSegment, RateSample, Record, Undo, WindowRule};
+pub use samples::{
+    AckSample, CongestionEvent, CongestionKind, LostSegment, RateSample, Record, Sent, Undo, WindowRule,
+};
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,9 +29,8 @@ pub trait CongestionControl: Send {
         Wants::default()
     }
 
-    /// A segment of `bytes` was sent for the first or another time; `in_flight` includes it. The pacing rate is read after it,
-    /// if there is one.
-    fn on_sent(&mut self, _now: Instant, _bytes: u64, _in_flight: u64) {}
+    /// A segment was sent for the first or another time, if [`Wants::sends`]. The pacing rate is read after it.
+    fn on_sent(&mut self, _sent: &Sent) {}
 
     /// A segment is taken for lost, if [`Wants::records`]: once for each, before the acknowledgement that told it.
     fn on_lost(&mut self, _lost: &LostSegment) {}
@@ -75,6 +77,8 @@ pub trait CongestionControl: Send {
 /// What an algorithm hears beyond what every one hears. It costs memory or time for each segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
+    /// A call for each segment that is sent.
+    pub sends: bool,
     /// A record of each segment in flight: samples of the delivery rate, rounds that are counted by what was delivered, and
     /// a call for each lost segment.
     pub records: bool,

@@ -2,8 +2,23 @@
 
 use crate::engine::{Duration, Instant};
 
-/// What an acknowledgement told.
+/// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// When.
+    pub now: Instant,
+    /// Its payload.
+    pub bytes: u64,
+    /// What is in flight, itself included: if that is its payload, the flight was empty.
+    pub in_flight: u64,
+    /// Whether more data wait behind it.
+    pub more: bool,
+    /// The retransmission timeout (RFC 6298).
+    pub rto: Duration,
+}
+
+/// What an acknowledgement told.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct AckSample {
     /// When it came.
     pub now: Instant,
@@ -27,6 +42,8 @@ pub struct AckSample {
     pub rate: Option<RateSample>,
     /// How many congestion echoes came with it (RFC 3168: none or one).
     pub ece: u32,
+    /// How many packets the receiver acknowledges at once, as far as the sender knows (DCCP's Ack Ratio; TCP: 1).
+    pub ack_every: u32,
     /// How many round trips have passed.
     pub round: u64,
     /// Whether the window was full when the acknowledged data left. A window that was not in use

@@ -1,18 +1,19 @@
 //! CCID 2: TCP-like congestion control (RFC 4341): SACK without reliability.
 //!
-//! [`window`] says how many packets may be in the network, [`flight`] how many are and who is lost,
+//! [`TcpLike`] says how many packets may be in the network, [`flight`] how many are and who is lost,
 //! [`ack_ratio`] how often the receiver is to acknowledge. Here they meet the timer and the headers.
 
 mod ack_ratio;
 mod flight;
 mod history;
 mod receiver;
-mod window;
 
 pub use receiver::Receiver;
 
 use crate::engine::{Duration, Instant};
 use crate::net::{DccpHeader, DccpOptions, DccpType, Ecn, Header, Histogram, Packet, Probe, Timed, Variable};
+use crate::transport::congestion::tcp_like::TcpLike;
+use crate::transport::congestion::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Seat, Sent};
 use crate::transport::half_connection::{Outbox, Sending};
 use crate::transport::tcp::config::Rto;
 use crate::transport::tcp::rto::{RtoConfig, RtoEstimator};
@@ -21,7 +22,6 @@ use super::IP_BYTES;
 use ack_ratio::AckRatio;
 use flight::Flight;
 use receiver::LONGEST_DELAY;
-use window::Window;
 
 /// The sending machine.
 pub struct Sender {
@@ -34,7 +34,7 @@ pub struct Sender {
 
 /// What it knows of the connection.
 struct State {
-    window: Window,
+    window: TcpLike,
     flight: Flight,
     ratio: AckRatio,
     rto: RtoEstimator,
@@ -64,9 +64,16 @@ impl State {
     fn new(segment: u32) -> Self {
         // RFC 4341 §5: no least timeout. So the time for which an acknowledgement may be held back
         // has to be reckoned with.
+        let seat = Seat {
+            smss: 1,
+            header: 0,
+            options: 0,
+            initial_window: TcpLike::initial(segment).into(),
+            initial_ssthresh: u64::MAX,
+        };
         let rto = RtoConfig::new(&Rto { min: Some(Duration::ZERO), ..Rto::default() });
         Self {
-            window: Window::new(Window::initial(segment)),
+            window: TcpLike::new(&seat),
             flight: Flight::default(),
             ratio: AckRatio::new(),
             rto: RtoEstimator::new(rto.with_ack_delay(LONGEST_DELAY)),
@@ -80,6 +87,11 @@ impl State {
         }
     }
 
+    /// The congestion window, packets.
+    fn cwnd(&self) -> u32 {
+        self.window.window() as u32
+    }
+
     /// The type of the next data packet, its acknowledgement number and its options: the receiver's
     /// acknowledgements are acknowledged once for each window (RFC 4341 §6.2).
     #[inline]
@@ -87,7 +99,7 @@ impl State {
         self.unheard += 1;
         let Some(heard) = self.heard else { return (DccpType::Data, 0, DccpOptions::None) };
         let question = self.ratio.question(now, number, self.rto.rto());
-        if question.is_none() && self.unheard < self.window.cwnd() {
+        if question.is_none() && u64::from(self.unheard) < self.window.window() {
             return (DccpType::Data, 0, DccpOptions::None);
         }
         self.unheard = 0;
@@ -117,9 +129,9 @@ impl Timed for Sender {
         state.rto_at = None;
         state.rto.back_off();
         state.flight.on_timeout();
-        state.window.on_timeout();
+        state.window.on_timeout(now, state.flight.pipe().into(), false);
         state.answered = state.flight.next();
-        state.ratio.limit(state.window.cwnd());
+        state.ratio.limit(state.cwnd());
         self.totals.timeouts += 1;
         self.totals.cuts += 1;
         self.outbox.give_up();
@@ -143,7 +155,7 @@ impl Sending for Sender {
         state.ratio.on_confirm(header.ack, *confirm);
         state.heard = state.heard.max(Some(header.seq));
         // RFC 2861: a window that is not in use does not grow.
-        let in_use = state.flight.pipe() >= state.window.cwnd();
+        let in_use = state.flight.pipe() >= state.cwnd();
         let heard = state.flight.on_ack(header.ack, vector, state.answered);
         if let Some(sent_at) = heard.sent_at {
             self.outbox.on_acked(heard.end);
@@ -158,15 +170,18 @@ impl Sending for Sender {
         self.totals.lost += u64::from(heard.lost);
         if heard.congestion {
             state.answered = state.flight.next();
-            state.window.on_congestion();
-            state.ratio.limit(state.window.cwnd());
+            let (kind, flight) = (CongestionKind::Loss, state.flight.pipe().into());
+            let event = CongestionEvent { now, kind, flight, lost: self.totals.lost, resent: false };
+            state.window.on_congestion(&event);
+            state.ratio.limit(state.cwnd());
             self.totals.cuts += 1;
         } else if in_use {
-            state.window.on_acked(heard.clean, state.ratio.agreed());
+            let (acked, ack_every) = (heard.clean.into(), state.ratio.agreed().into());
+            state.window.on_ack(&AckSample { now, acked, ack_every, window_limited: true, ..AckSample::default() });
         }
         if header.ack >= state.rounded {
             state.rounded = state.flight.next();
-            state.ratio.on_window(state.window.cwnd());
+            state.ratio.on_window(state.cwnd());
         }
         if heard.came > 0 {
             state.rto_at = (state.flight.pipe() > 0).then(|| now + state.rto.rto());
@@ -176,7 +191,7 @@ impl Sending for Sender {
 
     fn take(&mut self, now: Instant, packet: &mut Packet) -> bool {
         let state = &mut self.state;
-        if state.flight.pipe() >= state.window.cwnd() {
+        if state.flight.pipe() >= state.cwnd() {
             return false;
         }
         let Some(payload) = self.outbox.peek() else { return false };
@@ -185,7 +200,8 @@ impl Sending for Sender {
         state.flight.on_sent(now, end);
         state.rto_at.get_or_insert(now + state.rto.rto());
         let (kind, ack, options) = state.acknowledge(now, seq);
-        state.window.on_sent(now, state.rto.rto(), state.flight.pipe(), !self.outbox.is_empty());
+        let (more, rto) = (!self.outbox.is_empty(), state.rto.rto());
+        state.window.on_sent(&Sent { now, bytes: 1, in_flight: state.flight.pipe().into(), more, rto });
         let header = DccpHeader { kind, ccval: 0, seq, ack, payload, end, options };
         packet.ecn = Ecn::Ect0;
         packet.size = IP_BYTES + header.bytes() + payload;
@@ -197,8 +213,8 @@ impl Sending for Sender {
         let state = &self.state;
         let seconds = |time: Option<Duration>| time.map_or(f64::NAN, Duration::as_secs_f64);
         let values = [
-            state.window.cwnd().into(),
-            state.window.ssthresh().map_or(f64::NAN, f64::from),
+            state.cwnd().into(),
+            state.window.ssthresh().map_or(f64::NAN, |packets| packets as f64),
             seconds(state.last_rtt),
             seconds(state.rto.srtt()),
             seconds(state.rto.srtt().map(|_| state.rto.rttvar())),
@@ -224,9 +240,9 @@ impl Sending for Sender {
         probe.value("window_cuts", totals.cuts as f64);
         probe.value("lost_packets", totals.lost as f64);
         probe.value("lost_acks", (totals.lost_acks + state.ratio.lost()) as f64);
-        probe.value("cwnd_packets", state.window.cwnd().into());
+        probe.value("cwnd_packets", state.cwnd().into());
         if let Some(ssthresh) = state.window.ssthresh() {
-            probe.value("ssthresh_packets", ssthresh.into());
+            probe.value("ssthresh_packets", ssthresh as f64);
         }
         probe.value("in_flight_packets", state.flight.pipe().into());
         probe.value("ack_ratio", state.ratio.agreed().into());

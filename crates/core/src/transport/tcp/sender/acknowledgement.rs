@@ -114,6 +114,7 @@ impl Sender {
                 rate: c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), c.board.total_lost(), rtt),
                 delivered: c.delivery.bytes(),
                 ece: u32::from(ece),
+                ack_every: 1,
                 round: c.delivery.round().unwrap_or(c.round.count()),
                 window_limited: before < c.full_to,
                 recovering: was_recovering || c.status.recovering,

@@ -1,7 +1,9 @@
 //! The state of one connection, forgotten at a reset, and what follows from it alone.
 
 use crate::engine::{BitRate, Duration, Instant};
-use crate::transport::congestion::{CongestionControl, CongestionEvent, CongestionKind, LostSegment, WindowRule};
+use crate::transport::congestion::{
+    CongestionControl, CongestionEvent, CongestionKind, LostSegment, Wants, WindowRule,
+};
 
 use super::super::config::{Handshake, IdleRestart};
 use super::super::delivery::{Delivery, Round};
@@ -32,6 +34,7 @@ pub(super) struct Connection {
     /// What the recovery said last.
     pub(super) status: Status,
     pub(super) congestion: Box<dyn CongestionControl>,
+    pub(super) wants: Wants,
     /// What the congestion control said last.
     pub(super) window: u64,
     pub(super) pacing: Option<BitRate>,
@@ -77,7 +80,7 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(settings: &Settings) -> Self {
         let (recovery, congestion) = (settings.recovery.config().build(settings), settings.controller());
-        let records = congestion.wants().records;
+        let wants = congestion.wants();
         Self {
             phase: Phase::Closed,
             una: match settings.handshake {
@@ -89,12 +92,13 @@ impl Connection {
             edge: FIRST_BYTE + u64::from(settings.buffer),
             closing: false,
             fin_sent: false,
-            board: Scoreboard::new(settings.smss, records),
+            board: Scoreboard::new(settings.smss, wants.records),
             status: recovery.status(),
             recovery,
             window: congestion.window(),
             pacing: congestion.pacing_rate(),
             congestion,
+            wants,
             release: Instant::ZERO,
             paced: false,
             rto: RtoEstimator::new(settings.rto),
@@ -116,7 +120,7 @@ impl Connection {
             say_cwr: false,
             last_rtt: Duration::ZERO,
             round: Round::default(),
-            delivery: Delivery::new(records),
+            delivery: Delivery::new(wants.records),
             told_sent: 0,
             told_acked: 0,
         }

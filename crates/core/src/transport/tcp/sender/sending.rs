@@ -2,7 +2,7 @@
 
 use crate::engine::{Duration, Instant};
 use crate::net::{CongestionHeader, Ecn, Header, Packet, TcpFlags, TcpHeader, TcpOptions};
-use crate::transport::congestion::xcp;
+use crate::transport::congestion::{Sent, xcp};
 
 use super::super::config::Handshake;
 use super::super::recovery::Next;
@@ -157,13 +157,14 @@ impl Sender {
             c.rto_at = now + c.rto.rto();
         }
         c.persist_at = Instant::MAX;
-        c.congestion.on_sent(now, u64::from(len), in_flight);
-        let (payload, flags) = if fin { (0, flags.with(TcpFlags::FIN)) } else { (len, flags) };
-        let header = if fin { HEADER_BYTES } else { self.settings.header };
-        if c.pacing.is_some() {
+        if c.wants.sends {
+            let (more, rto) = (c.end > c.nxt, c.rto.rto());
+            c.congestion.on_sent(&Sent { now, bytes: len.into(), in_flight, more, rto });
             // A controller may pace otherwise once it knows that it restarts after an idle time.
             c.pacing = c.congestion.pacing_rate();
         }
+        let (payload, flags) = if fin { (0, flags.with(TcpFlags::FIN)) } else { (len, flags) };
+        let header = if fin { HEADER_BYTES } else { self.settings.header };
         if let Some(rate) = c.pacing {
             let ns = u128::from(header + payload) * 8_000_000_000 / u128::from(rate.as_bps().max(1));
             c.release = c.release.max(now) + Duration::from_nanos(ns as u64);
