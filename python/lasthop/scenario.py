@@ -152,6 +152,8 @@ def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
         text = json.dumps(data, indent=1, default=_number)
     except (TypeError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
+    # A name or a value may have what is no character; within the text it is escaped.
+    origin = origin.encode(errors="backslashreplace").decode()
     return Scenario(_core.read(text, origin, "json"), text=text, origin=origin)
 
 
