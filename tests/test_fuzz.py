@@ -9,9 +9,10 @@ import sys
 from random import Random
 
 from conftest import ROOT
-from fuzz import places
 from fuzz.subjects import Scenarios
 from lasthop import _core
+
+from fuzz import places
 
 TESTS = ROOT / "tests"
 
@@ -30,7 +31,7 @@ def test_the_corpus_is_survived():
 
 
 def test_every_kind_of_thing_is_drawn():
-    """Each choice of the schema, such as each queue, is in one of some thousand scenarios, and each field of its table."""
+    """Each field of each table of the schema, such as those of each queue, is in one of some thousand scenarios."""
     subject = Scenarios()
     whole = places.compiled(json.loads(_core.schema()))
     known, drawn = set(), set()

@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import sys
 import time
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="what decides which inputs are tried (1)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first input (0)")
     parser.add_argument("--only", choices=[subject.name for subject in SHARES], help="one kind of input")
-    parser.add_argument("--replay", nargs="*", type=Path, metavar="FILE", help="try the corpus again, or these files of it")
+    parser.add_argument("--replay", nargs="*", type=Path, metavar="FILE", help="try the corpus again, or these")
     asked = parser.parse_args()
     if asked.replay is not None:
         return replay(asked.replay or sorted(path for path in CORPUS.glob("*/*") if path.is_file()))
@@ -58,13 +58,13 @@ def look(subject: Subject, *, seed: int, first: int, seconds: float) -> int:
     while time.monotonic() - began < seconds:
         last = number + PER_PROCESS
 
-        def work(numbers: Iterator[int] = iter(range(number, last))) -> None:
+        def work(numbers: range = range(number, last)) -> None:
             for mine in numbers:
                 if time.monotonic() - began >= seconds:
                     return
-                payload = subject.make(Random(f"{seed} {mine}"))
-                board.begin(mine + 1, payload)
-                board.counts[guarded(lambda payload=payload: subject.try_(payload, thorough=False))] += 1  # type: ignore[misc]
+                board.begin(mine + 1, b"")
+                board.begin(mine + 1, payload := subject.make(Random(f"{seed} {mine}")))
+                board.counts[guarded(partial(subject.try_, payload, thorough=False))] += 1
 
         board.begin(number, b"")
         found = child(board, work)
@@ -91,7 +91,7 @@ def attempt(subject: Subject, payload: bytes) -> tuple[str, str]:
     board.begin(0, payload)
 
     def work() -> None:
-        board.counts[guarded(lambda: subject.try_(payload, thorough=True))] += 1
+        board.counts[guarded(partial(subject.try_, payload, thorough=True))] += 1
 
     found = child(board, work)
     end = next(itertools.compress(subject.ends, board.counts), "failed")

@@ -14,6 +14,7 @@ import struct
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -109,11 +110,14 @@ def child(board: Board, work: Callable[[], None]) -> str:
                 return f"nothing for {PATIENCE:.0f} s"
             said.seek(0)
             return f"{died.name} {_line(said.read())}"
+        if os.WEXITSTATUS(status) > 1:
+            said.seek(0)
+            raise RuntimeError(f"the fuzzer itself, at number {board.number - 1}: {said.read().decode()}")
         return board.said if os.WEXITSTATUS(status) else ""
 
 
 def _work(stderr: int, board: Board, work: Callable[[], None]) -> NoReturn:
-    code = 0
+    code = 2
     try:
         os.dup2(stderr, 2)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -122,9 +126,12 @@ def _work(stderr: int, board: Board, work: Callable[[], None]) -> NoReturn:
         had = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (had + BYTES, had + BYTES))
         work()
-    except BaseException as error:
+        code = 0
+    except Defect as error:
         code = 1
-        board.found(str(error) if isinstance(error, Defect) else f"the fuzzer itself: {error!r}")
+        board.found(str(error))
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(code)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -23,7 +24,9 @@ class Base:
         self.missing = [(path, place) for path, place, value in found if value is MISSING]
         self.lists = [(path, place) for path, place, value in found if isinstance(value, list)]
         self.texts = [
-            path for path, place, value in found if isinstance(value, str) and any(isinstance(k, Text) for k in place.kinds)
+            path
+            for path, place, value in found
+            if isinstance(value, str) and any(isinstance(k, Text) for k in place.kinds)
         ]
         self.choices = [
             (path, tables)
@@ -52,11 +55,9 @@ class Mutator:
         document = json.loads(base.text)
         while True:
             change = rng.choice(CHANGES)
-            try:
+            # An earlier change may have taken the place away.
+            with suppress(KeyError, IndexError, TypeError, AttributeError):
                 change(self, base, document, rng)
-            except (KeyError, IndexError, TypeError, AttributeError):
-                # An earlier change has taken the place away.
-                pass
             if rng.random() < 0.45:
                 return document
 
@@ -130,16 +131,16 @@ class Mutator:
         """What belongs at no such place, or a key that there is not."""
         path, _ = rng.choice(base.places)
         if rng.random() < 0.2:
-            _at(document, path)[rng.choice(("nme", "rates", "", "\x00", "a.b"))] = rng.choice(values.STRANGE)
+            _at(document, path)[rng.choice(("nme", "rates", "", "\x00", "a.b"))] = values.strange(rng)
         else:
-            _put(document, path, rng.choice(values.STRANGE))
+            _put(document, path, values.strange(rng))
 
     def shorten(self, base: Base, document: Any, rng: Random) -> None:
         """A run that comes to its end."""
         document["duration"] = f"{10 ** rng.uniform(-2, 1):.3g} s"
 
     def record(self, base: Base, document: Any, rng: Random) -> None:
-        document["record"] = {key: True for key in ("packets", "state", "handovers", "slots", "variables")}
+        document["record"] = dict.fromkeys(("packets", "state", "handovers", "slots", "variables"), True)
         document["record"]["series"] = f"{rng.choice((1, 10, 100))} ms"
 
 

@@ -2,22 +2,54 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 from typing import Any
 
 from .places import Array, Constants, Kind, Nothing, Number, Place, Quantity, Table, Text, Truth
 
 #: Whole numbers at which something ends.
-EDGES = (0, 1, 2, 3, 127, 255, 256, 1000, 65_535, 65_536, 10**6, 2**24, 2**31 - 1, 2**32 - 1, 2**53 - 1, 2**63, 2**64 - 1)
+EDGES = (0, 1, 2, 3, 2**8 - 1, 2**8, 2**16 - 1, 2**16, 10**6, 2**24, 2**31 - 1, 2**32 - 1, 2**53 - 1, 2**64 - 1)
 
 #: Numbers that are written in an uncommon way, or stand at an end of what a float holds.
-ODD_NUMBERS = ("0", "0.0", "1e-300", "1e300", "1e309", "0.0000000004", "1_000", "9.3e9", "4.5e6", "1e", "--1", "1e-9", "+5")
+ODD_NUMBERS = [
+    "0",
+    "0.0",
+    "1e-300",
+    "1e300",
+    "1e309",
+    "0.0000000004",
+    "1_000",
+    "9.3e9",
+    "4.5e6",
+    "1e",
+    "--1",
+    "1e-9",
+    "+5",
+]
 
 #: Names that no one expects.
-ODD_TEXTS = ("", " ", "\x00", "a\nb", "x" * 300, "../../x", "é", "\U0001d54f", "a.b", "[0]", "ue[*]", "0", "\ud800", "\u202e")
+ODD_TEXTS = ("", " ", "\x00", "a\nb", "x" * 300, "\ud800", *["../../x", "é", "𝕏", "a.b", "[0]", "ue[*]", "0", "\u202e"])
 
-#: What stands at no place.
-STRANGE: tuple[Any, ...] = (None, True, -1, 0, 2**64, 1e400, -1e400, "", "0", [], {}, [[]], [{}], {"": ""}, {"name": 1}, [1, "a"])
+#: What stands at no place, as JSON.
+STRANGE = [
+    "null",
+    "true",
+    "-1",
+    "0",
+    "18446744073709551616",
+    "1e400",
+    "-1e400",
+    '""',
+    '"0"',
+    "[]",
+    "{}",
+    "[[]]",
+    "[{}]",
+    '{"":""}',
+    '{"name":1}',
+    '[1,"a"]',
+]
 
 #: Tables within tables do not go on for ever.
 DEPTH = 6
@@ -91,6 +123,10 @@ def text(rng: Random, names: list[str]) -> str:
     if names and dice < 0.9:
         return f"{rng.choice(names)}.ue[{rng.choice(('*', '0', '1', '2'))}]"
     return rng.choice(("a", "b", "c", "d")) if dice < 0.96 else rng.choice(ODD_TEXTS)
+
+
+def strange(rng: Random) -> Any:
+    return json.loads(rng.choice(STRANGE))
 
 
 def scaled(shown: str, rng: Random) -> str:
