@@ -22,7 +22,11 @@ class Base:
         found = list(walk(whole, document))
         self.places = [(path, place) for path, place, value in found if path and value is not MISSING]
         self.missing = [(path, place) for path, place, value in found if value is MISSING]
-        self.lists = [(path, place) for path, place, value in found if isinstance(value, list)]
+        self.lists = [
+            (path, place)
+            for path, place, value in found
+            if isinstance(value, list) and all(kind.least < kind.most for kind in place.kinds if isinstance(kind, Array))
+        ]
         self.texts = [
             path
             for path, place, value in found
