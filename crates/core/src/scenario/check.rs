@@ -60,6 +60,7 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     groups(scenario, &names, &mut problems);
     flows(scenario, &names, &mut problems);
     changes(scenario, &mut problems);
+    record(scenario, &names, &mut problems);
     if problems.0.is_empty() {
         // With wrong names the network is another.
         ways(scenario, &names, &mut problems);
@@ -131,6 +132,7 @@ fn unique<'s>(seen: &mut BTreeSet<&'s str>, what: &str, path: String, name: &'s 
 
 /// A node that stands before a radio: there is one, and it is none of the radio's own terminals.
 fn gateway(path: &str, node: &str, radio: &str, names: &Names<'_>, problems: &mut Problems) {
+    name(|| path.to_owned(), node, problems);
     let Some(place) = names.node(node) else {
         let (label, note) = names.unknown(node, false);
         return problems.note(path, format!("there is no node {}", shown(node)), label, note);
@@ -168,25 +170,6 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
             problems.add(path, format!("{count} {what} are too many"), format!("the most is {MOST}"));
         }
     }
-    let Some(interval) = scenario.record.series else { return };
-    if interval == Duration::ZERO {
-        problems.add(
-            "record.series",
-            "an interval of zero between samples",
-            "expected an interval, such as \"100 ms\"",
-        );
-        return;
-    }
-    let ues = scenario.cell.iter().map(|cell| cell.ues).chain(scenario.hsdpa.iter().map(|hsdpa| hsdpa.ues));
-    let ues = ues.chain(scenario.mbms.iter().map(|mbms| mbms.ues));
-    let terminals: usize = ues.map(|ues| ues as usize).sum();
-    let things = (scenario.flow.len() + 2 * (scenario.link.len() + terminals)).max(1) as u64;
-    let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
-    if samples > scenario.record.most_rows {
-        let message = format!("record.series would take {samples} samples of links and flows");
-        let most = scenario.record.most_rows;
-        problems.add("record.series", message, format!("expected a longer interval: record.most_rows is {most}"));
-    }
 }
 
 /// How many terminals radios have. Says whether that makes sense.
@@ -217,6 +200,30 @@ fn terminals(scenario: &Scenario, problems: &mut Problems) -> bool {
 fn single_changes(scenario: &Scenario) -> usize {
     let times = scenario.change.iter().map(|change| change.times() as usize);
     times.filter(|times| *times <= MOST).sum()
+}
+
+/// What is recorded beyond totals.
+fn record(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let Some(interval) = scenario.record.series else { return };
+    if interval == Duration::ZERO {
+        problems.add(
+            "record.series",
+            "an interval of zero between samples",
+            "expected an interval, such as \"100 ms\"",
+        );
+        return;
+    }
+    let ues = scenario.cell.iter().map(|cell| cell.ues).chain(scenario.hsdpa.iter().map(|hsdpa| hsdpa.ues));
+    let ues = ues.chain(scenario.mbms.iter().map(|mbms| mbms.ues));
+    let terminals: usize = ues.map(|ues| ues as usize).sum();
+    let flows: usize = scenario.flow.iter().map(|flow| names.flows(flow)).sum();
+    let things = (flows + 2 * (scenario.link.len() + terminals)).max(1) as u64;
+    let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
+    if samples > scenario.record.most_rows {
+        let message = format!("record.series would take {samples} samples of links and flows");
+        let most = scenario.record.most_rows;
+        problems.add("record.series", message, format!("expected a longer interval: record.most_rows is {most}"));
+    }
 }
 
 fn nodes(scenario: &Scenario, problems: &mut Problems) {

@@ -84,7 +84,7 @@ mod tests {
             between = ["router", "mobile"]
             rate = "3.84 Mbit/s"
             delay = "48.3 ms"
-            loss.bernoulli.p = 0.013
+            loss.bernoulli.p = 0.9522444552911937
             reverse.rate = "384 kbit/s"
             [[cell]]
             name = "cell"

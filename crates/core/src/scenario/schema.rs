@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
@@ -9,10 +10,14 @@ use super::diagnostic::{Diagnostic, Path, Step, listed, nearest, shown};
 use super::types::Scenario;
 
 /// The JSON Schema (2020-12) of a scenario.
-pub fn schema() -> Value {
-    let mut schema = schemars::schema_for!(Scenario).to_value();
-    name_configurations(&mut schema);
-    schema
+pub fn schema() -> &'static Value {
+    // It is looked into for every list of a scenario, and takes a millisecond to make.
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+        let mut schema = schemars::schema_for!(Scenario).to_value();
+        name_configurations(&mut schema);
+        schema
+    });
+    &SCHEMA
 }
 
 /// The JSON Schema of one section: a table or a choice by its name (`link`, `queue`, `tcp`), or
@@ -22,7 +27,7 @@ pub fn schema() -> Value {
 /// If there is no such section.
 pub fn schema_of(section: &str) -> Result<Value, Diagnostic> {
     let root = schema();
-    let sections = sections(&root);
+    let sections = sections(root);
     let wanted = |s: &&Section<'_>| s.path == section || s.name() == section;
     let Some(found) = sections.iter().find(wanted) else {
         let names = sections.iter().map(Section::name).filter(|n| !n.is_empty());
@@ -56,26 +61,26 @@ pub fn schema_of(section: &str) -> Result<Value, Diagnostic> {
 /// How many items the list at `path` has, if it has always as many.
 pub(super) fn length(path: &Path) -> Option<u64> {
     let root = schema();
-    at(&root, path)?.get("maxItems")?.as_u64()
+    at(root, path)?.get("maxItems")?.as_u64()
 }
 
 /// Whether a list may stand at `path`.
 pub(super) fn takes_list(path: &Path) -> bool {
     let root = schema();
-    let Some(node) = at(&root, path) else { return false };
+    let Some(node) = at(root, path) else { return false };
     let is_list = |node: &Value| node.get("type").is_some_and(|kind| kind == "array");
-    let node = resolved(&root, node);
+    let node = resolved(root, node);
     let any = node.get("anyOf").and_then(Value::as_array).into_iter().flatten();
-    is_list(node) || any.into_iter().any(|form| is_list(resolved(&root, form)))
+    is_list(node) || any.into_iter().any(|form| is_list(resolved(root, form)))
 }
 
 /// What the field at `path` means, and what can stand there.
 pub(super) fn meaning(path: &Path) -> Option<String> {
     let root = schema();
-    let node = at(&root, path)?;
+    let node = at(root, path)?;
     let own = text(node, "description");
-    let kind = text(resolved(&root, node), "description");
-    let is_quantity = resolved(&root, node).get("pattern").is_some();
+    let kind = text(resolved(root, node), "description");
+    let is_quantity = resolved(root, node).get("pattern").is_some();
     let all = if own.is_empty() || (is_quantity && own != kind) { format!("{own} {kind}") } else { own };
     Some(all.trim().to_owned()).filter(|text| !text.is_empty())
 }
@@ -84,7 +89,7 @@ pub(super) fn meaning(path: &Path) -> Option<String> {
 pub fn reference() -> String {
     let root = schema();
     let mut page = String::from("# Scenario reference\n");
-    for section in sections(&root) {
+    for section in sections(root) {
         let title = match section.path.as_str() {
             "" => "The scenario".to_owned(),
             path if section.is_list => format!("`[[{path}]]`"),
@@ -100,7 +105,7 @@ pub fn reference() -> String {
         }
         match alternatives(section.node) {
             Some(choices) => choice_table(&mut page, &choices),
-            None => field_table(&mut page, &root, section.node),
+            None => field_table(&mut page, root, section.node),
         }
     }
     page
@@ -389,7 +394,7 @@ mod tests {
     #[test]
     fn every_field_of_every_section_has_a_meaning() {
         let root = schema();
-        for section in sections(&root) {
+        for section in sections(root) {
             for (name, field) in section.node.get("properties").and_then(Value::as_object).into_iter().flatten() {
                 assert!(!text(field, "description").is_empty(), "{}.{name} has no description", section.path);
             }

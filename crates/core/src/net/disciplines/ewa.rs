@@ -96,12 +96,20 @@ impl QueueConfig for Config {
                 return fault(field, format!("{field} is {value}"), "expected a positive number");
             }
         }
-        if buffer(&self.limit, self.segment) < 2.0 {
+        let buffer = buffer(&self.limit, self.segment);
+        if buffer < 2.0 {
             return fault("limit", "a buffer of less than two segments".to_owned(), "expected room for two at least");
+        }
+        if self.increase > 0.0 && buffer / self.increase > MOST_STEPS {
+            let message = format!("α takes {} steps to its highest value, {buffer}", (buffer / self.increase).ceil());
+            return fault("increase", message, "expected a million steps at most, or 0");
         }
         Ok(())
     }
 }
+
+/// The most steps from the least α to the highest.
+const MOST_STEPS: f64 = 1e6;
 
 /// B in segments.
 fn buffer(limit: &Amount, segment: Bytes) -> f64 {
@@ -161,7 +169,10 @@ impl Ewa {
         while self.next_computation() <= now {
             self.computed += 1;
             let length = self.length();
-            self.feedback.compute(length);
+            if !self.feedback.compute(length) {
+                // Nor will any other until now.
+                self.computed = now.since(Instant::ZERO).as_nanos() / self.config.interval.as_nanos();
+            }
         }
     }
 }
@@ -268,12 +279,14 @@ impl Feedback {
         self.alpha = alpha.clamp(1.0 / libm::log2(self.buffer), self.buffer);
     }
 
-    /// An interval is over, with this much waiting.
-    fn compute(&mut self, length: f64) {
+    /// An interval is over, with this much waiting. Says whether that changes anything.
+    fn compute(&mut self, length: f64) -> bool {
+        let before = (self.average, self.alpha);
         self.average += self.gain * (length - self.average);
         let alpha =
             if self.average <= self.threshold { self.alpha + self.increase } else { self.alpha * self.decrease };
         self.begin(alpha);
+        before != (self.average, self.alpha)
     }
 
     /// The window that goes back, at least one segment.

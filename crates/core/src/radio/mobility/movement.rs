@@ -195,9 +195,17 @@ impl MovementConfig for RandomWaypoint {
         if self.corners[0] == self.corners[1] {
             return Err(Fault::new("corners", "a rectangle without size", "expected two opposite corners"));
         }
+        let across = self.corners[0].time_to(self.corners[1], self.speed[1]);
+        if across + self.pause < LEAST_WAY {
+            let message = format!("a rectangle that is crossed in {across}");
+            return Err(Fault::new("corners", message, format!("expected at least {LEAST_WAY}, or such a pause")));
+        }
         Ok(())
     }
 }
+
+/// From place to place and the pause there, at least: nobody could look at what is quicker.
+const LEAST_WAY: Duration = Duration::from_millis(1);
 
 fn positive_speed(field: &'static str, speed: Speed) -> Result<(), Fault> {
     if speed.metres_per_s() > 0.0 {

@@ -58,7 +58,12 @@ fn parse(text: &str) -> Result<Vec<sgp4::Elements>, Fault> {
     for (number, line) in text.lines().enumerate() {
         let line = line.trim_end();
         match (line.as_bytes(), first.take()) {
-            ([b'2', b' ', ..], Some((_, before))) => {
+            ([b'2', b' ', ..], Some((at, before))) => {
+                for (number, line) in [(at, before), (number, line)] {
+                    if !line.ends_with(|last: char| last.is_ascii_digit()) {
+                        return Err(fault(number, "it does not end with its checksum, a digit".to_owned()));
+                    }
+                }
                 let elements = sgp4::Elements::from_tle(None, before.as_bytes(), line.as_bytes());
                 all.push(elements.map_err(|error| fault(number, error.to_string()))?);
             }

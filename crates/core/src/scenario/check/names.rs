@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::scenario::diagnostic::{listed, nearest};
-use crate::scenario::types::Scenario;
+use crate::scenario::types::{Flow, Scenario};
 
 /// What names stand for. Nodes are told by their places among all of them.
 pub(super) struct Names<'s> {
@@ -68,6 +68,12 @@ impl<'s> Names<'s> {
             Some(&group) => Cow::Borrowed(self.members(group)),
             None => self.called(to),
         }
+    }
+
+    /// How many flows one stands for.
+    pub fn flows(&self, flow: &Flow) -> usize {
+        let receivers = if self.groups.contains_key(flow.to.as_str()) { 1 } else { self.called(&flow.to).len() };
+        self.called(&flow.from).len() * receivers
     }
 
     /// The label and the note for a name that no node, and perhaps no group, has.
