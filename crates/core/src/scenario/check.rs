@@ -10,7 +10,7 @@ use crate::radio::umts::roaming::Mobility;
 
 use super::diagnostic::{Diagnostic, listed, nearest, shown};
 use super::read::{Document, Part};
-use super::registry::{LossModel, Queue};
+use super::registry::{LossModel, Queue, Transport};
 use super::types::{Flow, Link, Scenario};
 
 mod cells;
@@ -168,6 +168,21 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
             problems.add(path, format!("{count} {what} are too many"), format!("the most is {MOST}"));
         }
     }
+    rows(scenario, problems);
+}
+
+/// Whether what is recorded is sure to be too much.
+fn rows(scenario: &Scenario, problems: &mut Problems) {
+    let most = scenario.record.most_rows;
+    // A datagram of a constant rate is sent whatever the network does.
+    let datagrams = scenario.flow.iter().filter(|flow| matches!(flow.transport, Transport::Udp(_)) && flow.qos.is_none());
+    let sent = datagrams
+        .map(|flow| flow.source.config().writes(scenario.duration.saturating_sub(flow.start)))
+        .fold(0, u64::saturating_add);
+    if scenario.record.packets && sent > most {
+        let message = format!("record.packets would take {sent} rows for what is sent alone");
+        problems.add("record.packets", message, format!("expected a shorter run: record.most_rows is {most}"));
+    }
     let Some(interval) = scenario.record.series else { return };
     if interval == Duration::ZERO {
         problems.add(
@@ -182,9 +197,8 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
     let terminals: usize = ues.map(|ues| ues as usize).sum();
     let things = (scenario.flow.len() + 2 * (scenario.link.len() + terminals)).max(1) as u64;
     let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
-    if samples > scenario.record.most_rows {
+    if samples > most {
         let message = format!("record.series would take {samples} samples of links and flows");
-        let most = scenario.record.most_rows;
         problems.add("record.series", message, format!("expected a longer interval: record.most_rows is {most}"));
     }
 }

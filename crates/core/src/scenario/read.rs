@@ -46,6 +46,9 @@ impl Document {
 
     /// The first of these problems in the order of the text, shown at its place.
     pub(super) fn first(&self, problems: Vec<Problem>) -> Option<Diagnostic> {
+        if problems.is_empty() {
+            return None;
+        }
         let text = self.text.as_deref().unwrap_or_default();
         let tree = DeTable::parse(text).ok();
         let place = |p: &Problem| tree.as_ref().and_then(|t| span(t, &Path::parse(&p.path), p.part));
@@ -152,6 +155,9 @@ pub fn file(path: impl AsRef<std::path::Path>) -> Result<Document, Diagnostic> {
 /// Refuses what serde lets pass: a list where a table belongs, which it reads by position.
 fn shape(document: &Document, written: &serde_json::Value) -> Result<(), Diagnostic> {
     use serde_json::Value;
+    if schema::takes_lists(written) {
+        return Ok(());
+    }
     let read = serde_json::to_value(&document.scenario).unwrap_or_default();
     let mut todo = vec![(String::new(), written, &read)];
     while let Some((path, written, read)) = todo.pop() {

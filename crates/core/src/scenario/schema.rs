@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
@@ -14,6 +15,9 @@ pub fn schema() -> Value {
     name_configurations(&mut schema);
     schema
 }
+
+/// The schema, made once.
+static ROOT: LazyLock<Value> = LazyLock::new(schema);
 
 /// The JSON Schema of one section: a table or a choice by its name (`link`, `queue`, `tcp`), or
 /// by its path (`flow.transport`). An empty name is the whole scenario.
@@ -55,27 +59,52 @@ pub fn schema_of(section: &str) -> Result<Value, Diagnostic> {
 
 /// How many items the list at `path` has, if it has always as many.
 pub(super) fn length(path: &Path) -> Option<u64> {
-    let root = schema();
-    at(&root, path)?.get("maxItems")?.as_u64()
+    at(&ROOT, path)?.get("maxItems")?.as_u64()
 }
 
 /// Whether a list may stand at `path`.
 pub(super) fn takes_list(path: &Path) -> bool {
-    let root = schema();
-    let Some(node) = at(&root, path) else { return false };
+    let root = &*ROOT;
+    let Some(node) = at(root, path) else { return false };
     let is_list = |node: &Value| node.get("type").is_some_and(|kind| kind == "array");
-    let node = resolved(&root, node);
+    let node = resolved(root, node);
     let any = node.get("anyOf").and_then(Value::as_array).into_iter().flatten();
-    is_list(node) || any.into_iter().any(|form| is_list(resolved(&root, form)))
+    is_list(node) || any.into_iter().any(|form| is_list(resolved(root, form)))
+}
+
+/// Whether each list of a text stands where one may. All items of a list have one place, which is looked up once.
+pub(super) fn takes_lists(written: &Value) -> bool {
+    // Each place, and whether a list stands there.
+    let mut places = vec![(Path::default(), false)];
+    let mut below: BTreeMap<(usize, Option<&str>), usize> = BTreeMap::new();
+    let mut todo = vec![(written, 0)];
+    while let Some((value, place)) = todo.pop() {
+        let parts: Vec<(Option<&str>, &Value)> = match value {
+            Value::Array(items) => items.iter().map(|item| (None, item)).collect(),
+            Value::Object(fields) => fields.iter().map(|(name, value)| (Some(name.as_str()), value)).collect(),
+            _ => Vec::new(),
+        };
+        for (name, part) in parts.into_iter().filter(|(_, part)| part.is_array() || part.is_object()) {
+            let inner = *below.entry((place, name)).or_insert(places.len());
+            if inner == places.len() {
+                let mut path = places[place].0.clone();
+                path.0.push(name.map_or(Step::Index(0), |name| Step::Key(name.to_owned())));
+                places.push((path, false));
+            }
+            places[inner].1 |= part.is_array();
+            todo.push((part, inner));
+        }
+    }
+    places.iter().all(|(path, is_list)| !is_list || takes_list(path))
 }
 
 /// What the field at `path` means, and what can stand there.
 pub(super) fn meaning(path: &Path) -> Option<String> {
-    let root = schema();
-    let node = at(&root, path)?;
+    let root = &*ROOT;
+    let node = at(root, path)?;
     let own = text(node, "description");
-    let kind = text(resolved(&root, node), "description");
-    let is_quantity = resolved(&root, node).get("pattern").is_some();
+    let kind = text(resolved(root, node), "description");
+    let is_quantity = resolved(root, node).get("pattern").is_some();
     let all = if own.is_empty() || (is_quantity && own != kind) { format!("{own} {kind}") } else { own };
     Some(all.trim().to_owned()).filter(|text| !text.is_empty())
 }

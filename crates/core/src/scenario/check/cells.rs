@@ -157,7 +157,7 @@ fn high_speed(i: usize, cell: &Cell, profile: Profile, problems: &mut Problems) 
         problems.add(format!("cell[{i}].hs_dsch.{part}{field}"), message, expected);
     }
     let (largest, pdu) = (channel.largest_block(), rlc.config().pdu_bits());
-    if hs_dsch::HEADER_BITS + pdu > largest {
+    if pdu.saturating_add(hs_dsch::HEADER_BITS) > largest {
         let message = format!("a block of {largest} bits, the largest, carries no PDU of {pdu} bits");
         problems.add(format!("cell[{i}].rlc"), message, "expected smaller PDUs, or a higher category");
     }
