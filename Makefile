@@ -7,7 +7,7 @@ UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 REF ?= tests/reference/ns2 tests/reference/eurane
 
-.PHONY: demo test test-rust test-python lint bench bench-peers fidelity docs clean
+.PHONY: demo test test-rust test-python lint bench bench-peers fidelity same-bytes deny docs clean
 
 ## The first study: runs it, prints its claims, says where the report is.
 demo: .venv/core
@@ -49,6 +49,15 @@ fidelity:
 .PHONY: fidelity-quick
 fidelity-quick:
 	cargo test -p lasthop-fidelity
+
+## The same bytes from other builds: without optimisation, and with musl where rustup has it. 50 random scenarios.
+same-bytes:
+	tests/same_bytes.sh
+
+## What the dependencies in Rust may be (deny.toml). It needs cargo-deny: `cargo install cargo-deny --locked`. Where the list of advisories
+## cannot be had, `make deny DENY=--offline` takes the last copy of it.
+deny:
+	cargo deny $(DENY) check
 
 ## The documentation, as a site in docs/_build/html.
 docs: .venv/core .venv/docs
