@@ -179,7 +179,8 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             simulation.add_agent(node, agent.port, |seat| (agent.make)(seat, stream));
         }
     }
-    let by_name: BTreeMap<&str, usize> = scenario.group.iter().zip(0..).map(|(group, n)| (group.name.as_str(), n)).collect();
+    let by_name: BTreeMap<&str, usize> =
+        scenario.group.iter().zip(0..).map(|(group, n)| (group.name.as_str(), n)).collect();
     let mut flows = Vec::new();
     for (i, written) in scenario.flow.iter().enumerate() {
         for flow in written.each(scenario) {
@@ -264,13 +265,7 @@ struct Way<'s> {
     expulsion: Option<&'s expulsion::Config>,
 }
 
-fn add_flow(
-    simulation: &mut Simulation,
-    scenario: &Scenario,
-    names: &[String],
-    flow: &Flow,
-    way: Way<'_>,
-) -> FlowInfo {
+fn add_flow(simulation: &mut Simulation, scenario: &Scenario, names: &[String], flow: &Flow, way: Way<'_>) -> FlowInfo {
     let Way { from, to, served_by, expulsion } = way;
     let name = flow.label();
     let start = Instant::ZERO + flow.start;

@@ -194,7 +194,8 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
 fn rows(scenario: &Scenario, problems: &mut Problems) {
     let most = scenario.record.most_rows;
     // A datagram of a constant rate is sent whatever the network does.
-    let datagrams = scenario.flow.iter().filter(|flow| matches!(flow.transport, Transport::Udp(_)) && flow.qos.is_none());
+    let datagrams =
+        scenario.flow.iter().filter(|flow| matches!(flow.transport, Transport::Udp(_)) && flow.qos.is_none());
     let sent = datagrams
         .map(|flow| flow.source.config().writes(scenario.duration.saturating_sub(flow.start)))
         .fold(0, u64::saturating_add);
@@ -252,7 +253,9 @@ fn stand_for(scenario: &Scenario, problems: &mut Problems) -> bool {
     let hsdpa = scenario.hsdpa.iter().map(|hsdpa| (hsdpa.name.as_str(), hsdpa.ues));
     let mbms = scenario.mbms.iter().map(|mbms| (mbms.name.as_str(), mbms.ues));
     let terminals: BTreeMap<&str, u32> = cells.chain(hsdpa).chain(mbms).collect();
-    let nodes = |name: &str| name.strip_suffix(".ue[*]").and_then(|radio| terminals.get(radio)).map_or(1, |&ues| u64::from(ues));
+    let nodes = |name: &str| {
+        name.strip_suffix(".ue[*]").and_then(|radio| terminals.get(radio)).map_or(1, |&ues| u64::from(ues))
+    };
     let mut groups: BTreeMap<&str, u64> = BTreeMap::new();
     let mut all = 0;
     for (i, group) in scenario.group.iter().enumerate() {
@@ -261,7 +264,11 @@ fn stand_for(scenario: &Scenario, problems: &mut Problems) -> bool {
         groups.insert(&group.name, members);
         all += members;
         if all > MOST as u64 {
-            problems.add(format!("group[{i}].members"), format!("{all} members are too many"), format!("the most is {MOST}"));
+            problems.add(
+                format!("group[{i}].members"),
+                format!("{all} members are too many"),
+                format!("the most is {MOST}"),
+            );
             return false;
         }
     }

@@ -100,8 +100,7 @@ impl Group {
     /// Whether its trees may change by messages during the run.
     fn is_signalled(&self, scenario: &Scenario, layers: u32) -> bool {
         let stands_still = scenario.change.is_empty() && scenario.cell.is_empty() && scenario.constellation.is_empty();
-        let never_changes =
-            self.join.is_empty() && self.leave.is_empty() && self.expulsion.is_none() && layers == 0;
+        let never_changes = self.join.is_empty() && self.leave.is_empty() && self.expulsion.is_none() && layers == 0;
         self.trees == Trees::Signalled && !(stands_still && never_changes)
     }
 }

@@ -81,7 +81,11 @@ impl SourceConfig for Config {
             );
         }
         if !(1..=MOST_SLICES).contains(&self.slices) {
-            return wrong("slices", format!("frames of {} slices", self.slices), &format!("expected 1 to {MOST_SLICES}"));
+            return wrong(
+                "slices",
+                format!("frames of {} slices", self.slices),
+                &format!("expected 1 to {MOST_SLICES}"),
+            );
         }
         if self.min_size.get() == 0 || self.min_size > self.max_size || self.max_size.get() > largest {
             let message = format!("slices of {} to {}", self.min_size, self.max_size);

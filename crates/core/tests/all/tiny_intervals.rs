@@ -83,7 +83,10 @@ fn sources_of_very_many_writes() {
     runs(udp("cbr = { rate = \"100000 Gbit/s\", size = \"1 B\" }"));
     runs(udp("cbr = { interval = \"1 ns\", size = \"1 B\" }"));
     runs(udp("onoff = { on = \"1 ms\", off = \"0 s\", rate = \"100000 Gbit/s\", size = \"1 B\" }"));
-    refused("flow[0].source.video.slices", udp("video = { slices = 4000000000, min_gap = \"0 s\", max_gap = \"0 s\" }"));
+    refused(
+        "flow[0].source.video.slices",
+        udp("video = { slices = 4000000000, min_gap = \"0 s\", max_gap = \"0 s\" }"),
+    );
     // The mean is made by bursts that nobody lives to see: most are of 10⁻¹⁶ s.
     refused("flow[0].source.onoff.on", udp("onoff = { distribution = \"pareto\", shape = 1.000000000000001 }"));
 }
@@ -92,7 +95,11 @@ fn sources_of_very_many_writes() {
 fn senders_whose_gaps_round_to_nothing() {
     let link = LINK.replace("10 Mbit/s", "100000 Gbit/s");
     for transport in ["tfrc", "tcp", "dccp.ccid = 3", "tcp.variant = \"xcp\"", "udp"] {
-        let transport = if transport.contains('=') { format!("transport.{transport}") } else { format!("transport = \"{transport}\"") };
+        let transport = if transport.contains('=') {
+            format!("transport.{transport}")
+        } else {
+            format!("transport = \"{transport}\"")
+        };
         let source = if transport.contains("udp") { "source.cbr.interval = \"1 ns\"\n" } else { "" };
         runs(format!("{link}delay = \"0 s\"\n{FLOW}{transport}\n{source}"));
     }
@@ -116,7 +123,9 @@ fn a_gain_of_the_air_every_nanosecond() {
 #[test]
 fn terminals_that_wander_within_a_micrometre() {
     let cell = |way: &str| {
-        format!("{CELL}[cell.mobility]\nsite = [{{ at = [\"0 m\", \"0 m\"] }}]\nmovement = [{{ random_waypoint = {{ {way} }} }}]\n{TO_CELL}")
+        format!(
+            "{CELL}[cell.mobility]\nsite = [{{ at = [\"0 m\", \"0 m\"] }}]\nmovement = [{{ random_waypoint = {{ {way} }} }}]\n{TO_CELL}"
+        )
     };
     let place = "cell[0].mobility.movement[0].random_waypoint.corners";
     refused(place, cell("corners = [[\"0 m\", \"0 m\"], [\"0.000001 m\", \"0 m\"]]"));

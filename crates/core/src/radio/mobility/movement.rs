@@ -199,7 +199,11 @@ impl MovementConfig for RandomWaypoint {
         let longest = a.time_to(b, self.speed[1]) + self.pause;
         if longest < SHORTEST_WAY {
             let message = format!("the longest way and the pause after it take {longest}");
-            return Err(Fault::new("corners", message, format!("expected {SHORTEST_WAY} or more, or slower terminals")));
+            return Err(Fault::new(
+                "corners",
+                message,
+                format!("expected {SHORTEST_WAY} or more, or slower terminals"),
+            ));
         }
         Ok(())
     }

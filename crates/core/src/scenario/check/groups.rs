@@ -95,7 +95,7 @@ fn known(group: &Group, names: &Names<'_>, listed: &[String], path: &str, proble
             let message = format!("there is no node {}", shown(member));
             problems.unknown(format!("{path}[{m}]"), message, "", (member, Of::Nodes));
         }
-        if !nodes.iter().fold(true, |new, node| seen.insert(*node) && new) {
+        if nodes.iter().filter(|node| !seen.insert(**node)).count() > 0 {
             let message = format!("{} is twice a member of group {}", shown(member), shown(&group.name));
             problems.add(format!("{path}[{m}]"), message, "keep one");
         }
