@@ -10,7 +10,7 @@ SECONDS ?= 60
 SEED ?= 1
 REF ?= tests/reference/ns2 tests/reference/eurane
 
-.PHONY: demo test test-rust test-python lint fuzz bench bench-peers fidelity docs clean
+.PHONY: demo test test-rust test-python lint fuzz bench bench-peers fidelity same-bytes deny docs clean
 
 ## The first study: runs it, prints its claims, says where the report is.
 demo: .venv/core
@@ -57,6 +57,15 @@ fidelity:
 .PHONY: fidelity-quick
 fidelity-quick:
 	cargo test -p lasthop-fidelity
+
+## The same bytes from other builds: without optimisation, and with musl where rustup has it. 50 random scenarios.
+same-bytes:
+	tests/same_bytes.sh
+
+## What the dependencies in Rust may be (deny.toml). It needs cargo-deny: `cargo install cargo-deny --locked`. Where the list of advisories
+## cannot be had, `make deny DENY=--offline` takes the last copy of it.
+deny:
+	cargo deny $(DENY) check
 
 ## The documentation, as a site in docs/_build/html.
 docs: .venv/core .venv/docs

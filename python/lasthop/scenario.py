@@ -110,11 +110,7 @@ class Scenario:
 
     def summary(self) -> str:
         """One line: its name and what it holds."""
-        counts = []
-        for key in ("link", "flow"):
-            n = len(self._data.get(key, []))
-            counts.append(f"{n} {key}{'' if n == 1 else 's'}")
-        return f"{self.name}: {self._data['duration']}, {', '.join(counts)}, profile {self._data['profile']}"
+        return f"{self.name}: {self.core.summary()}"
 
     def _repr_html_(self) -> str:
         from html import escape

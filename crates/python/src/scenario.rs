@@ -38,6 +38,11 @@ impl Scenario {
         self.document.scenario.seed
     }
 
+    /// What it holds, in one line.
+    fn summary(&self) -> String {
+        expand::summary(&self.document.scenario)
+    }
+
     /// The scenario as TOML, every name and default filled in.
     fn toml(&self) -> String {
         expand::toml(&self.document.scenario)

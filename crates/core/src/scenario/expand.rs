@@ -23,6 +23,14 @@ pub fn resolved(scenario: &Scenario) -> Scenario {
     resolved
 }
 
+/// What it holds, in one line.
+pub fn summary(scenario: &Scenario) -> String {
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let flows = scenario.flow.iter().map(|flow| flow.each(scenario).len()).sum();
+    let (links, flows) = (count(scenario.link.len(), "link"), count(flows, "flow"));
+    format!("{}, {links}, {flows}, profile {}", scenario.duration, scenario.profile.name())
+}
+
 /// The canonical form in TOML.
 pub fn toml(scenario: &Scenario) -> String {
     let mut value = value(scenario);

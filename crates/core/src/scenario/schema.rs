@@ -74,6 +74,32 @@ pub(super) fn takes_list(path: &Path) -> bool {
     is_list(node) || any.into_iter().any(|form| is_list(resolved(root, form)))
 }
 
+/// Whether each list of a text stands where one may. All items of a list have one place, which is looked up once.
+pub(super) fn takes_lists(written: &Value) -> bool {
+    // Each place, and whether a list stands there.
+    let mut places = vec![(Path::default(), false)];
+    let mut below: BTreeMap<(usize, Option<&str>), usize> = BTreeMap::new();
+    let mut todo = vec![(written, 0)];
+    while let Some((value, place)) = todo.pop() {
+        let parts: Vec<(Option<&str>, &Value)> = match value {
+            Value::Array(items) => items.iter().map(|item| (None, item)).collect(),
+            Value::Object(fields) => fields.iter().map(|(name, value)| (Some(name.as_str()), value)).collect(),
+            _ => Vec::new(),
+        };
+        for (name, part) in parts.into_iter().filter(|(_, part)| part.is_array() || part.is_object()) {
+            let inner = *below.entry((place, name)).or_insert(places.len());
+            if inner == places.len() {
+                let mut path = places[place].0.clone();
+                path.0.push(name.map_or(Step::Index(0), |name| Step::Key(name.to_owned())));
+                places.push((path, false));
+            }
+            places[inner].1 |= part.is_array();
+            todo.push((part, inner));
+        }
+    }
+    places.iter().all(|(path, is_list)| !is_list || takes_list(path))
+}
+
 /// What the field at `path` means, and what can stand there.
 pub(super) fn meaning(path: &Path) -> Option<String> {
     let root = schema();

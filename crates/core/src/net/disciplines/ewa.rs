@@ -101,15 +101,15 @@ impl QueueConfig for Config {
             return fault("limit", "a buffer of less than two segments".to_owned(), "expected room for two at least");
         }
         if self.increase > 0.0 && buffer / self.increase > MOST_STEPS {
-            let message = format!("α takes {} steps to its highest value, {buffer}", (buffer / self.increase).ceil());
-            return fault("increase", message, "expected a million steps at most, or 0");
+            let message = format!("α grows to {buffer} in steps of {}", self.increase);
+            return fault("increase", message, "expected 0, or more");
         }
         Ok(())
     }
 }
 
-/// The most steps from the least α to the highest.
-const MOST_STEPS: f64 = 1e6;
+/// The most steps in which α may grow from nothing to B.
+const MOST_STEPS: f64 = 1e7;
 
 /// B in segments.
 fn buffer(limit: &Amount, segment: Bytes) -> f64 {
@@ -164,15 +164,14 @@ impl Ewa {
         Instant::ZERO + self.config.interval * (self.computed + 1)
     }
 
-    /// Computes what is due. Nobody wakes the queue before its first packet.
+    /// Computes what is due. Nobody wakes the queue before its first packet: until then the average is zero, and α grows until
+    /// another computation would change nothing.
     fn compute(&mut self, now: Instant) {
-        while self.next_computation() <= now {
-            self.computed += 1;
-            let length = self.length();
-            if !self.feedback.compute(length) {
-                // Nor will any other until now.
-                self.computed = now.since(Instant::ZERO).as_nanos() / self.config.interval.as_nanos();
-            }
+        let due = now.as_nanos() / self.config.interval.as_nanos();
+        let length = self.length();
+        while self.computed < due {
+            let changes = self.feedback.compute(length);
+            self.computed = if changes { self.computed + 1 } else { due };
         }
     }
 }
@@ -279,7 +278,7 @@ impl Feedback {
         self.alpha = alpha.clamp(1.0 / libm::log2(self.buffer), self.buffer);
     }
 
-    /// An interval is over, with this much waiting. Says whether that changes anything.
+    /// An interval is over, with this much waiting. Whether anything is other than before.
     fn compute(&mut self, length: f64) -> bool {
         let before = (self.average, self.alpha);
         self.average += self.gain * (length - self.average);
