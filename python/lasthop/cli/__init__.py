@@ -115,6 +115,9 @@ def report(error: Exception) -> int:
     if isinstance(error, OutputRefused):
         click.echo(f"error: {error}", err=True)
         return 2
+    if isinstance(error, OSError) and error.filename is not None:
+        click.echo(f"error: {os.fsdecode(error.filename)}: {error.strerror}", err=True)
+        return 1
     if isinstance(error, (RunError, ImportError, OSError)):
         click.echo(f"error: {error}", err=True)
         return 1
