@@ -44,10 +44,11 @@ ONCE, FULL, SHORT = range(3)
 #: Runs a command in a fork for each line that it reads: what to run, and which call has to fail.
 SERVER = """
 import ctypes, json, os, sys, traceback
-import numpy, matplotlib.figure, matplotlib.backends.backend_agg, pyarrow.csv, pyarrow.parquet, jinja2, scipy.special, pandas
-import lasthop.report, lasthop.plot, lasthop.sweeps, lasthop.studies, lasthop.studies.bench
-from lasthop.cli import main
+import jinja2, numpy, pandas, pyarrow.csv, pyarrow.parquet, scipy.special
+import lasthop.files, lasthop.report, lasthop.sweeps, lasthop.studies.bench
+from lasthop.__main__ import main
 import stub_study
+lasthop.files.code()
 stub_study.install()
 shim = ctypes.CDLL(None)
 shim.faults_disarm.restype = ctypes.c_char_p
@@ -147,12 +148,12 @@ LONG = "LASTHOP_LONG" in os.environ
 def faults(calls: str):
     """Every call with every way in which it can fail; and the disk that is full from a call on.
 
-    Unless it may take long, of calls between the same others the first one only: of a hundred writes in a row the first three and
-    the last two.
+    Unless it may take long, of calls between the same others the first one only: of a hundred writes in a row the first two and
+    the last.
     """
     seen = set()
     for n, letter in enumerate(calls):
-        place = calls[max(0, n - 2) : n + 3]
+        place = calls[max(0, n - 1) : n + 2]
         if place in seen and not LONG:
             continue
         seen.add(place)
@@ -202,14 +203,15 @@ def each_fault(server, words, tmp_path, *, earlier=lambda out: None, check=lambd
         out = tmp_path / "faults" / "out"
         shutil.rmtree(out.parent, ignore_errors=True)
         earlier(out)
-        fault["in"] = undisturbed.calls[: fault["call"] + 1]
+        fault["in"] = undisturbed.calls[: fault["call"] + 1][-20:]
         ended = server(*words, "-o", out, folder=out, **{key: fault[key] for key in fault if key != "in"})
         try:
             if ended.code != 0:
                 said_clearly(ended, out, fault)
             check(out, ended, fault)
-            again = server(*words, "-o", out, folder=out)
-            assert again.code == 0, f"{fault}\n{again.said}"
+            if ended.code != 0 or content(out) != expected:
+                again = server(*words, "-o", out, folder=out)
+                assert again.code == 0, f"{fault}\n{again.said}"
             assert content(out) == expected, fault
         except AssertionError as error:
             failed.append(str(error).split("\nassert")[0])
@@ -219,7 +221,7 @@ def each_fault(server, words, tmp_path, *, earlier=lambda out: None, check=lambd
 
 
 def test_a_sweep(server, scenario, tmp_path):
-    words = ["sweep", scenario, "--vary", "link.radio.delay=20 ms,80 ms", "--seeds", 2, "--threads", 1, "-q"]
+    words = ["sweep", scenario, "--vary", "link.radio.delay=20 ms,80 ms", "--threads", 1, "-q"]
     assert each_fault(server, words, tmp_path) > 100
 
 
@@ -250,32 +252,25 @@ def test_a_run_leaves_the_earlier_result_or_none(server, scenario, tmp_path):
     assert each_fault(server, ["run", scenario, "-q"], tmp_path, earlier=earlier, check=check) > 50
 
 
-def test_a_run_as_text_with_a_capture(server, scenario, tmp_path):
-    def check(out, ended, fault):
-        if (out / "packets.pcapng").exists():
-            assert ended.code == 0, fault
-
-    words = ["run", scenario, "-q", "--format", "csv"]
-    assert each_fault(server, words, tmp_path, check=check) > 50
+def test_a_run_as_text(server, scenario, tmp_path):
+    assert each_fault(server, ["run", scenario, "-q", "--format", "csv"], tmp_path) > 20
 
 
 def test_a_capture(server, scenario, tmp_path):
     """It is there whole, or what was there before is."""
-    capture = tmp_path / "capture.pcapng"
-    undisturbed = server("run", scenario, "-q", "--pcap", capture, folder=capture.parent / "capture")
-    whole = tmp_path / ".capture"
-    counted = server("run", scenario, "-q", "--force", "--pcap", capture, folder=tmp_path)
-    assert undisturbed.code == counted.code == 0
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    capture = folder / "capture.pcapng"
+    words = ["run", scenario, "-q", "--force", "--pcap", capture]
+    calls = server(*words, folder=folder).calls
     expected = capture.read_bytes()
-    for fault in faults(counted.calls):
+    assert "w" in calls
+    for fault in faults(calls):
         capture.write_bytes(b"earlier")
-        ended = server("run", scenario, "-q", "--force", "--pcap", capture, folder=tmp_path, **fault)
-        assert capture.read_bytes() in (expected, b"earlier"), fault
+        ended = server(*words, folder=folder, **fault)
+        assert capture.read_bytes() == (b"earlier" if ended.code else expected), fault
         if ended.code:
-            said_clearly(ended, tmp_path, fault)
-        else:
-            assert capture.read_bytes() == expected, fault
-    assert not whole.exists()
+            said_clearly(ended, capture, fault)
 
 
 def test_a_study(server, tmp_path):

@@ -197,7 +197,8 @@ class Log:
 
 def remove(folder: Path) -> None:
     """Removes a folder with all that is in it, as far as the system lets us."""
-    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_draft(path: Path) -> bool:

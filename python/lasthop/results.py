@@ -296,18 +296,19 @@ def read_table(path: Path, columns: Sequence[str] | None = None, types: Mapping[
 
     With ``types``, the names of the columns' types, a CSV file gives what a Parquet file gives.
     """
-    if path.suffix == ".csv":
-        from pyarrow import csv
+    with files.named(path):
+        if path.suffix == ".csv":
+            from pyarrow import csv
 
-        wanted = csv.ConvertOptions(
-            include_columns=columns, column_types=types, strings_can_be_null=False, null_values=[""]
-        )
-        return Table(csv.read_csv(path, convert_options=wanted))
-    from pyarrow import parquet
+            wanted = csv.ConvertOptions(
+                include_columns=columns, column_types=types, strings_can_be_null=False, null_values=[""]
+            )
+            return Table(csv.read_csv(path, convert_options=wanted))
+        from pyarrow import parquet
 
-    # Not `read_table`, which makes a data set of the file, and imports pandas for it.
-    with parquet.ParquetFile(path) as file:
-        return Table(file.read(columns=columns))
+        # Not `read_table`, which makes a data set of the file, and imports pandas for it.
+        with parquet.ParquetFile(path) as file:
+            return Table(file.read(columns=columns))
 
 
 # Between columns and numpy. Not by `pa.array` and `to_numpy`, which import pandas to see whether one of its

@@ -116,7 +116,7 @@ class Journals:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Holds a lock that ends with this process, however that ends, and that no child inherits."""
-    with path.open("wb") as file:
+    with files.named(path), path.open("wb") as file:
         try:
             import fcntl
 
