@@ -1,6 +1,55 @@
-"""``python -m lasthop``."""
+"""The command `lasthop`, and ``python -m lasthop``: Ctrl-C ends it quietly from here on, be it in the middle of an import."""
 
-from lasthop.cli import main
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+__all__ = ["main"]
+
+#: What a shell says of a command that Ctrl-C ended.
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Runs the command. Exit 0: done. 1: failed while running, as on a full disk. 2: bad input. 130: interrupted."""
+    heard = False
+
+    def interrupt(*_: object) -> None:
+        nonlocal heard
+        heard = True
+        raise KeyboardInterrupt
+
+    def dropped(what: sys.UnraisableHookArgs) -> None:
+        # Python drops what is raised in a callback: an interrupt that fell into one has to come again.
+        if isinstance(what.exc_value, KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        else:
+            sys.__unraisablehook__(what)
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        sys.unraisablehook = dropped
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        from lasthop.cli import cli
+
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+        # What is done is done.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except BaseException as error:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Whatever an interrupt looks like where it fell: some libraries make other errors of it.
+        if heard or isinstance(error, KeyboardInterrupt):
+            os.write(2, b"\ninterrupted\n")
+            # Worker threads of an interrupted run have nothing left to do.
+            os._exit(INTERRUPTED)
+        from lasthop.cli import report
+
+        code = report(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
 
 if __name__ == "__main__":
     main()
