@@ -55,33 +55,35 @@ def look(subject: Subject, *, seed: int, first: int, seconds: float) -> int:
     board = Board(len(subject.ends))
     number, failures = first, 0
     kept: dict[str, int] = {}
-    while time.monotonic() - began < seconds:
-        last = number + PER_PROCESS
+    try:
+        while time.monotonic() - began < seconds:
+            last = number + PER_PROCESS
 
-        def work(numbers: range = range(number, last)) -> None:
-            for mine in numbers:
-                if time.monotonic() - began >= seconds:
-                    return
-                board.begin(mine + 1, b"")
-                board.begin(mine + 1, payload := subject.make(Random(f"{seed} {mine}")))
-                board.counts[guarded(partial(subject.try_, payload, thorough=False))] += 1
+            def work(numbers: range = range(number, last)) -> None:
+                for mine in numbers:
+                    if time.monotonic() - began >= seconds:
+                        return
+                    board.begin(mine + 1, b"")
+                    board.begin(mine + 1, payload := subject.make(Random(f"{seed} {mine}")))
+                    board.counts[guarded(partial(subject.try_, payload, thorough=False))] += 1
 
-        board.begin(number, b"")
-        found = child(board, work)
-        number = board.number
-        if found:
-            failures += 1
-            what = kind(found)
-            kept[what] = kept.get(what, 0) + 1
-            print(f"{subject.name} {number - 1}: {found[:500]}", flush=True)
-            if kept[what] <= KEPT:
-                print(f"  kept as {keep(subject, board.payload, found)}", flush=True)
-    took = time.monotonic() - began
-    tried = number - first
-    print(f"{subject.name}: {tried} in {took:.0f} s ({tried / took:.0f}/s), numbers {first} to {number - 1}")
-    for end, count in zip(subject.ends, board.counts, strict=True):
-        print(f"  {count:>9} {end}")
-    print(f"  {failures:>9} failed", flush=True)
+            board.begin(number, b"")
+            found = child(board, work)
+            number = board.number
+            if found:
+                failures += 1
+                what = kind(found)
+                kept[what] = kept.get(what, 0) + 1
+                print(f"{subject.name} {number - 1}: {found[:500]}", flush=True)
+                if kept[what] <= KEPT:
+                    print(f"  kept as {keep(subject, board.payload, found)}", flush=True)
+    finally:
+        took = time.monotonic() - began
+        tried = board.number - first
+        print(f"{subject.name}: {tried} in {took:.0f} s ({tried / took:.0f}/s), numbers {first} to {board.number - 1}")
+        for end, count in zip(subject.ends, board.counts, strict=True):
+            print(f"  {count:>9} {end}")
+        print(f"  {failures:>9} failed", flush=True)
     return failures
 
 

@@ -25,7 +25,7 @@ class Base:
         self.lists = [
             (path, place)
             for path, place, value in found
-            if isinstance(value, list) and all(kind.least < kind.most for kind in place.kinds if isinstance(kind, Array))
+            if isinstance(value, list) and all(k.least < k.most for k in place.kinds if isinstance(k, Array))
         ]
         self.texts = [
             path

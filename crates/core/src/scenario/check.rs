@@ -67,6 +67,10 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
         ways(scenario, &names, &mut problems);
         ports(scenario, &names, &mut problems);
     }
+    if problems.0.is_empty() {
+        // Now it is known that they are not too many to be written down.
+        single_flows(scenario, &mut problems);
+    }
     document.first(problems.0, |name, of| names.unknown(name, of)).map_or(Ok(()), Err)
 }
 
@@ -379,6 +383,25 @@ fn flows(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             problems.add(format!("flow[{i}].start"), message, format!("the run lasts {}", scenario.duration));
         }
         pairing(i, flow, scenario, names, problems);
+    }
+}
+
+/// The names of the flows for which those to or from all terminals of a radio stand.
+fn single_flows(scenario: &Scenario, problems: &mut Problems) {
+    let stands_for_many = |flow: &Flow| [&flow.from, &flow.to].iter().any(|end| end.ends_with(".ue[*]"));
+    if !scenario.flow.iter().any(stands_for_many) {
+        return;
+    }
+    let mut seen = BTreeSet::new();
+    for (i, flow) in scenario.flow.iter().enumerate() {
+        for label in flow.each(scenario).iter().map(Flow::label) {
+            name(|| format!("flow[{i}]"), &label, problems);
+            if seen.contains(&label) {
+                let message = format!("two flows are called {}", shown(&label));
+                problems.add(format!("flow[{i}]"), message, "give this one another name");
+            }
+            seen.insert(label);
+        }
     }
 }
 
