@@ -110,7 +110,7 @@ fn a_gain_of_the_air_every_nanosecond() {
         )
     };
     refused("hsdpa[0].air.fading.coherence", radio("1 s"));
-    runs(radio("10 ms"));
+    runs(radio("1 ms"));
 }
 
 #[test]
