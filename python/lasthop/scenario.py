@@ -39,7 +39,7 @@ class Scenario:
 
     @property
     def _data(self) -> dict[str, Any]:
-        """What it says, every name and default filled in. Of a large scenario that is much, so it is made when it is asked."""
+        """What it says, every name and default filled in. Of a large scenario that is much: it is made when asked."""
         if self._known is None:
             self._known = json.loads(self.core.json())
         return self._known
