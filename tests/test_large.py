@@ -77,14 +77,14 @@ def expand(text: str) -> None:
 @pytest.mark.parametrize(
     ("make", "do", "n"),
     [
-        (flows, read, 20_000),
+        (flows, read, 5_000),
         (flows, expand, 2_000),
-        (chain, read, 10_000),
+        (chain, read, 5_000),
         (terminals, expand, 6_000),
-        (listed, read, 6_000),
-        (groups, read, 2_000),
-        (changes, read, 10_000),
-        (wrong, read, 2_000),
+        (listed, read, 3_000),
+        (groups, read, 1_000),
+        (changes, read, 5_000),
+        (wrong, read, 1_000),
     ],
 )
 def test_ten_times_the_input_takes_ten_times_the_work(

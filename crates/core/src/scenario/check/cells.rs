@@ -48,7 +48,8 @@ pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
         shared_channels(i, cell, problems);
         high_speed(i, cell, scenario.profile, problems);
         compression(i, cell, scenario.profile, other.as_ref(), problems);
-        let pdu = rlc.config().pdu_bits();
+        // Of a PDU that is wrong itself nothing else is said.
+        let pdu = rlc.config().check().map_or(0, |()| rlc.config().pdu_bits());
         let rates = [("fach", cell.fach), ("rach", cell.rach), ("dch.down", cell.dch.down), ("dch.up", cell.dch.up)];
         for (path, rate) in rates
             .into_iter()
@@ -158,8 +159,9 @@ fn high_speed(i: usize, cell: &Cell, profile: Profile, problems: &mut Problems) 
     for (part, Fault { field, message, expected }) in channel.faults(cell.ues, profile) {
         problems.add(format!("cell[{i}].hs_dsch.{part}{field}"), message, expected);
     }
-    let (largest, pdu) = (channel.largest_block(), rlc.config().pdu_bits());
-    if pdu.saturating_add(hs_dsch::HEADER_BITS) > largest {
+    let pdu = rlc.config().check().map_or(0, |()| rlc.config().pdu_bits());
+    let largest = channel.largest_block();
+    if hs_dsch::HEADER_BITS + pdu > largest {
         let message = format!("a block of {largest} bits, the largest, carries no PDU of {pdu} bits");
         problems.add(format!("cell[{i}].rlc"), message, "expected smaller PDUs, or a higher category");
     }

@@ -15,7 +15,7 @@ const MOST_GAINS: u64 = 10_000_000;
 const MOST_CODES: u8 = 15;
 
 /// The most gains that fading draws for a mobile: who has had nothing to receive for long catches up at once.
-const MOST_BLOCKS: u64 = 50_000_000;
+const MOST_BLOCKS: u64 = 10_000_000;
 
 /// Names, places, and what is shared.
 pub(super) fn hsdpa(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
