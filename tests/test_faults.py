@@ -1,7 +1,8 @@
 """Faults: whichever call to the system fails, there is a clear message, what was there is whole, and work goes on.
 
-The commands run in forks of one process whose calls ``faults.c`` counts: those of Python, of Arrow and of the core. First each is
-run without a fault, which says which calls there are; then once for each call and each way in which it can fail.
+The commands run in forks of one process whose calls ``faults.c`` counts: those of Python, of Arrow and of the core.
+First each is run without a fault, which says which calls there are; then once for each call and each way in which it
+can fail.
 """
 
 from __future__ import annotations
@@ -154,8 +155,8 @@ LONG = "LASTHOP_LONG" in os.environ
 def faults(calls: str):
     """Every call with every way in which it can fail; and the disk that is full from a call on.
 
-    Unless it may take long, of calls between the same others the first one only: of a hundred writes in a row the first two and
-    the last.
+    Unless it may take long, of calls between the same others the first one only: of a hundred writes in a row the first
+    two and the last.
     """
     seen = set()
     for n, letter in enumerate(calls):
@@ -172,7 +173,7 @@ def faults(calls: str):
 
 
 def said_clearly(ended: Ended, folder: Path, fault: object) -> None:
-    """One line names the folder that the user asked for, or a file in it, and no other; the code is that of a failure."""
+    """One line names the folder that the user asked for, or a file in it, and the code is that of a failure."""
     errors = [line for line in ended.said.splitlines() if line.startswith("error: ")]
     about = f"{fault}\nexit {ended.code}\n{ended.said}"
     assert ended.code == 1, about
@@ -192,11 +193,13 @@ def content(folder: Path) -> dict[str, bytes]:
     found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     if "manifest.json" in found:
         manifest = json.loads(found["manifest.json"])
-        found["manifest.json"] = json.dumps({k: v for k, v in manifest.items() if k not in ("wall_s", "started")}).encode()
+        found["manifest.json"] = json.dumps(
+            {k: v for k, v in manifest.items() if k not in ("wall_s", "started")}
+        ).encode()
     return {name: data for name, data in found.items() if name not in ("claims.json", "report.html")}
 
 
-def each_fault(server, words, tmp_path, *, earlier=lambda out: None, check=lambda out, ended, fault: None) -> int:
+def each_fault(server, words, tmp_path, *, earlier=lambda _: None, check=lambda *_: None) -> int:
     """Has each call of a command fail once; the same command without a fault then gives what it gives undisturbed."""
     whole = tmp_path / "whole" / "out"
     earlier(whole)
@@ -238,7 +241,7 @@ def test_a_run_leaves_the_earlier_result_or_none(server, scenario, tmp_path):
         assert server("run", scenario, "--seed", 7, "-o", out, "-q", folder=out).code == 0
         before.update(content(out))
 
-    def check(out, ended, fault):
+    def check(out, _, fault):
         from lasthop.results import Result
 
         try:
@@ -366,7 +369,7 @@ def test_two_shards_killed_at_random_give_the_same_bytes(scenario, tmp_path):
 # Workers of a cluster
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster():
     """The address of a scheduler with two workers, who are given up when they have said nothing for three seconds."""
     distributed = pytest.importorskip("distributed", reason="distributed (Dask) is not installed")
@@ -384,7 +387,13 @@ def cluster():
             yield made
 
 
-@pytest.mark.parametrize(("how", "says"), [(faulty_worker.dies, "a worker failed, with KilledWorker"), (faulty_worker.raises, "a worker failed, with MemoryError: out of memory")])
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        (faulty_worker.dies, "a worker failed, with KilledWorker"),
+        (faulty_worker.raises, "a worker failed, with MemoryError: out of memory"),
+    ],
+)
 def test_a_run_that_its_worker_does_not_survive(cluster, scenario, tmp_path, monkeypatch, how, says):
     """What is finished stays; without the fault the sweep goes on to the same bytes."""
     from lasthop import sweeps
@@ -405,7 +414,6 @@ def test_a_worker_that_hangs_is_given_up(cluster, scenario, tmp_path):
     from lasthop.sweeps.cluster import cluster as joined
 
     whole = lh.sweep(scenario, vary=VARY, seeds=40, folder=tmp_path / "whole", threads=1)
-    cluster.wait_for_workers(2, timeout=60)
     with joined(cluster.scheduler_address) as (executor, _):
         pid = next(iter(executor._client.run(os.getpid).values()))
         stopped = []
@@ -437,7 +445,7 @@ with files.claimed(pathlib.Path(sys.argv[1]), made_by=sys.argv[2]):
 
 
 @pytest.fixture
-def holder(tmp_path):
+def holder():
     """Lets another process hold a folder."""
     started = []
 
@@ -455,7 +463,11 @@ def holder(tmp_path):
 
 @pytest.mark.parametrize("command", ["run", "sweep", "reproduce"])
 def test_a_folder_in_use_is_refused_until_its_holder_is_gone(lasthop, scenario, holder, command):
-    words = {"run": ["run", scenario], "sweep": ["sweep", scenario, "--vary=link.radio.delay=20ms"], "reproduce": ["reproduce", "handover"]}
+    words = {
+        "run": ["run", scenario],
+        "sweep": ["sweep", scenario, "--vary=link.radio.delay=20ms"],
+        "reproduce": ["reproduce", "handover"],
+    }
     out = lasthop.folder / "out"
     other = holder(out, f"lasthop {command}")
     for more in ([], ["--force"]):
@@ -468,7 +480,9 @@ def test_a_folder_in_use_is_refused_until_its_holder_is_gone(lasthop, scenario, 
         lasthop(*words[command], "-o", out, "-q")
 
 
-@pytest.mark.parametrize("words", [["run"], ["sweep", "--vary=link.radio.delay=20ms,80ms", "--seeds=20"]], ids=["run", "sweep"])
+@pytest.mark.parametrize(
+    "words", [["run"], ["sweep", "--vary=link.radio.delay=20ms,80ms", "--seeds=20"]], ids=["run", "sweep"]
+)
 def test_of_two_at_once_one_works(lasthop, scenario, words):
     scenario.write_text(SCENARIO.replace('"1 s"', '"20 s"'))
     words = [words[0], scenario, *words[1:], "-q", "-o", "out"]
@@ -489,7 +503,9 @@ def test_a_child_does_not_hold_what_its_parent_held(tmp_path):
         "    if os.fork() == 0: print('forked', flush=True); time.sleep(30)\n"
         "    else: time.sleep(30)"
     )
-    with subprocess.Popen([sys.executable, "-c", program, tmp_path / "out"], stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(
+        [sys.executable, "-c", program, tmp_path / "out"], stdout=subprocess.PIPE, text=True
+    ) as parent:
         assert parent.stdout.readline() == "forked\n"
         child = int(subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(parent.pid)], text=True))
         parent.kill()
@@ -502,9 +518,16 @@ def test_claims_within_claims(tmp_path):
     with files.claimed(tmp_path, made_by="lasthop run"):
         with files.claimed(tmp_path, made_by="lasthop run"):
             pass
-        program = "import pathlib, sys; from lasthop import files\nwith files.claimed(pathlib.Path(sys.argv[1]), made_by=''): pass"
+        program = (
+            "import pathlib, sys; from lasthop import files\n"
+            "with files.claimed(pathlib.Path(sys.argv[1]), made_by=''): pass"
+        )
         other = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True)
         assert f"is in use by process {os.getpid()}" in other.stderr
-    with files.claimed(tmp_path, made_by="", shared=True), files.claimed(tmp_path, made_by="", shared=True):
-        with pytest.raises(files.OutputRefused, match="in use"), files.claimed(tmp_path, made_by=""):
-            pass
+    with (
+        files.claimed(tmp_path, made_by="", shared=True),
+        files.claimed(tmp_path, made_by="", shared=True),
+        pytest.raises(files.OutputRefused, match="in use"),
+        files.claimed(tmp_path, made_by=""),
+    ):
+        pass

@@ -1,7 +1,7 @@
 """Ctrl-C at any instant, with every recorder on: a word within a second, exit 130, and nothing half-written.
 
-The instants are drawn from a seed, over the time that the command takes undisturbed or over its first seconds. They begin where the
-program has control: of the twenty milliseconds before, in which Python itself starts, nothing is said.
+The instants are drawn from a seed, over the command's first seconds, half of them over its imports. They begin where
+the program has control: of the twenty milliseconds before, in which Python itself starts, nothing is said.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command `lasthop`, and ``python -m lasthop``: Ctrl-C ends it quietly from here on, be it in the middle of an import."""
+"""The command `lasthop`, and ``python -m lasthop``: Ctrl-C ends it quietly from here on, within imports too."""
 
 from __future__ import annotations
 

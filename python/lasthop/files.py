@@ -111,7 +111,7 @@ def _draft(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """What the system refuses here is said of ``path`` if it is said of no other file. Libraries often leave that out."""
+    """What the system refuses here is said of ``path``, unless another file is named. Libraries often name none."""
     try:
         yield
     except BrokenPipeError:
@@ -208,7 +208,7 @@ def _is_draft(path: Path) -> bool:
 
 @contextmanager
 def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = False) -> Iterator[Path]:
-    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before; no other process writes there meanwhile.
+    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before, and keeps other processes out.
 
     Those who share it do so with each other. What killed processes had only begun to write counts as nothing, and goes.
     """
@@ -238,14 +238,14 @@ def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = F
             raise
 
 
-#: The folders that this process holds, by device and number: a descriptor, whether others may share it, and how often it is held.
+#: The folders that this process holds, by device and number: a descriptor, whether it is shared, and how often it is held.
 _holds: dict[tuple[int, int], tuple[int, bool, int]] = {}
 _guard = threading.Lock()
 
 
 @contextmanager
 def _held(folder: Path, *, shared: bool) -> Iterator[bool]:
-    """Holds a folder against other processes until this one lets go or ends, however it ends; whether it did not before."""
+    """Holds a folder against other processes, until this one ends at the latest; whether it did not before."""
     try:
         import fcntl
     except ImportError:

@@ -111,7 +111,7 @@ def feed(
 
 
 def _result(future: Future[bytes]) -> bytes:
-    """What a worker made. It can fail in ways of its own: it dies, its machine has no memory, nobody hears of it again."""
+    """What a worker made. It can fail in ways of its own: it dies, its machine has no memory, it is gone."""
     try:
         return future.result()
     except (RunError, ScenarioError, ImportError):
