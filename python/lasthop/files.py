@@ -238,7 +238,7 @@ def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = F
             raise
 
 
-#: The folders that this process holds, by device and number: a descriptor, whether it is shared, and how often it is held.
+#: The folders that this process holds, by device and number: a descriptor, whether it is shared, how often it is held.
 _holds: dict[tuple[int, int], tuple[int, bool, int]] = {}
 _guard = threading.Lock()
 
