@@ -106,3 +106,20 @@ def test_an_analysis(lasthop, busy):
         if not interrupted(lasthop, "analyze", source, "-o", "out", "--plot", "--force", after=after):
             assert not [name for name in left(lasthop.folder) if ".part" in name]
     assert set(before) <= set(left(lasthop.folder))
+
+
+def test_an_interrupt_that_falls_into_a_callback_is_heard(lasthop):
+    """Python drops what is raised there: what ends objects, what locks of imports call."""
+    program = (
+        "import signal, sys, time, lasthop.__main__ as m, lasthop.cli as c\n"
+        "class Ends:\n"
+        "    def __del__(self): signal.raise_signal(signal.SIGINT); time.sleep(0)\n"
+        "def work(**_):\n"
+        "    Ends()\n"
+        "    time.sleep(5)\n"
+        "    print('not heard')\n"
+        "c.cli.main = work\n"
+        "m.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], env=lasthop.environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\ninterrupted\n")

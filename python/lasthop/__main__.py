@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
+import time
 
 __all__ = ["main"]
 
@@ -22,11 +24,15 @@ def main() -> None:
         raise KeyboardInterrupt
 
     def dropped(what: sys.UnraisableHookArgs) -> None:
-        # Python drops what is raised in a callback: an interrupt that fell into one has to come again.
+        # Python drops what is raised in a callback, this one too: an interrupt that fell into one comes again, later.
         if isinstance(what.exc_value, KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+            _thread.start_new_thread(again, ())
         else:
             sys.__unraisablehook__(what)
+
+    def again() -> None:
+        time.sleep(0.01)
+        _thread.interrupt_main()
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         sys.unraisablehook = dropped
