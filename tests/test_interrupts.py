@@ -116,10 +116,12 @@ def test_an_interrupt_that_falls_into_a_callback_is_heard(lasthop):
         "    def __del__(self): signal.raise_signal(signal.SIGINT); time.sleep(0)\n"
         "def work(**_):\n"
         "    Ends()\n"
-        "    time.sleep(5)\n"
+        "    time.sleep(60)\n"
         "    print('not heard')\n"
         "c.cli.main = work\n"
         "m.main()"
     )
-    done = subprocess.run([sys.executable, "-c", program], env=lasthop.environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=lasthop.environment, capture_output=True, text=True, timeout=30
+    )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\ninterrupted\n")

@@ -16,7 +16,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Runs the command. Exit 0: done. 1: failed while running, as on a full disk. 2: bad input. 130: interrupted."""
-    heard = False
+    heard, main_thread = False, _thread.get_ident()
 
     def interrupt(*_: object) -> None:
         nonlocal heard
@@ -32,7 +32,11 @@ def main() -> None:
 
     def again() -> None:
         time.sleep(0.01)
-        _thread.interrupt_main()
+        if hasattr(signal, "pthread_kill"):
+            # This also wakes it from a wait.
+            signal.pthread_kill(main_thread, signal.SIGINT)
+        else:
+            _thread.interrupt_main()
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         sys.unraisablehook = dropped
