@@ -73,7 +73,7 @@ def recorded(lasthop):
 
 @pytest.mark.parametrize("more", [[], ["--pcap", "capture.pcapng"], ["--seeds", "4"]], ids=["", "pcap", "seeds"])
 def test_a_run(lasthop, recorded, more):
-    for after in instants(1, 2.0):
+    for after in instants(1, 0.8):
         assert not interrupted(lasthop, "run", recorded, "-o", "out", *more, after=after)
         assert left(lasthop.folder) == ["recorded.toml"]
 

@@ -52,6 +52,8 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         # Whatever an interrupt looks like where it fell: some libraries make other errors of it.
         if heard or isinstance(error, KeyboardInterrupt):
+            if files := sys.modules.get("lasthop.files"):
+                files.abandon()
             os.write(2, b"\ninterrupted\n")
             # Worker threads of an interrupted run have nothing left to do.
             os._exit(INTERRUPTED)

@@ -29,6 +29,7 @@ __all__ = [
     "MANIFEST",
     "Log",
     "OutputRefused",
+    "abandon",
     "braces",
     "claimed",
     "code",
@@ -96,6 +97,7 @@ def write_new(path: Path, text: str) -> bool:
 def _draft(path: Path) -> Iterator[Path]:
     """A path beside ``path``, of which nothing remains. What fails there has failed for ``path``."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.part{path.suffix}")
+    _drafts.add(draft)
     try:
         with named(path):
             try:
@@ -105,6 +107,18 @@ def _draft(path: Path) -> Iterator[Path]:
                     raise _failure(error, path) from None
                 raise
     finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        _drafts.discard(draft)
+
+
+#: What is being written.
+_drafts: set[Path] = set()
+
+
+def abandon() -> None:
+    """Removes what is being written, as the last act of an interrupted process: the interrupt may have hit the removal."""
+    for draft in _drafts:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
 
