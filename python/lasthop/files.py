@@ -117,7 +117,7 @@ _drafts: set[Path] = set()
 
 
 def abandon() -> None:
-    """Removes what is being written, as the last act of an interrupted process: the interrupt may have hit the removal."""
+    """Removes what is being written at the end of an interrupted process: its removal may have been hit."""
     for draft in _drafts:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
