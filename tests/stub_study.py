@@ -42,7 +42,9 @@ def perform(bench):
         lambda result: {"bytes": float(result.flows["received_bytes"][0])},
     )
     numbers = bench.grids([grid])["rates"]
-    received = Table(pa.table({"rate": RATES, "bytes": [float(numbers.at("bytes", rate=rate).mean()) for rate in RATES]}))
+    received = Table(
+        pa.table({"rate": RATES, "bytes": [float(numbers.at("bytes", rate=rate).mean()) for rate in RATES]})
+    )
     drawn, axes = plot.figure()
     axes.plot(received["rate"], received["bytes"])
     reading = as_taken()
@@ -65,7 +67,7 @@ STUDY = studies.Study(
     questions=[],
     assumptions=[],
     scenario=lambda: SCENARIO,
-    runs=lambda mode: 2 * len(RATES),
+    runs=lambda _: 2 * len(RATES),
     perform=perform,
 )
 

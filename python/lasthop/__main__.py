@@ -1,10 +1,12 @@
-"""The command `lasthop`, and ``python -m lasthop``: Ctrl-C ends it quietly from here on, be it in the middle of an import."""
+"""The command `lasthop`, and ``python -m lasthop``: Ctrl-C ends it quietly from here on, within imports too."""
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
+import time
 
 __all__ = ["main"]
 
@@ -14,7 +16,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Runs the command. Exit 0: done. 1: failed while running, as on a full disk. 2: bad input. 130: interrupted."""
-    heard = False
+    heard, main_thread = False, _thread.get_ident()
 
     def interrupt(*_: object) -> None:
         nonlocal heard
@@ -22,11 +24,19 @@ def main() -> None:
         raise KeyboardInterrupt
 
     def dropped(what: sys.UnraisableHookArgs) -> None:
-        # Python drops what is raised in a callback: an interrupt that fell into one has to come again.
+        # Python drops what is raised in a callback, this one too: an interrupt that fell into one comes again, later.
         if isinstance(what.exc_value, KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+            _thread.start_new_thread(again, ())
         else:
             sys.__unraisablehook__(what)
+
+    def again() -> None:
+        time.sleep(0.01)
+        if hasattr(signal, "pthread_kill"):
+            # This also wakes it from a wait.
+            signal.pthread_kill(main_thread, signal.SIGINT)
+        else:
+            _thread.interrupt_main()
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         sys.unraisablehook = dropped
@@ -42,6 +52,8 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         # Whatever an interrupt looks like where it fell: some libraries make other errors of it.
         if heard or isinstance(error, KeyboardInterrupt):
+            if files := sys.modules.get("lasthop.files"):
+                files.abandon()
             os.write(2, b"\ninterrupted\n")
             # Worker threads of an interrupted run have nothing left to do.
             os._exit(INTERRUPTED)

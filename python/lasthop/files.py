@@ -29,6 +29,7 @@ __all__ = [
     "MANIFEST",
     "Log",
     "OutputRefused",
+    "abandon",
     "braces",
     "claimed",
     "code",
@@ -96,6 +97,7 @@ def write_new(path: Path, text: str) -> bool:
 def _draft(path: Path) -> Iterator[Path]:
     """A path beside ``path``, of which nothing remains. What fails there has failed for ``path``."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.part{path.suffix}")
+    _drafts.add(draft)
     try:
         with named(path):
             try:
@@ -107,11 +109,23 @@ def _draft(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+        _drafts.discard(draft)
+
+
+#: What is being written.
+_drafts: set[Path] = set()
+
+
+def abandon() -> None:
+    """Removes what is being written at the end of an interrupted process: its removal may have been hit."""
+    for draft in _drafts:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """What the system refuses here is said of ``path`` if it is said of no other file. Libraries often leave that out."""
+    """What the system refuses here is said of ``path``, unless another file is named. Libraries often name none."""
     try:
         yield
     except BrokenPipeError:
@@ -208,7 +222,7 @@ def _is_draft(path: Path) -> bool:
 
 @contextmanager
 def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = False) -> Iterator[Path]:
-    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before; no other process writes there meanwhile.
+    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before, and keeps other processes out.
 
     Those who share it do so with each other. What killed processes had only begun to write counts as nothing, and goes.
     """
@@ -238,14 +252,14 @@ def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = F
             raise
 
 
-#: The folders that this process holds, by device and number: a descriptor, whether others may share it, and how often it is held.
+#: The folders that this process holds, by device and number: a descriptor, whether it is shared, how often it is held.
 _holds: dict[tuple[int, int], tuple[int, bool, int]] = {}
 _guard = threading.Lock()
 
 
 @contextmanager
 def _held(folder: Path, *, shared: bool) -> Iterator[bool]:
-    """Holds a folder against other processes until this one lets go or ends, however it ends; whether it did not before."""
+    """Holds a folder against other processes, until this one ends at the latest; whether it did not before."""
     try:
         import fcntl
     except ImportError:

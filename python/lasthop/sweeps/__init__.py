@@ -173,7 +173,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _there(asked: Plan, folder: Path, *, force: bool) -> dict[str, Any]:
-    """The manifest of this plan in ``folder``, or an empty one. Another plan, or what is left of one, goes only by force."""
+    """The manifest of this plan in ``folder``, or an empty one. Another plan goes only by force."""
     if not (folder / files.MANIFEST).exists():
         return {}
     try:

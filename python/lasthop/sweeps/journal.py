@@ -11,7 +11,7 @@ more than a short run takes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,7 +116,9 @@ class Journals:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Holds a lock that ends with this process, however that ends, and that no child inherits."""
-    with files.named(path), path.open("wb") as file:
+    with files.named(path):
+        file = path.open("wb")
+    try:
         try:
             import fcntl
 
@@ -131,3 +133,7 @@ def _locked(path: Path) -> Iterator[None]:
             # Windows, and some network file systems, have no such locks.
             pass
         yield
+    finally:
+        # It is empty: nothing can be lost.
+        with suppress(OSError):
+            file.close()
