@@ -180,6 +180,7 @@ impl Simulation {
                     self.core.set_clock(until, Instant::ZERO);
                     self.core.set_float(FloatTime::new(until), Instant::ZERO);
                     self.events += some - self.until_look;
+                    debug_assert_eq!(self.check_conservation(), Ok(()));
                     return Ok(Progress::Reached);
                 };
                 self.until_look -= 1;
