@@ -12,13 +12,8 @@ use super::network::network;
 /// How many networks are tried until one has a place for an entry.
 const NETWORKS: usize = 60;
 
-/// A random valid scenario of about `packets` packets with the entry of this number, as TOML.
-pub fn scenario(dice: &mut Dice, packets: f64, wish: usize) -> String {
-    toml::to_string(&tree(dice, packets, wish)).expect("a tree of tables")
-}
-
-/// The same as a tree.
-pub fn tree(dice: &mut Dice, packets: f64, wish: usize) -> Value {
+/// A random valid scenario of about `packets` packets, with the entry of this number.
+pub fn scenario(dice: &mut Dice, packets: f64, wish: usize) -> Value {
     let ways: Vec<&[Step]> = ENTRIES.values().map(Vec::as_slice).collect();
     let mut drawn = Value::Null;
     for _ in 0..NETWORKS {
