@@ -12,7 +12,8 @@ pub fn tcp(dice: &mut Dice, out: &mut String, whole: bool) {
     let ns2 = !whole && dice.one_in(2);
     let _ = writeln!(out, "transport.tcp.profile = \"{}\"", if ns2 { "ns2" } else { "rfc" });
     let variants = ["xcp", "tahoe", "reno", "newreno", "sack", "fack", "vegas", "cubic"];
-    let _ = writeln!(out, "transport.tcp.variant = \"{}\"", dice.pick(&variants[..8 - usize::from(ns2)]));
+    let variant = *dice.pick(&variants[..8 - usize::from(ns2)]);
+    let _ = writeln!(out, "transport.tcp.variant = \"{variant}\"");
     let handshakes = ["partial", "data_on_syn", "none", "full"];
     let _ = match dice.below(14) {
         0 => writeln!(out, "transport.tcp.window = {}", 1 + dice.below(50)),
@@ -23,7 +24,7 @@ pub fn tcp(dice: &mut Dice, out: &mut String, whole: bool) {
         3 => writeln!(out, "transport.tcp.rto.min = \"{} ms\"", dice.below(1500)),
         4 => writeln!(out, "transport.tcp.limited_transmit = {}", dice.one_in(2)),
         5 => writeln!(out, "transport.tcp.segment = \"{} B\"", 1 + dice.below(1460)),
-        6 => writeln!(out, "transport.tcp.timestamps = {}", dice.one_in(2)),
+        6 => writeln!(out, "transport.tcp.timestamps = {}", variant == "xcp" || dice.one_in(2)),
         7 => writeln!(out, "transport.tcp.max_burst = {}", dice.below(6)),
         8 => writeln!(out, "transport.tcp.initial_ssthresh = {}", 1 + dice.below(50)),
         9 => writeln!(out, "transport.tcp.handshake = \"{}\"", dice.pick(&handshakes[..4 - usize::from(ns2)])),
