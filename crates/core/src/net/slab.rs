@@ -40,6 +40,13 @@ pub(super) struct Flight {
     pub arrival: Instant,
 }
 
+impl Flight {
+    /// Whether it was accepted, started, was out and arrived in this order, the last of these not after `now`.
+    pub fn is_in_time(&self, now: Instant) -> bool {
+        [self.accepted, self.start, self.out, self.arrival, now].is_sorted()
+    }
+}
+
 impl Slab {
     /// The place where the next packet is to lie, to be written; [`Slab::take_vacant`] takes it.
     #[inline]
@@ -231,4 +238,21 @@ pub(super) fn flights_from(core: &Core, place: u32) -> impl Iterator<Item = &Fli
 #[inline]
 pub(super) fn behind(core: &Core, place: u32) -> u32 {
     core.slab().flight(place).next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_that_comes_before_its_time_is_seen() {
+        let at = Instant::from_nanos;
+        let fine = Flight { accepted: at(1), start: at(1), out: at(3), arrival: at(5), ..Flight::default() };
+        assert!(fine.is_in_time(at(5)) && !fine.is_in_time(at(4)));
+        for wrong in
+            [Flight { accepted: at(2), ..fine }, Flight { start: at(4), ..fine }, Flight { out: at(6), ..fine }]
+        {
+            assert!(!wrong.is_in_time(at(9)), "{wrong:?}");
+        }
+    }
 }

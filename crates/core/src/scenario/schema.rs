@@ -308,6 +308,8 @@ fn resolved<'s>(root: &'s Value, node: &'s Value) -> &'s Value {
 /// The alternatives of a choice (see [`crate::choice`]), by name.
 fn alternatives(node: &Value) -> Option<Vec<(&str, &Value)>> {
     let any = node.get("anyOf")?.as_array()?;
+    // The names come first. Where they do not, these are several ways to write one thing.
+    any.first()?.get("enum")?;
     let named = any.iter().filter_map(|choice| Some((choice.get("required")?.get(0)?.as_str()?, choice)));
     Some(named.collect::<Vec<_>>()).filter(|named| !named.is_empty())
 }
@@ -415,6 +417,18 @@ mod tests {
         let names: Vec<_> = schema["$defs"].as_object().unwrap().keys().collect();
         assert!(names.iter().any(|n| *n == "Queue.droptail"), "{names:?}");
         assert!(names.iter().all(|n| !n.starts_with("Config")), "{names:?}");
+    }
+
+    /// Two types of one name were one definition: the power of a channel was a choice of power controls.
+    #[test]
+    fn types_of_one_name_have_definitions_of_their_own() {
+        for (field, unit) in [("hsdpa[0].air.power", "W"), ("cell[0].mobility.system[0].power", "dBm")] {
+            let root = schema();
+            let node = resolved(&root, at(&root, &Path::parse(field)).unwrap());
+            assert!(text(node, "pattern").ends_with(&format!("{unit}\\s*$")), "{field}: {node}");
+        }
+        let schema = schema_of("cell.mobility").unwrap();
+        assert!(schema.to_string().contains("loops"), "{schema}");
     }
 
     #[test]

@@ -188,6 +188,7 @@ impl Simulation {
                     self.core.set_clock(until, Instant::ZERO);
                     self.core.set_float(FloatTime::new(until), Instant::ZERO);
                     self.events += some - self.until_look;
+                    debug_assert_eq!(self.check_conservation(), Ok(()));
                     self.unlooked += some - self.until_look;
                     // Many short stretches are as one long one.
                     if self.unlooked >= EVENTS_BETWEEN_LOOKS {

@@ -37,6 +37,7 @@ impl Window {
     /// The congestion window.
     #[inline]
     pub fn cwnd(&self) -> u32 {
+        debug_assert!(self.cwnd >= 1, "cwnd is at least one packet");
         self.cwnd
     }
 
