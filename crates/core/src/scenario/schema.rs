@@ -424,7 +424,7 @@ mod tests {
     fn types_of_one_name_have_definitions_of_their_own() {
         for (field, unit) in [("hsdpa[0].air.power", "W"), ("cell[0].mobility.system[0].power", "dBm")] {
             let root = schema();
-            let node = resolved(&root, at(&root, &Path::parse(field)).unwrap());
+            let node = resolved(root, at(root, &Path::parse(field)).unwrap());
             assert!(text(node, "pattern").ends_with(&format!("{unit}\\s*$")), "{field}: {node}");
         }
         let schema = schema_of("cell.mobility").unwrap();

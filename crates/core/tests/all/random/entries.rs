@@ -4,10 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::LazyLock;
 
+use lasthop_core::scenario::schema::schema;
 use serde_json::Value;
-
-/// The schema of scenarios.
-static SCHEMA: LazyLock<Value> = LazyLock::new(lasthop_core::scenario::schema::schema);
 
 /// Every entry by its name, with the way to one of its places.
 pub static ENTRIES: LazyLock<BTreeMap<String, Vec<Step>>> = LazyLock::new(entries);
@@ -60,7 +58,7 @@ pub struct Place {
 impl Place {
     /// The scenario itself.
     pub fn root() -> Self {
-        Self { name: "Scenario".to_owned(), node: &SCHEMA }
+        Self { name: "Scenario".to_owned(), node: schema() }
     }
 
     /// A place inside of this one.
@@ -70,7 +68,7 @@ impl Place {
         loop {
             if let Some(name) = found.node.get("$ref").and_then(Value::as_str) {
                 found.name = name.trim_start_matches("#/$defs/").to_owned();
-                found.node = SCHEMA.pointer(name.trim_start_matches('#')).expect("a definition");
+                found.node = schema().pointer(name.trim_start_matches('#')).expect("a definition");
             } else if let Some([some, none]) = found.node.get("anyOf").and_then(Value::as_array).map(Vec::as_slice)
                 && none.get("type").is_some_and(|kind| kind == "null")
             {
