@@ -2,7 +2,7 @@
 //! for other machines print.
 
 #[path = "../tests/all/random/mod.rs"]
-#[expect(dead_code, reason = "the tests use all of it")]
+#[expect(dead_code, unused_imports, reason = "the tests use all of it")]
 mod random;
 
 use lasthop_core::measure::table::{Column, Table};
@@ -16,13 +16,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for case in 0..count {
         let mut dice = Dice::new(case);
         let packets = dice.log(1_000.0, 30_000.0);
-        let text = scenario(&mut dice, packets);
-        let document = read::toml(&text, "case").and_then(|document| check(&document).map(|()| document))?;
+        let text = scenario(&mut dice, packets, case as usize).to_string();
+        let document = read::json(&text, "case").and_then(|document| check(&document).map(|()| document))?;
         let mut scenario = document.scenario;
         (scenario.record.packets, scenario.record.variables, scenario.record.state) = (true, true, true);
         let mut run = Run::new(&scenario, scenario.seed, None)?;
-        run.complete()?;
-        println!("{case} {:016x}", digest(&run.finish()));
+        match run.complete() {
+            Ok(()) => println!("{case} {:016x}", digest(&run.finish())),
+            Err(error) => println!("{case} {error}"),
+        }
     }
     Ok(())
 }
