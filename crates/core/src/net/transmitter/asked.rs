@@ -115,13 +115,13 @@ impl<C: Clock> Transmitter<C> {
         }
     }
 
-    /// Whether bytes wait if and only if packets do; and whether a discipline that kept packets back when it was asked says when to ask
+    /// Whether bytes wait only if packets do, which may be empty; and whether a discipline that kept packets back when it was asked says when to ask
     /// again (see [`QueueDiscipline::dequeue`](crate::net::QueueDiscipline::dequeue)).
     fn discipline_keeps_its_contract(&self) -> bool {
         let Stage::Asked { discipline, sending, .. } = &self.stage else { return true };
         let waits = discipline.backlog().packets > 0;
         let is_asked = *sending || !self.up || !waits || discipline.next_timeout().is_some();
-        is_asked && waits == (discipline.backlog().bytes > 0)
+        is_asked && (waits || discipline.backlog().bytes == 0)
     }
 
     /// A packet came in over the interface whose outgoing side this is.
