@@ -74,6 +74,11 @@ def expand(text: str) -> None:
     lasthop.load(text).expand()
 
 
+#: Ten times the input takes ten times the work, some twenty times the time where it leaves the caches, and a hundred times if all is
+#: compared with all: the middle of ten and a hundred, on a scale of ratios.
+FAR_FROM_SQUARE = 31.6
+
+
 @pytest.mark.parametrize(
     ("make", "do", "n"),
     [
@@ -101,17 +106,18 @@ def test_ten_times_the_input_takes_ten_times_the_work(
     # Caches and the machine's other work make a run slower, never faster: the best of a few is nearest to the work.
     for _ in range(3):
         ratios.append(min(seconds(large) for _ in range(2)) / min(seconds(small) for _ in range(5)))
-        if ratios[-1] < 15:
+        if ratios[-1] < FAR_FROM_SQUARE:
             return
     pytest.fail(f"{make.__name__}, {do.__name__}: ten times the input takes {ratios} times as long")
 
 
 def peak(code: str) -> tuple[str, int]:
     """What a process prints that runs ``code``, and the most memory that it held, in bytes."""
+    # Not of getrusage: there the memory of the process counts that started this one.
     program = textwrap.dedent(code) + textwrap.dedent("""
-        import resource, sys
-        unit = 1 if sys.platform == "darwin" else 1024
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+        from pathlib import Path
+        [peak] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
+        print(1024 * int(peak.split()[1]))
     """)
     made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300)
     said, memory = made.stdout.strip().rsplit("\n", 1)
