@@ -74,8 +74,8 @@ def expand(text: str) -> None:
     lasthop.load(text).expand()
 
 
-#: Ten times the input takes ten times the work, some twenty times the time where it leaves the caches, and a hundred times if all is
-#: compared with all: the middle of ten and a hundred, on a scale of ratios.
+#: Ten times the input takes ten times the work, some twenty times the time where it leaves the caches, and a hundred
+#: times if all is compared with all: the middle of ten and a hundred, on a scale of ratios.
 FAR_FROM_SQUARE = 31.6
 
 
@@ -114,6 +114,8 @@ def test_ten_times_the_input_takes_ten_times_the_work(
 def peak(code: str) -> tuple[str, int]:
     """What a process prints that runs ``code``, and the most memory that it held, in bytes."""
     # Not of getrusage: there the memory of the process counts that started this one.
+    if not Path("/proc/self/status").exists():
+        pytest.skip("the most memory that a process held is not known here")
     program = textwrap.dedent(code) + textwrap.dedent("""
         from pathlib import Path
         [peak] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
