@@ -65,7 +65,7 @@ pub struct Simulation {
     /// Whether sources keep their transfers for a table, and how many events there are to be before these are counted.
     keeps_transfers: bool,
     count_transfers_at: u64,
-    /// Events so far.
+    /// Events so far, with what machines did in one beyond what is usual.
     events: u64,
     /// Events until the run is looked after.
     until_look: u64,
@@ -125,6 +125,8 @@ const EVENTS_PER_FLOW: u64 = 16;
 const MOST_NESTED: u32 = 8;
 /// How much a machine may do in one wake-up: so many packets, or notices. It goes on in the next one, at the same instant.
 const ACTIONS_PER_WAKE: u32 = 1 << 16;
+/// How many of them are counted with the wake-up itself.
+const USUAL_ACTIONS: u32 = 64;
 /// How many packets may be under way: some 800 MiB of them.
 const PACKETS_UNDER_WAY: u64 = 1 << 22;
 /// How many wake-ups may wait: half of what their numbers can tell apart.
@@ -207,11 +209,13 @@ impl Simulation {
         Ok(Progress::Paused)
     }
 
-    /// A machine has done so much in one wake-up that it is to be looked after at once.
+    /// A machine has done this much in one wake-up, more than is usual: each of its actions counts as an event.
     #[cold]
-    fn note_overwork(&mut self) {
-        self.standing += u64::from(ACTIONS_PER_WAKE);
-        self.until_look = 0;
+    fn note_work(&mut self, actions: u32) {
+        let actions = u64::from(actions);
+        let counted = actions.min(self.until_look);
+        self.until_look -= counted;
+        self.standing += actions - counted;
     }
 
     /// Ends the run if time stands still, or if packets pile up.
@@ -534,9 +538,11 @@ impl Simulation {
             endpoint.on_notice(now, notice);
             asked += 1;
             if asked == ACTIONS_PER_WAKE {
-                self.note_overwork();
                 break;
             }
+        }
+        if asked > USUAL_ACTIONS {
+            self.note_work(asked);
         }
         let flow = &mut self.flows[index as usize];
         let wish = if asked < ACTIONS_PER_WAKE { flow.source.next_timeout() } else { Some(now) };
@@ -554,7 +560,7 @@ impl Simulation {
             while self.ask_source(flow, sender) && self.drain(sender) {
                 rounds += 1;
                 if rounds == ACTIONS_PER_WAKE {
-                    self.note_overwork();
+                    self.note_work(rounds);
                     // The source has been told something, and is asked in the next wake-up.
                     let now = Some(self.core.now());
                     let target = Target { component: (SOURCE << KIND) | flow, key: 0 };
@@ -634,9 +640,11 @@ impl Simulation {
             }
             left -= 1;
             if left == 0 {
-                self.note_overwork();
                 break;
             }
+        }
+        if left < ACTIONS_PER_WAKE - USUAL_ACTIONS {
+            self.note_work(ACTIONS_PER_WAKE - left);
         }
         let seated = &mut self.endpoints[index as usize];
         let wish = if left > 0 { seated.endpoint.next_timeout() } else { Some(now) };
