@@ -4,10 +4,13 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
+PYTHON_SOURCES := $(shell find python -name '*.py')
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-REF ?= tests/reference/ns2 tests/reference/eurane
+SECONDS ?= 60
+SEED ?= 1
+REF ?= tests/reference/ns2 tests/reference/ns2-2 tests/reference/eurane tests/reference/eurane-2
 
-.PHONY: demo test test-rust test-python lint bench bench-peers fidelity docs clean
+.PHONY: demo test test-rust test-python lint fuzz bench bench-peers fidelity same-bytes deny docs clean
 
 ## The first study: runs it, prints its claims, says where the report is.
 demo: .venv/core
@@ -30,6 +33,11 @@ lint: .venv/core .venv/test
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+## Input changed at random, for SECONDS, on a core that looks for overflows and broken invariants. What fails is kept in
+## tests/fuzz/corpus, which the tests try again; another SEED tries other input. See fuzz/README.md.
+fuzz: .venv/checked .venv/test
+	PYTHONPATH=target/checked/python:tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED)
+
 ## The core's microbenchmarks, and instruction counts where valgrind is installed.
 bench:
 	cargo bench -p lasthop-bench
@@ -49,6 +57,15 @@ fidelity:
 .PHONY: fidelity-quick
 fidelity-quick:
 	cargo test -p lasthop-fidelity
+
+## The same bytes from other builds: without optimisation, and with musl where rustup has it. 50 random scenarios.
+same-bytes:
+	tests/same_bytes.sh
+
+## What the dependencies in Rust may be (deny.toml). It needs cargo-deny: `cargo install cargo-deny --locked`. Where the list of advisories
+## cannot be had, `make deny DENY=--offline` takes the last copy of it.
+deny:
+	cargo deny $(DENY) check
 
 ## The documentation, as a site in docs/_build/html.
 docs: .venv/core .venv/docs
@@ -81,4 +98,11 @@ clean:
 # The compiled core, without link-time optimisation, which would take minutes.
 .venv/core: .venv/base $(RUST_SOURCES) pyproject.toml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --uv --profile fast --generate-stubs --quiet
+	@touch $@
+
+# The package with a core that checks itself, beside the one that is installed.
+.venv/checked: .venv/base $(RUST_SOURCES) $(PYTHON_SOURCES) pyproject.toml
+	$(BIN)/maturin build --profile checked --quiet --out target/checked/wheel
+	rm -rf target/checked/python
+	$(BIN)/python -m zipfile -e target/checked/wheel/lasthop-*.whl target/checked/python
 	@touch $@

@@ -6,10 +6,13 @@ import json
 import os
 import random
 import shlex
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
+import zlib
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -19,6 +22,7 @@ import pytest
 from conftest import stopped
 from lasthop import files, sweeps
 from lasthop.sweeps import record
+from lasthop.sweeps.plan import fingerprint
 
 #: A second of a download with random losses: some milliseconds of work.
 QUICK = """
@@ -407,11 +411,64 @@ def test_arguments_that_cannot_be_have_one_message(quick, lasthop, arguments, sa
     assert "Traceback" not in done.stderr and (says or "0 of them") in done.stderr + done.stdout
 
 
-def test_a_manifest_without_keys_is_no_sweep(lasthop):
+def test_a_manifest_without_keys_is_no_sweep(quick, lasthop):
     (lasthop.folder / "out").mkdir()
     (lasthop.folder / "out" / "manifest.json").write_text('{"made_by": "lasthop sweep"}')
-    done = lasthop("sweep", "--collect", "-o", "out", code=2)
-    assert "it lacks" in done.stderr and "Traceback" not in done.stderr
+    for words in (["--collect"], [quick, *WORDS]):
+        done = lasthop("sweep", *words, "-o", "out", code=2)
+        assert "it lacks" in done.stderr and "Traceback" not in done.stderr
+    lasthop("sweep", quick, *WORDS, "-o", "out", "--force")
+
+
+@pytest.mark.parametrize("key", ["scenario_text", "vary", "seeds", "format", "code"])
+def test_a_manifest_that_was_changed_is_refused(tmp_path, key):
+    lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path, shard=(0, 2))
+    manifest = files.manifest(tmp_path)
+    for other in (None, 5, "x", [7], {"a": 1}):
+        (tmp_path / "manifest.json").write_text(json.dumps({**manifest, key: other}))
+        with pytest.raises(ValueError, match="has been changed"):
+            sweeps.collect(tmp_path)
+        with pytest.raises(files.OutputRefused, match="choose another folder"):
+            lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)
+
+
+def test_force_deletes_nothing_outside_the_folder(whole, tmp_path):
+    """Whatever the manifest says that its tables are called."""
+    thesis = tmp_path / "thesis.tex"
+    thesis.write_text("years of work")
+    out = tmp_path / "out"
+    shutil.copytree(whole.folder, out)
+    manifest = files.manifest(out)
+    manifest["tables"] = {"flows": "../thesis.tex", "links": str(thesis)}
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    lh.sweep(QUICK, vary=VARY, seeds=1, folder=out, force=True)
+    assert thesis.read_text() == "years of work"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"run": 1}',
+        b'{"run": "1", "plan": "PLAN", "packet_hops": 0, "tables": {}}',
+        b'{"run": 1, "plan": "PLAN", "packet_hops": 0, "tables": 5}',
+        b'{"run": 1, "plan": "PLAN", "packet_hops": 0, "tables": {"flows": "x"}}',
+        b'{"run": -1, "plan": "PLAN", "packet_hops": 0, "tables": {}}',
+        b'{"run": 1, "plan": "other", "packet_hops": 0, "tables": {}}',
+        b"\xff",
+    ],
+)
+def test_a_whole_record_of_something_else_is_refused(tmp_path, head):
+    """As another version may have written it."""
+    lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path, shard=(0, 2))
+    head = head.replace(b"PLAN", files.manifest(tmp_path)["plan"].encode())
+    frame = struct.pack("<8sIQI", b"lasthop2", len(head), 4, zlib.crc32(b"body", zlib.crc32(head)))
+    with (tmp_path / "runs" / "0-of-2.journal").open("ab") as journal:
+        journal.write(frame + head + b"body")
+    with pytest.raises(files.OutputRefused, match=r"0-of-2\.journal has runs of another plan"):
+        lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)
 
 
 def test_what_a_killed_process_was_writing_is_cut_off(whole, tmp_path):
@@ -453,7 +510,8 @@ def test_another_plan_in_the_same_folder_is_refused(quick, lasthop):
     assert content(lasthop.folder / "out") == before
     # Another version's runs do not go with this one's.
     manifest = lasthop.folder / "out" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"code": "lasthop ', '"code": "lasthop 0.0.'))
+    older = json.loads(manifest.read_text().replace('"code": "lasthop ', '"code": "lasthop 0.0.'))
+    manifest.write_text(json.dumps({**older, "plan": fingerprint(older)}))
     assert "was begun by lasthop 0.0." in lasthop(*command, 2, code=2).stderr
     lasthop(*command, 3, "--force")
     assert lh.Sweep.load(lasthop.folder / "out").seeds == [1, 2, 3]

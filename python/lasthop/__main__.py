@@ -1,6 +1,67 @@
-"""``python -m lasthop``."""
+"""The command `lasthop`, and ``python -m lasthop``: Ctrl-C ends it quietly from here on, within imports too."""
 
-from lasthop.cli import main
+from __future__ import annotations
+
+import _thread
+import os
+import signal
+import sys
+import time
+
+__all__ = ["main"]
+
+#: What a shell says of a command that Ctrl-C ended.
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Runs the command. Exit 0: done. 1: failed while running, as on a full disk. 2: bad input. 130: interrupted."""
+    heard, main_thread = False, _thread.get_ident()
+
+    def interrupt(*_: object) -> None:
+        nonlocal heard
+        heard = True
+        raise KeyboardInterrupt
+
+    def dropped(what: sys.UnraisableHookArgs) -> None:
+        # Python drops what is raised in a callback, this one too: an interrupt that fell into one comes again, later.
+        if isinstance(what.exc_value, KeyboardInterrupt):
+            _thread.start_new_thread(again, ())
+        else:
+            sys.__unraisablehook__(what)
+
+    def again() -> None:
+        time.sleep(0.01)
+        if hasattr(signal, "pthread_kill"):
+            # This also wakes it from a wait.
+            signal.pthread_kill(main_thread, signal.SIGINT)
+        else:
+            _thread.interrupt_main()
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        sys.unraisablehook = dropped
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        from lasthop.cli import cli
+
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+        # What is done is done.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except BaseException as error:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Whatever an interrupt looks like where it fell: some libraries make other errors of it.
+        if heard or isinstance(error, KeyboardInterrupt):
+            if files := sys.modules.get("lasthop.files"):
+                files.abandon()
+            os.write(2, b"\ninterrupted\n")
+            # Worker threads of an interrupted run have nothing left to do.
+            os._exit(INTERRUPTED)
+        from lasthop.cli import report
+
+        code = report(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
 
 if __name__ == "__main__":
     main()

@@ -77,6 +77,10 @@ class Scenario:
         """
         The seed that it states.
         """
+    def summary(self, /) -> str:
+        """
+        What it holds, in one line.
+        """
     def toml(self, /) -> str:
         """
         The scenario as TOML, every name and default filled in.

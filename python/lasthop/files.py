@@ -1,39 +1,53 @@
-"""Writing files so that none is ever half there, and nobody else's is lost."""
+"""The one place that writes files: none is ever half there, nobody else's is lost, and an error says of which it is.
+
+Tables, pictures and captures are written by libraries, to the path that :func:`whole` gives.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
 import platform
 import re
+import shlex
+import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lasthop import __version__
 
 __all__ = [
     "MANIFEST",
+    "Log",
     "OutputRefused",
+    "abandon",
     "braces",
-    "claim_folder",
-    "clear_drafts",
+    "claimed",
     "code",
     "folder_name",
     "json_text",
     "manifest",
+    "named",
     "provenance",
+    "remove",
     "settle",
     "whole",
     "write_new",
 ]
 
 MANIFEST = "manifest.json"
+
+#: Seconds between two waits for the disk.
+SETTLE_S = 1.0
 
 
 class OutputRefused(ValueError):
@@ -52,41 +66,87 @@ def whole(path: Path, *, durable: bool = False) -> Iterator[Path]:
     If writing fails or is interrupted, nothing remains of it and ``path`` is as it was. What is
     ``durable`` survives a failure of the machine as soon as this is done.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part{path.suffix}")
-    try:
+    with _draft(path) as draft:
         yield draft
         if durable:
             settle(draft)
         draft.replace(path)
         if durable:
             settle(path.parent)
-    except OSError as error:
-        if error.filename is not None and Path(os.fsdecode(error.filename)) == draft:
-            # Of the file that was to be written, of which the reader has heard.
-            raise type(error)(error.errno, error.strerror, str(path)) from None
-        raise
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def write_new(path: Path, text: str) -> bool:
     """Writes a file that is whole and on the disk, unless there is one already; whether it did."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part{path.suffix}")
-    try:
+    with _draft(path) as draft:
         draft.write_text(text, encoding="utf-8")
         settle(draft)
-        path.hardlink_to(draft)
-    except FileExistsError:
-        return False
-    except OSError:
-        # A file system without links.
-        if path.exists():
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
             return False
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    settle(path.parent)
+        except OSError:
+            # A file system without links.
+            if path.exists():
+                return False
+            draft.replace(path)
+        settle(path.parent)
     return True
+
+
+@contextmanager
+def _draft(path: Path) -> Iterator[Path]:
+    """A path beside ``path``, of which nothing remains. What fails there has failed for ``path``."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part{path.suffix}")
+    _drafts.add(draft)
+    try:
+        with named(path):
+            try:
+                yield draft
+            except OSError as error:
+                if _path(error) == draft:
+                    raise _failure(error, path) from None
+                raise
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        _drafts.discard(draft)
+
+
+#: What is being written.
+_drafts: set[Path] = set()
+
+
+def abandon() -> None:
+    """Removes what is being written at the end of an interrupted process: its removal may have been hit."""
+    for draft in _drafts:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """What the system refuses here is said of ``path``, unless another file is named. Libraries often name none."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Of our output, which nobody reads any more.
+        raise
+    except OSError as error:
+        if error.filename is None:
+            raise _failure(error, path) from None
+        raise
+
+
+def _failure(error: OSError, path: Path) -> OSError:
+    """The error as one of ``path``, in the system's words."""
+    said = re.search(r"\(os error (\d+)\)", str(error))
+    number = error.errno or (int(said[1]) if said else None)
+    return OSError(number or errno.EIO, os.strerror(number) if number else str(error), str(path))
+
+
+def _path(error: OSError) -> Path | None:
+    """The file of an error."""
+    return Path(os.fsdecode(error.filename)) if isinstance(error.filename, (str, bytes)) else None
 
 
 def settle(path: Path) -> None:
@@ -94,18 +154,65 @@ def settle(path: Path) -> None:
     if os.name != "posix" and path.is_dir():
         # Only there can a folder be opened.
         return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with named(path):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
-def clear_drafts(folder: Path) -> None:
-    """Removes what killed processes had begun to write into ``folder``."""
-    for path in folder.iterdir():
-        if _is_draft(path):
-            path.unlink(missing_ok=True)
+class Log:
+    """A file that grows by whole entries, of which the disk has every one a second later.
+
+    It goes on at ``end``: what a killed process had begun to write behind that is cut off.
+    """
+
+    def __init__(self, path: Path, end: int) -> None:
+        self.path = path
+        #: Where the next entry will begin.
+        self.end = end
+        self._out: IO[bytes] | None = None
+        self._settled = time.monotonic()
+
+    def append(self, entry: bytes) -> None:
+        """Adds an entry. If that fails, the log ends where it ended before."""
+        with named(self.path):
+            try:
+                if self._out is None:
+                    self._out = self.path.open("ab")
+                    self._out.truncate(self.end)
+                    settle(self.path.parent)
+                self._out.write(entry)
+                self._out.flush()
+            except BaseException:
+                out, self._out = self._out, None
+                if out:
+                    with suppress(OSError):
+                        out.close()
+                raise
+            self.end += len(entry)
+            if time.monotonic() - self._settled > SETTLE_S:
+                self._settle()
+
+    def _settle(self) -> None:
+        if self._out:
+            os.fsync(self._out.fileno())
+        self._settled = time.monotonic()
+
+    def close(self) -> None:
+        """Waits until the disk has everything."""
+        with named(self.path):
+            out, self._out = self._out, None
+            if out:
+                with out:
+                    os.fsync(out.fileno())
+
+
+def remove(folder: Path) -> None:
+    """Removes a folder with all that is in it, as far as the system lets us."""
+    with suppress(OSError):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_draft(path: Path) -> bool:
@@ -113,35 +220,118 @@ def _is_draft(path: Path) -> bool:
     return re.fullmatch(r"\..+\.\d+\.part(\.\w+)?", path.name) is not None
 
 
-def claim_folder(folder: Path, *, made_by: str, force: bool = False) -> Path:
-    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before.
+@contextmanager
+def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = False) -> Iterator[Path]:
+    """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before, and keeps other processes out.
 
-    What killed processes had only begun to write counts as nothing.
+    Those who share it do so with each other. What killed processes had only begun to write counts as nothing, and goes.
     """
     if folder.exists() and not folder.is_dir():
         raise OutputRefused(f"{folder} is a file, not a folder: choose another with -o")
-    if folder.is_dir() and not force and not all(map(_is_draft, folder.iterdir())):
-        try:
-            owner = manifest(folder)["made_by"]
-        except (ValueError, KeyError):
-            owner = None
-        if owner != made_by:
-            whose = f"was written by `{owner}`" if owner else "holds other files"
-            raise OutputRefused(f"{folder} {whose}: choose another folder with -o, or write into it with --force")
     folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    with _held(folder, shared=shared) as first:
+        drafts = {path for path in folder.iterdir() if _is_draft(path)}
+        if not force and any(path not in drafts for path in folder.iterdir()):
+            try:
+                owner = manifest(folder).get("made_by")
+            except ValueError:
+                owner = None
+            if owner != made_by:
+                whose = f"was written by `{owner}`" if owner else "holds other files"
+                raise OutputRefused(f"{folder} {whose}: choose another folder with -o, or write into it with --force")
+        if first and not shared:
+            for draft in drafts:
+                draft.unlink(missing_ok=True)
+        try:
+            yield folder
+        except OSError as error:
+            path = _path(error)
+            if path and path.is_relative_to(folder) and any(p.startswith(".") for p in path.relative_to(folder).parts):
+                # Of what a user has not heard of.
+                raise _failure(error, folder) from None
+            raise
+
+
+#: The folders that this process holds, by device and number: a descriptor, whether it is shared, how often it is held.
+_holds: dict[tuple[int, int], tuple[int, bool, int]] = {}
+_guard = threading.Lock()
+
+
+@contextmanager
+def _held(folder: Path, *, shared: bool) -> Iterator[bool]:
+    """Holds a folder against other processes, until this one ends at the latest; whether it did not before."""
+    try:
+        import fcntl
+    except ImportError:
+        # Windows.
+        yield True
+        return
+    with _guard, named(folder):
+        handle = os.open(folder, os.O_RDONLY)
+        status = os.fstat(handle)
+        place = status.st_dev, status.st_ino
+        known = _holds.get(place)
+        if known and (shared or not known[1]):
+            os.close(handle)
+            _holds[place] = known[0], known[1], known[2] + 1
+        else:
+            try:
+                fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(handle)
+                raise OutputRefused(
+                    f"{folder} is in use by {_holder(status.st_ino)}: wait for it, or choose another folder with -o"
+                ) from None
+            except OSError:
+                # A file system that locks no folders, as NFS.
+                pass
+            _holds[place] = handle, shared, 1
+    try:
+        yield known is None
+    finally:
+        with _guard:
+            handle, how, times = _holds.pop(place)
+            if times > 1:
+                _holds[place] = handle, how, times - 1
+            else:
+                with suppress(OSError):
+                    os.close(handle)
+
+
+def _holder(number: int) -> str:
+    """Who holds the folder of this number, as far as the system tells (proc_locks(5))."""
+    with suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
+            _, kind, _, _, process, place, *_ = line.split()
+            if kind == "FLOCK" and int(place.rpartition(":")[2]) == number:
+                words = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace").split("\0")
+                return f"process {process} ({shlex.join(words[:-1])})"
+    return "another process"
+
+
+def _let_go() -> None:
+    """A child holds nothing: else a folder would stay in use when its parent is gone."""
+    for handle, _, _ in _holds.values():
+        os.close(handle)
+    _holds.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a folder that lasthop wrote."""
+    path = folder / MANIFEST
     try:
-        document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        with named(path):
+            document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ValueError(f"{folder} holds no results: there is no {MANIFEST} in it") from None
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{folder / MANIFEST} cannot be read: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
     if not isinstance(document, dict):
-        raise ValueError(f"{folder / MANIFEST} is not a manifest of lasthop")
+        raise ValueError(f"{path} is not a manifest of lasthop")
     return document
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -190,6 +191,8 @@ class Result:
         """Reads what :meth:`save` wrote."""
         folder = Path(folder)
         manifest = files.manifest(folder)
+        if "tables" not in manifest:
+            raise ValueError(f"{folder} holds no whole result: whoever wrote it was interrupted")
         tables = {name: read_table(folder / file) for name, file in manifest["tables"].items()}
         return cls(
             tables=tables,
@@ -225,24 +228,35 @@ def save_tables(
     force: bool = False,
 ) -> list[Path]:
     """Writes tables and a manifest that says what made them; each file appears whole or not at all."""
-    folder = files.claim_folder(Path(folder), made_by=made_by, force=force)
-    paths = [write_table(table, folder / f"{name}.{format}") for name, table in tables.items()]
-    document = {
-        "made_by": made_by,
-        **files.provenance(),
-        **manifest,
-        "tables": {name: path.name for name, path in zip(tables, paths, strict=True)},
-    }
+    paths = {name: Path(folder) / f"{name}.{format}" for name in tables}
+    owner = {"made_by": made_by, **files.provenance()}
+    document = {**owner, **manifest, "tables": {name: path.name for name, path in paths.items()}}
+    with files.claimed(Path(folder), made_by=made_by, force=force) as folder:
+        with ExitStack() as drafts:
+            for name, path in paths.items():
+                _fill(drafts.enter_context(files.whole(path)), tables[name])
+            # All is written. While it takes its place there is no result, rather than parts of two.
+            _say(folder, owner)
+        _say(folder, document)
+    return [*paths.values(), folder / files.MANIFEST]
+
+
+def _say(folder: Path, document: Mapping[str, Any]) -> None:
+    """Writes the manifest."""
     with files.whole(folder / files.MANIFEST) as out:
         out.write_text(files.json_text(document) + "\n", encoding="utf-8")
-    return [*paths, folder / files.MANIFEST]
 
 
 def write_table(table: Table, path: Path) -> Path:
     """Writes a table in the format that the path's suffix names."""
-    with files.whole(path) as out, TableWriter(out) as writer:
-        writer.write(table.to_arrow())
+    with files.whole(path) as out:
+        _fill(out, table)
     return path
+
+
+def _fill(path: Path, table: Table) -> None:
+    with TableWriter(path) as writer:
+        writer.write(table.to_arrow())
 
 
 class TableWriter:
@@ -282,18 +296,19 @@ def read_table(path: Path, columns: Sequence[str] | None = None, types: Mapping[
 
     With ``types``, the names of the columns' types, a CSV file gives what a Parquet file gives.
     """
-    if path.suffix == ".csv":
-        from pyarrow import csv
+    with files.named(path):
+        if path.suffix == ".csv":
+            from pyarrow import csv
 
-        wanted = csv.ConvertOptions(
-            include_columns=columns, column_types=types, strings_can_be_null=False, null_values=[""]
-        )
-        return Table(csv.read_csv(path, convert_options=wanted))
-    from pyarrow import parquet
+            wanted = csv.ConvertOptions(
+                include_columns=columns, column_types=types, strings_can_be_null=False, null_values=[""]
+            )
+            return Table(csv.read_csv(path, convert_options=wanted))
+        from pyarrow import parquet
 
-    # Not `read_table`, which makes a data set of the file, and imports pandas for it.
-    with parquet.ParquetFile(path) as file:
-        return Table(file.read(columns=columns))
+        # Not `read_table`, which makes a data set of the file, and imports pandas for it.
+        with parquet.ParquetFile(path) as file:
+            return Table(file.read(columns=columns))
 
 
 # Between columns and numpy. Not by `pa.array` and `to_numpy`, which import pandas to see whether one of its

@@ -39,7 +39,7 @@ class Scenario:
 
     @property
     def _data(self) -> dict[str, Any]:
-        """What it says, every name and default filled in. Of a large scenario that is much, so it is made when it is asked."""
+        """What it says, every name and default filled in. Of a large scenario that is much: it is made when asked."""
         if self._known is None:
             self._known = json.loads(self.core.json())
         return self._known
@@ -110,11 +110,7 @@ class Scenario:
 
     def summary(self) -> str:
         """One line: its name and what it holds."""
-        counts = []
-        for key in ("link", "flow"):
-            n = len(self._data.get(key, []))
-            counts.append(f"{n} {key}{'' if n == 1 else 's'}")
-        return f"{self.name}: {self._data['duration']}, {', '.join(counts)}, profile {self._data['profile']}"
+        return f"{self.name}: {self.core.summary()}"
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -152,6 +148,8 @@ def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
         text = json.dumps(data, indent=1, default=_number)
     except (TypeError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
+    # A name or a value may have what is no character; within the text it is escaped.
+    origin = origin.encode(errors="backslashreplace").decode()
     return Scenario(_core.read(text, origin, "json"), text=text, origin=origin)
 
 

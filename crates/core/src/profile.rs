@@ -19,6 +19,15 @@ pub enum Profile {
 }
 
 impl Profile {
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ns2 => "ns2",
+            Self::Rfc => "rfc",
+            Self::Gpp => "3gpp",
+        }
+    }
+
     /// Whether ns-2's rules apply.
     pub fn is_ns2(self) -> bool {
         self == Self::Ns2

@@ -8,6 +8,7 @@ use lasthop_core::engine::Instant;
 use lasthop_core::net::{Address, NodeId, Observation, Observer};
 use lasthop_core::scenario::run::{Results, Run};
 use lasthop_core::scenario::types::Scenario;
+use lasthop_core::scenario::{Document, check};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -210,6 +211,11 @@ fn scenario(described: &Described, sent: &Journeys) -> Result<Scenario, String> 
     if described.randomised || planes.len() != described.planes {
         return Err("handoffs at random times, or planes without satellites".to_owned());
     }
+    let angles = &described.initial_angle_from_ascending_node_deg;
+    if let Some(plane) = angles.iter().position(|plane| plane.len() != described.satellites_per_plane) {
+        let (found, expected) = (angles[plane].len(), described.satellites_per_plane);
+        return Err(format!("initial_angle_from_ascending_node_deg[{plane}]: {found} satellites, not {expected}"));
+    }
     let satellites = described.planes * described.satellites_per_plane;
     if described.initially_linked.as_ref().is_some_and(|linked| linked.satellite() as usize >= satellites) {
         return Err(format!("initially_linked: there are {satellites} satellites"));
@@ -265,7 +271,10 @@ fn scenario(described: &Described, sent: &Journeys) -> Result<Scenario, String> 
         "flow": flows,
         "record": {"series": looks(described.terminal_handoff_interval_s), "quantities": ["satellite"]},
     });
-    serde_json::from_value(value).map_err(|error| error.to_string())
+    let scenario = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    let document = Document::of(scenario, "scenario");
+    check(&document).map_err(|error| error.to_string())?;
+    Ok(document.scenario)
 }
 
 /// When the packets of a pair and direction are sent: the first, and the time between two, in microseconds.

@@ -164,6 +164,18 @@ fn what_is_malformed_is_named() {
     let copy = Copy::of("ns2-2/satellite", "malformed-b");
     copy.edit(|index| index["scenarios"][0]["initially_linked"] = json!(66));
     assert!(failure(&copy).contains("initially_linked"));
+    // The last satellite exists by the numbers of planes and of satellites in each, but the last plane lists one less.
+    copy.edit(|index| {
+        index["scenarios"][0]["initially_linked"] = json!(65);
+        index["scenarios"][0]["initial_angle_from_ascending_node_deg"][5].as_array_mut().unwrap().pop();
+    });
+    let why = failure(&copy);
+    assert!(why.contains("initial_angle_from_ascending_node_deg[5]: 10 satellites, not 11"), "{why}");
+    // What only the checks of scenarios know is named by its place there.
+    let copy = Copy::of("ns2-2/satellite", "malformed-c");
+    copy.edit(|index| index["scenarios"][0]["isl_latitude_threshold_deg"] = json!(100));
+    let why = failure(&copy);
+    assert!(why.contains("constellation[0].isl.latitude_limit"), "{why}");
     std::fs::write(copy.0.join("index.json"), "{").unwrap();
     assert!(failure(&copy).contains("index.json"));
 }

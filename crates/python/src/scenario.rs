@@ -38,6 +38,11 @@ impl Scenario {
         self.document.scenario.seed
     }
 
+    /// What it holds, in one line.
+    fn summary(&self) -> String {
+        expand::summary(&self.document.scenario)
+    }
+
     /// The scenario as TOML, every name and default filled in.
     fn toml(&self) -> String {
         expand::toml(&self.document.scenario)
@@ -65,7 +70,7 @@ pub fn read_file(py: Python<'_>, path: &str) -> PyResult<Scenario> {
 #[pyfunction]
 #[pyo3(signature = (section = None))]
 pub fn schema(py: Python<'_>, section: Option<&str>) -> PyResult<String> {
-    let schema = section.map_or_else(|| Ok(core_schema::schema()), core_schema::schema_of);
+    let schema = section.map_or_else(|| Ok(core_schema::schema().clone()), core_schema::schema_of);
     let schema = schema.map_err(|error| errors::diagnostic(py, &error))?;
     Ok(serde_json::to_string_pretty(&schema).expect("a schema is plain data"))
 }

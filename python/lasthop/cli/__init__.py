@@ -10,7 +10,7 @@ import click
 
 from lasthop import __version__
 
-__all__ = ["cli", "main"]
+__all__ = ["cli", "report"]
 
 #: The commands with their one-line helps, so that `lasthop --help` imports none of them.
 COMMANDS = {
@@ -75,47 +75,50 @@ def did_you_mean(name: str, known: object) -> str:
     return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}"
 
 
-def main() -> None:
-    """Runs the command. Exit 0: done. 1: failed while running. 2: bad input. 130: interrupted."""
-    try:
-        code = cli.main(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        code = 2
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("\ninterrupted", err=True)
-        code = 130
-    except BrokenPipeError:
-        # Whoever read our output has had enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    except Exception as error:
-        code = report(error)
-    except BaseException as error:
-        # A broken invariant of the core: pyo3 raises it beside the ordinary exceptions.
-        if type(error).__name__ != "PanicException":
-            raise
-        click.echo(f"error: a defect of lasthop, please report it: {error}", err=True)
-        code = 1
-    # Worker threads of an interrupted run have nothing left to do.
-    sys.stdout.flush()
-    sys.exit(code if isinstance(code, int) else 0)
-
-
-def report(error: Exception) -> int:
+def report(error: BaseException) -> int:
     """Says what went wrong; the exit code."""
     from lasthop.cli.common import colour
     from lasthop.errors import RunError, ScenarioError
     from lasthop.files import OutputRefused
 
-    if isinstance(error, ScenarioError):
-        text = error.ansi if colour(sys.stderr) else str(error)
-        click.echo(text if text.startswith(("error", "\x1b")) else f"error: {text}", err=True)
-        return 2
-    if isinstance(error, OutputRefused):
-        click.echo(f"error: {error}", err=True)
-        return 2
-    if isinstance(error, (RunError, ImportError, OSError)):
-        click.echo(f"error: {error}", err=True)
+    match error:
+        case click.ClickException():
+            error.show()
+            return 2
+        case ScenarioError():
+            text = error.ansi if colour(sys.stderr) else str(error)
+            click.echo(text if text.startswith(("error", "\x1b")) else f"error: {text}", err=True)
+            return 2
+        case click.Abort():
+            return 130
+        case OutputRefused():
+            click.echo(f"error: {error}", err=True)
+            return 2
+        case BrokenPipeError():
+            # Whoever read our output has had enough.
+            _silence()
+            return 0
+        case OSError():
+            about = error.strerror or str(error)
+            if error.filename is not None:
+                about = f"{os.fsdecode(error.filename)}: {about}"
+            click.echo(f"error: {about}", err=True)
+            try:
+                sys.stdout.flush()
+            except OSError:
+                # It was the output itself.
+                _silence()
+            return 1
+        case RunError() | ImportError():
+            click.echo(f"error: {error}", err=True)
+            return 1
+    if type(error).__name__ == "PanicException":
+        # A broken invariant of the core: pyo3 raises it beside the ordinary exceptions.
+        click.echo(f"error: a defect of lasthop, please report it: {error}", err=True)
         return 1
     raise error
+
+
+def _silence() -> None:
+    """Lets nobody have the rest of the output."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

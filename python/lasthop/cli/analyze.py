@@ -45,7 +45,7 @@ def analyze(
     if plots:
         output = output or Path("out") / f"{source.stem}-analysis"
     if output:
-        files.claim_folder(output, made_by=analysis.MADE_BY, force=force)
+        click.get_current_context().with_resource(files.claimed(output, made_by=analysis.MADE_BY, force=force))
     try:
         made = analysis.analyze(
             source, over="connections" if over == "connections" else "run", flows=flows or None, seed=seed

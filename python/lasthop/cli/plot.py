@@ -45,7 +45,7 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
     else:
         scenario = plots.recording(load(source))
         folder = output or Path("out") / files.folder_name(scenario.name)
-        files.claim_folder(folder, made_by="lasthop run", force=force)
+        click.get_current_context().with_resource(files.claimed(folder, made_by="lasthop run", force=force))
         with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
             result = runs.run(scenario, progress=progress)
         result.save(folder, force=force)

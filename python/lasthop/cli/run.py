@@ -66,8 +66,8 @@ def run(
         scenario = plot.recording(scenario)
         output = output or Path("out") / files.folder_name(scenario.name)
     if output:
-        # Refused now rather than after the work.
-        files.claim_folder(output, made_by="lasthop run", force=force)
+        # Refused now rather than after the work, and nobody else's until then.
+        click.get_current_context().with_resource(files.claimed(output, made_by="lasthop run", force=force))
 
     outcome = _once(scenario, pcap, quiet=quiet) if seeds is None else _often(scenario, seeds, threads, quiet=quiet)
     if as_json:

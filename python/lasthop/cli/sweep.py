@@ -9,7 +9,7 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,13 +105,11 @@ def _sweep(
             return sweeps.perform_plan(
                 asked, folder, executor=executor, threads=threads, shard=part, progress=progress, force=force
             )
-    except (KeyboardInterrupt, RunError):
-        try:
+    except (KeyboardInterrupt, RunError, OSError):
+        with suppress(ValueError, OSError):
             done, total = sweeps.progress_of(folder)
-        except ValueError:
-            raise click.Abort from None
-        again = shlex.join(["lasthop", *sys.argv[1:]])
-        common.note(f"\n{done} of {total} runs are finished and kept in {folder}; to go on: {again}", quiet=quiet)
+            again = shlex.join(["lasthop", *sys.argv[1:]])
+            common.note(f"\n{done} of {total} runs are finished and kept in {folder}; to go on: {again}", quiet=quiet)
         raise
 
 

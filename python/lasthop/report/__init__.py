@@ -74,12 +74,14 @@ def _counts(outcome: Outcome) -> Mapping[str, int]:
 def _picture(outcome: Outcome, picture: Picture) -> dict[str, Any]:
     paths = outcome.figures[picture.id]
     svg = next(path for path in paths if path.suffix == ".svg")
+    with files.named(svg):
+        drawn = svg.read_bytes()
     return {
         "id": picture.id,
         "name": picture.id.replace("figure-", "Figure "),
         "caption": picture.caption,
         "alt": picture.alt,
-        "image": "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode(),
+        "image": "data:image/svg+xml;base64," + base64.b64encode(drawn).decode(),
         "files": [path.name for path in paths],
         "width_mm": round(picture.figure.get_size_inches()[0] * 25.4),
     }

@@ -208,6 +208,13 @@ def reproduce(
     force: bool = False,
 ) -> Outcome:
     """Runs a study, judges its claims, and writes figures, data and report into ``folder``."""
+    with files.claimed(folder, made_by=MADE_BY, force=force):
+        return _reproduce(study, mode, folder, threads, progress)
+
+
+def _reproduce(
+    study: Study, mode: str, folder: Path, threads: int | None, progress: Callable[[float], None] | None
+) -> Outcome:
     from lasthop import plot
     from lasthop.report import write_report
     from lasthop.results import write_table
@@ -215,7 +222,6 @@ def reproduce(
     from lasthop.studies.bench import Bench
 
     began, started = time.perf_counter(), datetime.now(UTC)
-    files.claim_folder(folder, made_by=MADE_BY, force=force)
     if not (folder / files.MANIFEST).exists():
         # Whose the folder is, should this be interrupted.
         _write_json(folder / files.MANIFEST, {"made_by": MADE_BY, "study": study.name})

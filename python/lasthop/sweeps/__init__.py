@@ -26,7 +26,7 @@ from lasthop.stats import number
 from lasthop.sweeps import journal
 from lasthop.sweeps.collect import write_tables
 from lasthop.sweeps.outcome import MADE_BY, Sweep, Temporary
-from lasthop.sweeps.plan import Plan
+from lasthop.sweeps.plan import DECIDES, Plan, fingerprint
 from lasthop.sweeps.summary import with_summary
 from lasthop.sweeps.vary import Vary
 from lasthop.sweeps.work import Task, feed, perform
@@ -90,15 +90,19 @@ def perform_plan(
     began = time.perf_counter()
     if shard is not None and not 0 <= shard[0] < shard[1]:
         raise ValueError(f"there is no shard {shard[0]} of {shard[1]}: they are numbered from 0")
-    manifest = _begin(asked, folder, shard=shard, force=force)
-    if "tables" not in manifest:
-        name = journal.ALL if shard is None else f"{shard[0]}-of-{shard[1]}"
-        with journal.at_work(folder, asked.runs, name, manifest["plan"]) as journals:
-            _run(asked, manifest["plan"], journals, executor, threads, shard or (0, 1), progress)
-            if shard is not None:
-                return Sweep.of(folder, manifest, finished=journals.finished, wall_s=time.perf_counter() - began)
-            manifest = _finish(folder, manifest, journals)
-    journal.clear(folder)
+    if not _there(asked, folder, force=force):
+        asked.check()
+    with files.claimed(folder, made_by=MADE_BY, force=force, shared=shard is not None):
+        manifest = _begin(asked, folder, shard=shard, force=force)
+        if "tables" not in manifest:
+            name = journal.ALL if shard is None else f"{shard[0]}-of-{shard[1]}"
+            with journal.at_work(folder, asked.runs, name, manifest["plan"]) as journals:
+                _run(asked, manifest["plan"], journals, executor, threads, shard or (0, 1), progress)
+                if shard is not None:
+                    return Sweep.of(folder, manifest, finished=journals.finished, wall_s=time.perf_counter() - began)
+                manifest = _finish(folder, manifest, journals)
+        if shard is None:
+            journal.clear(folder)
     return Sweep.of(folder, manifest, wall_s=time.perf_counter() - began, _kept=kept)
 
 
@@ -118,15 +122,18 @@ def plan(
 def collect(folder: str | Path) -> Sweep:
     """Puts the tables of a sweep together whose runs are all finished, by whatever shards."""
     folder = Path(folder)
-    manifest = _manifest(folder)
-    if "tables" not in manifest:
-        runs = Vary(manifest["vary"]).points * len(manifest["seeds"])
-        with journal.at_work(folder, runs, journal.ALL, manifest["plan"]) as journals:
-            if journals.finished < runs:
-                missing = f"{number(runs - journals.finished)} of {number(runs)} runs are missing"
-                raise RunError(f"{missing} in {folder}: make them first, with the same command without --collect")
-            manifest = _finish(folder, manifest, journals)
-    journal.clear(folder)
+    # Looked at before it is claimed, which would make it.
+    _manifest(folder)
+    with files.claimed(folder, made_by=MADE_BY):
+        manifest = _manifest(folder)
+        if "tables" not in manifest:
+            runs = Vary(manifest["vary"]).points * len(manifest["seeds"])
+            with journal.at_work(folder, runs, journal.ALL, manifest["plan"]) as journals:
+                if journals.finished < runs:
+                    missing = f"{number(runs - journals.finished)} of {number(runs)} runs are missing"
+                    raise RunError(f"{missing} in {folder}: make them first, with the same command without --collect")
+                manifest = _finish(folder, manifest, journals)
+        journal.clear(folder)
     return Sweep.of(folder, manifest)
 
 
@@ -156,35 +163,40 @@ def _manifest(folder: Path) -> dict[str, Any]:
     manifest = files.manifest(folder)
     if manifest.get("made_by") != MADE_BY:
         raise ValueError(f"{folder} holds no sweep: `{manifest.get('made_by')}` wrote it")
-    missing = [key for key in ("scenario_text", "vary", "seeds", "format", "code", "plan") if key not in manifest]
+    path = folder / files.MANIFEST
+    missing = [key for key in (*DECIDES, "plan") if key not in manifest]
     if missing:
-        raise ValueError(
-            f"{folder / files.MANIFEST} is not whole, or of another version: it lacks {', '.join(missing)}"
-        )
+        raise ValueError(f"{path} is not whole, or of another version: it lacks {', '.join(missing)}")
+    if fingerprint(manifest) != manifest["plan"]:
+        raise ValueError(f"{path} has been changed: what it says is another plan than the one that was run")
     return manifest
+
+
+def _there(asked: Plan, folder: Path, *, force: bool) -> dict[str, Any]:
+    """The manifest of this plan in ``folder``, or an empty one. Another plan goes only by force."""
+    if not (folder / files.MANIFEST).exists():
+        return {}
+    try:
+        there = _manifest(folder)
+        why = asked.difference(there)
+        if why is None:
+            return there
+        said = f"{folder} holds another sweep, which {why}"
+    except ValueError as error:
+        said = str(error)
+    if force:
+        return {}
+    raise OutputRefused(f"{said}: choose another folder with -o, or throw away what is there with --force")
 
 
 def _begin(asked: Plan, folder: Path, *, shard: tuple[int, int] | None, force: bool) -> dict[str, Any]:
     """The manifest of the sweep in ``folder``: the one that is there if the plan is the same, or a new one."""
-    try:
-        there = _manifest(folder)
-    except ValueError:
-        there = {}
-    if there:
-        why = asked.difference(there)
-        if why is None:
-            return there
-        if not force:
-            raise OutputRefused(
-                f"{folder} holds another sweep, which {why}: choose another folder with -o, "
-                "or throw its runs away with --force"
-            )
-    asked.check()
-    files.claim_folder(folder, made_by=MADE_BY, force=force)
+    if there := _there(asked, folder, force=force):
+        return there
     if force:
         if shard is not None and any(folder.iterdir()):
             raise OutputRefused(f"{folder} is not empty, and a shard must not clear it for the others: do so yourself")
-        _clear(folder, there)
+        _clear(folder)
     manifest = {"made_by": MADE_BY, **files.provenance(), **asked.document(), "runs": asked.runs}
     if not files.write_new(folder / files.MANIFEST, files.json_text(manifest) + "\n"):
         # Another shard was quicker.
@@ -192,11 +204,15 @@ def _begin(asked: Plan, folder: Path, *, shard: tuple[int, int] | None, force: b
     return manifest
 
 
-def _clear(folder: Path, manifest: Mapping[str, Any]) -> None:
+def _clear(folder: Path) -> None:
     """Removes what another sweep left, its manifest last: until then it says whose the rest is."""
+    try:
+        tables = _manifest(folder).get("tables", {}).values()
+    except ValueError:
+        tables = ()
     journal.clear(folder)
-    for file in manifest.get("tables", {}).values() if manifest.get("made_by") == MADE_BY else ():
-        (folder / file).unlink(missing_ok=True)
+    for file in tables:
+        (folder / Path(file).name).unlink(missing_ok=True)
     (folder / files.MANIFEST).unlink(missing_ok=True)
 
 
@@ -248,7 +264,6 @@ def _run(
 def _finish(folder: Path, manifest: dict[str, Any], journals: journal.Journals) -> dict[str, Any]:
     """Puts the tables together, and says so in the manifest; what it says now."""
     vary, seeds, format = Vary(manifest["vary"]), manifest["seeds"], manifest["format"]
-    files.clear_drafts(folder)
     made = write_tables(vary, seeds, journals, folder, format)
     made = with_summary(Sweep.of(folder, {**manifest, **made}), made, format)
     manifest = {**manifest, **made}

@@ -10,13 +10,10 @@ more than a short run takes.
 
 from __future__ import annotations
 
-import os
-import shutil
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from lasthop import files
 from lasthop.files import OutputRefused
@@ -32,9 +29,6 @@ FOLDER = "runs"
 
 #: The name of the journal of a process that does all of the plan.
 ALL = "all"
-
-#: Seconds between two waits for the disk.
-SYNC_S = 1.0
 
 
 @contextmanager
@@ -60,7 +54,7 @@ def finished(folder: Path, runs: int, plan: str) -> int:
 
 def clear(folder: Path) -> None:
     """Removes the journals of a sweep."""
-    shutil.rmtree(folder / FOLDER, ignore_errors=True)
+    files.remove(folder / FOLDER)
 
 
 class Journals:
@@ -71,15 +65,14 @@ class Journals:
 
         #: How many runs are finished.
         self.finished = 0
-        self._folder = folder
         self._paths = sorted({*folder.glob("*.journal"), mine})
         self._file = np.full(runs, -1, np.int16)
         self._begin = np.zeros(runs, np.int64)
         self._mine = self._paths.index(mine)
-        self._end = 0
+        mine_ends = 0
         for place, path in enumerate(self._paths):
             if path.exists():
-                with path.open("rb") as file:
+                with files.named(path), path.open("rb") as file:
                     for head, begin, end in record.scan(file):
                         if head.plan != plan or not 0 <= head.run < runs:
                             raise OutputRefused(
@@ -87,9 +80,8 @@ class Journals:
                                 "take it away, or choose another folder with -o"
                             )
                         self._note(head.run, place, begin)
-                        self._end = end if path == mine else self._end
-        self._out: IO[bytes] | None = None
-        self._synced = time.monotonic()
+                        mine_ends = end if path == mine else mine_ends
+        self._log = files.Log(mine, mine_ends)
 
     def _note(self, run: int, file: int, begin: int) -> None:
         self.finished += int(self._file[run] < 0)
@@ -100,31 +92,15 @@ class Journals:
 
     def append(self, run: int, packed: bytes) -> None:
         """Keeps the record of a run."""
-        if self._out is None:
-            self._out = self._paths[self._mine].open("ab")
-            # What a process that was killed had begun to write.
-            self._out.truncate(self._end)
-            files.settle(self._folder)
-        self._out.write(packed)
-        self._out.flush()
-        self._note(run, self._mine, self._end)
-        self._end += len(packed)
-        if time.monotonic() - self._synced > SYNC_S:
-            self._sync()
-
-    def _sync(self) -> None:
-        """Waits until the disk has everything."""
-        if self._out:
-            os.fsync(self._out.fileno())
-        self._synced = time.monotonic()
+        begin = self._log.end
+        self._log.append(packed)
+        self._note(run, self._mine, begin)
 
     def __enter__(self) -> Journals:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._out:
-            self._sync()
-            self._out.close()
+        self._log.close()
 
     def read(self) -> Iterator[tuple[record.Head, dict[str, pa.Table]]]:
         """The finished runs in the order of the plan."""
@@ -132,13 +108,17 @@ class Journals:
             opened = [stack.enter_context(path.open("rb")) if path.exists() else None for path in self._paths]
             for place, begin in zip(self._file, self._begin, strict=True):
                 if place >= 0 and (file := opened[place]):
-                    yield record.read(file, int(begin))
+                    with files.named(self._paths[place]):
+                        made = record.read(file, int(begin))
+                    yield made
 
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Holds a lock that ends with this process, however that ends, and that no child inherits."""
-    with path.open("wb") as file:
+    with files.named(path):
+        file = path.open("wb")
+    try:
         try:
             import fcntl
 
@@ -153,3 +133,7 @@ def _locked(path: Path) -> Iterator[None]:
             # Windows, and some network file systems, have no such locks.
             pass
         yield
+    finally:
+        # It is empty: nothing can be lost.
+        with suppress(OSError):
+            file.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,14 @@ from lasthop.stats import number
 from lasthop.sweeps.vary import Vary, label
 from lasthop.sweeps.work import Task
 
-__all__ = ["Plan"]
+__all__ = ["DECIDES", "Plan", "fingerprint"]
 
 #: A plan of more runs is a mistake: the journal takes 12 bytes for each.
 MOST_RUNS = 100_000_000
+
+
+#: What makes a plan, in its manifest.
+DECIDES = ("scenario_text", "vary", "seeds", "format", "code")
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,10 @@ class Plan:
             "scenario_text": self.scenario.text,
             "vary": self.vary.keys,
             "seeds": list(self.seeds),
+            "format": self.format,
             "code": files.code(),
         }
-        plan = hashlib.sha256(files.json_text(made).encode()).hexdigest()[:16]
-        return {"scenario": self.scenario.name, **made, "format": self.format, "plan": plan}
+        return {"scenario": self.scenario.name, **made, "plan": fingerprint(made)}
 
     def difference(self, other: dict[str, Any]) -> str | None:
         """What makes this another plan than that of a manifest, if it is one."""
@@ -121,6 +125,12 @@ class Plan:
             return load(text if "\n" in text else text + "\n").to_dict() == self.scenario.to_dict()
         except ScenarioError:
             return False
+
+
+def fingerprint(document: Mapping[str, Any]) -> str:
+    """What tells a plan from any other, from what a manifest says of it."""
+    made = files.json_text({key: document[key] for key in DECIDES})
+    return hashlib.sha256(made.encode()).hexdigest()[:16]
 
 
 def seeds_text(seeds: Sequence[int]) -> str:

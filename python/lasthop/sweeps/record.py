@@ -77,11 +77,14 @@ def scan(file: IO[bytes]) -> Iterator[tuple[Head, int, int]]:
 
 
 def _head(text: bytes) -> Head:
+    # What is whole, by its check, and yet none of ours is of another version.
+    other = Head(-1, "another version of lasthop", 0, {})
     try:
-        return Head(**json.loads(text))
+        head = Head(**json.loads(text))
     except (ValueError, TypeError):
-        # Whole, by its check, and yet none of ours: of another version.
-        return Head(-1, "another version of lasthop", 0, {})
+        return other
+    ours = isinstance(head.run, int) and isinstance(head.packet_hops, int) and isinstance(head.tables, dict)
+    return head if ours and all(isinstance(length, int) for length in head.tables.values()) else other
 
 
 def read(file: IO[bytes], begin: int) -> tuple[Head, dict[str, pa.Table]]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
-from lasthop.errors import RunError
+from lasthop.errors import RunError, ScenarioError
 from lasthop.files import code
 from lasthop.runs import Progress, run_once
 from lasthop.scenario import Scenario, from_text
@@ -98,7 +98,7 @@ def feed(
             except Empty:
                 wait()
                 continue
-            keep(under_way.pop(future), future.result())
+            keep(under_way.pop(future), _result(future))
     except BaseException:
         for future in under_way:
             future.cancel()
@@ -108,3 +108,15 @@ def feed(
                 if not future.cancelled() and future.exception() is None:
                     keep(under_way.pop(future), future.result())
         raise
+
+
+def _result(future: Future[bytes]) -> bytes:
+    """What a worker made. It can fail in ways of its own: it dies, its machine has no memory, it is gone."""
+    try:
+        return future.result()
+    except (RunError, ScenarioError, ImportError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        raise RunError(f"a worker failed, with {type(error).__name__}: {error}") from error

@@ -197,6 +197,9 @@ macro_rules! choice {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }
+            fn schema_id() -> std::borrow::Cow<'static, str> {
+                concat!(module_path!(), "::", stringify!($name)).into()
+            }
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let named = vec![$({
                     let doc = concat!($($doc),+).trim();

@@ -46,7 +46,7 @@ impl fmt::Display for Power {
 
 written_as_text!(
     Power,
-    "Power",
+    "Watts",
     "a power as text, such as \"10 W\"",
     r"^\s*\+?[0-9._eE+-]+\s*m?W\s*$",
     "A power: number and unit (W, mW), as in \"10 W\"."

@@ -320,6 +320,20 @@ mod tests {
         assert_eq!(drain(&mut queue), [0, 1, 2, 3, 4]);
     }
 
+    /// As after renumbering more wake-ups than numbers tell apart, when the next number lies beyond the last.
+    #[test]
+    fn a_wake_keeps_its_since_beyond_the_last_number() {
+        let mut queue = EventQueue::new();
+        queue.next_number = NUMBER_END + 5;
+        for n in 0..5 {
+            queue.push(at(1_000), at(900 - u64::from(n)), target(n));
+        }
+        for n in (0..5).rev() {
+            let wake = queue.pop(Instant::MAX).unwrap();
+            assert_eq!((wake.since, wake.target), (at(900 - u64::from(n)), target(n)));
+        }
+    }
+
     #[test]
     fn pop_stops_at_the_bound() {
         let mut queue = EventQueue::new();

@@ -47,18 +47,29 @@ impl Stream {
     /// 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
+        self.generator().next_u64()
+    }
+
+    /// Leaves out so many draws of 64 bits, in a time that does not depend on how many.
+    pub fn skip(&mut self, draws: u64) {
+        let generator = self.generator();
+        // In words of 32 bits.
+        let place = generator.get_word_pos() + 2 * u128::from(draws);
+        generator.set_word_pos(place);
+    }
+
+    #[inline]
+    fn generator(&mut self) -> &mut ChaCha8Rng {
         let key = self.key;
-        self.rng
-            .get_or_insert_with(|| {
-                let mut seed = [0; 32];
-                let mut state = key;
-                for word in seed.chunks_exact_mut(8) {
-                    state = splitmix(state);
-                    word.copy_from_slice(&state.to_le_bytes());
-                }
-                Box::new(ChaCha8Rng::from_seed(seed))
-            })
-            .next_u64()
+        self.rng.get_or_insert_with(|| {
+            let mut seed = [0; 32];
+            let mut state = key;
+            for word in seed.chunks_exact_mut(8) {
+                state = splitmix(state);
+                word.copy_from_slice(&state.to_le_bytes());
+            }
+            Box::new(ChaCha8Rng::from_seed(seed))
+        })
     }
 
     /// Uniform in [0, 1), with 53 bits.
@@ -122,6 +133,22 @@ mod tests {
         assert_eq!(draw, first(1, "radio", "loss"));
         for other in [first(2, "radio", "loss"), first(1, "radi", "oloss"), first(1, "radio", "red")] {
             assert_ne!(draw, other);
+        }
+    }
+
+    #[test]
+    fn draws_that_are_skipped_are_those_that_would_have_come() {
+        for before in [0, 1, 7, 31, 32, 33] {
+            for skipped in [0, 1, 2, 7, 8, 31, 32, 33, 1000] {
+                let mut all = Streams::new(7).stream("test", "skip");
+                let mut some = Streams::new(7).stream("test", "skip");
+                (0..before).for_each(|_| assert_eq!(all.bits(), some.bits()));
+                for _ in 0..skipped {
+                    all.bits();
+                }
+                some.skip(skipped);
+                (0..40).for_each(|_| assert_eq!(all.bits(), some.bits(), "{before}, {skipped}"));
+            }
         }
     }
 

@@ -285,6 +285,9 @@ macro_rules! written_as_text {
             fn schema_name() -> Cow<'static, str> {
                 $name.into()
             }
+            fn schema_id() -> Cow<'static, str> {
+                concat!(module_path!(), "::", stringify!($type)).into()
+            }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
                 json_schema!({ "type": "string", "pattern": $pattern, "description": $doc })
             }

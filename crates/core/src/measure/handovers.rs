@@ -65,7 +65,7 @@ const PERIOD_BYTES: u64 = 15_000;
 
 impl Handovers {
     /// How many rows there are.
-    pub fn len(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.rows.len()
     }
 

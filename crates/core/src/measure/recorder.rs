@@ -307,8 +307,8 @@ impl Observer for Recorder {
         let rows = [
             ("packets", self.packets.len()),
             ("variables", self.changes.len()),
-            ("slots", self.slots.len()),
-            ("handovers", self.handovers.len()),
+            ("slots", self.slots.rows()),
+            ("handovers", self.handovers.rows()),
         ];
         let (table, rows) = rows.into_iter().max_by_key(|(_, rows)| *rows).unwrap_or_default();
         (table, rows as u64)

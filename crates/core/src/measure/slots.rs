@@ -18,7 +18,7 @@ impl Slots {
     }
 
     /// How many rows there are.
-    pub fn len(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.rows.len()
     }
 

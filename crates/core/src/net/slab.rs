@@ -1,6 +1,6 @@
 //! Where packets lie while they are under way, and the lines in which they fly over links.
 
-use crate::engine::{FloatTime, Instant};
+use crate::engine::{Duration, FloatTime, Instant};
 
 use super::core::Core;
 use super::packet::Packet;
@@ -38,6 +38,15 @@ pub(super) struct Flight {
     pub out: Instant,
     /// Its last bit has arrived.
     pub arrival: Instant,
+}
+
+impl Flight {
+    /// Whether it was accepted, started, was out and arrived in this order, the last of these not after `now`. The start comes of
+    /// ns-2's doubles in its profile, and may be rounded to the nanosecond before.
+    pub fn is_in_time(&self, now: Instant) -> bool {
+        let rounded = self.start + Duration::from_nanos(1);
+        self.accepted <= rounded && [self.start, self.out, self.arrival, now].is_sorted()
+    }
 }
 
 impl Slab {
@@ -231,4 +240,21 @@ pub(super) fn flights_from(core: &Core, place: u32) -> impl Iterator<Item = &Fli
 #[inline]
 pub(super) fn behind(core: &Core, place: u32) -> u32 {
     core.slab().flight(place).next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_that_comes_before_its_time_is_seen() {
+        let at = Instant::from_nanos;
+        let fine = Flight { accepted: at(1), start: at(1), out: at(3), arrival: at(5), ..Flight::default() };
+        assert!(fine.is_in_time(at(5)) && !fine.is_in_time(at(4)));
+        for wrong in
+            [Flight { accepted: at(3), ..fine }, Flight { start: at(4), ..fine }, Flight { out: at(6), ..fine }]
+        {
+            assert!(!wrong.is_in_time(at(9)), "{wrong:?}");
+        }
+    }
 }

@@ -15,6 +15,8 @@ pub struct TokenBucket {
     tokens: u128,
     /// When the tokens were counted last.
     counted: Instant,
+    #[cfg(debug_assertions)]
+    ledger: Ledger,
 }
 
 /// Billionths of a bit in a byte.
@@ -28,12 +30,21 @@ impl TokenBucket {
     /// A bucket that holds `depth` and fills at `rate`; it is full at `now`.
     pub fn new(rate: BitRate, depth: Bytes, now: Instant) -> Self {
         let depth = u128::from(depth.get()) * PER_BYTE;
-        Self { rate, depth, tokens: depth, counted: now }
+        Self {
+            rate,
+            depth,
+            tokens: depth,
+            counted: now,
+            #[cfg(debug_assertions)]
+            ledger: Ledger::new(depth, now),
+        }
     }
 
     /// From now on it fills at this rate.
     pub fn set_rate(&mut self, now: Instant, rate: BitRate) {
         self.fill(now);
+        #[cfg(debug_assertions)]
+        self.ledger.earn(now, self.rate);
         self.rate = rate;
     }
 
@@ -41,7 +52,7 @@ impl TokenBucket {
     pub fn take(&mut self, now: Instant, bytes: u32) -> bool {
         let enough = self.holds(now, bytes);
         if enough {
-            self.tokens -= u128::from(bytes) * PER_BYTE;
+            self.spend(now, u128::from(bytes) * PER_BYTE);
         }
         enough
     }
@@ -64,7 +75,14 @@ impl TokenBucket {
     /// Takes so many bytes of tokens, or all that are there.
     pub fn drain(&mut self, now: Instant, bytes: u32) {
         self.fill(now);
-        self.tokens = self.tokens.saturating_sub(u128::from(bytes) * PER_BYTE);
+        self.spend(now, self.tokens.min(u128::from(bytes) * PER_BYTE));
+    }
+
+    #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "the ledger is not kept"))]
+    fn spend(&mut self, now: Instant, tokens: u128) {
+        self.tokens -= tokens;
+        #[cfg(debug_assertions)]
+        self.ledger.spend(now, self.rate, tokens);
     }
 
     /// Brings the tokens up to date, and gives those that found no room, in billionths of a bit.
@@ -79,6 +97,42 @@ impl TokenBucket {
     /// Takes tokens that another bucket had no room for.
     pub(super) fn add(&mut self, spilt: u128) {
         self.tokens = (self.tokens + spilt).min(self.depth);
+        #[cfg(debug_assertions)]
+        self.ledger.receive(spilt);
+    }
+}
+
+/// What a bucket has let pass, against the law of token buckets: never more than rT + b (RFC 2215 §3.6).
+#[cfg(debug_assertions)]
+#[derive(Clone, Debug)]
+struct Ledger {
+    /// b, and what came until `at`.
+    earned: u128,
+    spent: u128,
+    at: Instant,
+}
+
+#[cfg(debug_assertions)]
+impl Ledger {
+    fn new(depth: u128, now: Instant) -> Self {
+        Self { earned: depth, spent: 0, at: now }
+    }
+
+    /// Until `now` tokens came at this rate.
+    fn earn(&mut self, now: Instant, rate: BitRate) {
+        self.earned += u128::from(rate.as_bps()) * u128::from(now.since(self.at).as_nanos());
+        self.at = now;
+    }
+
+    /// Another bucket gives.
+    fn receive(&mut self, tokens: u128) {
+        self.earned += tokens;
+    }
+
+    fn spend(&mut self, now: Instant, rate: BitRate, tokens: u128) {
+        self.earn(now, rate);
+        self.spent += tokens;
+        assert!(self.spent <= self.earned, "a token bucket has let more than rT + b pass");
     }
 }
 
@@ -94,6 +148,18 @@ mod tests {
         for (at, expected) in [(0.0, true), (0.0, true), (0.0, false), (0.1, false), (0.125, true), (0.25, true)] {
             assert_eq!(bucket.take(Instant::from_secs_f64(at), 1_000), expected, "at {at} s");
         }
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "more than rT + b")]
+    fn its_law_refuses_tokens_that_were_counted_twice() {
+        let mut bucket = TokenBucket::new(BitRate::from_kbps(64), Bytes::new(1_000), Instant::ZERO);
+        assert!(bucket.take(Instant::ZERO, 1_000));
+        let later = Instant::from_secs_f64(0.125);
+        assert!(bucket.take(later, 1_000));
+        bucket.counted = Instant::ZERO;
+        bucket.take(later, 1_000);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::engine::{Duration, Instant};
 use crate::measure::totals::FlowInfo;
-use crate::multicast::expulsion::Judge;
+use crate::multicast::expulsion::{self, Judge};
 use crate::multicast::membership;
 use crate::net::clock::{Clock, Exact, Ns2};
 use crate::net::discipline::Site;
@@ -149,7 +149,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         }
     }
     let mut groups = Vec::new();
-    for (i, group) in scenario.group.iter().enumerate() {
+    for (i, (group, layers)) in scenario.group.iter().zip(group::layers(scenario)).enumerate() {
         let numbers = |names: Vec<String>| -> Result<Vec<NodeId>, BuildError> {
             names.iter().map(|name| node(name, &|| format!("group[{i}]"))).collect()
         };
@@ -164,14 +164,13 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             expelled: Vec::new(),
             part: Part::None,
         };
-        let layers = group.layers(scenario);
         let added = if layers == 0 { simulation.add_group(plain) } else { add_session(&mut simulation, plain, layers) };
-        groups.push((group.name.as_str(), added));
+        groups.push(added);
     }
     let mut switches = Vec::new();
     for switch in group::switches(scenario) {
         let path = || format!("group[{}]", switch.group);
-        switches.push((switch.at, groups[switch.group].1, node(&switch.node, &path)?, switch.joins));
+        switches.push((switch.at, groups[switch.group], node(&switch.node, &path)?, switch.joins));
     }
     switches.reverse();
     for agent in agents(scenario) {
@@ -180,19 +179,23 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             simulation.add_agent(node, agent.port, |seat| (agent.make)(seat, stream));
         }
     }
+    let by_name: BTreeMap<&str, usize> =
+        scenario.group.iter().zip(0..).map(|(group, n)| (group.name.as_str(), n)).collect();
     let mut flows = Vec::new();
     for (i, written) in scenario.flow.iter().enumerate() {
         for flow in written.each(scenario) {
             let from = node(&flow.from, &|| format!("flow[{i}].from"))?;
-            let to = match groups.iter().find(|(name, _)| *name == flow.to) {
-                Some((_, group)) => Address::Group(*group),
+            let group = by_name.get(flow.to.as_str()).copied();
+            let to = match group {
+                Some(group) => Address::Group(groups[group]),
                 None => Address::Node(node(&flow.to, &|| format!("flow[{i}].to"))?),
             };
             let served_by = match flow.qos.as_ref().and_then(|qos| Some((qos, qos.config().served_by()?))) {
                 Some((qos, (field, name))) => Some(node(name, &|| format!("flow[{i}].qos.{}.{field}", qos.name()))?),
                 None => None,
             };
-            flows.push(add_flow(&mut simulation, scenario, &names, &flow, from, to, served_by));
+            let expulsion = group.and_then(|group| scenario.group[group].expulsion.as_ref());
+            flows.push(add_flow(&mut simulation, scenario, &names, &flow, Way { from, to, served_by, expulsion }));
         }
     }
     simulation.route();
@@ -252,15 +255,18 @@ fn add_cell(simulation: &mut Simulation, scenario: &Scenario, cell: &Cell, ends:
     });
 }
 
-fn add_flow(
-    simulation: &mut Simulation,
-    scenario: &Scenario,
-    names: &[String],
-    flow: &Flow,
+/// Between whom a flow goes.
+struct Way<'s> {
     from: NodeId,
     to: Address,
+    /// The node that serves it, where its quality of service asks for one.
     served_by: Option<NodeId>,
-) -> FlowInfo {
+    /// Who may be taken out of its group.
+    expulsion: Option<&'s expulsion::Config>,
+}
+
+fn add_flow(simulation: &mut Simulation, scenario: &Scenario, names: &[String], flow: &Flow, way: Way<'_>) -> FlowInfo {
+    let Way { from, to, served_by, expulsion } = way;
     let name = flow.label();
     let start = Instant::ZERO + flow.start;
     let streams = simulation.core().streams().clone();
@@ -268,8 +274,6 @@ fn add_flow(
     let transport = flow.transport.config();
     let profile = scenario.profile;
     let qos = flow.qos.as_ref().map(Qos::config);
-    let expulsion =
-        scenario.group.iter().find(|group| group.name == flow.to).and_then(|group| group.expulsion.as_ref());
     let mut source = flow.source.config().build(start, stream("source"));
     if !scenario.record.transfers {
         source.forget_transfers();

@@ -3,14 +3,14 @@
 //!
 //! What is certainly a mistake is an error; nothing else is mentioned.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::{Duration, Fault, Instant};
 use crate::radio::umts::roaming::Mobility;
 
-use super::diagnostic::{Diagnostic, listed, nearest, shown};
+use super::diagnostic::{Diagnostic, shown};
 use super::read::{Document, Part};
-use super::registry::{LossModel, Queue};
+use super::registry::{LossModel, Queue, Transport};
 use super::types::{Flow, Link, Scenario};
 
 mod cells;
@@ -46,9 +46,10 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     let scenario = &document.scenario;
     let mut problems = Problems::default();
     totals(scenario, &mut problems);
-    if !(terminals(scenario, &mut problems) && constellations::orbits(scenario, &mut problems)) {
+    let few = terminals(scenario, &mut problems) && stand_for(scenario, &mut problems);
+    if !(few && constellations::orbits(scenario, &mut problems)) {
         // Their names may be too many to write down.
-        return document.first(problems.0).map_or(Ok(()), Err);
+        return document.first(problems.0, |_, _| Default::default()).map_or(Ok(()), Err);
     }
     let names = Names::of(scenario);
     nodes(scenario, &mut problems);
@@ -59,13 +60,18 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     constellations(scenario, &mut problems);
     groups(scenario, &names, &mut problems);
     flows(scenario, &names, &mut problems);
-    changes(scenario, &mut problems);
+    changes(scenario, &names, &mut problems);
+    record(scenario, &names, &mut problems);
     if problems.0.is_empty() {
         // With wrong names the network is another.
         ways(scenario, &names, &mut problems);
         ports(scenario, &names, &mut problems);
     }
-    document.first(problems.0).map_or(Ok(()), Err)
+    if problems.0.is_empty() {
+        // Now it is known that they are not too many to be written down.
+        single_flows(scenario, &mut problems);
+    }
+    document.first(problems.0, |name, of| names.unknown(name, of)).map_or(Ok(()), Err)
 }
 
 /// Something wrong, and its place.
@@ -76,6 +82,16 @@ pub(super) struct Problem {
     pub message: String,
     pub label: String,
     pub note: String,
+    /// The name that stands for nothing, and for what it could.
+    pub unknown: Option<(String, Of)>,
+}
+
+/// What a name can stand for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Of {
+    Nodes,
+    NodesAndGroups,
+    Links,
 }
 
 /// The problems found so far; only the first of them is ever shown.
@@ -99,7 +115,16 @@ impl Problems {
     ) {
         if self.0.len() < Self::ENOUGH {
             let (path, message, label, note) = (path.into(), message.into(), label.into(), note.into());
-            self.0.push(Problem { path, part: Part::Value, message, label, note });
+            self.0.push(Problem { path, part: Part::Value, message, label, note, unknown: None });
+        }
+    }
+
+    /// A name that stands for nothing. What was meant is looked for when it is shown.
+    fn unknown(&mut self, path: impl Into<String>, message: impl Into<String>, label: &str, name: (&str, Of)) {
+        if self.0.len() < Self::ENOUGH {
+            let (path, message, label) = (path.into(), message.into(), label.to_owned());
+            let unknown = Some((name.0.to_owned(), name.1));
+            self.0.push(Problem { path, part: Part::Value, message, label, note: String::new(), unknown });
         }
     }
 
@@ -131,9 +156,9 @@ fn unique<'s>(seen: &mut BTreeSet<&'s str>, what: &str, path: String, name: &'s 
 
 /// A node that stands before a radio: there is one, and it is none of the radio's own terminals.
 fn gateway(path: &str, node: &str, radio: &str, names: &Names<'_>, problems: &mut Problems) {
+    name(|| path.to_owned(), node, problems);
     let Some(place) = names.node(node) else {
-        let (label, note) = names.unknown(node, false);
-        return problems.note(path, format!("there is no node {}", shown(node)), label, note);
+        return problems.unknown(path, format!("there is no node {}", shown(node)), "", (node, Of::Nodes));
     };
     if names.terminals(radio).contains(&place) {
         let message = format!("{} is a terminal of {} itself", shown(node), shown(radio));
@@ -168,25 +193,6 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
             problems.add(path, format!("{count} {what} are too many"), format!("the most is {MOST}"));
         }
     }
-    let Some(interval) = scenario.record.series else { return };
-    if interval == Duration::ZERO {
-        problems.add(
-            "record.series",
-            "an interval of zero between samples",
-            "expected an interval, such as \"100 ms\"",
-        );
-        return;
-    }
-    let ues = scenario.cell.iter().map(|cell| cell.ues).chain(scenario.hsdpa.iter().map(|hsdpa| hsdpa.ues));
-    let ues = ues.chain(scenario.mbms.iter().map(|mbms| mbms.ues));
-    let terminals: usize = ues.map(|ues| ues as usize).sum();
-    let things = (scenario.flow.len() + 2 * (scenario.link.len() + terminals)).max(1) as u64;
-    let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
-    if samples > scenario.record.most_rows {
-        let message = format!("record.series would take {samples} samples of links and flows");
-        let most = scenario.record.most_rows;
-        problems.add("record.series", message, format!("expected a longer interval: record.most_rows is {most}"));
-    }
 }
 
 /// How many terminals radios have. Says whether that makes sense.
@@ -212,11 +218,82 @@ fn terminals(scenario: &Scenario, problems: &mut Problems) -> bool {
     fine
 }
 
+/// How many members groups have, and for how many flows, each with its receivers, those that are written stand. Says whether that
+/// makes sense.
+fn stand_for(scenario: &Scenario, problems: &mut Problems) -> bool {
+    let cells = scenario.cell.iter().map(|cell| (cell.name.as_str(), cell.ues));
+    let hsdpa = scenario.hsdpa.iter().map(|hsdpa| (hsdpa.name.as_str(), hsdpa.ues));
+    let mbms = scenario.mbms.iter().map(|mbms| (mbms.name.as_str(), mbms.ues));
+    let terminals: BTreeMap<&str, u32> = cells.chain(hsdpa).chain(mbms).collect();
+    let nodes = |name: &str| {
+        name.strip_suffix(".ue[*]").and_then(|radio| terminals.get(radio)).map_or(1, |&ues| u64::from(ues))
+    };
+    let mut groups: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut all = 0;
+    for (i, group) in scenario.group.iter().enumerate() {
+        let joining = group.join.iter().flat_map(|join| &join.members);
+        let members = group.members.iter().chain(joining).map(|name| nodes(name)).sum();
+        groups.insert(&group.name, members);
+        all += members;
+        if all > MOST as u64 {
+            problems.add(
+                format!("group[{i}].members"),
+                format!("{all} members are too many"),
+                format!("the most is {MOST}"),
+            );
+            return false;
+        }
+    }
+    all = 0;
+    for (i, flow) in scenario.flow.iter().enumerate() {
+        all += nodes(&flow.from) * groups.get(flow.to.as_str()).copied().unwrap_or_else(|| nodes(&flow.to));
+        if all > MOST as u64 {
+            problems.add(format!("flow[{i}]"), format!("{all} flows are too many"), format!("the most is {MOST}"));
+            return false;
+        }
+    }
+    true
+}
+
 /// How many changes there are, each repetition counted. Of one with too many of them [`changes`]
 /// speaks.
 fn single_changes(scenario: &Scenario) -> usize {
     let times = scenario.change.iter().map(|change| change.times() as usize);
     times.filter(|times| *times <= MOST).sum()
+}
+
+/// What is recorded beyond totals.
+fn record(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
+    let most = scenario.record.most_rows;
+    // A datagram of a constant rate is sent whatever the network does.
+    let datagrams =
+        scenario.flow.iter().filter(|flow| matches!(flow.transport, Transport::Udp(_)) && flow.qos.is_none());
+    let sent = datagrams
+        .map(|flow| flow.source.config().writes(scenario.duration.saturating_sub(flow.start)))
+        .fold(0, u64::saturating_add);
+    if scenario.record.packets && sent > most {
+        let message = format!("record.packets would take {sent} rows for what is sent alone");
+        problems.add("record.packets", message, format!("expected a shorter run: record.most_rows is {most}"));
+    }
+    let Some(interval) = scenario.record.series else { return };
+    if interval == Duration::ZERO {
+        problems.add(
+            "record.series",
+            "an interval of zero between samples",
+            "expected an interval, such as \"100 ms\"",
+        );
+        return;
+    }
+    let ues = scenario.cell.iter().map(|cell| cell.ues).chain(scenario.hsdpa.iter().map(|hsdpa| hsdpa.ues));
+    let ues = ues.chain(scenario.mbms.iter().map(|mbms| mbms.ues));
+    let terminals: usize = ues.map(|ues| ues as usize).sum();
+    let flows: usize = scenario.flow.iter().map(|flow| names.flows(flow)).sum();
+    let things = (flows + 2 * (scenario.link.len() + terminals)).max(1) as u64;
+    let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
+    if samples > most {
+        let message = format!("record.series would take {samples} samples of links and flows");
+        problems.add("record.series", message, format!("expected a longer interval: record.most_rows is {most}"));
+    }
 }
 
 fn nodes(scenario: &Scenario, problems: &mut Problems) {
@@ -237,8 +314,8 @@ fn links(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             if scenario.nodes.is_empty() {
                 name(|| path.clone(), node, problems);
             } else if names.node(node).is_none() {
-                let (label, note) = names.unknown(node, false);
-                problems.note(path, format!("there is no node {} in \"nodes\"", shown(node)), label, note);
+                let message = format!("there is no node {} in \"nodes\"", shown(node));
+                problems.unknown(path, message, "", (node, Of::Nodes));
             }
         }
         if link.between[0] == link.between[1] {
@@ -285,19 +362,19 @@ fn flows(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             name(|| format!("flow[{i}].name"), &flow.name, problems);
             unique(&mut seen, "flows", format!("flow[{i}].name"), label, problems);
         }
-        for (field, end, groups) in [("from", &flow.from, false), ("to", &flow.to, true)] {
+        for (field, end, of) in [("from", &flow.from, Of::Nodes), ("to", &flow.to, Of::NodesAndGroups)] {
+            let groups = matches!(of, Of::NodesAndGroups);
             let is_group = names.groups.contains_key(end.as_str());
             if !names.called(end).is_empty() || (groups && is_group) {
                 continue;
             }
-            let (label, note) = names.unknown(end, groups);
             if is_group {
                 let message = format!("{} is a group, and only a node can send", shown(end));
-                problems.note(format!("flow[{i}].{field}"), message, "expected a node", note);
+                problems.unknown(format!("flow[{i}].{field}"), message, "expected a node", (end, of));
             } else {
                 let or_group = if groups && !names.groups.is_empty() { " or group" } else { "" };
                 let message = format!("there is no node{or_group} {}", shown(end));
-                problems.note(format!("flow[{i}].{field}"), message, label, note);
+                problems.unknown(format!("flow[{i}].{field}"), message, "", (end, of));
             }
         }
         to_itself(i, flow, names, problems);
@@ -306,6 +383,25 @@ fn flows(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             problems.add(format!("flow[{i}].start"), message, format!("the run lasts {}", scenario.duration));
         }
         pairing(i, flow, scenario, names, problems);
+    }
+}
+
+/// The names of the flows for which those to or from all terminals of a radio stand.
+fn single_flows(scenario: &Scenario, problems: &mut Problems) {
+    let stands_for_many = |flow: &Flow| [&flow.from, &flow.to].iter().any(|end| end.ends_with(".ue[*]"));
+    if !scenario.flow.iter().any(stands_for_many) {
+        return;
+    }
+    let mut seen = BTreeSet::new();
+    for (i, flow) in scenario.flow.iter().enumerate() {
+        for label in flow.each(scenario).iter().map(Flow::label) {
+            name(|| format!("flow[{i}]"), &label, problems);
+            if seen.contains(&label) {
+                let message = format!("two flows are called {}", shown(&label));
+                problems.add(format!("flow[{i}]"), message, "give this one another name");
+            }
+            seen.insert(label);
+        }
     }
 }
 
@@ -335,9 +431,8 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
     if let Some(qos) = &flow.qos {
         problems.fault(format!("flow[{i}].qos.{}", qos.name()), qos.config().check());
         if let Some((field, node)) = qos.config().served_by().filter(|(_, node)| names.node(node).is_none()) {
-            let (label, note) = names.unknown(node, false);
             let path = format!("flow[{i}].qos.{}.{field}", qos.name());
-            problems.note(path, format!("there is no node {}", shown(node)), label, note);
+            problems.unknown(path, format!("there is no node {}", shown(node)), "", (node, Of::Nodes));
         }
     }
     if source.reconnects() && !transport.can_reconnect() {
@@ -367,18 +462,11 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
     }
 }
 
-fn changes(scenario: &Scenario, problems: &mut Problems) {
-    let links: BTreeSet<&str> = scenario.link.iter().map(|link| link.name.as_str()).collect();
+fn changes(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     for (i, change) in scenario.change.iter().enumerate() {
-        if !links.contains(change.link.as_str()) {
-            let label = nearest(&change.link, links.iter().copied())
-                .map_or_else(|| "not known".to_owned(), |n| format!("did you mean \"{n}\"?"));
-            let note = match links.is_empty() {
-                true => "there are no links".to_owned(),
-                false => format!("known: {}", listed(links.iter().copied())),
-            };
+        if !names.is_link(&change.link) {
             let message = format!("there is no link {}", shown(&change.link));
-            problems.note(format!("change[{i}].link"), message, label, note);
+            problems.unknown(format!("change[{i}].link"), message, "", (&change.link, Of::Links));
             continue;
         }
         if change.at >= scenario.duration {

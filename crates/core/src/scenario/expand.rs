@@ -23,6 +23,14 @@ pub fn resolved(scenario: &Scenario) -> Scenario {
     resolved
 }
 
+/// What it holds, in one line.
+pub fn summary(scenario: &Scenario) -> String {
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let flows = scenario.flow.iter().map(|flow| flow.each(scenario).len()).sum();
+    let (links, flows) = (count(scenario.link.len(), "link"), count(flows, "flow"));
+    format!("{}, {links}, {flows}, profile {}", scenario.duration, scenario.profile.name())
+}
+
 /// The canonical form in TOML.
 pub fn toml(scenario: &Scenario) -> String {
     let mut value = value(scenario);
@@ -84,7 +92,7 @@ mod tests {
             between = ["router", "mobile"]
             rate = "3.84 Mbit/s"
             delay = "48.3 ms"
-            loss.bernoulli.p = 0.013
+            loss.bernoulli.p = 0.9522444552911937
             reverse.rate = "384 kbit/s"
             [[cell]]
             name = "cell"

@@ -1,5 +1,7 @@
 //! Multicast groups as data.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -95,31 +97,34 @@ impl Group {
         all
     }
 
-    /// How many layers a session has that is sent to it; 0 for other flows.
-    pub(super) fn layers(&self, scenario: &Scenario) -> u32 {
-        let flows = scenario.flow.iter().filter(|flow| flow.to == self.name);
-        flows.map(|flow| flow.transport.config().layers()).max().unwrap_or_default()
-    }
-
     /// Whether its trees may change by messages during the run.
-    fn is_signalled(&self, scenario: &Scenario) -> bool {
+    fn is_signalled(&self, scenario: &Scenario, layers: u32) -> bool {
         let stands_still = scenario.change.is_empty() && scenario.cell.is_empty() && scenario.constellation.is_empty();
-        let never_changes =
-            self.join.is_empty() && self.leave.is_empty() && self.expulsion.is_none() && self.layers(scenario) == 0;
+        let never_changes = self.join.is_empty() && self.leave.is_empty() && self.expulsion.is_none() && layers == 0;
         self.trees == Trees::Signalled && !(stands_still && never_changes)
     }
 }
 
+/// How many layers the session has that is sent to each group; 0 for other flows.
+pub(super) fn layers(scenario: &Scenario) -> Vec<u32> {
+    let mut most: BTreeMap<&str, u32> = BTreeMap::new();
+    for flow in &scenario.flow {
+        let most = most.entry(&flow.to).or_default();
+        *most = flow.transport.config().layers().max(*most);
+    }
+    scenario.group.iter().map(|group| most.get(group.name.as_str()).copied().unwrap_or_default()).collect()
+}
+
 /// Whether the nodes need machines for the membership of groups.
 pub(super) fn are_served(scenario: &Scenario) -> bool {
-    scenario.group.iter().any(|group| group.is_signalled(scenario))
+    scenario.group.iter().zip(layers(scenario)).any(|(group, layers)| group.is_signalled(scenario, layers))
 }
 
 /// Who joins and leaves, in the order of time.
 pub(super) fn switches(scenario: &Scenario) -> Vec<Switched> {
     let mut all = Vec::new();
-    for (group, written) in scenario.group.iter().enumerate() {
-        if written.layers(scenario) > 0 {
+    for (group, (written, layers)) in scenario.group.iter().zip(layers(scenario)).enumerate() {
+        if layers > 0 {
             let begin = |node| Switched { at: Instant::ZERO, group, node, joins: true };
             all.extend(written.listening(scenario).into_iter().map(begin));
         }

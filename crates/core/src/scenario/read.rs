@@ -9,7 +9,7 @@ use serde_path_to_error::Segment;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::check::Problem;
+use super::check::{Of, Problem};
 use super::diagnostic::{Diagnostic, Path, Step};
 use super::tree::Tree;
 use super::types::Scenario;
@@ -44,15 +44,28 @@ impl Document {
         Self { scenario, origin: origin.to_owned(), text: None }
     }
 
-    /// The first of these problems in the order of the text, shown at its place.
-    pub(super) fn first(&self, problems: Vec<Problem>) -> Option<Diagnostic> {
+    /// The first of these problems in the order of the text, shown at its place. `meant` says of a name that stands for nothing what it
+    /// may have meant: label and note.
+    pub(super) fn first(
+        &self,
+        problems: Vec<Problem>,
+        meant: impl Fn(&str, Of) -> (String, String),
+    ) -> Option<Diagnostic> {
+        if problems.is_empty() {
+            return None;
+        }
         let text = self.text.as_deref().unwrap_or_default();
         let tree = DeTable::parse(text).ok();
         let place = |p: &Problem| tree.as_ref().and_then(|t| span(t, &Path::parse(&p.path), p.part));
         let places = problems.iter().map(place).collect::<Vec<_>>();
         let order = |place: &Option<Range<usize>>| place.as_ref().map_or(0, |p| p.start);
         let (problem, place) = problems.into_iter().zip(places).min_by_key(|(_, place)| order(place))?;
-        let Problem { path, message, label, note, .. } = problem;
+        let Problem { path, message, mut label, mut note, unknown, .. } = problem;
+        if let Some((name, of)) = unknown {
+            let (near, known) = meant(&name, of);
+            label = if label.is_empty() { near } else { label };
+            note = known;
+        }
         let diagnostic = Diagnostic { path, label, note, ..Diagnostic::new(message, &self.origin) };
         Some(match place {
             Some(place) => diagnostic.at(text, place),
@@ -152,6 +165,9 @@ pub fn file(path: impl AsRef<std::path::Path>) -> Result<Document, Diagnostic> {
 /// Refuses what serde lets pass: a list where a table belongs, which it reads by position.
 fn shape(document: &Document, written: &serde_json::Value) -> Result<(), Diagnostic> {
     use serde_json::Value;
+    if schema::takes_lists(written) {
+        return Ok(());
+    }
     let read = serde_json::to_value(&document.scenario).unwrap_or_default();
     let mut todo = vec![(String::new(), written, &read)];
     while let Some((path, written, read)) = todo.pop() {
@@ -159,8 +175,8 @@ fn shape(document: &Document, written: &serde_json::Value) -> Result<(), Diagnos
             (Value::Array(_), Value::Object(_)) if !schema::takes_list(&Path::parse(&path)) => {
                 let message = format!("{} must be a table of fields", Path::parse(&path).subject());
                 let label = "found a list".to_owned();
-                let problem = Problem { path, part: Part::Value, message, label, note: String::new() };
-                return document.first(vec![problem]).map_or(Ok(()), Err);
+                let problem = Problem { path, part: Part::Value, message, label, note: String::new(), unknown: None };
+                return document.first(vec![problem], |_, _| Default::default()).map_or(Ok(()), Err);
             }
             (Value::Array(written), Value::Array(read)) => {
                 let items = written.iter().zip(read).enumerate().rev();

@@ -65,7 +65,7 @@ impl Run {
         let recorder: Option<Box<dyn Observer>> =
             (wanted.anything() || observer.is_some()).then(|| Box::new(Recorder::new(wanted, observer)) as _);
         let mut built = builder::build(scenario, seed, recorder)?;
-        built.simulation.set_most_rows(record.most_rows);
+        built.simulation.set_most_rows(record.most_rows, record.transfers);
         if !record.transfer_quantities.is_empty() {
             built.simulation.mark_transfers(&record.transfer_quantities);
         }
@@ -115,15 +115,15 @@ impl Run {
             if self.built.simulation.run_until(stop, events)? == Progress::Paused {
                 return Ok(Progress::Paused);
             }
-            events = events.saturating_sub(self.built.simulation.events() - before);
+            // Whatever happens at the stop counts as well.
+            events = events.saturating_sub(1 + self.built.simulation.events() - before);
             if sample == Some(stop)
                 && let Some((_, series)) = &mut self.series
             {
                 let rows = series.sample(&self.built.simulation, &self.built.flows);
                 self.built.simulation.check_rows("series", series.rows())?;
                 self.samples += 1;
-                // So that what looks is counted as what happens.
-                events = events.saturating_sub(rows.max(1));
+                events = events.saturating_sub(rows);
             }
             if stop < self.end {
                 if change == Some(stop) {
@@ -137,6 +137,7 @@ impl Run {
                 }
             } else {
                 self.built.simulation.check_conservation()?;
+                self.built.simulation.check_size()?;
                 return Ok(Progress::Reached);
             }
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
@@ -9,10 +10,14 @@ use super::diagnostic::{Diagnostic, Path, Step, listed, nearest, shown};
 use super::types::Scenario;
 
 /// The JSON Schema (2020-12) of a scenario.
-pub fn schema() -> Value {
-    let mut schema = schemars::schema_for!(Scenario).to_value();
-    name_configurations(&mut schema);
-    schema
+pub fn schema() -> &'static Value {
+    // It is looked into for every list of a scenario, and takes a millisecond to make.
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+        let mut schema = schemars::schema_for!(Scenario).to_value();
+        name_configurations(&mut schema);
+        schema
+    });
+    &SCHEMA
 }
 
 /// The JSON Schema of one section: a table or a choice by its name (`link`, `queue`, `tcp`), or
@@ -22,7 +27,7 @@ pub fn schema() -> Value {
 /// If there is no such section.
 pub fn schema_of(section: &str) -> Result<Value, Diagnostic> {
     let root = schema();
-    let sections = sections(&root);
+    let sections = sections(root);
     let wanted = |s: &&Section<'_>| s.path == section || s.name() == section;
     let Some(found) = sections.iter().find(wanted) else {
         let names = sections.iter().map(Section::name).filter(|n| !n.is_empty());
@@ -56,26 +61,52 @@ pub fn schema_of(section: &str) -> Result<Value, Diagnostic> {
 /// How many items the list at `path` has, if it has always as many.
 pub(super) fn length(path: &Path) -> Option<u64> {
     let root = schema();
-    at(&root, path)?.get("maxItems")?.as_u64()
+    at(root, path)?.get("maxItems")?.as_u64()
 }
 
 /// Whether a list may stand at `path`.
 pub(super) fn takes_list(path: &Path) -> bool {
     let root = schema();
-    let Some(node) = at(&root, path) else { return false };
+    let Some(node) = at(root, path) else { return false };
     let is_list = |node: &Value| node.get("type").is_some_and(|kind| kind == "array");
-    let node = resolved(&root, node);
+    let node = resolved(root, node);
     let any = node.get("anyOf").and_then(Value::as_array).into_iter().flatten();
-    is_list(node) || any.into_iter().any(|form| is_list(resolved(&root, form)))
+    is_list(node) || any.into_iter().any(|form| is_list(resolved(root, form)))
+}
+
+/// Whether each list of a text stands where one may. All items of a list have one place, which is looked up once.
+pub(super) fn takes_lists(written: &Value) -> bool {
+    // Each place, and whether a list stands there.
+    let mut places = vec![(Path::default(), false)];
+    let mut below: BTreeMap<(usize, Option<&str>), usize> = BTreeMap::new();
+    let mut todo = vec![(written, 0)];
+    while let Some((value, place)) = todo.pop() {
+        let parts: Vec<(Option<&str>, &Value)> = match value {
+            Value::Array(items) => items.iter().map(|item| (None, item)).collect(),
+            Value::Object(fields) => fields.iter().map(|(name, value)| (Some(name.as_str()), value)).collect(),
+            _ => Vec::new(),
+        };
+        for (name, part) in parts.into_iter().filter(|(_, part)| part.is_array() || part.is_object()) {
+            let inner = *below.entry((place, name)).or_insert(places.len());
+            if inner == places.len() {
+                let mut path = places[place].0.clone();
+                path.0.push(name.map_or(Step::Index(0), |name| Step::Key(name.to_owned())));
+                places.push((path, false));
+            }
+            places[inner].1 |= part.is_array();
+            todo.push((part, inner));
+        }
+    }
+    places.iter().all(|(path, is_list)| !is_list || takes_list(path))
 }
 
 /// What the field at `path` means, and what can stand there.
 pub(super) fn meaning(path: &Path) -> Option<String> {
     let root = schema();
-    let node = at(&root, path)?;
+    let node = at(root, path)?;
     let own = text(node, "description");
-    let kind = text(resolved(&root, node), "description");
-    let is_quantity = resolved(&root, node).get("pattern").is_some();
+    let kind = text(resolved(root, node), "description");
+    let is_quantity = resolved(root, node).get("pattern").is_some();
     let all = if own.is_empty() || (is_quantity && own != kind) { format!("{own} {kind}") } else { own };
     Some(all.trim().to_owned()).filter(|text| !text.is_empty())
 }
@@ -84,7 +115,7 @@ pub(super) fn meaning(path: &Path) -> Option<String> {
 pub fn reference() -> String {
     let root = schema();
     let mut page = String::from("# Scenario reference\n");
-    for section in sections(&root) {
+    for section in sections(root) {
         let title = match section.path.as_str() {
             "" => "The scenario".to_owned(),
             path if section.is_list => format!("`[[{path}]]`"),
@@ -100,7 +131,7 @@ pub fn reference() -> String {
         }
         match alternatives(section.node) {
             Some(choices) => choice_table(&mut page, &choices),
-            None => field_table(&mut page, &root, section.node),
+            None => field_table(&mut page, root, section.node),
         }
     }
     page
@@ -277,6 +308,8 @@ fn resolved<'s>(root: &'s Value, node: &'s Value) -> &'s Value {
 /// The alternatives of a choice (see [`crate::choice`]), by name.
 fn alternatives(node: &Value) -> Option<Vec<(&str, &Value)>> {
     let any = node.get("anyOf")?.as_array()?;
+    // The names come first. Where they do not, these are several ways to write one thing.
+    any.first()?.get("enum")?;
     let named = any.iter().filter_map(|choice| Some((choice.get("required")?.get(0)?.as_str()?, choice)));
     Some(named.collect::<Vec<_>>()).filter(|named| !named.is_empty())
 }
@@ -386,10 +419,22 @@ mod tests {
         assert!(names.iter().all(|n| !n.starts_with("Config")), "{names:?}");
     }
 
+    /// Two types of one name were one definition: the power of a channel was a choice of power controls.
+    #[test]
+    fn types_of_one_name_have_definitions_of_their_own() {
+        for (field, unit) in [("hsdpa[0].air.power", "W"), ("cell[0].mobility.system[0].power", "dBm")] {
+            let root = schema();
+            let node = resolved(root, at(root, &Path::parse(field)).unwrap());
+            assert!(text(node, "pattern").ends_with(&format!("{unit}\\s*$")), "{field}: {node}");
+        }
+        let schema = schema_of("cell.mobility").unwrap();
+        assert!(schema.to_string().contains("loops"), "{schema}");
+    }
+
     #[test]
     fn every_field_of_every_section_has_a_meaning() {
         let root = schema();
-        for section in sections(&root) {
+        for section in sections(root) {
             for (name, field) in section.node.get("properties").and_then(Value::as_object).into_iter().flatten() {
                 assert!(!text(field, "description").is_empty(), "{}.{name} has no description", section.path);
             }

@@ -86,6 +86,15 @@ impl SourceConfig for Config {
     fn suits_datagrams(&self) -> bool {
         true
     }
+
+    fn writes(&self, time: Duration) -> u64 {
+        let nanos = u128::from(time.as_nanos());
+        let writes = match self.pace {
+            Pace::Rate(rate) => nanos * u128::from(rate.as_bps()) / (u128::from(self.size.get()) * 8 * 1_000_000_000),
+            Pace::Interval(interval) => nanos / u128::from(interval.as_nanos()),
+        };
+        u64::try_from(writes).unwrap_or(u64::MAX)
+    }
 }
 
 /// The source.

@@ -33,6 +33,11 @@ pub trait SourceConfig {
         false
     }
 
+    /// How many writes it is sure to make in this time, whatever the network does.
+    fn writes(&self, _time: Duration) -> u64 {
+        0
+    }
+
     /// Whether its parameters make sense together.
     ///
     /// # Errors

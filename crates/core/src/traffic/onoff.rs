@@ -64,6 +64,22 @@ impl Default for Fields {
     }
 }
 
+impl Fields {
+    /// How long most bursts are, in seconds: the mean, or the least of a Pareto distribution, whose mean the few long ones make.
+    fn usual_burst(&self) -> f64 {
+        let mean = self.on.as_secs_f64();
+        match self.distribution {
+            Distribution::Exponential | Distribution::Constant => mean,
+            Distribution::Pareto => pareto_scale(mean, self.shape),
+        }
+    }
+}
+
+/// The least value of a Pareto distribution with this mean.
+fn pareto_scale(mean: f64, shape: f64) -> f64 {
+    mean * (shape - 1.0) / shape
+}
+
 impl TryFrom<Fields> for Config {
     type Error = String;
     fn try_from(fields: Fields) -> Result<Self, String> {
@@ -106,7 +122,7 @@ impl SourceConfig for Config {
 
     fn check(&self) -> Result<(), Fault> {
         let Fields { rate, size, on, .. } = self.0;
-        let bursts = writes_before(1, size, rate).as_nanos() / on.as_nanos().max(1);
+        let bursts = (writes_before(1, size, rate).as_secs_f64() / self.0.usual_burst()) as u64;
         if bursts > MOST_BURSTS {
             let message = format!("a write of {size} at {rate} takes {bursts} bursts of {on}");
             return Err(Fault::new("on", message, format!("expected longer bursts: the most is {MOST_BURSTS}")));
@@ -148,8 +164,7 @@ impl OnOff {
         match self.config.distribution {
             Distribution::Exponential => Duration::from_secs_f64(self.stream.exponential(mean.as_secs_f64())),
             Distribution::Pareto => {
-                let scale = mean.as_secs_f64() * (shape - 1.0) / shape;
-                Duration::from_secs_f64(self.stream.pareto(shape, scale))
+                Duration::from_secs_f64(self.stream.pareto(shape, pareto_scale(mean.as_secs_f64(), shape)))
             }
             Distribution::Constant => mean,
         }

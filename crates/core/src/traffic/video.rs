@@ -80,8 +80,12 @@ impl SourceConfig for Config {
                 "expected an interval, such as \"100 ms\"",
             );
         }
-        if self.slices == 0 {
-            return wrong("slices", "frames without slices".to_owned(), "expected 1 or more");
+        if !(1..=MOST_SLICES).contains(&self.slices) {
+            return wrong(
+                "slices",
+                format!("frames of {} slices", self.slices),
+                &format!("expected 1 to {MOST_SLICES}"),
+            );
         }
         if self.min_size.get() == 0 || self.min_size > self.max_size || self.max_size.get() > largest {
             let message = format!("slices of {} to {}", self.min_size, self.max_size);
@@ -101,6 +105,9 @@ impl SourceConfig for Config {
         Ok(())
     }
 }
+
+/// The most slices of a frame: without gaps all of them come at once.
+const MOST_SLICES: u32 = 10_000;
 
 /// The source.
 #[derive(Debug)]

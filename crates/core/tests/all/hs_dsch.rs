@@ -29,7 +29,10 @@ const UM: &str = "rlc.um = { header = \"free\", tells_start = false, buffer = \"
 /// Datagrams of so many bytes on the wire down to terminals, with a pause in between.
 fn datagrams(ue: &str, bytes: u64, interval: &str) -> String {
     let source = format!("source.cbr = {{ size = \"{bytes} B\", interval = \"{interval}\" }}");
-    format!("[[flow]]\nfrom = \"rnc\"\nto = \"cell.ue[{ue}]\"\ntransport.udp = {{ header = \"0 B\" }}\n{source}\n")
+    let name = if ue == "*" { "" } else { "name = \"one\"\n" };
+    format!(
+        "[[flow]]\n{name}from = \"rnc\"\nto = \"cell.ue[{ue}]\"\ntransport.udp = {{ header = \"0 B\" }}\n{source}\n"
+    )
 }
 
 /// When blocks began to be sent for the first time, with terminal and number of PDUs.

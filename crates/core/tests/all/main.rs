@@ -1,5 +1,6 @@
 //! The tests of the whole core, as one program: each file is a subject of its own.
 
+mod budgets;
 mod captures;
 mod closed_forms;
 mod common;
@@ -34,6 +35,7 @@ mod tfmcc;
 mod tfrc;
 mod tfrc_equation;
 mod tfrc_slow_start;
+mod tiny_intervals;
 mod transport_checks_ns2;
 mod umts_channels;
 mod umts_checks;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use crate::common::{Happened, Log, Script, add_link, add_udp, take_log, us};
-use lasthop_core::engine::{BitRate, Duration, Instant, Streams};
-use lasthop_core::net::simulation::Group;
+use lasthop_core::engine::{BitRate, Duration, Instant, Streams, Target};
+use lasthop_core::net::simulation::{Group, Progress};
 use lasthop_core::net::{
     Action, Address, Answer, Cause, Change, Command, Endpoint, Header, NodeId, Notice, Order, Packet, Port, Probe,
     RunError, Seat, Simulation, Source, Timed, UdpHeader,
@@ -226,6 +226,45 @@ fn machines_that_answer_each_other_for_ever_end_the_run() {
     let error = simulation.run_until(Instant::from_secs_f64(1.0), u64::MAX).unwrap_err();
     let RunError::Stalled { at, component, .. } = error else { panic!("{error}") };
     assert_eq!((at, component.as_str()), (us(3), "an endpoint at a"));
+}
+
+/// A machine that sends thousands of packets in one wake-up uses up the events of a call as thousands of events would, so
+/// that whoever runs it in slices gets the word in between.
+#[test]
+fn what_a_machine_does_in_one_wake_up_counts_as_events() {
+    let mut simulation = Simulation::new(1);
+    let [a, b] = ["a", "b"].map(|name| simulation.add_node(name));
+    add_link(&mut simulation, a, b, RATE, ms(1));
+    let source = cbr("interval = '1 ms'\nsize = '100 B'", us(3));
+    let [sender, receiver] = [5000, 0].map(|owes| move |seat: Seat| Box::new(Echo { seat, owes }) as Box<dyn Endpoint>);
+    simulation.add_flow(a, Address::Node(b), us(3), source, sender, receiver);
+    simulation.route();
+    assert_eq!(simulation.run_until(Instant::from_secs_f64(1e-4), 1000), Ok(Progress::Paused));
+    let sent = simulation.core().counters().sent;
+    assert!((5000..5010).contains(&sent), "{sent} packets in one wake-up");
+    assert!(simulation.events() >= 1000, "{} events", simulation.events());
+}
+
+/// The queue of wake-ups tells 2²⁴ apart; a run ends long before, and says so.
+#[test]
+fn wake_ups_without_number_end_the_run() {
+    let mut simulation = Simulation::new(1);
+    let [a, b] = ["a", "b"].map(|name| simulation.add_node(name));
+    add_link(&mut simulation, a, b, RATE, ms(1));
+    add_udp(
+        &mut simulation,
+        a,
+        Address::Node(b),
+        Instant::ZERO,
+        cbr("interval = '1 us'\nsize = '100 B'", Instant::ZERO),
+    );
+    simulation.route();
+    let far = Instant::from_secs_f64(100.0);
+    for key in 0..1 << 23 {
+        simulation.core_mut().arm(Target { component: 0, key }, far, Instant::ZERO);
+    }
+    let error = simulation.run_until(Instant::from_secs_f64(50.0), u64::MAX).unwrap_err();
+    assert!(matches!(error, RunError::TooManyWakes { wakes, .. } if wakes > 1 << 23), "{error}");
 }
 
 /// A receiver that writes down what comes, observed or not.

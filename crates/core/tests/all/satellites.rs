@@ -232,6 +232,7 @@ fn element_sets_make_planes() {
     assert!((410.0..430.0).contains(&at), "{at} km");
     for (broken, words) in [
         (one.replace("9992", "9991"), "line 3"),
+        (one.replace("9992", "999("), "line 2: it does not end with its checksum"),
         (one.lines().take(2).collect::<Vec<_>>().join("\n"), "no second one behind it"),
         (String::new(), "there is no satellite"),
     ] {

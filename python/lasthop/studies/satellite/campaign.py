@@ -51,7 +51,7 @@ def plan(mode: str) -> Plan:
     if mode == "full":
         return Plan(seeds=16, seeds_others=8, singles=SINGLES)
     return Plan(
-        seeds=3, seeds_others=3, singles=ALL, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
+        seeds=3, seeds_others=2, singles=ALL, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
         sessions=(1, 10, 100),
     )  # fmt: skip
 

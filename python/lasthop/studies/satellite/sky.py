@@ -31,6 +31,9 @@ __all__ = ["Way", "pictures", "probing", "way"]
 #: A turn of a satellite and a day, in seconds, and how often a packet goes.
 ORBIT_S, DAY_S, PROBE_S = 6027.0, 86_400.0, 20.0
 
+#: More than a day of samples of every way between satellites.
+MOST_ROWS = 10_000_000
+
 
 @dataclass(frozen=True)
 class Way:
@@ -58,7 +61,12 @@ def probing() -> Scenario:
         {
             "name": "way",
             "duration": f"{DAY_S:g} s",
-            "record": {"packets": True, "series": f"{PROBE_S:g} s", "quantities": ["packets"]},
+            "record": {
+                "packets": True,
+                "series": f"{PROBE_S:g} s",
+                "quantities": ["packets"],
+                "most_rows": MOST_ROWS,
+            },
             "constellation": [sky],
             "flow": [
                 {

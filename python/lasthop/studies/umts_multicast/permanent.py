@@ -24,7 +24,8 @@ __all__ = ["CLAIMS", "waited"]
 NEVER_S = PERMANENT_S[1] - PERMANENT_S[0]
 
 #: TCP cuts its rate by then; the modified schemes do in this span; a degraded terminal represents the group for this
-#: share. Soon after the overflow is within the longer of the two times in which the paper has its schemes fully adapted.
+#: share. “Soon after” the overflow is within the longer of the two times in which the paper has its schemes fully
+#: adapted.
 AT_ONCE_S, SECONDS_S, SHARE, SOON_S = 2.0, (2.0, 10.0), 95.0, 6.0
 
 

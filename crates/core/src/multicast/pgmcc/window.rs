@@ -43,6 +43,7 @@ impl Window {
     /// T, with so many packets in flight.
     #[inline]
     pub fn tokens(&self, in_flight: u32) -> f64 {
+        debug_assert!(self.w >= 1.0 && self.t <= self.w, "W is at least one packet, and T at most W");
         match self.mode {
             TokenMode::InFlight => self.w - f64::from(in_flight),
             TokenMode::Literal => self.t,

@@ -103,6 +103,17 @@ impl Drr {
         Some(packet)
     }
 
+    /// A whole round has sent nothing: adds the quanta of all rounds that would send nothing either.
+    fn skip_rounds(&mut self, core: &Core) {
+        let quantum = self.quantum;
+        let fruitless = |turn: &Turn| {
+            let missing = u64::from(core.packet(turn.fifo.front()?).size).checked_sub(turn.deficit + 1)?;
+            Some(missing / quantum)
+        };
+        let rounds = self.flows.values().filter_map(fruitless).min().unwrap_or(0);
+        self.flows.values_mut().for_each(|turn| turn.deficit += rounds * quantum);
+    }
+
     /// A packet of this size waits no longer.
     fn forget(&mut self, size: u64) {
         self.backlog.packets -= 1;
@@ -134,6 +145,8 @@ impl QueueDiscipline for Drr {
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
+        // Turns in a row that sent nothing.
+        let mut fruitless = 0;
         loop {
             let flow = *self.round.front()?;
             let turn = self.flows.get_mut(&flow).expect("a flow in the round has a queue");
@@ -145,7 +158,11 @@ impl QueueDiscipline for Drr {
                 Some(size) if size > turn.deficit => {
                     turn.begun = false;
                     self.round.rotate_left(1);
-                    continue;
+                    fruitless += 1;
+                    if fruitless == self.round.len() {
+                        self.skip_rounds(core);
+                        fruitless = 0;
+                    }
                 }
                 Some(size) => {
                     turn.deficit -= size;
@@ -161,6 +178,7 @@ impl QueueDiscipline for Drr {
                 None => {
                     self.flows.remove(&flow);
                     self.round.pop_front();
+                    fruitless = 0;
                 }
             }
         }
@@ -240,6 +258,30 @@ mod tests {
             sent[flow as usize] += i64::from(size);
             assert!((sent[1] - sent[2]).abs() <= 1500 + 2 * 1500, "{sent:?}");
         }
+    }
+
+    #[test]
+    fn a_small_quantum_gives_the_order_of_rounds_one_by_one() {
+        // Three flows whose packets take thousands of rounds of 3 B; the last two are equal, and keep their order.
+        let sizes: [&[u32]; 3] = [&[40, 65_000, 7], &[1500, 1499, 65_535], &[1500, 1499, 65_535]];
+        let mut bench = Bench::new();
+        let mut drr = drr(3, 100);
+        for (flow, sizes) in (0..).zip(sizes) {
+            enqueue(&mut bench, &mut drr, flow, sizes);
+        }
+        let mut waiting = sizes.map(|sizes| sizes.to_vec());
+        let (mut deficits, mut expected) = ([0; 3], Vec::new());
+        while waiting.iter().any(|sizes| !sizes.is_empty()) {
+            for flow in 0..3 {
+                deficits[flow] += 3;
+                while waiting[flow].first().is_some_and(|size| *size <= deficits[flow]) {
+                    deficits[flow] -= waiting[flow][0];
+                    expected.push((flow as u32, waiting[flow].remove(0)));
+                }
+            }
+        }
+        let order: Vec<_> = bench.empty(&mut drr).into_iter().map(|(flow, size, _)| (flow, size)).collect();
+        assert_eq!(order, expected);
     }
 
     #[test]

@@ -96,12 +96,20 @@ impl QueueConfig for Config {
                 return fault(field, format!("{field} is {value}"), "expected a positive number");
             }
         }
-        if buffer(&self.limit, self.segment) < 2.0 {
+        let buffer = buffer(&self.limit, self.segment);
+        if buffer < 2.0 {
             return fault("limit", "a buffer of less than two segments".to_owned(), "expected room for two at least");
+        }
+        if self.increase > 0.0 && buffer / self.increase > MOST_STEPS {
+            let message = format!("α grows to {buffer} in steps of {}", self.increase);
+            return fault("increase", message, "expected 0, or more");
         }
         Ok(())
     }
 }
+
+/// The most steps in which α may grow from nothing to B.
+const MOST_STEPS: f64 = 1e7;
 
 /// B in segments.
 fn buffer(limit: &Amount, segment: Bytes) -> f64 {
@@ -156,12 +164,14 @@ impl Ewa {
         Instant::ZERO + self.config.interval * (self.computed + 1)
     }
 
-    /// Computes what is due. Nobody wakes the queue before its first packet.
+    /// Computes what is due. Nobody wakes the queue before its first packet: until then the average is zero, and α grows until
+    /// another computation would change nothing.
     fn compute(&mut self, now: Instant) {
-        while self.next_computation() <= now {
-            self.computed += 1;
-            let length = self.length();
-            self.feedback.compute(length);
+        let due = now.as_nanos() / self.config.interval.as_nanos();
+        let length = self.length();
+        while self.computed < due {
+            let changes = self.feedback.compute(length);
+            self.computed = if changes { self.computed + 1 } else { due };
         }
     }
 }
@@ -268,12 +278,14 @@ impl Feedback {
         self.alpha = alpha.clamp(1.0 / libm::log2(self.buffer), self.buffer);
     }
 
-    /// An interval is over, with this much waiting.
-    fn compute(&mut self, length: f64) {
+    /// An interval is over, with this much waiting. Whether anything is other than before.
+    fn compute(&mut self, length: f64) -> bool {
+        let before = (self.average, self.alpha);
         self.average += self.gain * (length - self.average);
         let alpha =
             if self.average <= self.threshold { self.alpha + self.increase } else { self.alpha * self.decrease };
         self.begin(alpha);
+        before != (self.average, self.alpha)
     }
 
     /// The window that goes back, at least one segment.

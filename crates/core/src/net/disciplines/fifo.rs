@@ -36,6 +36,7 @@ impl Fifo {
     /// Takes a packet of this size at the end.
     #[inline]
     pub fn push(&mut self, packet: Pkt, size: u32) {
+        debug_assert!(!self.is_full(size), "what a queue takes finds room below its limit");
         self.bytes += u64::from(size);
         self.packets.push_back(packet);
     }
@@ -51,6 +52,7 @@ impl Fifo {
     pub fn pop(&mut self, core: &Core) -> Option<Pkt> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(core.packet(&packet).size);
+        debug_assert_eq!(self.packets.is_empty(), self.bytes == 0, "an empty queue has no bytes");
         Some(packet)
     }
 
@@ -63,5 +65,33 @@ impl Fifo {
     #[inline]
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::super::tests::{Bench, packet};
+    use super::*;
+    use crate::net::dscp::Dscp;
+
+    #[test]
+    #[should_panic(expected = "below its limit")]
+    fn its_law_refuses_what_is_above_the_limit() {
+        let mut bench = Bench::new();
+        let mut fifo = Fifo::new(Amount::Packets(2));
+        for _ in 0..3 {
+            let pkt = bench.core.copy_of(&packet(0, 100, Dscp::Be));
+            fifo.push(pkt, 100);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "an empty queue has no bytes")]
+    fn its_law_refuses_a_size_that_changed_while_it_waited() {
+        let mut bench = Bench::new();
+        let mut fifo = Fifo::new(Amount::Packets(2));
+        let pkt = bench.core.copy_of(&packet(0, 100, Dscp::Be));
+        fifo.push(pkt, 101);
+        fifo.pop(&bench.core);
     }
 }

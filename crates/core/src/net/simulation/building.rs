@@ -32,8 +32,11 @@ impl Simulation {
             home: VecDeque::new(),
             nested: 0,
             most_rows: u64::MAX,
+            keeps_transfers: false,
+            count_transfers_at: 0,
             events: 0,
             until_look: 0,
+            unlooked: 0,
             standing: 0,
             marks: None,
         }

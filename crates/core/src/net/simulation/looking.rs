@@ -81,3 +81,17 @@ impl Simulation {
         }
     }
 }
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+    use crate::net::packet::Packet;
+
+    #[test]
+    #[should_panic(expected = "NotConserved")]
+    fn a_packet_that_no_medium_holds_is_seen() {
+        let mut simulation = Simulation::new(1);
+        let _nowhere = simulation.core_mut().copy_of(&Packet::vacant());
+        let _ = simulation.run_until(crate::engine::Instant::from_nanos(1), 10);
+    }
+}

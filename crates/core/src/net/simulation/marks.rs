@@ -15,6 +15,13 @@ pub(super) struct Marks {
     of_flows: Vec<Vec<Vec<Option<f64>>>>,
 }
 
+impl Marks {
+    /// How many values there are of each transfer.
+    pub fn quantities(&self) -> u64 {
+        self.wanted.len() as u64
+    }
+}
+
 impl Simulation {
     /// From now on, notes these values of a flow's ends when a transfer of it begins.
     pub fn mark_transfers(&mut self, wanted: &[String]) {

@@ -62,10 +62,15 @@ pub struct Simulation {
     nested: u32,
     /// The most rows of a table that is recorded.
     most_rows: u64,
-    /// Events so far.
+    /// Whether sources keep their transfers for a table, and how many events there are to be before these are counted.
+    keeps_transfers: bool,
+    count_transfers_at: u64,
+    /// Events so far, with what machines did in one beyond what is usual.
     events: u64,
     /// Events until the run is looked after.
     until_look: u64,
+    /// Events since its size was looked at.
+    unlooked: u64,
     /// Events since time last went on, as far as they were looked after.
     standing: u64,
     /// What flows had counted when their transfers began, if somebody wants to know.
@@ -114,10 +119,14 @@ const HOME: Target = Target { component: NETWORK << KIND, key: 1 };
 const EVENTS_PER_INSTANT: u64 = 10_000_000;
 /// After how many events the run is looked after.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
+/// After how many events for each flow transfers are counted.
+const EVENTS_PER_FLOW: u64 = 16;
 /// How many deliveries at one node may bring one another about in one event.
 const MOST_NESTED: u32 = 8;
 /// How much a machine may do in one wake-up: so many packets, or notices. It goes on in the next one, at the same instant.
 const ACTIONS_PER_WAKE: u32 = 1 << 16;
+/// How many of them are counted with the wake-up itself.
+const USUAL_ACTIONS: u32 = 64;
 /// How many packets may be under way: some 800 MiB of them.
 const PACKETS_UNDER_WAY: u64 = 1 << 22;
 /// How many wake-ups may wait: half of what their numbers can tell apart.
@@ -134,9 +143,9 @@ impl Simulation {
         &mut self.core
     }
 
-    /// No table of what is recorded may have more rows than these.
-    pub fn set_most_rows(&mut self, rows: u64) {
-        self.most_rows = rows;
+    /// No table of what is recorded may have more rows than these; if sources keep their transfers, nor may that of transfers.
+    pub fn set_most_rows(&mut self, rows: u64, keeps_transfers: bool) {
+        (self.most_rows, self.keeps_transfers) = (rows, keeps_transfers);
     }
 
     /// Lets somebody look at the run, from now on. Endpoints made before say nothing of their
@@ -181,6 +190,12 @@ impl Simulation {
                     self.core.set_clock(until, Instant::ZERO);
                     self.core.set_float(FloatTime::new(until), Instant::ZERO);
                     self.events += some - self.until_look;
+                    debug_assert_eq!(self.check_conservation(), Ok(()));
+                    self.unlooked += some - self.until_look;
+                    // Many short stretches are as one long one.
+                    if self.unlooked >= EVENTS_BETWEEN_LOOKS {
+                        self.look_at_size()?;
+                    }
                     return Ok(Progress::Reached);
                 };
                 self.until_look -= 1;
@@ -194,11 +209,13 @@ impl Simulation {
         Ok(Progress::Paused)
     }
 
-    /// A machine has done so much in one wake-up that it is to be looked after at once.
+    /// A machine has done this much in one wake-up, more than is usual: each of its actions counts as an event.
     #[cold]
-    fn note_overwork(&mut self) {
-        self.standing += u64::from(ACTIONS_PER_WAKE);
-        self.until_look = 0;
+    fn note_work(&mut self, actions: u32) {
+        let actions = u64::from(actions);
+        let counted = actions.min(self.until_look);
+        self.until_look -= counted;
+        self.standing += actions - counted;
     }
 
     /// Ends the run if time stands still, or if packets pile up.
@@ -209,6 +226,31 @@ impl Simulation {
             let component = self.core.queue.peek().map_or_else(String::new, |wake| self.component_name(wake.target));
             return Err(RunError::Stalled { at, events: self.standing, component });
         }
+        self.look_at_size()
+    }
+
+    /// Whether what waits and what is recorded are not too much. Transfers are counted seldom: that takes time for each flow.
+    fn look_at_size(&mut self) -> Result<(), RunError> {
+        self.unlooked = 0;
+        self.check_waiting()?;
+        if self.events >= self.count_transfers_at {
+            self.count_transfers_at = self.events + EVENTS_PER_FLOW * self.flows.len() as u64;
+            self.check_transfers()?;
+        }
+        Ok(())
+    }
+
+    /// Whether what waits and what is recorded are not too much, at the end of a run.
+    ///
+    /// # Errors
+    /// [`RunError::TooManyPackets`], [`RunError::TooManyWakes`] or [`RunError::TooManyRows`].
+    pub fn check_size(&self) -> Result<(), RunError> {
+        self.check_waiting()?;
+        self.check_transfers()
+    }
+
+    fn check_waiting(&self) -> Result<(), RunError> {
+        let at = self.now();
         let packets = self.core.under_way();
         if packets > PACKETS_UNDER_WAY {
             return Err(RunError::TooManyPackets { at, packets });
@@ -219,6 +261,16 @@ impl Simulation {
         }
         let (table, rows) = self.core.observer.as_ref().map_or(("", 0), |observer| observer.largest_table());
         self.check_rows(table, rows)
+    }
+
+    fn check_transfers(&self) -> Result<(), RunError> {
+        if !self.keeps_transfers {
+            return Ok(());
+        }
+        let transfers: u64 = self.flows.iter().map(|flow| flow.source.transfers().len() as u64).sum();
+        self.check_rows("transfers", transfers)?;
+        let quantities = self.marks.as_ref().map_or(0, Marks::quantities);
+        self.check_rows("transfer_quantities", transfers.saturating_mul(quantities))
     }
 
     /// Whether a table that has so many rows may have them.
@@ -486,9 +538,11 @@ impl Simulation {
             endpoint.on_notice(now, notice);
             asked += 1;
             if asked == ACTIONS_PER_WAKE {
-                self.note_overwork();
                 break;
             }
+        }
+        if asked > USUAL_ACTIONS {
+            self.note_work(asked);
         }
         let flow = &mut self.flows[index as usize];
         let wish = if asked < ACTIONS_PER_WAKE { flow.source.next_timeout() } else { Some(now) };
@@ -506,7 +560,7 @@ impl Simulation {
             while self.ask_source(flow, sender) && self.drain(sender) {
                 rounds += 1;
                 if rounds == ACTIONS_PER_WAKE {
-                    self.note_overwork();
+                    self.note_work(rounds);
                     // The source has been told something, and is asked in the next wake-up.
                     let now = Some(self.core.now());
                     let target = Target { component: (SOURCE << KIND) | flow, key: 0 };
@@ -586,9 +640,11 @@ impl Simulation {
             }
             left -= 1;
             if left == 0 {
-                self.note_overwork();
                 break;
             }
+        }
+        if left < ACTIONS_PER_WAKE - USUAL_ACTIONS {
+            self.note_work(ACTIONS_PER_WAKE - left);
         }
         let seated = &mut self.endpoints[index as usize];
         let wish = if left > 0 { seated.endpoint.next_timeout() } else { Some(now) };

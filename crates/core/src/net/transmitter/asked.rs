@@ -104,6 +104,7 @@ impl<C: Clock> Transmitter<C> {
     }
 
     pub(super) fn arm_discipline(&mut self, core: &mut Core) {
+        debug_assert!(self.discipline_keeps_its_contract(), "the queue at {}", core.place_name(self.place));
         let Stage::Asked { discipline, wanted, .. } = &mut self.stage else { return };
         if let Some(at) = discipline.next_timeout()
             && wanted.is_none_or(|pending| at < pending)
@@ -112,6 +113,15 @@ impl<C: Clock> Transmitter<C> {
             let now = core.now();
             core.arm(self.target(DISCIPLINE), at, now);
         }
+    }
+
+    /// Whether bytes wait only if packets do, which may be empty; and whether a discipline that kept packets back when it was asked says when to ask
+    /// again (see [`QueueDiscipline::dequeue`](crate::net::QueueDiscipline::dequeue)).
+    fn discipline_keeps_its_contract(&self) -> bool {
+        let Stage::Asked { discipline, sending, .. } = &self.stage else { return true };
+        let waits = discipline.backlog().packets > 0;
+        let is_asked = *sending || !self.up || !waits || discipline.next_timeout().is_some();
+        is_asked && (waits || discipline.backlog().bytes == 0)
     }
 
     /// A packet came in over the interface whose outgoing side this is.

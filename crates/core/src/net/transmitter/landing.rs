@@ -71,6 +71,7 @@ impl<C: Clock> Transmitter<C> {
             *first = self.line.head();
             self.service = service(core, pkt.0, &landed);
         }
+        debug_assert!(landed.is_in_time(core.now()), "no packet is before its time: {landed:?} at {}", core.now());
         let [_, time] = C::kept(core, pkt.0);
         C::set_now(core, time, landed.start);
         self.sent.packets += 1;

@@ -283,3 +283,6 @@ fn service<C: Clock>(core: &Core, place: u32, flight: &Flight) -> Service<C> {
     let Flight { start, out, arrival, .. } = *flight;
     Service { start, out, arrival, times: C::kept(core, place) }
 }
+
+#[cfg(all(test, debug_assertions))]
+mod tests;

@@ -3,9 +3,10 @@
 use crate::engine::units::Amount;
 use crate::net::clock::Clock;
 use crate::net::core::Core;
+use crate::net::discipline::Backlog;
 use crate::net::observe::Cause;
 use crate::net::schedule::Occasion;
-use crate::net::slab::{NONE, Pkt, behind};
+use crate::net::slab::{NONE, Pkt, behind, flights_from};
 
 use super::landing::Landing;
 use super::{Stage, Transmitter, flown, service};
@@ -23,6 +24,7 @@ impl<C: Clock> Transmitter<C> {
             Amount::Bytes(most) => waiting.bytes + u64::from(size) > most.get(),
         };
         if full && !core.packet(&pkt).is_exempt() {
+            debug_assert!(self.counts_what_waits(core), "what counts for the limit is what waits");
             return core.drop(pkt, self.place, Cause::Overflow);
         }
         let service = C::serve(&mut self.schedule, (event.at, event.time), size);
@@ -43,6 +45,13 @@ impl<C: Clock> Transmitter<C> {
         if landing.is_before(self.armed) {
             self.arm(core, landing);
         }
+    }
+
+    /// Whether what counts as waiting is what waits.
+    fn counts_what_waits(&self, core: &Core) -> bool {
+        let Stage::Planned { first, waiting, .. } = &self.stage else { return true };
+        let each = flights_from(core, *first).map(|flight| Backlog { packets: 1, bytes: u64::from(flight.size) });
+        each.fold(Backlog::default(), |sum, each| sum + each) == *waiting
     }
 
     /// Counts as started what has started on this occasion. Says whether the serialiser

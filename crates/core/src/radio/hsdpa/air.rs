@@ -222,10 +222,11 @@ impl Air {
         let Some(coherence) = self.coherence else { return (1.0, Instant::MAX) };
         let block = at.as_nanos() / coherence.as_nanos();
         let mobile = &mut self.mobiles[mobile as usize];
-        // Each block is drawn, so that it does not depend on when somebody asks.
-        while mobile.blocks <= block {
+        if mobile.blocks <= block {
+            // Each block has its draw, so that it does not depend on when somebody asks.
+            mobile.fading.skip(block - mobile.blocks);
             mobile.faded = mobile.fading.exponential(1.0);
-            mobile.blocks += 1;
+            mobile.blocks = block + 1;
         }
         (mobile.faded, Instant::ZERO + coherence * (block + 1))
     }

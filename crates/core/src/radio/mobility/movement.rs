@@ -192,8 +192,18 @@ impl MovementConfig for RandomWaypoint {
         if self.speed[1] < self.speed[0] {
             return Err(Fault::new("speed", "the highest speed lies below the least", "expected the least first"));
         }
-        if self.corners[0] == self.corners[1] {
+        let [a, b] = self.corners;
+        if a == b {
             return Err(Fault::new("corners", "a rectangle without size", "expected two opposite corners"));
+        }
+        let longest = a.time_to(b, self.speed[1]) + self.pause;
+        if longest < SHORTEST_WAY {
+            let message = format!("the longest way and the pause after it take {longest}");
+            return Err(Fault::new(
+                "corners",
+                message,
+                format!("expected {SHORTEST_WAY} or more, or slower terminals"),
+            ));
         }
         Ok(())
     }
@@ -205,6 +215,9 @@ fn positive_speed(field: &'static str, speed: Speed) -> Result<(), Fault> {
     }
     Err(Fault::new(field, "a terminal that moves at no speed", "expected more than 0 m/s, or the movement \"still\""))
 }
+
+/// The least time of the longest way: a radio frame. Nobody asks for places more often.
+const SHORTEST_WAY: Duration = Duration::from_millis(10);
 
 /// A terminal on its way between places drawn at random.
 struct Wanderer {

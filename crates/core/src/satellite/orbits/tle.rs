@@ -58,7 +58,12 @@ fn parse(text: &str) -> Result<Vec<sgp4::Elements>, Fault> {
     for (number, line) in text.lines().enumerate() {
         let line = line.trim_end();
         match (line.as_bytes(), first.take()) {
-            ([b'2', b' ', ..], Some((_, before))) => {
+            ([b'2', b' ', ..], Some((at, before))) => {
+                for (number, line) in [(at, before), (number, line)] {
+                    if !line.ends_with(|last: char| last.is_ascii_digit()) {
+                        return Err(fault(number, "it does not end with its checksum, a digit".to_owned()));
+                    }
+                }
                 let elements = sgp4::Elements::from_tle(None, before.as_bytes(), line.as_bytes());
                 all.push(elements.map_err(|error| fault(number, error.to_string()))?);
             }
@@ -128,10 +133,16 @@ impl OrbitsConfig for Config {
         placed.rotate_left(widest.unwrap_or_default());
         let gap = self.plane_gap.degrees() / 360.0;
         let mut shell = Shell { bodies: Vec::new(), planes: Vec::new(), closes_with: None, turned: 0.0 };
-        let mut rest = placed;
-        while !rest.is_empty() {
-            let end = rest.windows(2).position(|two| (two[1].node - two[0].node).rem_euclid(1.0) > gap);
-            let mut plane: Vec<Placed> = rest.drain(..end.map_or(rest.len(), |end| end + 1)).collect();
+        let mut planes: Vec<Vec<Placed>> = Vec::new();
+        for next in placed {
+            match planes.last_mut() {
+                Some(plane) if plane.last().is_some_and(|last| (next.node - last.node).rem_euclid(1.0) <= gap) => {
+                    plane.push(next);
+                }
+                _ => planes.push(vec![next]),
+            }
+        }
+        for mut plane in planes {
             plane.sort_by(|a, b| a.place.total_cmp(&b.place));
             shell.planes.push(plane.len() as u32);
             shell.bodies.extend(plane.into_iter().map(|placed| placed.body));

@@ -10,7 +10,7 @@ use crate::radio::umts::ovsf::{Spread, Tree};
 use crate::radio::umts::roaming::Power;
 use crate::scenario::cell::Cell;
 use crate::scenario::registry::{Pdcp, Rlc, Transport as Protocol};
-use crate::scenario::types::Scenario;
+use crate::scenario::types::{Flow, Scenario};
 
 use super::{Names, Problems, gateway, loss_faults, name, unique};
 
@@ -29,6 +29,8 @@ const MOST_BITS: u32 = 1 << 30;
 /// Names, channels, and what serves terminals.
 pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     let mut seen = BTreeSet::new();
+    let fault = |flow: &Flow| other_headers(&flow.transport, scenario.profile);
+    let other = scenario.flow.iter().enumerate().find_map(|(n, flow)| Some((n, fault(flow)?)));
     for (i, cell) in scenario.cell.iter().enumerate() {
         name(|| format!("cell[{i}].name"), &cell.name, problems);
         unique(&mut seen, "cells", format!("cell[{i}].name"), &cell.name, problems);
@@ -45,8 +47,9 @@ pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
         problems.fault(format!("cell[{i}].attachment.{}", cell.attachment.name()), cell.attachment.config().check());
         shared_channels(i, cell, problems);
         high_speed(i, cell, scenario.profile, problems);
-        compression(i, cell, scenario, problems);
-        let pdu = rlc.config().pdu_bits();
+        compression(i, cell, scenario.profile, other.as_ref(), problems);
+        // Of a PDU that is wrong itself nothing else is said.
+        let pdu = rlc.config().check().map_or(0, |()| rlc.config().pdu_bits());
         let rates = [("fach", cell.fach), ("rach", cell.rach), ("dch.down", cell.dch.down), ("dch.up", cell.dch.up)];
         for (path, rate) in rates
             .into_iter()
@@ -156,7 +159,8 @@ fn high_speed(i: usize, cell: &Cell, profile: Profile, problems: &mut Problems) 
     for (part, Fault { field, message, expected }) in channel.faults(cell.ues, profile) {
         problems.add(format!("cell[{i}].hs_dsch.{part}{field}"), message, expected);
     }
-    let (largest, pdu) = (channel.largest_block(), rlc.config().pdu_bits());
+    let pdu = rlc.config().check().map_or(0, |()| rlc.config().pdu_bits());
+    let largest = channel.largest_block();
     if hs_dsch::HEADER_BITS + pdu > largest {
         let message = format!("a block of {largest} bits, the largest, carries no PDU of {pdu} bits");
         problems.add(format!("cell[{i}].rlc"), message, "expected smaller PDUs, or a higher category");
@@ -171,22 +175,21 @@ fn high_speed(i: usize, cell: &Cell, profile: Profile, problems: &mut Problems) 
     }
 }
 
-/// Compression of headers: RLC must keep the order, and flows must have the headers of their protocols.
-fn compression(i: usize, cell: &Cell, scenario: &Scenario, problems: &mut Problems) {
+/// Compression of headers: RLC must keep the order, and flows must have the headers of their protocols. `other` is the first that has
+/// not.
+fn compression(i: usize, cell: &Cell, profile: Profile, other: Option<&(usize, String)>, problems: &mut Problems) {
     if matches!(cell.pdcp, Pdcp::None(_)) {
         return;
     }
     let path = format!("cell[{i}].pdcp");
     problems.fault(format!("{path}.{}", cell.pdcp.name()), cell.pdcp.config().check());
-    if matches!(cell.rlc(scenario.profile), Rlc::Am(rlc) if !rlc.in_sequence) {
+    if matches!(cell.rlc(profile), Rlc::Am(rlc) if !rlc.in_sequence) {
         let message = "a header says what has changed since the one before, and RLC does not keep the order";
         problems.add(path.as_str(), message, "expected rlc.am.in_sequence = true, or no compression");
     }
-    for (n, flow) in scenario.flow.iter().enumerate() {
-        if let Some(fault) = other_headers(&flow.transport, scenario.profile) {
-            let message = format!("headers are compressed as they are on the wire, and flow[{n}] {fault}");
-            return problems.add(path, message, "expected profile \"rfc\" and whole headers for it, or no compression");
-        }
+    if let Some((n, fault)) = other {
+        let message = format!("headers are compressed as they are on the wire, and flow[{n}] {fault}");
+        problems.add(path, message, "expected profile \"rfc\" and whole headers for it, or no compression");
     }
 }
 

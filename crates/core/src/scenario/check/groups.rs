@@ -1,19 +1,25 @@
 //! Whether the groups of a scenario make sense.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::Fault;
 use crate::net::simulation::Trees;
 use crate::scenario::diagnostic::shown;
+use crate::scenario::group;
 use crate::scenario::registry::Transport;
 use crate::scenario::types::{Group, Scenario};
 
-use super::{Names, Problems, name, unique};
+use super::{Names, Of, Problems, name, unique};
 
 /// Names, and who listens.
 pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     let mut seen = BTreeSet::new();
-    for (i, group) in scenario.group.iter().enumerate() {
+    let mut flows: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (n, flow) in scenario.flow.iter().enumerate() {
+        flows.entry(&flow.to).or_default().push(n);
+    }
+    for (i, (group, layers)) in scenario.group.iter().zip(group::layers(scenario)).enumerate() {
+        let flows = flows.get(group.name.as_str()).map_or(&[][..], Vec::as_slice);
         name(|| format!("group[{i}].name"), &group.name, problems);
         unique(&mut seen, "groups", format!("group[{i}].name"), &group.name, problems);
         if names.node(&group.name).is_some() {
@@ -28,7 +34,7 @@ pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Prob
                 let message = format!("nobody can be taken out of group {}", shown(&group.name));
                 problems.add(format!("group[{i}].expulsion"), message, "it needs trees = \"signalled\"");
             }
-            for (n, flow) in scenario.flow.iter().enumerate().filter(|(_, flow)| flow.to == group.name) {
+            for (n, flow) in flows.iter().map(|n| (n, &scenario.flow[*n])) {
                 if !matches!(flow.transport, Transport::Tfmcc(_) | Transport::Pgmcc(_)) {
                     let message = format!(
                         "group {} expels, but nobody reports over {}",
@@ -39,8 +45,8 @@ pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Prob
                 }
             }
         }
-        if group.layers(scenario) > 0 {
-            layered(scenario, i, group, problems);
+        if layers > 0 {
+            layered(i, group, flows, problems);
         }
         let everybody: BTreeSet<usize> = names.members(i).iter().copied().collect();
         if everybody.is_empty() {
@@ -67,9 +73,8 @@ pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Prob
 }
 
 /// Whether a group to which a layered session is sent has nothing else.
-fn layered(scenario: &Scenario, i: usize, group: &Group, problems: &mut Problems) {
-    let mut flows = scenario.flow.iter().enumerate().filter(|(_, flow)| flow.to == group.name);
-    if let Some((n, _)) = flows.nth(1) {
+fn layered(i: usize, group: &Group, flows: &[usize], problems: &mut Problems) {
+    if let Some(n) = flows.get(1) {
         let message = format!("group {} has a layered session", shown(&group.name));
         problems.add(format!("flow[{n}].to"), message, "nothing else can be sent to it");
     }
@@ -87,10 +92,10 @@ fn known(group: &Group, names: &Names<'_>, listed: &[String], path: &str, proble
     for (m, member) in listed.iter().enumerate() {
         let nodes = names.called(member);
         if nodes.is_empty() {
-            let (label, note) = names.unknown(member, false);
-            problems.note(format!("{path}[{m}]"), format!("there is no node {}", shown(member)), label, note);
+            let message = format!("there is no node {}", shown(member));
+            problems.unknown(format!("{path}[{m}]"), message, "", (member, Of::Nodes));
         }
-        if !nodes.iter().fold(true, |new, node| seen.insert(*node) && new) {
+        if nodes.iter().filter(|node| !seen.insert(**node)).count() > 0 {
             let message = format!("{} is twice a member of group {}", shown(member), shown(&group.name));
             problems.add(format!("{path}[{m}]"), message, "keep one");
         }

@@ -14,6 +14,9 @@ const MOST_GAINS: u64 = 10_000_000;
 /// The most codes of spreading factor 16 that a shared channel has (3GPP TS 25.211 §5.3.3.13).
 const MOST_CODES: u8 = 15;
 
+/// The most gains that fading draws for a mobile: who has had nothing to receive for long catches up at once.
+const MOST_BLOCKS: u64 = 10_000_000;
+
 /// Names, places, and what is shared.
 pub(super) fn hsdpa(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     let mut seen: BTreeSet<&str> = scenario.cell.iter().map(|cell| cell.name.as_str()).collect();
@@ -24,6 +27,13 @@ pub(super) fn hsdpa(scenario: &Scenario, names: &Names<'_>, problems: &mut Probl
         places(i, hsdpa, problems);
         if let Err((part, Fault { field, message, expected })) = hsdpa.air.check() {
             problems.add(format!("hsdpa[{i}].air.{part}{field}"), message, expected);
+        }
+        if let Some(coherence) = hsdpa.air.fading.as_ref().map(|fading| fading.coherence)
+            && scenario.duration.as_nanos() / MOST_BLOCKS > coherence.as_nanos()
+        {
+            let message = format!("a run of {} with another gain every {coherence}", scenario.duration);
+            let expected = format!("the most is {MOST_BLOCKS} gains");
+            problems.add(format!("hsdpa[{i}].air.fading.coherence"), message, expected);
         }
         problems.fault(format!("hsdpa[{i}].rate_map.{}", hsdpa.rate_map.name()), hsdpa.rate_map.config().check());
         problems.fault(format!("hsdpa[{i}].scheduler.{}", hsdpa.scheduler.name()), hsdpa.scheduler.config().check());

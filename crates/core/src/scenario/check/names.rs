@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::scenario::diagnostic::{listed, nearest};
-use crate::scenario::types::Scenario;
+use crate::scenario::types::{Flow, Scenario};
+
+use super::Of;
 
 /// What names stand for. Nodes are told by their places among all of them.
 pub(super) struct Names<'s> {
@@ -16,12 +18,16 @@ pub(super) struct Names<'s> {
     radios: BTreeMap<&'s str, Vec<usize>>,
     /// Everybody who listens to each group at some time.
     members: Vec<Vec<usize>>,
+    /// Links.
+    links: BTreeSet<&'s str>,
 }
 
 impl<'s> Names<'s> {
     pub fn of(scenario: &'s Scenario) -> Self {
         let groups = scenario.group.iter().enumerate().map(|(i, group)| (group.name.as_str(), i)).collect();
-        let mut names = Self { nodes: scenario.node_names(), groups, radios: BTreeMap::new(), members: Vec::new() };
+        let links = scenario.link.iter().map(|link| link.name.as_str()).collect();
+        let (radios, members) = (BTreeMap::new(), Vec::new());
+        let mut names = Self { nodes: scenario.node_names(), groups, radios, members, links };
         let cells = scenario.cell.iter().map(|cell| (cell.name.as_str(), cell.terminals().collect::<Vec<_>>()));
         let hsdpa = scenario.hsdpa.iter().map(|hsdpa| (hsdpa.name.as_str(), hsdpa.terminals().collect()));
         let mbms = scenario.mbms.iter().map(|mbms| (mbms.name.as_str(), mbms.terminals().collect()));
@@ -70,16 +76,30 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The label and the note for a name that no node, and perhaps no group, has.
-    pub fn unknown(&self, name: &str, groups: bool) -> (String, String) {
-        let groups = || self.groups.keys().copied().filter(move |_| groups);
-        let names = || self.nodes.iter().map(String::as_str).chain(groups());
-        let label = nearest(name, names()).map_or_else(|| "not known".to_owned(), |n| format!("did you mean \"{n}\"?"));
-        let note = if self.nodes.is_empty() {
-            "there are no nodes: links name them with between = [\"a\", \"b\"]".to_owned()
-        } else {
-            format!("known: {}", listed(names()))
+    /// How many flows one stands for.
+    pub fn flows(&self, flow: &Flow) -> usize {
+        let receivers = if self.groups.contains_key(flow.to.as_str()) { 1 } else { self.called(&flow.to).len() };
+        self.called(&flow.from).len() * receivers
+    }
+
+    /// The label and the note for a name that stands for nothing.
+    pub fn unknown(&self, name: &str, of: Of) -> (String, String) {
+        let (nodes, groups) = (self.nodes.iter().map(String::as_str), self.groups.keys().copied());
+        let (known, none): (Vec<&str>, &str) = match of {
+            Of::Nodes => (nodes.collect(), "there are no nodes: links name them with between = [\"a\", \"b\"]"),
+            Of::NodesAndGroups => {
+                (nodes.chain(groups).collect(), "there are no nodes: links name them with between = [\"a\", \"b\"]")
+            }
+            Of::Links => (self.links.iter().copied().collect(), "there are no links"),
         };
+        let near = nearest(name, known.iter().copied());
+        let label = near.map_or_else(|| "not known".to_owned(), |near| format!("did you mean \"{near}\"?"));
+        let note = if known.is_empty() { none.to_owned() } else { format!("known: {}", listed(known)) };
         (label, note)
+    }
+
+    /// Whether there is a link of this name.
+    pub fn is_link(&self, name: &str) -> bool {
+        self.links.contains(name)
     }
 }

@@ -116,6 +116,7 @@ impl CongestionControl for TcpLike {
     }
 
     fn window(&self) -> u64 {
+        debug_assert!(self.cwnd >= 1, "cwnd is at least one packet");
         self.cwnd.into()
     }
 

@@ -162,6 +162,7 @@ impl Receiver {
                 state.dsack = Some((start, end));
             }
         }
+        debug_assert!(state.is_in_order(&self.settings), "blocks lie in order between RCV.NXT and the window's edge");
         // RFC 5681 §4.2: at once for a gap, for what fills one, and for a duplicate.
         state.owed += 1;
         if !new || was_gap || !state.blocks.is_empty() || fin || state.owed >= self.settings.ack_every {
@@ -241,6 +242,13 @@ impl State {
     /// after it.
     fn edge(&self, settings: &Settings) -> u64 {
         self.rcv_nxt.max(FIRST_BYTE) + u64::from(settings.buffer)
+    }
+
+    /// Whether the blocks lie in order, disjoint and not touching, beyond RCV.NXT and inside the window.
+    fn is_in_order(&self, settings: &Settings) -> bool {
+        let inside = self.blocks.back().is_none_or(|block| block.1 <= self.edge(settings));
+        let before = std::iter::once(self.rcv_nxt).chain(self.blocks.iter().map(|block| block.1));
+        inside && before.zip(&self.blocks).all(|(before, &(start, end))| before < start && start < end)
     }
 
     /// Puts `[start, end)`, which ends beyond RCV.NXT, among the blocks, and moves RCV.NXT if it
@@ -364,6 +372,24 @@ impl Endpoint for Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_out_of_order_are_seen() {
+        let settings = Settings::new(&Config::default());
+        let state =
+            |blocks: &[(u64, u64)]| State { rcv_nxt: 10, blocks: blocks.iter().copied().collect(), ..State::default() };
+        assert!(state(&[(11, 12), (13, 20)]).is_in_order(&settings));
+        let beyond = state(&[]).edge(&settings) + 1;
+        for wrong in [
+            [(10, 12), (13, 20)],
+            [(11, 13), (13, 20)],
+            [(13, 20), (11, 12)],
+            [(11, 11), (13, 20)],
+            [(11, 12), (13, beyond)],
+        ] {
+            assert!(!state(&wrong).is_in_order(&settings), "{wrong:?}");
+        }
+    }
 
     /// Segments of any place and length beyond RCV.NXT, beside a map of the bytes that have come.
     #[test]

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Dice, loss};
+use super::Dice;
+use super::links::loss;
 
 /// Writes cell number `i`, whose RNC is one of so many nodes, for a run of `ms` milliseconds. How many terminals it
 /// has. Headers may be `compressed`.
@@ -229,6 +230,7 @@ fn rlc(dice: &mut Dice, ordered: bool) -> String {
             let (discard, max_dat) = (dice.pick(&["max-dat", "reset"]), 1 + dice.below(12));
             format!("am = {{ pdu = \"{pdu} B\", header = \"{header}\", discard = \"{discard}\", max_dat = {max_dat} }}")
         }
+        6 if dice.one_in(2) => "am = { poll = \"periodic\" }".to_owned(),
         6 => format!("am = {{ discard = \"timer\", discard_timer = \"{} ms\" }}", 100 + dice.below(7_400)),
         _ => format!("am = {{ window = {}, in_sequence = {} }}", 1 + dice.below(2047), ordered || dice.one_in(2)),
     }

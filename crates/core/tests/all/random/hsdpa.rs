@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Dice, queue};
+use super::Dice;
+use super::links::queue;
 
 /// Writes radio number `i`, whose wired side is one of so many nodes. How many mobiles it has.
 pub fn hsdpa(dice: &mut Dice, out: &mut String, i: usize, nodes: usize) -> usize {

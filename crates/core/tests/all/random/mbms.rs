@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Dice, loss};
+use super::Dice;
+use super::links::loss;
 
 /// Writes Node B number `i`, whose RNC is one of so many nodes, for a run of `ms` milliseconds. How many terminals it has.
 pub fn mbms(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize) -> usize {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Dice, loss, queue};
+use super::Dice;
+use super::links::{loss, queue};
 
 /// Writes constellation number `i`, with some of so many nodes as its terminals, for a run of `ms` milliseconds.
 pub fn sky(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize) {

@@ -115,8 +115,15 @@ impl Receiver {
         if sn == self.vr_r {
             self.vr_r = self.missing.first_from(sn).unwrap_or(self.vr_h);
         }
+        debug_assert!(self.is_in_window(), "VR(R) is the first PDU that is missing, and VR(H) not beyond VR(MR)");
         self.note(sn, pdu, outcomes);
         opens_gap
+    }
+
+    /// Whether VR(R) to VR(H) lie in the window, and VR(R) is missing unless nothing is (TS 25.322 §9.4).
+    fn is_in_window(&self) -> bool {
+        let first_missing = self.vr_r == self.vr_h || self.missing.contains(self.vr_r);
+        self.vr_r <= self.vr_h && self.vr_h - self.vr_r <= self.window && first_missing
     }
 
     /// Moves the window as the far end asks (§11.6.3). What that leaves: VR(R), and the indicator of the
@@ -133,6 +140,7 @@ impl Receiver {
         if wanted > self.vr_r {
             self.vr_r = self.missing.first_from(wanted).unwrap_or(self.vr_h);
         }
+        debug_assert!(self.is_in_window(), "an order moves the window, and all that is in it");
         self.lose_before(kept, |progress| progress.is_complete(), outcomes);
         self.deliver(outcomes);
         let end = if self.vr_r == wanted && !outdated { end } else { 0 };
@@ -226,5 +234,22 @@ impl Receiver {
                 self.lost += 1;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_that_do_not_fit_are_seen() {
+        let mut receiver = Receiver::new(&Config { window: 4, ..Config::default() });
+        assert!(receiver.is_in_window());
+        receiver.vr_h = 2;
+        assert!(!receiver.is_in_window(), "VR(R) has come");
+        receiver.missing.insert(0);
+        assert!(receiver.is_in_window());
+        receiver.vr_h = 5;
+        assert!(!receiver.is_in_window(), "VR(H) lies beyond VR(MR)");
     }
 }

@@ -150,6 +150,7 @@ impl Sender {
     /// Sends a new PDU, which was planned. Its number.
     #[inline]
     pub fn send_new(&mut self, at: Instant, segment: &Segment) -> u64 {
+        debug_assert!(self.window_is_open(), "no new PDU has the number VT(MS) or a higher one (§11.3.2.2)");
         let sn = self.vt_s();
         self.segmenter.take(segment);
         self.under_way.push_back(Sent { segment: *segment, at, vt_dat: 1, state: State::Waiting });
@@ -225,7 +226,15 @@ impl Sender {
                 }
             }
         }
+        debug_assert!(self.counts_what_waits(), "what may have to be sent again lies in the window");
         reported
+    }
+
+    /// Whether as many PDUs wait as are counted, and all that are due to be sent again are among them.
+    fn counts_what_waits(&self) -> bool {
+        let waiting = (self.vt_a..).zip(&self.under_way).filter(|(_, sent)| sent.state == State::Waiting);
+        let missing = waiting.clone().filter(|(sn, _)| self.missing.contains(*sn));
+        waiting.count() as u64 == self.waiting && missing.count() as u64 == u64::from(self.missing.len())
     }
 
     /// Whether a PDU reported missing has to be sent again, and is not due already.
@@ -358,5 +367,41 @@ impl Sender {
         self.under_way.clear();
         self.missing.clear();
         (self.vt_a, self.waiting, self.discarded_to) = (0, 0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With two PDUs of a window of two under way.
+    fn sender() -> Sender {
+        let mut sender = Sender::new(&Config { window: 2, ..Config::default() });
+        assert!(sender.enqueue(Instant::ZERO, 200));
+        (0..2).for_each(|_| send(&mut sender));
+        sender
+    }
+
+    fn send(sender: &mut Sender) {
+        let segment = sender.segmenter.plan().unwrap();
+        sender.send_new(Instant::ZERO, &segment);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "VT(MS)")]
+    fn its_law_refuses_a_pdu_beyond_the_window() {
+        send(&mut sender());
+    }
+
+    #[test]
+    fn a_wrong_count_of_what_waits_is_seen() {
+        let mut sender = sender();
+        assert!(sender.counts_what_waits());
+        sender.missing.insert(2);
+        assert!(!sender.counts_what_waits(), "it was never sent");
+        sender.missing.clear();
+        sender.waiting = 1;
+        assert!(!sender.counts_what_waits());
     }
 }

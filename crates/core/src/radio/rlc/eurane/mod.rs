@@ -158,9 +158,10 @@ impl LinkArq for Entity {
     }
 
     fn on_timeout(&mut self, now: Instant) {
+        let sends = self.wants_to_send();
         let Sender { ticks, poll_expires, .. } = &mut self.sender;
-        ticks.order(now, poll_expires);
-        ticks.order(now, &mut self.receiver.prohibited);
+        ticks.order(now, poll_expires, sends);
+        ticks.order(now, &mut self.receiver.prohibited, sends);
         self.sender.on_timeout(now);
         self.receiver.on_timeout(now);
     }

@@ -83,6 +83,7 @@ impl Receiver {
             self.totals.duplicates += 1;
         }
         self.advance(outcomes);
+        debug_assert!(!matches!(self.later.front(), Some(Some(_))), "VR(R) has not come");
     }
 
     /// After a PDU with data, or an order to give SDUs up: whether a report is to be sent. While they

@@ -141,6 +141,7 @@ impl Sender {
         } else if let Some(content) = self.sdus.cut(self.pdu, reserve) {
             self.poll_wanted |= self.sdus.is_empty();
             self.totals.new += 1;
+            debug_assert_eq!(self.vt_s, self.vt_a + self.sent.len() as u32, "PDUs from VT(A) to VT(S) are kept");
             self.vt_s += 1;
             self.unacknowledged += 1;
             self.sent.push_back(Sent { content, acknowledged: false, vt_dat: 0 });

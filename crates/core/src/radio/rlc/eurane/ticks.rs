@@ -23,15 +23,17 @@ pub(super) struct Timer {
     pub at: Instant,
     /// The same in EURANE's seconds, if it can end with a tick.
     seconds: Option<f64>,
+    /// Whether its PDU left later than the tick of its interval, as all do there.
+    spaced: bool,
 }
 
 impl Timer {
     /// One that is off.
-    pub const OFF: Self = Self { at: Instant::MAX, seconds: None };
+    pub const OFF: Self = Self { at: Instant::MAX, seconds: None, spaced: false };
 
     /// One that ends before the tick with which it coincides.
     pub fn new(at: Instant) -> Self {
-        Self { at, seconds: None }
+        Self { at, seconds: None, spaced: false }
     }
 }
 
@@ -44,7 +46,7 @@ impl Ticks {
     /// A timer that starts at `from`, with a PDU of this slot.
     pub fn timer(&mut self, slot: &Slot, from: Instant, length: Duration) -> Timer {
         let at = from + length;
-        if slot.at != slot.now {
+        if from != slot.now {
             return Timer::new(at);
         }
         self.begin(slot.tti);
@@ -53,7 +55,10 @@ impl Ticks {
             // The intervals of another channel, of which nothing was said.
             *self = Self { tti: slot.tti, last: slot.now, sum: slot.now.as_secs_f64() };
         }
-        Timer { at, seconds: Some(self.sum + length.as_secs_f64()) }
+        // A PDU that leaves later than its tick takes that off the timer's length.
+        let sent = self.sum + slot.at.since(slot.now).as_secs_f64();
+        let seconds = Some(sent + (length.as_secs_f64() - (sent - self.sum)));
+        Timer { at, seconds, spaced: slot.at != slot.now }
     }
 
     /// From the tick `at` on intervals last `tti`, no longer `former`.
@@ -66,9 +71,10 @@ impl Ticks {
         self.tti = tti;
     }
 
-    /// Puts a timer that ends now off to the moment after the tick of this instant, if EURANE's sums have it so.
-    pub fn order(&mut self, now: Instant, timer: &mut Timer) {
-        if timer.at != now {
+    /// Puts a timer that ends now off to the moment after the tick of this instant, if EURANE's sums have it so. Where PDUs leave later
+    /// than their tick, those of this interval, if there are any, leave behind that moment too.
+    pub fn order(&mut self, now: Instant, timer: &mut Timer, sends: bool) {
+        if timer.at != now || (timer.spaced && sends) {
             return;
         }
         let Some(seconds) = timer.seconds else { return };
@@ -116,7 +122,7 @@ mod tests {
     /// When a timer ends.
     fn end(ticks: &mut Ticks, slot: &Slot, length: u64) -> Instant {
         let mut timer = ticks.timer(slot, slot.at, Duration::from_millis(length));
-        ticks.order(timer.at, &mut timer);
+        ticks.order(timer.at, &mut timer, false);
         timer.at
     }
 
@@ -129,6 +135,14 @@ mod tests {
             let mut ticks = Ticks::new();
             let now = ms(at);
             assert_eq!(end(&mut ticks, &slot(now, 10), 170) > now + Duration::from_millis(170), after, "at {at} ms");
+            // Of a PDU that leaves within its interval the timer of the report ends with a tick likewise (`set_status_prohibit_timer`).
+            let (mut ticks, spaced) = (Ticks::new(), Slot { at: now + Duration::from_micros(20), ..slot(now, 10) });
+            let prohibited = ticks.timer(&spaced, now, Duration::from_millis(170));
+            for sends in [false, true] {
+                let mut timer = prohibited;
+                ticks.order(timer.at, &mut timer, sends);
+                assert_eq!(timer.at > now + Duration::from_millis(170), after && !sends, "at {at} ms");
+            }
             let mut ticks = Ticks::new();
             let later = Slot { at: now + MOMENT, ..slot(now, 10) };
             assert_eq!(end(&mut ticks, &later, 170), later.at + Duration::from_millis(170), "nothing coincides");
@@ -145,7 +159,7 @@ mod tests {
         ticks.change(ms(1_509), short, long);
         let mut timer = ticks.timer(&slot(ms(2_869), 20), ms(2_869), Duration::from_millis(150));
         ticks.change(ms(2_889), long, short);
-        ticks.order(timer.at, &mut timer);
+        ticks.order(timer.at, &mut timer, false);
         assert_eq!(timer.at, ms(3_019) + MOMENT);
     }
 }

@@ -99,6 +99,10 @@ impl LoopsConfig {
             if most < least {
                 return Err(Fault::new(field, "the highest power lies below the least", "expected the least first"));
             }
+            if (most - least).db() / self.inner_step.db() > MOST_STEPS {
+                let message = format!("{} in steps of {}", most - least, self.inner_step);
+                return Err(Fault::new(field, message, format!("expected at most {MOST_STEPS} steps")));
+            }
         }
         Ok(())
     }
@@ -106,6 +110,8 @@ impl LoopsConfig {
 
 /// The chip rate, in hertz (TS 25.213).
 const CHIP_RATE: f64 = 3.84e6;
+/// The most steps of the inner loop from the least power to the highest: a second of slots would do.
+const MOST_STEPS: f64 = 100_000.0;
 /// The target stays so near to where every second block is bad.
 const TARGET_RANGE: Decibel = Decibel::new(10.0);
 

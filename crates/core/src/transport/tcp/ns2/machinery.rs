@@ -281,6 +281,8 @@ impl Machinery {
     /// The window in whole packets (`window()`).
     #[inline]
     pub fn usable(&self) -> i64 {
+        // Below one packet only until the timer expires: ns-2 halves a window of one at a mark.
+        debug_assert!(self.cwnd >= 0.0, "cwnd_ is {}", self.cwnd);
         (self.cwnd as i64 + self.inflation).min(self.window)
     }
 

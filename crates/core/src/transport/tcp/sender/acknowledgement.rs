@@ -22,6 +22,7 @@ impl Sender {
         let c = &mut self.c;
         // Of data, an acknowledgement without the SYN says what one of the SYN alone says.
         let ack = header.ack.max(FIRST_BYTE);
+        debug_assert!(ack <= c.nxt, "nothing is acknowledged that was never sent");
         if ack < c.una || ack > c.nxt {
             return;
         }

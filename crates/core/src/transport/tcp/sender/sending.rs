@@ -41,6 +41,7 @@ impl Sender {
         {
             return Some(Choice::Again(id));
         }
+        debug_assert!(c.window >= u64::from(self.settings.smss), "cwnd is at least one segment");
         c.paced = c.release > now;
         if self.burst == 0 || c.paced {
             return None;
