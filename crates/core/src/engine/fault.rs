@@ -1,4 +1,4 @@
-//! A parameter that makes no sense beside its neighbours, as a configuration finds it.
+//! A parameter that makes no sense beside its neighbours, as a configuration finds it; and how errors quote what was written.
 
 /// What a configuration's check finds wrong. What a single value must be, its type says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,4 +22,23 @@ impl Fault {
     pub fn inside(self, field: &'static str) -> Self {
         Self { message: format!("{}: {}", self.field, self.message), field, ..self }
     }
+}
+
+/// Text of the user's in double quotes, on one line and not too long.
+pub fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut out = String::from("\"");
+    for (i, c) in text.chars().enumerate() {
+        if i == MOST {
+            out.push('…');
+            break;
+        }
+        match c {
+            '\t' | '\n' | '\r' => out.extend(c.escape_default()),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
