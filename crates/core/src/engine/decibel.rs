@@ -7,6 +7,7 @@ use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::fault::shown;
 use super::units::{Unit, quantity, written_as_text};
 
 /// A ratio of powers: 10 log₁₀ of it.
@@ -122,7 +123,7 @@ impl Level {
 fn signed(text: &str, what: &str, example: &str, units: &[Unit]) -> Result<f64, String> {
     let (value, factor) = quantity(text, what, example, units)?;
     if value.abs() > MOST {
-        return Err(format!("{what} of \"{text}\": expected -{MOST} {0} to {MOST} {0}", units[0].0));
+        return Err(format!("{what} of {}: expected -{MOST} {1} to {MOST} {1}", shown(text), units[0].0));
     }
     Ok(value * factor)
 }

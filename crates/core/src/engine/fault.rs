@@ -1,4 +1,4 @@
-//! A parameter that makes no sense beside its neighbours, as a configuration finds it.
+//! A parameter that makes no sense beside its neighbours, as a configuration finds it; and how errors quote what was written.
 
 use std::borrow::Cow;
 
@@ -30,4 +30,23 @@ impl Fault {
     pub fn below(self, path: &str) -> Self {
         Self { field: format!("{path}.{}", self.field).into(), ..self }
     }
+}
+
+/// Text of the user's in double quotes, on one line and not too long.
+pub fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut out = String::from("\"");
+    for (i, c) in text.chars().enumerate() {
+        if i == MOST {
+            out.push('…');
+            break;
+        }
+        match c {
+            '\t' | '\n' | '\r' => out.extend(c.escape_default()),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::fault::shown;
 use super::time::Duration;
 use super::units::{Unit, bounded, quantity, written_as_text};
 
@@ -64,7 +65,7 @@ impl Length {
         let (value, factor) = quantity(text, "a distance", "500 m", &LENGTH_UNITS)?;
         let metres = value * factor;
         if metres.abs() > FARTHEST {
-            return Err(format!("a distance of \"{text}\" is too large: the most is 100000 km"));
+            return Err(format!("a distance of {} is too large: the most is 100000 km", shown(text)));
         }
         Ok(Self(metres))
     }
@@ -122,7 +123,7 @@ impl Angle {
     pub fn parse(text: &str) -> Result<Self, String> {
         let (value, _) = quantity(text, "an angle", "30 deg", &ANGLE_UNITS)?;
         if value.abs() > 360.0 {
-            return Err(format!("an angle of \"{text}\": expected -360 deg to 360 deg"));
+            return Err(format!("an angle of {}: expected -360 deg to 360 deg", shown(text)));
         }
         Ok(Self(value))
     }

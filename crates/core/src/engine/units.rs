@@ -8,6 +8,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::fault::shown;
 use super::time::{Duration, Instant};
 
 /// A data rate in bits per second.
@@ -118,7 +119,7 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
         .map_or(text.len(), |(i, _)| i);
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
     let value: f64 = number.parse().map_err(|_| {
-        format!("\"{text}\" is not {what}: expected a number and a unit ({}), as in \"{example}\"", names())
+        format!("{} is not {what}: expected a number and a unit ({}), as in \"{example}\"", shown(text), names())
     })?;
     if unit.is_empty() {
         return Err(format!("{what} needs a unit: expected one of {}, as in \"{example}\"", names()));
@@ -129,7 +130,8 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
             .find(|u| u.0.eq_ignore_ascii_case(unit))
             .map_or(String::new(), |u| format!("; did you mean \"{}\"?", u.0));
         return Err(format!(
-            "unknown unit \"{unit}\" for {what}: expected one of {}, as in \"{example}\"{nearest}",
+            "unknown unit {} for {what}: expected one of {}, as in \"{example}\"{nearest}",
+            shown(unit),
             names()
         ));
     };
@@ -140,7 +142,7 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
 fn positive(text: &str, what: &str, example: &str, units: &[Unit]) -> Result<(f64, f64), String> {
     let (value, factor) = quantity(text, what, example, units)?;
     if value < 0.0 {
-        return Err(format!("{what} cannot be negative: \"{}\"", text.trim()));
+        return Err(format!("{what} cannot be negative: {}", shown(text.trim())));
     }
     Ok((value, factor))
 }
@@ -161,7 +163,7 @@ pub(super) fn bounded(text: &str, what: &str, example: &str, units: &[Unit], max
     let base = value * factor;
     if base > max {
         let (name, factor) = units.iter().rev().find(|u| u.1 > 0.0 && u.1 <= max).unwrap_or(&units[0]);
-        return Err(format!("{what} of \"{text}\" is too large: the most is {} {name}", max / factor));
+        return Err(format!("{what} of {} is too large: the most is {} {name}", shown(text), max / factor));
     }
     Ok(base)
 }
@@ -200,7 +202,7 @@ impl BitRate {
     pub fn parse(text: &str) -> Result<Self, String> {
         let bps = bounded(text, "a rate", "384 kbit/s", &RATE_UNITS, Self::MAX.0 as f64)?;
         if bps < 1.0 {
-            return Err(format!("a rate must be at least 1 bit/s: \"{text}\""));
+            return Err(format!("a rate must be at least 1 bit/s: {}", shown(text)));
         }
         Ok(Self(libm::round(bps) as u64))
     }
@@ -243,7 +245,7 @@ impl Amount {
             return Bytes::parse(text).map(Self::Bytes);
         }
         if value > 1e12 || value != libm::trunc(value) {
-            return Err(format!("{what} in packets must be a whole number up to 10^12: \"{text}\""));
+            return Err(format!("{what} in packets must be a whole number up to 10^12: {}", shown(text)));
         }
         Ok(Self::Packets(value as u64))
     }

@@ -6,6 +6,8 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet, normalize_untrusted_str};
 use serde::Serialize;
 
+pub use crate::engine::fault::shown;
+
 /// An error in a scenario. [`Diagnostic::render`] shows it with the line that it is about;
 /// its fields serve programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -164,25 +166,6 @@ impl fmt::Display for Path {
         }
         Ok(())
     }
-}
-
-/// Text of the user's in double quotes, on one line and not too long.
-pub fn shown(text: &str) -> String {
-    const MOST: usize = 60;
-    let mut out = String::from("\"");
-    for (i, c) in text.chars().enumerate() {
-        if i == MOST {
-            out.push('…');
-            break;
-        }
-        match c {
-            '\t' | '\n' | '\r' => out.extend(c.escape_default()),
-            c if c.is_control() => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 /// The one of `known` that `name` was probably meant to be.
