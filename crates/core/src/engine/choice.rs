@@ -5,6 +5,7 @@
 //! thing that can be chosen, its name and its `Config`. Registries are made of it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
@@ -44,6 +45,46 @@ impl NameSeed {
                 self.what, self.names[first]
             ))),
         }
+    }
+}
+
+/// Something to choose that the registry does not have: made by another crate, or for one scenario. Whoever builds a scenario in code seats
+/// it where a scenario file has a name.
+pub struct Custom<T: ?Sized> {
+    /// Its name, for tables and messages.
+    pub name: String,
+    /// Its parameters.
+    pub config: Arc<T>,
+}
+
+impl<T: ?Sized> Custom<T> {
+    /// One of this name.
+    pub fn new(name: impl Into<String>, config: Arc<T>) -> Self {
+        Self { name: name.into(), config }
+    }
+
+    /// The error of whoever wants to write it into a scenario file.
+    pub fn unwritten<E: serde::ser::Error>(&self) -> E {
+        E::custom(format!("\"{}\" is made in code: no scenario file can name it", self.name))
+    }
+}
+
+impl<T: ?Sized> Clone for Custom<T> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), config: Arc::clone(&self.config) }
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Custom<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Custom({})", self.name)
+    }
+}
+
+/// Two are the same if they share their parameters.
+impl<T: ?Sized> PartialEq for Custom<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.config, &other.config)
     }
 }
 
@@ -88,7 +129,8 @@ impl Visitor<'_> for NameSeed {
 }
 
 /// Declares a choice: an enum of configurations, each with the name by which it is chosen. With
-/// `as Trait` after the name of what is chosen, `config()` gives the chosen one as `&dyn Trait`.
+/// `as Trait` after the name of what is chosen, `config()` gives the chosen one as `&dyn Trait`, and what has this trait elsewhere can be
+/// chosen as a [`Custom`].
 ///
 /// ```
 /// # use serde::{Deserialize, Serialize};
@@ -115,8 +157,12 @@ macro_rules! choice {
         }
     ) => {
         $crate::choice! {
+            @declare
             $(#[$meta])*
-            $vis enum $name: $what {
+            $vis enum $name: $what [
+                /// One that no scenario file can name: of another crate, or made for one scenario.
+                Custom($crate::engine::choice::Custom<dyn $config_trait>)
+            ] {
                 $($(#[doc = $doc])+ $key => $variant($config),)+
             }
         }
@@ -124,7 +170,10 @@ macro_rules! choice {
         impl $name {
             /// What every configuration that can be chosen here can do.
             pub fn config(&self) -> &dyn $config_trait {
-                match self { $(Self::$variant(config) => config,)+ }
+                match self {
+                    $(Self::$variant(config) => config,)+
+                    Self::Custom(custom) => &*custom.config,
+                }
             }
         }
     };
@@ -134,10 +183,26 @@ macro_rules! choice {
             $($(#[doc = $doc:literal])+ $key:literal => $variant:ident($config:ty),)+
         }
     ) => {
+        $crate::choice! {
+            @declare
+            $(#[$meta])*
+            $vis enum $name: $what [] {
+                $($(#[doc = $doc])+ $key => $variant($config),)+
+            }
+        }
+    };
+    (
+        @declare
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident: $what:literal [$($(#[doc = $custom_doc:literal])+ $custom:ident($custom_type:ty))?] {
+            $($(#[doc = $doc:literal])+ $key:literal => $variant:ident($config:ty),)+
+        }
+    ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         $vis enum $name {
             $($(#[doc = $doc])+ $variant($config),)+
+            $($(#[doc = $custom_doc])+ $custom($custom_type),)?
         }
 
         impl $name {
@@ -145,8 +210,11 @@ macro_rules! choice {
             pub const NAMES: &'static [&'static str] = &[$($key),+];
 
             /// The name of this choice.
-            pub fn name(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $key,)+ }
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Self::$variant(_) => $key,)+
+                    $(Self::$custom(custom) => &custom.name,)?
+                }
             }
         }
 
@@ -188,7 +256,10 @@ macro_rules! choice {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeMap;
                 let mut map = serializer.serialize_map(Some(1))?;
-                match self { $(Self::$variant(config) => map.serialize_entry($key, config)?,)+ }
+                match self {
+                    $(Self::$variant(config) => map.serialize_entry($key, config)?,)+
+                    $(Self::$custom(custom) => return Err(custom.unwritten()),)?
+                }
                 map.end()
             }
         }

@@ -47,7 +47,7 @@ pub trait QueueDiscipline: Timed {
 }
 
 /// The parameters of a queue discipline.
-pub trait QueueConfig {
+pub trait QueueConfig: Send + Sync {
     /// The queue of a transmitter.
     fn build(&self, site: &Site<'_>) -> Queue;
 

@@ -16,7 +16,7 @@ use crate::net::{Agent, Endpoint, NodeId, Seat};
 use crate::profile::Profile;
 
 /// What a flow asks of the network.
-pub trait QosConfig {
+pub trait QosConfig: Send + Sync {
     /// Puts the sending end of a flow behind what asks, polices or marks for it; `stream` is that one's own.
     fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
 

@@ -52,7 +52,7 @@ pub trait LinkArq: Send {
 }
 
 /// The parameters of a link ARQ.
-pub trait ArqConfig {
+pub trait ArqConfig: Send + Sync {
     /// The end of a bearer that sends in a direction. Both its ends are built from the same parameters.
     fn build(&self, sends: Direction) -> Box<dyn LinkArq>;
 

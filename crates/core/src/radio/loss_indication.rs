@@ -9,7 +9,7 @@ use crate::net::indication::{Indication, Marker};
 use crate::net::{FlowId, Packet};
 
 /// The parameters of a rule.
-pub trait IndicationConfig {
+pub trait IndicationConfig: Send + Sync {
     /// The marker of a flow on a bearer.
     fn marker(&self) -> Marker;
 

@@ -15,7 +15,7 @@ use crate::engine::{BitRate, Bytes, Duration, Fault, Instant, Stream};
 use crate::net::Source;
 
 /// The parameters of a source.
-pub trait SourceConfig {
+pub trait SourceConfig: Send + Sync {
     /// The source of a flow that starts at `start`; `stream` is its own.
     fn build(&self, start: Instant, stream: Stream) -> Box<dyn Source>;
 

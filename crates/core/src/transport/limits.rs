@@ -27,3 +27,11 @@ pub fn buffer(buffer: Option<u32>) -> Option<Fault> {
     let fault = || Fault::new("buffer", "without a buffer nothing could be sent", "expected at least 1");
     (buffer == Some(0)).then(fault)
 }
+
+/// How headers differ from those of a standard: they are ns-2's, or smaller than `least` bytes.
+pub fn unlike_the_standard(ns2: bool, header: Option<Bytes>, least: u64) -> Option<String> {
+    if ns2 {
+        return Some("has those of ns-2".to_owned());
+    }
+    header.filter(|header| *header < Bytes::new(least)).map(|header| format!("has headers of {header}"))
+}

@@ -13,7 +13,7 @@ use crate::net::{Agent, Endpoint, Seat};
 use crate::profile::Profile;
 
 /// The parameters of a transport.
-pub trait TransportConfig {
+pub trait TransportConfig: Send + Sync {
     /// The sending end; `stream` is its own.
     fn sender(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
 
@@ -48,6 +48,11 @@ pub trait TransportConfig {
     /// received, or never will be.
     fn can_repeat(&self) -> bool {
         true
+    }
+
+    /// What keeps its headers from being compressed: how they differ from those of its standard.
+    fn header_fault(&self, _profile: Profile) -> Option<String> {
+        None
     }
 
     /// Whether it can send to a group.

@@ -45,6 +45,10 @@ impl TransportConfig for Config {
         false
     }
 
+    fn header_fault(&self, profile: Profile) -> Option<String> {
+        limits::unlike_the_standard(profile.is_ns2() && self.header.is_none(), self.header, 28)
+    }
+
     fn can_multicast(&self) -> bool {
         true
     }

@@ -405,7 +405,7 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
         "transport.tcp.variant = \"newreno\"",
         "transport.tcp = { variant = \"vegas\", congestion.vegas.c = 0.4 }",
         24,
-        &["`c`", "`alpha`"],
+        &["\"c\"", "known: alpha"],
     ),
     (
         "transport.tcp.variant = \"newreno\"",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{BitRate, Bytes, Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
-use crate::transport::TransportConfig;
+use crate::transport::{TransportConfig, limits};
 
 use super::control::Control;
 use super::receiver::Receiver;
@@ -119,6 +119,10 @@ impl TransportConfig for Config {
     /// Nobody tells when all receivers have everything.
     fn can_repeat(&self) -> bool {
         false
+    }
+
+    fn header_fault(&self, profile: Profile) -> Option<String> {
+        limits::unlike_the_standard(profile.is_ns2(), None, 0)
     }
 
     fn can_multicast(&self) -> bool {

@@ -31,7 +31,7 @@ pub trait Controller: Send {
 }
 
 /// The parameters of a subscription controller.
-pub trait ControlConfig {
+pub trait ControlConfig: Send + Sync {
     /// The controller of a receiver of so many layers; `stream` is its own.
     fn build(&self, layers: u32, profile: Profile, stream: Stream) -> Box<dyn Controller>;
 

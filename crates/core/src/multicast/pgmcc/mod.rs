@@ -26,7 +26,7 @@ pub use sender::Sender;
 use crate::engine::{Fault, Stream};
 use crate::net::{Agent, Endpoint, Seat};
 use crate::profile::Profile;
-use crate::transport::TransportConfig;
+use crate::transport::{TransportConfig, limits};
 
 use super::gaps::Classifier;
 
@@ -50,6 +50,10 @@ impl TransportConfig for Config {
 
     fn can_repeat(&self) -> bool {
         false
+    }
+
+    fn header_fault(&self, _profile: Profile) -> Option<String> {
+        limits::unlike_the_standard(false, Some(self.header), 28)
     }
 
     fn can_multicast(&self) -> bool {

@@ -20,7 +20,7 @@ pub use config::Config;
 use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
-use crate::transport::{TransportConfig, half_connection};
+use crate::transport::{TransportConfig, half_connection, limits};
 
 use super::gaps::Classifier;
 use config::Settings;
@@ -52,6 +52,10 @@ impl TransportConfig for Config {
     /// Nobody tells when all receivers have everything.
     fn can_repeat(&self) -> bool {
         false
+    }
+
+    fn header_fault(&self, _profile: Profile) -> Option<String> {
+        limits::unlike_the_standard(false, Some(self.header), 28)
     }
 
     fn can_multicast(&self) -> bool {

@@ -24,7 +24,7 @@ pub trait LossModel: Send {
 }
 
 /// The parameters of a loss model.
-pub trait LossConfig {
+pub trait LossConfig: Send + Sync {
     /// The model for one direction of a link; `stream` is its own.
     fn build(&self, stream: Stream) -> Loss;
 

@@ -13,7 +13,7 @@ pub trait Movement: Send {
 }
 
 /// The parameters of a movement.
-pub trait MovementConfig {
+pub trait MovementConfig: Send + Sync {
     /// The movement of a terminal, which may draw from a stream of its own.
     fn build(&self, stream: Stream) -> Box<dyn Movement>;
 

@@ -19,7 +19,7 @@ use crate::engine::Fault;
 pub use rfc2507::{Coded, Entity};
 
 /// The parameters of a header compression.
-pub trait PdcpConfig {
+pub trait PdcpConfig: Send + Sync {
     /// One end of a bearer; `None`: headers are not compressed.
     fn build(&self) -> Option<Box<Entity>>;
 

@@ -27,7 +27,7 @@ pub struct Grant {
 }
 
 /// The parameters of a rate map.
-pub trait RateMapConfig {
+pub trait RateMapConfig: Send + Sync {
     /// The map.
     fn build(&self) -> Box<dyn RateMap>;
 

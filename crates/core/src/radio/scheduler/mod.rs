@@ -90,7 +90,7 @@ pub struct Candidate {
 }
 
 /// The parameters of a scheduler.
-pub trait SchedulerConfig {
+pub trait SchedulerConfig: Send + Sync {
     /// A scheduler for a cell with slots of this length.
     fn build(&self, slot: Duration) -> Box<dyn Scheduler>;
 

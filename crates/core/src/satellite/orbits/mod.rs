@@ -13,7 +13,7 @@ use super::mesh::Shell;
 pub const MOST_SATELLITES: u32 = 20_000;
 
 /// The parameters of a kind of constellation.
-pub trait OrbitsConfig {
+pub trait OrbitsConfig: Send + Sync {
     /// How many satellites there are.
     fn count(&self) -> u32;
     /// The satellites. Parameters that [`OrbitsConfig::check`] refuses give an empty one.

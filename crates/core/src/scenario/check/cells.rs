@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::{Bytes, Duration, Fault};
+use crate::engine::{Duration, Fault};
 use crate::profile::Profile;
 use crate::radio::umts::hs_dsch;
 use crate::radio::umts::mapping::Transport;
 use crate::radio::umts::ovsf::{Spread, Tree};
 use crate::radio::umts::roaming::Power;
 use crate::scenario::cell::Cell;
-use crate::scenario::registry::{Pdcp, Rlc, Transport as Protocol};
+use crate::scenario::registry::{Pdcp, Rlc};
 use crate::scenario::types::{Flow, Scenario};
 
 use super::{Names, Problems, gateway, loss_faults, name, unique};
@@ -29,7 +29,7 @@ const MOST_BITS: u32 = 1 << 30;
 /// Names, channels, and what serves terminals.
 pub(super) fn cells(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     let mut seen = BTreeSet::new();
-    let fault = |flow: &Flow| other_headers(&flow.transport, scenario.profile);
+    let fault = |flow: &Flow| flow.transport.config().header_fault(scenario.profile);
     let other = scenario.flow.iter().enumerate().find_map(|(n, flow)| Some((n, fault(flow)?)));
     for (i, cell) in scenario.cell.iter().enumerate() {
         name(|| format!("cell[{i}].name"), &cell.name, problems);
@@ -191,21 +191,4 @@ fn compression(i: usize, cell: &Cell, profile: Profile, other: Option<&(usize, S
         let message = format!("headers are compressed as they are on the wire, and flow[{n}] {fault}");
         problems.add(path, message, "expected profile \"rfc\" and whole headers for it, or no compression");
     }
-}
-
-/// What is not on the wire as a protocol has it.
-fn other_headers(transport: &Protocol, profile: Profile) -> Option<String> {
-    let (ns2, header, least) = match transport {
-        Protocol::Tcp(config) => (config.profile.unwrap_or(profile).is_ns2(), config.header, 40),
-        Protocol::Tfrc(config) => (config.profile.unwrap_or(profile).is_ns2(), config.header, 28),
-        Protocol::Udp(config) => (profile.is_ns2() && config.header.is_none(), config.header, 28),
-        Protocol::Dccp(_) => (false, None, 0),
-        Protocol::Tfmcc(config) => (false, Some(config.header), 28),
-        Protocol::Pgmcc(config) => (false, Some(config.header), 28),
-        Protocol::Layered(_) => (profile.is_ns2(), None, 0),
-    };
-    if ns2 {
-        return Some("has those of ns-2".to_owned());
-    }
-    header.filter(|header| *header < Bytes::new(least)).map(|header| format!("has headers of {header}"))
 }

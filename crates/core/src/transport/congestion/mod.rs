@@ -2,7 +2,7 @@
 //!
 //! A controller hears samples, never packets; it owns its window and its pacing rate, and nobody else sets them. Which
 //! segments are lost is decided by the transport. To add one: a file with the algorithm and its parameters, and a line in
-//! the registry below. One made elsewhere, in another crate or for one flow, is seated as a [`Custom`].
+//! the registry below. One made elsewhere, in another crate or for one flow, is seated as a [`Congestion::Custom`].
 
 pub mod cubic;
 pub mod hystart;
@@ -15,9 +15,6 @@ pub mod xcp;
 pub use samples::{
     AckSample, CongestionEvent, CongestionKind, LostSegment, RateSample, Record, Sent, Undo, WindowRule,
 };
-
-use std::fmt;
-use std::sync::Arc;
 
 use crate::choice;
 use crate::engine::{BitRate, Fault, Instant};
@@ -129,27 +126,5 @@ choice! {
         "cubic" => Cubic(cubic::Config),
         /// As routers say (Katabi, Handley, Rohrs 2002): the links need queues of this name.
         "xcp" => Xcp(xcp::Config),
-    }
-}
-
-/// An algorithm that the registry does not have: of another crate, or of one flow.
-#[derive(Clone)]
-pub struct Custom {
-    /// Its name, for tables.
-    pub name: String,
-    /// What makes its controllers.
-    pub config: Arc<dyn CongestionConfig>,
-}
-
-impl fmt::Debug for Custom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Custom({})", self.name)
-    }
-}
-
-/// Two are the same if one maker makes both.
-impl PartialEq for Custom {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.config, &other.config)
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Duration, Fault};
 use crate::profile::Profile;
-use crate::transport::congestion::{self, Congestion, Custom, cubic, vegas, xcp};
+use crate::transport::congestion::{self, Congestion, cubic, vegas, xcp};
 use crate::transport::limits;
 
 use super::recovery::{self, Recovery, fack, newreno, sack, tahoe};
@@ -28,9 +28,6 @@ pub struct Config {
     /// Congestion control, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Congestion>,
-    /// A congestion control that no scenario file can name, in the place of the named one (profile `rfc` only).
-    #[serde(skip)]
-    pub custom: Option<Custom>,
     /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). If the source
     /// chooses another for a connection, what is stated here is the most.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -258,7 +255,7 @@ impl Config {
             (self.variant == Some(Variant::Cubic), "variant", "ns-2's TCP has no CUBIC", STANDARD),
             (self.recovery.as_ref().is_some_and(|one| one.name() != recovery.name()), "recovery", PAIRS, STANDARD),
             (
-                self.custom.is_some() || self.congestion.as_ref().is_some_and(|one| one.name() != congestion.name()),
+                self.congestion.as_ref().is_some_and(|one| one.name() != congestion.name()),
                 "congestion",
                 PAIRS,
                 STANDARD,

@@ -19,7 +19,7 @@ use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
 
-use super::TransportConfig;
+use super::{TransportConfig, limits};
 
 impl TransportConfig for Config {
     fn sender(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
@@ -41,8 +41,7 @@ impl TransportConfig for Config {
             return format!("tcp {}", self.variant.unwrap_or(config::Variant::NewReno).name());
         }
         let (recovery, congestion) = settings::parts(self);
-        let congestion = self.custom.as_ref().map_or(congestion.name(), |custom| &custom.name);
-        format!("tcp {}+{congestion}", recovery.name())
+        format!("tcp {}+{}", recovery.name(), congestion.name())
     }
 
     fn sends_datagrams(&self) -> bool {
@@ -51,6 +50,10 @@ impl TransportConfig for Config {
 
     fn can_reconnect(&self) -> bool {
         true
+    }
+
+    fn header_fault(&self, profile: Profile) -> Option<String> {
+        limits::unlike_the_standard(self.profile.unwrap_or(profile).is_ns2(), self.header, 40)
     }
 
     fn can_multicast(&self) -> bool {

@@ -4,7 +4,7 @@
 use crate::engine::Duration;
 use crate::net::TcpFlags;
 
-use crate::transport::congestion::{Congestion, CongestionControl, Custom, Seat, xcp};
+use crate::transport::congestion::{Congestion, CongestionControl, Seat, xcp};
 
 use super::config::{Config, Handshake, IdleRestart, Spurious, Variant};
 use super::recovery::Recovery;
@@ -25,9 +25,8 @@ pub const FIRST_BYTE: u64 = 1;
 pub struct Settings {
     /// Which segments are lost, and what is resent.
     pub recovery: Recovery,
-    /// How much may be in flight, but for [`Settings::custom`].
+    /// How much may be in flight.
     congestion: Congestion,
-    custom: Option<Custom>,
     /// Whether packets carry XCP's congestion header.
     pub explicit: bool,
     /// SMSS: payload bytes of a full segment.
@@ -78,14 +77,10 @@ impl Settings {
         let smss = stated.unwrap_or(1460);
         let segments = |n: u32| u64::from(n) * u64::from(smss);
         Self {
-            explicit: match &config.custom {
-                Some(custom) => custom.config.is_explicit(),
-                None => congestion.config().is_explicit(),
-            },
+            explicit: congestion.config().is_explicit(),
             sack: recovery.config().reads_sack(),
             recovery,
             congestion,
-            custom: config.custom.clone(),
             smss,
             largest_smss: stated.unwrap_or(u32::MAX),
             header: config.header.map_or(HEADER_BYTES, |b| b.get().min(1 << 20) as u32),
@@ -129,10 +124,7 @@ impl Settings {
             initial_window: self.initial_window,
             initial_ssthresh: self.initial_ssthresh,
         };
-        match &self.custom {
-            Some(custom) => custom.config.build(&seat),
-            None => self.congestion.config().build(&seat),
-        }
+        self.congestion.config().build(&seat)
     }
 
     /// The flags of a SYN; with ECN it is an ECN-setup SYN (RFC 3168 §6.1.1).

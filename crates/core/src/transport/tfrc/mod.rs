@@ -19,7 +19,7 @@ use crate::engine::{Fault, Stream};
 use crate::net::{Endpoint, Seat};
 use crate::profile::Profile;
 
-use super::{TransportConfig, half_connection};
+use super::{TransportConfig, half_connection, limits};
 
 impl TransportConfig for Config {
     fn sender(&self, seat: Seat, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
@@ -53,6 +53,10 @@ impl TransportConfig for Config {
 
     fn sends_datagrams(&self) -> bool {
         false
+    }
+
+    fn header_fault(&self, profile: Profile) -> Option<String> {
+        limits::unlike_the_standard(self.profile.unwrap_or(profile).is_ns2(), self.header, 28)
     }
 
     fn can_multicast(&self) -> bool {

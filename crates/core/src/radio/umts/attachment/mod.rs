@@ -11,7 +11,7 @@ use super::channel::Rate;
 use super::mapping::Transport;
 
 /// The parameters of an attachment.
-pub trait AttachmentConfig {
+pub trait AttachmentConfig: Send + Sync {
     /// The attachment of a cell with these channels and so many terminals.
     fn build(&self, cell: &Cell) -> Box<dyn Attachment>;
 

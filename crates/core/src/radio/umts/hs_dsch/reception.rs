@@ -18,7 +18,7 @@ pub trait Reception: Send {
 }
 
 /// The parameters of reception.
-pub trait ReceptionConfig {
+pub trait ReceptionConfig: Send + Sync {
     /// The model.
     fn build(&self) -> Box<dyn Reception>;
 

@@ -23,7 +23,7 @@ use super::settings::Settings;
 pub const DUP_THRESH: u32 = 3;
 
 /// The parameters of a loss recovery.
-pub trait RecoveryConfig {
+pub trait RecoveryConfig: Send + Sync {
     /// The recovery of a new connection.
     fn build(&self, settings: &Settings) -> Box<dyn LossRecovery>;
 
