@@ -28,6 +28,9 @@ ROOT = Path(__file__).resolve().parents[2]
 #: The frame of a journal's record: mark, lengths of head and body, their CRC-32.
 RECORD = struct.Struct("<8sIQI")
 
+#: The largest scenario file that is read (crates/core/src/scenario/read.rs).
+FILE_BYTES = 16_000_000
+
 #: Events of a short run: fewer than 10^5 packets.
 MOST_EVENTS = 200_000
 
@@ -424,8 +427,10 @@ def one_line(message: str) -> None:
 
 
 def read_again(scenario: _core.Scenario) -> None:
-    """What a scenario expands to says the same."""
+    """What a scenario expands to says the same, if a file may be as large."""
     json_text, toml = scenario.json(), scenario.toml()
+    if max(len(json_text), len(toml)) > FILE_BYTES:
+        return
     for text, form in ((json_text, "json"), (toml, "toml")):
         try:
             again = _core.read(text, "expanded", form).json()
