@@ -17,7 +17,7 @@ use lasthop_core::engine::{BitRate, Bytes, Duration};
 use lasthop_core::net::disciplines::droptail;
 use lasthop_core::profile::Profile;
 use lasthop_core::satellite::handoff;
-use lasthop_core::scenario::constellation::{Constellation, GroundTerminal, Isl};
+use lasthop_core::scenario::media::constellation::{Constellation, GroundTerminal, Isl};
 use lasthop_core::scenario::registry::{Orbits, Queue, Source, Transport};
 use lasthop_core::scenario::run::Run;
 use lasthop_core::scenario::types::{Flow, Group, Link, Scenario};

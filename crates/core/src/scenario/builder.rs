@@ -8,28 +8,14 @@ use crate::engine::{Duration, Instant};
 use crate::measure::totals::FlowInfo;
 use crate::multicast::expulsion::{self, Judge};
 use crate::multicast::membership;
-use crate::net::clock::{Clock, Exact, Ns2};
-use crate::net::discipline::Site;
 use crate::net::guard::Guarded;
-use crate::net::link::Link as LinkMedium;
-use crate::net::loss::Loss;
 use crate::net::simulation::{Group, Part, Trees};
-use crate::net::transmitter::Setup;
-use crate::net::watched::Watched;
-use crate::net::{Address, Agent, Core, End, Endpoint, GroupId, NodeId, Observer, Place, Simulation};
-use crate::radio::hsdpa::Hsdpa;
-use crate::radio::mbms::Mbms;
-use crate::radio::umts::Umts;
-use crate::satellite::Constellation;
+use crate::net::{Address, Agent, Core, Endpoint, GroupId, NodeId, Observer, Place, Simulation};
 
-use super::cell::Cell;
-use super::constellation::{self, SatelliteRoutes};
 use super::group;
-use super::hsdpa;
-use super::mbms;
-use super::registry::{LossModel, Qos, Queue};
-use super::types::{Change, Flow, Link, Scenario};
-use super::umts;
+use super::media::{Radios, Setting, terminals_of};
+use super::registry::Qos;
+use super::types::{Change, Flow, Scenario};
 
 /// A scenario that cannot be built, with the place: `flow[2].to`.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -69,10 +55,7 @@ pub struct Changing {
 /// A name that stands for nothing, and the like.
 pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Built, BuildError> {
     let mut simulation = Simulation::new(seed);
-    // Only links keep ns-2's clock.
-    let no_cells = scenario.cell.is_empty() && scenario.hsdpa.is_empty() && scenario.mbms.is_empty();
-    let no_cells = no_cells && scenario.constellation.is_empty();
-    let ns2_clock = scenario.profile.is_ns2() && no_cells;
+    let ns2_clock = scenario.profile.is_ns2() && scenario.media().all(|(_, medium)| medium.keeps_ns2_clock());
     if ns2_clock {
         simulation.core_mut().follow_ns2_clock();
     }
@@ -81,82 +64,38 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
     }
     let names = scenario.node_names();
     let nodes: Vec<NodeId> = names.iter().map(|name| simulation.add_node(name)).collect();
+    let find = |name: &str| names.binary_search_by(|n| n.as_str().cmp(name)).ok().map(|place| nodes[place]);
     let node = |name: &str, path: &dyn Fn() -> String| {
-        let place = names.binary_search_by(|n| n.as_str().cmp(name)).ok();
-        place
-            .map(|i| nodes[i])
-            .ok_or_else(|| BuildError { path: path(), message: format!("there is no node \"{name}\"") })
+        find(name).ok_or_else(|| BuildError { path: path(), message: format!("there is no node \"{name}\"") })
     };
     let changing: BTreeSet<&str> = scenario.change.iter().map(|change| change.link.as_str()).collect();
     let mut links = BTreeMap::new();
-    for (i, link) in scenario.link.iter().enumerate() {
-        let end = |n: usize| node(&link.between[n], &|| format!("link[{i}].between[{n}]"));
-        let ends = [end(0)?, end(1)?];
-        let changes = changing.contains(link.name.as_str());
-        let added = if ns2_clock {
-            add_link::<Ns2>(&mut simulation, scenario, link, ends, changes)
-        } else {
-            add_link::<Exact>(&mut simulation, scenario, link, ends, changes)
-        };
-        if changes {
-            links.insert(link.name.clone(), added);
-        }
-    }
-    for (i, cell) in scenario.cell.iter().enumerate() {
+    for (entry, medium) in scenario.media() {
         let mut ends = Vec::new();
-        for rnc in cell.rncs() {
-            ends.push(node(rnc, &|| format!("cell[{i}].rnc"))?);
+        for joined in medium.joins() {
+            ends.push(node(joined.name, &|| format!("{entry}.{}", joined.field))?);
         }
-        for terminal in cell.terminals() {
-            ends.push(node(&terminal, &|| format!("cell[{i}].ues"))?);
+        let terminals = terminals_of(medium.name(), medium.terminals());
+        ends.extend(terminals.chain(medium.makes().into_iter().map(|made| made.name)).filter_map(|name| find(&name)));
+        let changes = changing.contains(medium.name());
+        let shows_handovers = changes && scenario.record.handovers;
+        let setting = Setting { profile: scenario.profile, ns2_clock, shows_handovers };
+        let built = medium.build(&mut simulation, &ends, &setting);
+        if changes && let Some(places) = built.directions {
+            links.insert(medium.name().to_owned(), Changing { medium: built.medium, places });
         }
-        add_cell(&mut simulation, scenario, cell, &ends);
-    }
-    for (i, hsdpa) in scenario.hsdpa.iter().enumerate() {
-        let mut ends = vec![node(&hsdpa.node, &|| format!("hsdpa[{i}].node"))?];
-        for terminal in hsdpa.terminals() {
-            ends.push(node(&terminal, &|| format!("hsdpa[{i}].ues"))?);
-        }
-        simulation.add_medium(&ends, |core, component, ends| {
-            Hsdpa::new(component, ends, hsdpa::setup(core, hsdpa, scenario.profile))
-        });
     }
     let served = group::are_served(scenario);
-    for (i, mbms) in scenario.mbms.iter().enumerate() {
-        let mut ends = vec![node(&mbms.rnc, &|| format!("mbms[{i}].rnc"))?];
-        for terminal in mbms.terminals() {
-            ends.push(node(&terminal, &|| format!("mbms[{i}].ues"))?);
-        }
-        simulation.add_medium(&ends, |core, component, ends| {
-            let setup = mbms::setup(core, mbms);
-            Mbms::new(core, component, ends, setup)
-        });
-    }
-    for (i, written) in scenario.constellation.iter().enumerate() {
-        let mut ends = Vec::new();
-        for satellite in written.satellites() {
-            ends.push(node(&satellite, &|| format!("constellation[{i}].orbits"))?);
-        }
-        for terminal in written.terminals() {
-            ends.push(node(terminal, &|| format!("constellation[{i}].terminal"))?);
-        }
-        simulation.add_medium(&ends, |core, component, ends| {
-            let setup = constellation::setup(core, written, scenario.profile);
-            Constellation::new(core, component, ends, setup)
-        });
-        if written.routes == SatelliteRoutes::Packets {
-            simulation.route_every_packet();
-        }
-    }
+    let radios = Radios::of(scenario);
     let mut groups = Vec::new();
     for (i, (group, layers)) in scenario.group.iter().zip(group::layers(scenario)).enumerate() {
         let numbers = |names: Vec<String>| -> Result<Vec<NodeId>, BuildError> {
             names.iter().map(|name| node(name, &|| format!("group[{i}]"))).collect()
         };
-        let area = group.area.iter().flat_map(|name| scenario.nodes_called(name)).collect();
+        let area = group.area.iter().flat_map(|name| radios.called(name)).collect();
         let plain = Group {
-            members: numbers(group.everybody(scenario))?,
-            listening: numbers(group.listening(scenario))?,
+            members: numbers(group.everybody(&radios))?,
+            listening: numbers(group.listening(&radios))?,
             trees: group.trees,
             leave_latency: group.leave_latency,
             area: numbers(area)?,
@@ -168,7 +107,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         groups.push(added);
     }
     let mut switches = Vec::new();
-    for switch in group::switches(scenario) {
+    for switch in group::switches(scenario, &radios) {
         let path = || format!("group[{}]", switch.group);
         switches.push((switch.at, groups[switch.group], node(&switch.node, &path)?, switch.joins));
     }
@@ -183,7 +122,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         scenario.group.iter().zip(0..).map(|(group, n)| (group.name.as_str(), n)).collect();
     let mut flows = Vec::new();
     for (i, written) in scenario.flow.iter().enumerate() {
-        for flow in written.each(scenario) {
+        for flow in radios.flows(written) {
             let from = node(&flow.from, &|| format!("flow[{i}].from"))?;
             let group = by_name.get(flow.to.as_str()).copied();
             let to = match group {
@@ -221,38 +160,6 @@ fn add_session(simulation: &mut Simulation, plain: Group, layers: u32) -> GroupI
         simulation.add_group(Group { part: Part::Layer(session), ..nobody.clone() });
     }
     session
-}
-
-fn add_link<C: Clock>(
-    simulation: &mut Simulation,
-    scenario: &Scenario,
-    link: &Link,
-    ends: [NodeId; 2],
-    changes: bool,
-) -> Changing {
-    let [forward, backward] = setups(simulation.core_mut(), link, scenario);
-    let places = [forward.place, backward.place];
-    let new = |core: &mut Core, component: u32, ends: &[End]| {
-        LinkMedium::<C>::new(core, component, [ends[0], ends[1]], forward, backward)
-    };
-    let medium = if changes && scenario.record.handovers {
-        simulation.add_medium(&ends, |core, component, ends| {
-            let ways = vec![(ends[1], places[0]), (ends[0], places[1])];
-            Watched::new(new(core, component, ends), ways)
-        })
-    } else {
-        simulation.add_medium(&ends, new)
-    };
-    Changing { medium, places }
-}
-
-fn add_cell(simulation: &mut Simulation, scenario: &Scenario, cell: &Cell, ends: &[NodeId]) {
-    simulation.add_medium(ends, |core, component, ends| {
-        let setup = umts::setup(core, component, ends, cell, scenario.profile);
-        let mut medium = Umts::new(core, component, ends, setup);
-        medium.start(core);
-        medium
-    });
 }
 
 /// Between whom a flow goes.
@@ -307,28 +214,6 @@ fn add_flow(simulation: &mut Simulation, scenario: &Scenario, names: &[String], 
         },
     );
     FlowInfo { id, name, from: flow.from.clone(), transport: transport.label(profile), start }
-}
-
-/// The two directions of a link.
-fn setups(core: &mut Core, link: &Link, scenario: &Scenario) -> [Setup; 2] {
-    let reverse = link.reverse.clone().unwrap_or_default();
-    let [a, b] = &link.between;
-    let forward = (link.rate, link.delay, &link.queue, link.loss.as_ref());
-    let backward = (
-        reverse.rate.unwrap_or(link.rate),
-        reverse.delay.unwrap_or(link.delay),
-        reverse.queue.as_ref().unwrap_or(&link.queue),
-        reverse.loss.as_ref(),
-    );
-    let mut setup = |from: &str, to: &str, (rate, delay, queue, loss): (_, _, &Queue, Option<&LossModel>)| {
-        let name = format!("{} {from}>{to}", link.name);
-        let place = core.place(name.clone());
-        let site = Site { name: &name, place, rate, delay, profile: scenario.profile, streams: core.streams() };
-        let queue = queue.config().build(&site);
-        let loss = loss.map_or_else(Loss::default, |model| model.config().build(core.stream(&name, "loss")));
-        Setup { place, rate, delay, reorder: link.reorder, queue, loss }
-    };
-    [setup(a, b, forward), setup(b, a, backward)]
 }
 
 /// What a change of the scenario means for its medium, now. A ramp leaves the rate for later.

@@ -8,6 +8,7 @@ use crate::profile::Profile;
 use crate::transport::tcp;
 
 use super::diagnostic::{Diagnostic, listed, nearest, shown};
+use super::media::Radios;
 use super::registry::Transport;
 use super::types::{Flow, Scenario};
 
@@ -17,11 +18,11 @@ use super::types::{Flow, Scenario};
 /// # Errors
 /// A name that no node has.
 pub fn nodes(scenario: &Scenario, names: &[String]) -> Result<Vec<(NodeId, String)>, Diagnostic> {
-    let known = scenario.node_names();
+    let (known, radios) = (scenario.node_names(), Radios::of(scenario));
     let ends = scenario.flow.iter().flat_map(|flow| {
         let group = scenario.group.iter().find(|group| group.name == flow.to);
-        let members = group.map_or_else(|| scenario.nodes_called(&flow.to), |group| group.everybody(scenario));
-        scenario.nodes_called(&flow.from).into_iter().chain(members)
+        let members = group.map_or_else(|| radios.called(&flow.to), |group| group.everybody(&radios));
+        radios.called(&flow.from).into_iter().chain(members)
     });
     let mut wanted: Vec<String> = if names.is_empty() { ends.collect() } else { names.to_vec() };
     wanted.sort_unstable();
@@ -45,16 +46,9 @@ pub fn nodes(scenario: &Scenario, names: &[String]) -> Result<Vec<(NodeId, Strin
 /// # Errors
 /// If the head of the file cannot be written.
 pub fn capture<W: Write>(scenario: &Scenario, nodes: &[(NodeId, String)], out: W) -> io::Result<Capture<W>> {
-    Capture::new(
-        out,
-        nodes,
-        scenario
-            .flow
-            .iter()
-            .flat_map(|flow| flow.each(scenario))
-            .map(|flow| tcp_flow(&flow, scenario.profile))
-            .collect(),
-    )
+    let radios = Radios::of(scenario);
+    let flows = scenario.flow.iter().flat_map(|flow| radios.flows(flow));
+    Capture::new(out, nodes, flows.map(|flow| tcp_flow(&flow, scenario.profile)).collect())
 }
 
 /// What a capture has to know of a flow.

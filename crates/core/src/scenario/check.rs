@@ -6,31 +6,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::{Duration, Fault, Instant};
-use crate::radio::umts::roaming::Mobility;
 
 use super::diagnostic::{Diagnostic, shown};
+use super::media::Radios;
 use super::read::{Document, Part};
-use super::registry::{LossModel, Queue, Transport};
-use super::types::{Flow, Link, Scenario};
+use super::registry::{LossModel, Transport};
+use super::types::{Flow, Scenario};
 
-mod cells;
-mod constellations;
 mod groups;
-mod hsdpa;
-mod mbms;
+mod media;
 mod names;
 
-use cells::cells;
-use constellations::constellations;
 use groups::groups;
-use hsdpa::hsdpa;
-use mbms::mbms;
+use media::media;
 use names::Names;
 
 /// The most nodes, links, groups, flows or changes.
 const MOST: usize = 1_000_000;
-/// The most terminals of a radio.
-const MOST_TERMINALS: u32 = 100_000;
 /// The largest seed: 2⁵³ − 1, which every JSON reader holds exactly.
 const MAX_SEED: u64 = (1 << 53) - 1;
 /// The longest name.
@@ -46,18 +38,14 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     let scenario = &document.scenario;
     let mut problems = Problems::default();
     totals(scenario, &mut problems);
-    let few = terminals(scenario, &mut problems) && stand_for(scenario, &mut problems);
-    if !(few && constellations::orbits(scenario, &mut problems)) {
+    let few = media::are_countable(scenario, &mut problems) && stand_for(scenario, &mut problems);
+    if !few {
         // Their names may be too many to write down.
         return document.first(problems.0, |_, _| Default::default()).map_or(Ok(()), Err);
     }
     let names = Names::of(scenario);
     nodes(scenario, &mut problems);
-    links(scenario, &names, &mut problems);
-    cells(scenario, &names, &mut problems);
-    hsdpa(scenario, &names, &mut problems);
-    mbms(scenario, &names, &mut problems);
-    constellations(scenario, &mut problems);
+    media(scenario, &names, &mut problems);
     groups(scenario, &names, &mut problems);
     flows(scenario, &names, &mut problems);
     changes(scenario, &names, &mut problems);
@@ -154,18 +142,6 @@ fn unique<'s>(seen: &mut BTreeSet<&'s str>, what: &str, path: String, name: &'s 
     }
 }
 
-/// A node that stands before a radio: there is one, and it is none of the radio's own terminals.
-fn gateway(path: &str, node: &str, radio: &str, names: &Names<'_>, problems: &mut Problems) {
-    name(|| path.to_owned(), node, problems);
-    let Some(place) = names.node(node) else {
-        return problems.unknown(path, format!("there is no node {}", shown(node)), "", (node, Of::Nodes));
-    };
-    if names.terminals(radio).contains(&place) {
-        let message = format!("{} is a terminal of {} itself", shown(node), shown(radio));
-        problems.add(path, message, "expected the node to which the radio is attached");
-    }
-}
-
 fn totals(scenario: &Scenario, problems: &mut Problems) {
     if scenario.name.chars().count() > NAME_CHARS || scenario.name.chars().any(char::is_control) {
         let expected = format!("expected one line of at most {NAME_CHARS} characters");
@@ -181,10 +157,6 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
     }
     for (path, what, count) in [
         ("nodes", "nodes", scenario.nodes.len()),
-        ("link", "links", scenario.link.len()),
-        ("cell", "cells", scenario.cell.len()),
-        ("hsdpa", "radios", scenario.hsdpa.len()),
-        ("mbms", "radios", scenario.mbms.len()),
         ("group", "groups", scenario.group.len()),
         ("flow", "flows", scenario.flow.len()),
         ("change", "changes", single_changes(scenario)),
@@ -195,44 +167,15 @@ fn totals(scenario: &Scenario, problems: &mut Problems) {
     }
 }
 
-/// How many terminals radios have. Says whether that makes sense.
-fn terminals(scenario: &Scenario, problems: &mut Problems) -> bool {
-    let cells = scenario.cell.iter().map(|cell| ("cell", "a cell", cell.ues)).enumerate();
-    let hsdpa = scenario.hsdpa.iter().map(|hsdpa| ("hsdpa", "a radio", hsdpa.ues)).enumerate();
-    let mbms = scenario.mbms.iter().map(|mbms| ("mbms", "a cell", mbms.ues)).enumerate();
-    let (mut all, mut fine) = (0, true);
-    for (i, (of, what, ues)) in cells.chain(hsdpa).chain(mbms) {
-        let path = format!("{of}[{i}].ues");
-        if !(1..=MOST_TERMINALS).contains(&ues) {
-            let message = format!("{what} of {ues} terminals");
-            problems.add(path, message, format!("expected 1 to {MOST_TERMINALS}"));
-            fine = false;
-            continue;
-        }
-        all += ues as usize;
-        if all > MOST {
-            problems.add(path, format!("{all} terminals are too many"), format!("the most is {MOST}"));
-            fine = false;
-        }
-    }
-    fine
-}
-
 /// How many members groups have, and for how many flows, each with its receivers, those that are written stand. Says whether that
 /// makes sense.
 fn stand_for(scenario: &Scenario, problems: &mut Problems) -> bool {
-    let cells = scenario.cell.iter().map(|cell| (cell.name.as_str(), cell.ues));
-    let hsdpa = scenario.hsdpa.iter().map(|hsdpa| (hsdpa.name.as_str(), hsdpa.ues));
-    let mbms = scenario.mbms.iter().map(|mbms| (mbms.name.as_str(), mbms.ues));
-    let terminals: BTreeMap<&str, u32> = cells.chain(hsdpa).chain(mbms).collect();
-    let nodes = |name: &str| {
-        name.strip_suffix(".ue[*]").and_then(|radio| terminals.get(radio)).map_or(1, |&ues| u64::from(ues))
-    };
+    let radios = Radios::of(scenario);
     let mut groups: BTreeMap<&str, u64> = BTreeMap::new();
     let mut all = 0;
     for (i, group) in scenario.group.iter().enumerate() {
         let joining = group.join.iter().flat_map(|join| &join.members);
-        let members = group.members.iter().chain(joining).map(|name| nodes(name)).sum();
+        let members = group.members.iter().chain(joining).map(|name| radios.count(name)).sum();
         groups.insert(&group.name, members);
         all += members;
         if all > MOST as u64 {
@@ -246,7 +189,8 @@ fn stand_for(scenario: &Scenario, problems: &mut Problems) -> bool {
     }
     all = 0;
     for (i, flow) in scenario.flow.iter().enumerate() {
-        all += nodes(&flow.from) * groups.get(flow.to.as_str()).copied().unwrap_or_else(|| nodes(&flow.to));
+        all +=
+            radios.count(&flow.from) * groups.get(flow.to.as_str()).copied().unwrap_or_else(|| radios.count(&flow.to));
         if all > MOST as u64 {
             problems.add(format!("flow[{i}]"), format!("{all} flows are too many"), format!("the most is {MOST}"));
             return false;
@@ -284,11 +228,9 @@ fn record(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
         );
         return;
     }
-    let ues = scenario.cell.iter().map(|cell| cell.ues).chain(scenario.hsdpa.iter().map(|hsdpa| hsdpa.ues));
-    let ues = ues.chain(scenario.mbms.iter().map(|mbms| mbms.ues));
-    let terminals: usize = ues.map(|ues| ues as usize).sum();
+    let rows: usize = scenario.media().map(|(_, medium)| medium.rows()).sum();
     let flows: usize = scenario.flow.iter().map(|flow| names.flows(flow)).sum();
-    let things = (flows + 2 * (scenario.link.len() + terminals)).max(1) as u64;
+    let things = (flows + rows).max(1) as u64;
     let samples = (scenario.duration.as_nanos() / interval.as_nanos()).saturating_mul(things);
     if samples > most {
         let message = format!("record.series would take {samples} samples of links and flows");
@@ -301,45 +243,6 @@ fn nodes(scenario: &Scenario, problems: &mut Problems) {
     for (i, node) in scenario.nodes.iter().enumerate() {
         name(|| format!("nodes[{i}]"), node, problems);
         unique(&mut seen, "nodes", format!("nodes[{i}]"), node, problems);
-    }
-}
-
-fn links(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
-    let mut seen = BTreeSet::new();
-    for (i, link) in scenario.link.iter().enumerate() {
-        name(|| format!("link[{i}].name"), &link.name, problems);
-        unique(&mut seen, "links", format!("link[{i}].name"), &link.name, problems);
-        for (end, node) in link.between.iter().enumerate() {
-            let path = format!("link[{i}].between[{end}]");
-            if scenario.nodes.is_empty() {
-                name(|| path.clone(), node, problems);
-            } else if names.node(node).is_none() {
-                let message = format!("there is no node {} in \"nodes\"", shown(node));
-                problems.unknown(path, message, "", (node, Of::Nodes));
-            }
-        }
-        if link.between[0] == link.between[1] {
-            let message = format!("link {} goes from {} to itself", shown(&link.name), shown(&link.between[0]));
-            problems.add(format!("link[{i}].between"), message, "expected two nodes");
-        }
-        directions(i, link, problems);
-    }
-}
-
-/// What is set in each direction of a link.
-fn directions(i: usize, link: &Link, problems: &mut Problems) {
-    let reverse = link.reverse.as_ref();
-    for (path, queue) in [("queue", Some(&link.queue)), ("reverse.queue", reverse.and_then(|r| r.queue.as_ref()))] {
-        queue_faults(format!("link[{i}].{path}"), queue, problems);
-    }
-    for (path, loss) in [("loss", link.loss.as_ref()), ("reverse.loss", reverse.and_then(|r| r.loss.as_ref()))] {
-        loss_faults(format!("link[{i}].{path}"), loss, problems);
-    }
-}
-
-fn queue_faults(path: String, queue: Option<&Queue>, problems: &mut Problems) {
-    if let Some(queue) = queue {
-        problems.fault(format!("{path}.{}", queue.name()), queue.config().check());
     }
 }
 
@@ -393,8 +296,9 @@ fn single_flows(scenario: &Scenario, problems: &mut Problems) {
         return;
     }
     let mut seen = BTreeSet::new();
+    let radios = Radios::of(scenario);
     for (i, flow) in scenario.flow.iter().enumerate() {
-        for label in flow.each(scenario).iter().map(Flow::label) {
+        for label in radios.flows(flow).iter().map(Flow::label) {
             name(|| format!("flow[{i}]"), &label, problems);
             if seen.contains(&label) {
                 let message = format!("two flows are called {}", shown(&label));
@@ -491,65 +395,15 @@ fn changes(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     }
 }
 
-/// Whether links lead from each flow's sender to its receivers. Links go both ways, so it is
-/// enough that they lie in one part of the network.
+/// Whether media lead from each flow's sender to its receivers. They lead both ways, so it is enough that both lie in one part of the
+/// network.
 fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
-    let mut part: Vec<usize> = (0..names.nodes.len()).collect();
-    fn root(part: &mut [usize], mut node: usize) -> usize {
-        while part[node] != node {
-            part[node] = part[part[node]];
-            node = part[node];
-        }
-        node
-    }
-    for link in &scenario.link {
-        if let [Some(a), Some(b)] = [names.node(&link.between[0]), names.node(&link.between[1])] {
-            let (a, b) = (root(&mut part, a), root(&mut part, b));
-            part[a.max(b)] = a.min(b);
-        }
-    }
-    for (i, cell) in scenario.cell.iter().enumerate() {
-        let Some(rnc) = names.node(&cell.rnc) else { continue };
-        // A terminal's packets come to whichever RNC serves it.
-        for other in cell.rncs() {
-            let Some(place) = names.node(other) else { continue };
-            if root(&mut part, place) != root(&mut part, rnc) {
-                let site = |mobility: &Mobility| mobility.site.iter().position(|s| s.rnc.as_deref() == Some(other));
-                let n = cell.mobility.as_ref().and_then(site).unwrap_or_default();
-                let message = format!("no links lead from {} to {}", shown(&cell.rnc), shown(other));
-                let path = format!("cell[{i}].mobility.site[{n}].rnc");
-                problems.add(path, message, "packets could not be sent there");
-            }
-        }
-        for terminal in cell.terminals().filter_map(|name| names.node(&name)) {
-            let (a, b) = (root(&mut part, rnc), root(&mut part, terminal));
-            part[a.max(b)] = a.min(b);
-        }
-    }
-    let hsdpa = scenario.hsdpa.iter().map(|hsdpa| (&hsdpa.node, hsdpa.terminals().collect::<Vec<_>>()));
-    let mbms = scenario.mbms.iter().map(|mbms| (&mbms.rnc, mbms.terminals().collect()));
-    for (node, terminals) in hsdpa.chain(mbms) {
-        let Some(node) = names.node(node) else { continue };
-        for terminal in terminals.iter().filter_map(|name| names.node(name)) {
-            let (a, b) = (root(&mut part, node), root(&mut part, terminal));
-            part[a.max(b)] = a.min(b);
-        }
-    }
-    for constellation in &scenario.constellation {
-        // Whether satellites stand over a terminal is a matter of time.
-        let ground = constellation.terminals().map(str::to_owned);
-        let mut all = constellation.satellites().chain(ground).filter_map(|name| names.node(&name));
-        let Some(first) = all.next() else { continue };
-        for other in all {
-            let (a, b) = (root(&mut part, first), root(&mut part, other));
-            part[a.max(b)] = a.min(b);
-        }
-    }
+    let mut parts = media::parts(scenario, names, problems);
     for (i, flow) in scenario.flow.iter().enumerate() {
         let Some(&from) = names.called(&flow.from).first() else { continue };
-        let from = root(&mut part, from);
+        let from = parts.root(from);
         for &to in names.ends(&flow.to).iter() {
-            if root(&mut part, to) != from {
+            if parts.root(to) != from {
                 let message = format!("no links lead from {} to {}", shown(&flow.from), shown(&names.nodes[to]));
                 problems.add(format!("flow[{i}].to"), message, "it cannot be reached");
                 break;

@@ -4,21 +4,19 @@
 use serde_json::{Map, Value};
 
 use super::change;
+use super::media::Radios;
 use super::types::Scenario;
 
 /// The scenario with its nodes listed, its flows named and its changes single.
 pub fn resolved(scenario: &Scenario) -> Scenario {
     let mut resolved = scenario.clone();
     resolved.nodes = scenario.node_names();
-    resolved.flow = scenario.flow.iter().flat_map(|flow| flow.each(scenario)).collect();
+    let radios = Radios::of(scenario);
+    resolved.flow = scenario.flow.iter().flat_map(|flow| radios.flows(flow)).collect();
     for flow in &mut resolved.flow {
         flow.name = flow.label();
     }
-    for cell in &mut resolved.cell {
-        cell.rlc = Some(cell.rlc(scenario.profile));
-        cell.queue = Some(cell.queue(scenario.profile));
-        cell.hs_dsch = cell.hs_dsch.as_ref().map(|hs_dsch| hs_dsch.resolved(scenario.profile, cell.iub.delay));
-    }
+    resolved.resolve_media();
     resolved.change = change::expanded(&scenario.change);
     resolved
 }
@@ -26,7 +24,8 @@ pub fn resolved(scenario: &Scenario) -> Scenario {
 /// What it holds, in one line.
 pub fn summary(scenario: &Scenario) -> String {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let flows = scenario.flow.iter().map(|flow| flow.each(scenario).len()).sum();
+    let radios = Radios::of(scenario);
+    let flows = scenario.flow.iter().map(|flow| radios.flows(flow).len()).sum();
     let (links, flows) = (count(scenario.link.len(), "link"), count(flows, "flow"));
     format!("{}, {links}, {flows}, profile {}", scenario.duration, scenario.profile.name())
 }

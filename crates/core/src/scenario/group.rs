@@ -9,6 +9,7 @@ use crate::engine::{Duration, Instant};
 use crate::multicast::expulsion;
 use crate::net::simulation::Trees;
 
+use super::media::Radios;
 use super::types::Scenario;
 
 /// A multicast group. Each of its senders has a tree of its own.
@@ -82,24 +83,23 @@ impl Default for Group {
 
 impl Group {
     /// The nodes that listen from the start.
-    pub(super) fn listening(&self, scenario: &Scenario) -> Vec<String> {
-        self.members.iter().flat_map(|name| scenario.nodes_called(name)).collect()
+    pub(super) fn listening(&self, radios: &Radios<'_>) -> Vec<String> {
+        self.members.iter().flat_map(|name| radios.called(name)).collect()
     }
 
     /// The nodes that listen at some time, each once.
-    pub(super) fn everybody(&self, scenario: &Scenario) -> Vec<String> {
-        let mut all = self.listening(scenario);
+    pub(super) fn everybody(&self, radios: &Radios<'_>) -> Vec<String> {
+        let mut all = self.listening(radios);
         for name in self.join.iter().flat_map(|join| &join.members) {
-            all.extend(scenario.nodes_called(name));
+            all.extend(radios.called(name));
         }
         let mut seen = std::collections::BTreeSet::new();
         all.retain(|name| seen.insert(name.clone()));
         all
     }
 
-    /// Whether its trees may change by messages during the run.
-    fn is_signalled(&self, scenario: &Scenario, layers: u32) -> bool {
-        let stands_still = scenario.change.is_empty() && scenario.cell.is_empty() && scenario.constellation.is_empty();
+    /// Whether its trees may change by messages during the run, in a network that perhaps stands still.
+    fn is_signalled(&self, stands_still: bool, layers: u32) -> bool {
         let never_changes = self.join.is_empty() && self.leave.is_empty() && self.expulsion.is_none() && layers == 0;
         self.trees == Trees::Signalled && !(stands_still && never_changes)
     }
@@ -117,20 +117,24 @@ pub(super) fn layers(scenario: &Scenario) -> Vec<u32> {
 
 /// Whether the nodes need machines for the membership of groups.
 pub(super) fn are_served(scenario: &Scenario) -> bool {
-    scenario.group.iter().zip(layers(scenario)).any(|(group, layers)| group.is_signalled(scenario, layers))
+    if scenario.group.is_empty() {
+        return false;
+    }
+    let stands_still = scenario.change.is_empty() && !scenario.media().any(|(_, medium)| medium.moves());
+    scenario.group.iter().zip(layers(scenario)).any(|(group, layers)| group.is_signalled(stands_still, layers))
 }
 
 /// Who joins and leaves, in the order of time.
-pub(super) fn switches(scenario: &Scenario) -> Vec<Switched> {
+pub(super) fn switches(scenario: &Scenario, radios: &Radios<'_>) -> Vec<Switched> {
     let mut all = Vec::new();
     for (group, (written, layers)) in scenario.group.iter().zip(layers(scenario)).enumerate() {
         if layers > 0 {
             let begin = |node| Switched { at: Instant::ZERO, group, node, joins: true };
-            all.extend(written.listening(scenario).into_iter().map(begin));
+            all.extend(written.listening(radios).into_iter().map(begin));
         }
         for (switches, joins) in [(&written.join, true), (&written.leave, false)] {
             for switch in switches {
-                for node in switch.members.iter().flat_map(|name| scenario.nodes_called(name)) {
+                for node in switch.members.iter().flat_map(|name| radios.called(name)) {
                     all.push(Switched { at: Instant::ZERO + switch.at, group, node, joins });
                 }
             }

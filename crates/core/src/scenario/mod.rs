@@ -3,16 +3,12 @@
 
 pub mod builder;
 pub mod capture;
-pub mod cell;
 pub mod change;
 pub mod check;
-pub mod constellation;
 pub mod diagnostic;
 pub mod expand;
 mod group;
-pub mod hs_dsch;
-pub mod hsdpa;
-pub mod mbms;
+pub mod media;
 mod ramp;
 pub mod read;
 pub mod registry;
@@ -20,7 +16,6 @@ pub mod run;
 pub mod schema;
 mod tree;
 pub mod types;
-mod umts;
 mod wording;
 
 pub use check::check;

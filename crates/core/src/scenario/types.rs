@@ -3,16 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{BitRate, Duration};
+use crate::engine::Duration;
+use crate::engine::choice::Custom;
 use crate::profile::Profile;
 
-use super::cell::Cell;
 pub use super::change::{Change, Repeat};
-use super::constellation::Constellation;
 pub use super::group::{Group, Switch};
-use super::hsdpa::Hsdpa;
-use super::mbms::Mbms;
-use super::registry::{LossModel, Qos, Queue, Source, Transport};
+use super::media::cell::Cell;
+use super::media::constellation::Constellation;
+use super::media::hsdpa::Hsdpa;
+pub use super::media::link::{Link, Reverse};
+use super::media::mbms::Mbms;
+use super::media::{MediumConfig, terminals_of};
+use super::registry::{Qos, Source, Transport};
 
 /// A network, what it carries, what changes, and what to record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +51,9 @@ pub struct Scenario {
     /// Constellations of satellites.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub constellation: Vec<Constellation>,
+    /// Media that no scenario file can name, of other crates. They are built behind the others.
+    #[serde(skip)]
+    pub medium: Vec<Custom<dyn MediumConfig>>,
     /// Multicast groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub group: Vec<Group>,
@@ -75,6 +81,7 @@ impl Default for Scenario {
             hsdpa: Vec::new(),
             mbms: Vec::new(),
             constellation: Vec::new(),
+            medium: Vec::new(),
             group: Vec::new(),
             flow: Vec::new(),
             change: Vec::new(),
@@ -84,19 +91,16 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// The names of all nodes, sorted: those that are declared, or else those that links and cells
-    /// name, and the terminals of cells; satellites and their terminals.
+    /// The names of all nodes, sorted: those that are declared, or else those that media join; and those that media make.
     pub fn node_names(&self) -> Vec<String> {
-        let linked = self.link.iter().flat_map(|link| &link.between).map(String::as_str);
-        let radios = self.cell.iter().flat_map(Cell::rncs).chain(self.hsdpa.iter().map(|hsdpa| hsdpa.node.as_str()));
-        let radios = radios.chain(self.mbms.iter().map(|mbms| mbms.rnc.as_str()));
-        let named = || linked.chain(radios).map(str::to_owned).collect();
-        let mut names: Vec<String> = if self.nodes.is_empty() { named() } else { self.nodes.clone() };
-        names.extend(self.cell.iter().flat_map(Cell::terminals));
-        names.extend(self.hsdpa.iter().flat_map(Hsdpa::terminals));
-        names.extend(self.mbms.iter().flat_map(Mbms::terminals));
-        names.extend(self.constellation.iter().flat_map(Constellation::satellites));
-        names.extend(self.constellation.iter().flat_map(Constellation::terminals).map(str::to_owned));
+        let mut names = self.nodes.clone();
+        for (_, medium) in self.media() {
+            if self.nodes.is_empty() {
+                names.extend(medium.joins().into_iter().map(|joined| joined.name.to_owned()));
+            }
+            names.extend(terminals_of(medium.name(), medium.terminals()));
+            names.extend(medium.makes().into_iter().map(|made| made.name));
+        }
         names.sort_unstable();
         names.dedup();
         names
@@ -108,52 +112,6 @@ impl Flow {
     pub fn label(&self) -> String {
         if self.name.is_empty() { format!("{}>{}", self.from, self.to) } else { self.name.clone() }
     }
-}
-
-/// A point-to-point link between two nodes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// A name for results and changes.
-    pub name: String,
-    /// The two nodes. Forward is from the first to the second.
-    pub between: [String; 2],
-    /// The rate, in both directions.
-    pub rate: BitRate,
-    /// The propagation delay, in both directions. 10 ms.
-    #[serde(default = "default_delay")]
-    pub delay: Duration,
-    /// The queue in front of the link, in both directions. DropTail of 100 packets.
-    #[serde(default = "default_queue")]
-    pub queue: Queue,
-    /// What the link loses of what is sent forward. Nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss: Option<LossModel>,
-    /// Whether a packet may overtake one that was sent before the delay became shorter, as it
-    /// would on a real path. (ns-2: not `avoidReordering_`.)
-    #[serde(default = "yes")]
-    pub reorder: bool,
-    /// What differs on the way back, from the second node to the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse: Option<Reverse>,
-}
-
-/// What differs on the way back.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Reverse {
-    /// The rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<BitRate>,
-    /// The propagation delay.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Duration>,
-    /// The queue.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Queue>,
-    /// What the link loses of what is sent back. Nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<LossModel>,
 }
 
 /// A source, and the transport that carries its data.
@@ -233,22 +191,10 @@ impl Default for Record {
     }
 }
 
-fn default_delay() -> Duration {
-    Duration::from_millis(10)
-}
-
-fn default_queue() -> Queue {
-    Queue::DropTail(Default::default())
-}
-
 fn default_transport() -> Transport {
     Transport::Tcp(Default::default())
 }
 
 fn default_source() -> Source {
     Source::Greedy(Default::default())
-}
-
-fn yes() -> bool {
-    true
 }

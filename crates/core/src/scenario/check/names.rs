@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::scenario::diagnostic::{listed, nearest};
+use crate::scenario::media::terminals_of;
 use crate::scenario::types::{Flow, Scenario};
 
 use super::Of;
@@ -28,12 +29,10 @@ impl<'s> Names<'s> {
         let links = scenario.link.iter().map(|link| link.name.as_str()).collect();
         let (radios, members) = (BTreeMap::new(), Vec::new());
         let mut names = Self { nodes: scenario.node_names(), groups, radios, members, links };
-        let cells = scenario.cell.iter().map(|cell| (cell.name.as_str(), cell.terminals().collect::<Vec<_>>()));
-        let hsdpa = scenario.hsdpa.iter().map(|hsdpa| (hsdpa.name.as_str(), hsdpa.terminals().collect()));
-        let mbms = scenario.mbms.iter().map(|mbms| (mbms.name.as_str(), mbms.terminals().collect()));
-        for (radio, terminals) in cells.chain(hsdpa).chain(mbms) {
-            let places = terminals.iter().filter_map(|name| names.node(name)).collect();
-            names.radios.insert(radio, places);
+        for (_, radio) in scenario.media().filter(|(_, medium)| medium.terminals() > 0) {
+            let terminals = terminals_of(radio.name(), radio.terminals());
+            let places = terminals.filter_map(|name| names.node(&name)).collect();
+            names.radios.insert(radio.name(), places);
         }
         for group in &scenario.group {
             let joining = group.join.iter().flat_map(|join| &join.members);

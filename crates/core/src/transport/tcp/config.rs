@@ -319,7 +319,8 @@ impl Config {
         let zero = counts.into_iter().find(|(_, count)| *count == Some(0));
         let zero = zero
             .map(|(field, _)| Fault::new(field, format!("{field} is zero: nothing would move"), "expected at least 1"));
-        let too_large = !profile.is_ns2() && self.window.is_some_and(|w| u64::from(w).saturating_mul(segment) > MAX_WINDOW);
+        let too_large =
+            !profile.is_ns2() && self.window.is_some_and(|w| u64::from(w).saturating_mul(segment) > MAX_WINDOW);
         let phase = self.boot_time.is_some_and(|t| !(0.0..=1e6).contains(&t));
         let rest = || {
             first([

@@ -1,18 +1,25 @@
-//! Radio cells as data, and their terminals' names.
+//! Cells of UMTS as data. Beside it: what does not make sense, and how the medium's parts are made.
+
+mod faults;
+pub mod hs_dsch;
+mod setup;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{BitRate, Duration};
+use crate::engine::{BitRate, Duration, Fault};
+use crate::net::{NodeId, Simulation};
 use crate::profile::Profile;
+use crate::radio::umts::Umts;
 use crate::radio::umts::channel::{Limit, Order, Rate};
 use crate::radio::umts::cpch;
 use crate::radio::umts::rach::Aloha;
 use crate::radio::umts::roaming::Mobility;
 
-use super::hs_dsch::HsDsch;
-use super::registry::{Attachment, LossIndication, LossModel, Pdcp, Rlc};
-use super::types::{Flow, Scenario};
+use crate::scenario::registry::{Attachment, LossIndication, LossModel, Pdcp, Rlc};
+
+use super::{Around, Built, Faults, Joined, MediumConfig, Setting, countable};
+use hs_dsch::HsDsch;
 
 /// A cell of UMTS between an RNC and terminals (UEs). The terminals are nodes called `NAME.ue[0]`,
 /// `NAME.ue[1]`, …; a flow to or from `NAME.ue[*]` stands for one flow for each of them.
@@ -152,11 +159,6 @@ impl Default for Iub {
 }
 
 impl Cell {
-    /// The names of its terminals.
-    pub fn terminals(&self) -> impl Iterator<Item = String> + '_ {
-        (0..self.ues).map(|n| format!("{}.ue[{n}]", self.name))
-    }
-
     /// The nodes that are its RNCs.
     pub fn rncs(&self) -> Vec<&str> {
         self.mobility.as_ref().map_or_else(|| vec![self.rnc.as_str()], |mobility| mobility.rncs(&self.rnc))
@@ -178,34 +180,54 @@ impl Cell {
     }
 }
 
-impl Scenario {
-    /// The terminals of the radio all of whose terminals `name` stands for.
-    fn all_terminals(&self, name: &str) -> Option<Vec<String>> {
-        let radio = name.strip_suffix(".ue[*]")?;
-        let cell = self.cell.iter().find(|cell| cell.name == radio).map(|cell| cell.terminals().collect());
-        cell.or_else(|| Some(self.hsdpa.iter().find(|hsdpa| hsdpa.name == radio)?.terminals().collect()))
-            .or_else(|| Some(self.mbms.iter().find(|mbms| mbms.name == radio)?.terminals().collect()))
+impl MediumConfig for Cell {
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    /// The nodes that `name` stands for, as the end of a flow.
-    pub fn nodes_called(&self, name: &str) -> Vec<String> {
-        self.all_terminals(name).unwrap_or_else(|| vec![name.to_owned()])
+    fn kind(&self) -> &'static str {
+        "radios"
     }
-}
 
-impl Flow {
-    /// The flows that it stands for: one for each terminal if one of its ends is all terminals of a cell.
-    pub fn each(&self, scenario: &Scenario) -> Vec<Self> {
-        let (from, to) = (scenario.nodes_called(&self.from), scenario.nodes_called(&self.to));
-        if from.len() == 1 && to.len() == 1 {
-            return vec![Self { from: from[0].clone(), to: to[0].clone(), ..self.clone() }];
-        }
-        let pairs = from.iter().flat_map(|from| to.iter().map(move |to| (from.clone(), to.clone())));
-        let named = |(n, (from, to)): (usize, (String, String))| {
-            let name = if self.name.is_empty() { String::new() } else { format!("{}[{n}]", self.name) };
-            Self { name, from, to, ..self.clone() }
-        };
-        pairs.enumerate().map(named).collect()
+    fn joins(&self) -> Vec<Joined<'_>> {
+        let first = Joined::new("rnc", &self.rnc);
+        let site = |rnc: &str| self.mobility.as_ref()?.site.iter().position(|site| site.rnc.as_deref() == Some(rnc));
+        let others = self.rncs().into_iter().skip(1).map(|rnc| {
+            let field = format!("mobility.site[{}].rnc", site(rnc).unwrap_or_default());
+            Joined { linked: true, ..Joined::new(field, rnc) }
+        });
+        std::iter::once(first).chain(others).collect()
+    }
+
+    fn terminals(&self) -> u32 {
+        self.ues
+    }
+
+    fn countable(&self) -> Result<(), Fault> {
+        countable("a cell", self.ues)
+    }
+
+    fn check(&self, around: &Around<'_>, faults: &mut Faults) {
+        self.find_faults(around, faults);
+    }
+
+    fn resolve(&mut self, profile: Profile) {
+        self.rlc = Some(self.rlc(profile));
+        self.queue = Some(self.queue(profile));
+        self.hs_dsch = self.hs_dsch.as_ref().map(|hs_dsch| hs_dsch.resolved(profile, self.iub.delay));
+    }
+
+    fn moves(&self) -> bool {
+        true
+    }
+
+    fn build(&self, simulation: &mut Simulation, ends: &[NodeId], setting: &Setting) -> Built {
+        Built::new(simulation.add_medium(ends, |core, component, ends| {
+            let setup = setup::setup(core, component, ends, self, setting.profile);
+            let mut medium = Umts::new(core, component, ends, setup);
+            medium.start(core);
+            medium
+        }))
     }
 }
 

@@ -10,8 +10,9 @@ use crate::radio::rate_map::{RateMapConfig, cqi};
 use crate::radio::umts::hs_dsch::capacity::Plan;
 use crate::radio::umts::hs_dsch::{Setup, harq};
 
-use super::cell::Cell;
-use super::registry::{Reception, Scheduler};
+use crate::scenario::registry::{Reception, Scheduler};
+
+use super::Cell;
 
 /// A high-speed downlink shared channel (HS-DSCH): one terminal in each slot of 2 ms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

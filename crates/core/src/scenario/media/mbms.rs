@@ -1,19 +1,23 @@
 //! Node Bs of MBMS as data, and from there to their medium's parts.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
-use crate::engine::{BitRate, Duration};
+use crate::engine::{BitRate, Duration, Fault};
 use crate::net::loss::Loss;
-use crate::net::{Core, transmitter};
+use crate::net::{Core, NodeId, Simulation, transmitter};
 use crate::radio::Direction;
 use crate::radio::channel::Losses;
 use crate::radio::mbms::bearer::Sending;
 use crate::radio::mbms::varying::{self, Varying};
-use crate::radio::mbms::{PerWhat, Setup, Terminal, retransmission};
+use crate::radio::mbms::{Mbms as Medium, PerWhat, Setup, Terminal, retransmission};
 
-use super::registry::{LossIndication, LossModel};
+use crate::scenario::registry::{LossIndication, LossModel};
+
+use super::{Around, Built, Faults, Joined, MediumConfig, Setting, countable, terminals_of};
 
 /// A Node B of MBMS (Multimedia Broadcast Multicast Service) between an RNC and terminals. A packet for several terminals crosses
 /// the Iub once; the Node B divides it. The terminals are nodes called `NAME.ue[0]`, `NAME.ue[1]`, …; a flow to or from
@@ -125,15 +129,96 @@ pub struct MbmsTerminal {
     pub uplink_loss: Option<LossModel>,
 }
 
+/// The most attempts to bring a packet over the air.
+const MOST_ATTEMPTS: u32 = 1_000;
+/// The most requests for one packet, and the longest time until the RNC answers one.
+const MOST_REQUESTS: u32 = 1_000;
+const LONGEST_REQUEST: Duration = Duration::from_secs(10);
+
+impl MediumConfig for Mbms {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> &'static str {
+        "radios"
+    }
+
+    fn joins(&self) -> Vec<Joined<'_>> {
+        vec![Joined::new("rnc", &self.rnc)]
+    }
+
+    fn terminals(&self) -> u32 {
+        self.ues
+    }
+
+    fn countable(&self) -> Result<(), Fault> {
+        countable("a cell", self.ues)
+    }
+
+    fn check(&self, _around: &Around<'_>, faults: &mut Faults) {
+        self.check_terminals(faults);
+        self.check_bearers(faults);
+    }
+
+    fn build(&self, simulation: &mut Simulation, ends: &[NodeId], _setting: &Setting) -> Built {
+        Built::new(simulation.add_medium(ends, |core, component, ends| {
+            let setup = setup(core, self);
+            Medium::new(core, component, ends, setup)
+        }))
+    }
+}
+
 impl Mbms {
-    /// The names of its terminals.
-    pub fn terminals(&self) -> impl Iterator<Item = String> + '_ {
-        (0..self.ues).map(|n| format!("{}.ue[{n}]", self.name))
+    /// The losses of all terminals, and of single ones.
+    fn check_terminals(&self, faults: &mut Faults) {
+        for (path, loss) in [("loss", &self.loss), ("uplink_loss", &self.uplink_loss)] {
+            faults.loss(path, loss.as_ref());
+        }
+        let mut seen = BTreeSet::new();
+        for (n, terminal) in self.terminal.iter().enumerate() {
+            let path = format!("terminal[{n}]");
+            if terminal.ue >= self.ues {
+                let message = format!("there is no terminal {} of {}", terminal.ue, self.ues);
+                faults.add(format!("{path}.ue"), message, "terminals are numbered from 0");
+            } else if !seen.insert(terminal.ue) {
+                faults.add(format!("{path}.ue"), format!("terminal {} is named twice", terminal.ue), "keep one");
+            }
+            for (field, loss) in [("loss", &terminal.loss), ("uplink_loss", &terminal.uplink_loss)] {
+                faults.loss(&format!("{path}.{field}"), loss.as_ref());
+            }
+        }
+    }
+
+    /// How often what is sent, and asked for.
+    fn check_bearers(&self, faults: &mut Faults) {
+        if !(1..=MOST_ATTEMPTS).contains(&self.attempts) {
+            let message = format!("{} attempts for each packet", self.attempts);
+            faults.add("attempts", message, format!("expected 1 to {MOST_ATTEMPTS}"));
+        }
+        if self.ptm_threshold == Some(0) {
+            faults.add("ptm_threshold", "a bearer for nobody", "expected 1 or more");
+        }
+        if let Some(indication) = &self.loss_indication {
+            faults.found(&format!("loss_indication.{}", indication.name()), indication.config().check());
+        }
+        if let Some(varying) = &self.varying {
+            faults.found("varying", varying.check(self.rate, self.delay));
+        }
+        let Some(retransmission) = self.retransmission else { return };
+        if !(1..=MOST_REQUESTS).contains(&retransmission.times) {
+            let message = format!("{} requests for a packet", retransmission.times);
+            faults.add("retransmission.times", message, format!("expected 1 to {MOST_REQUESTS}"));
+        }
+        if retransmission.after > LONGEST_REQUEST {
+            let message = format!("a packet is sent again after {}", retransmission.after);
+            faults.add("retransmission.after", message, format!("the most is {LONGEST_REQUEST}"));
+        }
     }
 }
 
 /// The parts of the medium.
-pub(super) fn setup(core: &mut Core, mbms: &Mbms) -> Setup {
+fn setup(core: &mut Core, mbms: &Mbms) -> Setup {
     let queue = |amount| transmitter::Queue::Planned(amount);
     let iub = Direction::BOTH.map(|direction| transmitter::Setup {
         place: core.place(format!("{} iub {}", mbms.name, direction.name())),
@@ -143,7 +228,7 @@ pub(super) fn setup(core: &mut Core, mbms: &Mbms) -> Setup {
         queue: queue(mbms.iub.queue),
         loss: Loss::default(),
     });
-    let names: Vec<String> = mbms.terminals().collect();
+    let names: Vec<String> = terminals_of(&mbms.name, mbms.ues).collect();
     let own = |number: u32| mbms.terminal.iter().find(|terminal| terminal.ue == number);
     let losses = |(number, name): (u32, &String)| {
         let own = own(number);

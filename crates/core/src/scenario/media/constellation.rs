@@ -5,14 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::space::Angle;
 use crate::engine::units::Amount;
-use crate::engine::{BitRate, Duration};
+use crate::engine::{BitRate, Duration, Fault};
 use crate::net::discipline::Site;
 use crate::net::loss::Loss;
-use crate::net::{Core, transmitter};
+use crate::net::{Core, NodeId, Simulation, transmitter};
 use crate::profile::Profile;
 use crate::satellite::{Looks, Sending, Setup, handoff};
 
-use super::registry::{LossModel, Orbits, Queue};
+use crate::scenario::registry::{LossModel, Orbits, Queue};
+
+use super::{Around, Built, Faults, Joined, Made, MediumConfig, Setting};
 
 /// Low-orbit satellites that forward packets to one another and to terminals on the ground. Satellites are nodes called
 /// `NAME.sat[0]`, `NAME.sat[1]`, …, plane by plane; terminals are nodes with names of their own. The rules are those of ns-2's
@@ -131,15 +133,77 @@ impl Constellation {
     pub fn satellites(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.orbits.config().count()).map(|number| self.satellite(number))
     }
+}
 
-    /// The names of its terminals.
-    pub fn terminals(&self) -> impl Iterator<Item = &str> {
-        self.terminal.iter().map(|terminal| terminal.node.as_str())
+impl MediumConfig for Constellation {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> &'static str {
+        "constellations"
+    }
+
+    fn joins(&self) -> Vec<Joined<'_>> {
+        Vec::new()
+    }
+
+    fn makes(&self) -> Vec<Made> {
+        let satellites = self.satellites().map(|name| Made::new("orbits", name));
+        let ground = self.terminal.iter().enumerate();
+        let ground = ground.map(|(n, terminal)| Made::new(format!("terminal[{n}].node"), terminal.node.clone()));
+        satellites.chain(ground).collect()
+    }
+
+    fn countable(&self) -> Result<(), Fault> {
+        self.orbits.config().check().map_err(|fault| fault.below(&format!("orbits.{}", self.orbits.name())))
+    }
+
+    fn check(&self, _around: &Around<'_>, faults: &mut Faults) {
+        faults.found("handoff", self.handoff.check());
+        let satellites = self.orbits.config().count();
+        if self.handoff.initial.is_some_and(|satellite| satellite >= satellites) {
+            let expected = format!("expected a number below {satellites}");
+            faults.add("handoff.initial", "there is no such satellite", expected);
+        }
+        if self.terminal.is_empty() {
+            faults.add("terminal", "nobody is on the ground", "expected one terminal or more");
+        }
+        for (n, terminal) in self.terminal.iter().enumerate() {
+            if terminal.latitude.degrees().abs() > 90.0 {
+                faults.add(format!("terminal[{n}].latitude"), "there is no such place", "expected -90 deg to 90 deg");
+            }
+            faults.queue(&format!("terminal[{n}].queue"), terminal.queue.as_ref());
+        }
+        if !(0.0..=90.0).contains(&self.isl.latitude_limit.degrees()) {
+            faults.add("isl.latitude_limit", "there is no such latitude", "expected 0 deg to 90 deg");
+        }
+        faults.found("isl", handoff::looks_fault(self.isl.interval, self.isl.jitter));
+        let isl = ("isl", &self.isl.queue, &self.isl.loss);
+        let ground = [("up", &self.up), ("down", &self.down)].map(|(at, link)| (at, &link.queue, &link.loss));
+        for (at, queue, loss) in std::iter::once(isl).chain(ground) {
+            faults.queue(&format!("{at}.queue"), Some(queue));
+            faults.loss(&format!("{at}.loss"), loss.as_ref());
+        }
+    }
+
+    fn moves(&self) -> bool {
+        true
+    }
+
+    fn build(&self, simulation: &mut Simulation, ends: &[NodeId], setting: &Setting) -> Built {
+        if self.routes == SatelliteRoutes::Packets {
+            simulation.route_every_packet();
+        }
+        Built::new(simulation.add_medium(ends, |core, component, ends| {
+            let setup = setup(core, self, setting.profile);
+            crate::satellite::Constellation::new(core, component, ends, setup)
+        }))
     }
 }
 
 /// The parts of the medium.
-pub(super) fn setup(core: &mut Core, constellation: &Constellation, profile: Profile) -> Setup {
+fn setup(core: &mut Core, constellation: &Constellation, profile: Profile) -> Setup {
     let shell = constellation.orbits.config().shell();
     let Constellation { name, isl, up, down, .. } = constellation;
     let mut make = |name: String, rate: BitRate, queue: &Queue, loss: Option<&LossModel>| {

@@ -15,14 +15,15 @@ use crate::radio::umts::roaming::{Area, Mobility, Power};
 use crate::radio::umts::utran::Utran;
 use crate::radio::umts::{Setup, attachment};
 
-use super::cell::Cell;
-use super::hs_dsch;
-use super::registry::LossModel;
+use crate::scenario::media::terminals_of;
+use crate::scenario::registry::LossModel;
+
+use super::{Cell, hs_dsch};
 
 /// The set-up of a medium whose wake-ups come to `component`; `ends` are the RNCs and the terminals.
 pub(super) fn setup(core: &mut Core, component: u32, ends: &[End], cell: &Cell, profile: Profile) -> Setup {
     let (rlc, pdcp) = (cell.rlc(profile), cell.pdcp.clone());
-    let terminals: Vec<String> = cell.terminals().collect();
+    let terminals: Vec<String> = terminals_of(&cell.name, cell.ues).collect();
     let places: Vec<[Place; 2]> = terminals
         .iter()
         .map(|name| Direction::BOTH.map(|direction| core.place(format!("{name} {}", direction.name()))))

@@ -4,17 +4,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
-use crate::engine::{BitRate, Duration, Length};
-use crate::net::Core;
+use crate::engine::{BitRate, Duration, Fault, Length};
 use crate::net::discipline::Site;
 use crate::net::disciplines::inner::asked;
+use crate::net::{Core, NodeId, Simulation};
 use crate::profile::Profile;
 use crate::radio::hsdpa::air::{self, Air, Scene, Serving};
 use crate::radio::hsdpa::medium::SLOT;
-use crate::radio::hsdpa::{Setup, Split, Terminal, layout};
+use crate::radio::hsdpa::{Hsdpa as Medium, Setup, Split, Terminal, layout};
 use crate::radio::quality::Quality;
 
-use super::registry::{Queue, RateMap, Scheduler};
+use crate::scenario::registry::{Queue, RateMap, Scheduler};
+
+use super::{Around, Built, Faults, Joined, MediumConfig, Setting, countable, terminals_of};
 
 /// Cells of HSDPA around a centre, with mobiles that stand still. The mobiles are nodes called `NAME.ue[0]`, `NAME.ue[1]`, …; a
 /// flow to or from `NAME.ue[*]` stands for one flow for each of them. The model and its defaults are those of Landström,
@@ -67,16 +69,95 @@ pub struct Hsdpa {
     pub uplink_delay: Duration,
 }
 
+/// The most rings of cells, and the most gains between mobiles and sites.
+const MOST_RINGS: u32 = 10;
+const MOST_GAINS: u64 = 10_000_000;
+/// The most codes of spreading factor 16 that a shared channel has (3GPP TS 25.211 §5.3.3.13).
+const MOST_CODES: u8 = 15;
+
+/// The most gains that fading draws for a mobile: who has had nothing to receive for long catches up at once.
+const MOST_BLOCKS: u64 = 10_000_000;
+
+impl MediumConfig for Hsdpa {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> &'static str {
+        "radios"
+    }
+
+    fn joins(&self) -> Vec<Joined<'_>> {
+        vec![Joined::new("node", &self.node)]
+    }
+
+    fn terminals(&self) -> u32 {
+        self.ues
+    }
+
+    fn countable(&self) -> Result<(), Fault> {
+        countable("a radio", self.ues)
+    }
+
+    fn check(&self, around: &Around<'_>, faults: &mut Faults) {
+        self.check_places(faults);
+        if let Err((part, fault)) = self.air.check() {
+            faults.add(format!("air.{part}{}", fault.field), fault.message, fault.expected);
+        }
+        let duration = around.scenario.duration;
+        if let Some(coherence) = self.air.fading.as_ref().map(|fading| fading.coherence)
+            && duration.as_nanos() / MOST_BLOCKS > coherence.as_nanos()
+        {
+            let message = format!("a run of {duration} with another gain every {coherence}");
+            faults.add("air.fading.coherence", message, format!("the most is {MOST_BLOCKS} gains"));
+        }
+        faults.found(&format!("rate_map.{}", self.rate_map.name()), self.rate_map.config().check());
+        faults.found(&format!("scheduler.{}", self.scheduler.name()), self.scheduler.config().check());
+        faults.queue("queue", Some(&self.queue));
+        self.check_shares(faults);
+    }
+
+    fn build(&self, simulation: &mut Simulation, ends: &[NodeId], setting: &Setting) -> Built {
+        Built::new(
+            simulation.add_medium(ends, |core, component, ends| {
+                Medium::new(component, ends, setup(core, self, setting.profile))
+            }),
+        )
+    }
+}
+
 impl Hsdpa {
-    /// The names of its mobiles.
-    pub fn terminals(&self) -> impl Iterator<Item = String> + '_ {
-        (0..self.ues).map(|n| format!("{}.ue[{n}]", self.name))
+    /// How many cells there are, and how large these are.
+    fn check_places(&self, faults: &mut Faults) {
+        if self.rings > MOST_RINGS {
+            faults.add("rings", format!("{} rings of cells", self.rings), format!("expected 0 to {MOST_RINGS}"));
+        } else if u64::from(self.ues) * u64::from(3 * self.rings * (self.rings + 1) + 1) > MOST_GAINS {
+            let message = format!("{} mobiles that see {} rings of cells", self.ues, self.rings);
+            faults.add("rings", message, "expected fewer of one or the other");
+        }
+        if self.radius.metres() <= 0.0 {
+            faults.add("radius", format!("cells with a radius of {}", self.radius), "expected more than 0 m");
+        }
+    }
+
+    /// How a slot is shared.
+    fn check_shares(&self, faults: &mut Faults) {
+        if !(1..=MOST_CODES).contains(&self.codes) {
+            let message = format!("a shared channel of {} codes", self.codes);
+            faults.add("codes", message, format!("expected 1 to {MOST_CODES}"));
+        }
+        if self.users == 0 {
+            faults.add("users", "a slot for nobody", "expected 1 or more");
+        }
+        if self.attempts == Some(0) {
+            faults.add("attempts", "a block that is never sent", "expected 1 or more");
+        }
     }
 }
 
 /// The parts of the medium.
-pub(super) fn setup(core: &mut Core, hsdpa: &Hsdpa, profile: Profile) -> Setup {
-    let names: Vec<String> = hsdpa.terminals().collect();
+fn setup(core: &mut Core, hsdpa: &Hsdpa, profile: Profile) -> Setup {
+    let names: Vec<String> = terminals_of(&hsdpa.name, hsdpa.ues).collect();
     let sites = layout::sites(hsdpa.rings, hsdpa.radius);
     let scene = Scene { sites: &sites, radius: hsdpa.radius, serving: hsdpa.serving, mobiles: &names };
     let air = Air::new(&hsdpa.air, &scene, core.streams());
