@@ -19,7 +19,7 @@ use lasthop_core::profile::Profile;
 use lasthop_core::satellite::handoff;
 use lasthop_core::scenario::media::constellation::{Constellation, GroundTerminal, Isl};
 use lasthop_core::scenario::registry::{Orbits, Queue, Source, Transport};
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::{Flow, Group, Link, Scenario};
 use lasthop_core::traffic::{cbr, greedy};
 use lasthop_core::transport::{tcp, udp};
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "w4" => sky(&options),
         other => return Err(format!("unknown workload \"{other}\"\n{USAGE}").into()),
     };
-    let mut run = Run::new(&scenario, 1, None)?;
+    let mut run = Session::new(&scenario, 1, None)?;
     drop(scenario);
     let built = cpu_seconds();
     run.complete()?;

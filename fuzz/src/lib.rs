@@ -4,7 +4,7 @@ use lasthop_core::net::simulation::Progress;
 use lasthop_core::scenario::check::check;
 use lasthop_core::scenario::diagnostic::Diagnostic;
 use lasthop_core::scenario::read::Document;
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{expand, read};
 
 /// The most events of a run. An input has to take less than a millisecond to be worth its time.
@@ -32,7 +32,7 @@ pub fn exercise(document: Result<Document, Diagnostic>) {
     if radios + scenario.link.len() + scenario.flow.len() + scenario.change.len() + ues > PARTS {
         return;
     }
-    let mut run = match Run::new(scenario, scenario.seed, None) {
+    let mut run = match Session::new(scenario, scenario.seed, None) {
         Ok(run) => run,
         Err(error) => return one_line(&error.message),
     };

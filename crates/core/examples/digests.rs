@@ -6,7 +6,7 @@
 mod random;
 
 use lasthop_core::measure::table::{Column, Table};
-use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::session::{Results, Session};
 use lasthop_core::scenario::{check, read};
 
 use random::{Dice, scenario};
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let document = read::json(&text, "case").and_then(|document| check(&document).map(|()| document))?;
         let mut scenario = document.scenario;
         (scenario.record.packets, scenario.record.variables, scenario.record.state) = (true, true, true);
-        let mut run = Run::new(&scenario, scenario.seed, None)?;
+        let mut run = Session::new(&scenario, scenario.seed, None)?;
         match run.complete() {
             Ok(()) => println!("{case} {:016x}", digest(&run.finish())),
             Err(error) => println!("{case} {error}"),

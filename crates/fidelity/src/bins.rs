@@ -10,7 +10,7 @@ use std::path::Path;
 use lasthop_core::engine::Instant;
 use lasthop_core::net::simulation::Progress;
 use lasthop_core::net::{Observation, Observer, TcpFlags};
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 
 use crate::build::{self, FORWARD, Obstacle};
 use crate::families::Outcomes;
@@ -94,7 +94,7 @@ fn run(network: &Network, bins: usize) -> Result<Results, Outcome> {
         Obstacle::Wrong(why) => Outcome::Failed(why),
     })?;
     let failed = |e: &dyn std::fmt::Display| Outcome::Failed(e.to_string());
-    let mut run = Run::new(&scenario, 1, Some(Box::new(Arrivals::default()))).map_err(|e| failed(&e))?;
+    let mut run = Session::new(&scenario, 1, Some(Box::new(Arrivals::default()))).map_err(|e| failed(&e))?;
     let mut queue = QueueLength::default();
     while run.advance(1).map_err(|e| failed(&e))? == Progress::Paused {
         queue.look(run.simulation());

@@ -11,7 +11,7 @@ use std::path::Path;
 use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::net::simulation::Progress;
 use lasthop_core::net::{FlowId, Histogram, Place, Probe, Simulation, What};
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::Scenario;
 
 use crate::build::{self, BOTTLENECK, Obstacle};
@@ -135,7 +135,7 @@ fn run(
     letters: &BTreeSet<char>,
 ) -> Result<Events, String> {
     let failed = |e: &dyn std::fmt::Display| e.to_string();
-    let mut run = Run::new(scenario, 1, Some(Box::new(Watcher::default()))).map_err(|e| failed(&e))?;
+    let mut run = Session::new(scenario, 1, Some(Box::new(Watcher::default()))).map_err(|e| failed(&e))?;
     let mut samples = Samples::new(network);
     if letters.contains(&'X') {
         samples.look(run.simulation());

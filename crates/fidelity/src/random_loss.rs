@@ -7,7 +7,7 @@
 //! phase of the sender's clock, which the index does not give, is drawn several times for each.
 
 use lasthop_core::engine::Duration;
-use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::session::{Results, Session};
 
 use crate::build::{self, Obstacle};
 use crate::families::Outcomes;
@@ -102,7 +102,7 @@ fn run(family: &RandomLoss, summary: &Summary, seed: u32, phase: u64) -> Result<
     })?;
     scenario.record.series = Some(SAMPLE_INTERVAL);
     let mut run =
-        Run::new(&scenario, u64::from(seed) * PHASES + phase, None).map_err(|e| Outcome::Failed(e.to_string()))?;
+        Session::new(&scenario, u64::from(seed) * PHASES + phase, None).map_err(|e| Outcome::Failed(e.to_string()))?;
     run.complete().map_err(|e| Outcome::Failed(e.to_string()))?;
     let results = run.finish();
     let flows = results.table("flows").ok_or_else(|| Outcome::Failed("there is no table of flows".to_owned()))?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lasthop_core::engine::Instant;
 use lasthop_core::net::{Header, LayeredHeader, Observation, Observer, Variable};
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::Scenario;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -232,7 +232,7 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
 
 /// One run: the values of the columns.
 fn run(described: &Described, scenario: &Scenario, seed: u64) -> Result<[f64; COLUMNS.len()], String> {
-    let mut run = Run::new(scenario, seed, Some(Box::new(Looker { warm: described.warm, ..Looker::default() })))
+    let mut run = Session::new(scenario, seed, Some(Box::new(Looker { warm: described.warm, ..Looker::default() })))
         .map_err(|error| error.to_string())?;
     run.complete().map_err(|error| error.to_string())?;
     let observer = run.finish().observer.ok_or("nobody has looked")?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lasthop_core::engine::Instant;
 use lasthop_core::net::{Address, NodeId, Observation, Observer};
-use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::session::{Results, Session};
 use lasthop_core::scenario::types::Scenario;
 use lasthop_core::scenario::{Document, check};
 use serde::Deserialize;
@@ -147,7 +147,7 @@ fn one(folder: &Path, described: &Described) -> Result<Outcome, String> {
         return Err("the number of handoffs is not that of the description".to_owned());
     }
     let scenario = scenario(described, &theirs)?;
-    let mut run = Run::new(&scenario, 1, Some(Box::<Paths>::default())).map_err(|error| error.to_string())?;
+    let mut run = Session::new(&scenario, 1, Some(Box::<Paths>::default())).map_err(|error| error.to_string())?;
     run.complete().map_err(|error| error.to_string())?;
     let mut results = run.finish();
     let observer = results.observer.take().ok_or("nobody has looked")?;

@@ -10,7 +10,7 @@ use lasthop_core::net::Observer;
 use lasthop_core::net::simulation::Progress;
 use lasthop_core::scenario::capture;
 use lasthop_core::scenario::read::Document;
-use lasthop_core::scenario::run::Run as CoreRun;
+use lasthop_core::scenario::session::Session as CoreSession;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 

@@ -295,24 +295,22 @@ pub fn drops(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
 /// The table `state`: a row for each value that links, endpoints and signalling machines keep.
 pub fn state(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let mut rows = State::default();
-    let see = |part: &Part| rows.add(part.what.map_or("", What::name), &part.name, "", part);
-    part::each(|probe| simulation.sample_media(probe), see);
+    rows.add_media(simulation, |_| true);
     for flow in flows {
-        let sender = Part::of_sender(simulation, flow.id);
-        rows.add("sender", &flow.name, &flow.from, &sender);
-        let see = |receiver: &Part| rows.add("receiver", &flow.name, &receiver.name, receiver);
-        part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
+        rows.add_flow(simulation, flow);
     }
     part::each(|probe| simulation.sample_agents(probe), |agent| rows.add("agent", "", &agent.name, agent));
-    Table {
-        columns: vec![
-            ("kind", rows.kind.column()),
-            ("name", rows.name.column()),
-            ("node", rows.node.column()),
-            ("quantity", rows.quantity.column()),
-            ("value", Column::Float(rows.value)),
-        ],
+    rows.table()
+}
+
+/// The rows of the table `state` that concern what is called `name`: a flow, or a part of a medium.
+pub fn state_of(simulation: &Simulation, flows: &[FlowInfo], name: &str) -> Table {
+    let mut rows = State::default();
+    rows.add_media(simulation, |part| part == name);
+    for flow in flows.iter().filter(|flow| flow.name == name) {
+        rows.add_flow(simulation, flow);
     }
+    rows.table()
 }
 
 /// The rows of the table `state`.
@@ -326,6 +324,34 @@ struct State {
 }
 
 impl State {
+    fn add_media(&mut self, simulation: &Simulation, wanted: impl Fn(&str) -> bool) {
+        let see = |part: &Part| {
+            if wanted(&part.name) {
+                self.add(part.what.map_or("", What::name), &part.name, "", part);
+            }
+        };
+        part::each(|probe| simulation.sample_media(probe), see);
+    }
+
+    fn add_flow(&mut self, simulation: &Simulation, flow: &FlowInfo) {
+        let sender = Part::of_sender(simulation, flow.id);
+        self.add("sender", &flow.name, &flow.from, &sender);
+        let see = |receiver: &Part| self.add("receiver", &flow.name, &receiver.name, receiver);
+        part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
+    }
+
+    fn table(self) -> Table {
+        Table {
+            columns: vec![
+                ("kind", self.kind.column()),
+                ("name", self.name.column()),
+                ("node", self.node.column()),
+                ("quantity", self.quantity.column()),
+                ("value", Column::Float(self.value)),
+            ],
+        }
+    }
+
     fn add(&mut self, kind: &str, name: &str, node: &str, part: &Part) {
         for (quantity, value) in part.all() {
             self.kind.push(kind);

@@ -35,11 +35,11 @@ pub struct Built {
     pub flows: Vec<FlowInfo>,
     /// Who joins and leaves groups: when, and whether it joins; the first one last.
     pub switches: Vec<(Instant, GroupId, NodeId, bool)>,
-    /// Those links that change, by name.
+    /// The links, by name.
     pub links: BTreeMap<String, Changing>,
 }
 
-/// A link that changes during the run.
+/// A link, to be changed during the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Changing {
     /// Its medium.
@@ -77,11 +77,10 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         }
         let terminals = terminals_of(medium.name(), medium.terminals());
         ends.extend(terminals.chain(medium.makes().into_iter().map(|made| made.name)).filter_map(|name| find(&name)));
-        let changes = changing.contains(medium.name());
-        let shows_handovers = changes && scenario.record.handovers;
+        let shows_handovers = scenario.record.handovers && changing.contains(medium.name());
         let setting = Setting { profile: scenario.profile, ns2_clock, shows_handovers };
         let built = medium.build(&mut simulation, &ends, &setting);
-        if changes && let Some(places) = built.directions {
+        if let Some(places) = built.directions {
             links.insert(medium.name().to_owned(), Changing { medium: built.medium, places });
         }
     }

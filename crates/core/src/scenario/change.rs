@@ -68,6 +68,9 @@ pub struct Repeat {
     pub times: u64,
 }
 
+/// What a change may change, for who finds that it changes nothing.
+pub const EXPECTED: &str = "expected rate, delay, up, loss, in_flight, queue, interruption or overlap";
+
 impl Change {
     /// A change of the link `link` at `at` that leaves everything as it is.
     pub fn new(at: Duration, link: &str) -> Self {

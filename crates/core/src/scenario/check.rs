@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::{Duration, Fault, Instant};
 
+use super::change::EXPECTED;
 use super::diagnostic::{Diagnostic, shown};
 use super::media::Radios;
 use super::read::{Document, Part};
@@ -379,8 +380,7 @@ fn changes(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
         }
         if change.is_nothing() {
             let message = format!("the change of link {} changes nothing", shown(&change.link));
-            let expected = "expected rate, delay, up, loss, in_flight, queue, interruption or overlap";
-            problems.add(format!("change[{i}]"), message, expected);
+            problems.add(format!("change[{i}]"), message, EXPECTED);
         }
         problems.fault(format!("change[{i}]"), change.check());
         let last = change.instant(change.times().saturating_sub(1));

@@ -1,14 +1,14 @@
 //! What is recorded has a budget of rows, whatever the stretches in which the clock moves.
 
 use lasthop_core::net::RunError;
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{check, read};
 
 use crate::common::scenario::scenario;
 
 /// How a run ends: the table that has too many rows.
 fn overfull(text: &str, slice: u64) -> Option<(&'static str, u64)> {
-    let mut run = Run::new(&scenario(text), 1, None).unwrap();
+    let mut run = Session::new(&scenario(text), 1, None).unwrap();
     loop {
         match run.advance(slice) {
             Ok(lasthop_core::net::simulation::Progress::Paused) => {}
@@ -55,7 +55,7 @@ fn many_short_stretches_are_looked_at_like_a_long_one() {
     // `check` sees that so many samples fit.
     scenario.record.most_rows = 20_000;
     scenario.record.series = Some(lasthop_core::engine::Duration::from_millis(100));
-    let mut run = Run::new(&scenario, 1, None).unwrap();
+    let mut run = Session::new(&scenario, 1, None).unwrap();
     let error = run.complete().unwrap_err();
     let RunError::TooManyRows { at, table: "packets", .. } = error else { panic!("{error}") };
     assert!(at.as_secs_f64() < 60.0, "{error}");

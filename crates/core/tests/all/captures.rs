@@ -9,7 +9,7 @@ use std::process::Command;
 use lasthop_core::measure::pcapng::Capture;
 use lasthop_core::measure::segments::segments;
 use lasthop_core::net::{FlowId, Histogram, Probe};
-use lasthop_core::scenario::{capture, run::Run};
+use lasthop_core::scenario::{capture, session::Session};
 
 const NETWORK: &str = r#"
 duration = "20 s"
@@ -54,7 +54,7 @@ impl Captured {
         let file = std::env::temp_dir().join(format!("lasthop-{}-{name}.pcapng", std::process::id()));
         let out = std::fs::File::create(&file).unwrap();
         let observer = capture::capture(&scenario, &nodes, out).unwrap();
-        let mut run = Run::new(&scenario, 1, Some(Box::new(observer))).unwrap();
+        let mut run = Session::new(&scenario, 1, Some(Box::new(observer))).unwrap();
         run.complete().unwrap();
         let mut counts = Counts::default();
         run.simulation().sample_sender(FlowId(0), &mut counts);

@@ -1,14 +1,14 @@
 //! CCID 2 over networks, against closed forms and beside TCP, and what CCID 3's sender computes.
 
 use lasthop_core::measure::table::Table;
-use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::session::{Results, Session};
 use lasthop_core::scenario::{check::check, read};
 use lasthop_core::transport::tfrc::equation;
 
 fn run(text: &str) -> Results {
     let document = read::toml(text, "test").unwrap_or_else(|e| panic!("{e}\n{text}"));
     check(&document).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let mut run = Run::new(&document.scenario, 1, None).unwrap();
+    let mut run = Session::new(&document.scenario, 1, None).unwrap();
     run.complete().unwrap();
     run.finish()
 }

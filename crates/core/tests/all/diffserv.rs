@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use crate::common::scenario::rows;
 use lasthop_core::measure::table::Table;
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 use lasthop_core::scenario::{check, read};
 
 /// Two hosts s and t, an edge e, a mobile m behind 2 Mbit/s, and a broker b beside the edge.

@@ -1,7 +1,7 @@
 //! `duplicate_bytes`: each payload byte that was sent is dropped, or new to the receiver, or one that it had already.
 
 use crate::common::scenario::{column, rows, run, series};
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 
 /// For 0.6 s the delay is 1.5 s, which is longer than the retransmission timer.
 const SPIKE: &str = "[[change]]

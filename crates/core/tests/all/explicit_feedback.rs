@@ -3,7 +3,7 @@
 
 use crate::common::scenario::{column, series, watched};
 use crate::common::{Event, Log};
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 
 const BOTTLENECK: &str = "bottleneck left>right";
 

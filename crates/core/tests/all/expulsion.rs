@@ -1,7 +1,7 @@
 //! Does a group get rid of a receiver whose radio stays bad, and only of such a one?
 
 use crate::common::scenario::{run, series, state};
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 use lasthop_core::scenario::{check, read};
 
 /// Ten terminals in cells of their own behind one RNC, with room for 48 packets a second each; the radio of one is bad (`loss` lists when and

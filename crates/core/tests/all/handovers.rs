@@ -5,7 +5,7 @@ use crate::common::{Event, Happened, Log};
 use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::measure::table::Table;
 use lasthop_core::net::Cause;
-use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::session::{Results, Session};
 use lasthop_core::scenario::{check, expand, read};
 
 /// A FIFO that the transmitter plans, and one that it asks.
@@ -69,7 +69,7 @@ impl Outcome {
 fn run(text: &str) -> Outcome {
     let document =
         read::toml(text, "test").and_then(|d| check(&d).map(|()| d)).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let mut run = Run::new(&document.scenario, 1, Some(Box::new(Log::default()))).unwrap();
+    let mut run = Session::new(&document.scenario, 1, Some(Box::new(Log::default()))).unwrap();
     run.complete().unwrap();
     let mut results = run.finish();
     let log = results.observer.take().unwrap().downcast::<Log>().unwrap().0;

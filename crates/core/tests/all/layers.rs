@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::common::scenario::{column, rows, run, series, state};
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 
 /// Two layered sessions of 15 layers of 50 kbit/s and some TCP flows over one link of 1.5 Mbit/s and 40 ms with queue-phase control.
 fn shared(duration: u32, tcp: u32, lines: &str) -> String {

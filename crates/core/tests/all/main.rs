@@ -17,6 +17,7 @@ mod hs_dsch;
 mod hsdpa_checks;
 mod intserv;
 mod layers;
+mod led_sessions;
 mod loss_indication;
 mod mbms;
 mod membership;

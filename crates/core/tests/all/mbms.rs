@@ -13,7 +13,7 @@ use lasthop_core::net::{
     Port, Probe, Rejections, Timed,
 };
 use lasthop_core::scenario::builder::build;
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 use lasthop_core::scenario::{check, read};
 
 /// Datagrams of 1000 bytes on the wire are written with 972, and an IP and a UDP header.

@@ -1,7 +1,7 @@
 //! Do trees grow and shrink when hosts join and leave, in the time that messages take, and follow a network that changes?
 
 use crate::common::scenario::{column, rows, run, state};
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 
 /// A source at `s`, behind `r2`, with a member there from the start; a host `h` behind `r1`. Packets of 125 B every 1 ms over links
 /// so fast that serialising takes next to nothing.

@@ -2,7 +2,7 @@
 //! nothing lost in the books.
 
 use crate::common::scenario::{column, rows, run, series, state};
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 
 /// A terminal drives east at 20 m/s: past a Node B at 0 m, one of two sectors at 1 km, one of another carrier and RNC at 2 km
 /// (all 300 m off the road), and through a WLAN at 3 km.

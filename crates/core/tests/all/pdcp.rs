@@ -1,7 +1,7 @@
 //! Header compression through a UMTS cell: PDUs counted by hand, and what becomes of lost contexts.
 
 use crate::common::scenario::{column, rows, run};
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 use lasthop_core::scenario::{check, read};
 
 /// A cell of one terminal on the common channels, and a flow to it.

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use crate::common::scenario::{column, rows, run, series, state};
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 use proptest::prelude::*;
 
 /// A cell of the comparison with TCP.

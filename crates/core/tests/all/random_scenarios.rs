@@ -14,7 +14,7 @@ use crate::random::entries::{ENTRIES, Place, said};
 use crate::random::{Dice, disturb, scenario, spoil};
 use lasthop_core::net::RunError;
 use lasthop_core::net::simulation::Progress;
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{Document, check, expand, read};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -145,7 +145,7 @@ fn valid(text: &str, dice: &mut Dice) -> Outcome {
 
     let seed = document.scenario.seed;
     let run = |scenario: &_| {
-        let mut run = Run::new(scenario, seed, None).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let mut run = Session::new(scenario, seed, None).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let outcome = advance(&mut run, MANY_EVENTS, text);
         (outcome, run.finish())
     };
@@ -172,7 +172,7 @@ fn valid(text: &str, dice: &mut Dice) -> Outcome {
 
 /// Goes on for about so many events. What a scenario asks for may be too much, which a run says in words; that time stands still or
 /// packets are lost from the books would be a defect.
-fn advance(run: &mut Run, events: u64, text: &str) -> Outcome {
+fn advance(run: &mut Session, events: u64, text: &str) -> Outcome {
     match run.advance(events) {
         Ok(Progress::Reached) => Outcome::Complete,
         Ok(Progress::Paused) => {
@@ -196,7 +196,7 @@ fn disturbed(bytes: &[u8]) -> Outcome {
             return Outcome::Refused;
         }
     };
-    let Ok(mut run) = Run::new(&document.scenario, 1, None) else { panic!("checked, but not built:\n{text}") };
+    let Ok(mut run) = Session::new(&document.scenario, 1, None) else { panic!("checked, but not built:\n{text}") };
     advance(&mut run, FEW_EVENTS, &text)
 }
 

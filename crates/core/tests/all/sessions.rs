@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use lasthop_core::measure::table::Table;
-use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::session::{Results, Session};
 use lasthop_core::scenario::{check::check, read};
 
 fn run(text: &str, seed: u64) -> Results {
     let document = read::toml(text, "test").unwrap_or_else(|e| panic!("{e}\n{text}"));
     check(&document).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let mut run = Run::new(&document.scenario, seed, None).unwrap();
+    let mut run = Session::new(&document.scenario, seed, None).unwrap();
     run.complete().unwrap();
     run.finish()
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::common::scenario::rows;
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 
 /// A chain of three radio hops, n0 to n3, of 2 Mbit/s and 2 ms each.
 fn chain(queue: &str, duration: u32, rest: &str) -> String {

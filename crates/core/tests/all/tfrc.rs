@@ -2,7 +2,7 @@
 //! does to the queue of the new link.
 
 use crate::common::scenario::{column, run, series};
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 use lasthop_core::transport::tfrc::equation;
 
 fn flow(results: &Results, name: &str) -> f64 {

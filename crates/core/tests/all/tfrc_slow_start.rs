@@ -6,7 +6,7 @@
 //! Bodin (2004, §II-C) it doubles every round trip as long as what is received matches what was sent.
 
 use crate::common::scenario::run;
-use lasthop_core::scenario::run::Results;
+use lasthop_core::scenario::session::Results;
 
 const PACKET_BITS: f64 = 8.0 * 1500.0;
 const PAYLOAD_BITS: f64 = 8.0 * 1460.0;

@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{check, read};
 
 /// The longest that a case may take: as random scenarios.
@@ -24,7 +24,7 @@ fn fate(text: String) -> Option<String> {
         let fate = match read::toml(&text, "case").and_then(|document| check(&document).map(|()| document)) {
             Err(error) => Some(error.path),
             Ok(document) => {
-                let mut run = Run::new(&document.scenario, 1, None).expect("it was checked");
+                let mut run = Session::new(&document.scenario, 1, None).expect("it was checked");
                 // A run may end with an error: that time stands still, for one.
                 if let Err(error) = run.advance(100_000) {
                     assert!(!error.to_string().contains("not conserved"), "{error}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lasthop_core::engine::choice::Custom;
 use lasthop_core::scenario::registry::Transport;
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{check, read};
 use lasthop_core::transport::congestion::Congestion;
 use lasthop_example_controller::Aimd;
@@ -28,7 +28,7 @@ fn throughput(alpha: f64, beta: f64) -> f64 {
     let mut scenario = document.scenario;
     let Transport::Tcp(tcp) = &mut scenario.flow[0].transport else { unreachable!("the scenario says so") };
     tcp.congestion = Some(Congestion::Custom(Custom::new("aimd", Arc::new(Aimd { alpha, beta }))));
-    let mut run = Run::new(&scenario, 1, None).unwrap();
+    let mut run = Session::new(&scenario, 1, None).unwrap();
     run.complete().unwrap();
     let results = run.finish();
     let flows = results.table("flows").unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lasthop_core::engine::Duration;
 use lasthop_core::engine::choice::Custom;
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{Diagnostic, Document, check, read};
 use lasthop_example_medium::Beam;
 
@@ -26,7 +26,7 @@ fn document(from: &str, delay: Duration) -> Document {
 fn every_terminal_gets_its_file_after_the_delay_of_the_beam() {
     let document = document("gateway", Duration::from_millis(300));
     check(&document).unwrap();
-    let mut run = Run::new(&document.scenario, 1, None).unwrap();
+    let mut run = Session::new(&document.scenario, 1, None).unwrap();
     run.complete().unwrap();
     let results = run.finish();
     let flows = results.table("flows").unwrap();

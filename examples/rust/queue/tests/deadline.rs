@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lasthop_core::engine::Duration;
 use lasthop_core::engine::choice::Custom;
 use lasthop_core::scenario::registry::Queue;
-use lasthop_core::scenario::run::Run;
+use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{check, read};
 use lasthop_example_queue::Deadline;
 
@@ -24,7 +24,7 @@ fn nobody_is_served_late_and_the_link_is_full() {
     let mut scenario = document.scenario;
     let most = Duration::from_millis(30);
     scenario.link[0].queue = Queue::Custom(Custom::new("deadline", Arc::new(Deadline { most })));
-    let mut run = Run::new(&scenario, 1, None).unwrap();
+    let mut run = Session::new(&scenario, 1, None).unwrap();
     run.complete().unwrap();
     let results = run.finish();
     let flows = results.table("flows").unwrap();

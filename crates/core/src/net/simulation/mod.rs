@@ -20,7 +20,7 @@ pub use groups::{Group, Part, Trees};
 use std::collections::VecDeque;
 use std::slice::from_ref;
 
-use crate::engine::{FloatTime, Instant, Target};
+use crate::engine::{Fault, FloatTime, Instant, Target};
 
 use super::core::{Arrival, Core, Port};
 use super::machine::{Action, Endpoint, LinkNotice, Notice, Source};
@@ -28,7 +28,7 @@ use super::medium::{Access, Change, End, Medium, Peer};
 use super::node::Node;
 use super::observe::{Cause, Observation, Observer, Place};
 use super::order::{Answer, Command, Order};
-use super::packet::{Address, FlowId, GroupId, NodeId};
+use super::packet::{Address, FlowId, GroupId, NodeId, Packet};
 use super::routes::Ways;
 use super::slab::Pkt;
 
@@ -282,6 +282,36 @@ impl Simulation {
             return Ok(());
         }
         Err(RunError::TooManyRows { at: self.now(), table, rows, most: self.most_rows })
+    }
+
+    /// When the next wake-up is due. It may be an old one with nothing due.
+    pub fn next_event(&mut self) -> Option<Instant> {
+        self.core.queue.peek().map(|wake| wake.at)
+    }
+
+    /// A packet of somebody else is at `node`, now: it goes to an endpoint there, or on, and counts as sent.
+    ///
+    /// # Errors
+    /// If its addresses are not of this network, or it belongs to a flow that there is not.
+    pub fn inject(&mut self, node: NodeId, packet: Packet) -> Result<(), Fault> {
+        let wrong = |field, what: &str| Err(Fault::new(field, format!("there is no such {what}"), ""));
+        let is_node = |node: NodeId| (node.0 as usize) < self.nodes.len();
+        if !is_node(node) || !is_node(packet.from.node) {
+            return wrong("from", "node");
+        }
+        let known = match packet.to {
+            Address::Node(node) => is_node(node),
+            Address::Group(group) => (group.0 as usize) < self.groups.len(),
+        };
+        if !known {
+            return wrong("to", "node or group");
+        }
+        if packet.flow != FlowId::NONE && packet.flow.0 as usize >= self.flows.len() {
+            return wrong("flow", "flow");
+        }
+        *self.core.vacant() = packet;
+        self.send(node);
+        Ok(())
     }
 
     /// Changes a medium now.

@@ -2,7 +2,7 @@
 
 use lasthop_core::measure::table::Table;
 use lasthop_core::net::Observer;
-use lasthop_core::scenario::run::{Results, Run};
+use lasthop_core::scenario::session::{Results, Session};
 use lasthop_core::scenario::types::Scenario;
 use lasthop_core::scenario::{check, read};
 
@@ -14,17 +14,17 @@ pub fn scenario(text: &str) -> Scenario {
 
 /// Its tables at the end.
 pub fn run(text: &str, seed: u64) -> Results {
-    complete(Run::new(&scenario(text), seed, None).unwrap())
+    complete(Session::new(&scenario(text), seed, None).unwrap())
 }
 
 /// The same, and what an observer saw.
 pub fn watched<O: Observer + 'static>(text: &str, observer: O) -> (Results, O) {
-    let mut results = complete(Run::new(&scenario(text), 1, Some(Box::new(observer))).unwrap());
+    let mut results = complete(Session::new(&scenario(text), 1, Some(Box::new(observer))).unwrap());
     let observer = results.observer.take().and_then(|o| o.downcast::<O>().ok()).expect("it is observed");
     (results, *observer)
 }
 
-fn complete(mut run: Run) -> Results {
+fn complete(mut run: Session) -> Results {
     run.complete().unwrap();
     run.finish()
 }

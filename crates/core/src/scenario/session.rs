@@ -1,27 +1,31 @@
-//! One run of a scenario: builds it, moves the clock from change to change and from sample to
-//! sample, and makes the tables.
+//! A session: the network of a scenario, which whoever leads it moves on, looks at and changes. What the scenario says of changes, joins
+//! and samples happens at its instants, however the session is led; a run is a session that goes on to the end in one go.
 
 use std::any::Any;
 
-use crate::engine::{Duration, Instant};
+use crate::engine::fault::shown;
+use crate::engine::{Duration, Fault, Instant};
 use crate::measure::recorder::{Labels, Recorder, Wanted};
 use crate::measure::series::Series;
 use crate::measure::table::Table;
 use crate::measure::totals;
 use crate::net::simulation::Progress;
-use crate::net::{Access, Observation, Observer, Peer, RunError, Simulation, What};
+use crate::net::{Access, NodeId, Observation, Observer, Packet, Peer, RunError, Simulation, What};
 
 use super::builder::{self, BuildError, Built, Changing};
 use super::change::{self, Change};
+use super::diagnostic::listed;
 use super::ramp::Ramp;
 use super::types::Scenario;
 
-/// A run that is under way.
-pub struct Run {
+/// A scenario that is under way.
+pub struct Session {
     built: Built,
     end: Instant,
-    /// Changes that have not happened, the last one first, with their places in the scenario.
+    /// Changes of the scenario that have not happened, the last one first, with their numbers.
     changes: Vec<(usize, Change)>,
+    /// The number of the next change that the scenario does not have.
+    next_change: usize,
     /// Rates on their way to new values.
     ramps: Vec<Ramp>,
     series: Option<(Duration, Series)>,
@@ -37,7 +41,7 @@ pub struct Results {
     pub tables: Vec<(&'static str, Table)>,
     /// Transmissions that ended at the far side of a link.
     pub packet_hops: u64,
-    /// The observer that was given to [`Run::new`].
+    /// The observer that was given to [`Session::new`].
     pub observer: Option<Box<dyn Any>>,
 }
 
@@ -48,7 +52,7 @@ impl Results {
     }
 }
 
-impl Run {
+impl Session {
     /// Builds `scenario` with the random streams of `seed`. `observer` looks at the run beside
     /// the recorder, and comes back with the results.
     ///
@@ -74,6 +78,7 @@ impl Run {
         Ok(Self {
             built,
             end: Instant::ZERO + scenario.duration,
+            next_change: changes.len(),
             changes,
             ramps: Vec::new(),
             series: scenario.record.series.map(|interval| (interval, Series::new(&scenario.record.quantities))),
@@ -98,26 +103,41 @@ impl Run {
         &self.built.simulation
     }
 
-    /// Goes on, for at most about `events` events. At the end of the run it checks that packets
-    /// are conserved.
+    /// When something happens next: an event of the network, or something that the scenario says. An event may turn out to be an old
+    /// wake-up with nothing due. `None` at the end.
+    pub fn next_event(&mut self) -> Option<Instant> {
+        let next = self.built.simulation.next_event().into_iter().chain(self.agenda()).min()?;
+        (next < self.end).then_some(next)
+    }
+
+    /// Goes on to the end, for at most about `events` events. There it checks that packets are conserved.
     ///
     /// # Errors
     /// See [`RunError`].
-    pub fn advance(&mut self, mut events: u64) -> Result<Progress, RunError> {
+    pub fn advance(&mut self, events: u64) -> Result<Progress, RunError> {
+        self.advance_to(self.end, events)
+    }
+
+    /// Goes on to `until`, for at most about `events` events; not beyond the end. Whatever is due at `until` itself belongs to the next
+    /// call, so that a change or a look comes before it; but the last sample, at the end, is made.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn advance_to(&mut self, until: Instant, mut events: u64) -> Result<Progress, RunError> {
+        let until = until.min(self.end);
         loop {
-            let change = self.changes.last().map(|(_, change)| Instant::ZERO + change.at);
-            let step = self.ramps.iter().map(Ramp::due).min();
-            // Computed from its number, so that samples do not drift.
-            let sample = self.series.as_ref().map(|(interval, _)| Instant::ZERO + *interval * self.samples);
-            let switch = self.built.switches.last().map(|(at, ..)| *at);
             let before = self.built.simulation.events();
-            let stop = [change, step, sample, switch].into_iter().flatten().fold(self.end, Instant::min);
+            let due = self.agenda().filter(|due| *due < until);
+            let stop = due.unwrap_or(until);
             if self.built.simulation.run_until(stop, events)? == Progress::Paused {
                 return Ok(Progress::Paused);
             }
             // Whatever happens at the stop counts as well.
             events = events.saturating_sub(1 + self.built.simulation.events() - before);
-            if sample == Some(stop)
+            if due.is_none() && stop < self.end {
+                return Ok(Progress::Reached);
+            }
+            if self.next_sample() == Some(stop)
                 && let Some((_, series)) = &mut self.series
             {
                 let rows = series.sample(&self.built.simulation, &self.built.flows);
@@ -125,22 +145,43 @@ impl Run {
                 self.samples += 1;
                 events = events.saturating_sub(rows);
             }
-            if stop < self.end {
-                if change == Some(stop) {
-                    self.change();
-                } else if step == Some(stop) {
-                    self.step(stop);
-                } else if switch == Some(stop)
-                    && let Some((_, group, node, joins)) = self.built.switches.pop()
-                {
-                    self.built.simulation.set_member(group, node, joins);
-                }
-            } else {
+            if stop == self.end {
                 self.built.simulation.check_conservation()?;
                 self.built.simulation.check_size()?;
                 return Ok(Progress::Reached);
             }
+            if self.next_change() == Some(stop) {
+                self.make_change();
+            } else if self.next_step() == Some(stop) {
+                self.step(stop);
+            } else if self.next_switch() == Some(stop)
+                && let Some((_, group, node, joins)) = self.built.switches.pop()
+            {
+                self.built.simulation.set_member(group, node, joins);
+            }
         }
+    }
+
+    /// When the scenario has something to do next.
+    fn agenda(&self) -> Option<Instant> {
+        [self.next_change(), self.next_step(), self.next_sample(), self.next_switch()].into_iter().flatten().min()
+    }
+
+    fn next_change(&self) -> Option<Instant> {
+        self.changes.last().map(|(_, change)| Instant::ZERO + change.at)
+    }
+
+    fn next_step(&self) -> Option<Instant> {
+        self.ramps.iter().map(Ramp::due).min()
+    }
+
+    fn next_sample(&self) -> Option<Instant> {
+        // Computed from its number, so that samples do not drift.
+        self.series.as_ref().map(|(interval, _)| Instant::ZERO + *interval * self.samples)
+    }
+
+    fn next_switch(&self) -> Option<Instant> {
+        self.built.switches.last().map(|(at, ..)| *at)
     }
 
     /// Goes on to the end.
@@ -152,9 +193,52 @@ impl Run {
         Ok(())
     }
 
+    /// A packet of somebody else is at `node`, now: it goes to an endpoint there, or on, and counts as sent.
+    ///
+    /// # Errors
+    /// If its addresses are not of this network, or it belongs to a flow that there is not.
+    pub fn inject(&mut self, node: NodeId, packet: Packet) -> Result<(), Fault> {
+        self.built.simulation.inject(node, packet)
+    }
+
+    /// Changes a link now. When the change says that it is made, and how often, does not count.
+    ///
+    /// # Errors
+    /// If there is no such link, or the change makes no sense.
+    pub fn change(&mut self, change: &Change) -> Result<(), Fault> {
+        if !self.built.links.contains_key(&change.link) {
+            let known = self.built.links.keys().map(String::as_str);
+            let message = format!("there is no link {}", shown(&change.link));
+            return Err(Fault::new("link", message, format!("known: {}", listed(known))));
+        }
+        if change.is_nothing() {
+            let message = format!("the change of link {} changes nothing", shown(&change.link));
+            return Err(Fault::new("link", message, change::EXPECTED));
+        }
+        change.check()?;
+        if let Some(loss) = &change.loss {
+            loss.config().check().map_err(|fault| fault.below(&format!("loss.{}", loss.name())))?;
+        }
+        self.next_change += 1;
+        self.apply(self.next_change - 1, change);
+        Ok(())
+    }
+
+    /// What the sender, the receivers, a direction of a link, a cell or a bearer of this name keep at present: rows as in the table
+    /// `state`. None if there is nothing of this name.
+    pub fn look(&self, name: &str) -> Table {
+        totals::state_of(&self.built.simulation, &self.built.flows, name)
+    }
+
     /// Makes the next change of the scenario.
-    fn change(&mut self) {
-        let Some((number, change)) = self.changes.pop() else { return };
+    fn make_change(&mut self) {
+        if let Some((number, change)) = self.changes.pop() {
+            self.apply(number, &change);
+        }
+    }
+
+    /// Makes a change; the `number` names its random stream.
+    fn apply(&mut self, number: usize, change: &Change) {
         let Some(&Changing { medium, places }) = self.built.links.get(&change.link) else { return };
         let simulation = &mut self.built.simulation;
         // Forward is to peer 1.
@@ -175,7 +259,7 @@ impl Run {
                 self.ramps.push(Ramp::new(medium, simulation.now(), change.ramp, from, rate));
             }
         }
-        let what = builder::change(simulation.core(), &change, number);
+        let what = builder::change(simulation.core(), change, number);
         simulation.change(medium, what);
     }
 
