@@ -74,7 +74,7 @@ const TICK: f64 = 0.01;
 /// The same, a nanosecond longer. Timers are set when an interval's PDUs arrive and are whole ticks long, so they end with the arrivals
 /// of another interval. ns-2 adds intervals up in doubles and the timer in one step, and from 1.85 s to 15.84 s the sum is the
 /// smaller: the arrivals come first.
-const LATE_TICK: &str = "10.000001 ms";
+const LATE_TICK: &str = "10 ms";
 /// The wire's rate, in bits per second.
 pub const WIRE_BPS: u64 = 622_000_000;
 

@@ -181,7 +181,9 @@ mod tests {
     /// prints for `t += 0.03` and `(t + 0.015) + 0.15 > …`, 5 steps later.
     #[test]
     fn allocations_come_half_a_round_trip_after_sums() {
-        for (at, after) in [(1_605, false), (1_935, false), (2_145, true), (3_915, true), (4_005, false), (15_885, true)] {
+        for (at, after) in
+            [(1_605, false), (1_935, false), (2_145, true), (3_915, true), (4_005, false), (15_885, true)]
+        {
             let slot = slot(ms(at), 30);
             let mut ticks = Ticks::of_allocations(&slot);
             assert_eq!(end(&mut ticks, &slot, 150) > ms(at + 150), after, "at {at} ms");

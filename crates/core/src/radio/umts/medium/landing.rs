@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::{Duration, Instant};
+use crate::engine::{Duration, FloatTime, Instant};
 use crate::net::Core;
+use crate::net::clock::{Clock, Ns2};
 use crate::net::observe::{Cause, PduStep};
 use crate::radio::Direction;
 use crate::radio::arq::Outcome;
@@ -59,6 +60,9 @@ impl Umts {
             && let Some(landing) = self.landings[place].pop_front()
         {
             let terminal = landing.terminal;
+            if place == TO_RNC && core.float().is_some() {
+                self.tell_time_at_rnc(core, &landing);
+            }
             if let Some(other) = heard.take_if(|other| *other != terminal) {
                 self.act(core, other, direction);
             }
@@ -73,6 +77,22 @@ impl Umts {
             self.act(core, terminal, direction);
         }
         self.arm_landings(core);
+    }
+
+    /// A PDU has come from the only Node B to the RNC, at this time by ns-2's clock.
+    fn tell_time_at_rnc(&mut self, core: &mut Core, landing: &Landing) {
+        let at_node_b = self.ns2_clock.at_node_b(self.ways[landing.channel as usize].tti, landing.sent);
+        let time = at_node_b.map(|at| self.utran.up_by_ns2(at, landing.pdu.bits));
+        self.tell_time(core, time);
+    }
+
+    /// The present by ns-2's clock is `time`, or the nearest double, if that clock is followed.
+    #[inline]
+    pub(super) fn tell_time(&self, core: &mut Core, time: Option<FloatTime>) {
+        if core.float().is_some() {
+            let (now, since) = (core.now(), core.since());
+            Ns2::set_now(core, time.unwrap_or_else(|| FloatTime::new(now)), since);
+        }
     }
 
     /// A PDU has come over the air, if that does not lose it. Gives what is at its RLC entity then.
