@@ -19,7 +19,7 @@ pub use config::Config;
 
 use std::collections::VecDeque;
 
-use crate::engine::{Duration, Instant};
+use crate::engine::{Duration, FloatTime, Instant};
 use crate::net::Probe;
 use crate::radio::arq::{LinkArq, Outcome, Slot, Unsent};
 use crate::radio::rlc::{Control, Pdu, Reason, Status};
@@ -58,6 +58,8 @@ pub struct Entity {
     report_due: Timer,
     /// When allocations come; `None` before the first.
     ticks: Option<Ticks>,
+    /// When the last PDU came by ns-2's clock, if that is followed.
+    float: Option<FloatTime>,
     totals: Totals,
 }
 
@@ -104,6 +106,7 @@ impl Entity {
             receiver: Receiver::new(am),
             report_due: Timer::OFF,
             ticks: None,
+            float: None,
             totals: Totals::default(),
         }
     }
@@ -250,7 +253,7 @@ impl LinkArq for Entity {
         let wanted = self.receiver.wants_report();
         self.receiver.consider_report(now, pdu.poll);
         if !wanted && self.receiver.wants_report() {
-            self.report_due = Timer::new(now + self.status_delay);
+            self.report_due = Timer::starting(now, self.float, self.status_delay);
         }
     }
 
@@ -267,10 +270,10 @@ impl LinkArq for Entity {
         }
         if self.receiver.next_timeout() <= now {
             self.receiver.on_timeout(now);
-            self.report_due = self.receiver.prohibited.followed_by(now, self.status_delay);
+            self.report_due = self.receiver.prohibited.followed_by(self.status_delay);
         }
         if self.report_due.at <= now {
-            let prohibited = self.report_due.followed_by(now, self.receiver.prohibit);
+            let prohibited = self.report_due.followed_by(self.receiver.prohibit);
             let report = self.report(prohibited);
             self.queue.extend(report.map(Waiting::Report));
             self.receiver.want_report();
@@ -281,6 +284,17 @@ impl LinkArq for Entity {
         let reports = self.receiver.next_timeout().min(self.report_due.at);
         let next = self.segmentation.next_timeout().min(self.poll_expires.at).min(reports);
         (next < Instant::MAX).then_some(next)
+    }
+
+    fn set_float(&mut self, now: FloatTime) {
+        self.float = Some(now);
+    }
+
+    /// Among allocations it puts its timers in order itself.
+    fn next_float(&self) -> Option<FloatTime> {
+        let next = self.next_timeout().filter(|at| !self.ticks.as_ref().is_some_and(|ticks| ticks.may_be_at(*at)))?;
+        let timers = [self.poll_expires, self.receiver.prohibited, self.report_due];
+        timers.into_iter().find(|timer| timer.at == next)?.float()
     }
 
     fn ready_pdus(&self) -> u64 {

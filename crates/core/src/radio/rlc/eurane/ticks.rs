@@ -30,22 +30,35 @@ pub(super) struct Timer {
     seconds: Option<f64>,
     /// Whether its PDU left later than the tick of its interval, as all do there.
     spaced: bool,
+    /// Whether it was put off to the moment after a tick.
+    late: bool,
 }
 
 impl Timer {
     /// One that is off.
-    pub const OFF: Self = Self { at: Instant::MAX, seconds: None, spaced: false };
+    pub const OFF: Self = Self { at: Instant::MAX, seconds: None, spaced: false, late: false };
 
     /// One that ends before the tick with which it coincides.
     pub fn new(at: Instant) -> Self {
-        Self { at, seconds: None, spaced: false }
+        Self { at, ..Self::OFF }
     }
 
-    /// One that starts as this one ends, at `now`.
-    pub fn followed_by(self, now: Instant, length: Duration) -> Self {
-        let Some(end) = self.seconds else { return Self::new(now + length) };
-        let end = FloatTime::from_secs(end).after_duration(length);
-        Self { at: end.instant(), seconds: Some(end.as_secs()), spaced: false }
+    /// One that starts now, by both clocks if the other is known.
+    pub fn starting(now: Instant, seconds: Option<FloatTime>, length: Duration) -> Self {
+        let seconds = seconds.map(|now| now.after_duration(length).as_secs());
+        Self { at: now + length, seconds, ..Self::OFF }
+    }
+
+    /// One that starts as this one ends.
+    pub fn followed_by(self, length: Duration) -> Self {
+        let moment = if self.late { MOMENT } else { Duration::ZERO };
+        let end = Instant::ZERO + self.at.since(Instant::ZERO + moment);
+        Self::starting(end, self.seconds.map(FloatTime::from_secs), length)
+    }
+
+    /// When it ends in EURANE's seconds, if that is known.
+    pub fn float(self) -> Option<FloatTime> {
+        self.seconds.map(FloatTime::from_secs)
     }
 }
 
@@ -78,7 +91,7 @@ impl Ticks {
         let tick = self.seconds();
         let sent = tick + slot.at.since(slot.now).as_secs_f64();
         let seconds = Some(sent + (length.as_secs_f64() - (sent - tick)));
-        Timer { at, seconds, spaced: slot.at != slot.now }
+        Timer { at, seconds, spaced: slot.at != slot.now, late: false }
     }
 
     /// From the tick `at` on intervals last `tti`, no longer `former`.
@@ -100,8 +113,14 @@ impl Ticks {
         let Some(seconds) = timer.seconds else { return };
         self.advance(now);
         if self.last == now && seconds > self.seconds() {
-            timer.at = now + MOMENT;
+            (timer.at, timer.late) = (now + MOMENT, true);
         }
+    }
+
+    /// Whether a tick may be at `at`.
+    pub fn may_be_at(&self, at: Instant) -> bool {
+        let apart = if at < self.last { self.last.since(at) } else { at.since(self.last) };
+        self.tti > Duration::ZERO && apart.as_nanos() % self.tti.as_nanos() == 0
     }
 
     /// The last tick that was looked at, in EURANE's seconds.
@@ -198,9 +217,9 @@ mod tests {
         let mut timer = ticks.timer(&first, first.now, Duration::from_millis(150));
         ticks.order(timer.at, &mut timer, false);
         assert_eq!(timer.at, ms(2_295) + MOMENT);
-        let next = timer.followed_by(timer.at, Duration::from_secs(1));
+        let next = timer.followed_by(Duration::from_secs(1));
         assert_eq!(next.at, ms(3_295));
-        assert_eq!(Timer::new(ms(40)).followed_by(ms(40), Duration::from_millis(2)).at, ms(42));
+        assert_eq!(Timer::new(ms(40)).followed_by(Duration::from_millis(2)).at, ms(42));
     }
 
     /// EURANE's run `trickle` (tests/reference/eurane-2/switch): intervals of 10 ms until 1.509 s, of 20 ms until 2.889 s,
