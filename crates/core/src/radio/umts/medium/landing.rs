@@ -44,7 +44,7 @@ impl Umts {
                 && first.at < self.armed[place]
             {
                 self.armed[place] = first.at;
-                let since = first.time.map_or(core.now(), |time| time.order_at(first.at, core.now()));
+                let since = first.time.map_or(core.now(), |time| time.order_at(time.instant(), core.now()));
                 let target = Target { component: self.component, key: key(LANDING, place as u32) };
                 core.arm(target, first.at, since);
             }

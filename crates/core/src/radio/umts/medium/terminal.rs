@@ -79,7 +79,7 @@ impl Umts {
             ue.armed = at;
             // Timers expire before anything else happens at their instant, unless ns-2's clock says more.
             let time = core.float().and_then(|_| ue.senders[entity].arq.next_float());
-            let since = time.map_or(Instant::ZERO, |time| time.order_at(at, core.now()));
+            let since = time.map_or(Instant::ZERO, |time| time.order_at(time.instant(), core.now()));
             let target = Target { component: self.component, key: key(TERMINAL, terminal) };
             core.arm(target, at, since);
         }
