@@ -196,8 +196,8 @@ mod tests {
     }
 
     /// EURANE's run `4ue-mixed-rr-tfrc` (tests/reference/eurane-2/hsdpa): a report that leaves the RNC at 1.605 s lets the next ride on
-    /// the PDUs of 1.755 s, and one of 2.145 s does not let it ride on those of 2.295 s. The other moments are what a C program
-    /// prints for `t += 0.03` and `(t + 0.015) + 0.15 > …`, 5 steps later.
+    /// the PDUs of 1.755 s, and one of 2.145 s does not let it ride on those of 2.295 s. The other moments are what a program of
+    /// doubles prints for `t += 0.03` and `(t + 0.015) + 0.15 > …`, 5 steps later.
     #[test]
     fn allocations_come_half_a_round_trip_after_sums() {
         for (at, after) in

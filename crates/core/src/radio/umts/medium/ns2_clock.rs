@@ -64,9 +64,9 @@ mod tests {
         Instant::ZERO + Duration::from_micros(us)
     }
 
-    /// In EURANE's run `5ue-c16-ci-tfrc` (tests/reference/eurane-2/hsdpa) a report that comes at 3.525 066 s echoes a packet of 3.275 066 s. TFRC
-    /// counts a round trip in whole tenths of a second, and by its sums these 0.25 s are 2, as a C program prints for `t += 0.01`:
-    /// from 2 s on; before, and after 16 s, they are 3.
+    /// In EURANE's run `5ue-c16-ci-tfrc` (tests/reference/eurane-2/hsdpa) a report that comes at 3.525 066 s echoes a packet of
+    /// 3.275 066 s. TFRC counts a round trip in whole tenths of a second, and by its sums these 0.25 s are 2, as a program of doubles
+    /// prints for `t += 0.01`: from 2 s on; before, and after 16 s, they are 3.
     #[test]
     fn a_quarter_of_a_second_is_two_ticks_or_three() {
         let mut clock = Ns2Clock::default();
@@ -83,8 +83,8 @@ mod tests {
         assert_eq!(clock.at_node_b(tti, us(26_003_000)), None, "no interval ends then");
     }
 
-    /// Blocks that are so many slots apart are equally far apart by ns-2's clock, while its doubles have the same spacing: a rate of reception
-    /// that stays the same is no greater than itself.
+    /// Blocks that are so many slots apart are equally far apart by ns-2's clock, while its doubles have the same spacing: a rate of
+    /// reception that stays the same is no greater than itself.
     #[test]
     fn equal_distances_stay_equal() {
         let mut clock = Ns2Clock::default();
