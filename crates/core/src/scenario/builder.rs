@@ -69,10 +69,10 @@ pub struct Changing {
 /// A name that stands for nothing, and the like.
 pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Built, BuildError> {
     let mut simulation = Simulation::new(seed);
-    // Only links keep ns-2's clock.
-    let no_cells = scenario.cell.is_empty() && scenario.hsdpa.is_empty() && scenario.mbms.is_empty();
-    let no_cells = no_cells && scenario.constellation.is_empty();
-    let ns2_clock = scenario.profile.is_ns2() && no_cells;
+    // Only links and some cells keep ns-2's clock.
+    let others = !scenario.hsdpa.is_empty() || !scenario.mbms.is_empty() || !scenario.constellation.is_empty();
+    let keep_it = !others && scenario.cell.iter().all(Cell::keeps_ns2_clock);
+    let ns2_clock = scenario.profile.is_ns2() && keep_it;
     if ns2_clock {
         simulation.core_mut().follow_ns2_clock();
     }

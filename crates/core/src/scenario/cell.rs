@@ -172,6 +172,12 @@ impl Cell {
         self.rlc.clone().unwrap_or_else(usual)
     }
 
+    /// Whether ns-2's clock can be followed through it: it has one Node B, which sends over the high-speed channel and receives over
+    /// dedicated ones, at moments that nothing draws.
+    pub fn keeps_ns2_clock(&self) -> bool {
+        matches!(self.attachment, Attachment::HighSpeed(_)) && self.mobility.is_none()
+    }
+
     /// How much the queues take in a scenario of this profile.
     pub fn queue(&self, profile: Profile) -> Limit {
         self.queue.unwrap_or(if profile.is_ns2() { Limit::MixedUnits } else { Limit::TwoIntervals })
