@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lasthop.results import Result, Table
     from lasthop.runs import Replications, replicate, run
     from lasthop.scenario import Scenario, load
+    from lasthop.session import Session
     from lasthop.stats import Estimate, estimate
     from lasthop.sweeps import Sweep, sweep
 
@@ -28,6 +29,7 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Session",
     "Sweep",
     "Table",
     "__version__",
@@ -59,6 +61,7 @@ _HOMES = {
     "RunError": "errors",
     "ScenarioError": "errors",
     "Scenario": "scenario",
+    "Session": "session",
     "load": "scenario",
 }
 

@@ -6,7 +6,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import SupportsFloat, SupportsIndex, final
 
-__all__ = ["Outcome", "Run", "Scenario", "Table", "positions", "read", "read_file", "reference", "schema", "segments"]
+__all__ = ["Outcome", "Scenario", "Session", "Table", "positions", "read", "read_file", "reference", "schema", "seconds", "segments"]
 
 @final
 class Outcome:
@@ -22,35 +22,6 @@ class Outcome:
     def tables(self, /) -> list[tuple[str, Table]]:
         """
         The tables with their names.
-        """
-
-@final
-class Run:
-    """
-    A run that is under way.
-    """
-    def __new__(cls, /, scenario: Scenario, seed: SupportsIndex, pcap: str | PathLike[str] | None = None) -> Run:
-        """
-        Builds the scenario with the random streams of `seed`. With `pcap`, what passes the nodes
-        that send is captured into that file.
-        """
-    def advance(self, /, events: SupportsIndex) -> bool:
-        """
-        Goes on for about `events` events; whether the end is reached.
-        """
-    @property
-    def end_s(self, /) -> float:
-        """
-        The end of the run, in simulated seconds.
-        """
-    def finish(self, /) -> Outcome:
-        """
-        Ends the run, makes its tables and closes its capture.
-        """
-    @property
-    def now_s(self, /) -> float:
-        """
-        The present, in simulated seconds.
         """
 
 @final
@@ -84,6 +55,56 @@ class Scenario:
     def toml(self, /) -> str:
         """
         The scenario as TOML, every name and default filled in.
+        """
+
+@final
+class Session:
+    """
+    A scenario that is under way.
+    """
+    def __new__(cls, /, scenario: Scenario, seed: SupportsIndex, pcap: str | PathLike[str] | None = None) -> Session:
+        """
+        Builds the scenario with the random streams of `seed`. With `pcap`, what passes the nodes
+        that send is captured into that file.
+        """
+    def advance(self, /, events: SupportsIndex) -> bool:
+        """
+        Goes on for about `events` events; whether the end is reached.
+        """
+    def advance_to(self, /, until_s: SupportsFloat | SupportsIndex, events: SupportsIndex) -> bool:
+        """
+        The same up to an instant, in simulated seconds: whether it is reached.
+        """
+    def change(self, /, json: str) -> None:
+        """
+        Makes the changes of a scenario in JSON that has nothing else, now.
+        """
+    @property
+    def end_s(self, /) -> float:
+        """
+        The end of the run, in simulated seconds.
+        """
+    def finish(self, /) -> Outcome:
+        """
+        Ends the run, makes its tables and closes its capture.
+        """
+    def look(self, /, name: str) -> list[tuple[str, str, str, float]]:
+        """
+        What the flow or the part of a medium of this name keeps at present: kind, node, quantity and value, as in the table `state`.
+        """
+    def names(self, /) -> list[str]:
+        """
+        The names of what can be looked at.
+        """
+    @property
+    def next_event_s(self, /) -> float | None:
+        """
+        When something happens next, in simulated seconds; `None` at the end.
+        """
+    @property
+    def now_s(self, /) -> float:
+        """
+        The present, in simulated seconds.
         """
 
 @final
@@ -128,6 +149,11 @@ def reference() -> str:
 def schema(section: str | None = None) -> str:
     """
     The JSON Schema of a scenario, or of one section of it by its name or its path.
+    """
+
+def seconds(text: str) -> float:
+    """
+    A time such as `"10 ms"` in seconds.
     """
 
 def segments(path: str | PathLike[str]) -> Table:

@@ -65,7 +65,7 @@ def run_once(
     stop: threading.Event | None = None,
 ) -> Result:
     began = time.perf_counter()
-    core = _core.Run(scenario.core, _seed(seed), pcap)
+    core = _core.Session(scenario.core, as_seed(seed), pcap)
     end = core.end_s
     while not core.advance(SLICE):
         if stop and stop.is_set():
@@ -85,10 +85,11 @@ def seeds_of(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
         if seeds > MOST_SEEDS:
             raise ScenarioError(f"{number(seeds)} seeds are too many: the most is {number(MOST_SEEDS)}", path="seeds")
         seeds = range(scenario.seed, scenario.seed + seeds)
-    return [_seed(seed) for seed in seeds]
+    return [as_seed(seed) for seed in seeds]
 
 
-def _seed(seed: int) -> int:
+def as_seed(seed: int) -> int:
+    """The seed, if it is one."""
     if not 0 <= seed < 2**53:
         raise ScenarioError(f"the seed {seed} is out of range: a whole number from 0 to 2⁵³ − 1", path="seed")
     return seed

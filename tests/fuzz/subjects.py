@@ -112,7 +112,7 @@ class Scenarios:
         # As many of a hundred events as of a hundred thousand.
         events = MOST_EVENTS if thorough else round(10 ** (2 + dice % 1000 / 1000 * 3))
         try:
-            run = _core.Run(scenario, scenario.seed, None)
+            run = _core.Session(scenario, scenario.seed, None)
             reached = run.advance(events)
             run.finish()
         except ScenarioError as error:
@@ -218,7 +218,7 @@ class Captures:
         scenario = _core.read(text.replace('duration = "60 s"', 'duration = "500 ms"'), "lossy", "toml")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "lossy.pcapng"
-            run = _core.Run(scenario, 1, path)
+            run = _core.Session(scenario, 1, path)
             run.advance(2_000)
             run.finish()
             whole = path.read_bytes()

@@ -74,6 +74,7 @@ fn eurane() {
 #[test]
 fn eurane_hsdpa() {
     check("eurane/hsdpa", 69);
+    check("eurane-2/hsdpa", 11);
 }
 
 #[test]

@@ -4,8 +4,8 @@
 mod capture;
 mod errors;
 mod positions;
-mod run;
 mod scenario;
+mod session;
 mod table;
 
 /// The compiled core of lasthop. Use the package `lasthop` instead.
@@ -16,9 +16,9 @@ mod _core {
     #[pymodule_export]
     use crate::positions::positions;
     #[pymodule_export]
-    use crate::run::{Outcome, Run};
+    use crate::scenario::{Scenario, read, read_file, reference, schema, seconds};
     #[pymodule_export]
-    use crate::scenario::{Scenario, read, read_file, reference, schema};
+    use crate::session::{Outcome, Session};
     #[pymodule_export]
     use crate::table::Table;
 }

@@ -1,5 +1,6 @@
 //! Scenarios: read, checked, described.
 
+use lasthop_core::engine::Duration;
 use lasthop_core::scenario::diagnostic::Diagnostic;
 use lasthop_core::scenario::read::Document;
 use lasthop_core::scenario::{check, expand, read as core_read, schema as core_schema};
@@ -85,4 +86,11 @@ fn checked(py: Python<'_>, document: Result<Document, Diagnostic>) -> PyResult<S
     document
         .and_then(|document| check::check(&document).map(|()| Scenario { document }))
         .map_err(|error| errors::diagnostic(py, &error))
+}
+
+/// A time such as `"10 ms"` in seconds.
+#[pyfunction]
+pub fn seconds(py: Python<'_>, text: &str) -> PyResult<f64> {
+    let wrong = |message: String| errors::diagnostic(py, &Diagnostic::new(message, "time"));
+    Duration::parse(text).map(Duration::as_secs_f64).map_err(wrong)
 }

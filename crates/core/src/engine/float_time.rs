@@ -18,6 +18,11 @@ impl FloatTime {
         Self(at.as_secs_f64())
     }
 
+    /// So many seconds from the start of the run.
+    pub fn from_secs(seconds: f64) -> Self {
+        Self(seconds)
+    }
+
     /// This time and `seconds`, with ns-2's rounding.
     #[inline]
     pub fn after(self, seconds: f64) -> Self {

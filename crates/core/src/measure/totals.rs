@@ -313,6 +313,13 @@ pub fn state_of(simulation: &Simulation, flows: &[FlowInfo], name: &str) -> Tabl
     rows.table()
 }
 
+/// The names of all parts of media.
+pub fn part_names(simulation: &Simulation) -> Vec<String> {
+    let mut names = Vec::new();
+    part::each(|probe| simulation.sample_media(probe), |part| names.push(part.name.clone()));
+    names
+}
+
 /// The rows of the table `state`.
 #[derive(Default)]
 struct State {

@@ -133,7 +133,7 @@ impl Core {
     }
 
     /// From now on links keep ns-2's clock too, and it orders the events of one nanosecond; see
-    /// [`FloatTime`]. Only for networks of links, before any event.
+    /// [`FloatTime`]. Only where all media keep it, before any event.
     pub fn follow_ns2_clock(&mut self) {
         self.float = Some(FloatTime::new(self.now));
     }

@@ -7,7 +7,7 @@
 //! An entity sends in one direction and receives in the other, since what it says of what it
 //! received may ride on what it sends.
 
-use crate::engine::{Duration, Fault, Instant};
+use crate::engine::{Duration, Fault, FloatTime, Instant};
 use crate::net::Probe;
 
 use super::Direction;
@@ -36,6 +36,14 @@ pub trait LinkArq: Send {
 
     /// When it wants to be woken next. Read after every input and after every interval in which it sent.
     fn next_timeout(&self) -> Option<Instant>;
+
+    /// The present by ns-2's clock, if that is followed. Told before a PDU.
+    fn set_float(&mut self, _now: FloatTime) {}
+
+    /// [`LinkArq::next_timeout`] by ns-2's clock, if that may order it among PDUs that come.
+    fn next_float(&self) -> Option<FloatTime> {
+        None
+    }
 
     /// The channel that carries what it sends has changed: until `at`, when it hands PDUs down the next time, intervals last
     /// `former`, and from there on `tti`.

@@ -230,6 +230,13 @@ impl Session {
         totals::state_of(&self.built.simulation, &self.built.flows, name)
     }
 
+    /// The names of all that can be looked at: flows, then the parts of media.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.built.flows.iter().map(|flow| flow.name.clone()).collect();
+        names.extend(totals::part_names(&self.built.simulation));
+        names
+    }
+
     /// Makes the next change of the scenario.
     fn make_change(&mut self) {
         if let Some((number, change)) = self.changes.pop() {

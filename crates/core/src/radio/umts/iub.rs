@@ -1,6 +1,6 @@
 //! The Iub interface between RNC and Node B: a fast link that never fills.
 
-use crate::engine::{BitRate, Duration, Instant};
+use crate::engine::{BitRate, Duration, FloatTime, Instant};
 
 /// One direction of an Iub.
 #[derive(Debug)]
@@ -9,6 +9,8 @@ pub struct Iub {
     delay: Duration,
     /// When the serialiser has sent what it has.
     free: Instant,
+    /// The same by ns-2's clock, if that is followed.
+    free_by_ns2: FloatTime,
     /// What it carried last, in bits, and how long that took: almost all PDUs have one size.
     last: (u32, Duration),
 }
@@ -16,7 +18,7 @@ pub struct Iub {
 impl Iub {
     /// With its rate and its propagation delay.
     pub fn new(rate: BitRate, delay: Duration) -> Self {
-        Self { rate, delay, free: Instant::ZERO, last: (0, Duration::ZERO) }
+        Self { rate, delay, free: Instant::ZERO, free_by_ns2: FloatTime::default(), last: (0, Duration::ZERO) }
     }
 
     /// When so many bits arrive that are handed over at `at`, in the order of time.
@@ -27,5 +29,13 @@ impl Iub {
         }
         self.free = self.free.max(at) + self.last.1;
         self.free + self.delay
+    }
+
+    /// The same by ns-2's clock, with the sums of its `DelayLink`.
+    pub fn arrival_by_ns2(&mut self, at: FloatTime, bits: u32) -> FloatTime {
+        let from = if self.free_by_ns2 > at { self.free_by_ns2 } else { at };
+        let sending = f64::from(bits) / self.rate.as_bps() as f64;
+        self.free_by_ns2 = from.after(sending);
+        from.after(sending + self.delay.as_secs_f64())
     }
 }

@@ -4,7 +4,7 @@
 //! Node B of a terminal gets a copy, and all send it in the same interval. Up, each that received sends a copy, and the first
 //! good one counts (3GPP TS 25.401 §7.2.4).
 
-use crate::engine::Instant;
+use crate::engine::{FloatTime, Instant};
 use crate::radio::channel::Got;
 
 use super::iub::Iub;
@@ -108,6 +108,11 @@ impl Utran {
         self.counts.iub += copies;
         self.counts.copies += copies.saturating_sub(1);
         first
+    }
+
+    /// By ns-2's clock: when so many bits are at the RNC that the only Node B received at `at`. To be asked in the order of arrival.
+    pub fn up_by_ns2(&mut self, at: FloatTime, bits: u32) -> FloatTime {
+        self.node_bs[0][0][1].arrival_by_ns2(at, bits)
     }
 
     /// The Node B of the cell at a place of the list, if no cell before it has the same.

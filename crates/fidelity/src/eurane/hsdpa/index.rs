@@ -71,10 +71,6 @@ pub fn read(value: Value) -> Result<Vec<Scenario>, String> {
 pub const HAND_UP: u64 = 50_000;
 /// A tick of a TCP sender's clock, in seconds (`tcpTick_`).
 const TICK: f64 = 0.01;
-/// The same, a nanosecond longer. Timers are set when an interval's PDUs arrive and are whole ticks long, so they end with the arrivals
-/// of another interval. ns-2 adds intervals up in doubles and the timer in one step, and from 1.85 s to 15.84 s the sum is the
-/// smaller: the arrivals come first.
-const LATE_TICK: &str = "10.000001 ms";
 /// The wire's rate, in bits per second.
 pub const WIRE_BPS: u64 = 622_000_000;
 
@@ -169,7 +165,7 @@ impl Scenario {
                 let variant = tcp(name).ok_or_else(|| format!("traffic: {name} is not known"))?;
                 Ok(format!(
                     "transport.tcp = {{ variant = \"{variant}\", window = {}, segment = \"{bytes} B\", exact_half = false, \
-                     rto = {{ {RTO_2_29}, granularity = \"{LATE_TICK}\" }}, boot_time = {:e} }}",
+                     rto = {{ {RTO_2_29}, granularity = \"{TICK} s\" }}, boot_time = {:e} }}",
                     self.tcp_window_pkts,
                     draws.uniform() * TICK,
                 ))

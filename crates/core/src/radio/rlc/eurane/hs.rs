@@ -19,14 +19,14 @@ pub use config::Config;
 
 use std::collections::VecDeque;
 
-use crate::engine::{Duration, Instant};
+use crate::engine::{Duration, FloatTime, Instant};
 use crate::net::Probe;
 use crate::radio::arq::{LinkArq, Outcome, Slot, Unsent};
 use crate::radio::rlc::{Control, Pdu, Reason, Status};
 
 use super::receiver::Receiver;
 use super::sdus::Content;
-use super::ticks::Timer;
+use super::ticks::{Ticks, Timer};
 use segmentation::Segmentation;
 
 /// The end of a bearer at the RNC.
@@ -49,13 +49,17 @@ pub struct Entity {
     poll_wanted: bool,
     /// The PDU sent again with a poll that a report has yet to cover. `None`: any report will do.
     awaited: Option<u32>,
-    /// When a poll is missed. `Instant::MAX`: the timer is off.
-    poll_expires: Instant,
+    /// When a poll is missed.
+    poll_expires: Timer,
     /// PDUs sent since the last poll.
     since_poll: u32,
     receiver: Receiver,
-    /// When a report that nothing has carried is sent alone. `Instant::MAX`: there is none.
-    report_due: Instant,
+    /// When a report that nothing has carried is sent alone.
+    report_due: Timer,
+    /// When allocations come; `None` before the first.
+    ticks: Option<Ticks>,
+    /// When the last PDU came by ns-2's clock, if that is followed.
+    float: Option<FloatTime>,
     totals: Totals,
 }
 
@@ -97,10 +101,12 @@ impl Entity {
             reported: 0,
             poll_wanted: false,
             awaited: None,
-            poll_expires: Instant::MAX,
+            poll_expires: Timer::OFF,
             since_poll: 0,
             receiver: Receiver::new(am),
-            report_due: Instant::MAX,
+            report_due: Timer::OFF,
+            ticks: None,
+            float: None,
             totals: Totals::default(),
         }
     }
@@ -119,14 +125,19 @@ impl Entity {
         self.queue.remove(place)
     }
 
-    /// Whether a PDU that leaves at `at` polls; `sn` is its number if it has left before.
-    fn polls(&mut self, at: Instant, sn: Option<u32>) -> bool {
+    /// A timer that starts with a PDU of this slot.
+    fn timer(&mut self, slot: &Slot, length: Duration) -> Timer {
+        self.ticks.get_or_insert_with(|| Ticks::of_allocations(slot)).timer(slot, slot.at, length)
+    }
+
+    /// Whether a PDU of this slot polls; `sn` is its number if it has left before.
+    fn polls(&mut self, slot: &Slot, sn: Option<u32>) -> bool {
         let poll = std::mem::take(&mut self.poll_wanted) || self.since_poll > self.poll_every;
         if poll {
             self.since_poll = 0;
-            if sn >= self.awaited || self.poll_expires == Instant::MAX {
+            if sn >= self.awaited || self.poll_expires.at == Instant::MAX {
                 self.awaited = sn;
-                self.poll_expires = at + self.poll_timer;
+                self.poll_expires = self.timer(slot, self.poll_timer);
             }
         }
         self.since_poll += 1;
@@ -138,12 +149,12 @@ impl Entity {
         (HEADER_BITS + self.receiver.report_bits()).div_ceil(8).min(u32::from(self.pdu)) as u16
     }
 
-    /// The report that is sent now.
-    fn report(&mut self, now: Instant) -> Option<Status> {
-        self.report_due = Instant::MAX;
+    /// The report that is sent now. The next one is prohibited until `prohibited`.
+    fn report(&mut self, prohibited: Timer) -> Option<Status> {
+        self.report_due = Timer::OFF;
         let bytes = self.report_bytes();
         let limit = u32::from(self.pdu) * 8 - HEADER_BITS;
-        let (first, received) = self.receiver.take_report(Timer::new(now + self.receiver.prohibit), limit as usize)?;
+        let (first, received) = self.receiver.take_report(prohibited, limit as usize)?;
         Some(Status { first, received, bytes, ..Status::default() })
     }
 
@@ -151,7 +162,8 @@ impl Entity {
         let mut padding = u16::from(content.padding);
         let mut control = None;
         if self.receiver.wants_report() && padding >= self.report_bytes() {
-            let status = self.report(slot.at);
+            let prohibited = self.timer(slot, self.receiver.prohibit);
+            let status = self.report(prohibited);
             padding -= status.as_ref().map_or(0, |status| status.bytes);
             control = status.map(|status| Box::new(Control::Status(status)));
         }
@@ -176,7 +188,7 @@ impl Entity {
         }
         let highest = (status.first + status.received.len() as u32).checked_sub(1);
         if highest >= self.awaited {
-            (self.awaited, self.poll_expires, self.poll_wanted) = (None, Instant::MAX, false);
+            (self.awaited, self.poll_expires, self.poll_wanted) = (None, Timer::OFF, false);
         }
     }
 }
@@ -200,20 +212,20 @@ impl LinkArq for Entity {
         self.poll_wanted |= slot.place + 1 == slot.pdus;
         match waiting {
             Waiting::New(content) => {
-                let poll = self.polls(slot.at, None);
+                let poll = self.polls(slot, None);
                 let sn = self.next_sn();
                 self.kept.push_back(content);
                 self.totals.new += 1;
                 Some(self.data(slot, sn, &content, poll, Reason::New))
             }
             Waiting::Again(sn, content) => {
-                let poll = self.polls(slot.at, Some(sn));
+                let poll = self.polls(slot, Some(sn));
                 self.totals.again += 1;
                 Some(self.data(slot, sn, &content, poll, Reason::Retransmission))
             }
             Waiting::Report(status) => {
                 // The poll bit of a report means nothing to the terminal, but is spent.
-                self.polls(slot.at, Some(status.first));
+                self.polls(slot, Some(status.first));
                 self.totals.alone += 1;
                 Some(Pdu {
                     reason: Reason::Control,
@@ -241,31 +253,48 @@ impl LinkArq for Entity {
         let wanted = self.receiver.wants_report();
         self.receiver.consider_report(now, pdu.poll);
         if !wanted && self.receiver.wants_report() {
-            self.report_due = now + self.status_delay;
+            self.report_due = Timer::starting(now, self.float, self.status_delay);
         }
     }
 
     fn on_timeout(&mut self, now: Instant) {
         let queue = &mut self.queue;
         self.segmentation.on_timeout(now, |content| queue.push_back(Waiting::New(content)));
-        if self.poll_expires <= now {
-            (self.awaited, self.poll_expires, self.poll_wanted) = (None, Instant::MAX, true);
+        if let Some(ticks) = &mut self.ticks {
+            for timer in [&mut self.poll_expires, &mut self.receiver.prohibited, &mut self.report_due] {
+                ticks.order(now, timer, false);
+            }
+        }
+        if self.poll_expires.at <= now {
+            (self.awaited, self.poll_expires, self.poll_wanted) = (None, Timer::OFF, true);
         }
         if self.receiver.next_timeout() <= now {
             self.receiver.on_timeout(now);
-            self.report_due = now + self.status_delay;
+            self.report_due = self.receiver.prohibited.followed_by(self.status_delay);
         }
-        if self.report_due <= now {
-            let report = self.report(now);
+        if self.report_due.at <= now {
+            let prohibited = self.report_due.followed_by(self.receiver.prohibit);
+            let report = self.report(prohibited);
             self.queue.extend(report.map(Waiting::Report));
             self.receiver.want_report();
         }
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        let reports = self.receiver.next_timeout().min(self.report_due);
-        let next = self.segmentation.next_timeout().min(self.poll_expires).min(reports);
+        let reports = self.receiver.next_timeout().min(self.report_due.at);
+        let next = self.segmentation.next_timeout().min(self.poll_expires.at).min(reports);
         (next < Instant::MAX).then_some(next)
+    }
+
+    fn set_float(&mut self, now: FloatTime) {
+        self.float = Some(now);
+    }
+
+    /// Among allocations it puts its timers in order itself.
+    fn next_float(&self) -> Option<FloatTime> {
+        let next = self.next_timeout().filter(|at| !self.ticks.as_ref().is_some_and(|ticks| ticks.may_be_at(*at)))?;
+        let timers = [self.poll_expires, self.receiver.prohibited, self.report_due];
+        timers.into_iter().find(|timer| timer.at == next)?.float()
     }
 
     fn ready_pdus(&self) -> u64 {

@@ -15,7 +15,7 @@ use super::{HIGH_SPEED, ONE_CELL, Umts, key};
 
 mod channel;
 
-pub(super) use channel::HsDsch;
+pub(super) use channel::{BEYOND_AIR, HsDsch};
 use channel::{Terminal, decision};
 
 /// What a wake-up is for: the index of its key.
@@ -155,6 +155,10 @@ impl Umts {
     /// Blocks are at their terminals, or not.
     fn land_blocks(&mut self, core: &mut Core) {
         let now = core.now();
+        if core.float().is_some() {
+            let time = self.ns2_clock.at_terminal(now);
+            self.tell_time(core, time);
+        }
         while let Some(hs) = self.hs_dsch.as_deref_mut()
             && let Some((_, process)) = hs.landing.pop_front_if(|(at, _)| *at <= now)
         {

@@ -256,7 +256,7 @@ impl Umts {
         while let Some((terminal, pdu)) = self.channels[channel as usize].next(&mut left) {
             let bytes = self.channels[channel as usize].queued_bytes();
             self.observe(core, now, PduStep::Aired, terminal, direction, self.under_way.at(&pdu), Some(bytes));
-            let landing = Landing { at: arrival, sent: now, channel, terminal, collided, pdu };
+            let landing = Landing { at: arrival, sent: now, channel, terminal, collided, pdu, time: None };
             land(&mut self.landings[direction.index()], landing);
         }
     }

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::{Duration, Instant};
+use crate::engine::{Duration, FloatTime, Instant, Target};
 use crate::net::Core;
+use crate::net::clock::{Clock, Ns2};
 use crate::net::observe::{Cause, PduStep};
 use crate::radio::Direction;
 use crate::radio::arq::Outcome;
@@ -29,6 +30,8 @@ pub(super) struct Landing {
     /// Another was sent over the same channel at the same time: neither is received.
     pub(super) collided: bool,
     pub(super) pdu: Flying,
+    /// When it is at the RNC by ns-2's clock, if that is followed.
+    pub(super) time: Option<FloatTime>,
 }
 
 /// Where PDUs fly: the air, in the places of its two directions, and the Iub up to the RNC.
@@ -41,7 +44,9 @@ impl Umts {
                 && first.at < self.armed[place]
             {
                 self.armed[place] = first.at;
-                self.arm(core, first.at, key(LANDING, place as u32));
+                let since = first.time.map_or(core.now(), |time| time.order_at(time.instant(), core.now()));
+                let target = Target { component: self.component, key: key(LANDING, place as u32) };
+                core.arm(target, first.at, since);
             }
         }
     }
@@ -59,6 +64,7 @@ impl Umts {
             && let Some(landing) = self.landings[place].pop_front()
         {
             let terminal = landing.terminal;
+            self.tell_time(core, landing.time);
             if let Some(other) = heard.take_if(|other| *other != terminal) {
                 self.act(core, other, direction);
             }
@@ -75,9 +81,18 @@ impl Umts {
         self.arm_landings(core);
     }
 
+    /// The present by ns-2's clock is `time`, or the nearest double, if that clock is followed.
+    #[inline]
+    pub(super) fn tell_time(&self, core: &mut Core, time: Option<FloatTime>) {
+        if core.float().is_some() {
+            let (now, since) = (core.now(), core.since());
+            Ns2::set_now(core, time.unwrap_or_else(|| FloatTime::new(now)), since);
+        }
+    }
+
     /// A PDU has come over the air, if that does not lose it. Gives what is at its RLC entity then.
     fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) -> Option<Flying> {
-        let Landing { at, sent, channel, terminal, collided, pdu } = landing;
+        let Landing { at, sent, channel, terminal, collided, pdu, .. } = landing;
         let (kind, rnc) = (self.ways[channel as usize].kind, self.serving_rnc(terminal));
         let dedicated = matches!(kind, Kind::DchDown | Kind::DchUp);
         let cells = match &self.area {
@@ -103,7 +118,10 @@ impl Umts {
                 let last = &mut ue.last[Direction::Up.index()];
                 let arrival = self.utran.up(at, pdu.bits, rnc, cells, got).max(*last);
                 *last = arrival;
-                land(&mut self.landings[TO_RNC], Landing { at: arrival, sent: at, channel, terminal, collided, pdu });
+                let time = core.float().and_then(|_| self.ns2_clock.at_node_b(self.ways[channel as usize].tti, at));
+                let time = time.map(|at| self.utran.up_by_ns2(at, pdu.bits));
+                let landing = Landing { at: arrival, sent: at, channel, terminal, collided, pdu, time };
+                land(&mut self.landings[TO_RNC], landing);
                 None
             }
         }
@@ -115,7 +133,11 @@ impl Umts {
         let now = core.now();
         self.observe(core, now, PduStep::Received, terminal, direction, pdu, None);
         let receiver = direction.reverse().index();
-        self.terminals[terminal as usize].senders[receiver].arq.on_pdu(now, pdu, &mut self.outcomes);
+        let arq = &mut self.terminals[terminal as usize].senders[receiver].arq;
+        if let Some(now) = core.float() {
+            arq.set_float(now);
+        }
+        arq.on_pdu(now, pdu, &mut self.outcomes);
         if !self.outcomes.is_empty() {
             self.end_sdus(core, terminal, direction);
         }

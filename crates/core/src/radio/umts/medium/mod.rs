@@ -29,6 +29,7 @@ mod elsewhere;
 mod hs_dsch;
 mod intervals;
 mod landing;
+mod ns2_clock;
 mod roaming;
 mod setup;
 mod terminal;
@@ -38,6 +39,7 @@ use dsch::Dsch;
 use hs_dsch::HsDsch;
 use intervals::ToNodeB;
 use landing::Landing;
+use ns2_clock::Ns2Clock;
 use terminal::{Bearers, Ue};
 
 pub use elsewhere::Elsewhere;
@@ -65,6 +67,8 @@ pub struct Umts {
     /// What each channel is, what it carries, and its clock.
     ways: Vec<Way>,
     utran: Utran,
+    /// Its intervals by ns-2's clock, if that is followed.
+    ns2_clock: Ns2Clock,
     air: Box<dyn radio::channel::Channel>,
     area: Option<Box<Area>>,
     /// The valid wake-up of the area.
@@ -182,6 +186,7 @@ impl Umts {
             clocks: Vec::new(),
             ways: Vec::with_capacity(channels),
             utran: setup.utran,
+            ns2_clock: Ns2Clock::default(),
             air: setup.air,
             area: setup.area.map(Box::new),
             area_armed: Instant::MAX,
@@ -376,6 +381,7 @@ impl Medium for Umts {
     }
 
     fn wake(&mut self, core: &mut Core, key: u32) {
+        self.tell_time(core, None);
         if key >= elsewhere::FIRST_KEY {
             return self.elsewhere.wake(core, key);
         }

@@ -77,9 +77,11 @@ impl Umts {
         let ue = &mut self.terminals[terminal as usize];
         if let Some(at) = ue.senders[entity].arq.next_timeout().filter(|at| *at < ue.armed) {
             ue.armed = at;
-            // Timers expire before anything else happens at their instant.
+            // Timers expire before anything else happens at their instant, unless ns-2's clock says more.
+            let time = core.float().and_then(|_| ue.senders[entity].arq.next_float());
+            let since = time.map_or(Instant::ZERO, |time| time.order_at(time.instant(), core.now()));
             let target = Target { component: self.component, key: key(TERMINAL, terminal) };
-            core.arm(target, at, Instant::ZERO);
+            core.arm(target, at, since);
         }
     }
 

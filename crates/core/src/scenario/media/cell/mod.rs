@@ -221,6 +221,11 @@ impl MediumConfig for Cell {
         true
     }
 
+    /// It can with one Node B that sends over the high-speed channel and receives over dedicated ones, at moments that nothing draws.
+    fn keeps_ns2_clock(&self) -> bool {
+        matches!(self.attachment, Attachment::HighSpeed(_)) && self.mobility.is_none()
+    }
+
     fn build(&self, simulation: &mut Simulation, ends: &[NodeId], setting: &Setting) -> Built {
         Built::new(simulation.add_medium(ends, |core, component, ends| {
             let setup = setup::setup(core, component, ends, self, setting.profile);

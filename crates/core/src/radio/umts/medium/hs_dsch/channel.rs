@@ -22,7 +22,7 @@ use crate::radio::umts::hs_dsch::setup::Setup;
 /// How long before a slot it is decided what it carries (EURANE).
 const LEAD: Duration = Duration::from_micros(200);
 /// From the end of a block until it is at the terminal's MAC (EURANE).
-const BEYOND_AIR: Duration = Duration::from_micros(5);
+pub const BEYOND_AIR: Duration = Duration::from_micros(5);
 /// How many PDUs a block carries at most (TS 25.321 §9.2.2, N).
 const MOST_PDUS: u32 = 70;
 /// The most codes that a shared channel has (TS 25.211 §5.3.3.13). A category asks for no more than it can receive.

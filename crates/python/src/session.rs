@@ -1,0 +1,165 @@
+//! A session in slices: the interpreter's lock is released within each, so that other threads work
+//! and Ctrl-C is heard between them.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use lasthop_core::engine::{Fault, Instant};
+use lasthop_core::measure::pcapng::Capture;
+use lasthop_core::net::Observer;
+use lasthop_core::net::simulation::Progress;
+use lasthop_core::scenario::capture;
+use lasthop_core::scenario::diagnostic::Diagnostic;
+use lasthop_core::scenario::read::{self, Document};
+use lasthop_core::scenario::session::Session as CoreSession;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::scenario::Scenario;
+use crate::table::Table;
+
+/// A scenario that is under way.
+#[pyclass(frozen, module = "lasthop._core")]
+pub struct Session {
+    /// `None` once it is finished.
+    session: Mutex<Option<CoreSession>>,
+}
+
+impl Session {
+    fn with<T>(&self, f: impl FnOnce(&mut CoreSession) -> T) -> PyResult<T> {
+        match &mut *self.session.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(session) => Ok(f(session)),
+            None => Err(finished()),
+        }
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Builds the scenario with the random streams of `seed`. With `pcap`, what passes the nodes
+    /// that send is captured into that file.
+    #[new]
+    #[pyo3(signature = (scenario, seed, pcap = None))]
+    fn new(py: Python<'_>, scenario: &Scenario, seed: u64, pcap: Option<PathBuf>) -> PyResult<Self> {
+        let Document { scenario, origin, .. } = &scenario.document;
+        let observer = match pcap {
+            Some(path) => {
+                let senders: Vec<String> = scenario.flow.iter().map(|flow| flow.from.clone()).collect();
+                let nodes = capture::nodes(scenario, &senders).map_err(|error| errors::diagnostic(py, &error))?;
+                let capture = capture::capture(scenario, &nodes, File::create(path)?)?;
+                Some(Box::new(capture) as Box<dyn Observer>)
+            }
+            None => None,
+        };
+        let session = py
+            .detach(|| CoreSession::new(scenario, seed, observer))
+            .map_err(|error| errors::build(py, origin, &error))?;
+        Ok(Self { session: Mutex::new(Some(session)) })
+    }
+
+    /// Goes on for about `events` events; whether the end is reached.
+    fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
+        match py.detach(|| self.with(|session| session.advance(events)))? {
+            Ok(progress) => Ok(progress == Progress::Reached),
+            Err(error) => Err(errors::run(py, &error)),
+        }
+    }
+
+    /// The same up to an instant, in simulated seconds: whether it is reached.
+    fn advance_to(&self, py: Python<'_>, until_s: f64, events: u64) -> PyResult<bool> {
+        let until = Instant::from_secs_f64(until_s.max(0.0));
+        match py.detach(|| self.with(|session| session.advance_to(until, events)))? {
+            Ok(progress) => Ok(progress == Progress::Reached),
+            Err(error) => Err(errors::run(py, &error)),
+        }
+    }
+
+    /// When something happens next, in simulated seconds; `None` at the end.
+    #[getter]
+    fn next_event_s(&self) -> PyResult<Option<f64>> {
+        self.with(|session| session.next_event().map(Instant::as_secs_f64))
+    }
+
+    /// Makes the changes of a scenario in JSON that has nothing else, now.
+    fn change(&self, py: Python<'_>, json: &str) -> PyResult<()> {
+        let origin = "change";
+        let document = read::json(json, origin).map_err(|error| errors::diagnostic(py, &error))?;
+        for change in &document.scenario.change {
+            self.with(|session| session.change(change))?.map_err(|fault| {
+                let Fault { field, message, expected: label } = fault;
+                let mut shown = Diagnostic::new(message, origin);
+                (shown.path, shown.label) = (field.into_owned(), label);
+                errors::diagnostic(py, &shown)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What the flow or the part of a medium of this name keeps at present: kind, node, quantity and value, as in the table `state`.
+    fn look(&self, name: &str) -> PyResult<Vec<(String, String, String, f64)>> {
+        let table = self.with(|session| session.look(name))?;
+        let text = |column, row| table.text(column, row).unwrap_or_default().to_owned();
+        let row = |row| {
+            let value = table.number("value", row).unwrap_or(f64::NAN);
+            (text("kind", row), text("node", row), text("quantity", row), value)
+        };
+        Ok((0..table.rows()).map(row).collect())
+    }
+
+    /// The names of what can be looked at.
+    fn names(&self) -> PyResult<Vec<String>> {
+        self.with(|session| session.names())
+    }
+
+    /// The present, in simulated seconds.
+    #[getter]
+    fn now_s(&self) -> PyResult<f64> {
+        self.with(|session| session.now().as_secs_f64())
+    }
+
+    /// The end of the run, in simulated seconds.
+    #[getter]
+    fn end_s(&self) -> PyResult<f64> {
+        self.with(|session| session.end().as_secs_f64())
+    }
+
+    /// Ends the run, makes its tables and closes its capture.
+    fn finish(&self, py: Python<'_>) -> PyResult<Outcome> {
+        py.detach(|| {
+            let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let results = session.ok_or_else(finished)?.finish();
+            let mut tables = Vec::with_capacity(results.tables.len());
+            for (name, table) in results.tables {
+                tables.push((name.to_owned(), Table::new(table)?));
+            }
+            if let Some(Ok(capture)) = results.observer.map(|observer| observer.downcast::<Capture<File>>()) {
+                capture.finish()?;
+            }
+            Ok(Outcome { tables, packet_hops: results.packet_hops })
+        })
+    }
+}
+
+fn finished() -> PyErr {
+    PyRuntimeError::new_err("this run is finished")
+}
+
+/// What a run gave.
+#[pyclass(frozen, module = "lasthop._core")]
+pub struct Outcome {
+    tables: Vec<(String, Table)>,
+    /// Transmissions that ended at the far side of a link.
+    #[pyo3(get)]
+    packet_hops: u64,
+}
+
+#[pymethods]
+impl Outcome {
+    /// The tables with their names.
+    #[getter]
+    fn tables(&self) -> Vec<(String, Table)> {
+        self.tables.clone()
+    }
+}
