@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from lasthop import _core
@@ -25,7 +24,7 @@ class Session:
     >>> import lasthop as lh
     >>> session = lh.Session("examples/handover.toml")   # doctest: +SKIP
     >>> session.advance_to("10 s")                       # doctest: +SKIP
-    >>> session.flow("sack")["cwnd_bytes"]               # doctest: +SKIP
+    >>> session.flow("video")["cwnd_packets"]            # doctest: +SKIP
     >>> session.change("radio", rate="128 kbit/s")       # doctest: +SKIP
     >>> session.finish().flows                           # doctest: +SKIP
 
@@ -38,6 +37,7 @@ class Session:
         self._seed = as_seed(self._scenario.seed if seed is None else seed)
         self._began = time.perf_counter()
         self._core = _core.Session(self._scenario.core, self._seed, None)
+        self._finished = False
 
     @property
     def now_s(self) -> float:
@@ -70,7 +70,7 @@ class Session:
         self.advance_to(self.now_s + _seconds(by))
 
     def flow(self, name: str) -> dict[str, float]:
-        """What the sender of a flow keeps at present, by the names of the table ``state``: ``cwnd_bytes``, ``srtt_s``, …."""
+        """What the sender of a flow keeps at present, by the names of the table ``state``: ``cwnd_packets``, ``srtt_ms``, …."""
         return {quantity: value for kind, _, quantity, value in self._look(name) if kind == "sender"}
 
     def receivers(self, name: str) -> dict[str, dict[str, float]]:
@@ -101,6 +101,7 @@ class Session:
         """Ends the session and gives the tables of what has happened so far."""
         simulated_s = self.now_s
         outcome = self._core.finish()
+        self._finished = True
         wall_s = time.perf_counter() - self._began
         return result(outcome, self._scenario, seed=self._seed, simulated_s=simulated_s, wall_s=wall_s)
 
@@ -109,14 +110,9 @@ class Session:
         self.advance_to(self.end_s)
         return self.finish()
 
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        pass
-
     def __repr__(self) -> str:
-        return f"<Session of {self._scenario.name or 'a scenario'}: {self.now_s:g} of {self.end_s:g} s>"
+        where = "finished" if self._finished else f"{self.now_s:g} of {self.end_s:g} s"
+        return f"<Session of {self._scenario.name or 'a scenario'}: {where}>"
 
     def _look(self, name: str) -> list[tuple[str, str, str, float]]:
         rows = self._core.look(name)

@@ -119,7 +119,7 @@ impl Session {
     }
 
     /// Goes on to `until`, for at most about `events` events; not beyond the end. Whatever is due at `until` itself belongs to the next
-    /// call, so that a change or a look comes before it; but the last sample, at the end, is made.
+    /// call, so that a change or a look comes before it; but a sample that is due is made, since it comes before all else.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -134,9 +134,6 @@ impl Session {
             }
             // Whatever happens at the stop counts as well.
             events = events.saturating_sub(1 + self.built.simulation.events() - before);
-            if due.is_none() && stop < self.end {
-                return Ok(Progress::Reached);
-            }
             if self.next_sample() == Some(stop)
                 && let Some((_, series)) = &mut self.series
             {
@@ -144,6 +141,9 @@ impl Session {
                 self.built.simulation.check_rows("series", series.rows())?;
                 self.samples += 1;
                 events = events.saturating_sub(rows);
+            }
+            if due.is_none() && stop < self.end {
+                return Ok(Progress::Reached);
             }
             if stop == self.end {
                 self.built.simulation.check_conservation()?;

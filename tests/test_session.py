@@ -1,0 +1,101 @@
+"""Sessions: led in steps they give what a run gives; looks, changes and errors."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pyarrow as pa
+import pytest
+from conftest import ROOT
+
+import lasthop as lh
+
+LINK = {
+    "duration": "10 s",
+    "nodes": ["a", "b"],
+    "link": [{"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "delay": "10 ms"}],
+    "flow": [{"name": "f", "from": "a", "to": "b", "transport": {"tcp": {"variant": "newreno"}}}],
+    "record": {"series": "500 ms", "variables": True},
+}
+
+
+def written(result: lh.Result) -> dict[str, bytes]:
+    """Every table, bit by bit."""
+    tables = {}
+    for name, table in result.tables.items():
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.to_arrow().schema) as writer:
+            writer.write_table(table.to_arrow().combine_chunks())
+        tables[name] = sink.getvalue().to_pybytes()
+    return tables
+
+
+def same(one: lh.Result, other: lh.Result) -> bool:
+    return written(one) == written(other)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
+def test_led_in_random_steps_it_gives_the_tables_of_a_run(path):
+    scenario = lh.load(path)
+    rng = Random(path.stem)
+    session = lh.Session(scenario)
+    for _ in range(300):
+        session.advance(rng.uniform(0, scenario.duration_s / 300) if rng.random() < 0.7 else 0)
+        session.advance_to(session.next_event_s or session.end_s)
+        session.names()
+    assert same(session.complete(), lh.run(scenario))
+
+
+def test_a_look_shows_the_sender_the_receiver_and_the_link():
+    session = lh.Session(LINK)
+    assert session.names() == ["f", "l a>b", "l b>a"]
+    session.advance_to("5 s")
+    sender, receivers, link = session.flow("f"), session.receivers("f"), session.part("l a>b")
+    # The window fills the link: a packet of 1500 B each 12 ms.
+    assert 400 <= receivers["b"]["received_packets"] <= 417
+    assert sender["cwnd_packets"] > 1 and sender["acked_bytes"] <= receivers["b"]["received_bytes"]
+    assert link["rate_bps"] == 1e6 and link["queue_packets"] > 0
+    assert session.now_s == 5 and session.end_s == 10 and 5 <= session.next_event_s < 5.1
+
+
+def test_a_change_happens_now_and_as_in_a_scenario():
+    session = lh.Session(LINK)
+    session.advance_to(4)
+    session.change("l", rate="250 kbit/s", queue="empty")
+    assert session.part("l a>b")["rate_bps"] == 250e3
+    assert session.part("l a>b")["queue_packets"] == 0
+    change = {"at": "4 s", "link": "l", "rate": "250 kbit/s", "queue": "empty"}
+    assert same(session.complete(), lh.run({**LINK, "change": [change]}))
+
+
+def test_what_has_happened_so_far_can_be_had_before_the_end():
+    session = lh.Session(LINK)
+    session.advance_to("2 s")
+    result = session.finish()
+    assert result.simulated_s == 2
+    assert 0 < result.flows["received_packets"][0] <= 167
+    with pytest.raises(RuntimeError, match="finished"):
+        session.advance(1)
+
+
+@pytest.mark.parametrize(
+    ("do", "said"),
+    [
+        (lambda session: session.flow("g"), 'there is nothing called "g"'),
+        (lambda session: session.part("l a>"), 'did you mean "l a>b"'),
+        (lambda session: session.change("m", up=False), 'there is no link "m"'),
+        (lambda session: session.change("l"), "changes nothing"),
+        (lambda session: session.change("l", rate="fast"), "is not a rate"),
+        (lambda session: session.change("l", speed="1 Mbit/s"), 'unknown field "speed"'),
+        (lambda session: session.change("l", at="3 s", up=False), '"at" of a change that is made now'),
+        (lambda session: session.change("l", loss={"bernoulli": {"p": 0.1}}, ramp="1 s"), "a ramp to no new rate"),
+        (lambda session: session.advance_to("1 s"), "1 s is past: it is 2 s"),
+        (lambda session: session.advance("soon"), "is not a duration"),
+    ],
+)
+def test_errors_say_what_is_wrong_and_leave_the_session_as_it_was(do, said):
+    session = lh.Session(LINK)
+    session.advance_to(2)
+    with pytest.raises(lh.ScenarioError, match=said):
+        do(session)
+    assert same(session.complete(), lh.run(LINK))
