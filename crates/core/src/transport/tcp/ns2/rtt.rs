@@ -87,17 +87,17 @@ impl Estimator {
             v.srtt = v.rtt << SRTT_BITS;
             v.rttvar = v.rtt << (RTTVAR_BITS - 1);
         } else {
-            // ns-2 keeps the difference in 16 bits.
-            let delta = (v.rtt - (v.srtt >> SRTT_BITS)) as i16;
-            v.srtt = (v.srtt + i32::from(delta)).max(1);
+            // ns-2 keeps the difference in 16 bits, and the rest in 32, which very short ticks exceed.
+            let delta = v.rtt.wrapping_sub(v.srtt >> SRTT_BITS) as i16;
+            v.srtt = v.srtt.wrapping_add(delta.into()).max(1);
             let deviation = match self.order {
                 RtoOrder::Rfc => delta,
-                RtoOrder::Thesis => (v.rtt - (v.srtt >> SRTT_BITS)) as i16,
+                RtoOrder::Thesis => v.rtt.wrapping_sub(v.srtt >> SRTT_BITS) as i16,
             };
-            let growth = i32::from(deviation.wrapping_abs()) - (v.rttvar >> RTTVAR_BITS);
-            v.rttvar = (v.rttvar + i32::from(growth as i16)).max(1);
+            let growth = i32::from(deviation.wrapping_abs()).wrapping_sub(v.rttvar >> RTTVAR_BITS);
+            v.rttvar = v.rttvar.wrapping_add(i32::from(growth as i16)).max(1);
         }
-        let ticks = ((v.rttvar << (RTTVAR_EXP + SRTT_BITS - RTTVAR_BITS)) + v.srtt) >> SRTT_BITS;
+        let ticks = (v.rttvar << (RTTVAR_EXP + SRTT_BITS - RTTVAR_BITS)).wrapping_add(v.srtt) >> SRTT_BITS;
         self.rto = f64::from(ticks) * self.tick;
         counted
     }
