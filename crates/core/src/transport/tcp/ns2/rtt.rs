@@ -127,7 +127,7 @@ impl Estimator {
         }
         let v = &mut self.values;
         if v.backoff > 8 {
-            v.rttvar += v.srtt >> SRTT_BITS;
+            v.rttvar = v.rttvar.wrapping_add(v.srtt >> SRTT_BITS);
             v.srtt = 0;
         }
     }
