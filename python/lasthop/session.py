@@ -82,7 +82,7 @@ class Session:
         return found
 
     def part(self, name: str) -> dict[str, float]:
-        """What a direction of a link, a cell or a bearer keeps at present: ``"radio base>mobile"``, ``"cell.ue[0] down"``."""
+        """What a direction of a link, a cell or a bearer keeps at present: ``"radio server>mobile"``, ``"cell.ue[0] down"``."""
         rows = self._look(name)
         return {quantity: value for kind, _, quantity, value in rows if kind not in ("sender", "receiver")}
 
