@@ -3,11 +3,11 @@
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Duration, Instant};
 use lasthop_core::net::clock::Exact;
-use lasthop_core::net::disciplines::droptail;
 use lasthop_core::net::link::Link;
 use lasthop_core::net::loss::Loss;
 use lasthop_core::net::transmitter::{Queue, Setup};
 use lasthop_core::net::{Address, Simulation};
+use lasthop_core::queues::droptail;
 use lasthop_core::traffic::{SourceConfig, cbr};
 use lasthop_core::transport::udp;
 

@@ -9,6 +9,7 @@ pub mod multicast;
 pub mod net;
 pub mod profile;
 pub mod qos;
+pub mod queues;
 pub mod radio;
 pub mod satellite;
 pub mod scenario;

@@ -2,9 +2,9 @@
 
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Bytes, Duration, Probability};
-use lasthop_core::net::disciplines::{droptail, red, xcp};
 use lasthop_core::net::loss::{bernoulli, list, none, schedule};
 use lasthop_core::profile::Profile;
+use lasthop_core::queues::{droptail, red};
 use lasthop_core::scenario::registry::{LossModel, Queue, Source, Transport};
 use lasthop_core::scenario::types::{self, Scenario};
 use lasthop_core::traffic::{file, greedy};
@@ -12,6 +12,7 @@ use lasthop_core::transport::congestion::{Congestion, vegas};
 use lasthop_core::transport::tcp::recovery::{Recovery, fack};
 use lasthop_core::transport::tcp::{self, config};
 use lasthop_core::transport::tfrc;
+use lasthop_core::transport::xcp::router as xcp;
 use serde_json::Value;
 
 use crate::index::{Direction, Flow, Network, Tcp, XcpRouter};

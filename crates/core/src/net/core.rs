@@ -126,7 +126,7 @@ impl Core {
     }
 
     #[inline]
-    pub(super) fn set_clock(&mut self, now: Instant, since: Instant) {
+    pub(crate) fn set_clock(&mut self, now: Instant, since: Instant) {
         debug_assert!(now >= self.now, "time does not run backwards");
         self.now = now;
         self.since = since;
@@ -251,7 +251,7 @@ impl Core {
 
     /// Sends `packet` on its way.
     #[cfg(test)]
-    pub(super) fn insert(&mut self, packet: Packet) -> Pkt {
+    pub(crate) fn insert(&mut self, packet: Packet) -> Pkt {
         *self.vacant() = packet;
         self.send_vacant()
     }

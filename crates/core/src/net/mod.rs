@@ -4,11 +4,12 @@
 //! [`simulation`] for the loop, [`transmitter`] for how a link works, [`machine`] for what
 //! endpoints and sources are.
 
+#[cfg(test)]
+pub(crate) mod bench;
 pub mod clock;
 pub mod copies;
 pub mod core;
 pub mod discipline;
-pub mod disciplines;
 pub mod dscp;
 pub mod guard;
 pub mod indication;

@@ -3,11 +3,9 @@
 use crate::choice;
 use crate::multicast::{layered, pgmcc, tfmcc};
 use crate::net::discipline::QueueConfig;
-use crate::net::disciplines::{
-    codel, diffserv, droptail, drr, ewa, priority, queue_phase, red, rio, swan, token_bucket, wfq, xcp,
-};
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, redrawn, schedule};
 use crate::qos::{self, QosConfig};
+use crate::queues::{codel, droptail, drr, priority, red, rio, token_bucket, wfq};
 use crate::radio::arq::ArqConfig;
 use crate::radio::loss_indication::{self, IndicationConfig};
 use crate::radio::pdcp::{self, PdcpConfig};
@@ -18,7 +16,7 @@ use crate::radio::umts::attachment::{AttachmentConfig, eurane, fixed, rrc};
 use crate::radio::umts::hs_dsch::reception::{self, ReceptionConfig};
 use crate::satellite::orbits::{OrbitsConfig, planes, star, tle, walker};
 use crate::traffic::{self, SourceConfig};
-use crate::transport::{TransportConfig, dccp, tcp, tfrc, udp};
+use crate::transport::{self, TransportConfig, dccp, tcp, tfrc, udp};
 
 choice! {
     /// What a transmitter keeps, marks and drops.
@@ -30,11 +28,11 @@ choice! {
         /// Controlled delay (RFC 8289).
         "codel" => CoDel(codel::Config),
         /// Writes windows into returning acknowledgements (Kalampoukas, Varma, Ramakrishnan 2002).
-        "ewa" => Ewa(ewa::Config),
+        "ewa" => Ewa(transport::ewa::Config),
         /// Tells the senders of XCP their change of throughput (Katabi, Handley, Rohrs 2002).
-        "xcp" => Xcp(xcp::Config),
+        "xcp" => Xcp(transport::xcp::router::Config),
         /// Best effort shaped by the delay of the medium, real time unhindered (SWAN).
-        "swan" => Swan(swan::Config),
+        "swan" => Swan(qos::swan::router::Config),
         /// Random early detection that drops what is out of profile first.
         "rio" => Rio(rio::Config),
         /// Deficit round robin: equal shares for flows.
@@ -46,9 +44,9 @@ choice! {
         /// Weighted fair queueing between reservations and best effort.
         "wfq" => Wfq(wfq::Config),
         /// Blocks and releases layers of multicast sessions by the length of the queue (Peng, Sikdar 2003).
-        "queue_phase" => QueuePhase(queue_phase::Config),
+        "queue_phase" => QueuePhase(layered::queue_phase::Config),
         /// Differentiated services: an edge's conditioner and a queue for each class.
-        "diffserv" => DiffServ(diffserv::Config),
+        "diffserv" => DiffServ(qos::diffserv::router::Config),
     }
 }
 

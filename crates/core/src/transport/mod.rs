@@ -2,11 +2,13 @@
 
 pub mod congestion;
 pub mod dccp;
+pub mod ewa;
 pub mod half_connection;
 pub(crate) mod limits;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;
+pub mod xcp;
 
 use crate::engine::{Fault, Stream};
 use crate::net::{Agent, Endpoint, Seat};

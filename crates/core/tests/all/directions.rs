@@ -1,6 +1,6 @@
 //! The rule "downwards only": which part of the core may use which.
 //!
-//! scenario ─► the areas ─► net ─► engine, and scenario ─► measure ─► net. Areas are siblings
+//! scenario ─► the areas ─► queues ─► net ─► engine, and scenario ─► measure ─► net. Areas are siblings
 //! that meet through `net`. Profiles and the macro `choice!` are free for all. Only `scenario`
 //! opens files, `measure` may write to what it is given, only `crates/python` knows PyO3.
 
@@ -9,15 +9,18 @@ use std::path::{Path, PathBuf};
 
 /// What each part may use besides itself.
 fn allowed(part: &str) -> Option<&'static [&'static str]> {
-    const AREA: &[&str] = &["engine", "net"];
+    const AREA: &[&str] = &["engine", "net", "queues"];
     Some(match part {
         "engine" => &[],
         "net" => &["engine"],
+        "queues" => &["engine", "net"],
         "transport" | "radio" | "satellite" | "qos" | "traffic" => AREA,
         // Its estimators of round-trip time and loss are those of `transport`.
-        "multicast" => &["engine", "net", "transport"],
+        "multicast" => &["engine", "net", "queues", "transport"],
         "measure" => &["engine", "net"],
-        "scenario" => &["engine", "net", "transport", "multicast", "radio", "satellite", "qos", "traffic", "measure"],
+        "scenario" => {
+            &["engine", "net", "queues", "transport", "multicast", "radio", "satellite", "qos", "traffic", "measure"]
+        }
         _ => return None,
     })
 }

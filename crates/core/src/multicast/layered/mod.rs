@@ -6,13 +6,14 @@
 //! | receiver | [`receiver`]: counts what comes, and lets a subscription controller decide |
 //! | subscription controllers | [`control`]: [`rlm`], [`empty_layer`], [`fixed`] |
 //!
-//! A session has a group for what receivers tell one another, and one for each layer behind it. What a link's router does to layers is
-//! not here: `net/disciplines/queue_phase`.
+//! A session has a group for what receivers tell one another, and one for each layer behind it. [`queue_phase`] is what a
+//! link's router does to layers.
 
 pub mod config;
 pub mod control;
 pub mod empty_layer;
 pub mod fixed;
+pub mod queue_phase;
 pub mod receiver;
 pub mod rlm;
 pub mod sender;

@@ -208,7 +208,7 @@ impl Packet {
 }
 
 #[cfg(test)]
-pub(in crate::net) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Some packet.

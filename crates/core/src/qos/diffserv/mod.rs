@@ -2,10 +2,11 @@
 //! a bandwidth broker (RFC 2638), and condition the flow if that has room for it.
 //!
 //! Read [`agent`] for what nodes do, [`host`] for the sending end. Packets are metered, marked and
-//! scheduled by the queue `diffserv`. The core knows no flow.
+//! scheduled by the queue of a [`router`]. The core knows no flow.
 
 pub mod agent;
 pub mod host;
+pub mod router;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,12 +10,12 @@ pub mod reno;
 mod samples;
 pub mod tcp_like;
 pub mod vegas;
-pub mod xcp;
 
 pub use samples::{
     AckSample, CongestionEvent, CongestionKind, LostSegment, RateSample, Record, Sent, Undo, WindowRule,
 };
 
+use super::xcp::sender as xcp;
 use crate::choice;
 use crate::engine::{BitRate, Fault, Instant};
 

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Bytes, Duration, Fault};
 use crate::profile::Profile;
-use crate::transport::congestion::{self, Congestion, cubic, vegas, xcp};
+use crate::transport::congestion::{self, Congestion, cubic, vegas};
 use crate::transport::limits;
+use crate::transport::xcp::sender as xcp;
 
 use super::recovery::{self, Recovery, fack, newreno, sack, tahoe};
 use super::settings::parts;

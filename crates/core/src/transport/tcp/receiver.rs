@@ -13,7 +13,7 @@ use crate::net::{
     Timed, Words,
 };
 
-use crate::transport::congestion::xcp;
+use crate::transport::xcp::sender as xcp;
 
 use super::config::{Config, Handshake};
 use super::settings::{FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES};

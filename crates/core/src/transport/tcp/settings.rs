@@ -4,7 +4,8 @@
 use crate::engine::Duration;
 use crate::net::TcpFlags;
 
-use crate::transport::congestion::{Congestion, CongestionControl, Seat, xcp};
+use crate::transport::congestion::{Congestion, CongestionControl, Seat};
+use crate::transport::xcp::sender as xcp;
 
 use super::config::{Config, Handshake, IdleRestart, Spurious, Variant};
 use super::recovery::Recovery;

@@ -8,13 +8,13 @@ use std::any::Any;
 use lasthop_core::engine::units::Amount;
 use lasthop_core::engine::{BitRate, Duration, Instant};
 use lasthop_core::net::clock::Exact;
-use lasthop_core::net::disciplines::droptail;
 use lasthop_core::net::link::Link;
 use lasthop_core::net::loss::Loss;
 use lasthop_core::net::transmitter::{Queue, Setup};
 use lasthop_core::net::{
     Address, Cause, Core, FlowId, NodeId, Notice, Observation, Observer, Place, Simulation, Source, Timed,
 };
+use lasthop_core::queues::droptail;
 use lasthop_core::transport::udp;
 
 /// The instant `n` microseconds after the start.

@@ -6,8 +6,8 @@
 
 use lasthop_core::engine::{BitRate, Duration};
 use lasthop_core::net::discipline::QueueConfig;
-use lasthop_core::net::disciplines::red;
 use lasthop_core::net::{Address, FlowId, NodeId, Simulation};
+use lasthop_core::queues::red;
 use lasthop_core::traffic::onoff;
 use lasthop_core::transport::{tcp, tfrc, udp};
 use serde_json::json;

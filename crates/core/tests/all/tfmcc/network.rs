@@ -22,7 +22,7 @@ pub fn config<T: serde::de::DeserializeOwned>(value: Value) -> T {
 }
 
 /// A drop-tail queue of so many packets.
-pub fn droptail(packets: usize) -> lasthop_core::net::disciplines::droptail::Config {
+pub fn droptail(packets: usize) -> lasthop_core::queues::droptail::Config {
     config(json!({ "limit": format!("{packets} packets") }))
 }
 

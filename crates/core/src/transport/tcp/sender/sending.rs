@@ -2,7 +2,8 @@
 
 use crate::engine::{Duration, Instant};
 use crate::net::{CongestionHeader, Ecn, Header, Packet, TcpFlags, TcpHeader, TcpOptions};
-use crate::transport::congestion::{Sent, xcp};
+use crate::transport::congestion::Sent;
+use crate::transport::xcp::sender as xcp;
 
 use super::super::config::Handshake;
 use super::super::recovery::Next;

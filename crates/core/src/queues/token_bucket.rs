@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Bytes, Fault, Instant};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::Dscp;
@@ -12,7 +13,6 @@ use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place, Probe};
 use crate::net::order::{Answer, Command};
 use crate::net::packet::Packet;
-use crate::net::slab::Pkt;
 use crate::net::token_bucket::TokenBucket;
 use crate::net::transmitter::Queue;
 
@@ -177,9 +177,9 @@ impl Timed for Shaper {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Bench, packet};
     use super::*;
     use crate::engine::choice::parsed;
+    use crate::net::bench::{Bench, packet};
 
     fn build(bench: &Bench, text: &str) -> Box<dyn QueueDiscipline> {
         let config: Config = parsed(text).unwrap();

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
 use crate::engine::{Bytes, Fault};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place, Probe};
 use crate::net::packet::FlowId;
-use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
 /// Deficit round robin between flows.
@@ -211,8 +211,8 @@ impl Timed for Drr {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Bench, packet};
     use super::*;
+    use crate::net::bench::{Bench, packet};
     use crate::net::dscp::Dscp;
 
     fn drr(quantum: u64, limit: u64) -> Drr {

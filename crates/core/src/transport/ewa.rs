@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
 use crate::engine::{BitRate, Bytes, Duration, Fault, Instant};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
 use crate::net::observe::{Place, Probe};
 use crate::net::operations::Operations;
 use crate::net::packet::{Header, Packet};
-use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
-use super::droptail::DropTail;
+use crate::queues::droptail::DropTail;
 
 /// Explicit window adaptation. The constants are those of the later literature on EWA; the paper
 /// itself could not be consulted.

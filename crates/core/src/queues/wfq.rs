@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
 use crate::engine::{BitRate, Fault, Instant, Probability};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::Dscp;
@@ -25,7 +26,6 @@ use crate::net::observe::{Cause, Place, Probe};
 use crate::net::operations::Operations;
 use crate::net::order::{Answer, Command};
 use crate::net::packet::{FlowId, Packet};
-use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
 /// Weighted fair queueing between reservations and best effort.
@@ -401,8 +401,8 @@ impl Timed for Wfq {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Bench, packet};
     use super::*;
+    use crate::net::bench::{Bench, packet};
     use crate::net::dscp::Dscp;
 
     const KBPS: u64 = 1_000;

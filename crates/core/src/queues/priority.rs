@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Fault, Instant};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::Dscp;
 use crate::net::machine::Timed;
 use crate::net::observe::Probe;
 use crate::net::packet::Packet;
-use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
 use super::inner::Inner;
@@ -156,9 +156,9 @@ impl Timed for Priority {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Bench, packet};
     use super::*;
     use crate::engine::choice::parsed;
+    use crate::net::bench::{Bench, packet};
     use crate::net::observe::Cause;
 
     fn build(bench: &Bench, text: &str) -> Priority {

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
 use crate::engine::{BitRate, Bytes, Fault, Instant, Probability, Streams};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::{Class, Dscp, assured};
@@ -25,12 +26,11 @@ use crate::net::observe::{Cause, Place, Probe};
 use crate::net::operations::Operations;
 use crate::net::order::{Answer, Command};
 use crate::net::packet::FlowId;
-use crate::net::slab::Pkt;
 use crate::net::token_bucket::TokenBucket;
 use crate::net::transmitter::Queue;
 
-use super::droptail::DropTail;
-use super::rio::{self, Rio};
+use crate::queues::droptail::DropTail;
+use crate::queues::rio::{self, Rio};
 
 /// Differentiated services: an edge's conditioner and the queues of the classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -414,9 +414,9 @@ impl Shares {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Bench, packet};
     use super::*;
     use crate::engine::choice::parsed;
+    use crate::net::bench::{Bench, packet};
 
     const MBIT: BitRate = BitRate::from_mbps(1);
 

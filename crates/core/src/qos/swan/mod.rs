@@ -1,7 +1,9 @@
 //! SWAN's part at the ends of a real-time flow (Ahn, Campbell, Veres, Sun 2002): the source probes the way and
 //! admits itself if there is room; the receiver says when the way carries too much, and the source probes again.
 //!
-//! Routers keep nothing of it. What they do is in the queue discipline `swan`.
+//! Routers keep nothing of it: [`router`] is their queue.
+
+pub mod router;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
 use crate::engine::{BitRate, Bytes, Fault, Instant, Probability, Stream};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::{Class, precedence};
 use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place, Probe};
 use crate::net::operations::Operations;
-use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
 use super::fifo::Fifo;
@@ -230,9 +230,9 @@ impl Timed for Rio {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Bench, packet};
     use super::*;
     use crate::engine::choice::parsed;
+    use crate::net::bench::{Bench, packet};
     use crate::net::dscp::Dscp;
 
     fn rio(bench: &Bench, config: Config) -> Rio {

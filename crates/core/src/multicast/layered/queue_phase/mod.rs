@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::units::{Amount, Probability};
 use crate::engine::{BitRate, Duration, Fault, Instant};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place, Probe};
-use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
 use controller::Controller;
 use traffic::Traffic;
 
-use super::fifo::Fifo;
+use crate::queues::fifo::Fifo;
 
 /// A FIFO before which layers of multicast sessions are blocked and released. The defaults are those of the paper's Table I; what the
 /// paper leaves open says so.

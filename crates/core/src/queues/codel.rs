@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
 use crate::engine::{Duration, Fault, Instant};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place, Probe};
 use crate::net::packet::Ecn;
-use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
 use super::fifo::Fifo;

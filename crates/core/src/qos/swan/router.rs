@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::units::{Amount, Probability};
 use crate::engine::{BitRate, Duration, Fault, Instant, Stream};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::dscp::Dscp;
@@ -20,7 +21,6 @@ use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place, Probe};
 use crate::net::operations::Operations;
 use crate::net::packet::{Ecn, FlowId, Header, Signal};
-use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
 /// SWAN's classifier, shaper and admission threshold.

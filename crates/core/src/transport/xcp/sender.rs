@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{BitRate, Duration, Instant};
 use crate::net::{CongestionHeader, Words};
 
-use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule};
+use crate::transport::congestion::{
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule,
+};
 
 /// What XCP's congestion header adds to every packet, between IP and TCP (draft-falk-xcp-spec; ns-2's
 /// `XCP_HDR_LEN`).

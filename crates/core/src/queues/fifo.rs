@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::engine::units::Amount;
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::Backlog;
-use crate::net::slab::Pkt;
 
 /// A line of packets with a limit. Who holds it looks at the limit, and drops.
 pub struct Fifo {
@@ -70,8 +70,8 @@ impl Fifo {
 
 #[cfg(all(test, debug_assertions))]
 mod tests {
-    use super::super::tests::{Bench, packet};
     use super::*;
+    use crate::net::bench::{Bench, packet};
     use crate::net::dscp::Dscp;
 
     #[test]

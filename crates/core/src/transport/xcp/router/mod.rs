@@ -14,16 +14,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
 use crate::engine::{BitRate, Duration, Instant, Stream};
+use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place, Probe};
 use crate::net::operations::Operations;
 use crate::net::packet::{Header, Packet, TcpOptions};
-use crate::net::slab::Pkt;
 use crate::net::transmitter::Queue;
 
-use super::fifo::Fifo;
+use crate::queues::fifo::Fifo;
 
 use capacity::{Capacity, Knowledge};
 use control::{Control, INITIAL, x_of_window};
