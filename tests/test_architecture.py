@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 
 import pytest
 from conftest import ROOT
+from lasthop import _core
 
 PACKAGE = ROOT / "python" / "lasthop"
 
@@ -41,3 +44,23 @@ def test_commands_start_without_heavy_imports(path):
     found = {name.split(".")[0] for node in top for name in imports(node)}
     assert not found & HEAVY
     assert not {n for node in top for n in imports(node) if n in ("lasthop._core", "lasthop.runs", "lasthop.plot")}
+
+
+def described(schema):
+    """All descriptions in a schema, with where they stand."""
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            if key == "properties":
+                yield from ((name, one["description"]) for name, one in value.items() if "description" in one)
+            yield from described(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from described(value)
+
+
+def test_defaults_are_said_as_defaults():
+    """"Default: 50 packets.", not "50 packets." at the end of what a parameter means."""
+    trailing = re.compile(r"\. (None|On|Off|Nothing|Never|Yes|No|All|[0-9][\d.]*( [\w/]+)?( \([^()]*\))?)\.$")
+    found = list(described(json.loads(_core.schema())))
+    assert sum("Default: " in text for _, text in found) > 300
+    assert not [(name, text) for name, text in found if trailing.search(text.strip())]

@@ -41,14 +41,14 @@ const LOSS_ONE: f64 = 65_536.0;
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Expulsion")]
 pub struct Config {
-    /// It is bad below this share of the next lowest rate. 0.5.
+    /// It is bad below this share of the next lowest rate. Default: 0.5.
     pub ratio: f64,
-    /// It is bad below this rate, too. None.
+    /// It is bad below this rate, too. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least: Option<BitRate>,
-    /// For how long it must be bad. 30 s.
+    /// For how long it must be bad. Default: 30 s.
     pub after: Duration,
-    /// For how long it is kept out the first time; each time twice as long. 60 s.
+    /// For how long it is kept out the first time; each time twice as long. Default: 60 s.
     pub readmit: Duration,
 }
 

@@ -15,7 +15,7 @@ use crate::net::guard::{Guard, Guarded};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The code point. Best effort.
+    /// The code point. Default: best effort.
     pub dscp: Dscp,
 }
 

@@ -23,18 +23,18 @@ use super::fifo::Fifo;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. 1000
-    /// packets (Linux).
+    /// How much may wait, without the packet in service; what arrives then is dropped. Default:
+    /// 1000 packets (Linux).
     pub limit: Amount,
-    /// The waiting time that is acceptable all the time. 5 ms (RFC 8289 §4.4).
+    /// The waiting time that is acceptable all the time. Default: 5 ms (RFC 8289 §4.4).
     pub target: Duration,
     /// How long the waiting time may stay above: a round-trip time of the slowest connections.
-    /// 100 ms (RFC 8289 §4.3).
+    /// Default: 100 ms (RFC 8289 §4.3).
     pub interval: Duration,
-    /// Mark packets of ECN-capable transports instead of dropping them. Off.
+    /// Mark packets of ECN-capable transports instead of dropping them. Default: off.
     pub ecn: bool,
-    /// At which drop rate it begins again soon after it has stopped. `rfc`: `difference`. `ns2`:
-    /// `minus-two`.
+    /// At which drop rate it begins again soon after it has stopped. Default: `rfc`: `difference`.
+    /// `ns2`: `minus-two`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
 }

@@ -25,9 +25,9 @@ use crate::net::transmitter::Queue;
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// What a flow may send in its turn. With the largest packet's size or more, a turn always
-    /// sends something (Shreedhar, Varghese 1996 §3). 1500 B.
+    /// sends something (Shreedhar, Varghese 1996 §3). Default: 1500 B.
     pub quantum: Bytes,
-    /// How much may wait, all flows together. 100 packets, as DropTail.
+    /// How much may wait, all flows together. Default: 100 packets, as DropTail.
     pub limit: Amount,
 }
 

@@ -33,7 +33,7 @@ pub struct Config {
 pub struct PriorityClass {
     /// The code points of its packets.
     pub dscp: Vec<Dscp>,
-    /// Its queue. DropTail of 100 packets.
+    /// Its queue. Default: DropTail of 100 packets.
     pub queue: Inner,
 }
 

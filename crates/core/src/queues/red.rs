@@ -26,62 +26,64 @@ use super::fifo::Fifo;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. 100
+    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 100
     /// packets, as DropTail.
     pub limit: Amount,
     /// The average below which nothing is dropped, in packets of `mean_packet`. Left out: half of
     /// what the link sends in `target_delay`, and at least 5 (ns-2.35).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// The average at which the probability reaches `max_p`, in packets of `mean_packet`. Left out:
+    /// The average at which the probability reaches `max_p`, in packets of `mean_packet`. Default:
     /// three times `min` (ns-2.35).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// The probability at an average of `max`. 0.1 (ns-2.35; Floyd 1997).
+    /// The probability at an average of `max`. Default: 0.1 (ns-2.35; Floyd 1997).
     pub max_p: Probability,
     /// The weight of the present length in the average. Left out: the average follows within ten
     /// round-trip times of three times the link's delay, and of at least 100 ms (ns-2.35).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<Probability>,
-    /// Above `max` the probability grows on, up to 1 at twice `max`, instead of jumping to 1. On.
+    /// Above `max` the probability grows on, up to 1 at twice `max`, instead of jumping to 1.
+    /// Default: on.
     pub gentle: bool,
-    /// Wait between two drops for at least 1 / p_b packets. On (ns-2.35).
+    /// Wait between two drops for at least 1 / p_b packets. Default: on (ns-2.35).
     pub wait: bool,
-    /// What the average counts: `bytes` or `packets`. `rfc`: bytes, because a link is busy with
-    /// bytes (RFC 7141 §2.1). `ns2`: bytes.
+    /// What the average counts: `bytes` or `packets`. Default: `rfc`: bytes, because a link is busy
+    /// with bytes (RFC 7141 §2.1). `ns2`: bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<Count>,
-    /// Whether a large packet is dropped with a larger probability than a small one. `rfc`: no
-    /// (RFC 7141 §2.2). `ns2`: yes (`bytes_`).
+    /// Whether a large packet is dropped with a larger probability than a small one. Default:
+    /// `rfc`: no (RFC 7141 §2.2). `ns2`: yes (`bytes_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_size: Option<bool>,
-    /// The size of a typical packet, by which lengths in packets are converted. `rfc`: 1500 B.
-    /// `ns2`: 500 B.
+    /// The size of a typical packet, by which lengths in packets are converted. Default: `rfc`:
+    /// 1500 B. `ns2`: 500 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Bytes>,
-    /// The average queueing delay that `min` is chosen for. 5 ms (ns-2.35).
+    /// The average queueing delay that `min` is chosen for. Default: 5 ms (ns-2.35).
     pub target_delay: Duration,
-    /// Adapt `max_p`, so that the average stays in the middle of `min` and `max`. Off.
+    /// Adapt `max_p`, so that the average stays in the middle of `min` and `max`. Default: off.
     pub adaptive: bool,
-    /// The time between two adaptations. 500 ms (Floyd, Gummadi, Shenker 2001).
+    /// The time between two adaptations. Default: 500 ms (Floyd, Gummadi, Shenker 2001).
     pub interval: Duration,
-    /// What an adaptation adds to `max_p`, but at most a quarter of it. 0.01 (the same).
+    /// What an adaptation adds to `max_p`, but at most a quarter of it. Default: 0.01 (the same).
     pub increase: Probability,
-    /// By what an adaptation multiplies `max_p`. 0.9 (the same).
+    /// By what an adaptation multiplies `max_p`. Default: 0.9 (the same).
     pub decrease: Probability,
-    /// The highest `max_p` that adaptation gives. 0.5 (the same).
+    /// The highest `max_p` that adaptation gives. Default: 0.5 (the same).
     pub top: Probability,
     /// The lowest. Left out: 0.01, or one packet of 1000 B in 100 ms at the link's rate if that is
     /// less (ns-2.35).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottom: Option<Probability>,
-    /// Mark packets of ECN-capable transports instead of dropping them early. Off.
+    /// Mark packets of ECN-capable transports instead of dropping them early. Default: off.
     pub ecn: bool,
     /// The probability p_b above which ECN-capable packets are dropped all the same (RFC 3168 §7).
-    /// Left out: `max_p`.
+    /// Default: `max_p`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_p: Option<Probability>,
-    /// Choose the parameters left out anew when the link's rate changes. `rfc`: yes. `ns2`: no.
+    /// Choose the parameters left out anew when the link's rate changes. Default: `rfc`: yes.
+    /// `ns2`: no.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follow_rate: Option<bool>,
 }

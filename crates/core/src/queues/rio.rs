@@ -27,24 +27,25 @@ use super::red::{Average, Curve, spaced};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. 100
+    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 100
     /// packets, as DropTail.
     pub limit: Amount,
-    /// The average of packets in profile below which none of them is dropped. 15 (ns-2.35).
+    /// The average of packets in profile below which none of them is dropped. Default: 15
+    /// (ns-2.35).
     pub in_min: f64,
-    /// The average of packets in profile at which all of them are dropped. 30 (ns-2.35).
+    /// The average of packets in profile at which all of them are dropped. Default: 30 (ns-2.35).
     pub in_max: f64,
-    /// The probability just below `in_max`. 0.02 (ns-2.35).
+    /// The probability just below `in_max`. Default: 0.02 (ns-2.35).
     pub in_max_p: Probability,
-    /// The average of all packets below which none out of profile is dropped. 5 (ns-2.35).
+    /// The average of all packets below which none out of profile is dropped. Default: 5 (ns-2.35).
     pub out_min: f64,
-    /// The average of all packets at which all out of profile are dropped. 15 (ns-2.35).
+    /// The average of all packets at which all out of profile are dropped. Default: 15 (ns-2.35).
     pub out_max: f64,
-    /// The probability just below `out_max`. 0.2 (ns-2.35).
+    /// The probability just below `out_max`. Default: 0.2 (ns-2.35).
     pub out_max_p: Probability,
-    /// The weight of the present length in the averages. 0.002 (Floyd, Jacobson 1993).
+    /// The weight of the present length in the averages. Default: 0.002 (Floyd, Jacobson 1993).
     pub weight: Probability,
-    /// The size of a typical packet, by which an idle time is counted. 1500 B.
+    /// The size of a typical packet, by which an idle time is counted. Default: 1500 B.
     pub mean_packet: Bytes,
 }
 

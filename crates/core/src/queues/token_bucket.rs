@@ -24,13 +24,13 @@ use super::inner::Inner;
 pub struct Config {
     /// The rate at which tokens come.
     pub rate: BitRate,
-    /// How many are kept. 15 kB, ten packets of 1500 B.
+    /// How many are kept. Default: 15 kB, ten packets of 1500 B.
     #[serde(default = "default_burst")]
     pub burst: Bytes,
     /// What becomes of packets for which there are no tokens.
     #[serde(default)]
     pub excess: Excess,
-    /// Where packets wait. DropTail of 100 packets.
+    /// Where packets wait. Default: DropTail of 100 packets.
     #[serde(default)]
     pub queue: Inner,
 }

@@ -32,10 +32,10 @@ use crate::net::transmitter::Queue;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait of each flow that has a reservation, and of best effort. 100 packets, as
-    /// DropTail.
+    /// How much may wait of each flow that has a reservation, and of best effort. Default: 100
+    /// packets, as DropTail.
     pub limit: Amount,
-    /// The share of the link's rate that can be reserved. 0.9 (ns-2.35, `param-adc.cc`).
+    /// The share of the link's rate that can be reserved. Default: 0.9 (ns-2.35, `param-adc.cc`).
     pub utilisation: Probability,
     /// Where the virtual time comes from.
     pub clock: Clock,

@@ -26,7 +26,7 @@ pub trait IndicationConfig: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Edge {
-    /// In how many packets after a gap: the radio may lose the first. 1.
+    /// In how many packets after a gap: the radio may lose the first. Default: 1.
     pub hold: u32,
 }
 

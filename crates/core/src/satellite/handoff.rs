@@ -19,11 +19,12 @@ use super::mesh::Shell;
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "SatelliteHandoff")]
 pub struct Config {
-    /// How often a terminal looks. 10 s (ns-2).
+    /// How often a terminal looks. Default: 10 s (ns-2).
     pub interval: Duration,
-    /// By how much a look is early or late at most, drawn anew each time. 5 s (ns-2's half of the interval).
+    /// By how much a look is early or late at most, drawn anew each time. Default: 5 s (ns-2's half of the
+    /// interval).
     pub jitter: Duration,
-    /// The least elevation of a satellite above a terminal's horizon. 8.2 deg (Iridium).
+    /// The least elevation of a satellite above a terminal's horizon. Default: 8.2 deg (Iridium).
     pub mask: Angle,
     /// Which satellite a terminal takes when it needs another.
     pub rule: Rule,

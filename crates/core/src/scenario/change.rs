@@ -19,8 +19,9 @@ pub struct Change {
     /// The new rate, in both directions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
-    /// The time in which the rate goes to its new value, in ten equal steps. The n-th is made after
-    /// n tenths of this time. Another change of the link's rate ends it. 0 s: the rate changes at once.
+    /// The time in which the rate goes to its new value, in ten equal steps. The n-th is made after n
+    /// tenths of this time. Another change of the link's rate ends it. Default: 0 s: the rate changes
+    /// at once.
     #[serde(default)]
     pub ramp: Duration,
     /// The new propagation delay, in both directions.
@@ -32,7 +33,7 @@ pub struct Change {
     /// A new loss model, forward.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
-    /// For how long the new loss model holds. Then the former one goes on. For good.
+    /// For how long the new loss model holds. Then the former one goes on. Default: for good.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_for: Option<Duration>,
     /// What becomes of packets in service and in flight.

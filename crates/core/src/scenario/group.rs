@@ -28,14 +28,15 @@ pub struct Group {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leave: Vec<Switch>,
     /// How its trees follow members and network: `signalled`, by messages that take their time, along the ways back to the sender;
-    /// or `instant`, at once, along the ways from the sender (as in ns-2). Signalled.
+    /// or `instant`, at once, along the ways from the sender (as in ns-2). Default: signalled.
     #[serde(default)]
     pub trees: Trees,
-    /// How long the last router goes on after a member has left, since it asks first whether others are there. 2 s (IGMPv2: two
-    /// queries a second apart, RFC 2236 §8.8 and §8.9).
+    /// How long the last router goes on after a member has left, since it asks first whether others are there. Default: 2 s
+    /// (IGMPv2: two queries a second apart, RFC 2236 §8.8 and §8.9).
     #[serde(default = "default_leave_latency")]
     pub leave_latency: Duration,
-    /// Broadcast: nodes to which packets go whoever listens, such as `NAME.ue[*]`, all terminals of a cell. None.
+    /// Broadcast: nodes to which packets go whoever listens, such as `NAME.ue[*]`, all terminals of a cell.
+    /// Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub area: Vec<String>,
     /// Takes out a receiver whose radio stays bad, and lets it in again later. Without it everybody stays.

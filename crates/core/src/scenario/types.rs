@@ -21,7 +21,7 @@ use super::registry::{Qos, Source, Transport};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scenario {
-    /// A name for tables and files. The file's name by default.
+    /// A name for tables and files. Default: the file's name.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// What it is about, for readers.
@@ -29,7 +29,7 @@ pub struct Scenario {
     pub description: String,
     /// Which rules fill in what is left out: `rfc`, `ns2` or `3gpp`.
     pub profile: Profile,
-    /// Simulated time. 60 s.
+    /// Simulated time. Default: 60 s.
     pub duration: Duration,
     /// The seed of all random streams, from 0 to 2⁵³ − 1.
     pub seed: u64,
@@ -118,23 +118,23 @@ impl Flow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// A name for results. `from>to` by default.
+    /// A name for results. Default: `from>to`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The sending node.
     pub from: String,
     /// The receiving node, or a group.
     pub to: String,
-    /// How the data are carried. TCP.
+    /// How the data are carried. Default: TCP.
     #[serde(default = "default_transport")]
     pub transport: Transport,
-    /// What is sent. As much as possible.
+    /// What is sent. Default: as much as possible.
     #[serde(default = "default_source")]
     pub source: Source,
-    /// When the source starts. At once.
+    /// When the source starts. Default: at once.
     #[serde(default)]
     pub start: Duration,
-    /// What it asks of the network. Nothing: best effort.
+    /// What it asks of the network. Default: nothing: best effort.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qos: Option<Qos>,
 }
@@ -170,7 +170,7 @@ pub struct Record {
     /// Record every change of `cwnd`, `ssthresh`, `srtt` and the like, into the table `changes`.
     pub variables: bool,
     /// A run ends with an error when one of these tables has more rows, so that it does not use up memory: a row takes about
-    /// 400 B while the tables are made. 5 million.
+    /// 400 B while the tables are made. Default: 5 million.
     pub most_rows: u64,
 }
 

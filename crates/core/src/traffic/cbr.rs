@@ -38,7 +38,7 @@ struct Fields {
     /// The time between two writes, instead of a rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<Duration>,
-    /// The payload of each write. 1000 B.
+    /// The payload of each write. Default: 1000 B.
     size: Bytes,
 }
 

@@ -12,7 +12,7 @@ use super::SourceConfig;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much is sent: payload. 1 MB.
+    /// How much is sent: payload. Default: 1 MB.
     pub size: Bytes,
 }
 

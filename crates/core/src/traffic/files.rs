@@ -24,13 +24,16 @@ const LEAST: Duration = Duration::from_millis(1);
 pub struct Config {
     /// The sizes. 3, 7, 15, … 1023 packets of 1450 B: each is what whole rounds of slow start carry.
     pub sizes: Vec<Bytes>,
-    /// How often each size is drawn, in relation to the others. 9 for the smallest, … 1 for the largest.
+    /// How often each size is drawn, in relation to the others. Default: 9 for the smallest, … 1 for the
+    /// largest.
     pub weights: Vec<f64>,
-    /// The mean of the pause. 2 s.
+    /// The mean of the pause. Default: 2 s.
     pub pause: Duration,
-    /// The least pause; what comes beyond it is exponential, as a truncated exponential distribution is. 0.5 s.
+    /// The least pause; what comes beyond it is exponential, as a truncated exponential distribution is.
+    /// Default: 0.5 s.
     pub pause_min: Duration,
-    /// The first file begins at most so long after the start of the flow, at a uniformly distributed time. 2 s (own choice).
+    /// The first file begins at most so long after the start of the flow, at a uniformly distributed time. Default: 2 s (own
+    /// choice).
     pub first: Duration,
 }
 

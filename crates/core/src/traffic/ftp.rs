@@ -15,16 +15,17 @@ use super::session::{self, Object, Packets, Page, Pages, Session};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Ftp")]
 pub struct Config {
-    /// The mean size of files before truncation; log-normal. 2 MB (3GPP TR 25.876).
+    /// The mean size of files before truncation; log-normal. Default: 2 MB (3GPP TR 25.876).
     pub size_mean: Bytes,
-    /// The standard deviation of their sizes before truncation. 722 kB.
+    /// The standard deviation of their sizes before truncation. Default: 722 kB.
     pub size_std: Bytes,
-    /// The largest file. 5 MB.
+    /// The largest file. Default: 5 MB.
     pub size_max: Bytes,
-    /// The mean time from the acknowledgement of a whole file to the next file; exponential. 180 s.
+    /// The mean time from the acknowledgement of a whole file to the next file; exponential.
+    /// Default: 180 s.
     pub reading: Duration,
     /// The first file begins at most so long after the start of the flow, at a uniformly
-    /// distributed time. 30 s (own choice).
+    /// distributed time. Default: 30 s (own choice).
     pub first: Duration,
     /// The sizes of packets.
     pub packet: Packets,

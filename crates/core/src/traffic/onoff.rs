@@ -24,17 +24,17 @@ pub struct Config(Fields);
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "OnOff")]
 struct Fields {
-    /// The rate of the payload during a burst, headers not counted. 64 kbit/s (ns-2).
+    /// The rate of the payload during a burst, headers not counted. Default: 64 kbit/s (ns-2).
     rate: BitRate,
-    /// The payload of each write. 210 B (ns-2).
+    /// The payload of each write. Default: 210 B (ns-2).
     size: Bytes,
-    /// The mean length of a burst. 500 ms (ns-2).
+    /// The mean length of a burst. Default: 500 ms (ns-2).
     on: Duration,
-    /// The mean length of the silence between two bursts. 500 ms (ns-2).
+    /// The mean length of the silence between two bursts. Default: 500 ms (ns-2).
     off: Duration,
     /// How the lengths are distributed.
     distribution: Distribution,
-    /// The shape of the Pareto distribution, above 1; below 2 its variance is infinite. 1.5 (ns-2).
+    /// The shape of the Pareto distribution, above 1; below 2 its variance is infinite. Default: 1.5 (ns-2).
     shape: f64,
 }
 

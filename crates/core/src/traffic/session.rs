@@ -211,11 +211,12 @@ impl<P: Pages> Source for Session<P> {
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "PagePackets")]
 pub struct Packets {
-    /// The size of large packets, TCP/IP headers of 40 B included. 1500 B (3GPP TR 25.876).
+    /// The size of large packets, TCP/IP headers of 40 B included. Default: 1500 B (3GPP TR
+    /// 25.876).
     pub large: Bytes,
-    /// The size of small packets, likewise. 576 B.
+    /// The size of small packets, likewise. Default: 576 B.
     pub small: Bytes,
-    /// The share of pages or files that come in large packets. 0.76.
+    /// The share of pages or files that come in large packets. Default: 0.76.
     pub large_share: Probability,
 }
 

@@ -18,22 +18,23 @@ use super::{LARGEST_DATAGRAM, RTP_HEADER, SourceConfig};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Video")]
 pub struct Config {
-    /// The time between two frames. 100 ms.
+    /// The time between two frames. Default: 100 ms.
     pub interval: Duration,
-    /// Slices of a frame. 8.
+    /// Slices of a frame. Default: 8.
     pub slices: u32,
-    /// The least size of a slice, without headers: the scale of its Pareto distribution. 40 B.
-    /// (20 B for 32 kbit/s.)
+    /// The least size of a slice, without headers: the scale of its Pareto distribution. Default:
+    /// 40 B. (20 B for 32 kbit/s.)
     pub min_size: Bytes,
-    /// The largest size of a slice, at which the distribution is cut off. 250 B. (125 B for
-    /// 32 kbit/s.)
+    /// The largest size of a slice, at which the distribution is cut off. Default: 250 B. (125 B
+    /// for 32 kbit/s.)
     pub max_size: Bytes,
-    /// The least time between two slices of a frame: the scale of its Pareto distribution. 2.5 ms.
+    /// The least time between two slices of a frame: the scale of its Pareto distribution. Default:
+    /// 2.5 ms.
     pub min_gap: Duration,
     /// The longest time between two slices of a frame, at which the distribution is cut off.
-    /// 12.5 ms.
+    /// Default: 12.5 ms.
     pub max_gap: Duration,
-    /// The shape of both distributions. 1.2.
+    /// The shape of both distributions. Default: 1.2.
     pub shape: f64,
 }
 

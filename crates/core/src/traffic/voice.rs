@@ -19,10 +19,11 @@ use super::{RTP_HEADER, SourceConfig};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The mean length of a talk spurt; lengths are exponential. 1.026 s. (ITU-T P.59: 1.004 s.)
+    /// The mean length of a talk spurt; lengths are exponential. Default: 1.026 s. (ITU-T P.59:
+    /// 1.004 s.)
     pub talk: Duration,
-    /// The mean length of the silence between two talk spurts; lengths are exponential. 1.171 s.
-    /// (ITU-T P.59: 1.587 s.)
+    /// The mean length of the silence between two talk spurts; lengths are exponential. Default:
+    /// 1.171 s. (ITU-T P.59: 1.587 s.)
     pub silence: Duration,
 }
 

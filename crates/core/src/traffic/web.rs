@@ -22,31 +22,32 @@ use super::session::{self, Object, Packets, Page, Pages, Session};
 pub struct Config {
     /// What a page is made of.
     pub load: Load,
-    /// The mean size of main objects before truncation. 10 710 B (3GPP TR 25.876).
+    /// The mean size of main objects before truncation. Default: 10 710 B (3GPP TR 25.876).
     pub main_mean: Bytes,
-    /// The standard deviation of their sizes before truncation. 25 032 B.
+    /// The standard deviation of their sizes before truncation. Default: 25 032 B.
     pub main_std: Bytes,
-    /// The smallest main object. 100 B.
+    /// The smallest main object. Default: 100 B.
     pub main_min: Bytes,
-    /// The largest main object. 2 MB.
+    /// The largest main object. Default: 2 MB.
     pub main_max: Bytes,
-    /// The mean size of embedded objects before truncation. 7758 B.
+    /// The mean size of embedded objects before truncation. Default: 7758 B.
     pub embedded_mean: Bytes,
-    /// The standard deviation of their sizes before truncation. 126 168 B.
+    /// The standard deviation of their sizes before truncation. Default: 126 168 B.
     pub embedded_std: Bytes,
-    /// The smallest embedded object. 50 B.
+    /// The smallest embedded object. Default: 50 B.
     pub embedded_min: Bytes,
-    /// The largest embedded object. 2 MB.
+    /// The largest embedded object. Default: 2 MB.
     pub embedded_max: Bytes,
     /// How many objects are embedded in a page.
     pub number: Number,
     /// The mean time from the last byte of an object, sent for the first time, to the next object;
-    /// exponential. 130 ms.
+    /// exponential. Default: 130 ms.
     pub parsing: Duration,
-    /// The mean time from the acknowledgement of a whole page to the next page; exponential. 30 s.
+    /// The mean time from the acknowledgement of a whole page to the next page; exponential.
+    /// Default: 30 s.
     pub reading: Duration,
     /// The first page begins at most so long after the start of the flow, at a uniformly
-    /// distributed time. 30 s (own choice: as if the user had been reading).
+    /// distributed time. Default: 30 s (own choice: as if the user had been reading).
     pub first: Duration,
     /// The sizes of packets.
     pub packet: Packets,
@@ -72,11 +73,11 @@ pub enum Load {
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "EmbeddedObjects")]
 pub struct Number {
-    /// The shape of the Pareto distribution, α. 1.1.
+    /// The shape of the Pareto distribution, α. Default: 1.1.
     pub shape: f64,
-    /// Its least value k, which is taken off. 2.
+    /// Its least value k, which is taken off. Default: 2.
     pub min: f64,
-    /// Its largest value m. 55.
+    /// Its largest value m. Default: 55.
     pub max: f64,
     /// What becomes of larger values.
     pub larger: Larger,

@@ -28,25 +28,25 @@ use crate::queues::droptail::DropTail;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// B: how much may wait, without the packet in service; what arrives then is dropped. 100
-    /// packets, as DropTail.
+    /// B: how much may wait, without the packet in service; what arrives then is dropped. Default:
+    /// 100 packets, as DropTail.
     pub limit: Amount,
-    /// The segment in which windows are counted, and by which a limit in bytes becomes packets:
-    /// the payload of the flows' segments. 1460 B.
+    /// The segment in which windows are counted, and by which a limit in bytes becomes packets: the
+    /// payload of the flows' segments. Default: 1460 B.
     pub segment: Bytes,
-    /// T: the time between two computations of α and the average queue. 10 ms.
+    /// T: the time between two computations of α and the average queue. Default: 10 ms.
     pub interval: Duration,
-    /// g: the weight of the present queue in the average. 1/32.
+    /// g: the weight of the present queue in the average. Default: 1/32.
     pub gain: f64,
-    /// θ: the part of the buffer up to which the average queue counts as short. 0.2.
+    /// θ: the part of the buffer up to which the average queue counts as short. Default: 0.2.
     pub threshold: f64,
-    /// What a computation adds to α while the average queue is short. 1/8.
+    /// What a computation adds to α while the average queue is short. Default: 1/8.
     pub increase: f64,
-    /// By what it multiplies α while it is long. 31/32.
+    /// By what it multiplies α while it is long. Default: 31/32.
     pub decrease: f64,
-    /// α at the start. 1.
+    /// α at the start. Default: 1.
     pub alpha: f64,
-    /// Keep α when the rate of the link changes, instead of beginning anew. Off.
+    /// Keep α when the rate of the link changes, instead of beginning anew. Default: off.
     pub keep_alpha: bool,
 }
 

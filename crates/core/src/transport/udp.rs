@@ -18,8 +18,8 @@ use super::{TransportConfig, limits};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Header bytes on the wire, IP included. `rfc`: 28 B, 20 of IPv4 and 8 of UDP. `ns2`: none;
-    /// what the source writes is the size on the wire.
+    /// Header bytes on the wire, IP included. Default: `rfc`: 28 B, 20 of IPv4 and 8 of UDP. `ns2`:
+    /// none; what the source writes is the size on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<crate::engine::Bytes>,
 }

@@ -23,16 +23,18 @@ const HEADER_BYTES: u32 = 28;
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "LayeredConfig")]
 pub struct Config {
-    /// The rate of each layer on the wire, the lowest first. 15 of 50 kbit/s (Peng, Sikdar 2003).
+    /// The rate of each layer on the wire, the lowest first. Default: 15 of 50 kbit/s (Peng, Sikdar
+    /// 2003).
     pub layers: Vec<BitRate>,
-    /// Bytes of a packet on the wire. 1000 B.
+    /// Bytes of a packet on the wire. Default: 1000 B.
     pub packet: Bytes,
-    /// By which share of itself the time between two packets of a layer is shorter or longer at most, drawn anew for each. 0;
-    /// ns-2's sources of RLM have 0.5.
+    /// By which share of itself the time between two packets of a layer is shorter or longer at most, drawn anew for each.
+    /// Default: 0; ns-2's sources of RLM have 0.5.
     pub jitter: f64,
-    /// Whether layers send one after the other at the start, spread over the time between two packets, and not all at once. Yes.
+    /// Whether layers send one after the other at the start, spread over the time between two packets, and not all at once.
+    /// Default: yes.
     pub stagger: bool,
-    /// What decides to how many layers a receiver subscribes. RLM.
+    /// What decides to how many layers a receiver subscribes. Default: RLM.
     pub control: Control,
     /// Receivers with a controller of their own.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -15,11 +15,12 @@ use super::control::{ControlConfig, Controller};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "EmptyLayer")]
 pub struct Config {
-    /// How long after a layer was added the next one may be, and its emptiness is judged. 2 s.
+    /// How long after a layer was added the next one may be, and its emptiness is judged. Default:
+    /// 2 s.
     pub add: Duration,
-    /// After how long without a packet a layer counts as empty. 1 s.
+    /// After how long without a packet a layer counts as empty. Default: 1 s.
     pub empty: Duration,
-    /// How often the receiver looks. 0.25 s.
+    /// How often the receiver looks. Default: 0.25 s.
     pub check: Duration,
 }
 

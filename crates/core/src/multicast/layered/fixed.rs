@@ -14,7 +14,7 @@ use super::control::{ControlConfig, Controller};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "FixedLayers")]
 pub struct Config {
-    /// How many, from the lowest. All.
+    /// How many, from the lowest. Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layers: Option<u32>,
 }

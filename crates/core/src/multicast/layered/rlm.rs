@@ -23,27 +23,27 @@ use super::control::{ControlConfig, Controller};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "RlmConfig")]
 pub struct Config {
-    /// The join timer of each layer at first, and at least, T_J. 5 s.
+    /// The join timer of each layer at first, and at least, T_J. Default: 5 s.
     pub join: Duration,
-    /// The longest one. 60 s.
+    /// The longest one. Default: 60 s.
     pub most_join: Duration,
-    /// By what a failed experiment lengthens it, α. 2.
+    /// By what a failed experiment lengthens it, α. Default: 2.
     pub back_off: f64,
-    /// By what it is shortened while all is well, β. 0.75.
+    /// By what it is shortened while all is well, β. Default: 0.75.
     pub relax: Probability,
-    /// The detection time at first, T_D. 5 s.
+    /// The detection time at first, T_D. Default: 5 s.
     pub detection: Duration,
-    /// Its deviation at first, σ. 2 s.
+    /// Its deviation at first, σ. Default: 2 s.
     pub deviation: Duration,
-    /// The gain of the detection time and its deviation, g1 and g2. 0.25.
+    /// The gain of the detection time and its deviation, g1 and g2. Default: 0.25.
     pub gain: Probability,
-    /// The share of losses above which a layer is dropped in the measurement state. 0.25.
+    /// The share of losses above which a layer is dropped in the measurement state. Default: 0.25.
     pub loss: Probability,
-    /// How many packets have to come before that is judged. 10.
+    /// How many packets have to come before that is judged. Default: 10.
     pub packets: u64,
-    /// Whether receivers tell one another of their experiments (shared learning). Yes.
+    /// Whether receivers tell one another of their experiments (shared learning). Default: yes.
     pub shared_learning: bool,
-    /// Whether the two defects of ns-2's code are kept. As the profile says: only `ns2`.
+    /// Whether the two defects of ns-2's code are kept. Default: as the profile says: only `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub defects: Option<bool>,
 }

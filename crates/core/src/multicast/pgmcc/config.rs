@@ -12,66 +12,72 @@ use crate::transport::tcp::config::Rto;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Payload of a full packet. 1436 B, so that with its headers it has 1500 B.
+    /// Payload of a full packet. Default: 1436 B, so that with its headers it has 1500 B.
     pub segment: Bytes,
     /// Header bytes on the wire of each data packet, IP included. 64 B: 20 of IPv4, 24 of PGM's data (RFC 3208 §8.2), and 20 for
     /// an option with time stamp and acker (draft-ietf-rmt-bb-pgmcc-03 §2.1).
     pub header: Bytes,
-    /// How many datagrams of a source with a rate of its own may wait; the oldest is dropped when one more comes. 50.
+    /// How many datagrams of a source with a rate of its own may wait; the oldest is dropped when one more comes.
+    /// Default: 50.
     pub buffer: u32,
-    /// Whether packets are sent again until every receiver has them. Off.
+    /// Whether packets are sent again until every receiver has them. Default: off.
     pub reliable: bool,
-    /// With `reliable`: how many packets are kept to be sent again (RFC 3208 §5.1, transmit window). 100,000 packets.
+    /// With `reliable`: how many packets are kept to be sent again (RFC 3208 §5.1, transmit window). Default: 100,000
+    /// packets.
     pub transmit_window: u32,
-    /// How a receiver tells losses by congestion from losses of the radio, which it does not report. `all`: it takes every loss for
-    /// congestion.
+    /// How a receiver tells losses by congestion from losses of the radio, which it does not report. Default: `all`: it takes every
+    /// loss for congestion.
     pub classifier: Classifier,
-    /// Below this window each acknowledged packet opens it by one packet. 6 packets (Rizzo 2000); draft-ietf-rmt-bb-pgmcc-03
-    /// §2.2 suggests 4.
+    /// Below this window each acknowledged packet opens it by one packet. Default: 6 packets (Rizzo 2000);
+    /// draft-ietf-rmt-bb-pgmcc-03 §2.2 suggests 4.
     pub ssthresh: u32,
-    /// What the sender may send. `in_flight`.
+    /// What the sender may send. Default: `in_flight`.
     pub token_mode: TokenMode,
     /// What halves the window again after a cut: a loss of a packet sent after it (`later_loss`), or any loss that is reported with
     /// feedback for such a packet (`later_feedback`). draft-ietf-rmt-bb-pgmcc-03 §2.2 has both "in each RTT in which a loss event is
-    /// experienced", "in the same way as TCP", and that changes are cancelled "until feedback is received for the next
-    /// transmitted packet". `later_loss`.
+    /// experienced", "in the same way as TCP", and that changes are cancelled "until feedback is received for the next transmitted
+    /// packet". Default: `later_loss`.
     pub cut_again: CutAgain,
     /// Another receiver becomes the acker if its throughput is below that of the acker times this (draft-ietf-rmt-bb-pgmcc-03
-    /// §2.3, C). Above 0, at most 1. 0.75, as the draft suggests.
+    /// §2.3, C). Above 0, at most 1. Default: 0.75, as the draft suggests.
     pub c: f64,
-    /// The weight of a packet in the loss rate of a receiver, κ, rounded to a multiple of 1/65536. 500/65536, a memory of 131 packets
-    /// (draft-ietf-rmt-bb-pgmcc-03 §2.6).
+    /// The weight of a packet in the loss rate of a receiver, κ, rounded to a multiple of 1/65536. Default: 500/65536, a memory of
+    /// 131 packets (draft-ietf-rmt-bb-pgmcc-03 §2.6).
     pub kappa: f64,
-    /// How the sender measures the round-trip times that it compares (draft-ietf-rmt-bb-pgmcc-03 §2.5). `packets`.
+    /// How the sender measures the round-trip times that it compares (draft-ietf-rmt-bb-pgmcc-03 §2.5). Default:
+    /// `packets`.
     pub rtt_mode: RttMode,
-    /// By which model of TCP's throughput it compares receivers (draft-ietf-rmt-bb-pgmcc-03 §2.4). `simple`.
+    /// By which model of TCP's throughput it compares receivers (draft-ietf-rmt-bb-pgmcc-03 §2.4). Default:
+    /// `simple`.
     pub model: Model,
-    /// The least timeout of the sender. 1 s (RFC 6298 §2.4).
+    /// The least timeout of the sender. Default: 1 s (RFC 6298 §2.4).
     pub rto_min: Duration,
-    /// The timeout before the acker's round-trip time is known. 3 s (draft-ietf-rmt-bb-pgmcc-03 §2.7).
+    /// The timeout before the acker's round-trip time is known. Default: 3 s
+    /// (draft-ietf-rmt-bb-pgmcc-03 §2.7).
     pub rto_initial: Duration,
-    /// How long a receiver holds a NAK back at most; it draws a time from 0 to this (RFC 3208 §6.3, NAK_BO_IVL). 30 ms, as
-    /// ns-2's PGM.
+    /// How long a receiver holds a NAK back at most; it draws a time from 0 to this (RFC 3208 §6.3, NAK_BO_IVL). Default:
+    /// 30 ms, as ns-2's PGM.
     pub nak_bo: Duration,
     /// After this time without a confirmation a NAK is sent again (RFC 3208 §6.3, NAK_RPT_IVL). With network elements, where the
     /// confirmation comes from the next node, 50 ms, as ns-2's PGM; without them, where it comes from the sender, 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nak_rpt: Option<Duration>,
-    /// With `reliable`: how long after a confirmation a repair is waited for (RFC 3208 §6.3, NAK_RDATA_IVL). 1 s, as ns-2's PGM.
+    /// With `reliable`: how long after a confirmation a repair is waited for (RFC 3208 §6.3, NAK_RDATA_IVL). Default: 1 s, as
+    /// ns-2's PGM.
     pub nak_rdata: Duration,
     /// How often a NAK is sent again before the packet is given up (RFC 3208 §6.3, NAK_NCF_RETRIES and NAK_DATA_RETRIES
-    /// together). 5.
+    /// together). Default: 5.
     pub nak_retries: u32,
     /// Whether nodes are network elements of PGM (RFC 3208 §7): each sends only one NAK for a packet on towards the sender, and
-    /// repairs only to where they were asked for. Off: NAKs go straight to the sender.
+    /// repairs only to where they were asked for. Default: off: NAKs go straight to the sender.
     pub network_elements: bool,
     /// Whether network elements also send on a second NAK for a packet if it comes from a receiver with a higher loss rate,
-    /// so that elections do not miss it (draft-ietf-rmt-bb-pgmcc-03 §2.8). Off.
+    /// so that elections do not miss it (draft-ietf-rmt-bb-pgmcc-03 §2.8). Default: off.
     pub ne_forward_worse: bool,
     /// With `reliable`: how long after the last data packet the sender first says what it was, so that receivers can miss it;
-    /// each time after that is twice as long (RFC 3208 §5.1.5, IHB_MIN). 100 ms.
+    /// each time after that is twice as long (RFC 3208 §5.1.5, IHB_MIN). Default: 100 ms.
     pub ihb_min: Duration,
-    /// The longest of these times (RFC 3208 §5.1.5, IHB_MAX). 30 s.
+    /// The longest of these times (RFC 3208 §5.1.5, IHB_MAX). Default: 30 s.
     pub ihb_max: Duration,
 }
 

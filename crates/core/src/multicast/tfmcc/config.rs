@@ -11,23 +11,27 @@ use crate::transport::limits;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Payload of a full packet, `s` in the equation. 1452 B: with the headers, packets of 1500 B.
+    /// Payload of a full packet, `s` in the equation. Default: 1452 B: with the headers, packets of
+    /// 1500 B.
     pub segment: Bytes,
-    /// Header bytes on the wire of each data packet, IP included. 48 B: 20 of IPv4, 8 of UDP, 20 of TFMCC (RFC 4654 §2.2.1).
+    /// Header bytes on the wire of each data packet, IP included. Default: 48 B: 20 of IPv4, 8 of UDP, 20 of TFMCC (RFC 4654
+    /// §2.2.1).
     pub header: Bytes,
     /// Which losses count. `all`: each, as RFC 4654 has it. `indication`, `toggle`: those that the packet-loss indication of a base
-    /// station blames on congestion; what the radio lost counts as received (Alexiou, Bouras, Papazois 2009, §4.2). `ecn`: those
-    /// before a packet that carries a mark.
+    /// station blames on congestion; what the radio lost counts as received (Alexiou, Bouras, Papazois 2009, §4.2). Default: `ecn`:
+    /// those before a packet that carries a mark.
     pub classifier: Classifier,
-    /// Whether a long time without loss discounts what was before it, down to a factor of 0.5 (RFC 4654 §5.3). On.
+    /// Whether a long time without loss discounts what was before it, down to a factor of 0.5 (RFC 4654 §5.3).
+    /// Default: on.
     pub discounting: bool,
-    /// Whether rates and R_max lose what the short floating-point fields of the packets cannot hold (RFC 4654 §2.2). Off: they are
-    /// exact.
+    /// Whether rates and R_max lose what the short floating-point fields of the packets cannot hold (RFC 4654 §2.2). Default: off:
+    /// they are exact.
     pub quantise: bool,
-    /// Whether receivers with low rates draw shorter times until they report (Widmer, Handley 2001, §2.5.1). Off: RFC 4654 dropped it.
+    /// Whether receivers with low rates draw shorter times until they report (Widmer, Handley 2001, §2.5.1). Default: off: RFC 4654
+    /// dropped it.
     pub bias: bool,
     /// How many datagrams of a source with a rate of its own may wait; the oldest is dropped when one more comes, since old media
-    /// are worth least. 50.
+    /// are worth least. Default: 50.
     pub buffer: u32,
 }
 

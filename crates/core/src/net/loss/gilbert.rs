@@ -21,10 +21,11 @@ pub struct Config {
     /// The probability of going from the bad to the good state after a packet (r). Its inverse is
     /// the mean length of a bad period in packets.
     pub bad_to_good: Probability,
-    /// The probability of loss in the good state (Elliott's 1 − k). 0, as in Gilbert's model.
+    /// The probability of loss in the good state (Elliott's 1 − k). Default: 0, as in Gilbert's
+    /// model.
     #[serde(default)]
     pub loss_good: Probability,
-    /// The probability of loss in the bad state (1 − h). 1.
+    /// The probability of loss in the bad state (1 − h). Default: 1.
     #[serde(default = "certain")]
     pub loss_bad: Probability,
 }

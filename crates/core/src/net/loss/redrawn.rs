@@ -15,20 +15,21 @@ use super::{Loss, LossConfig, LossModel, attempts_fault, per_attempt};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The lowest probability. 0.
+    /// The lowest probability. Default: 0.
     #[serde(default)]
     pub low: Probability,
     /// The highest probability; between the two it is drawn evenly.
     pub high: Probability,
     /// How long each draw holds.
     pub period: Duration,
-    /// When the first one begins to hold; nothing is lost before. 0 s.
+    /// When the first one begins to hold; nothing is lost before. Default: 0 s.
     #[serde(default)]
     pub from: Duration,
-    /// When the last one ends to hold; nothing is lost from then on. Never.
+    /// When the last one ends to hold; nothing is lost from then on. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Duration>,
-    /// What is drawn is the share that so many independent attempts leave lost: each is lost with its `attempts`-th root. 1.
+    /// What is drawn is the share that so many independent attempts leave lost: each is lost with its `attempts`-th root.
+    /// Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
 }

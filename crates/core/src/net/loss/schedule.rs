@@ -17,7 +17,7 @@ pub struct Config {
     #[schemars(with = "Vec<StepForms>")]
     pub steps: Vec<Step>,
     /// The probabilities are the shares that so many independent attempts leave lost: each is lost with their `attempts`-th root,
-    /// as where a base station sends what does not come so many times. 1.
+    /// as where a base station sends what does not come so many times. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
 }

@@ -15,7 +15,7 @@ use super::{Colour, Promise};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The excess burst size EBS (RFC 2697 §2). Left out: as large as the committed burst.
+    /// The excess burst size EBS (RFC 2697 §2). Default: as large as the committed burst.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excess_burst: Option<Bytes>,
 }

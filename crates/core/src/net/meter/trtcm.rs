@@ -14,9 +14,10 @@ use super::{Colour, Promise};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The peak rate PIR, as a multiple of the committed rate; at least 1 (RFC 2698 §2). 2.
+    /// The peak rate PIR, as a multiple of the committed rate; at least 1 (RFC 2698 §2). Default:
+    /// 2.
     pub peak: f64,
-    /// The peak burst size PBS. Left out: as large as the committed burst.
+    /// The peak burst size PBS. Default: as large as the committed burst.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_burst: Option<Bytes>,
 }

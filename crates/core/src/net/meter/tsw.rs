@@ -15,7 +15,7 @@ use super::{Colour, Promise};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Two {
-    /// The length of the window, AVG_INTERVAL. 1 s (Clark, Fang 1998).
+    /// The length of the window, AVG_INTERVAL. Default: 1 s (Clark, Fang 1998).
     pub window: Duration,
 }
 
@@ -24,9 +24,9 @@ pub struct Two {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Three {
-    /// The length of the window, AVG_INTERVAL. 1 s (Clark, Fang 1998).
+    /// The length of the window, AVG_INTERVAL. Default: 1 s (Clark, Fang 1998).
     pub window: Duration,
-    /// The peak target rate PTR, as a multiple of the committed one; at least 1. 2.
+    /// The peak target rate PTR, as a multiple of the committed one; at least 1. Default: 2.
     pub peak: f64,
 }
 

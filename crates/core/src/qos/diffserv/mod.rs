@@ -24,15 +24,15 @@ use crate::net::guard::Guarded;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The class. Expedited forwarding.
+    /// The class. Default: expedited forwarding.
     #[serde(default)]
     pub class: Service,
     /// The rate that it is to have, headers included.
     pub rate: BitRate,
-    /// The burst that it is to have. 3 kB, two packets of 1500 B.
+    /// The burst that it is to have. Default: 3 kB, two packets of 1500 B.
     #[serde(default = "default_burst")]
     pub burst: Bytes,
-    /// The node that decides, the bandwidth broker. Left out: each edge decides for itself.
+    /// The node that decides, the bandwidth broker. Default: each edge decides for itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broker: Option<String>,
     /// What becomes of data while the flow is not admitted: not yet, not any more, or refused.

@@ -37,24 +37,27 @@ use crate::queues::rio::{self, Rio};
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Whether this is an edge of the domain, which conditions flows and takes their marks for
-    /// nothing; in the core marks are believed. Yes.
+    /// nothing; in the core marks are believed. Default: yes.
     pub edge: bool,
-    /// The share of the rate that expedited forwarding may have; what exceeds it is dropped. 0.3.
+    /// The share of the rate that expedited forwarding may have; what exceeds it is dropped.
+    /// Default: 0.3.
     pub ef: Probability,
-    /// The burst that expedited forwarding may have, all flows together. 15 kB, ten packets of
-    /// 1500 B.
+    /// The burst that expedited forwarding may have, all flows together. Default: 15 kB, ten
+    /// packets of 1500 B.
     pub ef_burst: Bytes,
-    /// How much of expedited forwarding may wait. 100 packets.
+    /// How much of expedited forwarding may wait. Default: 100 packets.
     pub ef_limit: Amount,
-    /// The shares of the rate that assured forwarding classes 1 to 4 have at least. 0.1 each.
+    /// The shares of the rate that assured forwarding classes 1 to 4 have at least. Default: 0.1
+    /// each.
     pub af: [Probability; 4],
     /// The queue of each class of assured forwarding.
     pub rio: rio::Config,
-    /// How much of best effort, whose share is what the others leave, may wait. 100 packets.
+    /// How much of best effort, whose share is what the others leave, may wait. Default: 100
+    /// packets.
     pub limit: Amount,
     /// How assured forwarding is metered at an edge: green, yellow and red become drop precedence
     /// 1, 2 and 3. Expedited forwarding is metered by a token bucket, and what exceeds it dropped
-    /// (RFC 3246 §2.2). The single-rate three-colour marker.
+    /// (RFC 3246 §2.2). Default: the single-rate three-colour marker.
     pub meter: Meter,
 }
 

@@ -25,19 +25,21 @@ use crate::net::guard::Guarded;
 pub struct Config {
     /// The token rate r that the flow keeps to, headers included (RFC 2215 §3.6).
     pub rate: BitRate,
-    /// The token bucket b: how much may come at once. 10 kB.
+    /// The token bucket b: how much may come at once. Default: 10 kB.
     #[serde(default = "default_bucket")]
     pub bucket: Bytes,
-    /// The peak rate p. No limit.
+    /// The peak rate p. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak: Option<BitRate>,
-    /// The largest packet M, headers included; a larger one is excess (RFC 2211, Policing). 1500 B.
+    /// The largest packet M, headers included; a larger one is excess (RFC 2211, Policing).
+    /// Default: 1500 B.
     #[serde(default = "default_packet")]
     pub max_packet: Bytes,
-    /// The rate R that is reserved. A higher one shortens the delay bound (RFC 2212, End-to-End Behavior). The token rate.
+    /// The rate R that is reserved. A higher one shortens the delay bound (RFC 2212, End-to-End Behavior). Default: the
+    /// token rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserve: Option<BitRate>,
-    /// The least rate that will do where the whole is not free. The rate that is reserved.
+    /// The least rate that will do where the whole is not free. Default: the rate that is reserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<BitRate>,
     /// What becomes of data while nothing is reserved for them: not yet, not any more, or refused.
@@ -50,10 +52,10 @@ pub struct Config {
     #[serde(default)]
     pub at_handover: AtHandover,
     /// The refresh period R of all state; each refresh comes after 0.5 R to 1.5 R, and state lives for
-    /// (3 + 0.5)·1.5·R. 30 s (RFC 2205 §3.7).
+    /// (3 + 0.5)·1.5·R. Default: 30 s (RFC 2205 §3.7).
     #[serde(default = "default_refresh")]
     pub refresh: Duration,
-    /// How long each node works at a message. 5 ms.
+    /// How long each node works at a message. Default: 5 ms.
     #[serde(default = "default_processing")]
     pub processing: Duration,
 }

@@ -26,23 +26,24 @@ use crate::net::guard::{Guard, Guarded};
 pub struct Config {
     /// The rate that the flow wants, headers included.
     pub rate: BitRate,
-    /// The least rate that will do where the whole is not free. The rate that it wants.
+    /// The least rate that will do where the whole is not free. Default: the rate that it wants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<BitRate>,
-    /// How much may come at once above the admitted rate; more is not sent. 10 kB.
+    /// How much may come at once above the admitted rate; more is not sent. Default: 10 kB.
     #[serde(default = "default_bucket")]
     pub bucket: Bytes,
     /// What becomes of data while the flow is not admitted.
     #[serde(default)]
     pub on_reject: OnReject,
     /// How long a source waits at most before it probes again when the way carries too much, W; it draws a time
-    /// from 0 to this. Also the least time between two complaints of the receiver. 1 s, SWAN's period.
+    /// from 0 to this. Also the least time between two complaints of the receiver. Default: 1 s, SWAN's period.
     #[serde(default = "default_wait")]
     pub wait: Duration,
-    /// How long a source waits for the answer to a probe. 1 s.
+    /// How long a source waits for the answer to a probe. Default: 1 s.
     #[serde(default = "default_wait")]
     pub timeout: Duration,
-    /// After what time a source that did not get all that it wants probes again: 0.5 to 1.5 of this. 5 s.
+    /// After what time a source that did not get all that it wants probes again: 0.5 to 1.5 of this.
+    /// Default: 5 s.
     #[serde(default = "default_retry")]
     pub retry: Duration,
 }

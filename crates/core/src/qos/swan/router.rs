@@ -28,23 +28,27 @@ use crate::net::transmitter::Queue;
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// How much best-effort traffic may wait for the shaper; what arrives then is dropped. The line to the
-    /// medium has the same limit. 100 packets.
+    /// medium has the same limit. Default: 100 packets.
     pub limit: Amount,
-    /// How often the shaping rate is adapted, T. 1 s.
+    /// How often the shaping rate is adapted, T. Default: 1 s.
     pub period: Duration,
-    /// The delay of the medium that is too long, δ: from the shaper to the end of the transmission. 10 ms.
+    /// The delay of the medium that is too long, δ: from the shaper to the end of the transmission.
+    /// Default: 10 ms.
     pub delay: Duration,
-    /// By which share the shaping rate is cut after a period with too long a delay, r. 0.5.
+    /// By which share the shaping rate is cut after a period with too long a delay, r. Default:
+    /// 0.5.
     pub decrease: Probability,
-    /// By how much it grows after a period without, c; it is never below this. 32 kbit/s.
+    /// By how much it grows after a period without, c; it is never below this. Default: 32 kbit/s.
     pub increase: BitRate,
-    /// By which share it may exceed the rate that best effort uses, g. 0.1.
+    /// By which share it may exceed the rate that best effort uses, g. Default: 0.1.
     pub gap: Probability,
-    /// The share of the medium's rate that real-time traffic may take, u: the threshold of admission. 0.6.
+    /// The share of the medium's rate that real-time traffic may take, u: the threshold of admission.
+    /// Default: 0.6.
     pub utilisation: Probability,
-    /// The window of the estimate of the real-time rate. 1 s.
+    /// The window of the estimate of the real-time rate. Default: 1 s.
     pub window: Duration,
-    /// Which share of the real-time flows is marked while there is too much; another one in each period. All: 1.
+    /// Which share of the real-time flows is marked while there is too much; another one in each period.
+    /// Default: all: 1.
     pub marked: Probability,
 }
 

@@ -23,29 +23,32 @@ pub struct Config {
     /// parameter of it is as in `mobility`).
     #[serde(default = "default_path_loss")]
     pub path_loss: PathLoss,
-    /// Shadowing, which stays as it is, since mobiles stand still. 8 dB (Landström et al.), correlation 0.5 between sites.
+    /// Shadowing, which stays as it is, since mobiles stand still. Default: 8 dB (Landström et al.), correlation 0.5
+    /// between sites.
     #[serde(default = "default_shadowing")]
     pub shadowing: Shadowing,
-    /// The power of the shared channel at each site. 10 W (Landström et al.).
+    /// The power of the shared channel at each site. Default: 10 W (Landström et al.).
     #[serde(default = "default_power")]
     pub power: Power,
-    /// The power of all other channels of each site. 1 W (own choice: the interference that follows must leave room for the fourth
-    /// modulation, which ends at 1.95 W).
+    /// The power of all other channels of each site. Default: 1 W (own choice: the interference that follows must leave room for
+    /// the fourth modulation, which ends at 1.95 W).
     #[serde(default = "default_other_power")]
     pub other_power: Power,
-    /// How much of the shared channel's own power interferes with it. 0.1 (Landström et al.: limited to 10 %).
+    /// How much of the shared channel's own power interferes with it. Default: 0.1 (Landström et al.: limited
+    /// to 10 %).
     #[serde(default = "default_self_interference")]
     pub self_interference: Probability,
-    /// How much of the cell's other power interferes. 0.4 (Landström et al.: limited to 40 %).
+    /// How much of the cell's other power interferes. Default: 0.4 (Landström et al.: limited to 40
+    /// %).
     #[serde(default = "default_intra_cell")]
     pub intra_cell: Probability,
-    /// The noise figure of mobiles, in 3.84 MHz. 9 dB (3GPP TR 25.942 §5.1.4.1).
+    /// The noise figure of mobiles, in 3.84 MHz. Default: 9 dB (3GPP TR 25.942 §5.1.4.1).
     #[serde(default = "default_noise_figure")]
     pub noise_figure: Decibel,
-    /// What the other sites send on their shared channels. Always.
+    /// What the other sites send on their shared channels. Default: always.
     #[serde(default)]
     pub neighbours: Neighbours,
-    /// Rayleigh fading of the signal, in blocks. None.
+    /// Rayleigh fading of the signal, in blocks. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fading: Option<Fading>,
 }

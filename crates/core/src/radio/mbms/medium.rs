@@ -60,7 +60,7 @@ pub struct Terminal {
     pub place: Place,
     /// What sends up.
     pub uplink: transmitter::Setup,
-    /// How the rate and the delay of its bearers down change. They do not.
+    /// How the rate and the delay of its bearers down change. Default: they do not.
     pub varying: Option<Varying>,
 }
 

@@ -19,9 +19,10 @@ const KEPT: u64 = 64;
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Retransmission")]
 pub struct Config {
-    /// How long after the rejection the RNC sends the packet again, the way of the request included. 0.1 s.
+    /// How long after the rejection the RNC sends the packet again, the way of the request included.
+    /// Default: 0.1 s.
     pub after: Duration,
-    /// How often the Node B asks for one packet, at most. 1.
+    /// How often the Node B asks for one packet, at most. Default: 1.
     pub times: u32,
 }
 

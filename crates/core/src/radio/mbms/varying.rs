@@ -17,10 +17,10 @@ pub struct Config {
     pub longest: Duration,
     /// How long each draw holds.
     pub period: Duration,
-    /// When the first one begins to hold. 0 s.
+    /// When the first one begins to hold. Default: 0 s.
     #[serde(default)]
     pub from: Duration,
-    /// When the last one ends to hold. Never.
+    /// When the last one ends to hold. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Duration>,
 }

@@ -11,15 +11,16 @@ use super::held::Held;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SetRules {
-    /// Event 1A: a cell is added that is less than this below the best of the set. 3 dB.
+    /// Event 1A: a cell is added that is less than this below the best of the set. Default: 3 dB.
     pub add: Decibel,
-    /// Event 1B: a cell is dropped that is more than this below the best. 5 dB.
+    /// Event 1B: a cell is dropped that is more than this below the best. Default: 5 dB.
     pub drop: Decibel,
-    /// Event 1C: in a full set a cell takes the place of the worst if it is better by more than this. 1 dB.
+    /// Event 1C: in a full set a cell takes the place of the worst if it is better by more than this.
+    /// Default: 1 dB.
     pub replace: Decibel,
-    /// How many cells the set holds. 3.
+    /// How many cells the set holds. Default: 3.
     pub most: u32,
-    /// How long each condition must hold. 200 ms.
+    /// How long each condition must hold. Default: 200 ms.
     pub held: Duration,
 }
 

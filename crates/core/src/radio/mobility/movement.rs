@@ -42,7 +42,7 @@ choice! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Still {
-    /// Where, in coordinates east and north. The origin.
+    /// Where, in coordinates east and north. Default: the origin.
     pub at: Point,
 }
 
@@ -73,10 +73,10 @@ pub struct Straight {
     pub from: Point,
     /// Where it goes.
     pub to: Point,
-    /// How fast. 50 km/h.
+    /// How fast. Default: 50 km/h.
     #[serde(default = "usual_speed")]
     pub speed: Speed,
-    /// Whether it turns at the end and goes back, again and again. No: it stays there.
+    /// Whether it turns at the end and goes back, again and again. Default: no: it stays there.
     #[serde(default)]
     pub back_and_forth: bool,
 }
@@ -91,7 +91,7 @@ pub struct RandomWaypoint {
     /// terminals come to a stand for ever (Yoon, Liu, Noble: *Random Waypoint Considered Harmful*, INFOCOM 2003).
     #[serde(default = "usual_speeds")]
     pub speed: [Speed; 2],
-    /// How long it stays at each place. 0 s.
+    /// How long it stays at each place. Default: 0 s.
     #[serde(default)]
     pub pause: Duration,
 }

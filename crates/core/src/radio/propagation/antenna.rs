@@ -9,13 +9,15 @@ use crate::engine::{Angle, Decibel, Fault};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Antenna {
-    /// The gain in the main direction. 14 dB (TR 25.996 §4.5.1).
+    /// The gain in the main direction. Default: 14 dB (TR 25.996 §4.5.1).
     pub gain: Decibel,
-    /// The width within which the gain is at most 3 dB less. 70 deg (the same, for three sectors).
+    /// The width within which the gain is at most 3 dB less. Default: 70 deg (the same, for three
+    /// sectors).
     pub beamwidth: Angle,
-    /// How much less it is at the back. 20 dB (the same).
+    /// How much less it is at the back. Default: 20 dB (the same).
     pub front_to_back: Decibel,
-    /// The gain of an antenna that sends alike in all directions, cable losses included. 11 dB (TR 25.942 §5.1.4.1).
+    /// The gain of an antenna that sends alike in all directions, cable losses included. Default: 11 dB (TR 25.942
+    /// §5.1.4.1).
     pub omnidirectional: Decibel,
 }
 

@@ -9,11 +9,12 @@ use crate::engine::{Decibel, Fault, Length};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathLoss {
-    /// The loss at 1 km. 128.1 dB (3GPP TR 25.942 §5.1.4.1: the macro cell at 2 GHz with antennas 15 m above the roofs).
+    /// The loss at 1 km. Default: 128.1 dB (3GPP TR 25.942 §5.1.4.1: the macro cell at 2 GHz with antennas 15 m above the roofs).
     pub at_1_km: Decibel,
-    /// By which power of the distance the loss grows. 3.76 (the same).
+    /// By which power of the distance the loss grows. Default: 3.76 (the same).
     pub exponent: f64,
-    /// The least loss between two antennas' connectors, antenna gains included. 70 dB (the same: minimum coupling loss).
+    /// The least loss between two antennas' connectors, antenna gains included. Default: 70 dB (the same: minimum
+    /// coupling loss).
     pub least_coupling: Decibel,
 }
 

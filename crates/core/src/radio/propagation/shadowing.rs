@@ -12,9 +12,9 @@ use crate::engine::{Decibel, Fault, Length, Probability, Stream, normal};
 pub struct Shadowing {
     /// The standard deviation. 0 dB: no shadowing. 3GPP TR 25.942 §5.1.4.1 takes 10 dB for macro cells.
     pub deviation: Decibel,
-    /// Over which way the correlation falls to one half. 50 m.
+    /// Over which way the correlation falls to one half. Default: 50 m.
     pub distance: Length,
-    /// The correlation between two sites. 0.5 (TR 25.942 §5.1.4.1).
+    /// The correlation between two sites. Default: 0.5 (TR 25.942 §5.1.4.1).
     pub sites: Probability,
 }
 

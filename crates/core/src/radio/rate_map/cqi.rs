@@ -22,7 +22,7 @@ use super::{Grant, RateMap, RateMapConfig};
 #[schemars(rename = "Cqi")]
 pub struct Config {
     /// The category of the terminals, 1 to 12: 1 to 6, 11 and 12 receive 5 codes, 7 and 8 receive 10, 9 and 10 receive 15; 11 and
-    /// 12 do without 16QAM. 6.
+    /// 12 do without 16QAM. Default: 6.
     pub category: u8,
 }
 

@@ -22,9 +22,11 @@ use super::{Grant, RateMap, RateMapConfig};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Modulation")]
 pub struct Config {
-    /// How likely a block is in error whose scheme suits the signal-to-interference ratio with which it is sent. 0.1.
+    /// How likely a block is in error whose scheme suits the signal-to-interference ratio with which it is sent.
+    /// Default: 0.1.
     pub bler: Probability,
-    /// How likely it is if the ratio is below the threshold of its scheme, as it may be with the lowest. 0.5.
+    /// How likely it is if the ratio is below the threshold of its scheme, as it may be with the lowest.
+    /// Default: 0.5.
     pub bler_below: Probability,
 }
 

@@ -23,14 +23,14 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The largest PDU. 40 B.
+    /// The largest PDU. Default: 40 B.
     pub pdu: Bytes,
     /// Cut an SDU that is larger into PDUs, which leave in one interval (*segmentation*, §9.2.2.9); it
-    /// waits for an interval that carries so many. Off: a PDU is an SDU, and a larger SDU is
+    /// waits for an interval that carries so many. Default: off: a PDU is an SDU, and a larger SDU is
     /// refused.
     pub segmentation: bool,
-    /// The most bytes of SDUs that wait; an SDU that does not fit is dropped. 100 kB, as in the
-    /// other modes.
+    /// The most bytes of SDUs that wait; an SDU that does not fit is dropped. Default: 100 kB, as
+    /// in the other modes.
     pub buffer: Bytes,
 }
 

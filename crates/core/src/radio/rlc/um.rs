@@ -22,16 +22,17 @@ use super::segmentation::{Format, Segmenter};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The size of a PDU. Up to 125 B a length indicator takes 1 B, above 2 B (§9.2.2.8). 40 B.
+    /// The size of a PDU. Up to 125 B a length indicator takes 1 B, above 2 B (§9.2.2.8). Default:
+    /// 40 B.
     pub pdu: Bytes,
-    /// Whether the header of 1 B takes of it. `included`.
+    /// Whether the header of 1 B takes of it. Default: `included`.
     pub header: Header,
     /// Spend an indicator to tell that a PDU begins with the first byte of an SDU, where the end of
-    /// the one before does not tell it; then a missing PDU does not cost that SDU. On: the
+    /// the one before does not tell it; then a missing PDU does not cost that SDU. Default: on: the
     /// uplink must, the downlink may (§9.2.2.8).
     pub tells_start: bool,
-    /// The most bytes that wait to be put into PDUs; an SDU that does not fit is dropped. 100 kB, as
-    /// in acknowledged mode.
+    /// The most bytes that wait to be put into PDUs; an SDU that does not fit is dropped. Default:
+    /// 100 kB, as in acknowledged mode.
     pub buffer: Bytes,
 }
 

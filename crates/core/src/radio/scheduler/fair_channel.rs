@@ -15,7 +15,8 @@ use super::{Candidate, Scheduler, SchedulerConfig, check_window, share_of_slot};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "FairChannel")]
 pub struct Config {
-    /// Over which time mean and variance go back. 2 s: 1000 slots of 2 ms, α = 0.999 (EURANE).
+    /// Over which time mean and variance go back. Default: 2 s: 1000 slots of 2 ms, α = 0.999
+    /// (EURANE).
     pub window: Duration,
 }
 

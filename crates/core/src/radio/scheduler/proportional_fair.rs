@@ -17,7 +17,8 @@ use super::{Candidate, Scheduler, SchedulerConfig, check_window, share_of_slot};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "ProportionalFair")]
 pub struct Config {
-    /// Over which time the average goes back. 2 s: 1000 slots of 2 ms, the number of slots that Jalali et al. take.
+    /// Over which time the average goes back. Default: 2 s: 1000 slots of 2 ms, the number of slots that Jalali et
+    /// al. take.
     pub window: Duration,
 }
 

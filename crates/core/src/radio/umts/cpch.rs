@@ -36,18 +36,20 @@ use super::slots;
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Cpch")]
 pub struct Config {
-    /// How many there are. 1, at most 16, since each has an access preamble of its own.
+    /// How many there are. Default: 1, at most 16, since each has an access preamble of its own.
     pub channels: u32,
-    /// The rate of each, in bits per second of RLC's PDUs. 64 kbit/s.
+    /// The rate of each, in bits per second of RLC's PDUs. Default: 64 kbit/s.
     pub rate: BitRate,
-    /// The transmission time interval. 10 ms.
+    /// The transmission time interval. Default: 10 ms.
     pub tti: Duration,
-    /// A terminal asks for one if more than this waits in its RLC and is not yet in PDUs. 500 B.
+    /// A terminal asks for one if more than this waits in its RLC and is not yet in PDUs. Default:
+    /// 500 B.
     pub threshold: Bytes,
-    /// The most frames of 10 ms of a message (N_Max_frames, TS 25.331 §10.3.6.22). 64, the most there.
+    /// The most frames of 10 ms of a message (N_Max_frames, TS 25.331 §10.3.6.22). Default: 64, the
+    /// most there.
     pub max_frames: u32,
     /// Who finds no channel, or loses one to another, asks again after up to so many frames of 10 ms, at random.
-    /// 16.
+    /// Default: 16.
     pub backoff: u32,
 }
 

@@ -19,7 +19,7 @@ use super::slots;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aloha {
-    /// How many signatures the cell allows, 1 to 16. 16, all of them.
+    /// How many signatures the cell allows, 1 to 16. Default: 16, all of them.
     pub signatures: u32,
 }
 

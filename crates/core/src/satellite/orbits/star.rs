@@ -16,15 +16,16 @@ use super::{OrbitsConfig, circles_fault};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "StarOrbits")]
 pub struct Config {
-    /// How many planes. 6 (Iridium).
+    /// How many planes. Default: 6 (Iridium).
     pub planes: u32,
-    /// How many satellites each has. 11 (Iridium).
+    /// How many satellites each has. Default: 11 (Iridium).
     pub per_plane: u32,
-    /// How high above the ground. 780 km (Iridium).
+    /// How high above the ground. Default: 780 km (Iridium).
     pub altitude: Length,
-    /// The angle between the planes and the equator's. 86.4 deg (Iridium).
+    /// The angle between the planes and the equator's. Default: 86.4 deg (Iridium).
     pub inclination: Angle,
-    /// Between the ascending nodes of neighbouring planes. 31.6 deg (Iridium), which leaves 22 deg at the seam.
+    /// Between the ascending nodes of neighbouring planes. Default: 31.6 deg (Iridium), which leaves 22 deg at
+    /// the seam.
     pub node_spacing: Angle,
 }
 

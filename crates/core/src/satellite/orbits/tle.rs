@@ -24,7 +24,7 @@ use super::{MOST_SATELLITES, OrbitsConfig};
 pub struct Config {
     /// The sets: two lines for each satellite, with or without a line with its name before them.
     pub text: String,
-    /// Ascending nodes that are farther apart than this lie in different planes. 2 deg.
+    /// Ascending nodes that are farther apart than this lie in different planes. Default: 2 deg.
     #[serde(default = "default_gap")]
     pub plane_gap: Angle,
 }

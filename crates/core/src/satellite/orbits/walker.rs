@@ -15,13 +15,13 @@ use super::{OrbitsConfig, circles_fault};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "WalkerOrbits")]
 pub struct Config {
-    /// How many planes. 72 (Starlink's first shell; FCC 20-588).
+    /// How many planes. Default: 72 (Starlink's first shell; FCC 20-588).
     pub planes: u32,
-    /// How many satellites each has. 22 (the same).
+    /// How many satellites each has. Default: 22 (the same).
     pub per_plane: u32,
-    /// How high above the ground. 550 km (the same).
+    /// How high above the ground. Default: 550 km (the same).
     pub altitude: Length,
-    /// The angle between the planes and the equator's. 53 deg (the same).
+    /// The angle between the planes and the equator's. Default: 53 deg (the same).
     pub inclination: Angle,
     /// By how many t-th parts of a turn a satellite is ahead of its neighbour in the plane before it, of t satellites in all. 39: a
     /// value by which the planes of this shell miss one another where they cross.

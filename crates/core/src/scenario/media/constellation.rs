@@ -24,7 +24,7 @@ use super::{Around, Built, Faults, Joined, Made, MediumConfig, Setting};
 pub struct Constellation {
     /// A name for results and satellites.
     pub name: String,
-    /// Where the satellites are. Iridium's star.
+    /// Where the satellites are. Default: Iridium's star.
     #[serde(default = "default_orbits")]
     pub orbits: Orbits,
     /// The terminals.
@@ -56,7 +56,7 @@ pub struct GroundTerminal {
     pub latitude: Angle,
     /// How far east.
     pub longitude: Angle,
-    /// The queue in front of its up-link. As `up` says.
+    /// The queue in front of its up-link. Default: as `up` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
 }
@@ -65,18 +65,20 @@ pub struct GroundTerminal {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Isl {
-    /// The rate. 25 Mbit/s (ns-2's Iridium example).
+    /// The rate. Default: 25 Mbit/s (ns-2's Iridium example).
     pub rate: BitRate,
-    /// The queue in front of each. DropTail of 50 packets (the same).
+    /// The queue in front of each. Default: DropTail of 50 packets (the same).
     pub queue: Queue,
-    /// What is lost on the way. Nothing.
+    /// What is lost on the way. Default: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
-    /// How far north and south links between planes are up. 60 deg (the same).
+    /// How far north and south links between planes are up. Default: 60 deg (the same).
     pub latitude_limit: Angle,
-    /// How often a satellite looks whether its links to other planes can be up. 10 s (the same).
+    /// How often a satellite looks whether its links to other planes can be up. Default: 10 s (the
+    /// same).
     pub interval: Duration,
-    /// By how much a look is early or late at most, drawn anew each time. 5 s (half of it, as in ns-2).
+    /// By how much a look is early or late at most, drawn anew each time. Default: 5 s (half of it, as
+    /// in ns-2).
     pub jitter: Duration,
 }
 
@@ -84,11 +86,11 @@ pub struct Isl {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SatelliteLink {
-    /// The rate. 1.5 Mbit/s (ns-2's Iridium example).
+    /// The rate. Default: 1.5 Mbit/s (ns-2's Iridium example).
     pub rate: BitRate,
-    /// The queue in front of it. DropTail of 50 packets (the same).
+    /// The queue in front of it. Default: DropTail of 50 packets (the same).
     pub queue: Queue,
-    /// What is lost on the way, after it was sent; for each terminal by itself. Nothing.
+    /// What is lost on the way, after it was sent; for each terminal by itself. Default: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
 }

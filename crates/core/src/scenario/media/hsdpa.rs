@@ -28,16 +28,19 @@ pub struct Hsdpa {
     pub name: String,
     /// The node on the wired side of all base stations.
     pub node: String,
-    /// How many mobiles there are, in all cells together: they are dropped uniformly over them. 65.
+    /// How many mobiles there are, in all cells together: they are dropped uniformly over them.
+    /// Default: 65.
     #[serde(default = "default_ues")]
     pub ues: u32,
-    /// How many rings of cells are around the centre: 0 is one cell, 1 is seven, 2 is nineteen. 1.
+    /// How many rings of cells are around the centre: 0 is one cell, 1 is seven, 2 is nineteen.
+    /// Default: 1.
     #[serde(default = "default_rings")]
     pub rings: u32,
-    /// The radius of the circle through the corners of a cell, which is a hexagon. 500 m.
+    /// The radius of the circle through the corners of a cell, which is a hexagon. Default: 500 m.
     #[serde(default = "default_radius")]
     pub radius: Length,
-    /// Which site serves a mobile: that with the `strongest` signal, or that in whose `hexagon` it stands. The strongest.
+    /// Which site serves a mobile: that with the `strongest` signal, or that in whose `hexagon` it stands. Default: the
+    /// strongest.
     #[serde(default)]
     pub serving: Serving,
     /// How good the air is.
@@ -46,25 +49,28 @@ pub struct Hsdpa {
     /// What that buys: which format is used when, and how often it fails.
     #[serde(default = "default_rate_map")]
     pub rate_map: RateMap,
-    /// Who is served in each slot of 2 ms, in each cell. The mobiles in turn.
+    /// Who is served in each slot of 2 ms, in each cell. Default: the mobiles in turn.
     #[serde(default = "default_scheduler")]
     pub scheduler: Scheduler,
-    /// How many codes of spreading factor 16 the shared channel has. 12.
+    /// How many codes of spreading factor 16 the shared channel has. Default: 12.
     #[serde(default = "default_codes")]
     pub codes: u8,
-    /// How many mobiles are served in one slot, at most. 3.
+    /// How many mobiles are served in one slot, at most. Default: 3.
     #[serde(default = "default_users")]
     pub users: u8,
-    /// How they share the codes: who comes first takes what he needs, or all have equal shares. What they need.
+    /// How they share the codes: who comes first takes what he needs, or all have equal shares. Default: what
+    /// they need.
     #[serde(default)]
     pub split: Split,
-    /// How often a block is sent, at most; after that its packets are lost. Until it comes.
+    /// How often a block is sent, at most; after that its packets are lost. Default: until it
+    /// comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
-    /// The queue in front of the air, for each mobile. What has not come yet counts for its limit. DropTail of 90 packets.
+    /// The queue in front of the air, for each mobile. What has not come yet counts for its limit. Default: DropTail of 90
+    /// packets.
     #[serde(default = "default_queue")]
     pub queue: Queue,
-    /// How long what goes up takes, from the mobile to the node. 0 s.
+    /// How long what goes up takes, from the mobile to the node. Default: 0 s.
     #[serde(default)]
     pub uplink_delay: Duration,
 }

@@ -26,17 +26,17 @@ pub struct Link {
     pub between: [String; 2],
     /// The rate, in both directions.
     pub rate: BitRate,
-    /// The propagation delay, in both directions. 10 ms.
+    /// The propagation delay, in both directions. Default: 10 ms.
     #[serde(default = "default_delay")]
     pub delay: Duration,
-    /// The queue in front of the link, in both directions. DropTail of 100 packets.
+    /// The queue in front of the link, in both directions. Default: DropTail of 100 packets.
     #[serde(default = "default_queue")]
     pub queue: Queue,
-    /// What the link loses of what is sent forward. Nothing.
+    /// What the link loses of what is sent forward. Default: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
-    /// Whether a packet may overtake one that was sent before the delay became shorter, as it
-    /// would on a real path. (ns-2: not `avoidReordering_`.)
+    /// Whether a packet may overtake one that was sent before the delay became shorter, as it would
+    /// on a real path. Default: (ns-2: not `avoidReordering_`.)
     #[serde(default = "yes")]
     pub reorder: bool,
     /// What differs on the way back, from the second node to the first.
@@ -57,7 +57,7 @@ pub struct Reverse {
     /// The queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
-    /// What the link loses of what is sent back. Nothing.
+    /// What the link loses of what is sent back. Default: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
 }

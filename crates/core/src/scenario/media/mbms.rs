@@ -29,52 +29,56 @@ pub struct Mbms {
     pub name: String,
     /// The node that is the RNC.
     pub rnc: String,
-    /// How many terminals there are. 1.
+    /// How many terminals there are. Default: 1.
     #[serde(default = "one")]
     pub ues: u32,
     /// Between RNC and Node B, in both directions.
     #[serde(default)]
     pub iub: MbmsIub,
-    /// The rate of each radio bearer down, in bits per second of packets. 384 kbit/s.
+    /// The rate of each radio bearer down, in bits per second of packets. Default: 384 kbit/s.
     #[serde(default = "default_rate")]
     pub rate: BitRate,
-    /// How long a packet takes over the air after its last bit was sent, to the terminal. 20 ms.
+    /// How long a packet takes over the air after its last bit was sent, to the terminal. Default:
+    /// 20 ms.
     #[serde(default = "default_delay")]
     pub delay: Duration,
     /// How much waits at the Node B for each bearer, without the packet that is being sent. What comes beyond it is dropped.
-    /// 50 packets.
+    /// Default: 50 packets.
     #[serde(default = "default_queue")]
     pub queue: Amount,
-    /// How often a packet is sent over a point-to-point bearer, at most, back to back. 2; a bearer of unacknowledged mode has 1.
+    /// How often a packet is sent over a point-to-point bearer, at most, back to back. Default: 2; a bearer of unacknowledged
+    /// mode has 1.
     #[serde(default = "default_attempts")]
     pub attempts: u32,
-    /// How the rate and the delay of point-to-point bearers down change. They do not.
+    /// How the rate and the delay of point-to-point bearers down change. Default: they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varying: Option<varying::Config>,
-    /// Which attempts the air loses down, for each terminal by itself. None.
+    /// Which attempts the air loses down, for each terminal by itself. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
     /// The bearer of each terminal up.
     #[serde(default)]
     pub uplink: MbmsUplink,
-    /// Which packets the air loses up, for each terminal by itself. None.
+    /// Which packets the air loses up, for each terminal by itself. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uplink_loss: Option<LossModel>,
     /// Terminals with losses of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terminal: Vec<MbmsTerminal>,
     /// Whether a terminal has a bearer for each `flow`, with a rate and a queue of its own, or one for all that goes to the
-    /// `terminal`. For each flow.
+    /// `terminal`. Default: for each flow.
     #[serde(default)]
     pub bearers: PerWhat,
     /// From how many listeners in this cell on a packet to a group goes over one bearer for all of them (point to multipoint): a
-    /// queue for each flow, one attempt, losses of each terminal by itself. Never.
+    /// queue for each flow, one attempt, losses of each terminal by itself. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptm_threshold: Option<u32>,
-    /// By which rule the Node B indicates packets that it never had, or rejected itself. It does not.
+    /// By which rule the Node B indicates packets that it never had, or rejected itself. Default: it
+    /// does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_indication: Option<LossIndication>,
-    /// Whether the Node B asks the RNC for packets to a group that found no room. It does not.
+    /// Whether the Node B asks the RNC for packets to a group that found no room. Default: it does
+    /// not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmission: Option<retransmission::Config>,
 }
@@ -83,11 +87,11 @@ pub struct Mbms {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MbmsIub {
-    /// Its rate. 622 Mbit/s (EURANE's examples).
+    /// Its rate. Default: 622 Mbit/s (EURANE's examples).
     pub rate: BitRate,
-    /// Its propagation delay. 15 ms (the same).
+    /// Its propagation delay. Default: 15 ms (the same).
     pub delay: Duration,
-    /// How much waits in front of it. 2000 packets (the same).
+    /// How much waits in front of it. Default: 2000 packets (the same).
     pub queue: Amount,
 }
 
@@ -101,11 +105,12 @@ impl Default for MbmsIub {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MbmsUplink {
-    /// Its rate. 64 kbit/s.
+    /// Its rate. Default: 64 kbit/s.
     pub rate: BitRate,
-    /// How long a packet takes over the air after its last bit was sent, to the Node B. 20 ms.
+    /// How long a packet takes over the air after its last bit was sent, to the Node B. Default: 20
+    /// ms.
     pub delay: Duration,
-    /// How much waits in front of it. 50 packets.
+    /// How much waits in front of it. Default: 50 packets.
     pub queue: Amount,
 }
 
@@ -121,10 +126,10 @@ impl Default for MbmsUplink {
 pub struct MbmsTerminal {
     /// Which one, from 0.
     pub ue: u32,
-    /// Which attempts the air loses down. As for all.
+    /// Which attempts the air loses down. Default: as for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
-    /// Which packets the air loses up. As for all.
+    /// Which packets the air loses up. Default: as for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uplink_loss: Option<LossModel>,
 }

@@ -17,7 +17,7 @@ use super::{TransportConfig, half_connection, limits, tfrc};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The congestion control: 2 is TCP-like (RFC 4341), 3 is TFRC (RFC 4342). 3.
+    /// The congestion control: 2 is TCP-like (RFC 4341), 3 is TFRC (RFC 4342). Default: 3.
     pub ccid: u8,
     /// Payload of a full data packet. With `ccid` 3: 1464 B, with IPv4's header (20 B) and DCCP's
     /// (16 B) 1500 B. With 2: 1448 B, with IPv4's header, that of a DCCP-DataAck (24 B) and an
@@ -25,7 +25,7 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
     /// How many datagrams of a source with a rate of its own may wait; the oldest is dropped when
-    /// one more comes. 50.
+    /// one more comes. Default: 50.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<u32>,
 }

@@ -37,55 +37,57 @@ pub struct Config {
     /// first packet (seqno 0) has none without a SYN, and Vegas never has any, as in ns-2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Bytes>,
-    /// How a connection opens. `rfc`: `full`. `ns2`: `partial`.
+    /// How a connection opens. Default: `rfc`: `full`. `ns2`: `partial`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<Handshake>,
-    /// Initial window in segments. `rfc`: 10 (RFC 6928). `ns2`: 2.
+    /// Initial window in segments. Default: `rfc`: 10 (RFC 6928). `ns2`: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
-    /// Initial slow-start threshold in segments. `rfc`: none. `ns2`: the window.
+    /// Initial slow-start threshold in segments. Default: `rfc`: none. `ns2`: the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
-    /// The receiver's buffer, and so the most it advertises, in segments. `rfc`: 100 000, which
-    /// does not limit. `ns2`: 20 (`window_`).
+    /// The receiver's buffer, and so the most it advertises, in segments. Default: `rfc`: 100 000,
+    /// which does not limit. `ns2`: 20 (`window_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
     /// When the receiver acknowledges.
     pub ack: AckPolicy,
-    /// One new segment on each of the first two duplicate acknowledgements (RFC 3042). On.
+    /// One new segment on each of the first two duplicate acknowledgements (RFC 3042). Default: on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
-    /// The most segments sent at once, 0 for no limit (`ns2`: `maxburst_`). 0.
+    /// The most segments sent at once, 0 for no limit (`ns2`: `maxburst_`). Default: 0.
     pub max_burst: u32,
-    /// The window after an idle time longer than the RTO. `rfc`: `rfc5681`. `ns2`: `ns2`.
+    /// The window after an idle time longer than the RTO. `rfc`: `rfc5681`. Default: `ns2`: `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<IdleRestart>,
-    /// Explicit congestion notification (RFC 3168). Off.
+    /// Explicit congestion notification (RFC 3168). Default: off.
     pub ecn: bool,
-    /// Time stamps (RFC 7323), which cost 12 bytes in each packet. `rfc`: on with Eifel, else off.
-    /// `ns2`: on with XCP, else off.
+    /// Time stamps (RFC 7323), which cost 12 bytes in each packet. Default: `rfc`: on with Eifel,
+    /// else off. `ns2`: on with XCP, else off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// Whether a duplicate segment is reported in the first SACK block (RFC 2883). `rfc`: on.
+    /// Whether a duplicate segment is reported in the first SACK block (RFC 2883). Default: `rfc`:
+    /// on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dsack: Option<bool>,
-    /// Detection of spurious retransmission timeouts. None.
+    /// Detection of spurious retransmission timeouts. Default: none.
     pub spurious: Spurious,
     /// The retransmission timer.
     pub rto: Rto,
     /// No new fast retransmit before everything sent at the last loss is acknowledged (ns-2's
-    /// `bugFix_`; RFC 6582 §4.1 step 1). On.
+    /// `bugFix_`; RFC 6582 §4.1 step 1). Default: on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard: Option<bool>,
     /// Profile `ns2`: the window is cut to exactly its half (`precisionReduce_`); otherwise to the half of its whole packets, rounded
-    /// down, as ns-2 did before 2006. On.
+    /// down, as ns-2 did before 2006. Default: on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exact_half: Option<bool>,
     /// Profile `ns2`: the phase of the sender's clock ticks, which ns-2 draws uniformly from one
-    /// tick. Drawn likewise if left out.
+    /// tick. Default: drawn likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boot_time: Option<f64>,
-    /// Profile `ns2`: a random delay of up to this before each packet is sent (`overhead_`). None.
+    /// Profile `ns2`: a random delay of up to this before each packet is sent (`overhead_`).
+    /// Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Duration>,
 }
@@ -162,10 +164,11 @@ pub enum Handshake {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AckPolicy {
-    /// Segments to an acknowledgement when all is in order. 1 (RFC 9293 §3.8.6.3 allows 2).
+    /// Segments to an acknowledgement when all is in order. Default: 1 (RFC 9293 §3.8.6.3 allows
+    /// 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<u32>,
-    /// The longest delay of an acknowledgement. `rfc`: 200 ms. `ns2`: 100 ms.
+    /// The longest delay of an acknowledgement. Default: `rfc`: 200 ms. `ns2`: 100 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
 }
@@ -199,23 +202,23 @@ pub enum Spurious {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rto {
-    /// Least value. `rfc`: 1 s (RFC 6298 §2.4). `ns2`: 200 ms.
+    /// Least value. Default: `rfc`: 1 s (RFC 6298 §2.4). `ns2`: 200 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<Duration>,
-    /// Greatest value, back-off included. 60 s.
+    /// Greatest value, back-off included. Default: 60 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Duration>,
     /// Profile `ns2`: the most by which back-off multiplies the timer, as 64 in ns-2.29, whose timer stays there below `max`. None: it
     /// is doubled until it reaches `max`, as ns-2.35 does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_backoff: Option<u32>,
-    /// Before the first sample. `rfc`: 1 s (RFC 6298 §2.1). `ns2`: 3 s.
+    /// Before the first sample. Default: `rfc`: 1 s (RFC 6298 §2.1). `ns2`: 3 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<Duration>,
-    /// Clock granularity G. `rfc`: 1 ms. `ns2`: 10 ms (`tcpTick_`).
+    /// Clock granularity G. `rfc`: 1 ms. Default: `ns2`: 10 ms (`tcpTick_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub granularity: Option<Duration>,
-    /// Which mean the deviation is taken from. `rfc`.
+    /// Which mean the deviation is taken from. Default: `rfc`.
     pub order: RtoOrder,
 }
 

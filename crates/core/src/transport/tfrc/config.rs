@@ -14,64 +14,64 @@ pub struct Config {
     /// The profile, if not the scenario's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
-    /// Profile `rfc`: which of the two standards. `rfc5348`.
+    /// Profile `rfc`: which of the two standards. Default: `rfc5348`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<Version>,
-    /// Payload of a full packet, `s` in the equation. `rfc`: 1460 B. `ns2`: 1000 B
+    /// Payload of a full packet, `s` in the equation. Default: `rfc`: 1460 B. `ns2`: 1000 B
     /// (`packetSize_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
-    /// Header bytes on the wire of each data packet, IP included. `rfc`: 40 B, 20 of IPv4, 8 of
-    /// UDP, and 12 for sequence number, time stamp and round-trip time (RFC 5348 §3.2.1). `ns2`:
-    /// 32 B (`headersize_`); 0 B is `useHeaders_` off.
+    /// Header bytes on the wire of each data packet, IP included. Default: `rfc`: 40 B, 20 of IPv4,
+    /// 8 of UDP, and 12 for sequence number, time stamp and round-trip time (RFC 5348 §3.2.1).
+    /// `ns2`: 32 B (`headersize_`); 0 B is `useHeaders_` off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Bytes>,
-    /// After how many later packets a missing one is lost. `rfc`: 3 (RFC 5348 §5.1, NDUPACK).
-    /// `ns2`: 1 (`numPkts_`).
+    /// After how many later packets a missing one is lost. Default: `rfc`: 3 (RFC 5348 §5.1,
+    /// NDUPACK). `ns2`: 1 (`numPkts_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_trigger: Option<u32>,
-    /// Whether a long time without loss discounts what was before it (RFC 5348 §5.5). On.
+    /// Whether a long time without loss discounts what was before it (RFC 5348 §5.5). Default: on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discounting: Option<bool>,
-    /// The least discount factor. `rfc`: 0.25 (RFC 5348 §5.5, THRESHOLD). `ns2`: 0.5
+    /// The least discount factor. Default: `rfc`: 0.25 (RFC 5348 §5.5, THRESHOLD). `ns2`: 0.5
     /// (`minDiscountRatio_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount_threshold: Option<f64>,
-    /// Whether the time between packets follows the last round-trip time, against oscillation
-    /// (RFC 5348 §4.5; ns-2: `ca_`). On.
+    /// Whether the time between packets follows the last round-trip time, against oscillation (RFC
+    /// 5348 §4.5; ns-2: `ca_`). Default: on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damping: Option<bool>,
-    /// The weight of the old mean when a round-trip time is averaged. `rfc`: 0.9 (RFC 5348 §4.3).
-    /// `ns2`: 0.95 (`df_`).
+    /// The weight of the old mean when a round-trip time is averaged. Default: `rfc`: 0.9 (RFC 5348
+    /// §4.3). `ns2`: 0.95 (`df_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_weight: Option<f64>,
-    /// Explicit congestion notification: a mark counts as a loss. Off.
+    /// Explicit congestion notification: a mark counts as a loss. Default: off.
     pub ecn: bool,
     /// How many datagrams of a source with a rate of its own may wait; the oldest is dropped when
-    /// one more comes, since old media are worth least. 50.
+    /// one more comes, since old media are worth least. Default: 50.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<u32>,
-    /// What is done when the receiver's link changes. `off`.
+    /// What is done when the receiver's link changes. Default: `off`.
     pub handover: Handover,
     /// Profile `rfc`: packets for each round trip that the first report allows, W_init. `rfc5348`: 2 to 4, with at most 4380 B
-    /// (RFC 5348 §4.2). `rfc3448`: 1 (RFC 3448 §4.3).
+    /// (RFC 5348 §4.2). Default: `rfc3448`: 1 (RFC 3448 §4.3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
-    /// Profile `rfc`: what limits the rate until the first loss. `received`.
+    /// Profile `rfc`: what limits the rate until the first loss. Default: `received`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start_limit: Option<SlowStartLimit>,
     /// Profile `ns2`: for how many rounds the rate may exceed twice the rate of reception
-    /// (`maxHeavyRounds_`). 0; it was 1 before March 2007.
+    /// (`maxHeavyRounds_`). Default: 0; it was 1 before March 2007.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heavy_rounds: Option<u32>,
-    /// Profile `ns2`: how the rate grows until the first loss. `ns-2.35`.
+    /// Profile `ns2`: how the rate grows until the first loss. Default: `ns-2.35`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<SlowStart>,
     /// Profile `ns2`: the rate before the first report (`InitRate_`, there in bytes per second).
-    /// 2400 bit/s.
+    /// Default: 2400 bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rate: Option<BitRate>,
-    /// Profile `ns2`: the clock tick of the retransmission timeout (`tcp_tick_`). 100 ms.
+    /// Profile `ns2`: the clock tick of the retransmission timeout (`tcp_tick_`). Default: 100 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Duration>,
 }

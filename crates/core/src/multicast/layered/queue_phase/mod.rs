@@ -31,39 +31,46 @@ use crate::queues::fifo::Fifo;
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "QueuePhaseConfig")]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. 50 packets, as in ns-2's Iridium example.
+    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 50 packets, as in ns-2's Iridium
+    /// example.
     pub limit: Amount,
-    /// The queue is in phase 1 up to this share of its limit, F_QuThresh1. 0: only when it is empty.
+    /// The queue is in phase 1 up to this share of its limit, F_QuThresh1. Default: 0: only when it
+    /// is empty.
     pub first_threshold: Probability,
-    /// It is in phase 3 from this share on, F_QuThresh2. 0.8.
+    /// It is in phase 3 from this share on, F_QuThresh2. Default: 0.8.
     pub second_threshold: Probability,
-    /// How often it looks, I_ChekQu. 20 ms.
+    /// How often it looks, I_ChekQu. Default: 20 ms.
     pub check: Duration,
     /// For how long the queue has to be in phase 1 before a layer is released, at first, and for how long after a change none is
-    /// released in phase 2 (`hold`): T_observe. 1 s.
+    /// released in phase 2 (`hold`): T_observe. Default: 1 s.
     pub observe: Duration,
-    /// By what that time grows with each release, F_SlowDown. 1.5; 1 is without this adaptation.
-    pub slow_down: f64,
-    /// By what it grows when a layer is blocked right after a release, F_BackOff. 4; 1 is without this adaptation.
-    pub back_off: f64,
-    /// By what share the rate of multicast sessions has to exceed TCP's before a layer is blocked, R_Block. 0.2; 0 is without this
+    /// By what that time grows with each release, F_SlowDown. Default: 1.5; 1 is without this
     /// adaptation.
+    pub slow_down: f64,
+    /// By what it grows when a layer is blocked right after a release, F_BackOff. Default: 4; 1 is without this
+    /// adaptation.
+    pub back_off: f64,
+    /// By what share the rate of multicast sessions has to exceed TCP's before a layer is blocked, R_Block. Default: 0.2; 0 is
+    /// without this adaptation.
     pub block: f64,
-    /// Over how long rates are counted, T_rate. 2 s: it has to cover the ups and downs of TCP. (Left open.)
+    /// Over how long rates are counted, T_rate. Default: 2 s: it has to cover the ups and downs of TCP.
+    /// (Left open.)
     pub rate_window: Duration,
-    /// For how long after a packet a layer counts as flowing. 1 s: six packets of 1000 B at 50 kbit/s. (Left open.)
+    /// For how long after a packet a layer counts as flowing. Default: 1 s: six packets of 1000 B at 50 kbit/s.
+    /// (Left open.)
     pub live: Duration,
-    /// How long T_observe gets at most. 60 s. (Left open.)
+    /// How long T_observe gets at most. Default: 60 s. (Left open.)
     pub most_observe: Duration,
-    /// After how long without a block it begins anew; so it does when sessions come or go, and when the link changes. 60 s. (Left open.)
+    /// After how long without a block it begins anew; so it does when sessions come or go, and when the link changes. Default: 60 s.
+    /// (Left open.)
     pub quiet: Duration,
-    /// For how long after a change no layer is released in phase 2. `observe`.
+    /// For how long after a change no layer is released in phase 2. Default: `observe`.
     pub hold: Hold,
-    /// How layers count whose rate has not been seen for the whole window. (Left open.)
+    /// How layers count whose rate has not been seen for the whole window. Default: (Left open.)
     pub counting: Counting,
     /// What a TCP session is.
     pub sessions: Sessions,
-    /// How many checks in phase 1 may find one or two packets. 0. (Left open.)
+    /// How many checks in phase 1 may find one or two packets. Default: 0. (Left open.)
     pub misses: u32,
 }
 

@@ -37,15 +37,17 @@ use headers::{Fields, Headers};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The largest context identifier of TCP, 3 to 255; identifiers begin at 0 (TCP_SPACE). 15.
+    /// The largest context identifier of TCP, 3 to 255; identifiers begin at 0 (TCP_SPACE).
+    /// Default: 15.
     pub tcp_space: u32,
     /// The largest context identifier of other packet streams, 3 to 65535 (NON_TCP_SPACE). 15. Those above 255
     /// take a byte more.
     pub non_tcp_space: u32,
     /// The most compressed headers of a stream that is not TCP between two full ones, 1 to 65535 (F_MAX_PERIOD).
-    /// 256.
+    /// Default: 256.
     pub f_max_period: u32,
-    /// After so long the next header of a stream that is not TCP is a full one, 1 s to 255 s (F_MAX_TIME). 5 s.
+    /// After so long the next header of a stream that is not TCP is a full one, 1 s to 255 s (F_MAX_TIME).
+    /// Default: 5 s.
     pub f_max_time: Duration,
 }
 

@@ -15,66 +15,71 @@ use super::Am;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The size of a PDU. Up to 126 B a length indicator takes 1 B, above 2 B (§9.2.2.8). 40 B.
+    /// The size of a PDU. Up to 126 B a length indicator takes 1 B, above 2 B (§9.2.2.8). Default:
+    /// 40 B.
     pub pdu: Bytes,
-    /// Whether the header of 2 B takes of it. `included`.
+    /// Whether the header of 2 B takes of it. Default: `included`.
     pub header: Header,
     /// Let the header tell that the last byte of a PDU is the last of an SDU (the special value of
-    /// HE, §9.2.2.7, since release 7), instead of an indicator in the next PDU. Off.
+    /// HE, §9.2.2.7, since release 7), instead of an indicator in the next PDU. Default: off.
     pub special_he: bool,
     /// How many PDUs may be under way, and how far the receiver looks ahead
     /// (Configured_Tx_Window_Size and Configured_Rx_Window_Size, §9.6). Up to 2047: above half of the
-    /// sequence numbers a repeated PDU or discard can pass for a new one. 1024 (NIST's EURANE).
+    /// sequence numbers a repeated PDU or discard can pass for a new one. Default: 1024 (NIST's
+    /// EURANE).
     pub window: u32,
-    /// The most bytes that wait to be put into PDUs; an SDU that does not fit is dropped. 100 kB
-    /// (EURANE).
+    /// The most bytes that wait to be put into PDUs; an SDU that does not fit is dropped. Default:
+    /// 100 kB (EURANE).
     pub buffer: Bytes,
-    /// When SDUs are given up (§9.7.3). `max-dat`.
+    /// When SDUs are given up (§9.7.3). Default: `max-dat`.
     pub discard: Discard,
     /// How often a PDU is sent, with `discard` at `max-dat` or `reset` (MaxDAT, §9.6 a; RRC can ask for
-    /// up to 40). 10 (Dubois 2005, ch. 8).
+    /// up to 40). Default: 10 (Dubois 2005, ch. 8).
     pub max_dat: u32,
-    /// What `max_dat` counts. `transmissions`, which the results of Dubois 2005 imply.
+    /// What `max_dat` counts. Default: `transmissions`, which the results of Dubois 2005 imply.
     pub maxdat_counts: MaxDatCounts,
     /// How long an SDU may wait for its acknowledgement, with `discard` at `timer` (Timer_Discard, §9.5 d;
-    /// RRC: 0.1 s to 7.5 s). 5 s.
+    /// RRC: 0.1 s to 7.5 s). Default: 5 s.
     pub discard_timer: Duration,
     /// How long after the far end was told to move its window it is told again, if it has not
-    /// acknowledged that (Timer_MRW, §9.5 i). 500 ms (Dubois 2005, §5.1).
+    /// acknowledged that (Timer_MRW, §9.5 i). Default: 500 ms (Dubois 2005, §5.1).
     pub mrw_timer: Duration,
-    /// How often it is told before both ends are reset (MaxMRW, §9.6 h; RRC: 1 to 32). 8.
+    /// How often it is told before both ends are reset (MaxMRW, §9.6 h; RRC: 1 to 32). Default: 8.
     pub max_mrw: u32,
     /// How long after a reset it is asked for again, if it is not acknowledged (Timer_RST, §9.5 h; RRC: 50
-    /// ms to 1 s). 500 ms.
+    /// ms to 1 s). Default: 500 ms.
     pub reset_timer: Duration,
     /// One more than how often a reset is asked for before that is counted as an unrecoverable error
-    /// (MaxRST, §9.6 e; RRC: 1 to 32). 8.
+    /// (MaxRST, §9.6 e; RRC: 1 to 32). Default: 8.
     pub max_rst: u32,
-    /// What `poll_timer` does. `timer`.
+    /// What `poll_timer` does. Default: `timer`.
     pub poll: Poll,
     /// How long after a poll the next one is sent, if no report has answered it (Timer_Poll, §9.5 a); with
-    /// `poll` at `periodic`, the time from poll to poll (Timer_Poll_Periodic, §9.5 e). 170 ms
+    /// `poll` at `periodic`, the time from poll to poll (Timer_Poll_Periodic, §9.5 e). Default: 170 ms
     /// (EURANE).
     pub poll_timer: Duration,
-    /// Poll on a new PDU after which none can be sent (*last PDU in buffer*, §9.7.1). On.
+    /// Poll on a new PDU after which none can be sent (*last PDU in buffer*, §9.7.1). Default: on.
     pub poll_last: bool,
-    /// Poll on the last retransmission that is due (*last PDU in retransmission buffer*, §9.7.1). On.
+    /// Poll on the last retransmission that is due (*last PDU in retransmission buffer*, §9.7.1).
+    /// Default: on.
     pub poll_last_retransmission: bool,
-    /// Poll on every so-many-th PDU (Poll_PDU, §9.6 b; RRC: up to 128). 256 (EURANE); 0 for never.
+    /// Poll on every so-many-th PDU (Poll_PDU, §9.6 b; RRC: up to 128). Default: 256 (EURANE); 0
+    /// for never.
     pub poll_every: u32,
-    /// Poll at the end of every so-many-th SDU (Poll_SDU, §9.6 c; RRC: 1, 4, 16, 64). 0 for never.
+    /// Poll at the end of every so-many-th SDU (Poll_SDU, §9.6 c; RRC: 1, 4, 16, 64). Default: 0
+    /// for never.
     pub poll_every_sdus: u32,
     /// Poll on PDUs sent when so many percent of the window are in use (Poll_Window, §9.6 d; RRC: 50
-    /// to 99). 0 for never.
+    /// to 99). Default: 0 for never.
     pub poll_window: u32,
     /// Report when a PDU arrives before one that is missing, and that gap is new (*detection of missing
-    /// PDUs*, §9.7.2). On.
+    /// PDUs*, §9.7.2). Default: on.
     pub status_on_gap: bool,
-    /// The least time between two reports (Timer_Status_Prohibit, §9.5 f; RRC: 10 ms to 1 s). 80 ms; 0
-    /// for none.
+    /// The least time between two reports (Timer_Status_Prohibit, §9.5 f; RRC: 10 ms to 1 s). Default:
+    /// 80 ms; 0 for none.
     pub status_prohibit: Duration,
-    /// Report at all multiples of this time (Timer_Status_Periodic, §9.5 g; RRC: 0.1 s to 2 s). Left
-    /// out: only on a poll or a gap.
+    /// Report at all multiples of this time (Timer_Status_Periodic, §9.5 g; RRC: 0.1 s to 2 s).
+    /// Default: only on a poll or a gap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_periodic: Option<Duration>,
     /// Do not believe that a PDU is missing which was sent less than this ago: the report was made
@@ -82,7 +87,7 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<Duration>,
     /// Deliver SDUs in the order in which they were sent (*in-sequence delivery*, §11.3.3); otherwise each
-    /// as soon as it is complete. On.
+    /// as soon as it is complete. Default: on.
     pub in_sequence: bool,
 }
 

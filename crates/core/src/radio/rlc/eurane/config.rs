@@ -13,27 +13,28 @@ use super::Entity;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The size of a PDU. Its header takes nothing of it, a length indicator 1 B. 40 B (`payload_`).
+    /// The size of a PDU. Its header takes nothing of it, a length indicator 1 B. Default: 40 B
+    /// (`payload_`).
     pub pdu: Bytes,
-    /// How many PDUs may lie between the highest that a report spoke of and the next new one. 1024
-    /// (`win_`).
+    /// How many PDUs may lie between the highest that a report spoke of and the next new one.
+    /// Default: 1024 (`win_`).
     pub window: u32,
-    /// How long after a poll the next one is sent, if no report covers the PDU that carried it. 170 ms
-    /// (`poll_timeout_`).
+    /// How long after a poll the next one is sent, if no report covers the PDU that carried it.
+    /// Default: 170 ms (`poll_timeout_`).
     pub poll_timer: Duration,
-    /// After how many PDUs with data one polls at the latest. 256 (`poll_PDU_`).
+    /// After how many PDUs with data one polls at the latest. Default: 256 (`poll_PDU_`).
     pub poll_every: u32,
-    /// The least time between two reports. 150 ms (`stprob_timeout_`).
+    /// The least time between two reports. Default: 150 ms (`stprob_timeout_`).
     pub status_prohibit: Duration,
-    /// How many bytes of SDUs may wait to be put into PDUs; an SDU that does not fit is dropped. 100 kB
-    /// (`maxRBSize_`).
+    /// How many bytes of SDUs may wait to be put into PDUs; an SDU that does not fit is dropped.
+    /// Default: 100 kB (`maxRBSize_`).
     pub buffer: Bytes,
     /// How often a PDU is sent at most (maxDAT). If it is still missing then, its SDU and those before
-    /// it are given up. Left out: without limit, as EURANE was published.
+    /// it are given up. Default: without limit, as EURANE was published.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_dat: Option<u32>,
     /// With `max_dat`: how long after the far end was told to give SDUs up it is told again, if no
-    /// report shows that it knows. 500 ms (Dubois 2005, §5.1).
+    /// report shows that it knows. Default: 500 ms (Dubois 2005, §5.1).
     pub mrw_timer: Duration,
 }
 

@@ -23,11 +23,12 @@ use super::{AttachmentConfig, Cell};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What may wait at the RNC, rounded to 100 bytes, before it asks for dedicated channels. 500 B.
+    /// What may wait at the RNC, rounded to 100 bytes, before it asks for dedicated channels.
+    /// Default: 500 B.
     pub threshold: Bytes,
-    /// What may wait at a terminal, the same. 265 B.
+    /// What may wait at a terminal, the same. Default: 265 B.
     pub uplink_threshold: Bytes,
-    /// How long both must have sent little. 1 s.
+    /// How long both must have sent little. Default: 1 s.
     pub timer: Duration,
 }
 

@@ -55,9 +55,9 @@ impl Reception for Combining {
 #[serde(default, deny_unknown_fields)]
 pub struct Thresholds {
     /// How much more power than the first the second, third, … transmission has; those after the last have as much as that. The
-    /// first has 40 dB and 1 dB for each step of its CQI. None: all have the same.
+    /// first has 40 dB and 1 dB for each step of its CQI. Default: none: all have the same.
     pub gains: Vec<Decibel>,
-    /// The thresholds, each as likely as any other. 0 dB, which all transmissions reach.
+    /// The thresholds, each as likely as any other. Default: 0 dB, which all transmissions reach.
     pub thresholds: Vec<Decibel>,
 }
 

@@ -26,34 +26,39 @@ use super::outer_loop::OuterLoop;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoopsConfig {
-    /// The share of bad blocks that the outer loop aims at. 0.01: the usual one for data (3GPP TS 25.101 §8 tests 0.1 to 0.001).
+    /// The share of bad blocks that the outer loop aims at. Default: 0.01: the usual one for data (3GPP TS 25.101 §8 tests 0.1
+    /// to 0.001).
     pub block_errors: Probability,
-    /// By how much a bad block raises the target of the SIR. 0.5 dB.
+    /// By how much a bad block raises the target of the SIR. Default: 0.5 dB.
     pub outer_step: Decibel,
-    /// By how much a slot's command changes a power. 1 dB (TS 25.214 §5.1.2.2).
+    /// By how much a slot's command changes a power. Default: 1 dB (TS 25.214 §5.1.2.2).
     pub inner_step: Decibel,
-    /// The SIR of a slot at which every second block is bad. 4 dB.
+    /// The SIR of a slot at which every second block is bad. Default: 4 dB.
     pub half: Decibel,
-    /// How wide the fall of the curve of bad blocks is: they are 1/(1 + exp((SIR − `half`)/`width`)). 0.5 dB.
+    /// How wide the fall of the curve of bad blocks is: they are 1/(1 + exp((SIR − `half`)/`width`)).
+    /// Default: 0.5 dB.
     pub width: Decibel,
-    /// What each cell sends in all, always. 40 dBm: half of the most (43 dBm, TR 25.942 §5.1.4.1).
+    /// What each cell sends in all, always. Default: 40 dBm: half of the most (43 dBm, TR 25.942
+    /// §5.1.4.1).
     pub cell_power: Level,
-    /// The least and the highest power of a dedicated channel down. 5 to 30 dBm (the same: a range of 25 dB).
+    /// The least and the highest power of a dedicated channel down. Default: 5 to 30 dBm (the same: a range
+    /// of 25 dB).
     pub link_power: [Level; 2],
     /// The least and the highest power of a terminal. −44 to 21 dBm (the same: a range of 65 dB).
     pub terminal_power: [Level; 2],
-    /// The power of the forward access channel. 33 dBm.
+    /// The power of the forward access channel. Default: 33 dBm.
     pub access_power: Level,
     /// How far above the interference a terminal's random access comes to its Node B, before despreading: the constant value of
     /// TS 25.331 §8.5.7. −15 dB.
     pub access_constant: Decibel,
-    /// Which share of what its own cell sends disturbs a terminal: 1 less the orthogonality of its codes. 0.4 (TR 25.942 §5.1.4.1).
+    /// Which share of what its own cell sends disturbs a terminal: 1 less the orthogonality of its codes. Default: 0.4 (TR 25.942
+    /// §5.1.4.1).
     pub own_cell: Probability,
-    /// The noise figure of terminals. 9 dB (the same).
+    /// The noise figure of terminals. Default: 9 dB (the same).
     pub terminal_noise: Decibel,
-    /// The noise figure of Node Bs. 5 dB (the same).
+    /// The noise figure of Node Bs. Default: 5 dB (the same).
     pub node_b_noise: Decibel,
-    /// By how much all terminals raise a Node B's noise. 6 dB (the same: a load of 75 %).
+    /// By how much all terminals raise a Node B's noise. Default: 6 dB (the same: a load of 75 %).
     pub noise_rise: Decibel,
 }
 

@@ -21,7 +21,7 @@ pub struct Mobility {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<System>,
     /// How terminals move: the first of these is that of the first terminal, and so on. If there are more terminals, the next
-    /// begin again with the first. They stay at the origin.
+    /// begin again with the first. Default: they stay at the origin.
     #[serde(default = "still")]
     pub movement: Vec<Way>,
     /// How much less comes from farther away.
@@ -33,10 +33,11 @@ pub struct Mobility {
     /// The antennas of sites.
     #[serde(default)]
     pub antenna: Antenna,
-    /// What each cell sends its pilot (CPICH) with; terminals measure it. 33 dBm: a tenth of 43 dBm (3GPP TR 25.942 §5.1.4.1).
+    /// What each cell sends its pilot (CPICH) with; terminals measure it. Default: 33 dBm: a tenth of 43 dBm (3GPP TR 25.942
+    /// §5.1.4.1).
     #[serde(default = "usual_pilot")]
     pub pilot: Level,
-    /// The time between two measurements. 100 ms.
+    /// The time between two measurements. Default: 100 ms.
     #[serde(default = "usual_interval")]
     pub interval: Duration,
     /// Soft handover: the active set of a terminal with dedicated channels.
@@ -65,16 +66,18 @@ pub struct Mobility {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Site {
-    /// Where it stands, in coordinates east and north. The origin.
+    /// Where it stands, in coordinates east and north. Default: the origin.
     #[serde(default)]
     pub at: Point,
-    /// The main direction of the antenna of each of its sectors. None: one cell that sends alike in all directions.
+    /// The main direction of the antenna of each of its sectors. Default: none: one cell that sends alike in all
+    /// directions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sectors: Vec<Angle>,
-    /// The node that is its RNC. That of the block.
+    /// The node that is its RNC. Default: That of the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rnc: Option<String>,
-    /// The number of its carrier. Terminals are in soft handover between cells of one carrier only. 0.
+    /// The number of its carrier. Terminals are in soft handover between cells of one carrier only.
+    /// Default: 0.
     #[serde(default)]
     pub carrier: u32,
 }
@@ -83,7 +86,7 @@ pub struct Site {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// Where it stands. The origin.
+    /// Where it stands. Default: the origin.
     #[serde(default)]
     pub at: Point,
     /// Its rate, in both directions.
@@ -91,32 +94,33 @@ pub struct System {
     /// Its rate up, if that is another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uplink_rate: Option<BitRate>,
-    /// Its delay. 20 ms.
+    /// Its delay. Default: 20 ms.
     #[serde(default = "usual_delay")]
     pub delay: Duration,
-    /// How much waits in front of it in each direction, before what comes is dropped. 100 kB.
+    /// How much waits in front of it in each direction, before what comes is dropped. Default: 100
+    /// kB.
     #[serde(default = "usual_queue")]
     pub queue: Bytes,
-    /// What it sends with, alike in all directions. 20 dBm.
+    /// What it sends with, alike in all directions. Default: 20 dBm.
     #[serde(default = "usual_power")]
     pub power: Level,
     /// A terminal comes that hears it better than this for `held` (TS 25.331 §14.3.1.2, event 3B). −75 dBm.
     #[serde(default = "usual_enter")]
     pub enter: Level,
-    /// But only if it hears no cell of its active set better than this (event 3A). Left out: always.
+    /// But only if it hears no cell of its active set better than this (event 3A). Default: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only_below: Option<Level>,
     /// A terminal goes back that hears it worse than this for `held` (event 3C). −80 dBm.
     #[serde(default = "usual_leave")]
     pub leave: Level,
-    /// How long each condition must hold. 200 ms.
+    /// How long each condition must hold. Default: 200 ms.
     #[serde(default = "usual_held")]
     pub held: Duration,
-    /// For how long nothing is sent, on the way there and back. 500 ms.
+    /// For how long nothing is sent, on the way there and back. Default: 500 ms.
     #[serde(default = "usual_gap")]
     pub interruption: Duration,
     /// What becomes of packets that wait at the former system: whole ones go to the new system, ahead of all others, or are
-    /// lost. `keep`.
+    /// lost. Default: `keep`.
     #[serde(default)]
     pub carry_over: CarryOver,
 }
@@ -136,11 +140,11 @@ pub enum CarryOver {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Break {
-    /// By how much the new cell must be better. 3 dB.
+    /// By how much the new cell must be better. Default: 3 dB.
     pub by: Decibel,
-    /// For how long. 200 ms.
+    /// For how long. Default: 200 ms.
     pub held: Duration,
-    /// For how long nothing is sent. RLC keeps its state. 100 ms.
+    /// For how long nothing is sent. RLC keeps its state. Default: 100 ms.
     pub interruption: Duration,
 }
 
@@ -148,9 +152,9 @@ pub struct Break {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Relocation {
-    /// For how long no cell of the terminal must have belonged to its RNC. 1 s.
+    /// For how long no cell of the terminal must have belonged to its RNC. Default: 1 s.
     pub held: Duration,
-    /// For how long nothing is sent, while the state of RLC moves. 100 ms.
+    /// For how long nothing is sent, while the state of RLC moves. Default: 100 ms.
     pub pause: Duration,
 }
 
@@ -158,9 +162,9 @@ pub struct Relocation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Iur {
-    /// Its rate. 622 Mbit/s, like the Iub.
+    /// Its rate. Default: 622 Mbit/s, like the Iub.
     pub rate: BitRate,
-    /// Its delay. 5 ms.
+    /// Its delay. Default: 5 ms.
     pub delay: Duration,
 }
 

@@ -22,28 +22,32 @@ pub struct HsDsch {
     /// repeated. One trace alone is for all terminals. `[[[1, 14]]]` is a CQI of 14 for ever.
     pub cqi: Vec<Vec<Run>>,
     /// The category of the terminals (TS 25.306 §5.1): 1 to 6, 11 and 12 receive 5 codes, 7 and 8 receive 10, 9 and 10
-    /// receive 15; 11 and 12 do without 16QAM. 6.
+    /// receive 15; 11 and 12 do without 16QAM. Default: 6.
     #[serde(default = "default_category")]
     pub category: u8,
-    /// Whose slot it is. `3gpp`: `round_robin`. `ns2`: `max_sir`.
+    /// Whose slot it is. Default: `3gpp`: `round_robin`. `ns2`: `max_sir`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Scheduler>,
-    /// How many processes hybrid ARQ has: a block that failed is sent again so many slots later. 6.
+    /// How many processes hybrid ARQ has: a block that failed is sent again so many slots later.
+    /// Default: 6.
     #[serde(default = "default_processes")]
     pub processes: u8,
-    /// How often a block is sent at most. 3 (EURANE).
+    /// How often a block is sent at most. Default: 3 (EURANE).
     #[serde(default = "default_transmissions")]
     pub transmissions: u32,
-    /// Which transmissions are received. `3gpp`: `combining`. `ns2`: `thresholds`, all of which are reached.
+    /// Which transmissions are received. Default: `3gpp`: `combining`. `ns2`: `thresholds`, all of which are
+    /// reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reception: Option<Reception>,
-    /// How long a block is on the air. `3gpp`: 2 ms. `ns2`: 0 s.
+    /// How long a block is on the air. Default: `3gpp`: 2 ms. `ns2`: 0 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub air_time: Option<Duration>,
-    /// How many blocks a terminal reorders at most: at most half of the 64 numbers (TS 25.321 §11.6.2.3). 32.
+    /// How many blocks a terminal reorders at most: at most half of the 64 numbers (TS 25.321 §11.6.2.3).
+    /// Default: 32.
     #[serde(default = "default_window")]
     pub window: u32,
-    /// How long a terminal waits for a block that is missing (T1, TS 25.321 §11.6.2). 25 ms (EURANE).
+    /// How long a terminal waits for a block that is missing (T1, TS 25.321 §11.6.2). Default: 25 ms
+    /// (EURANE).
     #[serde(default = "default_t1")]
     pub t1: Duration,
     /// How many PDUs the RNC may send to the Node B.
@@ -55,12 +59,14 @@ pub struct HsDsch {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CapacityPlan {
-    /// The time between two capacity requests of the RNC. 30 ms (EURANE).
+    /// The time between two capacity requests of the RNC. Default: 30 ms (EURANE).
     pub interval: Duration,
-    /// From a request until the allocation is at the RNC. `3gpp`: twice the delay of the Iub. `ns2`: 15 ms.
+    /// From a request until the allocation is at the RNC. `3gpp`: twice the delay of the Iub. Default:
+    /// `ns2`: 15 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
-    /// How many PDUs may wait for a terminal at the Node B, with those under way to it. 250 (EURANE).
+    /// How many PDUs may wait for a terminal at the Node B, with those under way to it. Default: 250
+    /// (EURANE).
     pub limit: u32,
 }
 

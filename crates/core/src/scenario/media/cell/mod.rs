@@ -30,68 +30,74 @@ pub struct Cell {
     pub name: String,
     /// The node that is the RNC.
     pub rnc: String,
-    /// How many terminals there are. 1.
+    /// How many terminals there are. Default: 1.
     #[serde(default = "one")]
     pub ues: u32,
-    /// How RLC carries packets over the radio. `3gpp`: `am`, acknowledged mode. `ns2`: `eurane`, or
-    /// `eurane_hs` with the attachment `high_speed`.
+    /// How RLC carries packets over the radio. Default: `3gpp`: `am`, acknowledged mode. `ns2`:
+    /// `eurane`, or `eurane_hs` with the attachment `high_speed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rlc: Option<Rlc>,
-    /// How PDCP compresses headers of packets above RLC. None.
+    /// How PDCP compresses headers of packets above RLC. Default: none.
     #[serde(default = "default_pdcp")]
     pub pdcp: Pdcp,
-    /// Which PDUs the air loses down, for each terminal by itself. None.
+    /// Which PDUs the air loses down, for each terminal by itself. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
-    /// Which PDUs the air loses up. None.
+    /// Which PDUs the air loses up. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uplink_loss: Option<LossModel>,
-    /// What serves the terminals: the common channels, dedicated ones, or dedicated ones on demand. On
-    /// demand.
+    /// What serves the terminals: the common channels, dedicated ones, or dedicated ones on demand.
+    /// Default: on demand.
     #[serde(default = "default_attachment")]
     pub attachment: Attachment,
-    /// The forward access channel, down, which all terminals share. 32 kbit/s in intervals of 10 ms.
+    /// The forward access channel, down, which all terminals share. Default: 32 kbit/s in intervals
+    /// of 10 ms.
     #[serde(default = "default_fach")]
     pub fach: Rate,
-    /// The random access channel, up, which each terminal has for itself. 16 kbit/s in intervals of 20 ms.
+    /// The random access channel, up, which each terminal has for itself. Default: 16 kbit/s in intervals
+    /// of 20 ms.
     #[serde(default = "default_rach")]
     pub rach: Rate,
-    /// Access to the random access channel delays an interval's PDUs by up to this long, at random. 3 ms
-    /// (EURANE).
+    /// Access to the random access channel delays an interval's PDUs by up to this long, at random.
+    /// Default: 3 ms (EURANE).
     #[serde(default = "default_access")]
     pub rach_access: Duration,
-    /// Access to the random access channel is slotted ALOHA, with collisions, instead of that. No.
+    /// Access to the random access channel is slotted ALOHA, with collisions, instead of that.
+    /// Default: no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rach_aloha: Option<Aloha>,
     /// Dedicated channels.
     #[serde(default)]
     pub dch: Dch,
-    /// A downlink shared channel (DSCH), which then carries what dedicated channels would carry down. None.
+    /// A downlink shared channel (DSCH), which then carries what dedicated channels would carry down.
+    /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dsch: Option<Dsch>,
-    /// A high-speed downlink shared channel (HS-DSCH), for the attachment `high_speed`. None.
+    /// A high-speed downlink shared channel (HS-DSCH), for the attachment `high_speed`. Default:
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hs_dsch: Option<HsDsch>,
     /// Common packet channels (CPCH), up, over which a terminal on the common channels sends if much waits
-    /// there. None.
+    /// there. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpch: Option<cpch::Config>,
     /// Between Node B and RNC.
     #[serde(default)]
     pub iub: Iub,
-    /// How much the queues in front of the air take. `3gpp`: what two intervals carry. `ns2`: EURANE's
-    /// rule, which mixes units.
+    /// How much the queues in front of the air take. Default: `3gpp`: what two intervals carry. `ns2`:
+    /// EURANE's rule, which mixes units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Limit>,
-    /// Whose turn it is on the forward access channel. Who came first.
+    /// Whose turn it is on the forward access channel. Default: who came first.
     #[serde(default)]
     pub fach_order: Order,
     /// The PDUs of one interval leave RLC one after the other, each up to this long after the one before,
-    /// at random. So it changes who is first at a shared channel. 20 µs (EURANE); 0 s keeps the
+    /// at random. So it changes who is first at a shared channel. Default: 20 µs (EURANE); 0 s keeps the
     /// terminals in one order for ever.
     #[serde(default = "default_spacing")]
     pub spacing: Duration,
-    /// By which rule the RNC indicates packets that it never had, or that found no room in RLC's buffer. It does not.
+    /// By which rule the RNC indicates packets that it never had, or that found no room in RLC's buffer. Default: it
+    /// does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_indication: Option<LossIndication>,
     /// Several radio cells in the place of one, and terminals that move between them. Left out: one cell, in which it does not
@@ -104,9 +110,9 @@ pub struct Cell {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dch {
-    /// Down. 64 kbit/s in intervals of 10 ms.
+    /// Down. Default: 64 kbit/s in intervals of 10 ms.
     pub down: Rate,
-    /// Up. 32 kbit/s in intervals of 10 ms.
+    /// Up. Default: 32 kbit/s in intervals of 10 ms.
     pub up: Rate,
 }
 
@@ -121,11 +127,12 @@ impl Default for Dch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dsch {
-    /// Its rate, in bits per second of RLC's PDUs. 256 kbit/s.
+    /// Its rate, in bits per second of RLC's PDUs. Default: 256 kbit/s.
     pub rate: BitRate,
-    /// Its transmission time interval. 10 ms, the shortest (TS 25.302 §6.2).
+    /// Its transmission time interval. Default: 10 ms, the shortest (TS 25.302 §6.2).
     pub tti: Duration,
-    /// Whose turn it is: the terminal whose oldest packet came first, or the terminals in turn. `fifo`.
+    /// Whose turn it is: the terminal whose oldest packet came first, or the terminals in turn.
+    /// Default: `fifo`.
     pub order: Order,
 }
 
@@ -146,9 +153,9 @@ impl Dsch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Iub {
-    /// Its rate. 622 Mbit/s (EURANE's examples).
+    /// Its rate. Default: 622 Mbit/s (EURANE's examples).
     pub rate: BitRate,
-    /// Its propagation delay. 15 ms (the same).
+    /// Its propagation delay. Default: 15 ms (the same).
     pub delay: Duration,
 }
 

@@ -32,11 +32,11 @@ use control::{Control, INITIAL, x_of_window};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. 100
+    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 100
     /// packets, as DropTail.
     pub limit: Amount,
     /// How it learns of the link's rate: `oracle`, at once; `stale`, never; `{ delayed = "1 s" }`;
-    /// `measured`, from how fast packets leave. `oracle`.
+    /// `measured`, from how fast packets leave. Default: `oracle`.
     pub capacity: Capacity,
     /// Keep what is not XCP's in a FIFO of its own, of the same limit. While both have something
     /// the two take turns packet by packet, and XCP is told half of the link's rate (ns-2's
@@ -46,7 +46,7 @@ pub struct Config {
     /// 50 ms and deviation 10 ms, but at least 4 ms (ns-2.35).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_control: Option<Duration>,
-    /// When the queue timer expires first. Likewise.
+    /// When the queue timer expires first. Default: likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_queue: Option<Duration>,
 }

@@ -18,13 +18,17 @@ pub struct Config {
     /// What both ends have in common, and what the terminal's needs beside that. Its `window` and `buffer` are the terminal's;
     /// `max_dat` is not for this channel.
     pub am: eurane::Config,
-    /// How many PDUs the RNC may send beyond the first sequence number of the last report. 4095 (`win_` of `UMTS/RLC/AMHS`).
+    /// How many PDUs the RNC may send beyond the first sequence number of the last report. Default: 4095 (`win_` of
+    /// `UMTS/RLC/AMHS`).
     pub window: u32,
-    /// How many PDUs may wait at the RNC; an SDU that would make as many is dropped. 500 (`buffer_level_max_`).
+    /// How many PDUs may wait at the RNC; an SDU that would make as many is dropped. Default: 500
+    /// (`buffer_level_max_`).
     pub buffer: u32,
-    /// How long the last part of an SDU waits for the next one to fill its PDU. 2 ms (`temp_pdu_timeout_time_`).
+    /// How long the last part of an SDU waits for the next one to fill its PDU. Default: 2 ms
+    /// (`temp_pdu_timeout_time_`).
     pub wait: Duration,
-    /// How long a report waits for a PDU on which it can ride. 1 s (`status_timeout_`: "1ms" is read as 1 s).
+    /// How long a report waits for a PDU on which it can ride. Default: 1 s (`status_timeout_`: "1ms" is read
+    /// as 1 s).
     pub status_delay: Duration,
 }
 

@@ -40,37 +40,39 @@ pub struct Config {
     /// The state at the start: `cell_fach`, or `idle`.
     pub initial: Initial,
     /// A terminal on CELL_FACH asks for dedicated channels when more than this waits for it in its RLC
-    /// at the RNC: SDUs, and PDUs that are not acknowledged. 1000 B.
+    /// at the RNC: SDUs, and PDUs that are not acknowledged. Default: 1000 B.
     pub threshold: Bytes,
-    /// The same of what waits at the terminal to be sent up. Left out: it does not ask for that.
+    /// The same of what waits at the terminal to be sent up. Default: it does not ask for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink_threshold: Option<Bytes>,
     /// What the cell may give away downlink, the forward access channel included. 800 kbit/s. Dedicated
     /// channels also need a code (TS 25.213 §4.3.1): of 64 kbit/s there are 31.
     pub budget: BitRate,
-    /// How long it takes to set up dedicated channels. 0.9 s.
+    /// How long it takes to set up dedicated channels. Default: 0.9 s.
     pub setup: Duration,
-    /// How long it takes if another terminal has to be released first. 1 s.
+    /// How long it takes if another terminal has to be released first. Default: 1 s.
     pub setup_after_release: Duration,
-    /// How long a silent terminal keeps dedicated channels to itself. 5 s.
+    /// How long a silent terminal keeps dedicated channels to itself. Default: 5 s.
     pub keep: Duration,
-    /// How long after that it has them until another asks for them. 0 s.
+    /// How long after that it has them until another asks for them. Default: 0 s.
     pub preemptible: Duration,
     /// What a terminal does that asks in vain: it `waits` for what becomes free, first come first served, or `asks_again`
-    /// when more comes for it. It waits (TS 25.413 §9.2.1.3, queuing
-    /// allowed).
+    /// when more comes for it. Default: it waits (TS 25.413 §9.2.1.3, queuing allowed).
     pub refused: Refused,
-    /// Whether the common channels serve a terminal while its dedicated ones are set up. No.
+    /// Whether the common channels serve a terminal while its dedicated ones are set up. Default:
+    /// no.
     pub serve_during_switch: bool,
     /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays. On CELL_PCH more
     /// than 4 changes of its cell in 60 s make it go to URA_PCH.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paging_after: Option<Duration>,
-    /// From CELL_PCH or URA_PCH to CELL_FACH, when there are data for the terminal or of it. 0.5 s.
+    /// From CELL_PCH or URA_PCH to CELL_FACH, when there are data for the terminal or of it.
+    /// Default: 0.5 s.
     pub from_paging: Duration,
-    /// From Idle to CELL_FACH. 2 s.
+    /// From Idle to CELL_FACH. Default: 2 s.
     pub from_idle: Duration,
-    /// A terminal that has been silent for so long, in whatever states, is released, to Idle. 30 min.
+    /// A terminal that has been silent for so long, in whatever states, is released, to Idle.
+    /// Default: 30 min.
     pub idle_after: Duration,
 }
 
