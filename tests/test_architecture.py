@@ -59,7 +59,7 @@ def described(schema):
 
 
 def test_defaults_are_said_as_defaults():
-    """"Default: 50 packets.", not "50 packets." at the end of what a parameter means."""
+    """ "Default: 50 packets.", not "50 packets." at the end of what a parameter means."""
     trailing = re.compile(r"\. (None|On|Off|Nothing|Never|Yes|No|All|[0-9][\d.]*( [\w/]+)?( \([^()]*\))?)\.$")
     found = list(described(json.loads(_core.schema())))
     assert sum("Default: " in text for _, text in found) > 300

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
+import lasthop as lh
 import pyarrow as pa
 import pytest
 from conftest import ROOT
-
-import lasthop as lh
 
 LINK = {
     "duration": "10 s",

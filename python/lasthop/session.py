@@ -28,8 +28,8 @@ class Session:
     >>> session.change("radio", rate="128 kbit/s")       # doctest: +SKIP
     >>> session.finish().flows                           # doctest: +SKIP
 
-    What the scenario itself says of changes, joins and samples happens at its instants. A session that is only looked at gives
-    the tables of :func:`lasthop.run`, byte for byte, in however many steps it goes on.
+    What the scenario itself says of changes, joins and samples happens at its instants. A session that is only looked
+    at gives the tables of :func:`lasthop.run`, byte for byte, in however many steps it goes on.
     """
 
     def __init__(self, scenario: str | Path | Mapping[str, Any] | Scenario, *, seed: int | None = None) -> None:
@@ -51,7 +51,7 @@ class Session:
 
     @property
     def next_event_s(self) -> float | None:
-        """When something happens next, in simulated seconds; ``None`` at the end. It may be a timer that has been put off."""
+        """When something happens next, in simulated seconds; ``None`` at the end. It may be a timer put off since."""
         return self._core.next_event_s
 
     def advance_to(self, until: float | str) -> None:
@@ -70,7 +70,7 @@ class Session:
         self.advance_to(self.now_s + _seconds(by))
 
     def flow(self, name: str) -> dict[str, float]:
-        """What the sender of a flow keeps at present, by the names of the table ``state``: ``cwnd_packets``, ``srtt_ms``, …."""
+        """What the sender of a flow keeps at present, as in the table ``state``: ``cwnd_packets``, ``srtt_ms``, …."""
         return {quantity: value for kind, _, quantity, value in self._look(name) if kind == "sender"}
 
     def receivers(self, name: str) -> dict[str, dict[str, float]]:
@@ -82,7 +82,7 @@ class Session:
         return found
 
     def part(self, name: str) -> dict[str, float]:
-        """What a direction of a link, a cell or a bearer keeps at present: ``"radio server>mobile"``, ``"cell.ue[0] down"``."""
+        """What a direction of a link, a cell or a bearer keeps at present, such as ``"radio server>mobile"``."""
         rows = self._look(name)
         return {quantity: value for kind, _, quantity, value in rows if kind not in ("sender", "receiver")}
 
@@ -91,7 +91,7 @@ class Session:
         return self._core.names()
 
     def change(self, link: str, /, **fields: Any) -> None:
-        """Changes a link now: the fields of a ``[[change]]`` but ``at`` and ``repeat``, such as ``rate="384 kbit/s"``."""
+        """Changes a link now, by the fields of a ``[[change]]`` but ``at`` and ``repeat``: ``rate="384 kbit/s"``."""
         for field in ("at", "repeat"):
             if field in fields:
                 raise ScenarioError(f'"{field}" of a change that is made now', path=field)
