@@ -28,8 +28,8 @@ class Session:
     >>> session.change("radio", rate="128 kbit/s")       # doctest: +SKIP
     >>> session.finish().flows                           # doctest: +SKIP
 
-    What the scenario itself says of changes, joins and samples happens at its instants. A session that is only looked at
-    gives the tables of :func:`lasthop.run`, byte for byte, in however many steps it goes on.
+    What the scenario itself says of changes, joins and samples happens at its instants. A session that is only looked
+    at gives the tables of :func:`lasthop.run`, byte for byte, in however many steps it goes on.
     """
 
     def __init__(self, scenario: str | Path | Mapping[str, Any] | Scenario, *, seed: int | None = None) -> None:
@@ -51,7 +51,7 @@ class Session:
 
     @property
     def next_event_s(self) -> float | None:
-        """When something happens next, in simulated seconds; ``None`` at the end. It may be a timer that was put off."""
+        """When something happens next, in simulated seconds; ``None`` at the end. It may be a timer put off since."""
         return self._core.next_event_s
 
     def advance_to(self, until: float | str) -> None:
