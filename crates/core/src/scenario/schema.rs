@@ -445,7 +445,7 @@ mod tests {
     fn the_reference_shows_types_defaults_and_meanings() {
         let page = reference();
         for line in [
-            "| `delay` | a length of time | `\"10 ms\"` | The propagation delay, in both directions. 10 ms. |",
+            "| `delay` | a length of time | `\"10 ms\"` | The propagation delay, in both directions. Default: 10 ms. |",
             "| `name` | text | required | A name for results and changes. |",
             "| `droptail` | A FIFO that drops what arrives when it is full. |",
             "## `[[link]]`",
