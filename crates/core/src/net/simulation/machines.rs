@@ -15,6 +15,7 @@ const ACTIONS_PER_WAKE: u32 = 1 << 16;
 const USUAL_ACTIONS: u32 = 64;
 
 impl Simulation {
+    #[inline]
     pub(super) fn wake_endpoint(&mut self, index: u32) {
         let now = self.core.now();
         let seated = &mut self.endpoints[index as usize];
@@ -28,6 +29,7 @@ impl Simulation {
         self.settle(index);
     }
 
+    #[inline]
     pub(super) fn wake_source(&mut self, index: u32) {
         let now = self.core.now();
         let flow = &mut self.flows[index as usize];
@@ -56,6 +58,7 @@ impl Simulation {
     }
 
     /// Passes on what a source asks of its sender; says whether there was anything.
+    #[inline]
     pub(super) fn ask_source(&mut self, index: u32, sender: u32) -> bool {
         let now = self.core.now();
         let mut asked = 0;
