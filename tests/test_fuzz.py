@@ -31,13 +31,13 @@ def test_the_corpus_is_survived():
 
 
 def test_every_kind_of_thing_is_drawn():
-    """Each field of each table of the schema, such as those of each queue, is in one of some thousand scenarios."""
+    """Each field of each table of the schema, such as those of each queue, is in one of some ten thousand scenarios."""
     subject = Scenarios()
     whole = places.compiled(json.loads(_core.schema()))
     known, drawn = set(), set()
     for place in reached(whole, set()):
         known |= {(place.name, key) for kind in place.kinds if isinstance(kind, places.Table) for key in kind.fields}
-    for number in range(20_000):
+    for number in range(60_000):
         document = json.loads(subject.make(Random(number)))
         for _, place, value in places.walk(whole, document):
             if isinstance(value, dict):

@@ -90,6 +90,8 @@ def test_what_has_happened_so_far_can_be_had_before_the_end():
         (lambda session: session.change("l", loss={"bernoulli": {"p": 0.1}}, ramp="1 s"), "a ramp to no new rate"),
         (lambda session: session.advance_to("1 s"), "1 s is past: it is 2 s"),
         (lambda session: session.advance("soon"), "is not a duration"),
+        (lambda session: session.advance(-1), "1 s is past: it is 2 s"),
+        (lambda session: session.advance_to(float("nan")), "nan s is past"),
     ],
 )
 def test_errors_say_what_is_wrong_and_leave_the_session_as_it_was(do, said):

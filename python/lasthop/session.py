@@ -60,7 +60,7 @@ class Session:
         What is due at that instant itself comes with the next call, so that a look or a change comes before it.
         """
         until_s = _seconds(until)
-        if until_s < self.now_s:
+        if not until_s >= self.now_s:  # Not a number is no instant either.
             raise ScenarioError(f"{until_s:g} s is past: it is {self.now_s:g} s", path="until")
         while not self._core.advance_to(until_s, SLICE):
             pass

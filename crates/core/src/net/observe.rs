@@ -433,7 +433,9 @@ impl Histogram {
 
     /// The mean, each value taken for the middle of its bucket; `None` if nothing was counted.
     pub fn mean(&self) -> Option<f64> {
-        let sum: f64 = (self.first..).zip(&self.counts).map(|(place, &count)| middle(place) * f64::from(count)).sum();
+        let values = (self.first..).zip(&self.counts).map(|(place, &count)| middle(place) * f64::from(count));
+        // From 0: the sum of no number is -0.
+        let sum = values.fold(0.0, |sum, value| sum + value);
         (self.total > 0).then(|| sum / self.total as f64)
     }
 }
@@ -479,6 +481,7 @@ mod tests {
         let got = histogram.with_zeros(200_000).mean().unwrap();
         assert!((got / 25_000.25 - 1.0).abs() < 0.016, "{got}");
         assert_eq!(Histogram::default().mean(), None);
+        assert_eq!(Histogram::default().with_zeros(3).mean().map(f64::to_bits), Some(0), "0, not -0");
     }
 
     #[test]

@@ -124,7 +124,8 @@ impl Session {
     /// # Errors
     /// See [`RunError`].
     pub fn advance_to(&mut self, until: Instant, mut events: u64) -> Result<Progress, RunError> {
-        let until = until.min(self.end);
+        // An instant that is past is the present: the clock never goes back.
+        let until = until.max(self.now()).min(self.end);
         loop {
             let before = self.built.simulation.events();
             let due = self.agenda().filter(|due| *due < until);
@@ -225,7 +226,7 @@ impl Session {
     }
 
     /// What the sender, the receivers, a direction of a link, a cell or a bearer of this name keep at present: rows as in the table
-    /// `state`. None if there is nothing of this name.
+    /// `state`. Empty if there is nothing of this name.
     pub fn look(&self, name: &str) -> Table {
         totals::state_of(&self.built.simulation, &self.built.flows, name)
     }

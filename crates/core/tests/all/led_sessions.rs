@@ -109,6 +109,18 @@ fn a_change_from_outside_is_one_of_the_scenario() {
 }
 
 #[test]
+fn the_clock_never_goes_back() {
+    let mut led = session(LINK);
+    led.advance_to(secs(5.0), u64::MAX).unwrap();
+    led.advance_to(secs(3.0), u64::MAX).unwrap();
+    assert_eq!(led.now(), secs(5.0));
+    let mut run = session(LINK);
+    led.complete().unwrap();
+    run.complete().unwrap();
+    assert_eq!(tables(&led.finish()), tables(&run.finish()));
+}
+
+#[test]
 fn a_change_that_makes_no_sense_is_refused_and_changes_nothing() {
     let mut led = session(LINK);
     let refused = |led: &mut Session, change: &Change| led.change(change).unwrap_err();
