@@ -82,7 +82,7 @@ def test_what_has_happened_so_far_can_be_had_before_the_end():
     [
         (lambda session: session.flow("g"), 'there is nothing called "g"'),
         (lambda session: session.part("l a>"), 'did you mean "l a>b"'),
-        (lambda session: session.change("m", up=False), 'there is no link "m"'),
+        (lambda session: session.change("m", up=False), 'there is no link or terminal "m"'),
         (lambda session: session.change("l"), "changes nothing"),
         (lambda session: session.change("l", rate="fast"), "is not a rate"),
         (lambda session: session.change("l", speed="1 Mbit/s"), 'unknown field "speed"'),

@@ -91,7 +91,10 @@ class Session:
         return self._core.names()
 
     def change(self, link: str, /, **fields: Any) -> None:
-        """Changes a link now, by the fields of a ``[[change]]`` but ``at`` and ``repeat``: ``rate="384 kbit/s"``."""
+        """Changes a link, or the way to a terminal, now: by the fields of a ``[[change]]`` but ``at`` and ``repeat``.
+
+        ``session.change("radio", rate="384 kbit/s")``, ``session.change("cell.ue[3]", up=False)``.
+        """
         for field in ("at", "repeat"):
             if field in fields:
                 raise ScenarioError(f'"{field}" of a change that is made now', path=field)

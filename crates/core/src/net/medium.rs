@@ -1,6 +1,6 @@
 //! Media carry packets between the interfaces attached to them.
 
-use crate::engine::{BitRate, Duration, Instant};
+use crate::engine::{BitRate, Decibel, Duration, Instant};
 
 use super::core::{Core, Port};
 use super::loss::Loss;
@@ -10,7 +10,7 @@ use super::packet::NodeId;
 use super::slab::Pkt;
 
 /// An interface attached to a medium, numbered from 0 in the order of attachment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peer(pub u32);
 
 /// The far side of a peer: where arriving packets go.
@@ -71,13 +71,17 @@ pub struct Access {
 /// What changes in a medium. `None` leaves a property as it is.
 #[derive(Default)]
 pub struct Change {
+    /// The terminal of a radio or a constellation whose way changes. A link has one way only, and does not ask.
+    pub peer: Peer,
     /// The new rates, forward and back.
     pub rate: Option<[BitRate; 2]>,
     /// The new propagation delay, in both directions.
     pub delay: Option<Duration>,
     /// Whether the link is up.
     pub up: Option<bool>,
-    /// A new loss model for the forward direction.
+    /// By how much the ratio of signal to interference becomes better than it is by itself.
+    pub quality: Option<Decibel>,
+    /// A new loss model for the forward direction; of a terminal, down.
     pub loss: Option<Loss>,
     /// How long the new loss model holds before the former goes on; `None`: for good.
     pub loss_for: Option<Duration>,

@@ -10,14 +10,15 @@
 //! | scheduler | who gets this slot? | [`scheduler`]; in the intervals of [`umts::channel`] and `umts/medium/dsch.rs`, who comes first, or in turn |
 //! | link ARQ | segmentation, retransmission, order | [`arq`], [`rlc`] |
 //!
-//! Above the link ARQ [`pdcp`] may compress headers. What radios share beside the parts: [`delay_line`], and [`loss_indication`], by
-//! which base stations tell terminals of packets that they never had.
+//! Above the link ARQ [`pdcp`] may compress headers. What radios share beside the parts: [`delay_line`]; [`imposed`], what changes of a
+//! scenario do to terminals; and [`loss_indication`], by which base stations tell terminals of packets that they never had.
 
 pub mod arq;
 pub mod attachment;
 pub mod channel;
 pub mod delay_line;
 pub mod hsdpa;
+pub mod imposed;
 pub mod loss_indication;
 pub mod mbms;
 pub mod mobility;

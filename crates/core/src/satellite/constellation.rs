@@ -121,6 +121,8 @@ struct Ground {
     errors: Loss,
     place: Place,
     serving: Option<Serving>,
+    /// Whether nothing stands between it and the sky.
+    clear: bool,
     /// The satellite before, and until when it served.
     before: Option<(u32, Instant)>,
     /// Since when none serves it.
@@ -204,6 +206,7 @@ impl Constellation {
                 errors: terminal.errors,
                 place: terminal.place,
                 serving: None,
+                clear: true,
                 before: setup.handoff.initial.map(|satellite| (satellite, Instant::ZERO)),
                 out_since: Instant::ZERO,
                 handoffs: 0,
@@ -299,7 +302,9 @@ impl Constellation {
         let seconds = now.as_secs_f64();
         let last = ground.serving.as_ref().map(|serving| serving.satellite);
         let known = last.or(ground.before.map(|(satellite, _)| satellite));
-        let chosen = self.handoff.choose(&self.shell, ground.body.position(seconds), known, seconds);
+        let chosen =
+            ground.clear.then(|| self.handoff.choose(&self.shell, ground.body.position(seconds), known, seconds));
+        let chosen = chosen.flatten();
         if chosen == last {
             return false;
         }
@@ -485,7 +490,20 @@ impl Medium for Constellation {
         }
     }
 
-    fn change(&mut self, _core: &mut Core, _change: &mut Change) {}
+    fn change(&mut self, core: &mut Core, change: &mut Change) {
+        let Some(terminal) = change.peer.0.checked_sub(self.satellites.len() as u32) else { return };
+        let (ground, now) = (&mut self.terminals[terminal as usize], core.now());
+        if let Some(loss) = change.loss.take() {
+            ground.errors.replace(loss, change.loss_for.map(|time| now + time));
+        }
+        if let Some([rate, _]) = change.rate {
+            ground.up.change(core, &mut Change::default(), Some(rate));
+        }
+        ground.clear = change.up.unwrap_or(ground.clear);
+        if change.up.is_some() {
+            self.look(core, terminal);
+        }
+    }
 
     fn order(&mut self, core: &mut Core, at: Peer, command: &Command) -> Answer {
         match at.0.checked_sub(self.satellites.len() as u32) {

@@ -10,9 +10,10 @@ use crate::multicast::expulsion::{self, Judge};
 use crate::multicast::membership;
 use crate::net::guard::Guarded;
 use crate::net::simulation::{Group, Part, Trees};
-use crate::net::{Address, Agent, Core, Endpoint, GroupId, NodeId, Observer, Place, Simulation};
+use crate::net::{Address, Agent, Core, Endpoint, GroupId, NodeId, Observer, Peer, Place, Simulation};
 
 use super::group;
+use super::media::changeable::Changeables;
 use super::media::{Radios, Setting, terminals_of};
 use super::registry::Qos;
 use super::types::{Change, Flow, Scenario};
@@ -35,17 +36,10 @@ pub struct Built {
     pub flows: Vec<FlowInfo>,
     /// Who joins and leaves groups: when, and whether it joins; the first one last.
     pub switches: Vec<(Instant, GroupId, NodeId, bool)>,
-    /// The links, by name.
-    pub links: BTreeMap<String, Changing>,
-}
-
-/// A link, to be changed during the run.
-#[derive(Clone, Copy, Debug)]
-pub struct Changing {
-    /// Its medium.
-    pub medium: u32,
-    /// Its directions, forward and back.
-    pub places: [Place; 2],
+    /// What can be changed.
+    pub changeables: Changeables,
+    /// The directions of links, forward and back, by medium.
+    pub links: BTreeMap<u32, [Place; 2]>,
 }
 
 /// Builds the network of `scenario` with the random streams of `seed`; `observer` looks at it
@@ -81,7 +75,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         let setting = Setting { profile: scenario.profile, ns2_clock, shows_handovers };
         let built = medium.build(&mut simulation, &ends, &setting);
         if let Some(places) = built.directions {
-            links.insert(medium.name().to_owned(), Changing { medium: built.medium, places });
+            links.insert(built.medium, places);
         }
     }
     let served = group::are_served(scenario);
@@ -137,7 +131,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         }
     }
     simulation.route();
-    Ok(Built { simulation, flows, switches, links })
+    Ok(Built { simulation, flows, switches, changeables: Changeables::of(scenario), links })
 }
 
 /// The machines that every node needs for what flows ask: one at each port.
@@ -215,10 +209,12 @@ fn add_flow(simulation: &mut Simulation, scenario: &Scenario, names: &[String], 
     FlowInfo { id, name, from: flow.from.clone(), transport: transport.label(profile), start }
 }
 
-/// What a change of the scenario means for its medium, now. A ramp leaves the rate for later.
-pub(super) fn change(core: &Core, change: &Change, number: usize) -> crate::net::Change {
-    let stream = core.stream(&format!("change {number}"), "loss");
+/// What a change of the scenario means for the way to `peer`, now. A ramp leaves the rate for later. `name` is that of its random stream.
+pub(super) fn change(core: &Core, change: &Change, name: &str, peer: Peer) -> crate::net::Change {
+    let stream = core.stream(name, "loss");
     crate::net::Change {
+        peer,
+        quality: change.quality,
         rate: change.rate.filter(|_| change.ramp == Duration::ZERO).map(|rate| [rate; 2]),
         delay: change.delay,
         up: change.up,

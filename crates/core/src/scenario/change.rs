@@ -3,20 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{BitRate, Duration, Fault};
+use crate::engine::{BitRate, Decibel, Duration, Fault};
 use crate::net::{InFlight, Queued};
 
 use super::registry::LossModel;
 
-/// A change of a link during the run. What is left out stays as it is.
+/// A change of a link, or of the way to a terminal, during the run. What is left out stays as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
     /// When.
     pub at: Duration,
-    /// The link.
+    /// The link; or a radio, `cell`, or one of its terminals, `cell.ue[3]`; or a constellation or one of its terminals. A radio and
+    /// a constellation stand for all their terminals. A change of a terminal is one of the way to it: of the air, not of routes.
     pub link: String,
-    /// The new rate, in both directions.
+    /// The new rate, in both directions; of a terminal of MBMS that of its bearers down, of one of a constellation that of its
+    /// up-link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
     /// The time in which the rate goes to its new value, in ten equal steps. The n-th is made after n
@@ -27,10 +29,16 @@ pub struct Change {
     /// The new propagation delay, in both directions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
-    /// Whether the link is up. A link that is down drops what comes and keeps what waits.
+    /// Whether the link is up. A link that is down drops what comes and keeps what waits. A terminal that is not up has no
+    /// coverage: nothing comes over the air to it or from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<bool>,
-    /// A new loss model, forward.
+    /// By how much the ratio of signal to interference at the terminal is better than it is by itself, from now on: `-10 dB` in a
+    /// car park. Of radios that choose formats by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality: Option<Decibel>,
+    /// A new loss model, forward. On the way to a terminal it loses blocks on top of what the air loses; of a constellation it takes
+    /// the place of the former one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
     /// For how long the new loss model holds. Then the former one goes on. Default: for good.
@@ -69,8 +77,9 @@ pub struct Repeat {
     pub times: u64,
 }
 
-/// What a change may change, for who finds that it changes nothing.
-pub const EXPECTED: &str = "expected rate, delay, up, loss, in_flight, queue, interruption or overlap";
+/// The fields that a change of a link may have.
+pub const OF_LINKS: [&str; 11] =
+    ["rate", "delay", "up", "loss", "in_flight", "queue", "interruption", "overlap", "ramp", "loss_for", "forwarding"];
 
 impl Change {
     /// A change of the link `link` at `at` that leaves everything as it is.
@@ -82,6 +91,7 @@ impl Change {
             ramp: Duration::ZERO,
             delay: None,
             up: None,
+            quality: None,
             loss: None,
             loss_for: None,
             in_flight: InFlight::default(),
@@ -103,11 +113,24 @@ impl Change {
         self.at + self.repeat.map_or(Duration::ZERO, |repeat| repeat.every * n)
     }
 
-    /// Whether it leaves everything as it is.
-    pub fn is_nothing(&self) -> bool {
-        let same = self.rate.is_none() && self.delay.is_none() && self.up.is_none() && self.loss.is_none();
-        let kept = self.in_flight == InFlight::Finish && self.queue == Queued::Keep;
-        same && kept && self.interruption == Duration::ZERO && self.overlap == Duration::ZERO
+    /// The fields that say something.
+    pub fn changed(&self) -> Vec<&'static str> {
+        let set = |duration: Duration| duration > Duration::ZERO;
+        let fields = [
+            ("rate", self.rate.is_some()),
+            ("ramp", set(self.ramp)),
+            ("delay", self.delay.is_some()),
+            ("up", self.up.is_some()),
+            ("quality", self.quality.is_some()),
+            ("loss", self.loss.is_some()),
+            ("loss_for", self.loss_for.is_some()),
+            ("in_flight", self.in_flight != InFlight::Finish),
+            ("queue", self.queue != Queued::Keep),
+            ("forwarding", set(self.forwarding)),
+            ("interruption", set(self.interruption)),
+            ("overlap", set(self.overlap)),
+        ];
+        fields.into_iter().filter(|(_, set)| *set).map(|(field, _)| field).collect()
     }
 
     /// Whether its fields make sense together.

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::{Duration, Fault, Instant};
 
-use super::change::EXPECTED;
 use super::diagnostic::{Diagnostic, shown};
 use super::media::Radios;
 use super::read::{Document, Part};
@@ -120,7 +119,8 @@ impl Problems {
     /// The fault of a configuration at `path`.
     fn fault(&mut self, path: String, found: Result<(), Fault>) {
         if let Err(Fault { field, message, expected }) = found {
-            self.add(format!("{path}.{field}"), message, expected);
+            let path = if field.is_empty() { path } else { format!("{path}.{field}") };
+            self.add(path, message, expected);
         }
     }
 }
@@ -369,22 +369,18 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
 
 fn changes(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     for (i, change) in scenario.change.iter().enumerate() {
-        if !names.is_link(&change.link) {
-            let message = format!("there is no link {}", shown(&change.link));
+        let Some(changeable) = names.changeables.get(&change.link) else {
+            let message = format!("there is no link or terminal {}", shown(&change.link));
             problems.unknown(format!("change[{i}].link"), message, "", (&change.link, Of::Links));
             continue;
-        }
+        };
         if change.at >= scenario.duration {
             let message = format!("a change at {}, when the run has ended", change.at);
             problems.add(format!("change[{i}].at"), message, format!("the run lasts {}", scenario.duration));
         }
-        if change.is_nothing() {
-            let message = format!("the change of link {} changes nothing", shown(&change.link));
-            problems.add(format!("change[{i}]"), message, EXPECTED);
-        }
-        problems.fault(format!("change[{i}]"), change.check());
+        problems.fault(format!("change[{i}]"), changeable.check(change));
         let last = change.instant(change.times().saturating_sub(1));
-        if change.times() > MOST as u64 {
+        if change.times().saturating_mul(changeable.ends.len() as u64) > MOST as u64 {
             let message = format!("{} changes are too many", change.times());
             problems.add(format!("change[{i}].repeat.times"), message, format!("the most is {MOST}"));
         } else if change.at < scenario.duration && last >= scenario.duration {

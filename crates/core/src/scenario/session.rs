@@ -10,11 +10,12 @@ use crate::measure::series::Series;
 use crate::measure::table::Table;
 use crate::measure::totals;
 use crate::net::simulation::Progress;
-use crate::net::{Access, NodeId, Observation, Observer, Packet, Peer, RunError, Simulation, What};
+use crate::net::{Access, NodeId, Observation, Observer, Packet, Peer, Place, RunError, Simulation, What};
 
-use super::builder::{self, BuildError, Built, Changing};
+use super::builder::{self, BuildError, Built};
 use super::change::{self, Change};
 use super::diagnostic::listed;
+use super::media::changeable::Changeable;
 use super::ramp::Ramp;
 use super::types::Scenario;
 
@@ -152,7 +153,7 @@ impl Session {
                 return Ok(Progress::Reached);
             }
             if self.next_change() == Some(stop) {
-                self.make_change();
+                events = events.saturating_sub(self.make_change());
             } else if self.next_step() == Some(stop) {
                 self.step(stop);
             } else if self.next_switch() == Some(stop)
@@ -202,21 +203,16 @@ impl Session {
         self.built.simulation.inject(node, packet)
     }
 
-    /// Changes a link now. When the change says that it is made, and how often, does not count.
+    /// Changes a link or the way to a terminal now. When the change says that it is made, and how often, does not count.
     ///
     /// # Errors
-    /// If there is no such link, or the change makes no sense.
+    /// If there is nothing of this name, or the change makes no sense.
     pub fn change(&mut self, change: &Change) -> Result<(), Fault> {
-        if !self.built.links.contains_key(&change.link) {
-            let known = self.built.links.keys().map(String::as_str);
-            let message = format!("there is no link {}", shown(&change.link));
-            return Err(Fault::new("link", message, format!("known: {}", listed(known))));
-        }
-        if change.is_nothing() {
-            let message = format!("the change of link {} changes nothing", shown(&change.link));
-            return Err(Fault::new("link", message, change::EXPECTED));
-        }
-        change.check()?;
+        let Some(changeable) = self.built.changeables.get(&change.link) else {
+            let message = format!("there is no link or terminal {}", shown(&change.link));
+            return Err(Fault::new("link", message, format!("known: {}", listed(self.built.changeables.names()))));
+        };
+        changeable.check(change)?;
         if let Some(loss) = &change.loss {
             loss.config().check().map_err(|fault| fault.below(&format!("loss.{}", loss.name())))?;
         }
@@ -238,16 +234,32 @@ impl Session {
         names
     }
 
-    /// Makes the next change of the scenario.
-    fn make_change(&mut self) {
-        if let Some((number, change)) = self.changes.pop() {
-            self.apply(number, &change);
-        }
+    /// Makes the next change of the scenario; says to how many ways.
+    fn make_change(&mut self) -> u64 {
+        let Some((number, change)) = self.changes.pop() else { return 0 };
+        self.apply(number, &change)
     }
 
-    /// Makes a change; the `number` names its random stream.
-    fn apply(&mut self, number: usize, change: &Change) {
-        let Some(&Changing { medium, places }) = self.built.links.get(&change.link) else { return };
+    /// Makes a change; the `number` names its random streams. Says how many ways change.
+    fn apply(&mut self, number: usize, change: &Change) -> u64 {
+        let Some(Changeable { medium, ends, .. }) = self.built.changeables.get(&change.link) else { return 0 };
+        let name = format!("change {number}");
+        if let Some(&places) = self.built.links.get(&medium) {
+            self.show(medium, places, change);
+            let what = builder::change(self.built.simulation.core(), change, &name, Peer::default());
+            self.built.simulation.change(medium, what);
+            return 1;
+        }
+        let core = self.built.simulation.core();
+        let one = |end: u32| builder::change(core, change, &format!("{name} {end}"), Peer(end));
+        let all: Vec<_> = ends.map(one).collect();
+        let ways = all.len() as u64;
+        self.built.simulation.change_all(medium, all);
+        ways
+    }
+
+    /// Shows the change of a link as a handover, and begins its ramp.
+    fn show(&mut self, medium: u32, places: [Place; 2], change: &Change) {
         let simulation = &mut self.built.simulation;
         // Forward is to peer 1.
         let before = [Peer(1), Peer(0)].map(|to| simulation.access(medium, to));
@@ -267,8 +279,6 @@ impl Session {
                 self.ramps.push(Ramp::new(medium, simulation.now(), change.ramp, from, rate));
             }
         }
-        let what = builder::change(simulation.core(), change, number);
-        simulation.change(medium, what);
     }
 
     /// Makes the steps of ramps that are due now.

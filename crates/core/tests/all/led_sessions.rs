@@ -125,9 +125,12 @@ fn a_change_that_makes_no_sense_is_refused_and_changes_nothing() {
     let mut led = session(LINK);
     let refused = |led: &mut Session, change: &Change| led.change(change).unwrap_err();
     let nowhere = refused(&mut led, &Change { up: Some(false), ..Change::new(Duration::ZERO, "m") });
-    assert_eq!((nowhere.message.as_str(), nowhere.expected.as_str()), ("there is no link \"m\"", "known: l"));
+    assert_eq!(
+        (nowhere.message.as_str(), nowhere.expected.as_str()),
+        ("there is no link or terminal \"m\"", "known: l")
+    );
     let nothing = refused(&mut led, &Change::new(Duration::ZERO, "l"));
-    assert_eq!(nothing.message, "the change of link \"l\" changes nothing");
+    assert_eq!(nothing.message, "the change of \"l\" changes nothing");
     let ramp = Change { ramp: Duration::from_secs(1), up: Some(true), ..Change::new(Duration::ZERO, "l") };
     assert_eq!(refused(&mut led, &ramp).field, "ramp");
     let mut run = session(LINK);

@@ -2,6 +2,7 @@
 
 mod budgets;
 mod captures;
+mod changed_radios;
 mod closed_forms;
 mod common;
 mod dccp;

@@ -1,5 +1,7 @@
 //! What is done to a network from outside, between events: changes of media, and packets of somebody else.
 
+use std::collections::BTreeMap;
+
 use crate::engine::{Fault, Instant};
 use crate::net::machine::{LinkNotice, Notice};
 use crate::net::medium::{Access, Change, Peer};
@@ -39,10 +41,17 @@ impl Simulation {
     }
 
     /// Changes a medium now.
-    pub fn change(&mut self, medium: u32, mut change: Change) {
+    pub fn change(&mut self, medium: u32, change: Change) {
+        self.change_all(medium, [change]);
+    }
+
+    /// Changes several ways of a medium now.
+    pub fn change_all(&mut self, medium: u32, changes: impl IntoIterator<Item = Change>) {
         let edges = self.media[medium as usize].edges(self.core.now());
         let before = self.accesses(medium);
-        self.media[medium as usize].change(&mut self.core, &mut change);
+        for mut change in changes {
+            self.media[medium as usize].change(&mut self.core, &mut change);
+        }
         if self.media[medium as usize].edges(self.core.now()) != edges {
             self.route();
         }
@@ -64,17 +73,20 @@ impl Simulation {
     /// Tells the machines at a medium's nodes what has become of the ways to them.
     pub(super) fn tell_of_change(&mut self, medium: u32, before: &[Access]) {
         let after = self.accesses(medium);
-        let ends = self.ends[medium as usize].clone();
-        for ((end, before), after) in ends.into_iter().zip(before).zip(after) {
-            if *before == after {
-                continue;
+        let ways = self.ends[medium as usize].iter().zip(before.iter().zip(after));
+        let changed = ways.filter(|(_, (before, after))| *before != after);
+        let notices: Vec<(NodeId, LinkNotice)> =
+            changed.map(|(end, (&before, after))| (end.node, LinkNotice { port: end.port, before, after })).collect();
+        let mut at: BTreeMap<NodeId, Vec<u32>> = notices.iter().map(|(node, _)| (*node, Vec::new())).collect();
+        for (seated, index) in self.endpoints.iter().zip(0..) {
+            if let Some(there) = at.get_mut(&seated.node) {
+                there.push(index);
             }
-            let notice = LinkNotice { port: end.port, before: *before, after };
-            for index in 0..self.endpoints.len() {
-                if self.endpoints[index].node == end.node {
-                    self.endpoints[index].endpoint.on_notice(self.core.now(), Notice::Link(notice));
-                    self.settle(index as u32);
-                }
+        }
+        for (node, notice) in notices {
+            for &index in &at[&node] {
+                self.endpoints[index as usize].endpoint.on_notice(self.core.now(), Notice::Link(notice));
+                self.settle(index);
             }
         }
     }

@@ -9,7 +9,9 @@ use crate::net::discipline::QueueDiscipline;
 use crate::net::medium::{Access, Change, Edge, End, Medium, Peer};
 use crate::net::observe::{Cause, Place, Probe, What};
 use crate::net::{Core, Observation, Pkt, SeenBlock};
+use crate::radio::Direction;
 use crate::radio::delay_line::DelayLine;
+use crate::radio::imposed::Imposed;
 use crate::radio::quality::{Quality, State};
 use crate::radio::rate_map::{Grant, RateMap};
 use crate::radio::scheduler::{Candidate, Scheduler};
@@ -74,6 +76,7 @@ pub struct Hsdpa {
     component: u32,
     wired: End,
     air: Box<dyn Quality>,
+    imposed: Imposed,
     rate_map: Box<dyn RateMap>,
     cells: Vec<Cell>,
     mobiles: Vec<Mobile>,
@@ -160,6 +163,7 @@ impl Hsdpa {
             component,
             wired: ends[0],
             air: setup.air,
+            imposed: Imposed::default(),
             rate_map: setup.rate_map,
             sending: vec![false; cells.len()],
             cells,
@@ -242,6 +246,11 @@ impl Hsdpa {
     fn wake_uplink(&mut self, core: &mut Core) {
         while let Some((number, pkt)) = self.uplink.take(core) {
             let now = core.now();
+            if !self.imposed.covers(number) {
+                let place = core.place(format!("{}.ue[{number}] up", self.name));
+                core.drop(pkt, place, Cause::Radio);
+                continue;
+            }
             let queue = self.mobiles[number as usize].buffer.queue();
             queue.on_return(now, core.packet_mut(&pkt));
             core.arrive(self.wired.node, self.wired.port, pkt);
@@ -311,11 +320,11 @@ impl Hsdpa {
         if cell.scheduler.watches() {
             let of_cell: Vec<u32> =
                 (0..).zip(&self.mobiles).filter(|(_, m)| m.cell as usize == number).map(|(n, _)| n).collect();
-            let (mobiles, air) = (&mut self.mobiles, &mut self.air);
+            let (mobiles, air, imposed) = (&mut self.mobiles, &mut self.air, &self.imposed);
             cell.watch.tell(&mut *cell.scheduler, slot, of_cell.into_iter(), |terminal, slot| {
                 let (state, at) = (&mut mobiles[terminal as usize].state, Instant::ZERO + SLOT * slot);
                 if state.valid_until <= at {
-                    *state = air.state(terminal, at);
+                    *state = imposed.on_state(terminal, air.state(terminal, at));
                 }
                 (state.sir, state.valid_until.as_nanos().saturating_sub(1) / SLOT.as_nanos())
             });
@@ -325,6 +334,9 @@ impl Hsdpa {
         let (mut codes, mut users) = (self.codes, self.users);
         cell.candidates.clear();
         for &terminal in &cell.waiting {
+            if !self.imposed.covers(terminal) {
+                continue;
+            }
             let mobile = &mut self.mobiles[terminal as usize];
             if let Some(block) = mobile.block {
                 // What is in error comes first. All of it fitted into the slot before.
@@ -334,7 +346,7 @@ impl Hsdpa {
                 continue;
             }
             if mobile.state.valid_until <= now {
-                mobile.state = self.air.state(terminal, now);
+                mobile.state = self.imposed.on_state(terminal, self.air.state(terminal, now));
             }
             let sir = mobile.state.sir;
             let bits = self.rate_map.grant(sir, u64::MAX, self.codes).map_or(0, |grant| grant.bits);
@@ -372,10 +384,11 @@ impl Hsdpa {
             let mobile = &mut self.mobiles[number as usize];
             let Some(block) = &mut mobile.block else { continue };
             if mobile.state.valid_until <= now {
-                mobile.state = self.air.state(number, now);
+                mobile.state = self.imposed.on_state(number, self.air.state(number, now));
             }
             let error = self.rate_map.error(block.grant.format, mobile.state.sir);
-            block.received = !mobile.errors.chance(error);
+            let comes = !mobile.errors.chance(error);
+            block.received = comes && !self.imposed.loses(number, Direction::Down, now);
             block.transmission += 1;
             mobile.since = now;
             mobile.counts.slots += 1;
@@ -427,11 +440,17 @@ impl Medium for Hsdpa {
         }
     }
 
-    fn change(&mut self, _core: &mut Core, _change: &mut Change) {}
+    fn change(&mut self, core: &mut Core, change: &mut Change) {
+        let Some(number) = change.peer.0.checked_sub(1) else { return };
+        self.imposed.change(number, core.now(), change);
+        // The air is looked at anew.
+        self.mobiles[number as usize].state.valid_until = Instant::ZERO;
+    }
 
     fn access(&self, peer: Peer) -> Access {
         let delay = if peer.0 == 0 { self.uplink.delay() } else { SLOT };
-        Access { rate: self.rate(peer.0.saturating_sub(1)), delay, up: true }
+        let number = peer.0.saturating_sub(1);
+        Access { rate: self.rate(number), delay, up: peer.0 == 0 || self.imposed.covers(number) }
     }
 
     fn edges(&self, _now: Instant) -> Vec<Edge> {

@@ -15,6 +15,7 @@ use crate::queues::fifo::Fifo;
 use crate::radio::Direction;
 use crate::radio::channel::{Block, Channel};
 use crate::radio::delay_line::DelayLine;
+use crate::radio::imposed::Imposed;
 use crate::radio::loss_indication::Markers;
 
 use super::audiences::Audiences;
@@ -45,10 +46,19 @@ pub enum To {
 pub struct Air<'a> {
     /// Says what comes.
     pub channel: &'a mut dyn Channel,
+    /// What changes impose on it.
+    pub imposed: &'a mut Imposed,
     /// What has been received by terminals, on its way up in them.
     pub line: &'a mut DelayLine,
     /// Where what a terminal does not receive ends.
     pub places: &'a [Place],
+}
+
+impl Air<'_> {
+    /// Whether a terminal receives a block.
+    fn receive(&mut self, block: &Block<'_>) -> bool {
+        self.imposed.receive(self.channel, block).any()
+    }
 }
 
 /// A radio bearer.
@@ -141,6 +151,11 @@ impl Bearer {
         }
     }
 
+    /// What is sent from now on has another rate.
+    pub fn set_rate(&mut self, rate: BitRate) {
+        self.schedule.set_rate(rate);
+    }
+
     /// Takes a packet for these terminals, or gives it back if there is no room; `resent` if the base station had asked for it.
     pub fn accept(&mut self, core: &mut Core, pkt: Pkt, terminals: &[u32], resent: bool) -> Result<(), Pkt> {
         let packet = core.packet_mut(&pkt);
@@ -198,7 +213,7 @@ impl Bearer {
         match &mut self.to {
             To::One(terminal) => {
                 let terminal = *terminal;
-                if air.channel.receive(&block(terminal, true, at)).any() {
+                if air.receive(&block(terminal, true, at)) {
                     self.counts.packets += 1;
                     self.counts.bytes += u64::from(core.packet(&pkt).size);
                     air.line.send_until(core, at, terminal, pkt);
@@ -214,7 +229,7 @@ impl Bearer {
                 audiences.pop(&mut self.audience);
                 let counts = &mut self.counts;
                 copies::each(core, pkt, &self.audience, |core, terminal, pkt| {
-                    if air.channel.receive(&block(terminal, false, at)).any() {
+                    if air.receive(&block(terminal, false, at)) {
                         counts.packets += 1;
                         counts.bytes += u64::from(core.packet(&pkt).size);
                         air.line.send(core, terminal, pkt);

@@ -14,6 +14,7 @@ use crate::net::{Address, Answer, Cause, Command, Core, FlowId, NodeId, Pkt, Pla
 use crate::radio::Direction;
 use crate::radio::channel::{Block, Channel};
 use crate::radio::delay_line::DelayLine;
+use crate::radio::imposed::Imposed;
 
 use super::audiences::Audiences;
 use super::bearer::{Air, Bearer, Counts, Sending, To};
@@ -77,6 +78,7 @@ pub struct Mbms {
     passages: VecDeque<Passage>,
     audiences: Audiences,
     channel: Box<dyn Channel>,
+    imposed: Imposed,
     /// Down.
     air: DelayLine,
     uplink_delay: Duration,
@@ -104,6 +106,8 @@ struct Ue {
     /// Its bearers by flow.
     bearers: Vec<(FlowId, u32)>,
     varying: Option<Varying>,
+    /// The rate of each of its bearers.
+    rate: BitRate,
 }
 
 /// Where transmitters inside the medium bring packets: it is no node of the network.
@@ -130,6 +134,7 @@ impl Mbms {
             lost: 0,
             bearers: Vec::new(),
             varying: terminal.varying,
+            rate: setup.sending.rate,
         });
         let target = |key| Target { component, key };
         Self {
@@ -144,6 +149,7 @@ impl Mbms {
             passages: VecDeque::new(),
             audiences: Audiences::default(),
             channel: setup.channel,
+            imposed: Imposed::default(),
             air: DelayLine::new(setup.delay, target(AIR)),
             uplink_delay,
             sending: setup.sending,
@@ -209,9 +215,9 @@ impl Mbms {
         }
         let number = self.bearers.len() as u32;
         ue.bearers.push((key, number));
-        let varying = ue.varying.as_ref().map(Varying::of_bearer);
+        let (varying, rate) = (ue.varying.as_ref().map(Varying::of_bearer), ue.rate);
         let name = named(&format!("{}.ue[{terminal}] down", self.name), key);
-        self.add_bearer(name, To::One(terminal), self.sending.attempts, varying)
+        self.add_bearer(name, To::One(terminal), Sending { rate, ..self.sending.clone() }, varying)
     }
 
     /// The shared bearer for a flow. It is made when it is first used.
@@ -221,13 +227,18 @@ impl Mbms {
         }
         self.shared_bearers.push((flow, self.bearers.len() as u32));
         // Nobody says what he did not receive.
-        self.add_bearer(named(&format!("{} ptm", self.name), flow), To::Several(Audiences::default()), 1, None)
+        self.add_bearer(
+            named(&format!("{} ptm", self.name), flow),
+            To::Several(Audiences::default()),
+            Sending { attempts: 1, ..self.sending.clone() },
+            None,
+        )
     }
 
-    fn add_bearer(&mut self, name: String, to: To, attempts: u32, varying: Option<Varying>) -> u32 {
+    fn add_bearer(&mut self, name: String, to: To, sending: Sending, varying: Option<Varying>) -> u32 {
         let number = self.bearers.len() as u32;
         let target = Target { component: self.component, key: BEARERS + number };
-        self.bearers.push(Bearer::new(name, target, to, &Sending { attempts, ..self.sending.clone() }, varying));
+        self.bearers.push(Bearer::new(name, target, to, &sending, varying));
         number
     }
 
@@ -243,7 +254,8 @@ impl Mbms {
     }
 
     fn wake_bearer(&mut self, core: &mut Core, number: u32) {
-        let mut air = Air { channel: &mut *self.channel, line: &mut self.air, places: &self.places };
+        let Self { channel, imposed, air: line, places, .. } = self;
+        let mut air = Air { channel: &mut **channel, imposed, line, places };
         self.bearers[number as usize].wake(core, &mut air);
     }
 
@@ -264,7 +276,7 @@ impl Mbms {
         let Some(pkt) = core.take_arrival(NODE_B.node) else { return };
         let (at, direction) = (core.now(), Direction::Up);
         let block = Block { terminal, direction, dedicated: true, sent: core.since(), at, cells: &CELL };
-        if self.channel.receive(&block).any() {
+        if self.imposed.receive(&mut *self.channel, &block).any() {
             up.accept(core, pkt);
         } else {
             ue.lost += 1;
@@ -324,7 +336,17 @@ impl Medium for Mbms {
         }
     }
 
-    fn change(&mut self, _core: &mut Core, _change: &mut Change) {}
+    fn change(&mut self, core: &mut Core, change: &mut Change) {
+        let Some(terminal) = change.peer.0.checked_sub(1) else { return };
+        self.imposed.change(terminal, core.now(), change);
+        if let Some([rate, _]) = change.rate {
+            let ue = &mut self.terminals[terminal as usize];
+            ue.rate = rate;
+            for (_, bearer) in &ue.bearers {
+                self.bearers[*bearer as usize].set_rate(rate);
+            }
+        }
+    }
 
     fn order(&mut self, _core: &mut Core, at: Peer, command: &Command) -> Answer {
         match *command {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::scenario::diagnostic::{listed, nearest};
+use crate::scenario::media::changeable::Changeables;
 use crate::scenario::media::terminals_of;
 use crate::scenario::types::{Flow, Scenario};
 
@@ -19,16 +20,16 @@ pub(super) struct Names<'s> {
     radios: BTreeMap<&'s str, Vec<usize>>,
     /// Everybody who listens to each group at some time.
     members: Vec<Vec<usize>>,
-    /// Links.
-    links: BTreeSet<&'s str>,
+    /// Links, and what else changes.
+    pub changeables: Changeables,
 }
 
 impl<'s> Names<'s> {
     pub fn of(scenario: &'s Scenario) -> Self {
         let groups = scenario.group.iter().enumerate().map(|(i, group)| (group.name.as_str(), i)).collect();
-        let links = scenario.link.iter().map(|link| link.name.as_str()).collect();
+        let changeables = Changeables::of(scenario);
         let (radios, members) = (BTreeMap::new(), Vec::new());
-        let mut names = Self { nodes: scenario.node_names(), groups, radios, members, links };
+        let mut names = Self { nodes: scenario.node_names(), groups, radios, members, changeables };
         for (_, radio) in scenario.media().filter(|(_, medium)| medium.terminals() > 0) {
             let terminals = terminals_of(radio.name(), radio.terminals());
             let places = terminals.filter_map(|name| names.node(&name)).collect();
@@ -89,16 +90,11 @@ impl<'s> Names<'s> {
             Of::NodesAndGroups => {
                 (nodes.chain(groups).collect(), "there are no nodes: links name them with between = [\"a\", \"b\"]")
             }
-            Of::Links => (self.links.iter().copied().collect(), "there are no links"),
+            Of::Links => (self.changeables.names().collect(), "there are no links"),
         };
         let near = nearest(name, known.iter().copied());
         let label = near.map_or_else(|| "not known".to_owned(), |near| format!("did you mean \"{near}\"?"));
         let note = if known.is_empty() { none.to_owned() } else { format!("known: {}", listed(known)) };
         (label, note)
-    }
-
-    /// Whether there is a link of this name.
-    pub fn is_link(&self, name: &str) -> bool {
-        self.links.contains(name)
     }
 }

@@ -1,5 +1,7 @@
 //! Constellations of satellites as data, and from there to their medium's parts.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -187,6 +189,15 @@ impl MediumConfig for Constellation {
             faults.queue(&format!("{at}.queue"), Some(queue));
             faults.loss(&format!("{at}.loss"), loss.as_ref());
         }
+    }
+
+    fn changing(&self) -> Range<u32> {
+        let satellites = self.orbits.config().count();
+        satellites..satellites + self.terminal.len() as u32
+    }
+
+    fn changes(&self) -> &'static [&'static str] {
+        &["rate", "up", "loss", "loss_for"]
     }
 
     fn moves(&self) -> bool {

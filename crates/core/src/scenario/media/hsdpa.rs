@@ -12,6 +12,7 @@ use crate::queues::inner::asked;
 use crate::radio::hsdpa::air::{self, Air, Scene, Serving};
 use crate::radio::hsdpa::medium::SLOT;
 use crate::radio::hsdpa::{Hsdpa as Medium, Setup, Split, Terminal, layout};
+use crate::radio::imposed;
 use crate::radio::quality::Quality;
 
 use crate::scenario::registry::{Queue, RateMap, Scheduler};
@@ -121,6 +122,10 @@ impl MediumConfig for Hsdpa {
         faults.found(&format!("scheduler.{}", self.scheduler.name()), self.scheduler.config().check());
         faults.queue("queue", Some(&self.queue));
         self.check_shares(faults);
+    }
+
+    fn changes(&self) -> &'static [&'static str] {
+        &imposed::CHANGES
     }
 
     fn build(&self, simulation: &mut Simulation, ends: &[NodeId], setting: &Setting) -> Built {

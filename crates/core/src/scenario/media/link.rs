@@ -1,5 +1,7 @@
 //! Point-to-point links as data, and from there to their medium's parts.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +13,7 @@ use crate::net::transmitter::Setup;
 use crate::net::watched::Watched;
 use crate::net::{Core, End, NodeId, Simulation};
 use crate::profile::Profile;
+use crate::scenario::change;
 use crate::scenario::diagnostic::shown;
 use crate::scenario::registry::{LossModel, Queue};
 
@@ -87,6 +90,14 @@ impl MediumConfig for Link {
         for (path, loss) in [("loss", self.loss.as_ref()), ("reverse.loss", reverse.and_then(|r| r.loss.as_ref()))] {
             faults.loss(path, loss);
         }
+    }
+
+    fn changing(&self) -> Range<u32> {
+        0..1
+    }
+
+    fn changes(&self) -> &'static [&'static str] {
+        &change::OF_LINKS
     }
 
     fn keeps_ns2_clock(&self) -> bool {

@@ -9,11 +9,11 @@ use crate::engine::units::Amount;
 use crate::engine::{BitRate, Duration, Fault};
 use crate::net::loss::Loss;
 use crate::net::{Core, NodeId, Simulation, transmitter};
-use crate::radio::Direction;
 use crate::radio::channel::Losses;
 use crate::radio::mbms::bearer::Sending;
 use crate::radio::mbms::varying::{self, Varying};
 use crate::radio::mbms::{Mbms as Medium, PerWhat, Setup, Terminal, retransmission};
+use crate::radio::{Direction, imposed};
 
 use crate::scenario::registry::{LossIndication, LossModel};
 
@@ -164,6 +164,10 @@ impl MediumConfig for Mbms {
     fn check(&self, _around: &Around<'_>, faults: &mut Faults) {
         self.check_terminals(faults);
         self.check_bearers(faults);
+    }
+
+    fn changes(&self) -> &'static [&'static str] {
+        if self.varying.is_some() { imposed::LOSSES } else { &["rate", "up", "loss", "loss_for"] }
     }
 
     fn build(&self, simulation: &mut Simulation, ends: &[NodeId], _setting: &Setting) -> Built {

@@ -5,6 +5,7 @@
 //! [`Scenario::medium`].
 
 pub mod cell;
+pub mod changeable;
 pub mod constellation;
 pub mod hsdpa;
 pub mod link;
@@ -13,6 +14,7 @@ pub mod mbms;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 use crate::engine::Fault;
 use crate::net::{NodeId, Place, Simulation};
@@ -60,6 +62,17 @@ pub trait MediumConfig: Send + Sync {
     /// Whether ways through it come and go without a change of the scenario.
     fn moves(&self) -> bool {
         false
+    }
+
+    /// The ends to which ways can be changed. Default: its terminals.
+    fn changing(&self) -> Range<u32> {
+        let first = self.joins().len() as u32;
+        first..first + self.terminals()
+    }
+
+    /// The fields of a change that these take. Default: none.
+    fn changes(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Whether ns-2's clock can be followed through it.

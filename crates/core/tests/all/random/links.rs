@@ -4,6 +4,18 @@ use std::fmt::Write;
 
 use super::Dice;
 
+/// A change of the way to a terminal, or to all of a radio, in a run of `ms` milliseconds.
+pub fn change_of_terminal(dice: &mut Dice, out: &mut String, name: &str, quality: bool, ms: usize) {
+    let _ = writeln!(out, "\n[[change]]\nat = \"{} ms\"\nlink = \"{name}\"", dice.below(ms));
+    let _ = writeln!(out, "up = {}", dice.one_in(2));
+    if quality && dice.one_in(2) {
+        let _ = writeln!(out, "quality = \"{} dB\"", dice.below(60) as i64 - 50);
+    }
+    if dice.one_in(3) {
+        let _ = writeln!(out, "loss.{}", loss(dice, ms));
+    }
+}
+
 /// A change of link number `link`, whose rate is `rate` kbit/s, in a run of `ms` milliseconds.
 pub fn change(dice: &mut Dice, out: &mut String, link: usize, rate: f64, ms: usize) {
     let at = dice.below(ms);

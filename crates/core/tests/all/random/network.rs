@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Dice;
 use super::cell::cell;
 use super::hsdpa::hsdpa;
-use super::links::{change, loss, queue};
+use super::links::{change, change_of_terminal, loss, queue};
 use super::mbms::mbms;
 use super::sky::sky;
 use super::sources::{datagrams, ftp, web};
@@ -191,6 +191,11 @@ pub fn network(dice: &mut Dice, packets: f64) -> String {
     for _ in 0..dice.below(6) / 2 {
         let link = dice.below(pairs.len());
         change(dice, &mut out, link, rates[link], ms);
+        if !terminals.is_empty() && dice.one_in(2) {
+            let (radio, ues) = dice.pick(&terminals).clone();
+            let name = if dice.one_in(4) { radio.clone() } else { format!("{radio}.ue[{}]", dice.below(ues)) };
+            change_of_terminal(dice, &mut out, &name, radio.starts_with("radio"), ms);
+        }
     }
     if dice.one_in(3) {
         let _ = writeln!(out, "\n[record]\nseries = \"{} ms\"\npackets = {}", 1 + ms / 20, dice.one_in(2));

@@ -103,7 +103,10 @@ impl Umts {
         // A terminal listens to the forward access channel of its own cell only.
         let got = match collided || (kind == Kind::Fach && fach(cells[0]) != channel) {
             true => Got::NOBODY,
-            false => self.air.receive(&Block { terminal, direction, dedicated, sent, at, cells }),
+            false => {
+                let block = Block { terminal, direction, dedicated, sent, at, cells };
+                self.imposed.receive(&mut *self.air, &block)
+            }
         };
         let ue = &mut self.terminals[terminal as usize];
         if !got.any() {

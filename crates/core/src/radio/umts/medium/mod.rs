@@ -11,6 +11,7 @@ use crate::radio;
 use crate::radio::Direction;
 use crate::radio::arq::{LinkArq, Outcome};
 use crate::radio::attachment::{Attachment, Move, Service};
+use crate::radio::imposed::Imposed;
 use crate::radio::pdcp;
 use crate::radio::rlc::Pdu;
 
@@ -70,6 +71,7 @@ pub struct Umts {
     /// Its intervals by ns-2's clock, if that is followed.
     ns2_clock: Ns2Clock,
     air: Box<dyn radio::channel::Channel>,
+    imposed: Imposed,
     area: Option<Box<Area>>,
     /// The valid wake-up of the area.
     area_armed: Instant,
@@ -188,6 +190,7 @@ impl Umts {
             utran: setup.utran,
             ns2_clock: Ns2Clock::default(),
             air: setup.air,
+            imposed: Imposed::default(),
             area: setup.area.map(Box::new),
             area_armed: Instant::MAX,
             elsewhere: setup.elsewhere,
@@ -397,7 +400,14 @@ impl Medium for Umts {
         }
     }
 
-    fn change(&mut self, _core: &mut Core, _change: &mut Change) {}
+    fn change(&mut self, core: &mut Core, change: &mut Change) {
+        let Some(terminal) = change.peer.0.checked_sub(self.rncs.len() as u32) else { return };
+        // What comes down a high-speed channel is imposed on there.
+        if let Some(hs_dsch) = &mut self.hs_dsch {
+            hs_dsch.change(core.now(), terminal, change);
+        }
+        self.imposed.change(terminal, core.now(), change);
+    }
 
     fn access(&self, peer: Peer) -> Access {
         let rncs = self.rncs.len() as u32;

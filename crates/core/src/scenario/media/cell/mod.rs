@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{BitRate, Duration, Fault};
 use crate::net::{NodeId, Simulation};
 use crate::profile::Profile;
+use crate::radio::imposed;
 use crate::radio::umts::Umts;
 use crate::radio::umts::channel::{Limit, Order, Rate};
 use crate::radio::umts::cpch;
@@ -222,6 +223,10 @@ impl MediumConfig for Cell {
         self.rlc = Some(self.rlc(profile));
         self.queue = Some(self.queue(profile));
         self.hs_dsch = self.hs_dsch.as_ref().map(|hs_dsch| hs_dsch.resolved(profile, self.iub.delay));
+    }
+
+    fn changes(&self) -> &'static [&'static str] {
+        if self.hs_dsch.is_some() { &imposed::CHANGES } else { imposed::LOSSES }
     }
 
     fn moves(&self) -> bool {

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use crate::engine::{BitRate, Decibel, Duration, Instant, Stream};
 use crate::net::medium::Access;
 use crate::net::observe::{PduStep, Place, Probe};
-use crate::net::{Core, Observation, SeenBlock};
+use crate::net::{Change, Core, Observation, SeenBlock};
+use crate::radio::Direction;
+use crate::radio::imposed::Imposed;
 use crate::radio::quality::{Quality, State};
 use crate::radio::rate_map::cqi::SLOT;
 use crate::radio::rate_map::{Grant, RateMap};
@@ -31,6 +33,7 @@ const CODES: u8 = 15;
 /// The channel.
 pub struct HsDsch {
     pub(super) quality: Box<dyn Quality>,
+    imposed: Imposed,
     pub(super) rate_map: Box<dyn RateMap>,
     pub(super) scheduler: Box<dyn Scheduler>,
     pub(super) reception: Box<dyn Reception>,
@@ -75,9 +78,9 @@ pub(super) struct Terminal {
 
 impl Terminal {
     /// The state of the air to it, which has this number.
-    fn state(&mut self, quality: &mut dyn Quality, number: u32, at: Instant) -> State {
+    fn state(&mut self, quality: &mut dyn Quality, imposed: &Imposed, number: u32, at: Instant) -> State {
         if self.state.valid_until <= at {
-            self.state = quality.state(number, at);
+            self.state = imposed.on_state(number, quality.state(number, at));
         }
         self.state
     }
@@ -109,6 +112,7 @@ impl HsDsch {
         Self {
             terminals: places.iter().map(terminal).collect(),
             quality: setup.quality,
+            imposed: Imposed::default(),
             rate_map: setup.rate_map,
             scheduler: setup.scheduler,
             reception: setup.reception,
@@ -130,9 +134,16 @@ impl HsDsch {
         }
     }
 
+    /// The air to a terminal changes.
+    pub fn change(&mut self, now: Instant, terminal: u32, change: &mut Change) {
+        self.imposed.change(terminal, now, change);
+        // It is looked at anew.
+        self.terminals[terminal as usize].state.valid_until = Instant::ZERO;
+    }
+
     /// How good the air to a terminal is taken to be.
     fn sir(&mut self, terminal: u32, at: Instant) -> Decibel {
-        self.terminals[terminal as usize].state(&mut *self.quality, terminal, at).sir
+        self.terminals[terminal as usize].state(&mut *self.quality, &self.imposed, terminal, at).sir
     }
 
     /// The format of a block at this ratio, and how many PDUs of so many bits fit into it.
@@ -154,10 +165,10 @@ impl HsDsch {
 
     /// Tells the scheduler, if it wants to know, how good the air was up to this slot, as decisions would have taken it.
     pub fn tell_scheduler(&mut self, slot: u64) {
-        let Self { watch, scheduler, quality, terminals, .. } = self;
+        let Self { watch, scheduler, quality, imposed, terminals, .. } = self;
         watch.tell(&mut **scheduler, slot, 0..terminals.len() as u32, |terminal, slot| {
             let State { sir, valid_until } =
-                terminals[terminal as usize].state(&mut **quality, terminal, decision(slot));
+                terminals[terminal as usize].state(&mut **quality, imposed, terminal, decision(slot));
             (sir, if valid_until == Instant::MAX { u64::MAX } else { first_decided(valid_until) - 1 })
         });
     }
@@ -211,7 +222,8 @@ impl HsDsch {
         let Some(block) = self.harq.block(process) else { return };
         block.transmission += 1;
         block.combined += sir.ratio();
-        block.received = self.reception.receives(block, &*self.rate_map);
+        let comes = self.reception.receives(block, &*self.rate_map);
+        block.received = comes && !self.imposed.loses(terminal, Direction::Down, start);
         let counts = &mut self.terminals[terminal as usize].counts;
         counts.transmissions += 1;
         counts.failed += u64::from(!block.received);
