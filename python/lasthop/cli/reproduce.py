@@ -31,17 +31,21 @@ def reproduce(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Re-run a paper's study, draw its figures and judge its claims.
+    """Re-run a study, by name or folder, draw its figures and judge its claims.
 
     \b
     lasthop reproduce handover
+    lasthop reproduce ./mine
     """
     from lasthop import studies
     from lasthop.studies import bench
 
-    if name not in studies.STUDIES:
+    if not studies.is_study(name):
         raise click.UsageError(f"unknown study {name!r}{did_you_mean(name, studies.STUDIES)}")
-    study = studies.study(name)
+    try:
+        study = studies.study(name)
+    except studies.StudyError as error:
+        raise click.UsageError(f"{name}: {error}") from None
     if appendix:
         if study.appendix is None:
             raise click.UsageError(f"the study {name!r} has no appendix")

@@ -1,20 +1,28 @@
-"""The studies: each re-runs a paper and holds it against what the paper claims."""
+"""The studies: each re-runs a paper and holds it against what the paper claims.
+
+A study is a folder, a package with a `STUDY`: one of ours, in this folder, or anybody's, at a path.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib import import_module
+from importlib import import_module, util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Self
 
 from lasthop import files
-from lasthop.studies import claims, crossing
+from lasthop.studies import claims, crossing, words
+from lasthop.studies.claims import Claim
 from lasthop.studies.crossing import Explored
 from lasthop.studies.readings import Question
+from lasthop.studies.words import Assumption, StudyError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,31 +37,27 @@ __all__ = [
     "Outcome",
     "Picture",
     "Study",
+    "StudyError",
+    "is_study",
     "last_counts",
     "reproduce",
     "study",
 ]
 
-#: The studies by name. Each is a package in this folder with a ``STUDY`` in it.
+#: Our studies by name. Each is a package in this folder with a ``STUDY`` in it.
 STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast", "satellite")
 
 #: How the name of an appendix ends.
 APPENDIX = "-appendix"
+
+#: The package, as it were, of studies at paths.
+LOCAL = "local_studies"
 
 #: Who writes a study's folder.
 MADE_BY = "lasthop reproduce"
 
 #: What a study leaves in its folder for `lasthop studies` to read.
 CLAIMS_FILE = "claims.json"
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """What a paper does not say and was taken without an alternative."""
-
-    question: str
-    taken: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ class Study:
     question: str
     #: One line about the runs: what, where, how many.
     setting: Callable[[str], str]
-    claims: Sequence[claims.Claim[Any]]
+    claims: Sequence[Claim[Any]]
     #: What the paper leaves open and more than one answer fits.
     questions: Sequence[Question]
     assumptions: Sequence[Assumption]
@@ -111,12 +115,55 @@ class Study:
     perform: Callable[[Bench], Campaign]
     #: What goes beyond the paper; it is run by itself. Its name is the study's with ``-appendix``.
     appendix: Study | None = None
+    #: The folder of its code, and its path as it was given, if it is none of ours.
+    home: Path | None = None
+    path: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        module: str,
+        *,
+        claims: Sequence[Claim[Any]],
+        questions: Sequence[Question],
+        scenario: Callable[[], str],
+        runs: Callable[[str], int],
+        perform: Callable[[Bench], Campaign],
+        appendix: Study | None = None,
+    ) -> Self:
+        """The study that a module belongs to, with what its `paper/about.toml` says."""
+        package, about = module.rpartition(".")[0], words.about(module)
+        return cls(
+            name=package.rpartition(".")[2].replace("_", "-"),
+            title=about.title,
+            source=about.source,
+            seed_document=about.seed_document,
+            question=about.question,
+            setting=lambda mode: f"{about.setting} · {mode}",
+            claims=claims,
+            questions=questions,
+            assumptions=about.assumptions,
+            scenario=scenario,
+            runs=runs,
+            perform=perform,
+            appendix=appendix,
+            home=Path(str(sys.modules[module].__file__)).parent,
+        )
 
     @property
     def command(self) -> str:
         """What runs it."""
         name = self.name.removesuffix(APPENDIX)
-        return f"lasthop reproduce {name}" + (" --appendix" if name != self.name else "")
+        return f"lasthop reproduce {self.path or name}" + (" --appendix" if name != self.name else "")
+
+    @property
+    def code(self) -> str:
+        """What tells its code from any other."""
+        made = hashlib.sha256()
+        for path in sorted(self.home.rglob("*")) if self.home else ():
+            if path.suffix in (".py", ".toml"):
+                made.update(path.read_bytes())
+        return made.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -181,11 +228,29 @@ class Outcome:
         return outcome_text(self, colour=colour)
 
 
+def is_study(name: str) -> bool:
+    """Whether there is a study of this name, or at this path."""
+    return name in STUDIES or (Path(name) / "study.py").is_file()
+
+
 def study(name: str) -> Study:
-    """The study of this name."""
-    found = import_module(f"lasthop.studies.{name.replace('-', '_')}").STUDY
+    """The study of this name, or at this path."""
+    ours = name in STUDIES
+    found = (import_module(f"lasthop.studies.{name.replace('-', '_')}") if ours else _package(Path(name))).STUDY
     assert isinstance(found, Study)
-    return found
+    return found if ours else replace(found, path=name)
+
+
+def _package(folder: Path) -> ModuleType:
+    """The package at a path, as it is now."""
+    name = f"{LOCAL}.{folder.resolve().name.replace('.', '_')}"
+    for known in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
+        del sys.modules[known]
+    spec = util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+    assert spec and spec.loader
+    sys.modules[name] = made = util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
 
 
 def last_counts(folder: Path) -> dict[str, int] | None:
@@ -225,7 +290,7 @@ def _reproduce(
     if not (folder / files.MANIFEST).exists():
         # Whose the folder is, should this be interrupted.
         _write_json(folder / files.MANIFEST, {"made_by": MADE_BY, "study": study.name})
-    bench = Bench(mode, folder, total=study.runs(mode), threads=threads, progress=progress)
+    bench = Bench(mode, folder, total=study.runs(mode), threads=threads, progress=progress, code=study.code)
     with plot.in_look():
         campaign = study.perform(bench)
     explored = campaign.explored

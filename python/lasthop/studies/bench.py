@@ -49,9 +49,12 @@ class Bench:
         total: int,
         threads: int | None = None,
         progress: Callable[[float], None] | None = None,
+        code: str = "",
     ) -> None:
+        """What an interrupted campaign has finished counts for the same ``code`` of the study alone."""
         #: `quick` or `full`.
         self.mode = mode
+        self._code = code
         self._folder, self._threads, self._progress = folder, threads or os.cpu_count() or 1, progress
         self._total = total
         self._done = 0
@@ -83,7 +86,7 @@ class Bench:
         from lasthop.sweeps import journal
 
         tasks = [(grid, point) for grid in grids for point in grid]
-        plan = _digest(grids)
+        plan = _digest(grids, self._code)
         folder = self._folder / f"{UNFINISHED}{plan}"
         folder.mkdir(parents=True, exist_ok=True)
         with journal.at_work(folder, len(tasks), journal.ALL, plan) as journals:
@@ -200,7 +203,7 @@ def _collect(grids: Sequence[Grid], journals: Journals) -> dict[str, Numbers]:
     return made
 
 
-def _digest(grids: Sequence[Grid]) -> str:
+def _digest(grids: Sequence[Grid], code: str) -> str:
     """What tells a campaign from another, and from the same by other code."""
     plan = [[grid.name, dict(grid.axes), list(grid.seeds), grid.scenario(next(iter(grid))).text] for grid in grids]
-    return hashlib.sha256(files.json_text([files.code(), plan]).encode()).hexdigest()[:12]
+    return hashlib.sha256(files.json_text([files.code(), code, plan]).encode()).hexdigest()[:12]

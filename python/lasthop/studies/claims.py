@@ -27,7 +27,9 @@ __all__ = [
     "VERDICTS",
     "Claim",
     "Former",
+    "Judge",
     "Judged",
+    "Judges",
     "NotRun",
     "Null",
     "count",
@@ -74,6 +76,24 @@ class Former(Generic[Data]):
     #: Why it was replaced.
     why: str
     judge: Callable[[Data], Judgement]
+
+
+@dataclass(frozen=True)
+class Judge(Generic[Data]):
+    """What of a claim is code; its words are in the study's `paper/claims.toml`."""
+
+    #: From results to a judgement.
+    judge: Callable[[Data], Judgement]
+    #: From results to those of a model in which the claim must not hold.
+    null: Callable[[Data], Data]
+    #: The judge that was replaced, if there was one.
+    former: Callable[[Data], Judgement] | None = None
+    #: Why it is not reproduced, if the figures for that come from the runs at hand.
+    cause: Callable[[Data], str] | None = None
+
+
+#: The judges of a study by the numbers of their claims.
+Judges = Mapping[str, Judge[Data]]
 
 
 @dataclass(frozen=True)

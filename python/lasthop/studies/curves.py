@@ -7,17 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from lasthop import plot
-from lasthop.results import Table
 from lasthop.stats import Estimate, number
-from lasthop.studies import Picture
+from lasthop.studies import Picture, pictures
+from lasthop.studies.pictures import picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["HEIGHT_MM", "Line", "Marks", "curves", "legend", "ordered"]
+__all__ = ["HEIGHT_MM", "Line", "Marks", "curves", "legend", "ordered", "plain_ticks"]
 
 #: The height of a figure of one column, its legend included.
 HEIGHT_MM = 66.0
@@ -107,8 +105,7 @@ def curves(
     elif zero:
         axes.set_ylim(bottom=0)
     legend(axes, len(lines) + bool(marks))
-    return Picture(id=id, caption=caption, alt=_alt(lines, x, x_label, y_label), figure=figure,
-                   data=_data(lines, x, column))  # fmt: skip
+    return picture(id, figure, _data(lines, x, column), caption=caption, alt=_alt(lines, x, x_label, y_label))
 
 
 def _apart(places: Sequence[float], labels: Sequence[str]) -> list[str]:
@@ -134,9 +131,7 @@ def plain_ticks(axes: Axes) -> None:
 def legend(axes: Axes, entries: int) -> None:
     """A legend above the axes, if there is more than one line."""
     if entries > 1:
-        columns = 2 if entries == 4 else min(3, entries)
-        axes.legend(ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.0, handlelength=1.8,
-                    borderaxespad=0.2)  # fmt: skip
+        pictures.legend(axes, 2 if entries == 4 else min(3, entries))
 
 
 def _alt(lines: Sequence[Line], x: Sequence[Any], x_label: str, y_label: str) -> str:
@@ -148,17 +143,13 @@ def _alt(lines: Sequence[Line], x: Sequence[Any], x_label: str, y_label: str) ->
     return f"{y_label} over {x_label}. {each}."
 
 
-def _data(lines: Sequence[Line], x: Sequence[Any], column: str) -> Table:
+def _data(lines: Sequence[Line], x: Sequence[Any], column: str) -> Mapping[str, Any]:
     rows = [(value, line.name, one) for line in lines for value, one in zip(x, line.means, strict=True)]
-    return Table(
-        pa.table(
-            {
-                column: [value for value, _, _ in rows],
-                "line": [name for _, name, _ in rows],
-                "mean": [one.mean for _, _, one in rows],
-                "low": [one.low for _, _, one in rows],
-                "high": [one.high for _, _, one in rows],
-                "n": [one.n for _, _, one in rows],
-            }
-        )
-    )
+    return {
+        column: [value for value, _, _ in rows],
+        "line": [name for _, name, _ in rows],
+        "mean": [one.mean for _, _, one in rows],
+        "low": [one.low for _, _, one in rows],
+        "high": [one.high for _, _, one in rows],
+        "n": [one.n for _, _, one in rows],
+    }

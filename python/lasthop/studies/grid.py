@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from lasthop.results import Result, Table
     from lasthop.scenario import Scenario
 
-    Array = np.ndarray[Any, np.dtype[np.float64]]
+__all__ = ["Array", "Grid", "Grids", "Numbers", "Point", "by_reading"]
 
-__all__ = ["Grid", "Grids", "Numbers", "Point", "by_reading"]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 #: A value of each parameter.
 Point = Mapping[str, Any]
@@ -154,6 +154,28 @@ class Numbers:
             made[name] = moved
         return replace(self, values=made, rows=None)
 
+    def with_values(self, made: Mapping[str, Array]) -> Numbers:
+        """The same with some quantities in the place of those of their names."""
+        return replace(self, values={**self.values, **made})
+
+    def first(self, seeds: int) -> Numbers:
+        """The same with no more than so many seeds."""
+        return replace(
+            self,
+            seeds=self.seeds[:seeds],
+            values={name: values[..., :seeds] for name, values in self.values.items()},
+        )
+
+    def kept_rows(self, *columns: str, **where: Any) -> list[Array]:
+        """These columns of the rows that were kept of runs, where other columns have these values."""
+        if self.rows is None:
+            raise NotRun("these runs were made without rows")
+        rows = self.rows
+        here = np.ones(len(rows), dtype=bool)
+        for name, value in where.items():
+            here &= rows[name] == value
+        return [rows[name][here] for name in columns]
+
     def points(self, *axes: str) -> Iterator[Point]:
         """All combinations of the values of these parameters, or of all; the last changes fastest."""
         names = axes or tuple(self.axes)
@@ -196,6 +218,21 @@ class Grids:
         if name not in self.grids:
             raise NotRun(f"{name} was not run")
         return self.grids[name]
+
+    def at(self, grid: str, quantity: str, **where: Any) -> Array:
+        """A quantity of each seed, by :meth:`Numbers.at`."""
+        numbers = self.grid(grid)
+        if quantity not in numbers.values:
+            raise NotRun(f"{grid}: {quantity} was not measured")
+        return numbers.at(quantity, **where)
+
+    def mean(self, grid: str, quantity: str, **where: Any) -> Estimate:
+        """Its mean over the seeds."""
+        return estimate(self.at(grid, quantity, **where))
+
+    def with_values(self, grid: str, made: Mapping[str, Array]) -> Self:
+        """The same with some quantities of a grid in the place of those of their names."""
+        return self.with_grids({grid: self.grid(grid).with_values(made)})
 
     def with_grids(self, made: Mapping[str, Numbers]) -> Self:
         """The same with some grids in the place of those of their names."""

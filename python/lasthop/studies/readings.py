@@ -7,11 +7,11 @@ authors used, never by what it gives. A reading takes one answer for each questi
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["AS_TAKEN", "Answer", "Question", "Reading", "as_taken", "pairs", "singles"]
+__all__ = ["AS_TAKEN", "Answer", "Question", "Reading", "as_taken", "pairs", "singles", "with_answers"]
 
 #: The name of the reading that takes all defaults.
 AS_TAKEN = "as taken"
@@ -77,9 +77,13 @@ class Reading:
         """What it answers."""
         return self.chosen.get(question.name, question.default)
 
+    def only(self, keep: Callable[[str, Answer], bool]) -> Reading:
+        """The same with the defaults of all questions but those that are kept, by name and answer."""
+        return Reading({name: answer for name, answer in self.chosen.items() if keep(name, answer)})
+
     def without(self, question: Question) -> Reading:
         """The same with this question's default."""
-        return Reading({name: answer for name, answer in self.chosen.items() if name != question.name})
+        return self.only(lambda name, _: name != question.name)
 
 
 def as_taken() -> Reading:
@@ -95,6 +99,12 @@ def singles(questions: Sequence[Question]) -> list[Reading]:
 def pairs(questions: Sequence[Question], among: Collection[str]) -> list[Reading]:
     """The readings that answer two of these questions otherwise. Answers that change the same thing exclude another."""
     return list(_pairs([question for question in questions if question.name in among]))
+
+
+def with_answers(questions: Sequence[Question], names: Collection[str]) -> list[str]:
+    """The names of all readings, of two answers at most that are no defaults, that have one of these answers."""
+    every = [as_taken(), *singles(questions), *pairs(questions, [question.name for question in questions])]
+    return [one.name for one in every if any(one.answer(question).name in names for question in questions)]
 
 
 def _pairs(questions: Sequence[Question]) -> Iterator[Reading]:

@@ -1,0 +1,102 @@
+"""`lasthop studies new`: a folder that is a study, as whoever begins one finds and changes it."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Lasthop
+from lasthop.studies.claims import NOT_REPRODUCED, REPRODUCED
+
+
+def changed(file: Path, before: str, after: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert text.count(before) == 1, f"{file}: {before}"
+    file.write_text(text.replace(before, after), encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def mine(lasthop: Lasthop) -> Path:
+    assert "lasthop reproduce ./mine" in lasthop("studies", "new", "mine").stderr
+    return lasthop.folder / "mine"
+
+
+def verdicts(lasthop: Lasthop, *words: str) -> dict[str, str]:
+    document = json.loads(lasthop("reproduce", "./mine", "--json", *words).stdout)
+    return {claim["id"]: claim["verdict"] for claim in document["claims"]}
+
+
+def test_a_new_study_runs_and_judges_its_claims(lasthop: Lasthop) -> None:
+    began = time.perf_counter()
+    shown = lasthop("reproduce", "./mine").stdout
+    assert time.perf_counter() - began < 10
+    assert shown.startswith("mine · one file over a path of 100 ms that loses packets · quick")
+    assert "2 reproduced" in shown and "lasthop reproduce ./mine --full" in shown
+    out = lasthop.folder / "out" / "mine"
+    document = json.loads((out / "claims.json").read_text(encoding="utf-8"))
+    assert [claim["id"] for claim in document["claims"]] == ["N1", "N2"]
+    for claim in document["claims"]:
+        assert claim["null"]["state"] == "fails"
+        assert list(claim["readings"]) == ["as taken", "every second packet"]
+    for name in ("report.html", "figure-1.svg", "figure-1.csv", "table-1.csv", "costs.csv", "claims-by-reading.csv"):
+        assert (out / name).stat().st_size > 0
+    assert "rate ∝ p to the power of −0.5" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_claim_that_is_changed_fails(lasthop: Lasthop, mine: Path) -> None:
+    assert verdicts(lasthop) == {"N1": REPRODUCED, "N2": REPRODUCED}
+    changed(mine / "judges.py", "power, -0.6, -0.4", "power, -1.1, -0.9")
+    assert verdicts(lasthop) == {"N1": NOT_REPRODUCED, "N2": REPRODUCED}
+
+
+def test_it_is_small(mine: Path) -> None:
+    files = [path for path in mine.rglob("*") if path.suffix in (".py", ".toml")]
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 280
+
+
+def test_all_of_it_is_run(lasthop: Lasthop) -> None:
+    """The full mode runs more, and the second answer changes what is run."""
+    lasthop("reproduce", "./mine", "--full")
+    out = lasthop.folder / "out" / "mine"
+    ours = {
+        name: one["ours"]
+        for claim in json.loads((out / "claims.json").read_text(encoding="utf-8"))["claims"]
+        for name, one in claim["readings"].items()
+        if claim["id"] == "N2"
+    }
+    assert ours["as taken"] != ours["every second packet"]
+
+
+def test_a_study_is_named_by_its_path(lasthop: Lasthop) -> None:
+    lasthop("studies", "new", "other", "-o", "papers/mathis")
+    assert "mathis · " in lasthop("reproduce", "papers/mathis").stdout
+    assert (lasthop.folder / "out" / "mathis" / "report.html").exists()
+    assert "unknown study 'papers'" in lasthop("reproduce", "papers", code=2).stderr
+
+
+def test_what_stands_there_is_left_alone(lasthop: Lasthop, mine: Path) -> None:
+    before = (mine / "judges.py").read_text(encoding="utf-8")
+    assert "mine exists" in lasthop("studies", "new", "mine", code=2).stderr
+    assert (mine / "judges.py").read_text(encoding="utf-8") == before
+    assert "no name of a folder" in lasthop("studies", "new", "a/b", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "said"),
+    [
+        ("paper/claims.toml", "[N2]", "[N3]", "N2 is in JUDGES and not in paper/claims.toml"),
+        ("judges.py", '"N1": Judge', '"N0": Judge', "N0 is in JUDGES and not in paper/claims.toml"),
+        ("paper/claims.toml", 'band = "0.98 to 1.64"', "", "claims.toml: N2 does not say: band"),
+        ("paper/claims.toml", 'band = "0.98 to 1.64"', 'bond = "0.98"', "claims.toml: N2: unknown bond; known: sec"),
+        ("paper/about.toml", 'title = "TCP', 'titel = "TCP', "about.toml: unknown titel; known: title, source"),
+        ("paper/questions.toml", 'name = "each packet"', "", "missing 1 required positional argument: 'name'"),
+        ("paper/claims.toml", "[N1]", "[N1", "claims.toml: "),
+        ("paper/claims.toml", 'paper = "1.31"', 'paper = "1.31"\nfitted_at = ["each"]', "no answer is named each"),
+    ],
+)
+def test_what_is_wrong_is_told(lasthop: Lasthop, mine: Path, file: str, before: str, after: str, said: str) -> None:
+    changed(mine / file, before, after)
+    error = lasthop("reproduce", "./mine", code=2).stderr
+    assert said in error and "Traceback" not in error
