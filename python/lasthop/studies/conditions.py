@@ -23,6 +23,8 @@ __all__ = [
     "Judgement",
     "above",
     "alike",
+    "at_least",
+    "at_most",
     "below",
     "fact",
     "judged",
@@ -114,6 +116,16 @@ def below(what: str, value: Estimate, bound: float = 0.0, unit: str = "") -> Con
 def within(what: str, value: Estimate, low: float, high: float, unit: str = "") -> Condition:
     """That a value lies between two bounds, or on one."""
     return Condition(what, value, low, high, unit)
+
+
+def at_least(what: str, value: Estimate, bound: float, unit: str = "") -> Condition:
+    """That a value is not below a bound."""
+    return Condition(what, value, low=bound, unit=unit)
+
+
+def at_most(what: str, value: Estimate, bound: float, unit: str = "") -> Condition:
+    """That a value is not above a bound: of one that cannot be negative, whose interval may reach below zero."""
+    return Condition(what, value, high=bound, unit=unit)
 
 
 def alike(what: str, difference: Estimate, bound: float, unit: str = "") -> Condition:

@@ -6,20 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from lasthop import plot
-from lasthop.results import Table
 from lasthop.stats import estimate, number
 from lasthop.studies import Picture
-from lasthop.studies.handover.measured import Measured
-from lasthop.studies.handover.measures import window_counts
-from lasthop.studies.handover.scenario import END, FAST, HANDOVERS, SLOW
-from lasthop.studies.handover.tableone import MECHANISMS, Row
-from lasthop.studies.handover.trace import Trace
+from lasthop.studies.pictures import Columns, picture
 
-__all__ = ["pictures"]
+from .data import Data
+from .measures import window_counts
+from .measures.table_1 import MECHANISMS, Measures
+from .measures.trace import Trace
+from .readings import FAST, SLOW
+from .scenario import END, HANDOVERS
 
 Array = NDArray[np.float64]
 
@@ -44,7 +43,7 @@ TOGETHER = 0.004
 SOFT, FAINT = "#595959", "#767676"
 
 
-def pictures(data: Measured) -> list[Picture]:
+def pictures(data: Data) -> list[Picture]:
     """The figures, from the runs at the default parameters."""
     return [
         _counts(data, "figure-3a", "received"),
@@ -62,10 +61,10 @@ def pictures(data: Measured) -> list[Picture]:
     ]  # fmt: skip
 
 
-def _runs(data: Measured, mechanism: str = "reno") -> str:
-    wlan, umts = data.variant.delays_ms
+def _runs(data: Data, mechanism: str = "reno") -> str:
+    wlan, umts = data.taken.delays_ms
     runs = len(data.runs[mechanism])
-    return f"{runs} start times, one-way delay {wlan} ms on WLAN and {umts} ms on UMTS, profile {data.variant.profile}"
+    return f"{runs} start times, one-way delay {wlan} ms on WLAN and {umts} ms on UMTS, profile {data.taken.profile}"
 
 
 def _handovers(axes: Any, *, words: bool = True) -> None:
@@ -84,22 +83,15 @@ def _times(trace: Trace, what: str) -> Array:
     return trace.received_s if what == "received" else trace.dropped_s
 
 
-def _counts(data: Measured, id: str, what: str) -> Picture:
+def _counts(data: Data, id: str, what: str) -> Picture:
     """Packets received, or dropped, so far: means over the start times with their intervals."""
-    columns: dict[str, list[Any]] = {"time_s": [], "mechanism": [], "mean_packets": [], "low": [], "high": [], "n": []}
+    columns = Columns("time_s", "mechanism", "mean_packets", "low", "high", "n")
     curves: dict[str, tuple[Array, Array, Array]] = {}
     for key in NAMES:
         traces = data.runs[key]
         counts = np.array([np.searchsorted(_times(t, what), GRID, "right") for t in traces])
-        estimates = [estimate(at) for at in counts.T]
-        mean, low, high = (np.array([getattr(e, end) for e in estimates]) for end in ("mean", "low", "high"))
-        curves[key] = mean, low, high
-        columns["time_s"] += GRID.tolist()
-        columns["mechanism"] += [key] * len(GRID)
-        columns["mean_packets"] += mean.tolist()
-        columns["low"] += low.tolist()
-        columns["high"] += high.tolist()
-        columns["n"] += [len(traces)] * len(GRID)
+        curves[key] = _band(counts)
+        columns.add(GRID, key, *curves[key], len(traces))
     figure, axes = plot.figure(plot.TWO_COLUMNS, 82)
     largest = max(float(mean.max()) for mean, _, _ in curves.values())
     ends, said = [], []
@@ -118,16 +110,23 @@ def _counts(data: Measured, id: str, what: str) -> Picture:
     _handovers(axes)
     plot.label_lines(axes, ends)
     where = "received by the mobile" if what == "received" else "dropped by the network"
-    return Picture(
-        id=id,
+    return picture(
+        id,
+        figure,
+        columns,
         caption=f"Packets {where} since the start. Mean of {_runs(data)}; the band is the 95 % interval of the mean. "
         "Lines that would lie on each other are drawn once. IntServ, DiffServ and SWAN carry a flow that asks for "
         "40 % of UMTS, the others one that takes what it gets.",
         alt=f"Lines of packets {what} over 30 s, which change their slope at 10 s and at 20 s. At the end: "
         f"{'; '.join(said)}.",
-        figure=figure,
-        data=Table(pa.table(columns)),
     )
+
+
+def _band(values: Array) -> tuple[Array, Array, Array]:
+    """The mean at each time over the runs, a row each, and the ends of its interval."""
+    estimates = [estimate(at) for at in values.T]
+    mean, low, high = (np.array([getattr(one, end) for one in estimates]) for end in ("mean", "low", "high"))
+    return mean, low, high
 
 
 def _groups(curves: Mapping[str, Array], near: float) -> list[list[str]]:
@@ -146,7 +145,7 @@ def _groups(curves: Mapping[str, Array], near: float) -> list[list[str]]:
 # Figures 4a to 4e
 
 
-def _intervals(data: Measured, id: str, mechanism: str) -> Picture:
+def _intervals(data: Data, id: str, mechanism: str) -> Picture:
     """Times between arrivals at the mobile, over time, of one run."""
     one, name = data.runs[mechanism][0], NAMES[mechanism]
     at, interval = one.received_s[1:], np.diff(one.received_s) * 1e3
@@ -159,8 +158,10 @@ def _intervals(data: Measured, id: str, mechanism: str) -> Picture:
     _handovers(axes)
     ratio = [data.over(mechanism, lambda t, fast=fast: t.ratio(fast=fast)) for fast in (True, False)]  # type: ignore[misc]
     spread = [data.over(mechanism, lambda t, fast=fast: t.spread(fast=fast)) for fast in (True, False)]  # type: ignore[misc]
-    return Picture(
-        id=id,
+    return picture(
+        id,
+        figure,
+        {"time_s": at, "interval_ms": interval},
         caption=f"Interval between consecutive packets at the mobile with {name}, started at {one.start_s:.3f} s; "
         f"logarithmic, so that both links are seen. Over {_runs(data, mechanism)}, one of a hundred consecutive "
         f"intervals differs from the one before by a factor of {ratio[0]} on WLAN and {ratio[1]} on UMTS, or more; "
@@ -169,8 +170,6 @@ def _intervals(data: Measured, id: str, mechanism: str) -> Picture:
         alt=f"Dots of inter-packet intervals over time with {name}: median {_median(one, fast=True)} ms on WLAN "
         f"before 10 s and after 20 s, {_median(one, fast=False)} ms on UMTS between; the longest is "
         f"{number(float(interval.max()), 0)} ms.",
-        figure=figure,
-        data=Table(pa.table({"time_s": at, "interval_ms": interval})),
     )
 
 
@@ -186,11 +185,11 @@ def _intervals_axis(axes: Any, *intervals: Array) -> None:
     axes.set_yticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1000"])
 
 
-def _frames(data: Measured) -> Picture:
+def _frames(data: Data) -> Picture:
     """Times between voice frames at the mobile in the crowd, of one run of each scheme."""
     shown = {**MECHANISMS, "none": "best effort"}
     figure, grid = plot.figure(plot.TWO_COLUMNS, 95, rows=2, columns=4, sharex=True, sharey=True)
-    columns: dict[str, list[Any]] = {"time_s": [], "mechanism": [], "interval_ms": []}
+    columns = Columns("time_s", "mechanism", "interval_ms")
     said = []
     every = []
     for (key, name), axes in zip(shown.items(), grid.flat, strict=True):
@@ -205,25 +204,23 @@ def _frames(data: Measured) -> Picture:
         axes.set_xlim(0, END)
         _handovers(axes, words=False)
         axes.set_title(name, loc="left", fontsize=8)
-        columns["time_s"] += at.tolist()
-        columns["mechanism"] += [key] * len(at)
-        columns["interval_ms"] += interval.tolist()
+        columns.add(at, key, interval)
         said.append(f"{name} {number(100 * units.lost(0, END - 1), 1)} %")
     _intervals_axis(grid[0, 0], *every)
     for axes in grid[1]:
         axes.set_xlabel("time (s)")
     for axes in grid[:, 0]:
         axes.set_ylabel("interval (ms)")
-    return Picture(
-        id="figure-4e",
+    return picture(
+        "figure-4e",
+        figure,
+        columns,
         caption="Interval between consecutive voice frames at the mobile, among a video, four greedy TCP flows and "
         "a second flow that asks for service; one run of each. The source's own interval is taken off and 20 ms put "
         "in its place, so silences do not count; what arrives at one time with its predecessor is drawn at 0.1 ms. "
         f"Frames that never arrive, of those made before 29 s: {', '.join(said)}.",
         alt="Eight panels of dots of intervals between voice frames over time: around 20 ms, spread more widely on "
         "UMTS from 10 s to 20 s than on WLAN.",
-        figure=figure,
-        data=Table(pa.table(columns)),
     )
 
 
@@ -234,24 +231,19 @@ CAPACITIES = {"xcp": "known", "xcp-late": "one second late", "xcp-stale": "never
 _LINES = [("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#000000", ":")]
 
 
-def _rates(data: Measured, id: str, lines: Mapping[str, str], about: str) -> Picture:
+def _rates(data: Data, id: str, lines: Mapping[str, str], about: str) -> Picture:
     """The receive rate as a share of the link's, mean over the start times."""
     figure, axes = plot.figure(plot.TWO_COLUMNS, 70)
     width = 0.5
-    columns: dict[str, list[Any]] = {"time_s": [], "mechanism": [], "mean_share": [], "low": [], "high": []}
+    columns = Columns("time_s", "mechanism", "mean_share", "low", "high")
     capacity = np.where((HANDOVERS[0] <= GRID) & (HANDOVERS[1] > GRID), SLOW, FAST)
     drops = []
     for (key, name), (colour, dashes) in zip(lines.items(), _LINES, strict=False):
         counts = np.array([window_counts(t.received_s, GRID, width) for t in data.runs[key]]) / width / capacity
-        estimates = [estimate(at) for at in counts.T]
-        mean, low, high = (np.array([getattr(e, end) for e in estimates]) for end in ("mean", "low", "high"))
+        mean, low, high = _band(counts)
         axes.fill_between(GRID, low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(GRID, mean, color=colour, linestyle=dashes, linewidth=1.2, label=name)
-        columns["time_s"] += GRID.tolist()
-        columns["mechanism"] += [key] * len(GRID)
-        columns["mean_share"] += mean.tolist()
-        columns["low"] += low.tolist()
-        columns["high"] += high.tolist()
+        columns.add(GRID, key, mean, low, high)
         drops.append(f"{name} {data.drops(key, *HANDOVERS)}")
     axes.set_xlabel("time (s)")
     axes.set_ylabel("receive rate / link's rate")
@@ -259,22 +251,22 @@ def _rates(data: Measured, id: str, lines: Mapping[str, str], about: str) -> Pic
     axes.set_ylim(0, 1.6)
     _handovers(axes)
     axes.legend(ncols=len(lines), loc="lower center", bbox_to_anchor=(0.5, 1.06), fontsize=8, frameon=False)
-    return Picture(
-        id=id,
+    return picture(
+        id,
+        figure,
+        columns,
         caption=f"{about}. Receive rate over the last {width} s as a share of the link's present rate; mean of "
         f"{_runs(data, next(iter(lines)))}, with the 95 % interval. Right after 10 s what was under way on WLAN may "
         f"still arrive. Packets dropped from 10 to 20 s: {', '.join(drops)}.",
         alt=f"{len(lines)} lines of the receive rate as a share of the link's over 30 s: {', '.join(lines.values())}.",
-        figure=figure,
-        data=Table(pa.table(columns)),
     )
 
 
-def _grades(data: Measured) -> Picture:
+def _grades(data: Data) -> Picture:
     """Evenness and round trips to adapt of every mechanism, with the bounds of the grades."""
-    rows: dict[str, tuple[Row, Row]] = {key: (data.single(key), data.crowd(key)) for key in MECHANISMS}
+    rows: dict[str, tuple[Measures, Measures]] = {key: (data.single(key), data.crowd(key)) for key in MECHANISMS}
     figure, (left, middle, right) = plot.figure(plot.TWO_COLUMNS, 82, columns=3, sharey=True)
-    columns: dict[str, list[Any]] = {"mechanism": [], "setting": [], "jitter": [], "ratio": [], "rtts": []}
+    columns = Columns("mechanism", "setting", "jitter", "ratio", "rtts")
     for place, (key, both) in enumerate(rows.items()):
         for shift, (setting, row) in zip((-0.15, 0.15), zip(("a", "b"), both, strict=True), strict=True):
             jitter, ratio = max(row.wlan_jitter, row.umts_jitter), max(row.wlan_ratio, row.umts_ratio)
@@ -285,11 +277,7 @@ def _grades(data: Measured) -> Picture:
             left.plot(max(jitter, LEAST_JITTER), place + shift, **style)
             middle.plot(min(ratio, MOST_RATIO), place + shift, **style)
             right.plot(min(max(rtts, LEAST_RTTS), MOST_RTTS), place + shift, **style)
-            columns["mechanism"].append(key)
-            columns["setting"].append(setting)
-            columns["jitter"].append(jitter)
-            columns["ratio"].append(ratio)
-            columns["rtts"].append(rtts)
+            columns.add(key, setting, jitter, ratio, rtts)
     left.set_yticks(range(len(rows)), list(MECHANISMS.values()))
     left.invert_yaxis()
     for axes, bounds, words, ends in (
@@ -312,8 +300,10 @@ def _grades(data: Measured) -> Picture:
     middle.set_xticks([1, 10, MOST_RATIO], ["1", "10", "≥ 100"])
     right.set_xlabel("round trips of the\nnew path to adapt")
     right.set_xticks([1, 10, 100, MOST_RTTS], ["≤ 1", "10", "100", "never"])
-    return Picture(
-        id="figure-grades",
+    return picture(
+        "figure-grades",
+        figure,
+        columns,
         caption="Measures behind Table I. Left and middle: the worse of both links; right: the worse of both "
                 "handovers; medians over the runs. Circles: the paper's single flow. Squares: voice and video, the "
                 "worse of both, among four greedy TCP flows; frames that come at once have no finite ratio. Shades "
@@ -321,8 +311,6 @@ def _grades(data: Measured) -> Picture:
                 "enough. Drops and service below the request also count.",
         alt="; ".join(f"{MECHANISMS[key]}: {a.media} and {a.dynamic} alone, {b.media} and {b.dynamic} in the crowd"
                       for key, (a, b) in rows.items()) + ".",
-        figure=figure,
-        data=Table(pa.table(columns)),
     )  # fmt: skip
 
 
@@ -330,10 +318,10 @@ def _grades(data: Measured) -> Picture:
 LEAST_JITTER, MOST_RATIO, LEAST_RTTS, MOST_RTTS = 0.01, 100.0, 1.0, 1000.0
 
 
-def _state(data: Measured) -> Picture:
+def _state(data: Data) -> Picture:
     """Bytes of state in routers over the number of flows."""
     figure, axes = plot.figure(plot.ONE_COLUMN, 66)
-    columns: dict[str, list[Any]] = {"mechanism": [], "flows": [], "router_state_bytes": []}
+    columns = Columns("mechanism", "flows", "router_state_bytes")
     ends = []
     curves = {key: np.array(data.counters[key].state_bytes, dtype=float) for key in MECHANISMS}
     flows: Sequence[int] = data.counters["reno"].flows
@@ -342,9 +330,7 @@ def _state(data: Measured) -> Picture:
         axes.plot(flows, np.maximum(mine, 1), marker="o", markersize=3, **style)
         ends.append((flows[-1], float(max(mine[-1], 1)), ", ".join(MECHANISMS[key] for key in keys), style["color"]))
     for key, curve in curves.items():
-        columns["mechanism"] += [key] * len(flows)
-        columns["flows"] += list(flows)
-        columns["router_state_bytes"] += curve.tolist()
+        columns.add(key, flows, curve)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks(flows, [number(n) for n in flows])
@@ -353,12 +339,12 @@ def _state(data: Measured) -> Picture:
     for x, y, text, colour in ends:
         axes.annotate(text, (x, y), xytext=(4, 0), textcoords="offset points", color=colour, va="center",
                       annotation_clip=False, fontsize=8)  # fmt: skip
-    return Picture(
-        id="figure-state",
+    return picture(
+        "figure-state",
+        figure,
+        columns,
         caption="State that the mechanism keeps in the routers of a path of three, beyond their queues of packets, "
             "over the number of flows. None is drawn at 1 B.",
         alt="State in routers at the largest number of flows: "
         + ", ".join(f"{MECHANISMS[key]} {number(float(curve[-1]), 0)} B" for key, curve in curves.items()) + ".",
-        figure=figure,
-        data=Table(pa.table(columns)),
     )  # fmt: skip

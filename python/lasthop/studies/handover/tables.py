@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from functools import partial
 
 import numpy as np
-import pyarrow as pa
 
-from lasthop.results import Table
 from lasthop.stats import number
-from lasthop.studies.handover.crowd import Crowd
-from lasthop.studies.handover.grades import PAPER, Parts, scalability, steps
-from lasthop.studies.handover.measured import Measured, crowd_row
-from lasthop.studies.handover.overprovision import Growth
-from lasthop.studies.handover.scalability import OPERATIONS
-from lasthop.studies.handover.scenario import END, HANDOVERS
-from lasthop.studies.handover.tableone import MECHANISMS, RESERVED, Row
+from lasthop.studies import records
+from lasthop.studies.readings import AS_TAKEN
+from lasthop.studies.records import Named, Row
 
-__all__ = ["counters", "frames", "grades", "growth", "measures", "runs"]
+from .data import Data, crowd_row
+from .experiments.overprovision import Growth
+from .measures.crowd import Crowd
+from .measures.grades import Parts, scalability, steps
+from .measures.scalability import OPERATIONS
+from .measures.table_1 import MECHANISMS, RESERVED, Measures
+from .paper import TABLE_1
+from .scenario import END, HANDOVERS
 
 NOTHING = Parts(hosts=False, bottleneck=False, elsewhere=False, per_flow=False)
 
@@ -31,23 +32,45 @@ MORE = {
 }
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    return Table(pa.Table.from_pylist([dict(row) for row in rows]))
+def tables(measured: Mapping[str, Data], found: Growth, grown: Sequence[Crowd]) -> dict[str, Named]:
+    """All tables; ``grown`` are runs of the crowd with the factor that was found."""
+    return records.tables(
+        measured[AS_TAKEN],
+        {
+            "table-1": (
+                "Table I: our grades beside the paper's. Setting (a) is the paper's single flow, (b) voice and video "
+                "among four greedy TCP flows; reservation schemes take their grades from (b).",
+                partial(_grades, growth=found, grown=grown),
+            ),
+            "table-1-measures": (
+                "The measures behind the grades: medians over the runs, of the worse of voice and video in (b).",
+                partial(_measures, growth=found, grown=grown),
+            ),
+            "counters": ("What each mechanism puts where, and what it costs there.", _counters),
+            "over-provisioning": (
+                "The search for the factor by which a best-effort link must grow: the longest delay of a voice frame "
+                "at each factor tried.",
+                lambda _: _growth(found),
+            ),
+            "frames": ("What voice and video experience in the crowd, at each mechanism.", _frames),
+            "runs": ("Each run: packets received and dropped, and its intervals.", lambda _: _runs(measured)),
+        },
+    )
 
 
 def _grown(growth: Growth) -> str:
     return f"best effort, links × {number(growth.factor, 1)}"
 
 
-def grades(data: Measured, growth: Growth, grown: Sequence[Crowd]) -> Table:
+def _grades(data: Data, growth: Growth, grown: Sequence[Crowd]) -> list[Row]:
     """Our grades in both settings beside the paper's, and what differs."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     taken = data.grades
     for key, name in MECHANISMS.items():
         alone, among = data.single(key), data.crowd(key)
         differs = [
             f"{column} {steps(ours, paper):+d}"
-            for column, ours, paper in zip(("media", "scalability", "dynamic"), taken[key], PAPER[key], strict=True)
+            for column, ours, paper in zip(("media", "scalability", "dynamic"), taken[key], TABLE_1[key], strict=True)
             if ours != paper
         ]
         rows.append(
@@ -56,12 +79,12 @@ def grades(data: Measured, growth: Growth, grown: Sequence[Crowd]) -> Table:
                 "setting taken": "b" if key in RESERVED else "a",
                 "media (a)": alone.media,
                 "media (b)": among.media,
-                "media, paper": PAPER[key][0],
+                "media, paper": TABLE_1[key][0],
                 "scalability": taken[key][1],
-                "scalability, paper": PAPER[key][1],
+                "scalability, paper": TABLE_1[key][1],
                 "dynamic (a)": alone.dynamic,
                 "dynamic (b)": among.dynamic,
-                "dynamic, paper": PAPER[key][2],
+                "dynamic, paper": TABLE_1[key][2],
                 "steps from the paper": ", ".join(differs) or "none",
             }
         )
@@ -69,7 +92,7 @@ def grades(data: Measured, growth: Growth, grown: Sequence[Crowd]) -> Table:
         (MORE["intserv-more"], data.crowd("intserv-more"), data.counters["intserv"].parts),
         (MORE["swan-3-hops"], data.crowd("swan-3-hops"), data.counters["swan"].parts),
         (MORE["none"], data.crowd("none"), NOTHING),
-        (_grown(growth), crowd_row(data.variant, grown), NOTHING),
+        (_grown(growth), crowd_row(data.taken, grown), NOTHING),
     ):
         rows.append(
             {
@@ -81,24 +104,24 @@ def grades(data: Measured, growth: Growth, grown: Sequence[Crowd]) -> Table:
                 "dynamic (b)": among.dynamic,
             }
         )
-    return _table(rows)
+    return rows
 
 
-def measures(data: Measured, growth: Growth, grown: Sequence[Crowd]) -> Table:
+def _measures(data: Data, growth: Growth, grown: Sequence[Crowd]) -> list[Row]:
     """The measures behind the grades. What never happens is missing."""
     rows = []
-    settings: list[tuple[str, str, Row]] = []
+    settings: list[tuple[str, str, Measures]] = []
     for key, name in MECHANISMS.items():
         settings += [(name, "a", data.single(key)), (name, "b", data.crowd(key))]
     settings += [(name, "b", data.crowd(key)) for key, name in MORE.items()]
-    settings.append((_grown(growth), "b", crowd_row(data.variant, grown)))
+    settings.append((_grown(growth), "b", crowd_row(data.taken, grown)))
     for name, setting, row in settings:
         values = {field.name: getattr(row, field.name) for field in fields(row)}
         rows.append({"mechanism": name, "setting": setting, **{k: _plain(v) for k, v in values.items()}})
-    return _table(rows)
+    return rows
 
 
-def counters(data: Measured) -> Table:
+def _counters(data: Data) -> list[Row]:
     """What each mechanism puts where, and what it costs there."""
     rows = []
     for key, name in MECHANISMS.items():
@@ -127,29 +150,27 @@ def counters(data: Measured) -> Table:
                 "… its other routers": ", ".join(one.shown[2]) or "none",
             }
         )
-    return _table(rows)
+    return rows
 
 
 def _yes(is_so: bool) -> str:
     return "yes" if is_so else "no"
 
 
-def growth(found: Growth) -> Table:
+def _growth(found: Growth) -> list[Row]:
     """The search, in the order of the factors."""
-    return _table(
-        [
-            {
-                "factor": factor,
-                "longest delay (ms)": None if np.isinf(delay) else 1e3 * delay,
-                "bound (ms)": 1e3 * found.bound_s,
-                "meets it": _yes(delay <= found.bound_s),
-            }
-            for factor, delay in sorted(found.tried)
-        ]
-    )
+    return [
+        {
+            "factor": factor,
+            "longest delay (ms)": None if np.isinf(delay) else 1e3 * delay,
+            "bound (ms)": 1e3 * found.bound_s,
+            "meets it": _yes(delay <= found.bound_s),
+        }
+        for factor, delay in sorted(found.tried)
+    ]
 
 
-def frames(data: Measured) -> Table:
+def _frames(data: Data) -> list[Row]:
     """Delay and loss of frames in the crowd, on each link, guards left out; means over the runs."""
     names = {**MECHANISMS, **MORE}
     rows = []
@@ -175,10 +196,10 @@ def frames(data: Measured) -> Table:
                         "lost_pct": 100 * float(np.mean([u.lost(begin, min(end, END - 1)) for u in units])),
                     }
                 )
-    return _table(rows)
+    return rows
 
 
-def runs(measured: Mapping[str, Measured]) -> Table:
+def _runs(measured: Mapping[str, Data]) -> list[Row]:
     """A row for each run of the paper's setting."""
     down, up = HANDOVERS
     rows = []
@@ -196,8 +217,8 @@ def runs(measured: Mapping[str, Measured]) -> Table:
                         "dropped_packets": one.dropped(0, END),
                         "dropped_packets_10_20_s": one.dropped(down, up),
                         "dropped_in_slow_start": _or_none(one.slow_start_share()),
-                        "down_adaptation_s": _or_none(one.adaptation(data.variant, down)),
-                        "up_adaptation_s": _or_none(one.adaptation(data.variant, up)),
+                        "down_adaptation_s": _or_none(one.adaptation(data.taken, down)),
+                        "up_adaptation_s": _or_none(one.adaptation(data.taken, up)),
                         "wlan_consecutive_ratio_p99": _or_none(one.ratio(fast=True)),
                         "umts_consecutive_ratio_p99": _or_none(one.ratio(fast=False)),
                         "wlan_interval_p95_over_p5": _or_none(one.spread(fast=True)),
@@ -205,7 +226,7 @@ def runs(measured: Mapping[str, Measured]) -> Table:
                         "mean_queue_bytes": one.mean_queue(),
                     }
                 )
-    return _table(rows)
+    return rows
 
 
 def _plain(value: float | str) -> float | str | None:

@@ -1,5 +1,5 @@
 """Study `hsdpa`: congestion control over a shared high-speed channel and its scheduler."""
 
-from lasthop.studies.hsdpa.study import STUDY
+from .study import STUDY
 
 __all__ = ["STUDY"]

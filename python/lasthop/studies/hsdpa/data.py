@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,20 +12,17 @@ import pyarrow as pa
 
 from lasthop.results import Table
 from lasthop.stats import Estimate, estimate
-from lasthop.studies.claims import NotRun
-from lasthop.studies.grid import Grids, Numbers
-from lasthop.studies.hsdpa.percentiles import Pooled
-from lasthop.studies.hsdpa.scenario import TITLES
+from lasthop.studies.grid import Array, Grids, Numbers
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
-
-__all__ = ["LEVEL", "MAIN", "Data", "instead", "of_all", "portion", "title"]
+from .measures.percentiles import Pooled
+from .scenario import TITLES
 
 #: The level of the paper's intervals, which the figures have.
 LEVEL = 0.90
 
-#: The grid of both protocols and schedulers.
-MAIN = "main"
+#: The grids: of both protocols and schedulers; of runs in which every packet is recorded. Beyond the paper: the third
+#: scheduler, and what TCP detects of spurious timeouts.
+MAIN, FIRST, BEYOND, DETECTION = "main", "packets", "proportional fair", "detection"
 
 
 def of_all(above: Array, below: Array) -> Array:
@@ -92,18 +89,11 @@ class Data(Grids):
     @cached_property
     def _transfers(self) -> dict[tuple[object, ...], list[tuple[Array, Array]]]:
         """Sizes and rates of the finished transfers of each seed, by point."""
-        grid = self.main
-        if grid.rows is None:
-            raise NotRun("transfers were not kept")
-        columns = {name: grid.rows[name] for name in (*grid.axes, "seed", "bytes", "rate_kbps")}
-        made = {}
+        grid, made = self.main, {}
         for point in grid.points():
-            here = ~np.isnan(columns["rate_kbps"])
-            for name, value in point.items():
-                here &= columns[name] == value
-            seeds = columns["seed"]
-            each = [here & (seeds == seed) for seed in grid.seeds]
-            made[tuple(point.values())] = [(columns["bytes"][one], columns["rate_kbps"][one]) for one in each]
+            seeds, sizes, rates = grid.kept_rows("seed", "bytes", "rate_kbps", **point)
+            each = [(seeds == seed) & ~np.isnan(rates) for seed in grid.seeds]
+            made[tuple(point.values())] = [(sizes[one], rates[one]) for one in each]
         return made
 
     @cached_property
@@ -154,7 +144,48 @@ def _rows(grid: Numbers, axis: str, others: Mapping[str, str]) -> Table | None:
     return Table(pa.concat_tables(parts))
 
 
+#: Null models of several claims: what two are compared does not differ.
+RR_FOR_SIR = instead("scheduler", {"max_sir": "round_robin"})
+TCP_FOR_TFRC = instead("protocol", {"tfrc": "tcp"})
+
+
 def title(**where: Any) -> str:
     """A scenario's name, for reading: `TCP with SIR, 50 mobiles`."""
     said = " with ".join(TITLES[where[name]] for name in ("protocol", "scheduler") if name in where)
     return said + (f", {where['ues']} mobiles" if where.get("ues", 65) != 65 else "")
+
+
+def joined(axis: str, parts: Sequence[Numbers]) -> Numbers:
+    """Grids that differ in one parameter, as one: at the values of the others and the seeds that all of them have."""
+    seeds = min((one.seeds for one in parts), key=len)
+    first = parts[0]
+    axes = {
+        name: tuple(value for value in values if all(one.has(**{name: value}) for one in parts))
+        for name, values in first.axes.items()
+    }
+    axes[axis] = tuple(value for one in parts for value in one.axes[axis])
+    cut = [_cut(one, {name: values for name, values in axes.items() if name != axis}, seeds) for one in parts]
+    place = list(axes).index(axis)
+    values = {name: np.concatenate([one.values[name] for one in cut], axis=place) for name in first.values}
+    tables = [one.rows.to_arrow() for one in cut if one.rows is not None]
+    common = (
+        [name for name in tables[0].column_names if all(name in one.column_names for one in tables)] if tables else []
+    )
+    rows = Table(pa.concat_tables([one.select(common) for one in tables])) if tables else None
+    return Numbers(axes, tuple(seeds), values, rows)
+
+
+def _cut(grid: Numbers, axes: Mapping[str, Sequence[Any]], seeds: Sequence[int]) -> Numbers:
+    """A grid at some values of its parameters, with its first seeds."""
+    kept = {name: axes.get(name, values) for name, values in grid.axes.items()}
+    if kept == dict(grid.axes) and len(seeds) == len(grid.seeds):
+        return grid
+    places = [[grid.axes[name].index(value) for value in values] for name, values in kept.items()]
+    values = {name: column[np.ix_(*places, range(len(seeds)))] for name, column in grid.values.items()}
+    rows = grid.rows
+    if rows is not None:
+        here = np.isin(rows["seed"], seeds)
+        for name, wanted in axes.items():
+            here &= np.isin(rows[name], wanted)
+        rows = Table(rows.to_arrow().filter(pa.array(here)))
+    return replace(grid, axes=kept, seeds=tuple(seeds), values=values, rows=rows)

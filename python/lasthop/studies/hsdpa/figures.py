@@ -9,12 +9,11 @@ from lasthop import plot
 from lasthop.stats import Estimate, estimate
 from lasthop.studies import Picture
 from lasthop.studies.curves import Line, curves
-from lasthop.studies.hsdpa.data import LEVEL, Data, title
-from lasthop.studies.hsdpa.percentiles import lowest
-from lasthop.studies.hsdpa.reductions import RECEIVERS
-from lasthop.studies.hsdpa.scenario import LEAST_KBPS, PROTOCOLS, SCHEDULERS, SIZES
 
-__all__ = ["pictures"]
+from .data import LEVEL, Data, title
+from .measures import RECEIVERS
+from .measures.percentiles import lowest
+from .scenario import LEAST_KBPS, PROTOCOLS, SCHEDULERS, SIZES
 
 #: Sizes in kB, for the horizontal axis.
 KB = [f"{size / 1000:.0f}" for size in SIZES]

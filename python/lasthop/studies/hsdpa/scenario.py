@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
+from functools import cache, partial
 from typing import Any
 
 from lasthop.scenario import Scenario, load
+from lasthop.studies import words
 from lasthop.studies.grid import Point
-
-__all__ = [
-    "DURATION",
-    "LARGE",
-    "LEAST_KBPS",
-    "LOADS",
-    "MEDIUM",
-    "PROTOCOLS",
-    "SCHEDULERS",
-    "SEGMENT",
-    "SIZES",
-    "SMALL",
-    "TEXT",
-    "TITLES",
-    "WARM_UP",
-    "concerns",
-    "scenario",
-    "text",
-]
 
 #: The payload of a segment, and the sizes of the files, in bytes: 2ⁿ − 1 segments of 1450 B for n = 2 to 10 (equation
 #: 3). The paper's equation
@@ -72,10 +53,7 @@ TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-@cache
-def text() -> str:
-    """The scenario file."""
-    return (resources.files(__package__) / "scenario.toml").read_text(encoding="utf-8")
+text = partial(words.scenario, __name__)
 
 
 @cache
@@ -86,7 +64,7 @@ def _base() -> Scenario:
 def scenario(point: Point, *, changes: Mapping[str, Any] | None = None, duration: float = DURATION) -> Scenario:
     """The scenario of a point: `protocol`, `scheduler`, `ues`, and `spurious` if TCP is to detect such timeouts.
 
-    ``changes`` are those of a reading, by name: `tcp.…` and `tfrc.…` are parameters of the transports, where `None`
+    ``changes`` are those of a reading, by name: `tcp.…` and `tfrc.…` are parameters of the transports, where `unset`
     takes one away; `text.…` is for judges only; all else is a place in the scenario.
     """
     changes = changes or {}
@@ -97,7 +75,7 @@ def scenario(point: Point, *, changes: Mapping[str, Any] | None = None, duration
     if "spurious" in point:
         parameters |= {"profile": "rfc", "spurious": point["spurious"]}
     parameters |= {key.partition(".")[2]: value for key, value in changes.items() if _of(key, protocol)}
-    transport = {name: value for name, value in parameters.items() if value is not None}
+    transport = {name: value for name, value in parameters.items() if value != "unset"}
     made["flow.download.transport"] = {protocol: transport}
     return _base().with_(made, duration=f"{duration:g} s")
 

@@ -3,72 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from lasthop.results import Table
-from lasthop.stats import estimate
 from lasthop.studies import records
-from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
-from lasthop.studies.hsdpa.bursts import FIRST, burst
-from lasthop.studies.hsdpa.campaign import BEYOND, DETECTION
-from lasthop.studies.hsdpa.data import LEVEL, MAIN, Data, of_all
-from lasthop.studies.hsdpa.percentiles import lowest
-from lasthop.studies.hsdpa.scenario import SCHEDULERS, SIZES, TITLES
 from lasthop.studies.readings import AS_TAKEN
+from lasthop.studies.records import Named, Row
 
-__all__ = ["tables"]
-
-Named = tuple[str, Table]
+from .data import BEYOND, DETECTION, FIRST, LEVEL, MAIN, Data, of_all
+from .judges.bursts import burst
+from .measures.percentiles import lowest
+from .scenario import SCHEDULERS, SIZES, TITLES
 
 INTERVALS = "Intervals are of 90 %, over runs."
+
+#: A mean with its interval, at the paper's level.
+_said = partial(records.said, level=LEVEL)
 
 
 def tables(measured: Mapping[str, Data], numbers: Mapping[str, Numbers], alone: Collection[str]) -> dict[str, Named]:
     """All tables. The numbers of each run are kept of the readings named in ``alone``."""
     data = measured[AS_TAKEN]
-    made: dict[str, Named] = {}
-    for name, (about, make) in {
-        "table-scenarios": (f"The centre cell in each scenario, and with a third scheduler. {INTERVALS}", _scenarios),
-        "table-losses": (f"Loss of each size of file with TFRC, and lost packets for each congestion event. "
-        f"{INTERVALS}", _losses),
-        "table-first-losses": (
-            f"Packets of a file of 740 950 B sent before its first loss; losses of the two largest sizes in events, "
-            f"and how many "
-            f"times as many events independent losses would make. {INTERVALS}", _first,
-        ),
-        "table-spurious": (
-            f"Timeouts of TCP, how many of them are spurious by ground truth, and what the sender detects. {INTERVALS}",
-            _spurious,
-        ),
-        "table-spikes": (
-            f"Delay spikes, and how likely a packet is dropped while one lasts or within a second after it. "
-            f"{INTERVALS}",
-            _spikes,
-        ),
-    }.items():  # fmt: skip
-        try:
-            made[name] = about, make(data)
-        except NotRun:
-            continue
+    made = records.tables(
+        data,
+        {
+            "table-scenarios": (
+                f"The centre cell in each scenario, and with a third scheduler. {INTERVALS}",
+                _scenarios,
+            ),
+            "table-losses": (
+                f"Loss of each size of file with TFRC, and lost packets for each congestion event. {INTERVALS}",
+                _losses,
+            ),
+            "table-first-losses": (
+                "Packets of a file of 740 950 B sent before its first loss; losses of the two largest sizes in events, "
+                f"and how many times as many events independent losses would make. {INTERVALS}",
+                _first,
+            ),
+            "table-spurious": (
+                "Timeouts of TCP, how many of them are spurious by ground truth, and what the sender detects. "
+                f"{INTERVALS}",
+                _spurious,
+            ),
+            "table-spikes": (
+                "Delay spikes, and how likely a packet is dropped while one lasts or within a second after it. "
+                f"{INTERVALS}",
+                _spikes,
+            ),
+        },
+    )
     made["costs"] = records.costs(numbers)
     made |= records.runs({f"{reading}: {MAIN}": of.main for reading, of in measured.items() if reading in alone})
     rows = data.main.rows
     if rows is not None:
         made["transfers"] = "Every transfer of the centre cell that the verdicts rest on.", rows
     return made
-
-
-def _said(values: Any) -> str:
-    """A mean with its interval, at the paper's level."""
-    return str(estimate(values, LEVEL))
-
-
-def _rows(rows: list[dict[str, Any]]) -> Table:
-    return Table(pa.Table.from_pylist(rows))
 
 
 def _cases(data: Data) -> list[tuple[Data, dict[str, Any]]]:
@@ -84,7 +76,7 @@ def _named(point: Mapping[str, Any]) -> dict[str, Any]:
     return {"protocol": TITLES[point["protocol"]], "scheduler": TITLES[point["scheduler"]], "mobiles": point["ues"]}
 
 
-def _scenarios(data: Data) -> Table:
+def _scenarios(data: Data) -> list[Row]:
     rows = []
     for of, point in _cases(data):
         at = of.main.at
@@ -111,10 +103,10 @@ def _scenarios(data: Data) -> Table:
                 "bytes of the better half (%)": percent("upper_half_share"),
             }
         )
-    return _rows(rows)
+    return rows
 
 
-def _losses(data: Data) -> Table:
+def _losses(data: Data) -> list[Row]:
     rows = []
     for scheduler in SCHEDULERS:
         for ues in data.main.axes["ues"]:
@@ -135,29 +127,27 @@ def _losses(data: Data) -> Table:
                         else "",
                     }
                 )
-    return _rows(rows)
+    return rows
 
 
-def _first(data: Data) -> Table:
+def _first(data: Data) -> list[Row]:
     grid = data.grid(FIRST)
-    return _rows(
-        [
-            {
-                **_named(point),
-                "transfers in a run": _said(grid.at("transfers", **point)),
-                "with losses": _said(grid.at("with_losses", **point)),
-                "packets before the first loss": _said(grid.at("before_first_loss", **point)),
-                "lost packets / event": _said(of_all(*(grid.at(name, **point) for name in ("lost", "events")))),
-                "times as many events if independent": _said(
-                    of_all(*(grid.at(name, **point) for name in ("events_apart", "events")))
-                ),
-            }
-            for point in grid.points()
-        ]
-    )
+    return [
+        {
+            **_named(point),
+            "transfers in a run": _said(grid.at("transfers", **point)),
+            "with losses": _said(grid.at("with_losses", **point)),
+            "packets before the first loss": _said(grid.at("before_first_loss", **point)),
+            "lost packets / event": _said(of_all(*(grid.at(name, **point) for name in ("lost", "events")))),
+            "times as many events if independent": _said(
+                of_all(*(grid.at(name, **point) for name in ("events_apart", "events")))
+            ),
+        }
+        for point in grid.points()
+    ]
 
 
-def _spurious(data: Data) -> Table:
+def _spurious(data: Data) -> list[Row]:
     named = {"none": "rfc", "eifel": "rfc, Eifel", "frto": "rfc, F-RTO"}
     rows = []
     for scheduler in SCHEDULERS:
@@ -182,7 +172,7 @@ def _spurious(data: Data) -> Table:
                     "payload (kbit/s)": _said(grid.at("goodput_kbps", **point)),
                 }
             )
-    return _rows(rows)
+    return rows
 
 
 def likelier(of: Data, point: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -195,7 +185,7 @@ def likelier(of: Data, point: Mapping[str, Any]) -> tuple[Any, Any]:
         return lost / within, (dropped - lost) / (offered - within)
 
 
-def _spikes(data: Data) -> Table:
+def _spikes(data: Data) -> list[Row]:
     rows = []
     for of, point in _cases(data):
         within, otherwise = likelier(of, point)
@@ -211,4 +201,4 @@ def _spikes(data: Data) -> Table:
                 "times as likely": _said(np.where(np.isfinite(ratio), ratio, np.nan)),
             }
         )
-    return _rows(rows)
+    return rows

@@ -1,5 +1,5 @@
 """Study `satellite`: layered multicast and TCP over low-orbit satellites, by the phases of a queue and by RLM."""
 
-from lasthop.studies.satellite.study import STUDY
+from .study import STUDY
 
 __all__ = ["STUDY"]

@@ -1,235 +1,149 @@
-"""The paper's experiments, and those that its text claims the results of, as scenarios.
-
-Each is made of a point and of the setting that the reading at hand begins with.
-"""
+"""Which runs a mode takes: the paper's, what its text claims beyond them, and the readings of what it leaves open."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from lasthop.scenario import Scenario, load
-from lasthop.studies.grid import Point
-from lasthop.studies.satellite import network
-from lasthop.studies.satellite.network import EMPTY_LAYER, LAYERS, QUEUE_PHASE, Setting, line
+from lasthop.results import Result, Table
+from lasthop.scenario import Scenario
+from lasthop.studies.grid import Grid, Numbers, Point
+from lasthop.studies.readings import Reading
 
-__all__ = [
-    "ADAPTATIONS",
-    "ALONE_KBPS",
-    "BEYOND_S",
-    "CONNECTIONS",
-    "ENDING",
-    "FEW",
-    "LEAVES_S",
-    "LOSSES_PCT",
-    "SCENARIOS",
-    "SCENARIO_1",
-    "SESSIONS",
-    "adaptations",
-    "alone",
-    "errors",
-    "held",
-    "misbehaving",
-    "never_blocking",
-    "overflowing",
-    "pair",
-    "rlm",
-    "round_trip",
-    "scenario",
-    "slow",
-    "state",
-    "tree",
-    "uncontrolled",
-    "waiting",
-    "with_rlm",
-]
+from . import data as names
+from . import measures, scenario
+from .data import Data
+from .measures import overflow, waiting
+from .network import Setting
+from .readings import taken
 
-#: When multicast sessions and TCP flows start (§IV-A to C).
-SCENARIOS = {
-    1: ((0.0, 0.0), (0.0, 0.0, 0.0)),
-    2: ((0.0, 0.0), (0.0, 500.0, 1000.0)),
-    3: ((500.0, 1000.0), (0.0, 0.0, 0.0)),
-}
+#: The first seed of every grid.
+SEED = 1
 
-#: Simulated seconds of what the paper claims and does not simulate.
-BEYOND_S = 500.0
+#: What a part depends on: parts of a setting that an answer may change.
+CONTROL, RECEIVERS = (
+    frozenset(("queue", "sessions", "transport", "delay_ms")),
+    frozenset(("rlm", "sessions", "transport", "delay_ms")),
+)
+NOTHING: frozenset[str] = frozenset()
 
-#: Packets lost on the up-link after they were sent, in per cent.
-LOSSES_PCT = (0.0, 0.1, 1.0, 3.0)
-
-#: The hop of a geostationary satellite, one way; and how long routers go on with a layer that was left.
-GEO_MS, LEAVES_S = 250.0, (0.0, 2.0, 9.0)
-
-#: Up-links of sessions without TCP, in kbit/s: one holds all thirty layers, one 24.
-ALONE_KBPS = (1500, 1200)
-
-#: What brings the base round-trip time, about 80 to 100 ms, to 200 ms, one way.
-LONGER_MS = 55.0
-
-#: A small window of receivers, in packets.
-HELD_BACK = 4
-
-#: Connections of the pair of hosts.
-CONNECTIONS = 20
-
-#: The three adaptations (§II-B.6), as switched off.
-ADAPTATIONS: dict[str, dict[str, Any]] = {
-    "none": {},
-    "slowing down": {"slow_down": 1.0},
-    "backing off": {"back_off": 1.0},
-    "blocking late": {"block": 0.0},
-    "all": {"slow_down": 1.0, "back_off": 1.0, "block": 0.0},
-}
-
-#: Where they are looked at.
-SCENARIO_1, ENDING = "scenario 1", "the run in which TCP ends"
-
-#: A first threshold with which five packets still are phase 1.
-FEW = 0.1
-
-#: What TCP sends there: about 500 s at a fifth of 1.2 Mbit/s.
-ENDS_BYTES = 15_000_000
-
-#: Multicast sessions, and as many TCP flows, where state and operations are counted.
-SESSIONS = (1, 10, 100, 1000)
-
-#: A queue that is looked at and never acted on: multicast would have to have a million times TCP's rate, and TCP counts
-#: as there for the whole run.
-UNCONTROLLED = {"block": 1e6, "rate_window": "1500 s"}
+#: Of which readings a part is asked: of all, of those that answer one question otherwise, of the default one.
+ALL, SINGLES, DEFAULT = range(3)
 
 
-def with_rlm(taken: Setting) -> Setting:
-    """The same with RLM in the place of queue-phase control."""
-    return taken.but(scheme="RLM")
+@dataclass(frozen=True)
+class Plan:
+    """How much of the campaign is run."""
+
+    #: Seeds of the default reading, and of others: the first of the same.
+    seeds: int
+    seeds_others: int
+    #: What is asked of readings that answer one question otherwise.
+    singles: int
+    #: The values of the experiments.
+    losses_pct: Sequence[float] = scenario.LOSSES_PCT
+    leaves_s: Sequence[float] = scenario.LEAVES_S
+    sessions: Sequence[int] = scenario.SESSIONS
 
 
-def scenario(point: Point, taken: Setting) -> Scenario:
-    """One of the three scenarios."""
-    multicast, tcp = SCENARIOS[point["scenario"]]
-    return line(taken.but(multicast=multicast, tcp=tcp))
+def plan(mode: str) -> Plan:
+    """The plan of a mode."""
+    if mode == "full":
+        return Plan(seeds=16, seeds_others=8, singles=SINGLES)
+    return Plan(
+        seeds=3, seeds_others=2, singles=ALL, losses_pct=(0.0, 3.0), leaves_s=(0.0, 9.0),
+        sessions=(1, 10, 100),
+    )  # fmt: skip
 
 
-def uncontrolled(point: Point, taken: Setting) -> Scenario:
-    """The same with sessions of all layers, whatever the queue."""
-    return scenario(point, taken.but(queue=UNCONTROLLED))
+@dataclass(frozen=True)
+class Part:
+    """A grid that is run in several readings."""
+
+    name: str
+    axes: Mapping[str, Sequence[Any]]
+    scenario: Callable[[Point, Setting], Scenario]
+    #: What it depends on. Readings that differ in nothing of it have its runs in common.
+    on: frozenset[str]
+    #: Which readings it is asked of.
+    asked: int
+    #: What differs from the reading's setting.
+    but: Mapping[str, Any]
+    reduce: Callable[[Result], Mapping[str, float]] = measures.line
+    #: Rows that are kept in the default reading.
+    rows: Callable[[Result], Table] | None = None
 
 
-def rlm(point: Point, taken: Setting) -> Scenario:
-    """Scenario 1 with RLM."""
-    del point
-    return line(with_rlm(taken))
+def parts(plan: Plan) -> list[Part]:
+    """All parts."""
+    beyond = {"duration_s": scenario.BEYOND_S}
+    rlm = {**beyond, "scheme": "RLM"}
+    three = {"scenario": tuple(scenario.BEGINNINGS)}
+    losses = {"loss_pct": plan.losses_pct}
+    slow = {"delay_ms": (0.0, scenario.GEO_MS), "leave_s": plan.leaves_s}
+    second = {"second": ("behaves", "misbehaves")}
+    counted = {"sessions": ("connections", "addresses")}
+    without = {"where": (scenario.SCENARIO_1,), "without": tuple(scenario.ADAPTATIONS)}
+    ending = {"where": (scenario.ENDING,), "without": tuple(scenario.ADAPTATIONS)}
+    alone = {"rate_kbps": scenario.ALONE_KBPS, "first_threshold": (0.0, scenario.FEW)}
+    longer = {"delay_ms": (scenario.LONGER_MS,)}
+    over_time = measures.over_time
+    return [
+        Part(names.SCENARIOS, three, scenario.scenario, CONTROL, ALL, {}, rows=over_time),
+        Part(names.RLM, {"scenario": (1,)}, scenario.rlm, RECEIVERS, ALL, {}, rows=over_time),
+        Part(names.PAIR, counted, scenario.pair, CONTROL, SINGLES, beyond),
+        Part(names.ADAPTATIONS, without, scenario.adaptations, CONTROL, SINGLES, beyond),
+        Part(names.OVERFLOW, {"scenario": (1,)}, scenario.overflowing, CONTROL, SINGLES, {}, overflow.stays),
+        Part(names.WAITING, {"sessions": (2,)}, scenario.waiting, CONTROL, SINGLES, {}, waiting.waits),
+        Part(names.TREE, {"misbehaves": (False, True)}, scenario.tree, CONTROL, SINGLES, beyond, measures.branches),
+        Part(names.ERRORS, losses, scenario.errors, CONTROL, DEFAULT, beyond),
+        Part(names.RLM_ERRORS, losses, scenario.errors, RECEIVERS, DEFAULT, rlm),
+        Part(names.SLOW, slow, scenario.slow, CONTROL, DEFAULT, beyond),
+        Part(names.RLM_SLOW, slow, scenario.slow, RECEIVERS, DEFAULT, rlm),
+        Part(names.MISBEHAVING, second, scenario.misbehaving, CONTROL, DEFAULT, beyond),
+        Part(names.RLM_MISBEHAVING, second, scenario.misbehaving, RECEIVERS, DEFAULT, rlm),
+        Part(names.HELD, {"window": (scenario.HELD_BACK,)}, scenario.held, CONTROL, DEFAULT, beyond),
+        Part(names.UNCONTROLLED, three, scenario.uncontrolled, NOTHING, DEFAULT, {}),
+        Part(names.FULL_OVERFLOW, {"scenario": (1,)}, scenario.never_blocking, NOTHING, DEFAULT, {}, overflow.stays),
+        Part(names.ROUND_TRIP, longer, scenario.round_trip, NOTHING, DEFAULT, {}),
+        Part(names.ENDING, ending, scenario.adaptations, NOTHING, DEFAULT, {}),
+        Part(names.ALONE, alone, scenario.alone, NOTHING, DEFAULT, {}),
+        Part(names.STATE, {"sessions": plan.sessions}, scenario.state, NOTHING, DEFAULT, {}, measures.counters),
+    ]
 
 
-def round_trip(point: Point, taken: Setting) -> Scenario:
-    """Scenario 1 with a longer wire, so that the base round-trip time is about 200 ms."""
-    return line(taken.but(delay_ms=point["delay_ms"]))
+def source(reading: Reading, part: Part) -> Reading:
+    """The reading of which a part's runs are: the same with the default answers of what the part does not depend on."""
+    return reading.only(lambda _, answer: bool({name.partition(".")[0] for name in answer.changes} & part.on))
 
 
-def errors(point: Point, taken: Setting) -> Scenario:
-    """Scenario 1, with packets lost behind the controlled queue."""
-    share = point["loss_pct"] / 100
-    up = {"up": {"loss": {"bernoulli": {"p": share}}}} if share else {}
-    return line(taken.but(sky=up))
+def grids(reading: Reading, plan: Plan) -> dict[str, Grid]:
+    """The grids of a reading by their own names: the parts that are asked of it, by how many answers matter to them."""
+    asked, made = (DEFAULT, plan.singles, ALL), {}
+    for part in parts(plan):
+        of = source(reading, part)
+        if part.asked <= asked[len(of.chosen)]:
+            seeds = range(SEED, SEED + _seeds(part, of, plan))
+            rows = None if of.chosen else part.rows
+            scenarios = partial(_scenario, part, taken(of).but(**part.but))
+            made[part.name] = Grid(f"{of.name}: {part.name}", part.axes, seeds, scenarios, part.reduce, rows)
+    return made
 
 
-def slow(point: Point, taken: Setting) -> Scenario:
-    """Scenario 1 over a longer way, with routers that are slow to leave."""
-    return line(taken.but(delay_ms=taken.delay_ms + point["delay_ms"], leave_s=point["leave_s"]))
+def _seeds(part: Part, of: Reading, plan: Plan) -> int:
+    if part.name == names.STATE:
+        # No chance is in it.
+        return 1
+    return plan.seeds_others if of.chosen else plan.seeds
 
 
-def misbehaving(point: Point, taken: Setting) -> Scenario:
-    """Scenario 1 with a second receiver of session 1, which takes all layers, or behaves."""
-    most = LAYERS if taken.scheme == "queue phase" else len(network.RLM_KBPS)
-    return line(taken.but(second=most if point["second"] == "misbehaves" else 0))
+def _scenario(part: Part, setting: Setting, point: Point) -> Scenario:
+    return part.scenario(point, setting)
 
 
-def held(point: Point, taken: Setting) -> Scenario:
-    """Scenario 1 with TCP flows that may have a few packets under way."""
-    return line(taken.but(transport={"window": point["window"]}))
-
-
-def pair(point: Point, taken: Setting) -> Scenario:
-    """Two multicast sessions and a pair of hosts with many connections; what counts as a session varies."""
-    tcp = (0.0,) * CONNECTIONS
-    return line(taken.but(tcp=tcp, one_pair=True, queue={"sessions": point["sessions"]}))
-
-
-def alone(point: Point, taken: Setting) -> Scenario:
-    """Two multicast sessions without TCP, over an up-link of some kbit/s."""
-    queue = {"first_threshold": point["first_threshold"]}
-    return line(taken.but(tcp=(), queue=queue, sky={"up": {"rate": f"{point['rate_kbps']} kbit/s"}}))
-
-
-def adaptations(point: Point, taken: Setting) -> Scenario:
-    """Scenario 1 without some of the adaptations; or with TCP flows that end, so that multicast has to rise.
-
-    Over an up-link for 24 of the 30 layers, so that it rises too far in the end.
-    """
-    without = taken.but(queue=ADAPTATIONS[point["without"]])
-    if point["where"] == SCENARIO_1:
-        return line(without)
-    return line(without.but(tcp_bytes=ENDS_BYTES, sky={"up": {"rate": f"{ALONE_KBPS[-1]} kbit/s"}}))
-
-
-def waiting(point: Point, taken: Setting) -> Scenario:
-    """Sessions that start while TCP fills the queue, with every packet recorded."""
-    del point
-    record = {"packets": True, "variables": True}
-    return line(taken.but(multicast=(60.0, 120.0), record=record, duration_s=300.0))
-
-
-def overflowing(point: Point, taken: Setting) -> Scenario:
-    """Scenario 1, looked at as often as the scheme looks, with every packet recorded."""
-    del point
-    record = {"packets": True, "series": "20 ms", "state": False}
-    return line(taken.but(record=record, duration_s=250.0))
-
-
-def never_blocking(point: Point, taken: Setting) -> Scenario:
-    """The same with sessions of all layers, whatever the queue."""
-    return overflowing(point, taken.but(queue=UNCONTROLLED))
-
-
-def tree(point: Point, taken: Setting) -> Scenario:
-    """Twelve receivers of each session behind three bottlenecks."""
-    return network.tree(taken, misbehaves=point["misbehaves"])
-
-
-def state(point: Point, taken: Setting) -> Scenario:
-    """Many multicast sessions and as many TCP flows over one controlled wire, between two routers."""
-    del taken
-    count = point["sessions"]
-    fast = {"rate": "10 Gbit/s", "delay": "5 ms", "queue": {"droptail": {"limit": f"{100 * count} packets"}}}
-    return load(
-        {
-            "duration": "20 s",
-            "record": {"state": True},
-            "link": [
-                {"name": "access", "between": ["sources", "a"], **fast},
-                {
-                    "name": "bottleneck",
-                    "between": ["a", "b"],
-                    "rate": f"{600 * count} kbit/s",
-                    "delay": "20 ms",
-                    "queue": {"queue_phase": {**QUEUE_PHASE, "limit": f"{50 * count} packets"}},
-                    "reverse": {"queue": "droptail"},
-                },
-                {"name": "sink", "between": ["b", "sinks"], **fast},
-            ],
-            "group": [{"name": f"session{n}", "members": ["sinks"]} for n in range(count)],
-            "flow": [
-                *(
-                    {
-                        "name": f"multicast {n}",
-                        "from": "sources",
-                        "to": f"session{n}",
-                        "transport": {"layered": EMPTY_LAYER},
-                    }
-                    for n in range(count)
-                ),
-                *(
-                    {"name": f"TCP {n}", "from": "sources", "to": "sinks", "transport": {"tcp": {"segment": "960 B"}}}
-                    for n in range(count)
-                ),
-            ],
-        }
-    )
+def data(reading: Reading, made: Mapping[str, Numbers], plan: Plan) -> Data:
+    """What claims are judged on; of runs that it shares with the default reading, the first seeds."""
+    seeds = plan.seeds_others if reading.chosen else plan.seeds
+    return Data(reading.name, {name: numbers.first(seeds) for name, numbers in made.items()})

@@ -5,30 +5,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
+from functools import partial
 from typing import Any, Self
 
 from lasthop.scenario import Scenario, load
-
-__all__ = [
-    "CAPACITY_KBPS",
-    "CONTROLLED",
-    "DURATION_S",
-    "EMPTY_LAYER",
-    "LAYERS",
-    "LAYER_KBPS",
-    "MULTICAST",
-    "PACKET",
-    "QUEUE_PHASE",
-    "RLM_KBPS",
-    "TCP",
-    "Setting",
-    "Tree",
-    "line",
-    "text",
-    "tree",
-]
+from lasthop.studies import words
 
 #: Simulated seconds of a run.
 DURATION_S = 1500.0
@@ -66,10 +47,8 @@ QUEUE_PHASE = {"rate_window": "2 s", "hold": "observe"}
 GREEDY = {"fixed": {"layers": LAYERS}}
 
 
-@cache
-def text() -> str:
-    """The scenario file: scenario 1."""
-    return (resources.files(__package__) / "scenario.toml").read_text(encoding="utf-8")
+#: The scenario file: scenario 1.
+text = partial(words.scenario, __name__)
 
 
 @dataclass(frozen=True)

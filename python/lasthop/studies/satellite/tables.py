@@ -2,93 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from lasthop.results import Table
-from lasthop.stats import estimate, number
+from lasthop.stats import number
 from lasthop.studies import records
 from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
-from lasthop.studies.satellite import data as grids
-from lasthop.studies.satellite import experiments
-from lasthop.studies.satellite.data import Data
-from lasthop.studies.satellite.network import LAYER_KBPS, MULTICAST, TCP, Setting, Tree
-from lasthop.studies.satellite.reductions import STAGES
-from lasthop.studies.satellite.scenarios import PRINTED, ideal, present
+from lasthop.studies.records import Named, Row, said
 
-__all__ = ["tables"]
-
-Named = tuple[str, Table]
-Row = dict[str, Any]
-
-#: The scheme's parameters (Table I), and their names here.
-PARAMETERS = (
-    ("F_QuThresh1", "factor of the first threshold of the queue", "first_threshold", "0.0"),
-    ("F_QuThresh2", "factor of the second threshold", "second_threshold", "0.8"),
-    ("F_SlowDown", "growth of the observation time with each release", "slow_down", "1.5"),
-    ("F_BackOff", "its growth when a layer is blocked right after a release", "back_off", "4.0"),
-    ("R_Block", "how much more than TCP multicast may have before a layer is blocked", "block", "0.2"),
-    ("I_ChekQu", "time between looks at the queue", "check", "0.02 s"),
-    ("T_observe", "first observation time", "observe", "1.0 s"),
-)
+from . import data as grids
+from . import scenario as scenarios
+from .data import Data
+from .judges.scenarios import ideal, present
+from .measures import STAGES
+from .network import LAYER_KBPS, MULTICAST, TCP, Setting, Tree
+from .paper import PRINTED, TABLE_1
 
 
 def tables(data: Data, numbers: Mapping[str, Numbers]) -> dict[str, Named]:
     """All tables."""
-    made: dict[str, Named] = {}
-    makers: dict[str, tuple[str, Callable[[Data], list[Row]]]] = {
-        "table-1": ("Table I: the scheme's parameters, the paper's and the run's.", _parameters),
-        "table-shares": (
-            "Rates of sessions in kB/s on the wire, from 100 s after each change: the paper's, the ideal interval if "
-            "multicast has 1 to 1.2 times what TCP has, and ours with 95 % intervals.",
-            _shares,
-        ),
-        "table-control": ("What the controller did: scenarios, a longer way, and without adaptations.", _control),
-        "table-rlm": ("RLM against queue-phase control in scenario 1, from 100 s on.", _rlm),
-        "table-robust": (
-            "What the text claims beyond the scenarios: layers that pass the bottleneck, of a session on average, "
-            "rates in kB/s, and what is wasted before the gateway.",
-            _robust,
-        ),
-        "table-tree": ("Layers in the tree, with and without a receiver that takes all layers.", _tree),
-        "table-state": ("State and work at the controlled link; other places have none.", _state),
-    }
-    for name, (about, make) in makers.items():
-        try:
-            made[name] = about, Table(pa.Table.from_pylist(make(data)))
-        except NotRun:
-            continue
-    made["costs"] = records.costs(numbers)
-    made |= records.runs(numbers)
-    return made
-
-
-def _said(values: Any, places: int | None = None) -> str:
-    one = estimate(values)
-    return number(one.mean, places) if places is not None else str(one)
+    made = records.tables(
+        data,
+        {
+            "table-1": ("Table I: the scheme's parameters, the paper's and the run's.", _parameters),
+            "table-shares": (
+                "Rates of sessions in kB/s on the wire, from 100 s after each change: the paper's, the ideal interval "
+                "if multicast has 1 to 1.2 times what TCP has, and ours with 95 % intervals.",
+                _shares,
+            ),
+            "table-control": ("What the controller did: scenarios, a longer way, and without adaptations.", _control),
+            "table-rlm": ("RLM against queue-phase control in scenario 1, from 100 s on.", _rlm),
+            "table-robust": (
+                "What the text claims beyond the scenarios: layers that pass the bottleneck, of a session on average, "
+                "rates in kB/s, and what is wasted before the gateway.",
+                _robust,
+            ),
+            "table-tree": ("Layers in the tree, with and without a receiver that takes all layers.", _tree),
+            "table-state": ("State and work at the controlled link; other places have none.", _state),
+        },
+    )
+    return {**made, "costs": records.costs(numbers), **records.runs(numbers)}
 
 
 def _parameters(_data: Data) -> list[Row]:
-    queue = experiments.state({"sessions": 1}, Setting()).to_dict()["link"][1]["queue"]["queue_phase"]
+    queue = scenarios.state({"sessions": 1}, Setting()).to_dict()["link"][1]["queue"]["queue_phase"]
     return [
         {"paper": paper, "meaning": meaning, "here": here, "paper's value": value, "run": str(queue[here])}
-        for paper, meaning, here, value in PARAMETERS
+        for paper, meaning, here, value in TABLE_1
     ]
 
 
 def _shares(data: Data) -> list[Row]:
     rows = []
-    for scenario in experiments.SCENARIOS:
+    for scenario in scenarios.BEGINNINGS:
         for stage, (begin, end) in enumerate(STAGES):
             flows = present(scenario, stage)
             bands = ideal(scenario, stage)
 
             def of(quantity: str, scenario: int = scenario, stage: int = stage) -> str:
-                return _said(data.at(grids.SCENARIOS, f"{quantity}_{stage}", scenario=scenario))
+                return said(data.at(grids.SCENARIOS, f"{quantity}_{stage}", scenario=scenario))
 
             row: Row = {
                 "scenario": scenario,
@@ -113,7 +88,7 @@ def _shares(data: Data) -> list[Row]:
 
 def _control(data: Data) -> list[Row]:
     cases: list[tuple[str, str, dict[str, Any]]] = [
-        *((f"scenario {n}", grids.SCENARIOS, {"scenario": n}) for n in experiments.SCENARIOS),
+        *((f"scenario {n}", grids.SCENARIOS, {"scenario": n}) for n in scenarios.BEGINNINGS),
         ("scenario 1, round-trip time 200 ms", grids.ROUND_TRIP, {}),
         *(
             (
@@ -121,13 +96,13 @@ def _control(data: Data) -> list[Row]:
                 grids.ALONE,
                 {"rate_kbps": rate, "first_threshold": few},
             )
-            for rate in experiments.ALONE_KBPS
-            for few in (0.0, experiments.FEW)
+            for rate in scenarios.ALONE_KBPS
+            for few in (0.0, scenarios.FEW)
         ),
         *(
             (f"{place} without {name}" if name != "none" else place, grid, {"without": name})
-            for place, grid in ((experiments.SCENARIO_1, grids.ADAPTATIONS), (experiments.ENDING, grids.ENDING))
-            for name in experiments.ADAPTATIONS
+            for place, grid in ((scenarios.SCENARIO_1, grids.ADAPTATIONS), (scenarios.ENDING, grids.ENDING))
+            for name in scenarios.ADAPTATIONS
         ),
     ]
     rows = []
@@ -142,7 +117,7 @@ def _control(data: Data) -> list[Row]:
             grid: str = grid,
             where: dict[str, Any] = where,
         ) -> str:
-            return _said(scale * data.at(grid, quantity, **where), places)
+            return said(scale * data.at(grid, quantity, **where), places)
 
         rows.append(
             {
@@ -190,7 +165,7 @@ def _rlm(data: Data) -> list[Row]:
         {
             "scheme": title,
             **{
-                name: _said((100 if name.endswith("(%)") else 1) * data.at(grid, quantity, **where))
+                name: said((100 if name.endswith("(%)") else 1) * data.at(grid, quantity, **where))
                 for name, quantity in quantities
             },
         }
@@ -211,7 +186,7 @@ def _robust(data: Data) -> list[Row]:
 
         def of(quantity: str, grid: str = grid, where: dict[str, Any] = where) -> str:
             try:
-                return _said(data.at(grid, quantity, **where))
+                return said(data.at(grid, quantity, **where))
             except NotRun:
                 return "–"
 
@@ -236,7 +211,7 @@ def _robust(data: Data) -> list[Row]:
             ("from a release to its first packet at the gateway (ms)", "release_ms_at_gateway"),
             ("from a join, at the gateway (ms)", "join_ms_at_gateway"),
         ):
-            rows.append({"experiment": grids.WAITING, "run": f"{name}: {_said(data.at(grids.WAITING, quantity))}"})
+            rows.append({"experiment": grids.WAITING, "run": f"{name}: {said(data.at(grids.WAITING, quantity))}"})
     return [{key: row.get(key, "–") for key in rows[0]} for row in rows]
 
 
@@ -264,14 +239,14 @@ def _tree(data: Data) -> list[Row]:
                     "bottleneck": f"{branch.name}, {branch.rate_kbps:g} kbit/s, {branch.tcp} TCP",
                     "session": session,
                     "fair share": number(branch.rate_kbps / (Tree.SESSIONS + branch.tcp) / LAYER_KBPS, 1),
-                    "layers, all behave": _said(np.mean([of(one, misbehaves=False) for one in others], axis=0)),
-                    "layers, one misbehaves": _said(np.mean([of(one, misbehaves=True) for one in others], axis=0)),
-                    "of the one": _said(of(Tree.MISBEHAVES, misbehaves=True)) if Tree.MISBEHAVES in branch.members
+                    "layers, all behave": said(np.mean([of(one, misbehaves=False) for one in others], axis=0)),
+                    "layers, one misbehaves": said(np.mean([of(one, misbehaves=True) for one in others], axis=0)),
+                    "of the one": said(of(Tree.MISBEHAVES, misbehaves=True)) if Tree.MISBEHAVES in branch.members
                     and session == 1 else "–",
-                    "receivers differ (% of the time)": _said(
+                    "receivers differ (% of the time)": said(
                         100 * data.at(grids.TREE, f"apart {session} {branch.name}", misbehaves=True)
                     ),
-                    "longest (s)": _said(
+                    "longest (s)": said(
                         data.at(grids.TREE, f"longest_apart_s {session} {branch.name}", misbehaves=True)
                     ),
                 }

@@ -1,5 +1,5 @@
 """Study `umts-multicast`: TFMCC and PGMCC over MBMS, and a bit that tells losses of the radio from congestion."""
 
-from lasthop.studies.umts_multicast.study import STUDY
+from .study import STUDY
 
 __all__ = ["STUDY"]

@@ -13,31 +13,10 @@ from lasthop.stats import Estimate, estimate, number
 from lasthop.studies.claims import NotRun
 from lasthop.studies.conditions import Judgement
 from lasthop.studies.grid import Grids, Numbers
-from lasthop.studies.umts_multicast.experiments import TCP_FLOWS
-from lasthop.studies.umts_multicast.taken import AS_STATED, Taken
+from .scenario import TCP_FLOWS
+from .taken import AS_STATED, Taken
+from lasthop.studies.grid import Array
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
-
-__all__ = [
-    "EXPULSION",
-    "FAIRNESS",
-    "FREE",
-    "GN",
-    "INDICATION",
-    "PERMANENT",
-    "REPORTS",
-    "SCALING",
-    "SECONDS",
-    "SEVERAL",
-    "STEPS",
-    "TCP_ALONE",
-    "TEMPORARY",
-    "Data",
-    "asking",
-    "instead",
-    "over",
-    "up_to_one",
-]
 
 #: The grids.
 FAIRNESS, GN, STEPS, TEMPORARY, TCP_ALONE = (

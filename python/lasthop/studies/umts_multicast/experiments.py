@@ -1,260 +1,304 @@
-"""The paper's experiments as scenarios, and what the bit tells and costs.
-
-Fairness (§5.1), responsiveness (§5.2), temporary and permanent degradation (§5.3, §5.4).
-The terminal of the paper, UE_x, is number 0, behind Node B 0, RNC 0 and SGSN 0.
-"""
+"""Which runs a mode takes: the paper's experiments in each reading of what it leaves open, and what goes beyond it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from lasthop.scenario import Scenario, load
-from lasthop.studies.grid import Point
-from lasthop.studies.umts_multicast.network import ELSEWHERE, GROUP, NODE_BS, PER_RNC, UES, Flow, Setting, rnc, text
-from lasthop.studies.umts_multicast.taken import ALONE, AS_STATED, Taken, losing
-
-__all__ = [
-    "CHANGES",
-    "DEGRADED",
-    "FAIRNESS_S",
-    "FROM_S",
-    "PERMANENT_S",
-    "SHARE",
-    "SIZES",
-    "STEPS_S",
-    "TCP_FLOWS",
-    "example",
-    "fairness",
-    "indication",
-    "permanent",
-    "reports",
-    "responsiveness",
-    "temporary",
-]
-
-#: Simulated seconds of §5.1, and from when on means are taken.
-FAIRNESS_S, FROM_S = 200.0, 50.0
-
-#: §5.2: when each of the three stages ends.
-STEPS_S = (50.0, 100.0, 150.0)
-
-#: §5.2: the loss rates of the stages, and the delays that are added to the Iu, in ms.
-CHANGES: Mapping[str, Sequence[float]] = {"loss": (0.01, 0.05, 0.025), "delay": (0.0, 50.0, 100.0)}
-
-#: §5.3: the sizes of Table II, and the highest share of packets that the radio loses.
-SIZES = (1, 3, 6, 10, 15, 20, 30, 50, 70, 100)
-HIGHEST = 0.05
-
-#: TCP flows that the schemes are compared with, one to each of the first members.
-TCP_FLOWS = 10
-
-#: §5.4: from when to when a terminal loses packets, and which share of them.
-PERMANENT_S = (50.0, 150.0)
-SHARE = 0.2
-
-#: The degraded terminals of the variant with several.
-DEGRADED = (0, 1, 2)
-
-#: §6, expulsion: how long a run lasts, and how long a spell that passes.
-EXPULSION_S, SPELL_S = 260.0, 20.0
-
-#: The rate of the source where it is counted what the bit tells.
-TOLD_KBPS = 240.0
-
-#: Values that are sampled beside the usual ones.
-QUANTITIES = (
-    "clr",
-    "acker",
-    "clr_changes",
-    "acker_changes",
-    "window_cuts",
-    "rejected_packets",
-    "timeouts",
-    "expelled",
-    "expulsions",
+from lasthop.scenario import Scenario
+from lasthop.studies.grid import Grid, Numbers, Point
+from lasthop.studies.readings import AS_TAKEN, Reading, as_taken, singles
+from . import scenario
+from . import measures
+from .judges import loss_classification
+from .judges.cost import GROUPS
+from .data import (
+    EXPULSION,
+    FAIRNESS,
+    FREE,
+    GN,
+    INDICATION,
+    PERMANENT,
+    REPORTS,
+    SCALING,
+    SECONDS,
+    SEVERAL,
+    STEPS,
+    TCP_ALONE,
+    TEMPORARY,
+    Data,
 )
+from .scenario import DEGRADED, SIZES, TCP_FLOWS
+from .judges.fairness import MIXED, PAIRS, UNCONTROLLED
+from .readings import FAIR, MANY_WORSE, MULTICAST, QUESTIONS, STEP, TCP, UNICAST, WORSE, part, touched
+from .taken import ALONE, AS_STATED, Taken
+from .judges.temporary import LEGACY, MODIFIED, SHOWN
+
+if TYPE_CHECKING:
+    from lasthop.studies.bench import Bench
 
 
-@cache
-def _loaded(written: str) -> Scenario:
-    return load(written)
+#: The first seed of every grid, and that of the Gn, whose runs are to be others than those of the Iu.
+SEED, GN_SEED = 1, 1001
 
 
-def _scenario(taken: Taken, *, series: str, state: bool = True, **setting: Any) -> Scenario:
-    """A setting by what is taken."""
-    radio = {**taken.radio, **setting.pop("radio", {})}
-    record = {"state": state, "series": series, "quantities": list(QUANTITIES), **setting.pop("record", {})}
-    given = {
-        "indication": taken.indication,
-        "requests": taken.requests,
-        "tcp": taken.tcp,
-        "c": taken.c,
-        "cut_again": taken.cut_again,
-        "background": taken.background,
-        "cell": taken.cell,
-        "cbr_kbps": float(taken.rate_kbps),
-        **setting,
-    }
-    return _loaded(text(Setting(radio={} if taken.rlc else radio, record=record, **given)))
+@dataclass(frozen=True)
+class Amount:
+    """How much of the experiments is run in a reading."""
+
+    #: Seeds of §5.1, of §5.2, of §5.3 and of §5.4.
+    fair: int
+    steps: int
+    temporary: int
+    permanent: int
+    #: Sizes of §5.3.
+    sizes: Sequence[int]
+
+    def __str__(self) -> str:
+        """The seeds."""
+        return f"{self.fair} of §5.1, {self.steps} of §5.2, {self.temporary} of §5.3, {self.permanent} of §5.4"
 
 
-def _group(first: int) -> list[int]:
-    """UE_x and one terminal of each of nine RNCs below SGSNs 1 and 2."""
-    return [0, *(ELSEWHERE + PER_RNC * n + first for n in range(GROUP - 1))]
+@dataclass(frozen=True)
+class Plan:
+    """How much of the campaign is run."""
+
+    default: Amount
+    #: Where one question is answered otherwise, and where two are.
+    single: Amount
+    crossed: Amount
+    #: Simulated seconds, and seeds, of the runs in which every packet is recorded.
+    told_s: float
+    seeds_told: int
+    #: Seeds of groups with equal losses.
+    seeds_reports: int
+    #: Whether §5.1 too is run with all of Table I, and whether to see what that changes in §5.4.
+    crowded: bool = True
+
+    def amount(self, reading: Reading) -> Amount:
+        """How much is run in a reading."""
+        return (self.default, self.single, self.crossed)[min(2, len(reading.chosen))]
 
 
-def fairness(point: Point, *, taken: Taken = AS_STATED) -> Scenario:
-    """§5.1: `flows` of several schemes to UE_x, through the bottleneck `where`: `iu`, `gn`, `bearer` or `none`."""
-    where, schemes = point["where"], point["flows"].split("+")
-
-    # On a bearer for all its flows only UE_x listens, so that a flow's goodput is what came over this bearer. Behind
-    # the Gn a terminal of the next RNC listens too, so that what comes over it divides there.
-    def members(n: int) -> list[int]:
-        return [0] if where == "bearer" else [*_group(n), *([PER_RNC] if where == "gn" else [])]
-
-    flows = [
-        Flow(scheme, [0] if scheme == "tcp" else members(n), start_s=float(n), name=f"observed{n}")
-        for n, scheme in enumerate(schemes)
-    ]
-    narrow = {"rate": "600 kbit/s", "queue": {"droptail": {"limit": "30 packets"}}}
-    links = {"iu": {"iu0": narrow}, "gn": {"gn0": narrow}}.get(where, {})
-    radio = {"bearers": "terminal"} if where == "bearer" else {}
-    return _scenario(taken, series="1 s", observed=flows, duration_s=FAIRNESS_S, links=links, radio=radio, state=False)
-
-
-def responsiveness(point: Point, *, taken: Taken = AS_STATED) -> Scenario:
-    """§5.2: a flow of TFMCC, PGMCC and TCP each to UE_x, while the Iu changes its `step`: `loss` or `delay`."""
-    flows = [
-        Flow("mod_tfmcc", _group(0), name="observed0"),
-        Flow("mod_pgmcc", _group(1), name="observed1"),
-        Flow("tcp", [0], name="observed2"),
-    ]
-    begins = (0.0, *STEPS_S[:-1])
-    losses = CHANGES["loss"] if point["step"] == "loss" else (CHANGES["loss"][0],) * len(begins)
-    steps = [[f"{at:g} s", p] for at, p in zip(begins, losses, strict=True)]
-    iu = {"rate": "10 Mbit/s", "loss": {"schedule": {"steps": steps}}}
-    changes = [
-        {"at": f"{at:g} s", "link": "iu0", "delay": f"{0.4 + more:g} ms"}
-        for at, more in zip(begins, CHANGES["delay"], strict=True)
-        if point["step"] == "delay" and more
-    ]
-    return _scenario(
-        taken,
-        series="1 s" if taken.background else "100 ms",
-        observed=flows,
-        duration_s=STEPS_S[-1],
-        links={"iu0": iu},
-        changes=changes,
-        radio={"rate": "2 Mbit/s"},
-        state=False,
+def plan(mode: str) -> Plan:
+    """The plan of a mode."""
+    if mode == "full":
+        return Plan(
+            default=Amount(20, 100, 30, 20, SIZES),
+            single=Amount(12, 30, 16, 20, (1, 10, 100)),
+            crossed=Amount(8, 12, 8, 8, (1, 10, 100)),
+            told_s=600.0,
+            seeds_told=5,
+            seeds_reports=20,
+        )
+    few = Amount(2, 3, 2, 3, (1, 10, 100))
+    return Plan(
+        default=Amount(6, 10, 4, 6, (1, 10, 100)),
+        single=few,
+        crossed=few,
+        told_s=300.0,
+        seeds_told=3,
+        seeds_reports=3,
+        crowded=False,
     )
 
 
-def temporary(point: Point, *, taken: Taken = AS_STATED, series: str = "20 s") -> Scenario:
-    """§5.3: a `scheme` alone to a group of `ues`, each of which loses a share of packets that is drawn anew every 5
-    s."""
-    scheme, ues = point["scheme"], point["ues"]
-    if scheme == "tcp":
-        flows = [Flow("tcp", [ue], name=f"observed{ue}") for ue in range(min(ues, TCP_FLOWS))]
-    else:
-        flows = [Flow(scheme, range(ues), name="observed0")]
-    drawn = {
-        "high": losing(HIGHEST, taken),
-        "period": "5 s",
-        "from": f"{taken.begins_s:g} s",
-        "until": f"{taken.until_s:g} s",
-        "attempts": taken.residual_attempts,
-    }
-    radio: dict[str, Any] = {"loss": {"redrawn": drawn} if not taken.burst else {"gilbert": _bursts(taken)}}
-    if taken.varying:
-        radio["varying"] = {"slowest": f"{taken.rate_kbps / 2:g} kbit/s", "longest": "120 ms", "period": "5 s"}
-    given: dict[str, Any] = {} if taken.cell is None else {"cell": {**taken.cell, **radio}}
-    return _scenario(taken, series=series, observed=flows, duration_s=taken.until_s, radio=radio, **given)
+#: A grid by its full name, what is taken, and how much is run.
+Make = Callable[[str, Taken, Amount, Plan], Grid]
 
 
-def _bursts(taken: Taken) -> dict[str, float]:
-    """Bursts of attempts that leave the mean of the range lost: a packet is lost if all its attempts meet the burst."""
-    stays = 1 - 1 / taken.burst
-    # Share of attempts lost times the chance that the next ones are lost too.
-    share = HIGHEST / 2 / stays ** (taken.residual_attempts - 1)
-    return {"good_to_bad": share / (1 - share) / taken.burst, "bad_to_good": 1 / taken.burst}
+def _seeds(count: int, first: int = SEED) -> range:
+    return range(first, first + count)
 
 
-def permanent(point: Point, *, taken: Taken = AS_STATED, series: str = "100 ms") -> Scenario:
-    """§5.4: a `scheme` to UE_x alone; or to ten terminals, of which three are `degraded`. Sampled at each
-    ``series``."""
-    begin, end = PERMANENT_S
-    degraded = DEGRADED[: point.get("degraded", 1)]
-    members = [0] if len(degraded) == 1 else range(GROUP)
-    steps = [[f"{begin:g} s", losing(SHARE, taken)], [f"{end:g} s", 0.0]]
-    loss = {"loss": {"schedule": {"steps": steps, "attempts": taken.residual_attempts}}}
-    return _scenario(
-        taken,
-        series=series,
-        observed=[Flow(point["scheme"], members, name="observed0")],
-        duration_s=end,
-        node_bs={f"nb{ue}": loss for ue in degraded},
+def _fairness(name: str, taken: Taken, amount: Amount, plan: Plan) -> Grid:
+    return Grid(
+        name,
+        {"where": ("iu", "none", "bearer"), "flows": (*PAIRS, MIXED)},
+        _seeds(amount.fair),
+        partial(scenario.fairness, taken=taken if plan.crowded else replace(taken, background=False)),
+        measures.fairness,
+        # What figures show is of the default reading.
+        measures.fairness_rows if taken.background else None,
     )
 
 
-def expulsion(point: Point, *, taken: Taken = AS_STATED) -> Scenario:
-    """§6: a `scheme` to ten terminals, one of which is degraded from 50 s on, for `lasts`: good, or a spell. The group
-    `expels`, or not."""
-    begin = PERMANENT_S[0]
-    steps = [[f"{begin:g} s", losing(SHARE, taken)]]
-    if point["lasts"] == "spell":
-        steps.append([f"{begin + SPELL_S:g} s", 0.0])
-    loss = {"loss": {"schedule": {"steps": steps, "attempts": taken.residual_attempts}}}
-    return _scenario(
-        taken,
-        series="1 s",
-        observed=[Flow(point["scheme"], range(GROUP), name="observed0")],
-        duration_s=EXPULSION_S,
-        node_bs={"nb0": loss},
-        group={"expulsion": {}} if point["expels"] else {},
+def _gn(name: str, taken: Taken, amount: Amount, plan: Plan) -> Grid:
+    return Grid(
+        name,
+        {"where": ("gn",), "flows": (*PAIRS, MIXED)},
+        _seeds(amount.fair, GN_SEED),
+        partial(scenario.fairness, taken=taken if plan.crowded else replace(taken, background=False)),
+        measures.fairness,
     )
 
 
-def indication(point: Point, *, duration_s: float) -> Scenario:
-    """What the bit tells (§4) by its `rule`: ten terminals, 1 % lost before the tree, and a share by the `radio`.
-
-    The source has a rate that the scheme allows at these losses, so that nothing is lost for want of room.
-    """
-    taken = replace(ALONE, indication=point["rule"], requests=False)
-    steps = [["0 s", 0.01]]
-    return _scenario(
-        taken,
-        series=f"{duration_s:g} s",
-        observed=[Flow("mod_tfmcc", range(GROUP), name="observed0", source_kbps=TOLD_KBPS)],
-        duration_s=duration_s,
-        links={"internet": {"loss": {"schedule": {"steps": steps}}}},
-        radio={"attempts": 1, "loss": {"bernoulli": {"p": point["radio"]}}, "rate": "2 Mbit/s"},
-        record={"packets": True},
+def _free(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    """A null model, so without the background."""
+    return Grid(
+        name,
+        {"where": ("iu", "gn", "none", "bearer"), "flows": UNCONTROLLED},
+        _seeds(amount.fair),
+        partial(scenario.fairness, taken=replace(taken, background=False)),
+        measures.fairness,
     )
 
 
-def reports(point: Point, *, duration_s: float = 120.0) -> Scenario:
-    """How many report (§5, scalability): a `scheme` to `ues`, all but one of which miss the same 1 % of its packets.
-
-    The last one, behind an RNC of its own, misses 1 % more and so represents them: where all are equal the
-    representative changes now and then, and what the former one has under way counts with the others' reports.
-    """
-    worse = NODE_BS - 1
-    equal = [ue for ue in range(UES) if rnc(ue) != rnc(worse)][: point["ues"] - 1]
-    loss = {"loss": {"bernoulli": {"p": 0.01}}}
-    return _scenario(
-        ALONE,
-        series=f"{duration_s:g} s",
-        observed=[Flow(point["scheme"], [*equal, worse], name="observed0")],
-        duration_s=duration_s,
-        links={"internet": loss, f"iu{rnc(worse)}": loss},
-        radio={"rate": "2 Mbit/s"},
+def _steps(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    return Grid(
+        name,
+        {"step": ("loss", "delay")},
+        _seeds(amount.steps),
+        partial(scenario.responsiveness, taken=replace(taken, background=False)),
+        measures.responsiveness,
+        measures.responsiveness_rows,
     )
 
 
-def example() -> str:
-    """The scenario of §5.4 with TFMCC, and all of Table I."""
-    return permanent({"scheme": "mod_tfmcc"}).text
+def _temporary(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    return Grid(
+        name,
+        {"scheme": SHOWN, "ues": amount.sizes},
+        _seeds(amount.temporary),
+        partial(scenario.temporary, taken=taken),
+        partial(measures.temporary, taken=taken),
+    )
+
+
+def _tcp(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    """TCP's flows, with which all sizes are compared."""
+    return Grid(
+        name,
+        {"scheme": ("tcp",), "ues": (TCP_FLOWS,)},
+        _seeds(amount.temporary),
+        partial(scenario.temporary, taken=taken),
+        partial(measures.temporary, taken=taken),
+    )
+
+
+def _permanent(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    return Grid(
+        name,
+        {"scheme": (*MODIFIED, *LEGACY, "tcp", "cbr")},
+        _seeds(amount.permanent),
+        partial(scenario.permanent, taken=replace(taken, background=False)),
+        measures.permanent,
+        measures.permanent_rows if taken.background else None,
+    )
+
+
+def _several(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
+    return Grid(
+        name,
+        {"scheme": MODIFIED, "degraded": (len(DEGRADED),)},
+        _seeds(amount.permanent),
+        partial(scenario.permanent, taken=replace(taken, background=False)),
+        measures.permanent,
+    )
+
+
+def _scaling(name: str, _taken: Taken, amount: Amount, _: Plan) -> Grid:
+    def scaled(point: Point) -> Scenario:
+        taken = replace(ALONE, queue=point["queue"], rate_kbps=point["rate"])
+        return scenario.permanent({"scheme": point["scheme"]}, taken=taken)
+
+    axes = {"scheme": MODIFIED, "queue": (25, 50), "rate": (384, 192)}
+    return Grid(name, axes, _seeds(amount.permanent), scaled, measures.permanent)
+
+
+def _expulsion(name: str, _taken: Taken, amount: Amount, _: Plan) -> Grid:
+    axes = {"scheme": MODIFIED, "lasts": ("good", "spell"), "expels": (True, False)}
+    return Grid(name, axes, _seeds(amount.permanent), partial(scenario.expulsion, taken=ALONE), measures.expulsion)
+
+
+def _by_seconds(name: str, _taken: Taken, _amount: Amount, plan: Plan) -> Grid:
+    """§5.4, sampled by the second, with and without the background."""
+
+    def sampled(point: Point) -> Scenario:
+        taken = AS_STATED if point["background"] else ALONE
+        return scenario.permanent({"scheme": point["scheme"]}, taken=taken, series="1 s")
+
+    axes = {"scheme": MODIFIED, "background": (False, True)}
+    return Grid(name, axes, _seeds(3 if plan.crowded else 0), sampled, measures.permanent)
+
+
+def _indication(name: str, _taken: Taken, _amount: Amount, plan: Plan) -> Grid:
+    of = partial(scenario.indication, duration_s=plan.told_s)
+    return Grid(name, loss_classification.CASES, _seeds(plan.seeds_told), of, loss_classification.counts)
+
+
+def _reports(name: str, _taken: Taken, _amount: Amount, plan: Plan) -> Grid:
+    axes = {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(others + 1 for others in GROUPS)}
+    return Grid(name, axes, _seeds(plan.seeds_reports), scenario.reports, measures.reports)
+
+
+#: The grids, with what they depend on among what answers touch. §5.1 and §5.3 are run with all of Table I in the
+#: default reading. §5.2 and §5.4
+#: are sampled every tenth of a second, which is too much for 500 terminals: they are run without the background, and
+#: what it changes is seen in
+#: §5.4 by the second. Those that depend on nothing are the same in all readings.
+KINDS: Mapping[str, tuple[Collection[str], Make]] = {
+    FAIRNESS: ((FAIR,), _fairness),
+    GN: ((FAIR,), _gn),
+    FREE: ((), _free),
+    STEPS: ((STEP,), _steps),
+    TEMPORARY: ((MULTICAST,), _temporary),
+    TCP_ALONE: ((UNICAST,), _tcp),
+    PERMANENT: ((WORSE, TCP), _permanent),
+    SEVERAL: ((MANY_WORSE,), _several),
+    SCALING: ((), _scaling),
+    EXPULSION: ((), _expulsion),
+    SECONDS: ((), _by_seconds),
+    INDICATION: ((), _indication),
+    REPORTS: ((), _reports),
+}
+
+
+def taken(reading: Reading) -> Taken:
+    """What is taken in a reading. Readings beside the default go without the background."""
+    return replace(ALONE, **reading.changes) if reading.chosen else AS_STATED
+
+
+def _grids(plan: Plan, reading: Reading) -> dict[str, Grid]:
+    """The grids of a reading, by their own names: where its answers touch nothing, those of another one."""
+    made = {}
+    for name, (depends, make) in KINDS.items():
+        mine = part(reading, depends)
+        grid = make(f"{mine.name}: {name}", taken(mine), plan.amount(mine), plan)
+        if grid.seeds:
+            made[name] = grid
+    return made
+
+
+def grids(plan: Plan, readings: Sequence[Reading]) -> list[Grid]:
+    """All grids of some readings, each once; their names begin with that of their reading."""
+    return list({grid.name: grid for reading in readings for grid in _grids(plan, reading).values()}.values())
+
+
+def runs(mode: str) -> int:
+    """How many runs a mode takes, but for those of crossed readings and of the pictures of single runs."""
+    return sum(grid.runs for grid in grids(plan(mode), [as_taken(), *singles(QUESTIONS)]))
+
+
+class Explorer:
+    """Makes the runs of readings, none of them twice."""
+
+    def __init__(self, bench: Bench, plan: Plan) -> None:
+        self._bench, self._plan = bench, plan
+        #: The numbers of all grids, by their full names.
+        self.numbers: dict[str, Numbers] = {}
+
+    def measure(self, readings: Sequence[Reading]) -> dict[str, Data]:
+        """The data of some readings, by their names."""
+        wanted = [grid for grid in grids(self._plan, readings) if grid.name not in self.numbers]
+        if not any(reading.name == AS_TAKEN for reading in readings):
+            self._bench.expect(sum(grid.runs for grid in wanted))
+        self.numbers |= self._bench.grids(wanted) if wanted else {}
+        return {reading.name: self._data(reading) for reading in readings}
+
+    def _data(self, reading: Reading) -> Data:
+        mine: dict[str, Any] = {name: self.numbers[grid.name] for name, grid in _grids(self._plan, reading).items()}
+        of = taken(reading)
+        return Data(reading.name, mine, of, touched(reading), of.background and self._plan.crowded)

@@ -13,18 +13,17 @@ from lasthop.results import Table
 from lasthop.stats import estimate, number
 from lasthop.studies import Picture
 from lasthop.studies.claims import NotRun
-from lasthop.studies.umts_multicast.data import FAIRNESS, PERMANENT, STEPS, TEMPORARY, Data
-from lasthop.studies.umts_multicast.experiments import CHANGES, PERMANENT_S, SIZES, STEPS_S
-from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS
-from lasthop.studies.umts_multicast.looks import LOOKS, PROTOCOLS
-from lasthop.studies.umts_multicast.network import SCHEMES
-from lasthop.studies.umts_multicast.paper import TABLE_II
-from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED
+from .data import FAIRNESS, PERMANENT, STEPS, TEMPORARY, Data
+from .scenario import CHANGES, PERMANENT_S, SIZES, STEPS_S
+from .judges.fairness import MIXED, PAIRS
+from .styles import LOOKS, PROTOCOLS
+from .network import SCHEMES
+from .paper import TABLE_II
+from .judges.temporary import LEGACY, MODIFIED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["pictures"]
 
 #: A thin line beside the means.
 FAINT, SOFT = "#BBBBBB", "#555555"

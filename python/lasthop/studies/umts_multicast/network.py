@@ -11,24 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = [
-    "GROUP",
-    "NODE_BS",
-    "PACKET",
-    "RNCS",
-    "SCHEMES",
-    "UES",
-    "Flow",
-    "Setting",
-    "bearer",
-    "data",
-    "node_b",
-    "payload",
-    "rnc",
-    "sgsn",
-    "terminal",
-    "text",
-]
 
 #: RNCs of each SGSN, Node Bs of each RNC, all Node Bs, and terminals (Table I).
 RNCS, PER_RNC = (7, 7, 6), 4

@@ -6,21 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from lasthop.studies.readings import Answer, Question, Reading
 
-__all__ = [
-    "BACKGROUND",
-    "FAIR",
-    "MANY_WORSE",
-    "MULTICAST",
-    "QUESTIONS",
-    "STEP",
-    "TCP",
-    "TELLS",
-    "TOUCHES",
-    "UNICAST",
-    "WORSE",
-    "part",
-    "touched",
-]
 
 #: What an answer can touch: §5.1; §5.2; the schemes of §5.3, and TCP there; the schemes of §5.4 with one terminal, TCP
 #: there, and the schemes with several; what the bit tells.

@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lasthop.studies import Assumption, Campaign, Study
-from lasthop.studies.umts_multicast.judgements import CLAIMS
-from lasthop.studies.umts_multicast.readings import QUESTIONS
+from .judges import CLAIMS
+from .readings import QUESTIONS
 
 if TYPE_CHECKING:
     from lasthop.studies.bench import Bench
 
-__all__ = ["STUDY"]
-
 
 def runs(mode: str) -> int:
     """How many runs a mode takes, but for those of crossed readings and of the pictures of single runs."""
-    from lasthop.studies.umts_multicast import campaign
+    from . import experiments
 
-    return campaign.runs(mode)
+    return experiments.runs(mode)
 
 
 def perform(bench: Bench) -> Campaign:
@@ -26,12 +24,15 @@ def perform(bench: Bench) -> Campaign:
     from lasthop.studies import records
     from lasthop.studies.crossing import explore
     from lasthop.studies.readings import AS_TAKEN
-    from lasthop.studies.umts_multicast import campaign, figures, seen, tables
+    from . import experiments
+    from . import figures
+    from . import single_runs
+    from . import tables
 
-    wanted = campaign.plan(bench.mode)
-    explorer = campaign.Explorer(bench, wanted)
+    wanted = experiments.plan(bench.mode)
+    explorer = experiments.Explorer(bench, wanted)
     explored = explore(QUESTIONS, CLAIMS, explorer.measure, cross=bench.mode == "full")
-    single = seen.pictures(seen.watch(bench))
+    single = single_runs.pictures(single_runs.watch(bench))
     data = explored.measured[AS_TAKEN]
     return Campaign(
         explored=explored,
@@ -46,7 +47,7 @@ def perform(bench: Bench) -> Campaign:
 
 
 def _text() -> str:
-    from lasthop.studies.umts_multicast.experiments import example
+    from .scenario import example
 
     return example()
 

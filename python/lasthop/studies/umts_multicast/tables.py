@@ -14,9 +14,9 @@ from lasthop.studies import records
 from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
 from lasthop.studies.readings import AS_TAKEN
-from lasthop.studies.umts_multicast import network
-from lasthop.studies.umts_multicast.cost import COUNTERS
-from lasthop.studies.umts_multicast.data import (
+from . import network
+from .judges.cost import COUNTERS
+from .data import (
     EXPULSION,
     FAIRNESS,
     FREE,
@@ -32,16 +32,15 @@ from lasthop.studies.umts_multicast.data import (
     Data,
     up_to_one,
 )
-from lasthop.studies.umts_multicast.experiments import SIZES, SPELL_S, STEPS_S
-from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS, PLACES, UNCONTROLLED, variation
-from lasthop.studies.umts_multicast.network import SCHEMES
-from lasthop.studies.umts_multicast.paper import ADAPTATION_S, TABLE_II
-from lasthop.studies.umts_multicast.readings import MULTICAST, UNICAST
-from lasthop.studies.umts_multicast.responsiveness import NAMES, adaptation, adaptations
-from lasthop.studies.umts_multicast.telling import EXPECTED
-from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED
+from .scenario import SIZES, SPELL_S, STEPS_S
+from .judges.fairness import MIXED, PAIRS, PLACES, UNCONTROLLED, variation
+from .network import SCHEMES
+from .paper import ADAPTATION_S, TABLE_II
+from .readings import MULTICAST, UNICAST
+from .judges.responsiveness import NAMES, adaptation, adaptations
+from .judges.loss_classification import EXPECTED
+from .judges.temporary import LEGACY, MODIFIED
 
-__all__ = ["tables"]
 
 #: The reading without the background.
 SILENT = "observed flows alone"

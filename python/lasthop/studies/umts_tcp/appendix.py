@@ -7,7 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lasthop.studies import Campaign, Study
-from lasthop.studies.umts_tcp.scenario import DEFAULT, TCP, Taken, hybrid, inactivity, text
+
+from .readings import DEFAULT, Taken
+from .scenario import TCP, hybrid, inactivity, text
 
 if TYPE_CHECKING:
     from lasthop.scenario import Scenario
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from lasthop.studies.bench import Bench
     from lasthop.studies.grid import Grid, Numbers, Point
 
-__all__ = ["APPENDIX"]
 
 #: Timers that the thesis recommends: of chapter 7, and of chapter 8 at 750 B.
 SINGLE: Mapping[str, Any] = {"max_dat": 6, "threshold": 500, "timer": 8}
@@ -42,7 +43,8 @@ def _switching(point: Point, *, duration: float, taken: Taken = DEFAULT) -> Scen
 
 def _grids(mode: str) -> list[Grid]:
     from lasthop.studies.grid import Grid
-    from lasthop.studies.umts_tcp import reductions
+
+    from . import measures
 
     full = mode == "full"
     seeds = range(1, 21 if full else 4)
@@ -53,36 +55,30 @@ def _grids(mode: str) -> list[Grid]:
     windows = tuple(range(1, 11)) if full else (1, 2, 4, 10)
     versions = ("tahoe", "reno", "newreno", "sack")
     return [
-        Grid("versions", {"tcp": tuple(TCP), "timers": timers}, seeds, pages, reductions.pages),
-        Grid("files", {"tcp": tuple(TCP), "timers": timers}, seeds[: 10 if full else 1], files, reductions.pages),
+        Grid("versions", {"tcp": tuple(TCP), "timers": timers}, seeds, pages, measures.pages),
+        Grid("files", {"tcp": tuple(TCP), "timers": timers}, seeds[: 10 if full else 1], files, measures.pages),
         Grid("initial windows", {"tcp": versions, "timers": timers, "initial_window": windows}, seeds, pages,
-             reductions.pages),
+             measures.pages),
     ]  # fmt: skip
 
 
 def _perform(bench: Bench) -> Campaign:
+    from lasthop.studies import records
     from lasthop.studies.crossing import Explored
     from lasthop.studies.readings import AS_TAKEN, as_taken
-    from lasthop.studies.umts_tcp.tables import costs_said
+
+    from .tables import costs_said
 
     numbers = bench.grids(_grids(bench.mode))
+    fewer = ("goodput_kbps", "page_s", "retransmissions")
     return Campaign(
         explored=Explored([as_taken()], {AS_TAKEN: None}),
         pictures=[
             *(_over_versions(numbers["versions"], "pages", name) for name in MEASURES),
-            *(
-                _over_versions(numbers["files"], "files", name)
-                for name in ("goodput_kbps", "page_s", "retransmissions")
-            ),
-            *(
-                _over_windows(numbers["initial windows"], name)
-                for name in ("goodput_kbps", "page_s", "retransmissions")
-            ),
+            *(_over_versions(numbers["files"], "files", name) for name in fewer),
+            *(_over_windows(numbers["initial windows"], name) for name in fewer),
         ],
-        tables={
-            f"runs-{name.replace(' ', '-')}": (f"The numbers of each run: {name}.", grid.table())
-            for name, grid in numbers.items()
-        },
+        tables=records.runs(numbers),
         facts={"processor time": costs_said(numbers)},
     )
 
@@ -101,17 +97,16 @@ def _over_versions(grid: Numbers, what: str, name: str) -> Picture:
     label = MEASURES[name].replace("page", what.removesuffix("s"))
     return curves(
         f"figure-{what}-{name.rpartition('_')[0] or name}", lines, x=[TCP[tcp] for tcp in versions],
-        x_label="version of TCP",
-        y_label=label, column="version", even=True,
+        x_label="version of TCP", y_label=label, column="version", even=True,
         caption=f"{label.partition(' (')[0].capitalize()} of six versions with {what}, at the timers that the thesis "
-                "recommends: "
-        "maxDAT 6, 500 B and one timer of 8 s; 750 B and hybrid timers of 2 and 8 s. " + _bars(grid, name),
+        "recommends: maxDAT 6, 500 B and one timer of 8 s; 750 B and hybrid timers of 2 and 8 s. " + _bars(grid, name),
     )  # fmt: skip
 
 
 def _over_windows(grid: Numbers, name: str) -> Picture:
-    from lasthop.studies.curves import Line, curves
-    from lasthop.studies.umts_tcp.figures6 import look
+    from lasthop.studies.curves import Line
+
+    from .figures.lines import look, over
 
     measure = grid.within if name == "goodput_kbps" else grid.mean
     windows = grid.axes["initial_window"]
@@ -120,19 +115,15 @@ def _over_windows(grid: Numbers, name: str) -> Picture:
         for tcp in grid.axes["tcp"]
     ]
     label = MEASURES[name]
-    return curves(
-        f"figure-initial-window-{name.rpartition('_')[0] or name}", lines, x=windows, x_label="initial window "
-        "(packets)",
-        y_label=label, column="initial_window",
+    return over(
+        f"figure-initial-window-{name.rpartition('_')[0] or name}", grid, "initial_window", lines, label,
         caption=f"{label.partition(' (')[0].capitalize()} over the initial window, with one timer of 8 s, maxDAT 6 "
-                "and 500 B. "
-        + _bars(grid, name),
+        "and 500 B. " + _bars(grid, name),
     )  # fmt: skip
 
 
 def _bars(grid: Numbers, name: str) -> str:
-    from lasthop.studies.umts_tcp.figures6 import runs_said
-    from lasthop.studies.umts_tcp.figures7 import compared
+    from .figures.lines import compared, runs_said
 
     return compared(grid) if name == "goodput_kbps" else runs_said(grid)
 
@@ -153,7 +144,7 @@ APPENDIX = Study(
     claims=(),
     questions=(),
     assumptions=(),
-    scenario=lambda: text("web"),
+    scenario=partial(text, "web"),
     runs=_runs,
     perform=_perform,
 )

@@ -1,148 +1,145 @@
-"""What several judges and figures measure on the grids of chapters 6 to 8."""
+"""From a run to the few numbers that are kept of it.
+
+All of them are read off tables that every run gives. Rates are in kbit/s, times in seconds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lasthop.stats import Estimate, estimate
-from lasthop.studies.claims import NotRun
-from lasthop.studies.grid import Numbers
-from lasthop.studies.trends import spread_pct
-from lasthop.studies.umts_tcp.data import Data
-from lasthop.studies.umts_tcp.scenario import TCP
-from lasthop.studies.umts_tcp.thesis import VERSIONS
+from lasthop.results import SENT_PDUS
+from lasthop.studies.series import Series, jain
 
-__all__ = [
-    "Surface",
-    "along",
-    "best_thresholds",
-    "by_rtt",
-    "corner",
-    "crossing",
-    "gain",
-    "more_pct",
-    "shared",
-    "spreads",
-    "tenths",
-]
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
-
-#: Into how many equal parts Fig. 7.2 divides the points by their round-trip time.
-BINS = 10
+if TYPE_CHECKING:
+    from lasthop.results import Result, Table
 
 
-def along(grid: Numbers, quantity: str, axis: str, unit: str = "", **where: object) -> str:
-    """Means at each value of a parameter, for reading; of goodput without what a seed's traffic makes of all alike."""
-    measure = grid.within if quantity == "goodput_kbps" else grid.mean
-    means = [measure(quantity, **{axis: value}, **where) for value in grid.axes[axis]]
-    return ", ".join(f"{one}{unit} at {value}" for value, one in zip(grid.axes[axis], means, strict=True))
+#: The size of a PDU in bits.
+PDU_BITS = 320.0
+
+#: What is left out at the beginning of each part of chapter 6, in seconds.
+SETTLING = 100.0
+
+#: Soon after a part begins, and later, in seconds of it: Figs. 6.1 and 6.3 show two steps down between.
+SOON, LATE = 200.0, 500.0
 
 
-def tenths(grid: Numbers) -> tuple[list[float], list[Array]]:
-    """The points of all versions in parts of equal number by their RTT: its mean, and goodput of each seed."""
-    points = list(grid.points("max_dat", "threshold", "timer"))
-    if len(points) < 2 * BINS:
-        raise NotRun(f"{len(points)} points are too few for tenths")
-    rtt = [grid.mean("rtt_s", **point).mean for point in points]
-    parts = np.array_split(np.argsort(rtt, kind="stable"), BINS)
-    goodput = [grid.at("goodput_kbps", **point) for point in points]
-    return (
-        [float(np.mean([rtt[place] for place in part])) for part in parts],
-        [np.mean([goodput[place] for place in part], axis=0) for part in parts],
-    )
+# Chapter 6
 
 
-def by_rtt(grid: Numbers) -> tuple[list[float], list[Estimate]]:
-    """The same with goodput's mean, and the interval of its deviation from the seed's own mean over all points."""
-    times, goodput = tenths(grid)
-    common = grid.at("goodput_kbps")
-    return times, [Estimate(float(one.mean()), estimate(one - common).half, len(one)) for one in goodput]
+def parts(result: Result) -> Mapping[str, float]:
+    """Of a run of chapter 6: its first part, in which a user is alone, and its second if it has one.
+
+    Names of numbers of the second part begin with `both_`. Names that end in `_whole` count the part from its very
+    beginning; the others leave out its first seconds.
+    """
+    series = Series(result.series)
+    starts, end = result.flows["start_s"], result.simulated_s
+    kept = _part(series, ["first"], 0.0, float(starts[1]) if len(starts) > 1 else end, "")
+    if len(starts) > 1:
+        kept |= _part(series, ["first", "second"], float(starts[1]), end, "both_")
+    return {**kept, "pdus": _pdus(result)}
 
 
-def more_pct(grid: Numbers, one: dict[str, object], other: dict[str, object], **where: object) -> Estimate:
-    """By how many per cent goodput is more at ``one`` than at ``other``, in pairs."""
-    return grid.gain_pct("goodput_kbps", one, other, **where)
+def _part(series: Series, flows: list[str], begin: float, end: float, prefix: str) -> dict[str, float]:
+    settled = begin + min(SETTLING, (end - begin) / 10)
+    kept = {}
+    each: list[float] = []
+    for suffix, since in (("", settled), ("_whole", begin)):
+        rate = 8e-3 / (end - since)
+        sent = [series.grown(flow, "sent_bytes", since, end) for flow in flows]
+        acked = [series.grown(flow, "acked_bytes", since, end) for flow in flows]
+        kept[f"sent_kbps{suffix}"] = rate * sum(sent)
+        kept[f"acked_kbps{suffix}"] = rate * sum(acked)
+        each = acked if not suffix else each
+    packets = sum(series.grown(flow, "sent_packets", settled, end) for flow in flows)
+    again = sum(series.grown(flow, "retransmitted_packets", settled, end) for flow in flows)
+    kept["retransmitted_pct"] = 100 * again / (packets + again) if packets else float("nan")
+    kept["timeouts"] = sum(series.grown(flow, "timeouts", settled, end) for flow in flows)
+    kept["jain"] = jain(np.array(each))
+    kept["window_packets"] = series.mean("first", "in_flight_packets", settled, end)
+    kept["window_total"] = sum(series.mean(flow, "in_flight_packets", settled, end) for flow in flows)
+    kept["window_packets_whole"] = series.mean("first", "in_flight_packets", begin, end)
+    kept["rtt_s"] = _rtt(series, "first", settled, end)
+    kept["rtt_s_whole"] = _rtt(series, "first", begin, end)
+    kept["srtt_s"] = 1e-3 * series.mean("first", "srtt_ms", settled, end)
+    third = (end - begin) / 3
+    kept["srtt_soon_s"] = 1e-3 * series.mean("first", "srtt_ms", begin, begin + min(SOON, third))
+    kept["srtt_late_s"] = 1e-3 * series.mean("first", "srtt_ms", begin + min(LATE, 2 * third), end)
+    kept["srtt_peak_s"] = 1e-3 * series.largest("first", "srtt_ms", begin, end)
+    bearers = [f"cell.ue[{place}] down" for place in range(len(flows))]
+    pdus = sum(series.grown(bearer, count, settled, end) for bearer in bearers for count in SENT_PDUS)
+    dropped = sum(series.grown(bearer, "queue_dropped_pdus", settled, end) for bearer in bearers)
+    kept["iub_kbps"] = PDU_BITS * 1e-3 * pdus / (end - settled)
+    kept["node_b_drop_pct"] = 100 * dropped / pdus if pdus else float("nan")
+    return {f"{prefix}{name}": value for name, value in kept.items()}
 
 
-def spreads(grid: Numbers, thresholds: Sequence[int]) -> dict[str, Estimate]:
-    """By how many per cent each version's goodput differs over these thresholds."""
+def _rtt(series: Series, flow: str, begin: float, end: float) -> float:
+    """The mean of the round-trip times measured in a part of the run."""
+    sums, counts = [], []
+    for time in (begin, end):
+        counts.append(series.at(flow, "rtt_ms_samples", time))
+        sums.append(series.at(flow, "rtt_ms_mean", time) * counts[-1] if counts[-1] else 0.0)
+    return 1e-3 * (sums[1] - sums[0]) / (counts[1] - counts[0]) if counts[1] > counts[0] else float("nan")
+
+
+# Chapters 7 and 8
+
+
+def pages(result: Result) -> Mapping[str, float]:
+    """Of a run of chapter 7 or 8: what all users got, what it took, and what the cell gave for it."""
+    flows, cell, transfers = result.flows, result.cells, result.transfers
+    seconds = result.simulated_s
+    sent, again, timeouts = (_sum(flows, name) for name in ("sent_packets", "retransmitted_packets", "timeouts"))
+    connections = len(transfers)
+    taken = transfers["acked_s"] - transfers["sent_s"]
+    packet = transfers["packet_bytes"]
+    samples = flows["rtt_ms_samples"]
+    received = flows["received_bytes"]
+    occupancy = float(cell["occupancy_kbps"][0])
+    acked = 8e-3 * _sum(flows, "acked_bytes") / seconds
+    goodput = 8e-3 * _sum(flows, "sent_bytes") / seconds
+    allocations, preemptions, refusals = (float(cell[name][0]) for name in ("allocations", "preemptions", "refusals"))
     return {
-        tcp: estimate(spread_pct([grid.at("goodput_kbps", tcp=tcp, threshold=value) for value in thresholds]))
-        for tcp in grid.axes["tcp"]
+        "goodput_kbps": goodput,
+        "acked_kbps": acked,
+        "occupancy_kbps": occupancy,
+        "efficiency_pct": 100 * goodput / occupancy,
+        "full_s": float(cell["full_s"][0]),
+        "connections": connections,
+        "packets_per_connection": sent / connections,
+        "bytes_per_connection": _sum(flows, "sent_bytes") / connections,
+        "packet_bytes": float(np.nanmean(packet)),
+        "page_s": float(np.nanmean(taken)) if np.isfinite(taken).any() else float("nan"),
+        "rtt_s": 1e-3 * float(np.nansum(flows["rtt_ms_mean"] * samples) / samples.sum()),
+        "retransmissions": again / connections,
+        "timeouts": timeouts / connections,
+        "timeout_share": timeouts / again if again else float("nan"),
+        "spurious_share": _sum(flows, "spurious_timeouts") / timeouts if timeouts else float("nan"),
+        "allocations": allocations / connections,
+        "preemptions": preemptions / connections,
+        "refusals": refusals / connections,
+        "jain": jain(received.astype(float)),
+        "pdus": _pdus(result),
     }
 
 
-def best_thresholds(grid: Numbers) -> str:
-    """Where each version's goodput is largest, for reading."""
-    best = {tcp: grid.best("goodput_kbps", "threshold", tcp=tcp)["threshold"] for tcp in VERSIONS}
-    return "best for " + ", ".join(f"{TCP[tcp]} at {value}" for tcp, value in best.items()) + " B"
+def in_flight(result: Result) -> Mapping[str, float]:
+    """Of a run of chapter 7 with samples: packets in flight while there are any, over all users."""
+    series = Series(result.series)
+    windows = [series.of(flow, "in_flight_packets")[1] for flow in result.flows["flow"]]
+    busy = np.concatenate([window[window > 0] for window in windows])
+    return {"window_packets": float(busy.mean())}
 
 
-def shared(data: Data) -> list[int]:
-    """The thresholds of both chapters."""
-    single, hybrid = (data.grid(name).axes["threshold"] for name in ("chapter 7", "chapter 8"))
-    both = [t for t in single if t in hybrid]
-    if len(both) < 2:
-        raise NotRun("the chapters share no two thresholds")
-    return both
+def _pdus(result: Result) -> float:
+    """PDUs sent, down and up."""
+    return sum(_sum(result.bearers, name) for name in SENT_PDUS if name in result.bearers.columns)
 
 
-def gain(data: Data, tcp: str, threshold: int) -> Array:
-    """By how many per cent goodput is more with hybrid timers than with one, at the largest maxDAT."""
-    hybrid, single = data.grid("chapter 8"), data.grid("chapter 7")
-    one = hybrid.at("goodput_kbps", tcp=tcp, threshold=threshold)
-    most = max(single.axes["max_dat"])
-    made: Array = 100 * (one / single.at("goodput_kbps", tcp=tcp, threshold=threshold, max_dat=most) - 1)
-    return made
-
-
-class Surface:
-    """Goodput over both timers at a threshold, of each seed."""
-
-    def __init__(self, data: Data, threshold: int) -> None:
-        self.grid: Numbers = data.grid("chapter 8")
-        if not self.grid.has(threshold=threshold):
-            raise NotRun(f"no runs with threshold {threshold}")
-        self.threshold = threshold
-        self.np, self.p = self.grid.axes["np"], self.grid.axes["p"]
-
-    def at(self, **where: Any) -> Array:
-        """Goodput, the mean over what is not named."""
-        return self.grid.at("goodput_kbps", threshold=self.threshold, **where)
-
-    def hole_pct(self, tcp: str) -> Array:
-        """By how many per cent it is less at the smallest NP with the largest P than with the smallest P."""
-        first = self.np[0]
-        made: Array = 100 * (1 - self.at(tcp=tcp, np=first, p=self.p[-1]) / self.at(tcp=tcp, np=first, p=self.p[0]))
-        return made
-
-    def fall_pct(self, tcp: str, **where: Any) -> Array:
-        """By how many per cent it is less at the largest NP than at the smallest."""
-        made: Array = 100 * (1 - self.at(tcp=tcp, np=self.np[-1], **where) / self.at(tcp=tcp, np=self.np[0], **where))
-        return made
-
-
-def crossing(places: Sequence[float], values: Sequence[float]) -> float | None:
-    """Where a curve that begins above 0 first comes below."""
-    for (low, one), (high, other) in zip(zip(places, values, strict=True), zip(places[1:], values[1:], strict=True),
-                                         strict=False):  # fmt: skip
-        if one > 0 >= other:
-            return low + (high - low) * one / (one - other)
-    return None
-
-
-def corner(data: Data) -> str:
-    """What happens at maxDAT 2 and 1500 B, in words."""
-    grid = data.grid("chapter 7")
-    rest = [m for m in grid.axes["max_dat"] if m != 2]
-    at = more_pct(grid, {"threshold": 1500}, {"threshold": 1000}, max_dat=2)
-    elsewhere = more_pct(grid, {"threshold": 1500}, {"threshold": 1000}, max_dat=rest)
-    return (
-        f"from 1000 to 1500 B goodput changes by {at} % at maxDAT 2 and by {elsewhere} % at the others. At 1500 B a "
-        "terminal with a packet in flight stays on the common channels; their RLC entities send more than the channel "
-        "carries, its queue drops PDUs, and with two transmissions packets are lost"
-    )
+def _sum(table: Table, column: str) -> float:
+    return float(np.nansum(table[column]))

@@ -1,27 +1,16 @@
-"""The scenarios of the thesis' chapters, and what the study varies of them."""
+"""The scenarios of the thesis' chapters at a point."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from functools import cache, partial
 from typing import Any
 
 from lasthop.scenario import Scenario, load
+from lasthop.studies import words
 from lasthop.studies.grid import Point
 
-__all__ = [
-    "DEFAULT",
-    "OF_FACH",
-    "PARTS",
-    "TCP",
-    "Taken",
-    "ftp",
-    "hybrid",
-    "inactivity",
-    "text",
-]
+from .readings import DEFAULT, Taken
 
 #: The versions of TCP, with their names in the thesis.
 TCP = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "vegas": "Vegas", "sack": "Sack", "fack": "Fack"}
@@ -30,66 +19,8 @@ TCP = {"tahoe": "Tahoe", "reno": "Reno", "newreno": "Newreno", "vegas": "Vegas",
 PARTS = (1500.0, 7500.0)
 
 
-@dataclass(frozen=True)
-class Taken:
-    """What the thesis leaves open, as taken; the defaults are those of the questions (``readings``)."""
-
-    #: What a connection loads, as a preset of the source `web`.
-    load: str = "thesis-load-main"
-    #: What a terminal does that asks for dedicated channels in vain.
-    refused: str = "asks_again"
-    #: Whether the common channels serve a terminal while its dedicated ones are set up.
-    serve_during_switch: bool = False
-    min_rto: str = "1 s"
-    #: How many transmissions of a PDU there may be beyond maxDAT.
-    more_transmissions: int = 0
-    #: Of each of the two links between server and GGSN; none: as EURANE's examples have them.
-    server_delay: str | None = None
-    iub: str = "15 ms"
-    spacing: str = "20 us"
-    profile: str = "ns2"
-    #: A source in the place of web pages.
-    source: Any = None
-
-    @property
-    def everywhere(self) -> dict[str, Any]:
-        """What it makes of every scenario."""
-        wire = ("internet", "access") if self.server_delay else ()
-        return {
-            "profile": self.profile,
-            "cell.cell.iub.delay": self.iub,
-            "cell.cell.spacing": self.spacing,
-            **{f"link.{link}.delay": self.server_delay for link in wire},
-        }
-
-    @property
-    def pages(self) -> dict[str, Any]:
-        """What it makes of those of web pages."""
-        return {
-            "flow.web.source": self.source or {"web": {"load": self.load}},
-            "flow.web.transport.tcp.rto.min": self.min_rto,
-            "cell.cell.attachment.rrc.refused": self.refused,
-            "cell.cell.attachment.rrc.serve_during_switch": self.serve_during_switch,
-        }
-
-    def rlc(self, max_dat: int) -> dict[str, Any]:
-        """Acknowledged mode with this maxDAT, and what the thesis says of it."""
-        mode = "eurane" if self.profile == "ns2" else "am"
-        most = max_dat + self.more_transmissions
-        return {mode: {"pdu": "40 B", "poll_timer": "170 ms", "buffer": "100 kB", "max_dat": most}}
-
-
-#: All defaults.
-DEFAULT = Taken()
-
-#: The names of what matters to chapter 6, where there are no pages and no dedicated channels.
-OF_FACH = {"min_rto", "more_transmissions", "server_delay", "iub", "spacing", "profile"}
-
-
-@cache
-def text(name: str) -> str:
-    """A scenario file: `web`, or `ftp`."""
-    return (resources.files(__package__) / f"{name}.toml").read_text(encoding="utf-8")
+#: A scenario file: `web`, or `ftp`.
+text = partial(words.scenario, __name__)
 
 
 @cache

@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from lasthop.results import Table
 from lasthop.stats import estimate, number
 from lasthop.studies import records
 from lasthop.studies.bench import CPU
-from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
-from lasthop.studies.umts_tcp.data import Data
-from lasthop.studies.umts_tcp.scenario import TCP
-from lasthop.studies.umts_tcp.thesis import ALONE, BOTH, OPTIMAL, OPTIMUM, RETRANSMISSIONS, TABLE_6_2, VERSIONS
+from lasthop.studies.records import Named, Row
 
-__all__ = ["costs_said", "tables"]
-
-Named = tuple[str, Table]
+from .data import Data
+from .paper import ALONE, BOTH, OPTIMAL, OPTIMUM, RETRANSMISSIONS, TABLE_6_2, VERSIONS
+from .scenario import TCP
 
 
 def tables(data: Data, numbers: Mapping[str, Numbers]) -> dict[str, Named]:
     """All tables that the runs suffice for."""
-    made: dict[str, Named] = {}
-    for name, (about, make) in {
-        "table-6.2": ("Table 6.2: windows and round-trip times at maxDAT 2, ours beside the thesis'.", _table_6_2),
-        "table-7.3": ("Table 7.3: retransmissions and timeouts for each connection.", _table_7_3),
-        "table-7.4": (
-            "Table 7.4: at the thesis' best parameters (maxDAT 6, 500 B, 8 s), and where each version is best here.",
-            _table_7_4,
-        ),
-        "goodput-chapter-6": (
-            "Chapter 6 at an error rate of 0.01 and maxDAT 9000: goodput sent and acknowledged, and the whole part "
-            "with its start.",
-            _chapter_6,
-        ),
-    }.items():  # fmt: skip
-        try:
-            made[name] = about, make(data)
-        except NotRun:
-            continue
-    made["costs"] = records.costs(numbers, ("pdus", "PDUs", "PDU"))
-    made |= records.runs(numbers)
-    return made
+    made = records.tables(
+        data,
+        {
+            "table-6.2": ("Table 6.2: windows and round-trip times at maxDAT 2, ours beside the thesis'.", _table_6_2),
+            "table-7.3": ("Table 7.3: retransmissions and timeouts for each connection.", _table_7_3),
+            "table-7.4": (
+                "Table 7.4: at the thesis' best parameters (maxDAT 6, 500 B, 8 s), and where each version is best "
+                "here.",
+                _table_7_4,
+            ),
+            "goodput-chapter-6": (
+                "Chapter 6 at an error rate of 0.01 and maxDAT 9000: goodput sent and acknowledged, and the whole part "
+                "with its start.",
+                _chapter_6,
+            ),
+        },
+    )
+    return {**made, "costs": records.costs(numbers, ("pdus", "PDUs", "PDU")), **records.runs(numbers)}
 
 
-def _rows(rows: list[dict[str, Any]]) -> Table:
-    return Table(pa.Table.from_pylist(rows))
-
-
-def _table_6_2(data: Data) -> Table:
+def _table_6_2(data: Data) -> list[Row]:
     grid = data.grid("maxDAT 2")
     rows = []
     for bler, versions in TABLE_6_2.items():
@@ -69,33 +56,31 @@ def _table_6_2(data: Data) -> Table:
                     "RTT over samples (s)": str(ours[2]),
                 }
             )
-    return _rows(rows)
+    return rows
 
 
-def _table_7_3(data: Data) -> Table:
+def _table_7_3(data: Data) -> list[Row]:
     grid = data.grid("chapter 7")
-    return _rows(
-        [
-            {
-                "version": TCP[tcp],
-                "retransmissions": str(grid.mean("retransmissions", tcp=tcp)),
-                "thesis": again,
-                "timeouts": str(grid.mean("timeouts", tcp=tcp)),
-                "thesis, timeouts": timeouts,
-                "timeouts / retransmission": str(estimate(grid.ratio("timeouts", "retransmissions", tcp=tcp))),
-                "spurious timeouts / timeout": str(grid.mean("spurious_share", tcp=tcp)),
-            }
-            for tcp, (again, timeouts) in RETRANSMISSIONS.items()
-        ]
-    )
+    return [
+        {
+            "version": TCP[tcp],
+            "retransmissions": str(grid.mean("retransmissions", tcp=tcp)),
+            "thesis": again,
+            "timeouts": str(grid.mean("timeouts", tcp=tcp)),
+            "thesis, timeouts": timeouts,
+            "timeouts / retransmission": str(estimate(grid.ratio("timeouts", "retransmissions", tcp=tcp))),
+            "spurious timeouts / timeout": str(grid.mean("spurious_share", tcp=tcp)),
+        }
+        for tcp, (again, timeouts) in RETRANSMISSIONS.items()
+    ]
 
 
-def _table_7_4(data: Data) -> Table:
+def _table_7_4(data: Data) -> list[Row]:
     grid = data.grid("chapter 7")
     rows = []
     for tcp in VERSIONS:
         best = grid.best("goodput_kbps", "max_dat", "threshold", "timer", tcp=tcp)
-        row: dict[str, Any] = {"version": TCP[tcp]}
+        row: Row = {"version": TCP[tcp]}
         if grid.has(**OPTIMAL):
             row |= {
                 "goodput (kbit/s)": str(grid.mean("goodput_kbps", tcp=tcp, **OPTIMAL)),
@@ -106,15 +91,15 @@ def _table_7_4(data: Data) -> Table:
         row["best point"] = f"maxDAT {best['max_dat']}, {best['threshold']} B, {best['timer']} s"
         row["goodput there (kbit/s)"] = str(grid.mean("goodput_kbps", tcp=tcp, **best))
         rows.append(row)
-    return _rows(rows)
+    return rows
 
 
-def _chapter_6(data: Data) -> Table:
+def _chapter_6(data: Data) -> list[Row]:
     grid = data.grid("versions")
     rows = []
     for users, prefix, paper in ((1, "", ALONE), (2, "both_", BOTH)):
         for tcp in grid.axes["tcp"]:
-            row: dict[str, Any] = {"users": users, "version": TCP[tcp]}
+            row: Row = {"users": users, "version": TCP[tcp]}
             for head, name in (
                 ("sent (kbit/s)", "sent_kbps"),
                 ("acknowledged (kbit/s)", "acked_kbps"),
@@ -130,7 +115,7 @@ def _chapter_6(data: Data) -> Table:
             ):
                 row[head] = str(grid.mean(f"{prefix}{name}", tcp=tcp))
             rows.append(row)
-    return _rows(rows)
+    return rows
 
 
 def costs_said(numbers: Mapping[str, Numbers]) -> str:
