@@ -10,10 +10,11 @@ use lasthop_core::engine::{Duration, Instant, Streams};
 use lasthop_core::net::{
     Action, Address, Endpoint, FlowId, Hears, Histogram, NodeId, Notice, Packet, Port, Probe, Seat, Socket,
 };
+use lasthop_core::replicas::ns2::tcp as ns2;
+use lasthop_core::transport::tcp::Config;
 use lasthop_core::transport::tcp::config::{Rto, Variant};
 use lasthop_core::transport::tcp::recovery::Recovery;
 use lasthop_core::transport::tcp::recovery::fack::{self, CwndAtTrigger};
-use lasthop_core::transport::tcp::{Config, ns2};
 
 const SERIALISE: Duration = Duration::from_millis(1);
 const PROPAGATE: Duration = Duration::from_millis(50);

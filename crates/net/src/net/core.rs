@@ -249,13 +249,6 @@ impl Core {
         self.slab.take_vacant()
     }
 
-    /// Sends `packet` on its way.
-    #[cfg(test)]
-    pub(crate) fn insert(&mut self, packet: Packet) -> Pkt {
-        *self.vacant() = packet;
-        self.send_vacant()
-    }
-
     /// A copy of a multicast packet, made where its way divides.
     pub fn copy(&mut self, pkt: &Pkt) -> Pkt {
         self.counters.copied += 1;

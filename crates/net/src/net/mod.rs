@@ -4,8 +4,8 @@
 //! [`simulation`] for the loop, [`transmitter`] for how a link works, [`machine`] for what
 //! endpoints and sources are.
 
-#[cfg(test)]
-pub(crate) mod bench;
+#[cfg(any(test, feature = "testing"))]
+pub mod bench;
 pub mod clock;
 pub mod copies;
 pub mod core;

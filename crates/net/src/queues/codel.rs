@@ -231,7 +231,7 @@ impl Timed for CoDel {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::packet::tests::packet;
+    use crate::net::bench::any_packet;
     use crate::net::{NodeId, Packet, Port};
 
     fn at(ms: f64) -> Instant {
@@ -248,7 +248,7 @@ mod tests {
         for period in busy {
             core.set_clock(at(f64::from(period.start) - 10.0), Instant::ZERO);
             let enter = |core: &mut Core, codel: &mut CoDel| {
-                let pkt = core.insert(Packet { ecn, ..packet() });
+                let pkt = core.insert(Packet { ecn, ..any_packet() });
                 core.note_queued(&pkt);
                 codel.enqueue(core, pkt);
             };

@@ -440,7 +440,7 @@ impl Timed for Red {}
 mod tests {
     use super::*;
     use crate::engine::Streams;
-    use crate::net::packet::tests::packet;
+    use crate::net::bench::any_packet;
 
     /// RED(5, 15, 0.1, gentle) with w = 0.002, counted in packets.
     fn classic() -> Config {
@@ -541,7 +541,7 @@ mod tests {
             }
             red.average.value = 10.0;
             let before = dropped(core);
-            let pkt = core.insert(crate::net::Packet { ecn, ..packet() });
+            let pkt = core.insert(crate::net::Packet { ecn, ..any_packet() });
             red.enqueue(core, pkt);
             gone.extend((dropped(core) > before).then_some(n));
         }

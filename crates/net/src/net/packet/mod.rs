@@ -206,21 +206,3 @@ impl Packet {
         })
     }
 }
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    /// Some packet.
-    pub fn packet() -> Packet {
-        Packet {
-            from: Socket { node: NodeId(0), port: 1 },
-            to: Address::Node(NodeId(1)),
-            to_port: 1,
-            size: 1000,
-            flow: FlowId(0),
-            number: 1,
-            ..Packet::vacant()
-        }
-    }
-}

@@ -398,7 +398,7 @@ impl Timed for Swan {
 mod tests {
     use super::*;
     use lasthop_net::engine::Streams;
-    use lasthop_net::net::packet::tests::packet;
+    use lasthop_net::net::bench::any_packet;
     use lasthop_net::net::{NodeId, Packet, Port, SignalHeader};
 
     fn swan(config: Config) -> (Core, Swan) {
@@ -411,7 +411,7 @@ mod tests {
 
     fn at(core: &mut Core, seconds: f64) -> Instant {
         let now = Instant::from_secs_f64(seconds);
-        core.set_clock(now, Instant::ZERO);
+        core.set_present(now, Instant::ZERO);
         now
     }
 
@@ -452,10 +452,10 @@ mod tests {
         let (mut core, mut swan) = swan(Config::default());
         swan.shaper.rate = 80e3;
         for _ in 0..3 {
-            let pkt = core.insert(Packet { size: 1_000, ..packet() });
+            let pkt = core.insert(Packet { size: 1_000, ..any_packet() });
             swan.enqueue(&mut core, pkt);
         }
-        let pkt = core.insert(Packet { size: 500, dscp: EF, ..packet() });
+        let pkt = core.insert(Packet { size: 500, dscp: EF, ..any_packet() });
         swan.enqueue(&mut core, pkt);
         let mut times = Vec::new();
         for ms in 0..400 {
@@ -478,7 +478,7 @@ mod tests {
         let probe = |swan: &mut Swan, core: &mut Core, rate, own| {
             let (rate, floor) = (BitRate::from_kbps(rate), BitRate::from_kbps(own));
             let header = SignalHeader { kind: Signal::Probe, rate, floor, ..SignalHeader::default() };
-            let pkt = core.insert(Packet { dscp: CS6, header: Header::Signal(header), ..packet() });
+            let pkt = core.insert(Packet { dscp: CS6, header: Header::Signal(header), ..any_packet() });
             swan.enqueue(core, pkt);
             let Some(pkt) = swan.dequeue(core) else { panic!("it goes straight through") };
             let left = core.packet(&pkt).signal().map(|h| h.rate.as_bps() as f64 / 1e3);
@@ -492,7 +492,7 @@ mod tests {
         // it, and each packet leaves 1/1.01 of the difference: after 999 more 792 · 1.01⁻⁹⁹⁹ = 0.038 kbit/s.
         for n in 0..1_000 {
             at(&mut core, f64::from(n) / 100.0);
-            let pkt = core.insert(Packet { size: 1_000, dscp: EF, ..packet() });
+            let pkt = core.insert(Packet { size: 1_000, dscp: EF, ..any_packet() });
             swan.enqueue(&mut core, pkt);
             let Some(pkt) = swan.dequeue(&mut core) else { panic!("it goes straight through") };
             core.arrive(NodeId(0), Port(0), pkt);
@@ -513,7 +513,7 @@ mod tests {
                 at(&mut core, f64::from(n) / 200.0);
                 // 1.6 Mbit/s of 20 flows, one of them without ECN; the threshold is 1.2 Mbit/s.
                 let ecn = if n % 20 == 0 { Ecn::NotEct } else { Ecn::Ect0 };
-                let pkt = core.insert(Packet { size: 1_000, dscp: EF, ecn, flow: FlowId(n % 20), ..packet() });
+                let pkt = core.insert(Packet { size: 1_000, dscp: EF, ecn, flow: FlowId(n % 20), ..any_packet() });
                 swan.enqueue(&mut core, pkt);
                 let Some(pkt) = swan.dequeue(&mut core) else { panic!("it goes straight through") };
                 let packet = core.packet(&pkt);

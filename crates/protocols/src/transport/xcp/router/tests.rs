@@ -1,6 +1,6 @@
 use super::*;
 use lasthop_net::engine::Streams;
-use lasthop_net::net::packet::tests::packet;
+use lasthop_net::net::bench::any_packet;
 use lasthop_net::net::{CongestionHeader, NodeId, Port, TcpHeader, Words};
 
 fn queue(config: &Config) -> Xcp {
@@ -14,7 +14,7 @@ fn arrive(core: &mut Core, xcp: &mut Xcp, is_xcp: bool, number: u64) {
     let header = CongestionHeader { rtt: Words::new(0.1), x: Words::new(0.01), delta: Words::new(1e24) };
     let options = if is_xcp { TcpOptions::Congestion(header) } else { TcpOptions::default() };
     let header = Header::Tcp(TcpHeader { options, ..TcpHeader::default() });
-    let pkt = core.insert(Packet { size: 1000, number, header, ..packet() });
+    let pkt = core.insert(Packet { size: 1000, number, header, ..any_packet() });
     core.note_queued(&pkt);
     xcp.enqueue(core, pkt);
 }
