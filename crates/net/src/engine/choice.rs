@@ -141,7 +141,7 @@ impl Visitor<'_> for NameSeed {
 /// #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 /// #[serde(default, deny_unknown_fields)]
 /// pub struct Greedy {}
-/// lasthop_core::choice! {
+/// lasthop_net::choice! {
 ///     /// What an application sends.
 ///     pub enum Source: "source" {
 ///         /// As much as the transport takes.
