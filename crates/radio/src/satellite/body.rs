@@ -3,8 +3,8 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use super::earth::{DAY_S, MU_KM3_PER_S2, RADIUS_KM, Vector};
-use super::orbits::tle::Tracked;
+use super::earth::{DAY_S, MU_KM3_PER_S2, RADIUS_KM, State, Vector};
+use super::tracked::Tracked;
 
 /// A satellite or a place on the ground.
 #[derive(Clone, Debug)]
@@ -13,15 +13,6 @@ pub enum Body {
     Circle(Circle),
     /// By a set of orbital elements.
     Tracked(Arc<Tracked>),
-}
-
-/// Where a body is and how it moves, in km and km/s.
-#[derive(Clone, Copy, Debug)]
-pub struct State {
-    /// Where.
-    pub position: Vector,
-    /// How fast, and where to.
-    pub velocity: Vector,
 }
 
 /// A circle that is run through with constant speed: `offset + radius·(cos θ·first + sin θ·second)`, θ = start + rate·t.

@@ -14,6 +14,15 @@ pub const ATMOSPHERE_KM: f64 = 150.0;
 /// A vector.
 pub type Vector = [f64; 3];
 
+/// Where a body is and how it moves, in km and km/s.
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    /// Where.
+    pub position: Vector,
+    /// How fast, and where to.
+    pub velocity: Vector,
+}
+
 /// The scalar product.
 #[inline]
 pub fn dot(a: Vector, b: Vector) -> f64 {

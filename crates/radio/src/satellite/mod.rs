@@ -22,5 +22,6 @@ pub mod handoff;
 pub mod mesh;
 pub mod orbits;
 pub mod range;
+pub mod tracked;
 
 pub use constellation::{Constellation, Looks, Sending, Setup, Terminal};

@@ -11,8 +11,6 @@ mod temporary;
 
 use crate::engine::{Fault, Instant, Stream};
 
-use temporary::Temporary;
-
 /// Decides which packets are lost.
 pub trait LossModel: Send {
     /// Whether this packet is lost. Called once for each packet, in the order of arrival.
@@ -40,20 +38,6 @@ pub trait LossConfig: Send + Sync {
 /// A loss model, ready for use; `None` loses nothing.
 #[derive(Default)]
 pub struct Loss(pub Option<Box<dyn LossModel>>);
-
-impl Loss {
-    /// Puts another model in its place; if `until` is given, only until then.
-    pub fn replace(&mut self, other: Self, until: Option<Instant>) {
-        *self = match until {
-            None => other,
-            Some(until) => {
-                let former = self.0.as_mut().and_then(|model| model.former());
-                let former = former.unwrap_or_else(|| std::mem::take(self));
-                Self(Some(Box::new(Temporary { model: other, until, former })))
-            }
-        };
-    }
-}
 
 /// With what probability each of so many independent attempts is lost if this share is what they leave lost.
 fn per_attempt(residual: f64, attempts: u32) -> f64 {

@@ -8,9 +8,22 @@ use lasthop_net::engine::{BitRate, Bytes, Fault, Stream};
 use lasthop_net::net::{Endpoint, Seat};
 use lasthop_net::profile::Profile;
 
-use super::control::Control;
+use super::control::ControlConfig;
 use super::receiver::Receiver;
 use super::sender::{Sender, Sending};
+use super::{empty_layer, fixed, rlm};
+
+lasthop_net::choice! {
+    /// What decides to how many layers a receiver subscribes.
+    pub enum Control: "subscription controller" as ControlConfig {
+        /// Receiver-driven layered multicast (McCanne, Jacobson, Vetterli 1996).
+        "rlm" => Rlm(rlm::Config),
+        /// One layer more than comes, for routers that block layers (Peng, Sikdar 2003).
+        "empty_layer" => EmptyLayer(empty_layer::Config),
+        /// Always the same layers.
+        "fixed" => Fixed(fixed::Config),
+    }
+}
 
 /// The most layers of a session.
 pub const MOST_LAYERS: usize = 64;

@@ -4,8 +4,6 @@ use lasthop_net::engine::{Fault, Instant, Stream};
 use lasthop_net::net::Probe;
 use lasthop_net::profile::Profile;
 
-use super::{empty_layer, fixed, rlm};
-
 /// A subscription controller. Layers are numbered from 1, and a receiver has all up to its level.
 pub trait Controller: Send {
     /// The receiver begins, with no layer.
@@ -41,17 +39,5 @@ pub trait ControlConfig: Send + Sync {
     /// The first that does not.
     fn check(&self) -> Result<(), Fault> {
         Ok(())
-    }
-}
-
-lasthop_net::choice! {
-    /// What decides to how many layers a receiver subscribes.
-    pub enum Control: "subscription controller" as ControlConfig {
-        /// Receiver-driven layered multicast (McCanne, Jacobson, Vetterli 1996).
-        "rlm" => Rlm(rlm::Config),
-        /// One layer more than comes, for routers that block layers (Peng, Sikdar 2003).
-        "empty_layer" => EmptyLayer(empty_layer::Config),
-        /// Always the same layers.
-        "fixed" => Fixed(fixed::Config),
     }
 }

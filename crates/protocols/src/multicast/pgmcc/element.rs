@@ -14,8 +14,7 @@ use lasthop_net::net::{
 };
 
 use super::deadlines::Deadlines;
-use super::receiver::NAK_BYTES;
-use super::sender::NCF_BYTES;
+use super::sizes::{NAK_BYTES, NCF_BYTES};
 
 /// The port of the network element at every node.
 pub const PORT: u16 = 3;

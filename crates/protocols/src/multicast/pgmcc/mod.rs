@@ -16,6 +16,7 @@ pub mod receiver;
 pub mod reception;
 pub mod scoreboard;
 pub mod sender;
+mod sizes;
 pub mod transmit_window;
 pub mod window;
 

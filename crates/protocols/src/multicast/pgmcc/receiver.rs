@@ -13,11 +13,10 @@ use super::element;
 use super::loss_filter::LossFilter;
 use super::naks::{Due, Naks};
 use super::reception::Reception;
+use super::sizes::NAK_BYTES;
 
 /// Bytes of an ACK on the wire: a NAK's, and packet and bitmap.
 pub const ACK_BYTES: u32 = 48;
-/// Bytes of a NAK on the wire.
-pub const NAK_BYTES: u32 = 40;
 
 /// How many packets of a gap are reported at most, the last ones.
 const REPORTED_GAP: u64 = 1 << 16;

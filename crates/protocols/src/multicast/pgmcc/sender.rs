@@ -16,11 +16,10 @@ use super::election::{Election, Outcome, Standing};
 use super::element;
 use super::flight::Flight;
 use super::scoreboard::Scoreboard;
+use super::sizes::NCF_BYTES;
 use super::transmit_window::{Kept, TransmitWindow};
 use super::window::{Feedback, Window};
 
-/// Bytes of a confirmation on the wire: those of a NAK (RFC 3208 §8.3).
-pub const NCF_BYTES: u32 = super::receiver::NAK_BYTES;
 /// Bytes of an SPM on the wire: 20 of IPv4, 16 of PGM, 20 of its own (RFC 3208 §8.1).
 pub const SPM_BYTES: u32 = 56;
 

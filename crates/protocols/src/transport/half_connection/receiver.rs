@@ -3,7 +3,7 @@
 use lasthop_net::engine::Instant;
 use lasthop_net::net::{Action, Endpoint, LinkNotice, Notice, Packet, Port, Probe, Seat, Timed};
 
-use super::address;
+use super::address::address;
 
 /// What notes the packets that come, and answers.
 pub trait Receiving: Timed {

@@ -3,7 +3,8 @@
 use lasthop_net::engine::Instant;
 use lasthop_net::net::{Action, Endpoint, Hears, Notice, Packet, Port, Probe, Seat, Timed, Variable};
 
-use super::{Outbox, address};
+use super::address::address;
+use super::outbox::Outbox;
 
 /// What decides when a packet leaves, and what its header says.
 pub trait Sending: Timed {

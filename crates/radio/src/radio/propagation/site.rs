@@ -2,7 +2,8 @@
 
 use lasthop_net::engine::{Angle, Decibel, Point};
 
-use super::{Antenna, PathLoss};
+use super::antenna::Antenna;
+use super::path_loss::PathLoss;
 
 /// An antenna at a site.
 #[derive(Clone, Copy, Debug)]

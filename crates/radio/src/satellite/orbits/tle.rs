@@ -9,9 +9,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::satellite::body::{Body, State};
+use crate::satellite::body::Body;
 use crate::satellite::earth::RADIUS_KM;
+use crate::satellite::earth::State;
 use crate::satellite::mesh::Shell;
+use crate::satellite::tracked::Tracked;
 use lasthop_net::engine::Fault;
 use lasthop_net::engine::space::Angle;
 
@@ -27,25 +29,6 @@ pub struct Config {
     /// Ascending nodes that are farther apart than this lie in different planes. Default: 2 deg.
     #[serde(default = "default_gap")]
     pub plane_gap: Angle,
-}
-
-/// A satellite by its elements.
-#[derive(Debug)]
-pub struct Tracked {
-    constants: sgp4::Constants,
-    /// Minutes from its epoch to the start of time.
-    begins: f64,
-}
-
-impl Tracked {
-    /// Its state so many seconds after the start. Where SGP4 has no answer, as after a decay, it is nowhere: at the centre.
-    pub fn state(&self, seconds: f64) -> State {
-        let at = sgp4::MinutesSinceEpoch(self.begins + seconds / 60.0);
-        self.constants.propagate(at).map_or(State { position: [0.0; 3], velocity: [0.0; 3] }, |found| State {
-            position: found.position,
-            velocity: found.velocity,
-        })
-    }
 }
 
 /// The element sets of a text.
@@ -118,7 +101,7 @@ impl OrbitsConfig for Config {
         let latest = all.iter().map(|elements| elements.datetime).max();
         let tracked = |elements: &sgp4::Elements| {
             let begins = elements.datetime_to_minutes_since_epoch(&latest?).ok()?.0;
-            Some(Tracked { constants: sgp4::Constants::from_elements(elements).ok()?, begins })
+            Some(Tracked::new(sgp4::Constants::from_elements(elements).ok()?, begins))
         };
         let mut placed: Vec<Placed> = all.iter().filter_map(tracked).map(place).collect();
         placed.sort_by(|a, b| a.node.total_cmp(&b.node));

@@ -3,8 +3,8 @@
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::observe::{Histogram, Probe};
 
+use super::config::{Config, Counting, Hold};
 use super::traffic::{Rates, Traffic};
-use super::{Config, Counting, Hold};
 
 /// The controller of a link.
 pub struct Controller {

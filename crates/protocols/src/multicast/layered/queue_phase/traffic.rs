@@ -10,7 +10,7 @@ use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::observe::Probe;
 use lasthop_net::net::packet::{Address, FlowId, GroupId, NodeId, Packet};
 
-use super::{Config, Counting, Sessions};
+use super::config::{Config, Counting, Sessions};
 
 /// What passes a link.
 pub struct Traffic {
