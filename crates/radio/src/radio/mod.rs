@@ -5,7 +5,7 @@
 //! | part | question | here |
 //! | --- | --- | --- |
 //! | attachment | what serves this terminal, when does that change? | [`attachment`], `umts/attachment/`; [`mobility`], `umts/roaming/` |
-//! | channel | how good is it now? | [`channel`]: the loss models of `net`, or [`propagation`] and `umts/power/`; [`quality`] for radios that adapt to it |
+//! | channel | how good is it now? | [`channel`]: the loss models of `net`, or [`propagation`] and `umts/power/`; [`quality`] for radios that adapt to it, known through [`channel_state`] |
 //! | rate map | what does that buy? | [`umts::channel`]: a fixed rate in intervals; [`rate_map`]: formats chosen by quality |
 //! | scheduler | who gets this slot? | [`scheduler`]; in the intervals of [`umts::channel`] and `umts/medium/dsch.rs`, who comes first, or in turn |
 //! | link ARQ | segmentation, retransmission, order | [`arq`], [`rlc`] |
@@ -16,6 +16,7 @@
 pub mod arq;
 pub mod attachment;
 pub mod channel;
+pub mod channel_state;
 pub mod delay_line;
 pub mod hsdpa;
 pub mod imposed;

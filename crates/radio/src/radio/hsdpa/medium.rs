@@ -3,13 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::radio::Direction;
+use crate::radio::channel_state::ChannelState;
 use crate::radio::delay_line::DelayLine;
-use crate::radio::imposed::Imposed;
-use crate::radio::quality::{Quality, State};
+use crate::radio::quality::Quality;
 use crate::radio::rate_map::{Grant, RateMap};
 use crate::radio::scheduler::{Candidate, Scheduler};
-use lasthop_net::engine::{BitRate, Decibel, Duration, Instant, Stream, Target};
+use lasthop_net::engine::{BitRate, Duration, Instant, Stream, Target};
 use lasthop_net::net::copies;
 use lasthop_net::net::discipline::QueueDiscipline;
 use lasthop_net::net::medium::{Access, Change, Edge, End, Medium, Peer};
@@ -75,8 +74,7 @@ pub struct Hsdpa {
     name: String,
     component: u32,
     wired: End,
-    air: Box<dyn Quality>,
-    imposed: Imposed,
+    air: ChannelState,
     rate_map: Box<dyn RateMap>,
     cells: Vec<Cell>,
     mobiles: Vec<Mobile>,
@@ -102,7 +100,6 @@ struct Mobile {
     place: Place,
     buffer: Buffer,
     errors: Stream,
-    state: State,
     block: Option<Block>,
     /// When it was served last, or something began to wait.
     since: Instant,
@@ -140,7 +137,6 @@ impl Hsdpa {
     /// Cells whose wake-ups come to `component`; `ends` are the wired side and the mobiles.
     pub fn new(component: u32, ends: &[End], setup: Setup) -> Self {
         let mut cells: Vec<Cell> = setup.schedulers.into_iter().map(Cell::new).collect();
-        let unknown = State { sir: Decibel::ZERO, valid_until: Instant::ZERO };
         let mobile = |(terminal, end): (Terminal, &End)| {
             cells[terminal.cell as usize].mobiles += 1;
             Mobile {
@@ -149,7 +145,6 @@ impl Hsdpa {
                 place: terminal.place,
                 buffer: Buffer::new(terminal.queue),
                 errors: terminal.errors,
-                state: unknown,
                 block: None,
                 since: Instant::ZERO,
                 armed: Instant::MAX,
@@ -157,13 +152,12 @@ impl Hsdpa {
                 counts: Counts::default(),
             }
         };
-        let mobiles = setup.terminals.into_iter().zip(&ends[1..]).map(mobile).collect();
+        let mobiles: Vec<Mobile> = setup.terminals.into_iter().zip(&ends[1..]).map(mobile).collect();
         Self {
             name: setup.name,
             component,
             wired: ends[0],
-            air: setup.air,
-            imposed: Imposed::default(),
+            air: ChannelState::new(setup.air, mobiles.len()),
             rate_map: setup.rate_map,
             sending: vec![false; cells.len()],
             cells,
@@ -246,7 +240,7 @@ impl Hsdpa {
     fn wake_uplink(&mut self, core: &mut Core) {
         while let Some((number, pkt)) = self.uplink.take(core) {
             let now = core.now();
-            if !self.imposed.covers(number) {
+            if !self.air.covers(number) {
                 let place = core.place(format!("{}.ue[{number}] up", self.name));
                 core.drop(pkt, place, Cause::Radio);
                 continue;
@@ -320,12 +314,9 @@ impl Hsdpa {
         if cell.scheduler.watches() {
             let of_cell: Vec<u32> =
                 (0..).zip(&self.mobiles).filter(|(_, m)| m.cell as usize == number).map(|(n, _)| n).collect();
-            let (mobiles, air, imposed) = (&mut self.mobiles, &mut self.air, &self.imposed);
+            let air = &mut self.air;
             cell.watch.tell(&mut *cell.scheduler, slot, of_cell.into_iter(), |terminal, slot| {
-                let (state, at) = (&mut mobiles[terminal as usize].state, Instant::ZERO + SLOT * slot);
-                if state.valid_until <= at {
-                    *state = imposed.on_state(terminal, air.state(terminal, at));
-                }
+                let state = air.at(terminal, Instant::ZERO + SLOT * slot);
                 (state.sir, state.valid_until.as_nanos().saturating_sub(1) / SLOT.as_nanos())
             });
         }
@@ -334,7 +325,7 @@ impl Hsdpa {
         let (mut codes, mut users) = (self.codes, self.users);
         cell.candidates.clear();
         for &terminal in &cell.waiting {
-            if !self.imposed.covers(terminal) {
+            if !self.air.covers(terminal) {
                 continue;
             }
             let mobile = &mut self.mobiles[terminal as usize];
@@ -345,10 +336,7 @@ impl Hsdpa {
                 self.sent.push(terminal);
                 continue;
             }
-            if mobile.state.valid_until <= now {
-                mobile.state = self.imposed.on_state(terminal, self.air.state(terminal, now));
-            }
-            let sir = mobile.state.sir;
+            let sir = self.air.at(terminal, now).sir;
             let bits = self.rate_map.grant(sir, u64::MAX, self.codes).map_or(0, |grant| grant.bits);
             cell.candidates.push(Candidate { terminal, sir, bits, since: mobile.since });
         }
@@ -383,12 +371,9 @@ impl Hsdpa {
         for &number in &self.sent {
             let mobile = &mut self.mobiles[number as usize];
             let Some(block) = &mut mobile.block else { continue };
-            if mobile.state.valid_until <= now {
-                mobile.state = self.imposed.on_state(number, self.air.state(number, now));
-            }
-            let error = self.rate_map.error(block.grant.format, mobile.state.sir);
+            let error = self.rate_map.error(block.grant.format, self.air.at(number, now).sir);
             let comes = !mobile.errors.chance(error);
-            block.received = comes && !self.imposed.loses(number, Direction::Down, now);
+            block.received = comes && !self.air.loses(number, now);
             block.transmission += 1;
             mobile.since = now;
             mobile.counts.slots += 1;
@@ -442,15 +427,13 @@ impl Medium for Hsdpa {
 
     fn change(&mut self, core: &mut Core, change: &mut Change) {
         let Some(number) = change.peer.0.checked_sub(1) else { return };
-        self.imposed.change(number, core.now(), change);
-        // The air is looked at anew.
-        self.mobiles[number as usize].state.valid_until = Instant::ZERO;
+        self.air.change(core.now(), number, change);
     }
 
     fn access(&self, peer: Peer) -> Access {
         let delay = if peer.0 == 0 { self.uplink.delay() } else { SLOT };
         let number = peer.0.saturating_sub(1);
-        Access { rate: self.rate(number), delay, up: peer.0 == 0 || self.imposed.covers(number) }
+        Access { rate: self.rate(number), delay, up: peer.0 == 0 || self.air.covers(number) }
     }
 
     fn edges(&self, _now: Instant) -> Vec<Edge> {

@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::radio::Direction;
-use crate::radio::imposed::Imposed;
-use crate::radio::quality::{Quality, State};
+use crate::radio::channel_state::ChannelState;
+use crate::radio::quality::State;
 use crate::radio::rate_map::cqi::SLOT;
 use crate::radio::rate_map::{Grant, RateMap};
 use crate::radio::rlc::Pdu;
@@ -32,8 +31,7 @@ const CODES: u8 = 15;
 
 /// The channel.
 pub struct HsDsch {
-    pub(super) quality: Box<dyn Quality>,
-    imposed: Imposed,
+    air: ChannelState,
     pub(super) rate_map: Box<dyn RateMap>,
     pub(super) scheduler: Box<dyn Scheduler>,
     pub(super) reception: Box<dyn Reception>,
@@ -71,19 +69,8 @@ pub(super) struct Terminal {
     pub(super) reordering: Reordering<Vec<Pdu>>,
     /// The valid wake-up of T1.
     pub(super) armed: Instant,
-    pub(super) state: State,
     pub(super) draws: Stream,
     pub(super) counts: Counts,
-}
-
-impl Terminal {
-    /// The state of the air to it, which has this number.
-    fn state(&mut self, quality: &mut dyn Quality, imposed: &Imposed, number: u32, at: Instant) -> State {
-        if self.state.valid_until <= at {
-            self.state = imposed.on_state(number, quality.state(number, at));
-        }
-        self.state
-    }
 }
 
 /// What was sent to a terminal.
@@ -99,20 +86,17 @@ pub(super) struct Counts {
 impl HsDsch {
     /// A channel for terminals whose bearers are these.
     pub fn new(core: &Core, places: &[[Place; 2]], setup: Setup) -> Self {
-        let unknown = State { sir: Decibel::ZERO, valid_until: Instant::ZERO };
         let terminal = |[down, _]: &[Place; 2]| Terminal {
             place: *down,
             queue: Queue::default(),
             reordering: Reordering::new(setup.window, setup.t1),
             armed: Instant::MAX,
-            state: unknown,
             draws: core.stream(core.place_name(*down), "blocks"),
             counts: Counts::default(),
         };
         Self {
             terminals: places.iter().map(terminal).collect(),
-            quality: setup.quality,
-            imposed: Imposed::default(),
+            air: ChannelState::new(setup.quality, places.len()),
             rate_map: setup.rate_map,
             scheduler: setup.scheduler,
             reception: setup.reception,
@@ -136,14 +120,7 @@ impl HsDsch {
 
     /// The air to a terminal changes.
     pub fn change(&mut self, now: Instant, terminal: u32, change: &mut Change) {
-        self.imposed.change(terminal, now, change);
-        // It is looked at anew.
-        self.terminals[terminal as usize].state.valid_until = Instant::ZERO;
-    }
-
-    /// How good the air to a terminal is taken to be.
-    fn sir(&mut self, terminal: u32, at: Instant) -> Decibel {
-        self.terminals[terminal as usize].state(&mut *self.quality, &self.imposed, terminal, at).sir
+        self.air.change(now, terminal, change);
     }
 
     /// The format of a block at this ratio, and how many PDUs of so many bits fit into it.
@@ -165,10 +142,9 @@ impl HsDsch {
 
     /// Tells the scheduler, if it wants to know, how good the air was up to this slot, as decisions would have taken it.
     pub fn tell_scheduler(&mut self, slot: u64) {
-        let Self { watch, scheduler, quality, imposed, terminals, .. } = self;
+        let Self { watch, scheduler, air, terminals, .. } = self;
         watch.tell(&mut **scheduler, slot, 0..terminals.len() as u32, |terminal, slot| {
-            let State { sir, valid_until } =
-                terminals[terminal as usize].state(&mut **quality, imposed, terminal, decision(slot));
+            let State { sir, valid_until } = air.at(terminal, decision(slot));
             (sir, if valid_until == Instant::MAX { u64::MAX } else { first_decided(valid_until) - 1 })
         });
     }
@@ -178,7 +154,7 @@ impl HsDsch {
         self.candidates.clear();
         for place in 0..self.waiting.len() {
             let terminal = self.waiting[place];
-            let sir = self.sir(terminal, now);
+            let sir = self.air.at(terminal, now).sir;
             let queue = &self.terminals[terminal as usize].queue;
             if queue.next_slot <= slot
                 && let Some((_, pdus)) = self.format(sir, pdu_bits)
@@ -218,12 +194,12 @@ impl HsDsch {
     pub fn send(&mut self, slot: u64, process: usize) {
         let Some(terminal) = self.harq.block(process).map(|block| block.terminal) else { return };
         let start = begin(slot);
-        let sir = self.sir(terminal, start);
+        let sir = self.air.at(terminal, start).sir;
         let Some(block) = self.harq.block(process) else { return };
         block.transmission += 1;
         block.combined += sir.ratio();
         let comes = self.reception.receives(block, &*self.rate_map);
-        block.received = comes && !self.imposed.loses(terminal, Direction::Down, start);
+        block.received = comes && !self.air.loses(terminal, start);
         let counts = &mut self.terminals[terminal as usize].counts;
         counts.transmissions += 1;
         counts.failed += u64::from(!block.received);
@@ -269,7 +245,7 @@ impl HsDsch {
 
     /// For a terminal that has the whole channel.
     pub fn access(&self, terminal: u32, delay: Duration) -> Access {
-        let bits = self.rate_map.grant(self.quality.usual(terminal), u64::MAX, CODES).map_or(0, |grant| grant.bits);
+        let bits = self.rate_map.grant(self.air.usual(terminal), u64::MAX, CODES).map_or(0, |grant| grant.bits);
         Access { rate: BitRate::from_bps(u64::from(bits) * 1_000_000_000 / SLOT.as_nanos()), delay, up: true }
     }
 
