@@ -1,14 +1,19 @@
 //! The ends of a flow: the standard's, or in profile `ns2` ns-2's where it has that transport. The one place that knows both.
 
 use crate::engine::Stream;
-use crate::net::{Endpoint, Seat};
+use crate::net::{Endpoint, EndpointContext};
 use crate::profile::Profile;
 use crate::replicas::ns2;
 
 use super::registry::Transport;
 
 /// The sending end of a flow by `transport`; `stream` is its own.
-pub(super) fn sender(transport: &Transport, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+pub(super) fn sender(
+    transport: &Transport,
+    seat: EndpointContext,
+    profile: Profile,
+    stream: Stream,
+) -> Box<dyn Endpoint> {
     match transport {
         Transport::Tcp(config) if config.is_ns2(profile) => ns2::tcp::sender(config, seat, stream),
         Transport::Tfrc(config) if config.is_ns2(profile) => ns2::tfrc::sender(config, seat),
@@ -20,7 +25,7 @@ pub(super) fn sender(transport: &Transport, seat: Seat, profile: Profile, stream
 pub(super) fn receiver(
     transport: &Transport,
     node: &str,
-    seat: Seat,
+    seat: EndpointContext,
     profile: Profile,
     stream: Stream,
 ) -> Box<dyn Endpoint> {

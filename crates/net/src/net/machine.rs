@@ -54,7 +54,7 @@ pub enum Action {
     Order(Order),
     /// Tell the flow's source.
     Tell(Notice),
-    /// Show that a variable changed. Said only if [`Seat::observed`] is set.
+    /// Show that a variable changed. Said only if [`EndpointContext::observed`] is set.
     Observe(Variable, f64),
 }
 
@@ -154,12 +154,12 @@ pub struct Agent {
     /// Its port, below [`FIRST_FREE_PORT`](super::FIRST_FREE_PORT).
     pub port: u16,
     /// Makes it; the stream is its own.
-    pub make: fn(Seat, Stream) -> Box<dyn Endpoint>,
+    pub make: fn(EndpointContext, Stream) -> Box<dyn Endpoint>,
 }
 
 /// Where an endpoint sits, and who wants to know what it does.
 #[derive(Clone, Copy, Debug)]
-pub struct Seat {
+pub struct EndpointContext {
     /// Its own end.
     pub local: Socket,
     /// The address of the other end.
@@ -174,7 +174,7 @@ pub struct Seat {
     pub observed: bool,
 }
 
-impl Seat {
+impl EndpointContext {
     /// A packet of so many bytes to the other end: best effort, and not to be marked.
     #[inline(always)]
     pub fn packet(&self, connection: u32, number: u64, size: u32, header: Header) -> Packet {

@@ -35,7 +35,7 @@ pub mod watched;
 pub use self::core::{Core, Counters, DropCount, Port};
 pub use discipline::{Backlog, QueueDiscipline};
 pub use machine::{
-    Action, Agent, Endpoint, Hears, LinkNotice, Membership, Notice, Seat, Source, Timed, Transfer, Upstream,
+    Action, Agent, Endpoint, EndpointContext, Hears, LinkNotice, Membership, Notice, Source, Timed, Transfer, Upstream,
 };
 pub use medium::{Access, Change, Edge, End, InFlight, Medium, Peer, Queued};
 pub use node::FIRST_FREE_PORT;

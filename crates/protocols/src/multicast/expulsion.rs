@@ -24,7 +24,8 @@ use super::membership;
 use lasthop_net::engine::{BitRate, Duration, Fault, Instant};
 use lasthop_net::net::guard::Guard;
 use lasthop_net::net::{
-    Action, GroupId, Header, NodeId, Packet, PgmHeader, PgmReport, Probe, Seat, Signal, SignalHeader, Socket, Timed,
+    Action, EndpointContext, GroupId, Header, NodeId, Packet, PgmHeader, PgmReport, Probe, Signal, SignalHeader,
+    Socket, Timed,
 };
 
 /// How many round-trip times a feedback round takes, and the least round-trip time that is reckoned with (RFC 4654 §3.1, §3.4).
@@ -95,7 +96,7 @@ struct Suspect {
 
 /// Stands before the sending end of a flow to a group.
 pub struct Judge {
-    seat: Seat,
+    seat: EndpointContext,
     group: GroupId,
     config: Config,
     known: BTreeMap<NodeId, Known>,
@@ -117,7 +118,7 @@ pub struct Judge {
 
 impl Judge {
     /// The judge of `group` before the endpoint at `seat`.
-    pub fn new(config: &Config, group: GroupId, seat: Seat) -> Self {
+    pub fn new(config: &Config, group: GroupId, seat: EndpointContext) -> Self {
         Self {
             seat,
             group,
@@ -286,7 +287,7 @@ mod tests {
 
     fn judge() -> Judge {
         let local = Socket { node: NodeId(0), port: 9 };
-        let seat = Seat {
+        let seat = EndpointContext {
             local,
             remote: Address::Group(GroupId(4)),
             remote_port: 9,

@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{
-    Action, Answer, Command, Endpoint, GroupId, Membership, NodeId, Notice, Order, Packet, Port, Probe, Rejections,
-    Seat, Signal, SignalHeader, Socket, Timed,
+    Action, Answer, Command, Endpoint, EndpointContext, GroupId, Membership, NodeId, Notice, Order, Packet, Port,
+    Probe, Rejections, Signal, SignalHeader, Socket, Timed,
 };
 
 /// The port of the machines.
@@ -83,7 +83,7 @@ struct Counts {
 
 impl Agent {
     /// The machine at `seat`.
-    pub fn new(seat: Seat) -> Self {
+    pub fn new(seat: EndpointContext) -> Self {
         Self {
             here: seat.local,
             steps: VecDeque::new(),

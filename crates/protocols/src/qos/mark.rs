@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lasthop_net::engine::{Instant, Stream};
-use lasthop_net::net::{Endpoint, Packet, Seat, Timed};
+use lasthop_net::net::{Endpoint, EndpointContext, Packet, Timed};
 use lasthop_net::profile::Profile;
 
 use super::QosConfig;
@@ -20,7 +20,13 @@ pub struct Config {
 }
 
 impl QosConfig for Config {
-    fn sender(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(
+        &self,
+        inner: Box<dyn Endpoint>,
+        _seat: EndpointContext,
+        _profile: Profile,
+        _stream: Stream,
+    ) -> Box<dyn Endpoint> {
         Box::new(Guarded::new(Marker { dscp: self.dscp.value() }, inner))
     }
 }

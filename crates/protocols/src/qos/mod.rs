@@ -12,13 +12,19 @@ pub mod swan;
 pub use lasthop_net::net::dscp;
 
 use lasthop_net::engine::{Fault, Stream};
-use lasthop_net::net::{Agent, Endpoint, NodeId, Seat};
+use lasthop_net::net::{Agent, Endpoint, EndpointContext, NodeId};
 use lasthop_net::profile::Profile;
 
 /// What a flow asks of the network.
 pub trait QosConfig: Send + Sync {
     /// Puts the sending end of a flow behind what asks, polices or marks for it; `stream` is that one's own.
-    fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
+    fn sender(
+        &self,
+        inner: Box<dyn Endpoint>,
+        seat: EndpointContext,
+        profile: Profile,
+        stream: Stream,
+    ) -> Box<dyn Endpoint>;
 
     /// The node that decides for it, if it names one: the parameter that does, and the name.
     fn served_by(&self) -> Option<(&'static str, &str)> {
@@ -30,7 +36,7 @@ pub trait QosConfig: Send + Sync {
         &self,
         _node: Option<NodeId>,
         inner: Box<dyn Endpoint>,
-        seat: Seat,
+        seat: EndpointContext,
         profile: Profile,
         stream: Stream,
     ) -> Box<dyn Endpoint> {
@@ -38,7 +44,13 @@ pub trait QosConfig: Send + Sync {
     }
 
     /// Puts the receiving end of a flow behind what answers for it; `stream` is that one's own.
-    fn receiver(&self, inner: Box<dyn Endpoint>, _seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver(
+        &self,
+        inner: Box<dyn Endpoint>,
+        _seat: EndpointContext,
+        _profile: Profile,
+        _stream: Stream,
+    ) -> Box<dyn Endpoint> {
         inner
     }
 

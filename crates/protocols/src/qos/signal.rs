@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use lasthop_net::engine::BitRate;
-use lasthop_net::net::{Action, Address, NodeId, Packet, Seat, SignalHeader, Socket};
+use lasthop_net::net::{Action, Address, EndpointContext, NodeId, Packet, SignalHeader, Socket};
 
 /// Bytes of a signalling message on the wire, headers included: an RSVP message with a sender template and a
 /// flow specification (RFC 2205 §3.1, RFC 2210 §3.1) over IPv4 takes about this.
@@ -54,7 +54,7 @@ impl Outbox {
 }
 
 /// The other end of a flow; that of a flow to a group is its own.
-pub fn other_end(seat: &Seat) -> Socket {
+pub fn other_end(seat: &EndpointContext) -> Socket {
     node(seat.remote).map_or(seat.local, |node| Socket { node, port: seat.remote_port })
 }
 

@@ -11,19 +11,19 @@ pub mod udp;
 pub mod xcp;
 
 use lasthop_net::engine::{Fault, Stream};
-use lasthop_net::net::{Agent, Endpoint, Seat};
+use lasthop_net::net::{Agent, Endpoint, EndpointContext};
 use lasthop_net::profile::Profile;
 
 /// The parameters of a transport.
 pub trait TransportConfig: Send + Sync {
     /// The sending end; `stream` is its own.
-    fn sender(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
+    fn sender(&self, seat: EndpointContext, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
 
     /// The receiving end; `stream` is its own.
-    fn receiver(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
+    fn receiver(&self, seat: EndpointContext, profile: Profile, stream: Stream) -> Box<dyn Endpoint>;
 
     /// The receiving end at the node of this name.
-    fn receiver_at(&self, _node: &str, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver_at(&self, _node: &str, seat: EndpointContext, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
         self.receiver(seat, profile, stream)
     }
 

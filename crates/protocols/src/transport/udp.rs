@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use lasthop_net::engine::{Duration, Fault, Instant, Stream};
 use lasthop_net::net::sequence::{Came, Sequence};
-use lasthop_net::net::{Action, Endpoint, Header, Histogram, Notice, Packet, Port, Probe, Seat, Timed, UdpHeader};
+use lasthop_net::net::{
+    Action, Endpoint, EndpointContext, Header, Histogram, Notice, Packet, Port, Probe, Timed, UdpHeader,
+};
 use lasthop_net::profile::Profile;
 
 use super::{TransportConfig, limits};
@@ -25,11 +27,11 @@ pub struct Config {
 }
 
 impl TransportConfig for Config {
-    fn sender(&self, seat: Seat, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(&self, seat: EndpointContext, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         Box::new(Sender::new(self.header_bytes(profile), seat))
     }
 
-    fn receiver(&self, seat: Seat, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver(&self, seat: EndpointContext, profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         Box::new(Receiver::new(self.header_bytes(profile), seat))
     }
 
@@ -74,7 +76,7 @@ pub const MAX_PAYLOAD: u64 = 65_507;
 
 /// The sending end.
 pub struct Sender {
-    seat: Seat,
+    seat: EndpointContext,
     header: u32,
     connection: u32,
     /// Payload sizes that wait to be sent.
@@ -86,7 +88,7 @@ pub struct Sender {
 
 impl Sender {
     /// A sender at `seat` whose datagrams have so many header bytes.
-    pub fn new(header: u32, seat: Seat) -> Self {
+    pub fn new(header: u32, seat: EndpointContext) -> Self {
         Self { seat, header, connection: 0, pending: Default::default(), sent: 0, sent_bytes: 0, tell: false }
     }
 }
@@ -145,7 +147,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver at `seat` of datagrams with so many header bytes.
-    pub fn new(header: u32, seat: Seat) -> Self {
+    pub fn new(header: u32, seat: EndpointContext) -> Self {
         Self {
             header,
             hears: seat.hears.received,
@@ -252,7 +254,7 @@ mod tests {
     #[test]
     fn a_receiver_measures_loss_and_delay_whatever_comes_twice() {
         let here = Socket { node: NodeId(1), port: 1 };
-        let seat = Seat {
+        let seat = EndpointContext {
             local: here,
             remote: Address::Node(NodeId(0)),
             remote_port: 1,

@@ -12,7 +12,7 @@ use super::Direction;
 /// Says which blocks come over the air.
 pub trait Channel: Send {
     /// A block comes now: who received it.
-    fn receive(&mut self, block: &Block<'_>) -> Got;
+    fn receive(&mut self, block: &Block<'_>) -> Receivers;
 
     /// The gain between a terminal and each cell will be this at `at`, and changes evenly until then. Said at each
     /// measurement for the time until the next, and twice at the first.
@@ -44,9 +44,9 @@ pub struct Block<'a> {
 
 /// Who received a block: down the terminal, up the site of each of the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Got(u8);
+pub struct Receivers(u8);
 
-impl Got {
+impl Receivers {
     /// Nobody did.
     pub const NOBODY: Self = Self(0);
     /// All did.
@@ -83,8 +83,8 @@ impl Losses {
 
 impl Channel for Losses {
     #[inline]
-    fn receive(&mut self, block: &Block<'_>) -> Got {
+    fn receive(&mut self, block: &Block<'_>) -> Receivers {
         let model = &mut self.0[block.terminal as usize][block.direction.index()].0;
-        if model.as_mut().is_some_and(|model| model.loses(block.at)) { Got::NOBODY } else { Got::ALL }
+        if model.as_mut().is_some_and(|model| model.loses(block.at)) { Receivers::NOBODY } else { Receivers::ALL }
     }
 }

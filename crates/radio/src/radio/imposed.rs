@@ -7,7 +7,7 @@ use lasthop_net::net::Change;
 use lasthop_net::net::loss::Loss;
 
 use super::Direction;
-use super::channel::{Block, Channel, Got};
+use super::channel::{Block, Channel, Receivers};
 use super::quality::State;
 
 /// What is imposed on terminals. Most have nothing imposed on them, and cost nothing.
@@ -60,9 +60,9 @@ impl Imposed {
 
     /// Who receives a block that comes over `channel`.
     #[inline]
-    pub fn receive(&mut self, channel: &mut dyn Channel, block: &Block<'_>) -> Got {
+    pub fn receive(&mut self, channel: &mut dyn Channel, block: &Block<'_>) -> Receivers {
         let got = channel.receive(block);
-        if self.loses(block.terminal, block.direction, block.at) { Got::NOBODY } else { got }
+        if self.loses(block.terminal, block.direction, block.at) { Receivers::NOBODY } else { got }
     }
 
     /// The state of the air to a terminal that is `state` by itself.

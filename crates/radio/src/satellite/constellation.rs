@@ -313,7 +313,7 @@ impl Constellation {
         if let Some(satellite) = chosen {
             ground.up.set_path(Box::new(range(satellite)));
         }
-        for flying in ground.up.let_fly(core) {
+        for flying in ground.up.detach_in_flight(core) {
             let to = last.map_or(SKY, |last| self.satellites[last as usize].end);
             self.air.send(core, flying.start, flying.arrival, Way::Up(to), flying.pkt);
         }

@@ -100,7 +100,7 @@ pub struct Packet {
     pub flow: FlowId,
     /// Which of the flow's successive connections it belongs to.
     pub connection: u32,
-    /// Truth: the running number of this transmission among all of its endpoint, from 1.
+    /// Ground truth: the running number of this transmission among all of its endpoint, from 1.
     /// No protocol decides by it; spurious timeouts are classified from it.
     pub number: u64,
     /// The transport header.

@@ -34,7 +34,7 @@ pub struct PgmData {
     pub trail: u64,
     /// Payload bytes.
     pub payload: u32,
-    /// Truth: how many payload bytes of the connection were sent up to its end.
+    /// Ground truth: how many payload bytes of the connection were sent up to its end.
     pub end: u64,
     /// The packet-loss indication: what a base station says of packets before this one.
     pub loss_indicated: bool,

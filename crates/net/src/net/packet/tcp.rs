@@ -28,7 +28,7 @@ pub struct TcpHeader {
     pub ts_val: Instant,
     /// Time-stamp option, TSecr.
     pub ts_echo: Instant,
-    /// Truth, on an acknowledgement: the highest transmission number that had arrived when it
+    /// Ground truth, on an acknowledgement: the highest transmission number that had arrived when it
     /// was made.
     pub arrived: u64,
 }
@@ -50,7 +50,7 @@ impl TcpFlags {
     pub const CWR: Self = Self(0x80);
     /// Time stamps are present (an option, kept here to save space).
     pub const TIMESTAMPS: Self = Self(0x20);
-    /// Truth, on an acknowledgement: the segment that caused it had arrived before.
+    /// Ground truth, on an acknowledgement: the segment that caused it had arrived before.
     pub const DUPLICATE: Self = Self(0x08);
 
     /// No flag.

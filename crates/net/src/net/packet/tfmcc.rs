@@ -23,7 +23,7 @@ pub struct TfmccHeader {
     pub x_supp: f64,
     /// Payload bytes.
     pub payload: u32,
-    /// Truth: payload bytes of the connection so far, this packet's included.
+    /// Ground truth: payload bytes of the connection so far, this packet's included.
     pub end: u64,
     /// The packet-loss indication: what a base station says of packets before this one.
     pub loss_indicated: bool,

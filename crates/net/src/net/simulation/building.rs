@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::{ENDPOINT, Flow, Group, KIND, LOSSES, MEDIUM, SOURCE, Seated, Simulation, Timer};
 use crate::engine::{Instant, Target};
 use crate::net::core::{Core, Port};
-use crate::net::machine::{Endpoint, Seat, Source};
+use crate::net::machine::{Endpoint, EndpointContext, Source};
 use crate::net::medium::{End, Medium, Peer};
 use crate::net::node::Node;
 use crate::net::packet::{Address, FlowId, GroupId, NodeId, Socket};
@@ -82,8 +82,8 @@ impl Simulation {
         to: Address,
         start: Instant,
         source: Box<dyn Source>,
-        make_sender: impl FnOnce(Seat) -> Box<dyn Endpoint>,
-        mut make_receiver: impl FnMut(Seat) -> Box<dyn Endpoint>,
+        make_sender: impl FnOnce(EndpointContext) -> Box<dyn Endpoint>,
+        mut make_receiver: impl FnMut(EndpointContext) -> Box<dyn Endpoint>,
     ) -> FlowId {
         let flow = FlowId(self.flows.len() as u32);
         let members = match to {
@@ -97,13 +97,22 @@ impl Simulation {
         if hears.lost {
             self.core.note_losses(LOSSES);
         }
-        let sender =
-            self.seat(local, flow, make_sender(Seat { local, remote: to, remote_port, flow, hears, observed }));
+        let sender = self.seat(
+            local,
+            flow,
+            make_sender(EndpointContext { local, remote: to, remote_port, flow, hears, observed }),
+        );
         let mut receivers = Vec::with_capacity(members.len());
         for node in members {
             let here = Socket { node, port: remote_port };
-            let seat =
-                Seat { local: here, remote: Address::Node(from), remote_port: local.port, flow, hears, observed };
+            let seat = EndpointContext {
+                local: here,
+                remote: Address::Node(from),
+                remote_port: local.port,
+                flow,
+                hears,
+                observed,
+            };
             receivers.push(self.seat(here, flow, make_receiver(seat)));
         }
         let mut timer = Timer::IDLE;
@@ -114,11 +123,18 @@ impl Simulation {
 
     /// Adds a machine that serves `node` at `port`, below [`FIRST_FREE_PORT`](super::FIRST_FREE_PORT): routers have such
     /// for signalling. `make` gets its seat.
-    pub fn add_agent(&mut self, node: NodeId, port: u16, make: impl FnOnce(Seat) -> Box<dyn Endpoint>) {
+    pub fn add_agent(&mut self, node: NodeId, port: u16, make: impl FnOnce(EndpointContext) -> Box<dyn Endpoint>) {
         let local = Socket { node, port };
         let observed = self.core.is_observed();
         let remote = Address::Node(node);
-        let seat = Seat { local, remote, remote_port: port, flow: FlowId::NONE, hears: Default::default(), observed };
+        let seat = EndpointContext {
+            local,
+            remote,
+            remote_port: port,
+            flow: FlowId::NONE,
+            hears: Default::default(),
+            observed,
+        };
         let agent = self.seat(local, FlowId::NONE, make(seat));
         self.agents.push(agent);
         let seated = &mut self.endpoints[agent as usize];

@@ -115,7 +115,7 @@ impl<C: Clock> Transmitter<C> {
 
     /// What is in service or in flight goes on without it: gives it up, in the order of arrivals. What waits is sent by the present
     /// path, after what is in service.
-    pub fn let_fly(&mut self, core: &mut Core) -> Vec<Flying> {
+    pub fn detach_in_flight(&mut self, core: &mut Core) -> Vec<Flying> {
         let before = Occasion { cause: None, ..Self::event(core) };
         self.start_what_is_due(core, &before);
         let (flight, waiting) = self.take_line(core);

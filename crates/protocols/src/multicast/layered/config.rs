@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::transport::{TransportConfig, limits};
 use lasthop_net::engine::{BitRate, Bytes, Fault, Stream};
-use lasthop_net::net::{Endpoint, Seat};
+use lasthop_net::net::{Endpoint, EndpointContext};
 use lasthop_net::profile::Profile;
 
 use super::control::ControlConfig;
@@ -93,7 +93,13 @@ impl Config {
         if profile.is_ns2() { 0 } else { HEADER_BYTES }
     }
 
-    fn build_receiver(&self, control: &Control, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn build_receiver(
+        &self,
+        control: &Control,
+        seat: EndpointContext,
+        profile: Profile,
+        stream: Stream,
+    ) -> Box<dyn Endpoint> {
         let controller = control.config().build(self.count(), profile, stream);
         Box::new(Receiver::new(controller, self.count(), self.header(profile), seat))
     }
@@ -103,7 +109,7 @@ impl Config {
 const SHORTEST_GAP_S: f64 = 100e-9;
 
 impl TransportConfig for Config {
-    fn sender(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(&self, seat: EndpointContext, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
         let size = self.packet.get() as u32;
         let sending = Sending {
             gaps: self.gaps().collect(),
@@ -114,11 +120,11 @@ impl TransportConfig for Config {
         Box::new(Sender::new(sending, seat, stream))
     }
 
-    fn receiver(&self, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver(&self, seat: EndpointContext, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
         self.build_receiver(&self.control, seat, profile, stream)
     }
 
-    fn receiver_at(&self, node: &str, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver_at(&self, node: &str, seat: EndpointContext, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
         let own = self.exceptions.iter().find(|exception| exception.node == node);
         self.build_receiver(own.map_or(&self.control, |exception| &exception.control), seat, profile, stream)
     }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use lasthop_net::engine::Instant;
 use lasthop_net::net::packet::LayeredHeader;
 use lasthop_net::net::{
-    Action, Address, Command, Endpoint, GroupId, Header, Histogram, Notice, Order, Packet, Port, Probe, Seat, Timed,
-    Variable,
+    Action, Address, Command, Endpoint, EndpointContext, GroupId, Header, Histogram, Notice, Order, Packet, Port,
+    Probe, Timed, Variable,
 };
 
 use super::control::Controller;
@@ -16,7 +16,7 @@ const MESSAGE_BYTES: u32 = 40;
 
 /// A receiver of a session.
 pub struct Receiver {
-    seat: Seat,
+    seat: EndpointContext,
     /// The session's group; those of the layers follow. Known from the first word of its node.
     session: Option<GroupId>,
     /// What decides to how many layers it subscribes.
@@ -45,7 +45,7 @@ struct Counts {
 
 impl Receiver {
     /// One of so many layers, whose packets have so many header bytes.
-    pub fn new(controller: Box<dyn Controller>, layers: u32, header: u32, seat: Seat) -> Self {
+    pub fn new(controller: Box<dyn Controller>, layers: u32, header: u32, seat: EndpointContext) -> Self {
         Self {
             seat,
             session: None,

@@ -2,7 +2,9 @@
 
 use lasthop_net::engine::{Duration, Instant, Stream};
 use lasthop_net::net::packet::LayeredHeader;
-use lasthop_net::net::{Action, Address, Endpoint, GroupId, Header, Notice, Packet, Port, Probe, Seat, Timed};
+use lasthop_net::net::{
+    Action, Address, Endpoint, EndpointContext, GroupId, Header, Notice, Packet, Port, Probe, Timed,
+};
 
 /// A layer at its source.
 struct Layer {
@@ -14,7 +16,7 @@ struct Layer {
 
 /// The sender of a session.
 pub struct Sender {
-    seat: Seat,
+    seat: EndpointContext,
     /// The session's group; those of the layers follow.
     session: GroupId,
     size: u32,
@@ -46,7 +48,7 @@ pub struct Sending {
 
 impl Sender {
     /// One that sends to the groups behind that of `seat`.
-    pub fn new(sending: Sending, seat: Seat, stream: Stream) -> Self {
+    pub fn new(sending: Sending, seat: EndpointContext, stream: Stream) -> Self {
         let session = match seat.remote {
             Address::Group(group) => group,
             Address::Node(_) => GroupId(0),

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{
-    Action, Address, Endpoint, FlowId, Header, NodeId, Notice, Packet, PgmData, PgmHeader, PgmNak, Port, Probe, Seat,
-    Socket, Timed,
+    Action, Address, Endpoint, EndpointContext, FlowId, Header, NodeId, Notice, Packet, PgmData, PgmHeader, PgmNak,
+    Port, Probe, Socket, Timed,
 };
 
 use super::deadlines::Deadlines;
@@ -24,7 +24,7 @@ type Missed = (FlowId, u32, Option<u64>);
 
 /// The network element of one node.
 pub struct Element {
-    seat: Seat,
+    seat: EndpointContext,
     number: u64,
     missed: Deadlines<Missed, Asked>,
     outbox: VecDeque<Out>,
@@ -72,7 +72,7 @@ struct Counts {
 
 impl Element {
     /// The element of the node at `seat`.
-    pub fn new(seat: Seat) -> Self {
+    pub fn new(seat: EndpointContext) -> Self {
         Self { seat, number: 0, missed: Deadlines::default(), outbox: VecDeque::new(), counts: Counts::default() }
     }
 
@@ -215,7 +215,7 @@ mod tests {
         let local = socket(1, PORT);
         let remote = Address::Node(NodeId(1));
         let hears = Hears::default();
-        Element::new(Seat { local, remote, remote_port: PORT, flow: FlowId::NONE, hears, observed: false })
+        Element::new(EndpointContext { local, remote, remote_port: PORT, flow: FlowId::NONE, hears, observed: false })
     }
 
     fn packet(from: Socket, header: PgmHeader) -> Packet {

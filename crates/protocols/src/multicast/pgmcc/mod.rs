@@ -26,17 +26,17 @@ pub use sender::Sender;
 
 use crate::transport::{TransportConfig, limits};
 use lasthop_net::engine::{Fault, Stream};
-use lasthop_net::net::{Agent, Endpoint, Seat};
+use lasthop_net::net::{Agent, Endpoint, EndpointContext};
 use lasthop_net::profile::Profile;
 
 use super::gaps::Classifier;
 
 impl TransportConfig for Config {
-    fn sender(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(&self, seat: EndpointContext, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         Box::new(Sender::new(self, seat))
     }
 
-    fn receiver(&self, seat: Seat, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver(&self, seat: EndpointContext, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
         Box::new(Receiver::new(self, seat, stream))
     }
 

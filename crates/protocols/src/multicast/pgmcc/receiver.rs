@@ -4,8 +4,8 @@ use crate::multicast::gaps::{Arrival, Blame, Classifier, Tracker};
 use lasthop_net::engine::{Instant, Stream};
 use lasthop_net::net::operations::Operations;
 use lasthop_net::net::{
-    Action, Address, Endpoint, Header, Histogram, Notice, Packet, PgmAck, PgmData, PgmElements, PgmHeader, PgmNak,
-    PgmPath, PgmReport, Port, Probe, Seat, Socket, Timed,
+    Action, Address, Endpoint, EndpointContext, Header, Histogram, Notice, Packet, PgmAck, PgmData, PgmElements,
+    PgmHeader, PgmNak, PgmPath, PgmReport, Port, Probe, Socket, Timed,
 };
 
 use super::config::Config;
@@ -23,7 +23,7 @@ const REPORTED_GAP: u64 = 1 << 16;
 
 /// The receiving end.
 pub struct Receiver {
-    seat: Seat,
+    seat: EndpointContext,
     elements: PgmElements,
     /// Whether its node is a network element: NAKs go to it.
     by_elements: bool,
@@ -83,7 +83,7 @@ struct Counts {
 
 impl Receiver {
     /// A receiver at `seat`, which has drawn nothing from its stream.
-    pub fn new(config: &Config, seat: Seat, stream: Stream) -> Self {
+    pub fn new(config: &Config, seat: EndpointContext, stream: Stream) -> Self {
         Self {
             seat,
             elements: config.elements(),
@@ -391,7 +391,7 @@ mod tests {
         let local = Socket { node: HERE, port: 4 };
         let remote = Address::Node(NodeId(0));
         let hears = Hears::default();
-        let seat = Seat { local, remote, remote_port: 9, flow: FlowId(0), hears, observed: false };
+        let seat = EndpointContext { local, remote, remote_port: 9, flow: FlowId(0), hears, observed: false };
         Receiver::new(config, seat, Streams::new(1).stream("receiver", "naks"))
     }
 

@@ -6,8 +6,8 @@ use crate::transport::half_connection::Outbox;
 use crate::transport::tcp::rto::{RtoConfig, RtoEstimator};
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{
-    Action, Address, Endpoint, Header, Histogram, NodeId, Notice, Packet, PgmAck, PgmData, PgmHeader, PgmNak, PgmPath,
-    PgmReport, Port, Probe, Seat, Socket, Timed, Variable,
+    Action, Address, Endpoint, EndpointContext, Header, Histogram, NodeId, Notice, Packet, PgmAck, PgmData, PgmHeader,
+    PgmNak, PgmPath, PgmReport, Port, Probe, Socket, Timed, Variable,
 };
 
 use super::config::{Config, RttMode};
@@ -31,7 +31,7 @@ const TIMEOUTS_OF_AN_ACKER: u32 = 2;
 
 /// The sending end.
 pub struct Sender {
-    seat: Seat,
+    seat: EndpointContext,
     config: Config,
     header: u32,
     connection: u32,
@@ -95,7 +95,7 @@ struct Heartbeat {
 
 impl Sender {
     /// A sender at `seat`.
-    pub fn new(config: &Config, seat: Seat) -> Self {
+    pub fn new(config: &Config, seat: EndpointContext) -> Self {
         Self {
             seat,
             header: config.header.get() as u32,

@@ -19,18 +19,18 @@ pub use config::Config;
 
 use crate::transport::{TransportConfig, half_connection, limits};
 use lasthop_net::engine::{Fault, Stream};
-use lasthop_net::net::{Endpoint, Seat};
+use lasthop_net::net::{Endpoint, EndpointContext};
 use lasthop_net::profile::Profile;
 
 use super::gaps::Classifier;
 use config::Settings;
 
 impl TransportConfig for Config {
-    fn sender(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(&self, seat: EndpointContext, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         Box::new(half_connection::Sender::new(sender::Machine::new(Settings::new(self)), seat))
     }
 
-    fn receiver(&self, seat: Seat, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver(&self, seat: EndpointContext, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
         let machine = receiver::Machine::new(Settings::new(self), seat.local.node, stream);
         Box::new(half_connection::Receiver::new(machine, seat))
     }

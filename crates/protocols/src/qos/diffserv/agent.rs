@@ -17,8 +17,8 @@ use lasthop_net::engine::{BitRate, Bytes, Duration, Instant};
 use lasthop_net::net::dscp::Class;
 use lasthop_net::net::meter::Promise;
 use lasthop_net::net::{
-    Action, Answer, Command, Endpoint, FlowId, NodeId, Notice, Order, Packet, Place, Port, Probe, Seat, Signal,
-    SignalHeader, Socket, Timed,
+    Action, Answer, Command, Endpoint, EndpointContext, FlowId, NodeId, Notice, Order, Packet, Place, Port, Probe,
+    Signal, SignalHeader, Socket, Timed,
 };
 
 /// The port of these machines at every node.
@@ -109,7 +109,7 @@ struct Counts {
 
 impl Agent {
     /// The machine at `seat`.
-    pub fn new(seat: Seat) -> Self {
+    pub fn new(seat: EndpointContext) -> Self {
         Self {
             here: seat.local,
             flows: BTreeMap::new(),

@@ -5,7 +5,7 @@ use crate::qos::rejection::Unadmitted;
 use crate::qos::signal::{self, Outbox};
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::guard::{Guard, Guarded};
-use lasthop_net::net::{Action, Endpoint, NodeId, Notice, Packet, Probe, Seat, Signal, SignalHeader, Timed};
+use lasthop_net::net::{Action, Endpoint, EndpointContext, NodeId, Notice, Packet, Probe, Signal, SignalHeader, Timed};
 
 use super::Config;
 use super::agent::{PORT, RETRY, flag};
@@ -37,7 +37,7 @@ enum State {
 
 impl Sender {
     /// What stands before the sending end at `seat`.
-    pub fn new(seat: Seat, config: &Config, broker: Option<NodeId>) -> Self {
+    pub fn new(seat: EndpointContext, config: &Config, broker: Option<NodeId>) -> Self {
         let request = SignalHeader {
             kind: Signal::Request,
             dscp: config.class.class().dscp(),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use lasthop_net::engine::{BitRate, Bytes, Fault, Stream};
 use lasthop_net::net::dscp::Class;
-use lasthop_net::net::{Agent, Endpoint, NodeId, Seat};
+use lasthop_net::net::{Agent, Endpoint, EndpointContext, NodeId};
 use lasthop_net::profile::Profile;
 
 use super::QosConfig;
@@ -74,7 +74,13 @@ fn default_burst() -> Bytes {
 }
 
 impl QosConfig for Config {
-    fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(
+        &self,
+        inner: Box<dyn Endpoint>,
+        seat: EndpointContext,
+        profile: Profile,
+        stream: Stream,
+    ) -> Box<dyn Endpoint> {
         self.sender_served_by(None, inner, seat, profile, stream)
     }
 
@@ -86,7 +92,7 @@ impl QosConfig for Config {
         &self,
         broker: Option<NodeId>,
         inner: Box<dyn Endpoint>,
-        seat: Seat,
+        seat: EndpointContext,
         _profile: Profile,
         _stream: Stream,
     ) -> Box<dyn Endpoint> {

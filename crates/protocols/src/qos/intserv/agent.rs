@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::qos::signal;
 use lasthop_net::engine::{BitRate, Duration, Instant, Stream};
 use lasthop_net::net::{
-    Action, Answer, Command, Endpoint, FlowId, LinkNotice, NodeId, Notice, Order, Packet, Port, Probe, Seat, Signal,
-    SignalHeader, Socket, Timed,
+    Action, Answer, Command, Endpoint, EndpointContext, FlowId, LinkNotice, NodeId, Notice, Order, Packet, Port, Probe,
+    Signal, SignalHeader, Socket, Timed,
 };
 
 /// The port of the RSVP process at every node.
@@ -126,7 +126,7 @@ struct Ask {
 
 impl Agent {
     /// The process of the node at `seat`.
-    pub fn new(seat: Seat, stream: Stream) -> Self {
+    pub fn new(seat: EndpointContext, stream: Stream) -> Self {
         Self {
             local: seat.local,
             stream,

@@ -8,7 +8,7 @@ use lasthop_net::engine::{BitRate, Duration, Instant, Stream};
 use lasthop_net::net::guard::{Guard, Guarded};
 use lasthop_net::net::operations::Operations;
 use lasthop_net::net::token_bucket::TokenBucket;
-use lasthop_net::net::{Action, Notice, Packet, Probe, Seat, Signal, SignalHeader, Timed};
+use lasthop_net::net::{Action, EndpointContext, Notice, Packet, Probe, Signal, SignalHeader, Timed};
 
 use super::agent::{PORT, flag, lifetime, next_refresh};
 use super::{Config, Excess};
@@ -25,7 +25,7 @@ struct SoftState {
 }
 
 impl SoftState {
-    fn new(seat: Seat, stream: Stream, refresh: Duration) -> Self {
+    fn new(seat: EndpointContext, stream: Stream, refresh: Duration) -> Self {
         Self { outbox: Outbox::new(seat.local), stream, refresh, refresh_at: Instant::MAX, expires: Instant::MAX }
     }
 
@@ -69,7 +69,7 @@ pub struct Sender {
 
 impl Sender {
     /// What stands before the sending end at `seat`.
-    pub fn new(seat: Seat, stream: Stream, config: Config) -> Self {
+    pub fn new(seat: EndpointContext, stream: Stream, config: Config) -> Self {
         let spec = SignalHeader {
             kind: Signal::Path,
             flags: config.handover_flag(),
@@ -226,7 +226,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// What stands before the receiving end at `seat`.
-    pub fn new(seat: Seat, stream: Stream, config: &Config) -> Self {
+    pub fn new(seat: EndpointContext, stream: Stream, config: &Config) -> Self {
         Self {
             soft: SoftState::new(seat, stream, config.refresh),
             path: None,

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lasthop_net::engine::{BitRate, Bytes, Duration, Fault, Stream};
-use lasthop_net::net::{Agent, Endpoint, Seat};
+use lasthop_net::net::{Agent, Endpoint, EndpointContext};
 use lasthop_net::profile::Profile;
 
 use super::QosConfig;
@@ -134,11 +134,23 @@ impl Config {
 }
 
 impl QosConfig for Config {
-    fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(
+        &self,
+        inner: Box<dyn Endpoint>,
+        seat: EndpointContext,
+        _profile: Profile,
+        stream: Stream,
+    ) -> Box<dyn Endpoint> {
         Box::new(Guarded::new(host::Sender::new(seat, stream, self.clone()), inner))
     }
 
-    fn receiver(&self, inner: Box<dyn Endpoint>, seat: Seat, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver(
+        &self,
+        inner: Box<dyn Endpoint>,
+        seat: EndpointContext,
+        _profile: Profile,
+        stream: Stream,
+    ) -> Box<dyn Endpoint> {
         Box::new(Guarded::new(host::Receiver::new(seat, stream, self), inner))
     }
 

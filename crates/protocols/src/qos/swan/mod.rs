@@ -12,7 +12,7 @@ use lasthop_net::engine::{BitRate, Bytes, Duration, Fault, Instant, Stream};
 use lasthop_net::net::operations::Operations;
 use lasthop_net::net::token_bucket::TokenBucket;
 use lasthop_net::net::{
-    Action, Ecn, Endpoint, FlowId, Notice, Packet, Probe, Seat, Signal, SignalHeader, Socket, Timed,
+    Action, Ecn, Endpoint, EndpointContext, FlowId, Notice, Packet, Probe, Signal, SignalHeader, Socket, Timed,
 };
 use lasthop_net::profile::Profile;
 
@@ -82,11 +82,23 @@ impl Config {
 }
 
 impl QosConfig for Config {
-    fn sender(&self, inner: Box<dyn Endpoint>, seat: Seat, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(
+        &self,
+        inner: Box<dyn Endpoint>,
+        seat: EndpointContext,
+        _profile: Profile,
+        stream: Stream,
+    ) -> Box<dyn Endpoint> {
         Box::new(Guarded::new(Sender::new(seat, stream, self.clone()), inner))
     }
 
-    fn receiver(&self, inner: Box<dyn Endpoint>, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver(
+        &self,
+        inner: Box<dyn Endpoint>,
+        seat: EndpointContext,
+        _profile: Profile,
+        _stream: Stream,
+    ) -> Box<dyn Endpoint> {
         Box::new(Guarded::new(Receiver::new(seat, self.wait), inner))
     }
 
@@ -114,7 +126,7 @@ const SHORTEST: Duration = Duration::from_millis(10);
 
 /// The sending end.
 pub struct Sender {
-    seat: Seat,
+    seat: EndpointContext,
     stream: Stream,
     config: Config,
     started: bool,
@@ -141,7 +153,7 @@ pub struct Sender {
 
 impl Sender {
     /// What stands before the sending end at `seat`.
-    pub fn new(seat: Seat, stream: Stream, config: Config) -> Self {
+    pub fn new(seat: EndpointContext, stream: Stream, config: Config) -> Self {
         Self {
             seat,
             stream,
@@ -285,7 +297,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// What stands before the receiving end at `seat`.
-    pub fn new(seat: Seat, wait: Duration) -> Self {
+    pub fn new(seat: EndpointContext, wait: Duration) -> Self {
         let (other, outbox) = (signal::other_end(&seat), Outbox::new(seat.local));
         Self { flow: seat.flow, wait, complained: None, marks: 0, other, outbox }
     }

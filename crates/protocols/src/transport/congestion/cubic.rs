@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use lasthop_net::engine::{Duration, Fault, Instant};
 
 use super::hystart::{HyStart, Step};
-use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule};
+use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, EndpointContext, Undo, WindowRule};
 
 /// CUBIC's constants (RFC 9438 §4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ impl Default for Config {
 }
 
 impl CongestionConfig for Config {
-    fn build(&self, seat: &Seat) -> Box<dyn CongestionControl> {
+    fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl> {
         Box::new(Cubic::new(*self, seat))
     }
 
@@ -93,7 +93,7 @@ struct Epoch {
 
 impl Cubic {
     /// At the start of a connection.
-    pub fn new(config: Config, seat: &Seat) -> Self {
+    pub fn new(config: Config, seat: &EndpointContext) -> Self {
         let (size, window, ssthresh) = (f64::from(seat.smss), seat.initial_window, seat.initial_ssthresh);
         Self {
             c: config.c,
@@ -255,8 +255,8 @@ mod tests {
     const SMSS: u64 = 1000;
     const RTT: f64 = 0.1;
 
-    fn seat(initial_window: u64, initial_ssthresh: u64) -> Seat {
-        Seat { smss: SMSS as u32, header: 40, options: 0, initial_window, initial_ssthresh }
+    fn seat(initial_window: u64, initial_ssthresh: u64) -> EndpointContext {
+        EndpointContext { smss: SMSS as u32, header: 40, options: 0, initial_window, initial_ssthresh }
     }
 
     /// A controller at `segments` whose window is lost at once, in congestion avoidance.

@@ -83,7 +83,7 @@ pub struct Wants {
 
 /// What a controller knows of its connection when it is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Seat {
+pub struct EndpointContext {
     /// SMSS: payload bytes of a full segment.
     pub smss: u32,
     /// Header bytes of a data segment on the wire, options excepted, and the bytes of its options.
@@ -99,7 +99,7 @@ pub struct Seat {
 /// The parameters of an algorithm: they make its controllers, one for each connection.
 pub trait CongestionConfig: Send + Sync {
     /// A controller of a new connection.
-    fn build(&self, seat: &Seat) -> Box<dyn CongestionControl>;
+    fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl>;
 
     /// Whether its packets carry XCP's congestion header.
     fn is_explicit(&self) -> bool {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use lasthop_net::engine::Instant;
 
-use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule};
+use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, EndpointContext, Undo, WindowRule};
 
 /// It has no parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,7 +13,7 @@ use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, Sea
 pub struct Config {}
 
 impl CongestionConfig for Config {
-    fn build(&self, seat: &Seat) -> Box<dyn CongestionControl> {
+    fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl> {
         Box::new(Reno::new(seat))
     }
 }
@@ -30,7 +30,7 @@ pub struct Reno {
 
 impl Reno {
     /// At the start of a connection.
-    pub fn new(seat: &Seat) -> Self {
+    pub fn new(seat: &EndpointContext) -> Self {
         Self { smss: seat.smss.into(), cwnd: seat.initial_window, ssthresh: seat.initial_ssthresh, acked: 0 }
     }
 

@@ -3,7 +3,7 @@
 
 use lasthop_net::engine::Instant;
 
-use super::{AckSample, CongestionControl, CongestionEvent, Seat, Sent, Undo, Wants};
+use super::{AckSample, CongestionControl, CongestionEvent, EndpointContext, Sent, Undo, Wants};
 
 /// The window, and the threshold of slow start.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct TcpLike {
 
 impl TcpLike {
     /// At the start of a connection; the threshold is arbitrarily high.
-    pub fn new(seat: &Seat) -> Self {
+    pub fn new(seat: &EndpointContext) -> Self {
         let initial = seat.initial_window as u32;
         Self { cwnd: initial, ssthresh: u32::MAX, initial, acked: 0, sent_at: None, full_at: Instant::ZERO, used: 0 }
     }
@@ -133,7 +133,10 @@ mod tests {
 
     fn window(cwnd: u32, ssthresh: u32) -> TcpLike {
         let (initial_window, initial_ssthresh) = (cwnd.into(), u64::MAX);
-        TcpLike { ssthresh, ..TcpLike::new(&Seat { smss: 1, header: 0, options: 0, initial_window, initial_ssthresh }) }
+        TcpLike {
+            ssthresh,
+            ..TcpLike::new(&EndpointContext { smss: 1, header: 0, options: 0, initial_window, initial_ssthresh })
+        }
     }
 
     fn acked(window: &mut TcpLike, packets: u64, ack_every: u32) {

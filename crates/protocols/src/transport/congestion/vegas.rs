@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use lasthop_net::engine::{Duration, Fault, Instant};
 
-use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule};
+use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, EndpointContext, Undo, WindowRule};
 
 /// Vegas' thresholds, in segments.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ impl Default for Config {
 }
 
 impl CongestionConfig for Config {
-    fn build(&self, seat: &Seat) -> Box<dyn CongestionControl> {
+    fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl> {
         Box::new(Vegas::new(*self, seat))
     }
 
@@ -67,7 +67,7 @@ pub struct Vegas {
 
 impl Vegas {
     /// At the start of a connection.
-    pub fn new(config: Config, seat: &Seat) -> Self {
+    pub fn new(config: Config, seat: &EndpointContext) -> Self {
         Self {
             config,
             smss: seat.smss.into(),
@@ -169,8 +169,8 @@ impl CongestionControl for Vegas {
 mod tests {
     use super::*;
 
-    fn seat(initial_window: u64, initial_ssthresh: u64) -> Seat {
-        Seat { smss: 1000, header: 40, options: 0, initial_window, initial_ssthresh }
+    fn seat(initial_window: u64, initial_ssthresh: u64) -> EndpointContext {
+        EndpointContext { smss: 1000, header: 40, options: 0, initial_window, initial_ssthresh }
     }
 
     /// Twenty segments, BaseRTT 100 ms.

@@ -11,7 +11,9 @@ mod receiver;
 pub use receiver::Receiver;
 
 use crate::transport::congestion::tcp_like::TcpLike;
-use crate::transport::congestion::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Seat, Sent};
+use crate::transport::congestion::{
+    AckSample, CongestionControl, CongestionEvent, CongestionKind, EndpointContext, Sent,
+};
 use crate::transport::half_connection::{Outbox, Sending};
 use crate::transport::tcp::config::Rto;
 use crate::transport::tcp::rto::{RtoConfig, RtoEstimator};
@@ -64,7 +66,7 @@ impl State {
     fn new(segment: u32) -> Self {
         // RFC 4341 §5: no least timeout. So the time for which an acknowledgement may be held back
         // has to be reckoned with.
-        let seat = Seat {
+        let seat = EndpointContext {
             smss: 1,
             header: 0,
             options: 0,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lasthop_net::engine::{Bytes, Fault, Stream};
-use lasthop_net::net::{DccpHeader, Endpoint, Seat};
+use lasthop_net::net::{DccpHeader, Endpoint, EndpointContext};
 use lasthop_net::profile::Profile;
 
 use super::{TransportConfig, half_connection, limits, tfrc};
@@ -63,7 +63,7 @@ impl Config {
 }
 
 impl TransportConfig for Config {
-    fn sender(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(&self, seat: EndpointContext, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         if self.ccid == 2 {
             let machine = ccid2::Sender::new(self.segment(), self.buffer() as usize);
             return Box::new(half_connection::Sender::new(machine, seat));
@@ -71,7 +71,7 @@ impl TransportConfig for Config {
         Box::new(half_connection::Sender::new(ccid3::Sender::new(&self.tfrc()), seat))
     }
 
-    fn receiver(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver(&self, seat: EndpointContext, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         if self.ccid == 2 {
             return Box::new(half_connection::Receiver::new(ccid2::Receiver::default(), seat));
         }

@@ -1,7 +1,7 @@
 //! The receiving end of a half-connection.
 
 use lasthop_net::engine::Instant;
-use lasthop_net::net::{Action, Endpoint, LinkNotice, Notice, Packet, Port, Probe, Seat, Timed};
+use lasthop_net::net::{Action, Endpoint, EndpointContext, LinkNotice, Notice, Packet, Port, Probe, Timed};
 
 use super::address::address;
 
@@ -31,7 +31,7 @@ pub trait Receiving: Timed {
 /// The receiving end, around the machine `R`.
 pub struct Receiver<R> {
     machine: R,
-    seat: Seat,
+    seat: EndpointContext,
     connection: u32,
     number: u64,
     /// Payload bytes of the connection up to the highest packet received.
@@ -43,7 +43,7 @@ pub struct Receiver<R> {
 
 impl<R: Receiving> Receiver<R> {
     /// `machine` at `seat`.
-    pub fn new(machine: R, seat: Seat) -> Self {
+    pub fn new(machine: R, seat: EndpointContext) -> Self {
         Self { machine, seat, connection: 0, number: 0, end: 0, tell: false, old: 0 }
     }
 }

@@ -1,7 +1,7 @@
 //! The sending end of a half-connection.
 
 use lasthop_net::engine::Instant;
-use lasthop_net::net::{Action, Endpoint, Hears, Notice, Packet, Port, Probe, Seat, Timed, Variable};
+use lasthop_net::net::{Action, Endpoint, EndpointContext, Hears, Notice, Packet, Port, Probe, Timed, Variable};
 
 use super::address::address;
 use super::outbox::Outbox;
@@ -41,7 +41,7 @@ pub trait Sending: Timed {
 /// The sending end, around the machine `S`.
 pub struct Sender<S> {
     machine: S,
-    seat: Seat,
+    seat: EndpointContext,
     connection: u32,
     number: u64,
     tell_sent: bool,
@@ -53,7 +53,7 @@ pub struct Sender<S> {
 
 impl<S: Sending> Sender<S> {
     /// `machine` at `seat`.
-    pub fn new(machine: S, seat: Seat) -> Self {
+    pub fn new(machine: S, seat: EndpointContext) -> Self {
         Self { machine, seat, connection: 0, number: 0, tell_sent: false, tell_acked: false, tell_over: false, old: 0 }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod delivery;
+pub mod ground_truth;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;
@@ -9,22 +10,21 @@ pub mod scoreboard;
 pub mod sender;
 pub mod settings;
 pub mod spurious;
-pub mod truth;
 
 pub use config::Config;
 
 use lasthop_net::engine::{Fault, Stream};
-use lasthop_net::net::{Endpoint, Seat};
+use lasthop_net::net::{Endpoint, EndpointContext};
 use lasthop_net::profile::Profile;
 
 use super::{TransportConfig, limits};
 
 impl TransportConfig for Config {
-    fn sender(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(&self, seat: EndpointContext, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         Box::new(sender::Sender::new(self, seat))
     }
 
-    fn receiver(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver(&self, seat: EndpointContext, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         Box::new(receiver::Receiver::new(self, seat))
     }
 

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use lasthop_net::engine::Instant;
 use lasthop_net::net::{
-    Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, SackBlocks, Seat, TcpFlags, TcpHeader, TcpOptions,
-    Timed, Words,
+    Action, Ecn, Endpoint, EndpointContext, Header, Notice, Packet, Port, Probe, SackBlocks, TcpFlags, TcpHeader,
+    TcpOptions, Timed, Words,
 };
 
 use crate::transport::xcp::sender as xcp;
@@ -24,7 +24,7 @@ const REMEMBERED: usize = 6;
 
 /// The receiving end.
 pub struct Receiver {
-    seat: Seat,
+    seat: EndpointContext,
     settings: Settings,
     connection: u32,
     /// The running number of acknowledgements over all connections.
@@ -83,7 +83,7 @@ struct Totals {
 
 impl Receiver {
     /// A receiver at `seat`.
-    pub fn new(config: &Config, seat: Seat) -> Self {
+    pub fn new(config: &Config, seat: EndpointContext) -> Self {
         let settings = Settings::new(config);
         let state = State::new(settings.handshake);
         let (connection, number, arrived) = (0, 0, 0);

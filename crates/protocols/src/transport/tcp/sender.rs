@@ -18,12 +18,12 @@ mod timers;
 
 use lasthop_net::engine::Instant;
 use lasthop_net::net::{
-    Action, Endpoint, Header, Histogram, Notice, Packet, Port, Probe, Seat, TcpFlags, TcpOptions, Timed,
+    Action, Endpoint, EndpointContext, Header, Histogram, Notice, Packet, Port, Probe, TcpFlags, TcpOptions, Timed,
 };
 
 use super::config::{Config, Handshake};
+use super::ground_truth::GroundTruth;
 use super::settings::Settings;
-use super::truth::Truth;
 use connection::Connection;
 use handshake::Phase;
 use report::Shown;
@@ -31,7 +31,7 @@ use sending::{Choice, Control};
 
 /// The sending end.
 pub struct Sender {
-    seat: Seat,
+    seat: EndpointContext,
     settings: Settings,
     /// Which of the flow's connections this is.
     connection: u32,
@@ -39,7 +39,7 @@ pub struct Sender {
     number: u64,
     totals: Totals,
     rtt: Histogram,
-    truth: Truth,
+    truth: GroundTruth,
     c: Connection,
     /// How many segments may still leave at once ([`Settings::max_burst`]).
     burst: u32,
@@ -62,19 +62,19 @@ struct Totals {
 
 impl Sender {
     /// A sender at `seat`.
-    pub fn new(config: &Config, seat: Seat) -> Self {
+    pub fn new(config: &Config, seat: EndpointContext) -> Self {
         let settings = Settings::new(config);
         Self::with(settings, seat)
     }
 
-    fn with(settings: Settings, seat: Seat) -> Self {
+    fn with(settings: Settings, seat: EndpointContext) -> Self {
         Self {
             seat,
             connection: 0,
             number: 0,
             totals: Totals::default(),
             rtt: Histogram::default(),
-            truth: Truth::default(),
+            truth: GroundTruth::default(),
             c: Connection::new(&settings),
             burst: settings.max_burst,
             shown: Shown::default(),

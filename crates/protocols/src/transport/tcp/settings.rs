@@ -4,7 +4,7 @@
 use lasthop_net::engine::Duration;
 use lasthop_net::net::TcpFlags;
 
-use crate::transport::congestion::{Congestion, CongestionControl, Seat};
+use crate::transport::congestion::{Congestion, CongestionControl, EndpointContext};
 use crate::transport::xcp::sender as xcp;
 
 use super::config::{Config, Handshake, IdleRestart, Spurious, Variant};
@@ -118,7 +118,7 @@ impl Settings {
     /// The controller of a new connection.
     pub fn controller(&self) -> Box<dyn CongestionControl> {
         let stamps = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
-        let seat = Seat {
+        let seat = EndpointContext {
             smss: self.smss,
             header: self.header,
             options: if self.explicit { xcp::HEADER_BYTES + stamps } else { stamps },

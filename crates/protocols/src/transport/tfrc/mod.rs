@@ -14,18 +14,18 @@ pub mod settings;
 pub use config::Config;
 
 use lasthop_net::engine::{Fault, Stream};
-use lasthop_net::net::{Endpoint, Seat};
+use lasthop_net::net::{Endpoint, EndpointContext};
 use lasthop_net::profile::Profile;
 
 use super::{TransportConfig, half_connection, limits};
 
 impl TransportConfig for Config {
-    fn sender(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn sender(&self, seat: EndpointContext, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         let settings = settings::Rfc::new(self);
         Box::new(half_connection::Sender::new(sender::Machine::new(&settings), seat))
     }
 
-    fn receiver(&self, seat: Seat, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
+    fn receiver(&self, seat: EndpointContext, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
         let settings = settings::Rfc::new(self);
         Box::new(half_connection::Receiver::new(receiver::Machine::new(&settings), seat))
     }

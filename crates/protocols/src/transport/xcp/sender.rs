@@ -14,7 +14,7 @@ use lasthop_net::engine::{BitRate, Duration, Instant};
 use lasthop_net::net::{CongestionHeader, Words};
 
 use crate::transport::congestion::{
-    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, EndpointContext, Undo, WindowRule,
 };
 
 /// What XCP's congestion header adds to every packet, between IP and TCP (draft-falk-xcp-spec; ns-2's
@@ -31,7 +31,7 @@ pub struct Config {
 }
 
 impl CongestionConfig for Config {
-    fn build(&self, seat: &Seat) -> Box<dyn CongestionControl> {
+    fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl> {
         Box::new(Xcp::new(*self, seat))
     }
 
@@ -76,7 +76,7 @@ enum Kept {
 
 impl Xcp {
     /// With the initial window.
-    pub fn new(config: Config, seat: &Seat) -> Self {
+    pub fn new(config: Config, seat: &EndpointContext) -> Self {
         let paced = seat.smss + seat.header;
         let window = seat.initial_window as f64;
         Self {
@@ -210,8 +210,13 @@ mod tests {
     use super::*;
     /// A segment of 1000 B on the wire, a window of 24, and a round trip of 100 ms.
     fn sender(rate_based: bool) -> Xcp {
-        let seat =
-            Seat { smss: 940, header: 40, options: HEADER_BYTES, initial_window: 24 * 940, initial_ssthresh: u64::MAX };
+        let seat = EndpointContext {
+            smss: 940,
+            header: 40,
+            options: HEADER_BYTES,
+            initial_window: 24 * 940,
+            initial_ssthresh: u64::MAX,
+        };
         Xcp::new(Config { rate_based }, &seat)
     }
 

@@ -4,7 +4,7 @@
 //! Node B of a terminal gets a copy, and all send it in the same interval. Up, each that received sends a copy, and the first
 //! good one counts (3GPP TS 25.401 §7.2.4).
 
-use crate::radio::channel::Got;
+use crate::radio::channel::Receivers;
 use lasthop_net::engine::{FloatTime, Instant};
 
 use super::iub::Iub;
@@ -92,7 +92,7 @@ impl Utran {
     /// So many bits were received at the Node Bs of these cells as `got` says, at least at one: when the first good copy is at
     /// the serving RNC.
     #[inline]
-    pub fn up(&mut self, at: Instant, bits: u32, rnc: u32, cells: &[u32], got: Got) -> Instant {
+    pub fn up(&mut self, at: Instant, bits: u32, rnc: u32, cells: &[u32], got: Receivers) -> Instant {
         let mut first = Instant::MAX;
         let mut copies = 0;
         for place in 0..cells.len() {
@@ -168,11 +168,11 @@ mod tests {
 
     #[test]
     fn the_first_good_copy_counts() {
-        let some = |places: &[usize]| places.iter().fold(Got::NOBODY, |got, place| got.and(*place));
+        let some = |places: &[usize]| places.iter().fold(Receivers::NOBODY, |got, place| got.and(*place));
         for (cells, got, first, copies) in [
-            (&[0, 3][..], Got::ALL, 15_001, 1),
+            (&[0, 3][..], Receivers::ALL, 15_001, 1),
             (&[0, 3], some(&[1]), 20_002, 0),
-            (&[0, 1], Got::ALL, 15_001, 0),
+            (&[0, 1], Receivers::ALL, 15_001, 0),
             (&[0, 2, 3], some(&[1, 2]), 15_001, 1),
         ] {
             let mut utran = utran();

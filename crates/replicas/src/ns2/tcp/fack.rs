@@ -5,8 +5,8 @@
 //! `fack.cwnd_at_trigger` is `half`), and it grows at every acknowledgement of the recovery.
 //! Each of these also gives a round-trip-time sample, from the time stamp that comes back.
 
+use super::agent::{Ack, CutTo, DUPLICATES, LastAction, Resume, TcpAgent};
 use super::fack_board::Board;
-use super::machinery::{Ack, CutTo, DUPLICATES, LastAction, Machinery, Resume};
 use super::sender::Variant;
 use super::settings::Settings;
 
@@ -49,12 +49,12 @@ impl Fack {
     }
 
     /// The window in whole packets, with what rampdown adds.
-    fn usable(&self, m: &Machinery) -> i64 {
+    fn usable(&self, m: &TcpAgent) -> i64 {
         (m.cwnd().min(m.window as f64) + self.trim) as i64
     }
 
     /// An acknowledgement with blocks, or one in recovery (`oldack`).
-    fn old_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn old_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         m.last_ack = ack.seq;
         m.highest_ack = ack.seq;
         self.forward = self.forward.max(ack.seq);
@@ -72,7 +72,7 @@ impl Fack {
         self.blocks.iter().map(|b| b.1 - 1).max().unwrap_or(-1)
     }
 
-    fn trigger(&mut self, m: &mut Machinery) {
+    fn trigger(&mut self, m: &mut TcpAgent) {
         m.recover = m.next;
         m.last_action = LastAction::DupAck;
         self.trim_factor = 0.5;
@@ -92,7 +92,7 @@ impl Fack {
         self.output(m, m.last_ack + 1);
     }
 
-    fn on_ack_in_recovery(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn on_ack_in_recovery(&mut self, m: &mut TcpAgent, ack: &Ack) {
         self.old_ack(m, ack);
         let forward = self.forward_most();
         if forward > self.forward {
@@ -121,7 +121,7 @@ impl Fack {
 }
 
 impl Variant for Fack {
-    fn on_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn on_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         self.blocks.clear();
         self.blocks.extend(ack.blocks());
         if self.recovering {
@@ -149,7 +149,7 @@ impl Variant for Fack {
         }
     }
 
-    fn on_timeout(&mut self, m: &mut Machinery) {
+    fn on_timeout(&mut self, m: &mut TcpAgent) {
         let idle = m.is_idle();
         if idle && !m.settings.idle_restart {
             return;
@@ -176,7 +176,7 @@ impl Variant for Fack {
 
     /// Sends while less is under way than the window: every hole below the forward-most packet
     /// once, in order, then new packets.
-    fn send_much(&mut self, m: &mut Machinery, force: bool, burst: u32) {
+    fn send_much(&mut self, m: &mut TcpAgent, force: bool, burst: u32) {
         if !force && m.delayed_until.is_some() {
             return;
         }

@@ -6,13 +6,13 @@
 //! set) before there is one. Where ns-2 departs from the RFCs, so do these files, and their
 //! comments say so; the standard's TCP knows nothing of it.
 //!
-//! Read [`machinery`] first: numbering, windows, timers and sending, which all variants share.
+//! Read [`agent`] first: numbering, windows, timers and sending, which all variants share.
 //! [`sender`] makes an endpoint of it, one file each adds what a variant does at an
 //! acknowledgement and at a timeout. Names are ns-2's where ns-2 has one.
 
+mod agent;
 mod fack;
 mod fack_board;
-mod machinery;
 mod newreno;
 mod reno;
 mod rtt;
@@ -27,7 +27,7 @@ mod vegas;
 mod xcp;
 
 use lasthop_net::engine::Stream;
-use lasthop_net::net::{Endpoint, Seat};
+use lasthop_net::net::{Endpoint, EndpointContext};
 
 use lasthop_protocols::transport::tcp::config::{Config, Variant};
 
@@ -35,7 +35,7 @@ use sender::Sender;
 pub use settings::Settings;
 
 /// The sending end. The phase of its clock ticks is drawn from `stream` unless `config` gives it.
-pub fn sender(config: &Config, seat: Seat, stream: Stream) -> Box<dyn Endpoint> {
+pub fn sender(config: &Config, seat: EndpointContext, stream: Stream) -> Box<dyn Endpoint> {
     let settings = Settings::new(config);
     match settings.variant {
         Variant::Tahoe => Box::new(Sender::new(tahoe::Tahoe, settings, seat, stream)),
@@ -50,6 +50,6 @@ pub fn sender(config: &Config, seat: Seat, stream: Stream) -> Box<dyn Endpoint> 
 }
 
 /// The receiving end.
-pub fn receiver(config: &Config, seat: Seat) -> Box<dyn Endpoint> {
+pub fn receiver(config: &Config, seat: EndpointContext) -> Box<dyn Endpoint> {
     Box::new(sink::Sink::new(&Settings::new(config), seat))
 }

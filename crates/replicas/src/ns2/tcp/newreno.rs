@@ -4,7 +4,7 @@
 //! acknowledgement restarts the timer. While duplicates come, at most two packets leave at
 //! each acknowledgement.
 
-use super::machinery::{Ack, CutTo, DUPLICATES, LastAction, Machinery, Resume};
+use super::agent::{Ack, CutTo, DUPLICATES, LastAction, Resume, TcpAgent};
 use super::reno;
 use super::sender::Variant;
 
@@ -19,7 +19,7 @@ pub struct NewReno {
 const RECOVERY_BURST: u32 = 2;
 
 impl Variant for NewReno {
-    fn on_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn on_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         if ack.seq > m.last_ack {
             if ack.seq >= m.recover || m.last_action != LastAction::DupAck {
                 if m.inflation > 0 {
@@ -44,7 +44,7 @@ impl Variant for NewReno {
         }
     }
 
-    fn on_timeout(&mut self, m: &mut Machinery) {
+    fn on_timeout(&mut self, m: &mut TcpAgent) {
         reno::on_timeout(m);
         self.send_much(m, false, m.settings.max_burst);
     }
@@ -56,7 +56,7 @@ impl Variant for NewReno {
 
 impl NewReno {
     /// Deflates the window by what is acknowledged, and resends the next hole. `dupacks` goes on.
-    fn partial_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn partial_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         if !self.partial_seen {
             self.partial_seen = true;
             m.timer_at_ack(ack.seq);
@@ -82,7 +82,7 @@ impl NewReno {
     }
 }
 
-fn third_duplicate(m: &mut Machinery) {
+fn third_duplicate(m: &mut TcpAgent) {
     if m.may_retransmit_fast() {
         m.recover = m.max_seq;
         m.reset_timer(Resume::Stay, false);

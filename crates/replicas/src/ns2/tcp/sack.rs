@@ -1,7 +1,7 @@
 //! Sack1 (`Agent/TCP/Sack1`): Fall and Floyd's recovery with SACK. While in recovery it sends as
 //! long as `pipe`, an estimate of the packets under way, is below the window.
 
-use super::machinery::{Ack, CutTo, DUPLICATES, LastAction, Machinery, Resume};
+use super::agent::{Ack, CutTo, DUPLICATES, LastAction, Resume, TcpAgent};
 use super::sack_board::Board;
 use super::sender::Variant;
 
@@ -18,7 +18,7 @@ pub struct Sack {
 }
 
 impl Variant for Sack {
-    fn on_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn on_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         if self.recovering {
             self.on_ack_in_recovery(m, ack);
             self.send_much(m, false, m.settings.max_burst);
@@ -43,7 +43,7 @@ impl Variant for Sack {
         }
     }
 
-    fn on_timeout(&mut self, m: &mut Machinery) {
+    fn on_timeout(&mut self, m: &mut TcpAgent) {
         m.dupacks = 0;
         self.recovering = false;
         self.after_timeout = true;
@@ -59,7 +59,7 @@ impl Variant for Sack {
     }
 
     /// Sends holes first, then new packets. In recovery `pipe` limits them, else the window.
-    fn send_much(&mut self, m: &mut Machinery, force: bool, burst: u32) {
+    fn send_much(&mut self, m: &mut TcpAgent, force: bool, burst: u32) {
         if !force && m.delayed_until.is_some() {
             return;
         }
@@ -100,7 +100,7 @@ impl Variant for Sack {
 }
 
 impl Sack {
-    fn on_ack_in_recovery(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn on_ack_in_recovery(&mut self, m: &mut TcpAgent, ack: &Ack) {
         self.pipe -= 1;
         if ack.seq >= m.recover {
             // Recovery ends. The window does not grow at this acknowledgement.
@@ -121,7 +121,7 @@ impl Sack {
         }
     }
 
-    fn third_duplicate(&mut self, m: &mut Machinery) {
+    fn third_duplicate(&mut self, m: &mut TcpAgent) {
         let by_ecn = !m.may_retransmit_fast() && m.cut_by_ecn();
         if !by_ecn && !m.may_retransmit_fast() {
             return;

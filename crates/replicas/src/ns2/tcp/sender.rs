@@ -2,19 +2,19 @@
 
 use lasthop_net::engine::{FloatTime, Instant, Stream};
 use lasthop_net::net::{
-    Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, TcpFlags, TcpHeader, TcpOptions, Timed,
+    Action, Ecn, Endpoint, EndpointContext, Header, Notice, Packet, Port, Probe, TcpFlags, TcpHeader, TcpOptions, Timed,
 };
 
-use super::machinery::{Ack, Machinery, Out};
+use super::agent::{Ack, Out, TcpAgent};
 use super::settings::Settings;
 
 /// What a variant adds: what it does at an acknowledgement and at a timeout, and how it sends.
 pub trait Variant: Send {
     /// An acknowledgement has come.
-    fn on_ack(&mut self, m: &mut Machinery, ack: &Ack);
+    fn on_ack(&mut self, m: &mut TcpAgent, ack: &Ack);
 
     /// The retransmission timer has expired.
-    fn on_timeout(&mut self, m: &mut Machinery);
+    fn on_timeout(&mut self, m: &mut TcpAgent);
 
     /// The connection is forgotten.
     fn reset(&mut self) {}
@@ -24,13 +24,13 @@ pub trait Variant: Send {
 
     /// What the header of a packet carries that leaves now, and left the machinery at this window.
     #[inline]
-    fn options(&mut self, _m: &Machinery, _window: i64) -> TcpOptions {
+    fn options(&mut self, _m: &TcpAgent, _window: i64) -> TcpOptions {
         TcpOptions::default()
     }
 
     /// Sends one packet.
     #[inline]
-    fn output(&mut self, m: &mut Machinery, seq: i64) {
+    fn output(&mut self, m: &mut TcpAgent, seq: i64) {
         m.output(seq);
     }
 
@@ -50,7 +50,7 @@ pub trait Variant: Send {
     /// Sends what the window allows, at most `burst` packets if that is not 0 (`send_much`).
     /// With `force` a random delay is over.
     #[inline]
-    fn send_much(&mut self, m: &mut Machinery, force: bool, burst: u32) {
+    fn send_much(&mut self, m: &mut TcpAgent, force: bool, burst: u32) {
         if !force && m.delayed_until.is_some() {
             return;
         }
@@ -73,7 +73,7 @@ pub trait Variant: Send {
 
     /// Limited transmit: one new packet at the first or second duplicate, if there is room.
     #[inline]
-    fn send_one(&mut self, m: &mut Machinery) {
+    fn send_one(&mut self, m: &mut TcpAgent) {
         if m.may_send_one() {
             self.output(m, m.next);
             m.next += 1;
@@ -83,16 +83,16 @@ pub trait Variant: Send {
 
 /// The sending end.
 pub struct Sender<V> {
-    seat: Seat,
+    seat: EndpointContext,
     connection: u32,
     variant: V,
-    m: Machinery,
+    m: TcpAgent,
 }
 
 impl<V: Variant> Sender<V> {
     /// A sender at `seat`.
-    pub fn new(variant: V, settings: Settings, seat: Seat, stream: Stream) -> Self {
-        let m = Machinery::new(settings, &seat, stream);
+    pub fn new(variant: V, settings: Settings, seat: EndpointContext, stream: Stream) -> Self {
+        let m = TcpAgent::new(settings, &seat, stream);
         Self { seat, connection: 0, variant, m }
     }
 

@@ -6,8 +6,8 @@
 
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{
-    Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, SackBlocks, Seat, TcpFlags, TcpHeader, TcpOptions,
-    Timed, Words,
+    Action, Ecn, Endpoint, EndpointContext, Header, Notice, Packet, Port, Probe, SackBlocks, TcpFlags, TcpHeader,
+    TcpOptions, Timed, Words,
 };
 use lasthop_protocols::transport::tcp::config::Variant;
 
@@ -16,7 +16,7 @@ use super::settings::Settings;
 
 /// The receiving end.
 pub struct Sink {
-    seat: Seat,
+    seat: EndpointContext,
     delay: Option<Duration>,
     sack: bool,
     /// XCP: what routers granted to packets that are not yet acknowledged (`xcp_rev_fb_`).
@@ -69,7 +69,7 @@ struct Pending {
 
 impl Sink {
     /// A sink at `seat`.
-    pub fn new(settings: &Settings, seat: Seat) -> Self {
+    pub fn new(settings: &Settings, seat: EndpointContext) -> Self {
         Self {
             seat,
             delay: settings.ack_delay,

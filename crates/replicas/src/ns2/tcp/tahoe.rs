@@ -1,14 +1,14 @@
 //! Tahoe (`Agent/TCP`): a loss found by duplicates means slow start from one packet, from the
 //! first unacknowledged packet on.
 
-use super::machinery::{Ack, CutTo, DUPLICATES, LastAction, Machinery, Resume};
+use super::agent::{Ack, CutTo, DUPLICATES, LastAction, Resume, TcpAgent};
 use super::sender::Variant;
 
 /// Tahoe has no state of its own.
 pub struct Tahoe;
 
 impl Variant for Tahoe {
-    fn on_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn on_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         if ack.seq > m.last_ack {
             m.new_ack_and_grow(ack);
             m.open_after_syn();
@@ -24,13 +24,13 @@ impl Variant for Tahoe {
         self.send_much(m, false, m.settings.max_burst);
     }
 
-    fn on_timeout(&mut self, m: &mut Machinery) {
+    fn on_timeout(&mut self, m: &mut TcpAgent) {
         m.on_timeout();
         self.send_much(m, false, m.settings.max_burst);
     }
 }
 
-fn third_duplicate(m: &mut Machinery) {
+fn third_duplicate(m: &mut TcpAgent) {
     if m.may_retransmit_fast() {
         m.recover = m.max_seq;
         m.last_action = LastAction::DupAck;

@@ -7,7 +7,7 @@
 
 use lasthop_protocols::transport::congestion::vegas::Config as Thresholds;
 
-use super::machinery::{Ack, CutTo, DUPLICATES, LastAction, Machinery, Resume};
+use super::agent::{Ack, CutTo, DUPLICATES, LastAction, Resume, TcpAgent};
 use super::sender::Variant;
 use super::settings::Settings;
 
@@ -80,12 +80,12 @@ impl Vegas {
     }
 
     /// The packet after `ack`, if it has been under way longer than the fine timeout.
-    fn expired(&self, m: &Machinery, ack: &Ack) -> Option<i64> {
+    fn expired(&self, m: &TcpAgent, ack: &Ack) -> Option<i64> {
         let age = clock(m) - self.table[self.place(ack.seq + 1)].sent_at;
         (age >= self.timeout).then_some(ack.seq + 1)
     }
 
-    fn on_new_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn on_new_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         let now = clock(m);
         m.open_after_syn();
         if m.dupacks > DUPLICATES && m.cwnd() > self.plain_window {
@@ -118,7 +118,7 @@ impl Vegas {
     }
 
     /// Once in a round trip: compares the expected with the actual rate.
-    fn end_round(&mut self, m: &mut Machinery, now: f64) {
+    fn end_round(&mut self, m: &mut TcpAgent, now: f64) {
         let rtt = if self.samples > 0 { self.sum / f64::from(self.samples) } else { now - self.round_at };
         self.sum = 0.0;
         self.samples = 0;
@@ -182,7 +182,7 @@ impl Vegas {
         }
     }
 
-    fn on_duplicate(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn on_duplicate(&mut self, m: &mut TcpAgent, ack: &Ack) {
         m.dupacks += 1;
         let expired = self.expired(m, ack);
         if expired.is_none() && m.dupacks != DUPLICATES {
@@ -228,7 +228,7 @@ impl Vegas {
 }
 
 /// The window does not fall below two packets.
-fn keep_two(m: &mut Machinery) {
+fn keep_two(m: &mut TcpAgent) {
     if m.cwnd() < 2.0 {
         m.set_cwnd(2.0);
     }
@@ -236,12 +236,12 @@ fn keep_two(m: &mut Machinery) {
 
 /// Seconds since packet 0 was last sent (`vegastime`).
 #[inline]
-fn clock(m: &Machinery) -> f64 {
+fn clock(m: &TcpAgent) -> f64 {
     m.now.as_secs_f64() - m.first_sent.as_secs_f64()
 }
 
 impl Variant for Vegas {
-    fn on_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn on_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         if !self.started {
             self.started = true;
             let rtt = clock(m);
@@ -260,7 +260,7 @@ impl Variant for Vegas {
         }
     }
 
-    fn on_timeout(&mut self, m: &mut Machinery) {
+    fn on_timeout(&mut self, m: &mut TcpAgent) {
         if m.is_idle() && !m.settings.idle_restart {
             return;
         }
@@ -280,7 +280,7 @@ impl Variant for Vegas {
         *self = Self::with(self.thresholds, self.table.len());
     }
 
-    fn output(&mut self, m: &mut Machinery, seq: i64) {
+    fn output(&mut self, m: &mut TcpAgent, seq: i64) {
         if seq == 0 {
             self.table.fill(UNSENT);
         }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use lasthop_net::engine::{FloatTime, Instant};
 use lasthop_net::net::{CongestionHeader, TcpOptions, Words};
 
-use super::machinery::{Ack, Machinery};
+use super::agent::{Ack, TcpAgent};
 use super::reno;
 use super::sender::Variant;
 
@@ -30,7 +30,7 @@ pub struct Xcp {
 
 impl Xcp {
     /// New data are acknowledged.
-    fn new_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn new_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         self.sample(m, ack);
         m.new_ack_without_growth(ack);
         if let Some(feedback) = ack.feedback {
@@ -41,7 +41,7 @@ impl Xcp {
 
     /// Takes a round-trip-time sample: the ticks of a clock that ticks at whole multiples
     /// (`XcpEndsys::rtt_update`).
-    fn sample(&mut self, m: &Machinery, ack: &Ack) {
+    fn sample(&mut self, m: &TcpAgent, ack: &Ack) {
         let tick = m.settings.tick;
         let now = self.clock.or_nearest(m.now).as_secs();
         while self.sent.front().is_some_and(|(at, _)| *at < ack.ts_echo) {
@@ -60,11 +60,11 @@ impl Xcp {
 }
 
 impl Variant for Xcp {
-    fn on_ack(&mut self, m: &mut Machinery, ack: &Ack) {
+    fn on_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         reno::on_ack(self, m, ack, |xcp, m| xcp.new_ack(m, ack));
     }
 
-    fn on_timeout(&mut self, m: &mut Machinery) {
+    fn on_timeout(&mut self, m: &mut TcpAgent) {
         reno::on_timeout(m);
         self.send_much(m, false, m.settings.max_burst);
     }
@@ -78,7 +78,7 @@ impl Variant for Xcp {
         self.clock = now;
     }
 
-    fn options(&mut self, m: &Machinery, window: i64) -> TcpOptions {
+    fn options(&mut self, m: &TcpAgent, window: i64) -> TcpOptions {
         if self.sent.back().is_none_or(|(at, _)| *at < m.now) {
             self.sent.push_back((m.now, self.clock.or_nearest(m.now)));
         }

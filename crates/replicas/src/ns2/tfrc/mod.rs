@@ -11,18 +11,18 @@ mod settings;
 mod sink;
 mod wali;
 
-use lasthop_net::net::{Endpoint, Seat};
+use lasthop_net::net::{Endpoint, EndpointContext};
 use lasthop_protocols::transport::tfrc::Config;
 
 use settings::Settings;
 
 /// The sending end.
-pub fn sender(config: &Config, seat: Seat) -> Box<dyn Endpoint> {
+pub fn sender(config: &Config, seat: EndpointContext) -> Box<dyn Endpoint> {
     Box::new(sender::Sender::new(Settings::new(config), seat))
 }
 
 /// The receiving end.
-pub fn receiver(config: &Config, seat: Seat) -> Box<dyn Endpoint> {
+pub fn receiver(config: &Config, seat: EndpointContext) -> Box<dyn Endpoint> {
     Box::new(sink::Sink::new(Settings::new(config), seat))
 }
 

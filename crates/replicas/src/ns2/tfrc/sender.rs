@@ -3,7 +3,7 @@
 use crate::ns2::tfrc::settings::Settings;
 use lasthop_net::engine::{FloatTime, Instant};
 use lasthop_net::net::{
-    Action, Ecn, Endpoint, Header, Histogram, Notice, Packet, Port, Probe, Seat, TfrcHeader, Timed,
+    Action, Ecn, Endpoint, EndpointContext, Header, Histogram, Notice, Packet, Port, Probe, TfrcHeader, Timed,
 };
 
 use super::{SMALL, formula};
@@ -12,7 +12,7 @@ mod slow_start;
 
 /// The sending end.
 pub struct Sender {
-    seat: Seat,
+    seat: EndpointContext,
     settings: Settings,
     connection: u32,
     /// The present, in seconds by ns-2's clock.
@@ -119,7 +119,7 @@ impl Rtt {
 
 impl Sender {
     /// A sender at `seat`.
-    pub fn new(settings: Settings, seat: Seat) -> Self {
+    pub fn new(settings: Settings, seat: EndpointContext) -> Self {
         Self {
             seat,
             connection: 0,

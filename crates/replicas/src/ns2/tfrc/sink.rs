@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::ns2::tfrc::settings::Settings;
 use lasthop_net::engine::{FloatTime, Instant};
 use lasthop_net::net::{
-    Action, Ecn, Endpoint, Header, Notice, Packet, Port, Probe, Seat, TfrcHeader, TfrcReport, Timed,
+    Action, Ecn, Endpoint, EndpointContext, Header, Notice, Packet, Port, Probe, TfrcHeader, TfrcReport, Timed,
 };
 
 use super::formula;
@@ -13,7 +13,7 @@ use super::wali::Wali;
 
 /// The receiving end.
 pub struct Sink {
-    seat: Seat,
+    seat: EndpointContext,
     settings: Settings,
     now: FloatTime,
     connection: u32,
@@ -62,7 +62,7 @@ pub struct Sink {
 
 impl Sink {
     /// A sink at `seat`.
-    pub fn new(settings: Settings, seat: Seat) -> Self {
+    pub fn new(settings: Settings, seat: EndpointContext) -> Self {
         Self {
             seat,
             now: FloatTime::default(),

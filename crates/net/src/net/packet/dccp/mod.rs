@@ -20,7 +20,7 @@ pub struct DccpHeader {
     pub ack: u64,
     /// Payload bytes.
     pub payload: u32,
-    /// Truth: payload bytes of the connection so far, this packet's included. It costs no bytes.
+    /// Ground truth: payload bytes of the connection so far, this packet's included. It costs no bytes.
     pub end: u64,
     /// Options.
     pub options: DccpOptions,

@@ -17,8 +17,8 @@ mod scripts;
 mod vegas;
 
 /// A seat at one end.
-fn seat(node: u32, hears: Hears) -> Seat {
-    Seat {
+fn seat(node: u32, hears: Hears) -> EndpointContext {
+    EndpointContext {
         local: Socket { node: NodeId(node), port: 1 },
         remote: Address::Node(NodeId(1 - node)),
         remote_port: 1,

@@ -170,12 +170,12 @@ impl Entity {
         let result = match fields {
             Fields::Tcp(fields) => self.from_tcp.receive(now, coded.cid as u8, stream, &fields, coded.form),
             Fields::Other(_) => match self.from_non_tcp.receive(coded.cid, stream, coded.form) {
-                true => Ok(tcp::Got::AsSent),
+                true => Ok(tcp::Receivers::AsSent),
                 false => Err(ContextLost { request: None }),
             },
         };
         self.received.lost += u64::from(result.is_err());
-        self.received.repaired += u64::from(result == Ok(tcp::Got::Twice));
+        self.received.repaired += u64::from(result == Ok(tcp::Receivers::Twice));
         result.map(|_| ())
     }
 

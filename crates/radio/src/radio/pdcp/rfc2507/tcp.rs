@@ -126,7 +126,7 @@ struct Received {
 
 /// How a header was got back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Got {
+pub(super) enum Receivers {
     /// As it was coded.
     AsSent,
     /// By the "twice" algorithm.
@@ -145,7 +145,7 @@ impl Decompressor {
         stream: Stream,
         sent: &TcpFields,
         form: Form,
-    ) -> Result<Got, ContextLost> {
+    ) -> Result<Receivers, ContextLost> {
         let place = usize::from(cid);
         if self.contexts.len() <= place {
             self.contexts.resize(place + 1, None);
@@ -157,15 +157,15 @@ impl Decompressor {
             Form::Delta(delta) => known.filter(|context| context.valid).and_then(|context| {
                 let once = context.fields.with(&delta, &context.fields, sent);
                 if once.passes_checksum(sent) {
-                    return Some((once, Got::AsSent));
+                    return Some((once, Receivers::AsSent));
                 }
                 // §10.1: as if the lost header had changed as much as this one.
                 let twice = once.with(&delta, &context.fields, sent);
-                twice.passes_checksum(sent).then_some((twice, Got::Twice))
+                twice.passes_checksum(sent).then_some((twice, Receivers::Twice))
             }),
             // Ports come from the context.
-            Form::NoDelta => known.map(|_| (*sent, Got::AsSent)),
-            Form::Full { .. } | Form::Regular | Form::NonTcp { .. } => Some((*sent, Got::AsSent)),
+            Form::NoDelta => known.map(|_| (*sent, Receivers::AsSent)),
+            Form::Full { .. } | Form::Regular | Form::NonTcp { .. } => Some((*sent, Receivers::AsSent)),
         };
         if let Some((fields, got)) = got {
             *context = Some(Received { stream, fields, valid: true });

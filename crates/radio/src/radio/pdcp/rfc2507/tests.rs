@@ -14,7 +14,7 @@ enum Fate {
     /// It was lost on the way.
     Lost,
     /// Its header was got back.
-    Got,
+    Receivers,
     /// Its header was not got back, and the far end is asked for one, or not.
     Dropped(Option<u8>),
 }
@@ -40,7 +40,7 @@ impl Pair {
             return (coded.header_bytes(), Fate::Lost);
         }
         let fate = match receiver.receive(self.now, &coded) {
-            Ok(()) => Fate::Got,
+            Ok(()) => Fate::Receivers,
             Err(ContextLost { request }) => Fate::Dropped(request),
         };
         (coded.header_bytes(), fate)
@@ -49,7 +49,7 @@ impl Pair {
     /// Bytes of the header of a packet that comes, and is got back.
     fn bytes(&mut self, packet: &Packet) -> u32 {
         let (bytes, fate) = self.send(packet, false);
-        assert_eq!(fate, Fate::Got, "{packet:?}");
+        assert_eq!(fate, Fate::Receivers, "{packet:?}");
         bytes
     }
 }
@@ -245,14 +245,14 @@ fn the_twice_algorithm_mends_the_loss_of_one_segment() {
     pair.bytes(&tcp.data(1460));
     for _ in 0..3 {
         assert_eq!(pair.send(&tcp.data(1460), true).1, Fate::Lost);
-        assert_eq!(pair.send(&tcp.data(1460), false), (LEAST, Fate::Got));
-        assert_eq!(pair.send(&tcp.data(1460), false), (LEAST, Fate::Got));
+        assert_eq!(pair.send(&tcp.data(1460), false), (LEAST, Fate::Receivers));
+        assert_eq!(pair.send(&tcp.data(1460), false), (LEAST, Fate::Receivers));
     }
     let mut acks = Tcp::new(2);
     pair.bytes(&acks.packet());
     pair.bytes(&acks.ack(2920));
     pair.send(&acks.ack(2920), true);
-    assert_eq!(pair.send(&acks.ack(2920), false), (LEAST + 3, Fate::Got));
+    assert_eq!(pair.send(&acks.ack(2920), false), (LEAST + 3, Fate::Receivers));
     assert_eq!(pair.ends[1].received.repaired, 4);
     // One that acknowledges less than the lost one is not what the one before was.
     pair.send(&acks.ack(2920), true);
@@ -273,12 +273,12 @@ fn the_loss_of_two_costs_what_follows_until_the_header_asked_for() {
     assert_eq!(REQUEST_BYTES, 1 + 3, "PID; type, count, context identifier");
     pair.ends[0].on_request(0);
     // CID, identification, and the TCP header but for its ports.
-    assert_eq!(pair.send(&tcp.data(1460), false), (pdcp(1 + 2 + 16), Fate::Got));
-    assert_eq!(pair.send(&tcp.data(1460), false), (LEAST, Fate::Got));
+    assert_eq!(pair.send(&tcp.data(1460), false), (pdcp(1 + 2 + 16), Fate::Receivers));
+    assert_eq!(pair.send(&tcp.data(1460), false), (LEAST, Fate::Receivers));
     assert_eq!(pair.ends[1].received.lost, 3);
     // A second request without a full header since: perhaps there is no context at all.
     pair.ends[0].on_request(0);
-    assert_eq!(pair.send(&tcp.data(1460), false), (FULL, Fate::Got));
+    assert_eq!(pair.send(&tcp.data(1460), false), (FULL, Fate::Receivers));
     pair.ends[0].on_request(0);
     assert_eq!(pair.send(&tcp.data(1460), false).0, pdcp(19));
 }
@@ -292,7 +292,7 @@ fn a_lost_full_header_is_asked_for_twice() {
     pair.now += Duration::from_millis(500);
     assert_eq!(pair.send(&tcp.data(1460), false), (pdcp(19), Fate::Dropped(Some(0))), "the ports are not known");
     pair.ends[0].on_request(0);
-    assert_eq!(pair.send(&tcp.data(1460), false), (FULL, Fate::Got));
+    assert_eq!(pair.send(&tcp.data(1460), false), (FULL, Fate::Receivers));
 }
 
 #[test]
@@ -304,8 +304,8 @@ fn a_retransmission_mends_the_context() {
     pair.send(&lost, true);
     pair.send(&tcp.data(1460), true);
     assert!(matches!(pair.send(&tcp.data(1460), false).1, Fate::Dropped(_)));
-    assert_eq!(pair.send(&lost, false), (FULL, Fate::Got));
-    assert_eq!(pair.send(&tcp.data(1460), false).1, Fate::Got);
+    assert_eq!(pair.send(&lost, false), (FULL, Fate::Receivers));
+    assert_eq!(pair.send(&tcp.data(1460), false).1, Fate::Receivers);
 }
 
 /// A datagram, or a packet of DCCP, with payload.
@@ -357,12 +357,12 @@ fn datagrams_are_lost_until_a_full_header_of_their_generation() {
         pair.bytes(&datagram(false, 1, 0));
     }
     assert_eq!(pair.send(&datagram(false, 1, 0), true), (UDP, Fate::Lost));
-    assert_eq!(pair.send(&datagram(false, 1, 0), false), (UDP, Fate::Got), "a loss costs no other");
+    assert_eq!(pair.send(&datagram(false, 1, 0), false), (UDP, Fate::Receivers), "a loss costs no other");
     // Another code point is another generation, and begins slowly.
     assert_eq!(pair.send(&datagram(false, 1, 46), true), (FULL_UDP, Fate::Lost));
     assert_eq!(pair.send(&datagram(false, 1, 46), false), (UDP, Fate::Dropped(None)));
-    assert_eq!(pair.send(&datagram(false, 1, 46), false), (FULL_UDP, Fate::Got));
-    assert_eq!(pair.send(&datagram(false, 1, 46), false), (UDP, Fate::Got));
+    assert_eq!(pair.send(&datagram(false, 1, 46), false), (FULL_UDP, Fate::Receivers));
+    assert_eq!(pair.send(&datagram(false, 1, 46), false), (UDP, Fate::Receivers));
 }
 
 #[test]
@@ -466,7 +466,7 @@ proptest! {
             prop_assert_eq!(full, bytes == pdcp(whole));
             match fate {
                 Fate::Lost => missed += 1,
-                Fate::Got => came += 1,
+                Fate::Receivers => came += 1,
                 Fate::Dropped(request) => {
                     dropped += 1;
                     prop_assert!(lossy && !full, "a full header always comes through");

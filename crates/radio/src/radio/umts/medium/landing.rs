@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::radio::Direction;
 use crate::radio::arq::Outcome;
-use crate::radio::channel::{Block, Got};
+use crate::radio::channel::{Block, Receivers};
 use crate::radio::pdcp::rfc2507::ContextLost;
 use crate::radio::rlc::Pdu;
 use crate::radio::umts::bearer::Sdu;
@@ -102,7 +102,7 @@ impl Umts {
         };
         // A terminal listens to the forward access channel of its own cell only.
         let got = match collided || (kind == Kind::Fach && fach(cells[0]) != channel) {
-            true => Got::NOBODY,
+            true => Receivers::NOBODY,
             false => {
                 let block = Block { terminal, direction, dedicated, sent, at, cells };
                 self.imposed.receive(&mut *self.air, &block)

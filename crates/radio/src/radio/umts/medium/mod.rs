@@ -26,11 +26,11 @@ use super::utran::{Counts, Utran};
 mod clock;
 mod contention;
 mod dsch;
-mod elsewhere;
 mod hs_dsch;
 mod intervals;
 mod landing;
 mod ns2_clock;
+mod other_systems;
 mod roaming;
 mod setup;
 mod terminal;
@@ -43,7 +43,7 @@ use landing::Landing;
 use ns2_clock::Ns2Clock;
 use terminal::{Bearers, Ue};
 
-pub use elsewhere::Elsewhere;
+pub use other_systems::OtherSystems;
 pub use setup::{Setup, Shared};
 
 /// A cell of UMTS, or several. The first peers are the RNCs, the others are the terminals.
@@ -75,7 +75,7 @@ pub struct Umts {
     area: Option<Box<Area>>,
     /// The valid wake-up of the area.
     area_armed: Instant,
-    elsewhere: Elsewhere,
+    elsewhere: OtherSystems,
     rlc: Box<dyn Fn(Direction) -> Box<dyn LinkArq> + Send>,
     /// Where PDUs lie whose handles are in queues and lines.
     under_way: Slab,
@@ -385,7 +385,7 @@ impl Medium for Umts {
 
     fn wake(&mut self, core: &mut Core, key: u32) {
         self.tell_time(core, None);
-        if key >= elsewhere::FIRST_KEY {
+        if key >= other_systems::FIRST_KEY {
             return self.elsewhere.wake(core, key);
         }
         let index = key >> 3;

@@ -15,7 +15,7 @@ use lasthop_net::engine::Duration;
 use lasthop_net::net::indication::Marker;
 use lasthop_net::net::observe::Place;
 
-use super::elsewhere::Elsewhere;
+use super::other_systems::OtherSystems;
 
 /// How a cell is set up.
 pub struct Setup {
@@ -48,7 +48,7 @@ pub struct Setup {
     /// What moves terminals between cells; `None`: there is one cell.
     pub area: Option<Area>,
     /// Other systems that serve terminals.
-    pub elsewhere: Elsewhere,
+    pub elsewhere: OtherSystems,
     /// A new RLC entity: the end of a bearer that sends in a direction.
     pub rlc: Box<dyn Fn(Direction) -> Box<dyn LinkArq> + Send>,
     /// A new PDCP entity, if headers are compressed.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::radio::Direction;
-use crate::radio::channel::{Block, Channel, Got};
+use crate::radio::channel::{Block, Channel, Receivers};
 use crate::radio::propagation::noise;
 use crate::radio::umts::channel::Rate;
 use lasthop_net::engine::{Decibel, Duration, Fault, Instant, Level, Probability, Stream};
@@ -305,15 +305,15 @@ impl Loops {
     }
 
     /// Whether a terminal receives a block. `full` is the SIR that a quality of 1 would mean. Also gives the SIR.
-    fn receive_down(&mut self, block: &Block<'_>, gains: &[Decibel], full: Decibel) -> (Got, Decibel) {
+    fn receive_down(&mut self, block: &Block<'_>, gains: &[Decibel], full: Decibel) -> (Receivers, Decibel) {
         let sir = full + Decibel::of(self.quality_down(block.cells, gains));
         let good = self.draws[block.terminal as usize][0].unit() >= self.errors.chance(sir);
-        (if good { Got::ALL } else { Got::NOBODY }, sir)
+        (if good { Receivers::ALL } else { Receivers::NOBODY }, sir)
     }
 
     /// Which Node Bs receive a block, each by itself, and the best SIR among them.
-    fn receive_up(&mut self, block: &Block<'_>, gains: &[Decibel], full: Decibel) -> (Got, Decibel) {
-        let mut got = Got::NOBODY;
+    fn receive_up(&mut self, block: &Block<'_>, gains: &[Decibel], full: Decibel) -> (Receivers, Decibel) {
+        let mut got = Receivers::NOBODY;
         let mut best = Decibel::new(f64::NEG_INFINITY);
         for (place, cell) in block.cells.iter().enumerate() {
             let node_b = |cell: u32| self.plan.cells[cell as usize][1];
@@ -335,7 +335,7 @@ impl Loops {
 }
 
 impl Channel for Loops {
-    fn receive(&mut self, block: &Block<'_>) -> Got {
+    fn receive(&mut self, block: &Block<'_>) -> Receivers {
         let (n, direction) = (block.terminal as usize, block.direction);
         let rate = if block.dedicated { self.plan.dedicated } else { self.plan.common }[direction.index()];
         let spreading = Self::spreading(rate);

@@ -137,7 +137,7 @@ fn five_changes_of_the_cell_in_a_minute_are_many() {
         }
         assert_eq!(driven.state() == State::UraPch, many, "every {seconds} s");
     }
-    // Elsewhere than on CELL_PCH they change nothing.
+    // OtherSystems than on CELL_PCH they change nothing.
     let mut driven = Driven::new(&Config::default());
     for n in 0..10 {
         driven.rrc.on_cell_change(at_ms(n), 0);

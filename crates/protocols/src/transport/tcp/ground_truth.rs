@@ -13,7 +13,7 @@
 /// Judges the retransmissions of one sender. While none waits for its verdict it costs a
 /// comparison per acknowledgement.
 #[derive(Clone, Debug, Default)]
-pub struct Truth {
+pub struct GroundTruth {
     /// Retransmissions that wait for an acknowledgement of their segment, oldest first.
     pending: Vec<Pending>,
     totals: Totals,
@@ -46,7 +46,7 @@ enum Cause {
     FastRetransmit,
 }
 
-impl Truth {
+impl GroundTruth {
     /// The timer expired with the segment at `seq` the first one unacknowledged; the next
     /// transmission has the number `next_number`.
     pub fn on_timeout(&mut self, seq: u64, next_number: u64) {
@@ -106,8 +106,8 @@ impl Truth {
 mod tests {
     use super::*;
 
-    fn totals(act: impl FnOnce(&mut Truth)) -> (u64, u64, u64) {
-        let mut truth = Truth::default();
+    fn totals(act: impl FnOnce(&mut GroundTruth)) -> (u64, u64, u64) {
+        let mut truth = GroundTruth::default();
         act(&mut truth);
         let t = truth.totals();
         (t.spurious_timeouts, t.ack_loss_timeouts, t.spurious_fast_retransmits)

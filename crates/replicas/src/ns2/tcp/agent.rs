@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use lasthop_net::engine::{Duration, Instant, Stream};
-use lasthop_net::net::{Hears, Histogram, Notice, SackBlocks, Seat, TcpHeader, Variable};
-use lasthop_protocols::transport::tcp::truth::Truth;
+use lasthop_net::net::{EndpointContext, Hears, Histogram, Notice, SackBlocks, TcpHeader, Variable};
+use lasthop_protocols::transport::tcp::ground_truth::GroundTruth;
 
 use super::rtt::Estimator;
 use super::settings::Settings;
@@ -103,7 +103,7 @@ pub struct Counts {
 }
 
 /// The state and the arithmetic that variants share.
-pub struct Machinery {
+pub struct TcpAgent {
     pub settings: Settings,
     /// The present, set before each input.
     pub now: Instant,
@@ -151,7 +151,7 @@ pub struct Machinery {
     acked_bytes: u64,
     /// Running number of the next transmission, less one.
     pub number: u64,
-    pub truth: Truth,
+    pub truth: GroundTruth,
     pub counts: Counts,
     pub out: VecDeque<Out>,
     observed: bool,
@@ -173,8 +173,8 @@ struct EcnState {
     reduced: bool,
 }
 
-impl Machinery {
-    pub fn new(settings: Settings, seat: &Seat, mut stream: Stream) -> Self {
+impl TcpAgent {
+    pub fn new(settings: Settings, seat: &EndpointContext, mut stream: Stream) -> Self {
         let boot_time = settings.boot_time.unwrap_or_else(|| stream.unit() * settings.tick);
         let rtt = Estimator::new(&settings, boot_time);
         Self {
@@ -205,7 +205,7 @@ impl Machinery {
             sent_bytes: 0,
             acked_bytes: 0,
             number: 0,
-            truth: Truth::default(),
+            truth: GroundTruth::default(),
             counts: Counts::default(),
             out: VecDeque::new(),
             observed: seat.observed,

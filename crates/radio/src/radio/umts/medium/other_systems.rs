@@ -13,12 +13,12 @@ pub(super) const FIRST_KEY: u32 = 1 << 31;
 
 /// The transmitters of all terminals at all other systems, down and up: those of one terminal one after the other.
 #[derive(Default)]
-pub struct Elsewhere {
+pub struct OtherSystems {
     systems: u32,
     transmitters: Vec<[Transmitter<Exact>; 2]>,
 }
 
-impl Elsewhere {
+impl OtherSystems {
     /// Those of so many systems. `setup` says how the transmitters of a terminal at a system are set up; wake-ups come to
     /// `component`, and `ends` are those of an RNC and of the terminals.
     pub fn new(
