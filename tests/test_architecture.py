@@ -58,6 +58,13 @@ def test_circles_of_files_become_no_more():
     assert all(len({module[:2] for module in circle}) == 1 for circle in found)
 
 
+def test_a_long_file_says_why():
+    for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
+        lines = path.read_text().splitlines()
+        head = [line for line in lines if line.startswith("//!")]
+        assert len(lines) <= 500 or any("More than 500 lines: " in line for line in head), path
+
+
 def test_the_search_for_circles_finds_them(tmp_path):
     files = {
         "lib.rs": "mod a; mod b; mod c;",

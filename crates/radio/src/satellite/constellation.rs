@@ -2,6 +2,8 @@
 //!
 //! Peers are the satellites and then the terminals. Each link between satellites has a transmitter at either end, each terminal one
 //! for its up-link, each satellite one down-link for all terminals that it serves: a packet for several of them is sent once.
+//!
+//! More than 500 lines: links, looks and handoffs change the same transmitters within one event.
 
 use lasthop_net::engine::{BitRate, Duration, Instant, Stream, Target};
 use lasthop_net::net::clock::Exact;

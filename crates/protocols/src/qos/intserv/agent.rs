@@ -3,6 +3,8 @@
 //!
 //! A message is worked at for as long as it says itself; then what follows from it happens at once. State is
 //! soft: it is refreshed hop by hop, each node by its own timers, and forgotten when no refresh comes.
+//!
+//! More than 500 lines: RSVP's messages all read and write one table of sessions.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

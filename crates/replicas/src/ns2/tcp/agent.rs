@@ -3,6 +3,8 @@
 //!
 //! It does nothing of its own accord: a variant calls it at each acknowledgement and timeout.
 //! What it wants done it puts into `out`, which [`super::sender`] hands on.
+//!
+//! More than 500 lines: it follows the functions of `tcp.cc` one by one, so that the two can be read side by side.
 
 use std::collections::VecDeque;
 

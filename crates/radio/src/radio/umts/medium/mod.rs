@@ -1,4 +1,6 @@
 //! The medium: moves PDUs between the RLC entities of one cell, or of several.
+//!
+//! More than 500 lines: the struct with all its fields and its `Medium` stand together; what it does is in the files beside it.
 
 use std::collections::VecDeque;
 

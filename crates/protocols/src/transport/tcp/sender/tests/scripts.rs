@@ -1,4 +1,6 @@
 //! Packets in and out with times.
+//!
+//! More than 500 lines: a table of examples.
 
 use super::*;
 use crate::transport::congestion::{AckSample, Congestion, CongestionControl, CongestionEvent, Undo, cubic};

@@ -11,6 +11,8 @@
 //! If the cell has a downlink shared channel (DSCH), a terminal on CELL_DCH gets its data over that, and has
 //! beside it a dedicated channel down for signalling alone, of 3.4 kbit/s, and one up (TS 25.301 §5.3.1). Then
 //! the shared channel takes of the budget for good, and each terminal takes little.
+//!
+//! More than 500 lines: it is one state machine, which is read from state to state.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
