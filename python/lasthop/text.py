@@ -78,6 +78,13 @@ def run_text(result: Result) -> str:
     )
 
 
+#: What stands below means of which none has an interval.
+SAME = (
+    "note: all seeds gave the same numbers: nothing in this scenario is random. "
+    "A loss model, a random source or random start times make seeds differ."
+)
+
+
 def replications_text(replications: Replications) -> str:
     """What `lasthop run --seeds` prints: means with the half-width of their 95 % intervals."""
     return _page(
@@ -85,6 +92,7 @@ def replications_text(replications: Replications) -> str:
         [
             _table(FLOWS, replications.means("flows"), str),
             _table(LINKS, _busy(replications.means("links")), str),
+            SAME if replications.repeats_itself else "",
         ],
     )
 
@@ -131,10 +139,10 @@ def sweep_text(sweep: Sweep) -> str:
     parts = [_cut(flows, sweep.means("flows", by=sweep.by("flows"), metrics=metrics))]
     if several and len(sweep.points) > 1:
         first = ", ".join(f"{key} = {label(value)}" for key, value in sweep.points[0].items())
-        differences = _cut(flows, sweep.paired(*metrics, by=sweep.by("flows")))
+        differences = _cut(flows, sweep.differences(*metrics, by=sweep.by("flows")))
         parts.append(f"difference to {first}, seed by seed\n{differences}")
     parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links")))))
-    return _page(heading, parts)
+    return _page(heading, [*parts, SAME if sweep.repeats_itself else ""])
 
 
 def _sweep_view(sweep: Sweep, table: str, view: View) -> View:
