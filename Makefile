@@ -84,7 +84,7 @@ clean:
 	@touch $@
 
 .venv/base: .venv/uv uv.lock
-	$(UV) sync --quiet --frozen --inexact --group build --extra report --extra stats
+	$(UV) sync --quiet --frozen --inexact --group build
 	@touch $@
 
 .venv/test: .venv/base
@@ -92,7 +92,7 @@ clean:
 	@touch $@
 
 .venv/docs: .venv/base
-	$(UV) sync --quiet --frozen --inexact --group build --group docs --extra report --extra stats
+	$(UV) sync --quiet --frozen --inexact --group build --group docs
 	@touch $@
 
 # The compiled core, without link-time optimisation, which would take minutes.

@@ -130,11 +130,9 @@ def _student(freedom: int, level: float) -> float:
 
 
 def _t_quantile(freedom: Array, probability: float) -> Array:
-    try:
-        # scipy.stats takes ten times as long to import.
-        from scipy.special import stdtrit
-    except ImportError as missing:
-        raise ImportError("confidence intervals need scipy: pip install 'lasthop[stats]'") from missing
+    # scipy.stats takes ten times as long to import.
+    from scipy.special import stdtrit
+
     quantile: Array = stdtrit(freedom, probability)
     return quantile
 
