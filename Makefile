@@ -20,7 +20,7 @@ demo: .venv/core
 test: lint test-rust test-python
 
 test-rust:
-	cargo test -p lasthop-core -p lasthop-fidelity -p lasthop-example-controller -p lasthop-example-medium -p lasthop-example-queue
+	cargo test -p lasthop-net -p lasthop-protocols -p lasthop-radio -p lasthop-replicas -p lasthop-core -p lasthop-fidelity -p lasthop-example-controller -p lasthop-example-medium -p lasthop-example-queue
 
 test-python: .venv/core .venv/test
 	$(BIN)/python -m mypy.stubtest lasthop._core
@@ -84,7 +84,7 @@ clean:
 	@touch $@
 
 .venv/base: .venv/uv uv.lock
-	$(UV) sync --quiet --frozen --inexact --group build --extra report --extra stats
+	$(UV) sync --quiet --frozen --inexact --group build
 	@touch $@
 
 .venv/test: .venv/base
@@ -92,7 +92,7 @@ clean:
 	@touch $@
 
 .venv/docs: .venv/base
-	$(UV) sync --quiet --frozen --inexact --group build --group docs --extra report --extra stats
+	$(UV) sync --quiet --frozen --inexact --group build --group docs
 	@touch $@
 
 # The compiled core, without link-time optimisation, which would take minutes.

@@ -1,4 +1,4 @@
-"""The Python side's import directions: cli, studies and report stand on the rest, not under it."""
+"""Import directions of the Python side: cli, studies and report stand on the rest. Circles of files in Rust. Words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import re
 
 import pytest
+from circles import circles
 from conftest import ROOT
 from lasthop import _core
 
@@ -44,6 +45,38 @@ def test_commands_start_without_heavy_imports(path):
     found = {name.split(".")[0] for node in top for name in imports(node)}
     assert not found & HEAVY
     assert not {n for node in top for n in imports(node) if n in ("lasthop._core", "lasthop.runs", "lasthop.plot")}
+
+
+#: The crates in which there may be circles of files.
+CRATES = ("net", "protocols", "radio", "replicas", "core")
+
+
+def test_circles_of_files_become_no_more():
+    found = circles({crate: ROOT / "crates" / crate / "src" for crate in CRATES})
+    assert len(found) <= 12, "\n".join(" ".join(sorted("::".join(one) for one in circle)) for circle in found)
+    # Each is inside one room.
+    assert all(len({module[:2] for module in circle}) == 1 for circle in found)
+
+
+def test_a_long_file_says_why():
+    for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
+        lines = path.read_text().splitlines()
+        head = [line for line in lines if line.startswith("//!")]
+        assert len(lines) <= 500 or any("More than 500 lines: " in line for line in head), path
+
+
+def test_the_search_for_circles_finds_them(tmp_path):
+    files = {
+        "lib.rs": "mod a; mod b; mod c;",
+        "a.rs": "use crate::{b::{self, B}, c};",
+        "b.rs": "// use crate::c;\nuse super::c::C as D;",
+        "c.rs": "#[cfg(test)]\nmod tests { use crate::a; }",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert circles({"x": tmp_path}) == []
+    (tmp_path / "c.rs").write_text("fn f() -> crate::a::A { todo!() }")
+    assert circles({"x": tmp_path}) == [{("x", "a"), ("x", "b"), ("x", "c")}]
 
 
 def described(schema):

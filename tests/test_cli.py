@@ -13,7 +13,7 @@ COMMANDS = ["run", "sweep", "analyze", "check", "new", "plot", "schema", "studie
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_are_right_and_run(lasthop, path):
-    assert "right" in lasthop("check", path).stdout
+    assert ": valid: " in lasthop("check", path).stdout
     assert path.stem in lasthop("run", path).stdout
 
 

@@ -11,7 +11,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::radio::Direction;
 use lasthop_core::radio::arq::{ArqConfig, LinkArq, Outcome, Slot};
-use lasthop_core::radio::rlc::{am, eurane, um};
+use lasthop_core::radio::rlc::{am, um};
+use lasthop_core::replicas::eurane::rlc as eurane;
 
 /// Two ends with nothing between, and intervals of 10 ms with two PDUs each.
 struct Bearer {

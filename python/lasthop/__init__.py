@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lasthop import plot
     from lasthop.analysis import Analysis, analyze
+    from lasthop.comparison import Comparison, compare
     from lasthop.errors import RunError, ScenarioError
     from lasthop.results import Result, Table
     from lasthop.runs import Replications, replicate, run
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analysis",
+    "Comparison",
     "Estimate",
     "Replications",
     "Result",
@@ -34,6 +36,7 @@ __all__ = [
     "Table",
     "__version__",
     "analyze",
+    "compare",
     "estimate",
     "load",
     "plot",
@@ -49,6 +52,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "Analysis": "analysis",
     "analyze": "analysis",
+    "Comparison": "comparison",
+    "compare": "comparison",
     "Estimate": "stats",
     "estimate": "stats",
     "Replications": "runs",

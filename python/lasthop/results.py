@@ -53,6 +53,11 @@ class Table:
         """The table as a ``pandas.DataFrame``."""
         return self.to_arrow().to_pandas()
 
+    @property
+    def df(self) -> pd.DataFrame:
+        """The table as a ``pandas.DataFrame``: :meth:`to_pandas` in two letters."""
+        return self.to_pandas()
+
     def to_polars(self) -> pl.DataFrame:
         """The table as a ``polars.DataFrame``."""
         import polars as pl
@@ -83,6 +88,29 @@ class Table:
             values = values.cast(values.type.value_type)
         array: np.ndarray[Any, Any] = values.to_numpy()
         return array
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Row by row, as plain data."""
+        return iter(self.rows())
+
+    def __contains__(self, column: object) -> bool:
+        """Whether there is a column of this name."""
+        return column in self.columns
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What can stand in ``table["…"]``, for completion in notebooks."""
+        return self.columns
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return bool(_plain(self.to_arrow()).equals(_plain(other.to_arrow())))
+
+    #: A table has no hash: it may be large.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (self.to_arrow(),)
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows as plain data. Missing numbers are ``None``."""
@@ -157,6 +185,10 @@ class Result:
     def __dir__(self) -> Iterator[str]:
         yield from super().__dir__()
         yield from self.tables
+
+    def __hash__(self) -> int:
+        """By what was run: the same scenario and seed give the same tables."""
+        return hash((self.scenario_text, self.seed, self.simulated_s, self.packet_hops))
 
     def __repr__(self) -> str:
         from lasthop.text import run_text

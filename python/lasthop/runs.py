@@ -173,6 +173,11 @@ class Replications:
 
         return replications_text(self)
 
+    @property
+    def repeats_itself(self) -> bool:
+        """Whether all seeds gave the same: then nothing in the scenario is random, and an interval says nothing."""
+        return len(self) > 1 and all(one.flows == self.runs[0].flows for one in self.runs)
+
     def heading(self) -> str:
         """One line: what ran, how often, for how long."""
         first = self.runs[0]

@@ -105,6 +105,18 @@ class Scenario:
             _assign(data, path, value, self._data)
         return _from_data(data, origin=origin)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same, with every default filled in."""
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        return self.core.json() == other.core.json()
+
+    def __hash__(self) -> int:
+        return hash(self.core.json())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._text, self.origin, self.core.name)
+
     def __repr__(self) -> str:
         return f"<Scenario {self.summary()}>"
 
@@ -141,6 +153,12 @@ def from_text(text: str, *, origin: str) -> Scenario:
     except UnicodeEncodeError as error:
         raise ScenarioError(f"{origin} is no text: {error}", path="") from None
     return Scenario(_core.read(text, origin, "json" if _is_json(text) else "toml"), text=text, origin=origin)
+
+
+def _again(text: str, origin: str, name: str) -> Scenario:
+    """A scenario that was read before, in another process. Its name may be its file's."""
+    scenario = from_text(text, origin=origin)
+    return scenario if scenario.core.name == name else scenario.with_(name=name)
 
 
 def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:

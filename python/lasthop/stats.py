@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-__all__ = ["Estimate", "bootstrap", "estimate", "exact", "intervals"]
+__all__ = ["Estimate", "bootstrap", "estimate", "exact", "intervals", "welch"]
 
 #: How often a bootstrap draws.
 DRAWS = 400
@@ -84,6 +84,25 @@ def estimate(values: Iterable[float], level: float = 0.95) -> Estimate:
     return Estimate(float(mean), float(half), int(n), level)
 
 
+def welch(one: Iterable[float], other: Iterable[float], level: float = 0.95) -> Estimate:
+    """The difference ``other − one`` of two independent means (Welch 1947), with as many values as the smaller has."""
+    import numpy as np
+
+    samples = [np.asarray([v for v in values if v is not None], dtype=float) for values in (one, other)]
+    n = min(len(sample) for sample in samples)
+    if n == 0:
+        return Estimate(math.nan, math.nan, 0, level)
+    mean = float(samples[1].mean() - samples[0].mean())
+    if n < 2:
+        return Estimate(mean, math.nan, n, level)
+    errors = [float(sample.var(ddof=1)) / len(sample) for sample in samples]
+    if not sum(errors):
+        return Estimate(mean, 0.0, n, level)
+    freedom = sum(errors) ** 2 / sum(e**2 / (len(s) - 1) for e, s in zip(errors, samples, strict=True))
+    half = float(_t_quantile(np.array(freedom), 0.5 + level / 2)) * math.sqrt(sum(errors))
+    return Estimate(mean, half, n, level)
+
+
 def exact(value: float) -> Estimate:
     """A value that no chance is in: a count of what a protocol does, a closed form."""
     return Estimate(float(value), 0.0, 1)
@@ -130,11 +149,9 @@ def _student(freedom: int, level: float) -> float:
 
 
 def _t_quantile(freedom: Array, probability: float) -> Array:
-    try:
-        # scipy.stats takes ten times as long to import.
-        from scipy.special import stdtrit
-    except ImportError as missing:
-        raise ImportError("confidence intervals need scipy: pip install 'lasthop[stats]'") from missing
+    # scipy.stats takes ten times as long to import.
+    from scipy.special import stdtrit
+
     quantile: Array = stdtrit(freedom, probability)
     return quantile
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,12 @@ from lasthop.sweeps.vary import label
 
 if TYPE_CHECKING:
     from lasthop.analysis import Analysis
+    from lasthop.comparison import Comparison
     from lasthop.results import Result
     from lasthop.runs import Replications
     from lasthop.sweeps import Sweep
 
-__all__ = ["aligned", "analysis_text", "replications_text", "run_text", "sweep_text"]
+__all__ = ["aligned", "analysis_text", "comparison_text", "replications_text", "run_text", "sweep_text"]
 
 
 #: What numbers are written with, alone, as a mean with its half-width, or as a pair.
@@ -78,6 +80,13 @@ def run_text(result: Result) -> str:
     )
 
 
+#: What stands below means of which none has an interval.
+SAME = (
+    "note: all seeds gave the same numbers: nothing in this scenario is random. "
+    "A loss model, a random source or random start times make seeds differ."
+)
+
+
 def replications_text(replications: Replications) -> str:
     """What `lasthop run --seeds` prints: means with the half-width of their 95 % intervals."""
     return _page(
@@ -85,8 +94,54 @@ def replications_text(replications: Replications) -> str:
         [
             _table(FLOWS, replications.means("flows"), str),
             _table(LINKS, _busy(replications.means("links")), str),
+            SAME if replications.repeats_itself else "",
         ],
     )
+
+
+#: The most differences of two results that are printed.
+MOST_DIFFERENCES = 60
+
+
+def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool = False) -> str:
+    """What `lasthop compare` prints: what differs in scenarios, and in the numbers that a run shows, or in all."""
+    one, other = comparison.one, comparison.other
+    said = [[at, _written(mine), _written(theirs)] for at, mine, theirs in comparison.scenario]
+    scenario = aligned(["differs in", one.folder.name, other.folder.name], said) if said else "the same scenario"
+    rows = comparison.rows(table)
+    if not rows:
+        return _page(scenario, [f"no number of {table} differs"])
+    told = {
+        column for _, columns in {"flows": FLOWS, "links": LINKS, "cells": CELLS}.get(table, []) for column in columns
+    }
+    shown = [row for row in rows if every or not told or row["metric"] in told]
+    rest = len(rows) - len(shown)
+    rows = shown or rows
+    pairs = rows[0]["difference"].n
+    seeds = f"seed by seed, {pairs} pairs" if one.seeds == other.seeds else "different seeds"
+    things = [name for name in rows[0] if name not in ("metric", "one", "other", "difference")]
+    # What follows from the names before it tells nothing apart.
+    kinds = [len({tuple(row[name] for name in things[:n]) for row in rows}) for n in range(len(things) + 1)]
+    things = [name for n, name in enumerate(things) if kinds[n + 1] > kinds[n]]
+    heads = [*things, "metric", one.folder.name, other.folder.name, "difference"]
+    lines = [
+        [*(_shown(row[name]) for name in things), row["metric"], *(str(row[k]) for k in ("one", "other", "difference"))]
+        for row in rows[:MOST_DIFFERENCES]
+    ]
+    more = len(rows) - MOST_DIFFERENCES
+    body = aligned(heads, lines) + (f"\n… and {number(more)} more" if more > 0 else "")
+    note = f"{number(rest)} other numbers differ: --all" if rest and shown else ""
+    return _page(scenario, [f"{table}, {other.folder.name} − {one.folder.name}: {seeds}", body, note])
+
+
+def _written(value: object) -> str:
+    """A part of a scenario on one line."""
+    if value is None:
+        return "–"
+    if isinstance(value, (dict, list)):
+        text = json.dumps(value)
+        return text if len(text) <= 40 else f"{text[:39]}…"
+    return label(value)
 
 
 #: What `lasthop analyze` shows of a connection, or of several together.
@@ -131,10 +186,10 @@ def sweep_text(sweep: Sweep) -> str:
     parts = [_cut(flows, sweep.means("flows", by=sweep.by("flows"), metrics=metrics))]
     if several and len(sweep.points) > 1:
         first = ", ".join(f"{key} = {label(value)}" for key, value in sweep.points[0].items())
-        differences = _cut(flows, sweep.paired(*metrics, by=sweep.by("flows")))
+        differences = _cut(flows, sweep.differences(*metrics, by=sweep.by("flows")))
         parts.append(f"difference to {first}, seed by seed\n{differences}")
     parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links")))))
-    return _page(heading, parts)
+    return _page(heading, [*parts, SAME if sweep.repeats_itself else ""])
 
 
 def _sweep_view(sweep: Sweep, table: str, view: View) -> View:

@@ -16,7 +16,8 @@ __all__ = ["cli", "report"]
 COMMANDS = {
     "run": "Run a scenario and show its results.",
     "check": "Say whether scenario files are right.",
-    "sweep": "Run a scenario at many points; killed, go on.",
+    "sweep": "Run a scenario at many points; resumes after an interruption.",
+    "compare": "Say what differs between two stored runs or sweeps.",
     "analyze": "Say what each TCP connection did.",
     "new": "Write a commented scenario to start from.",
     "plot": "Draw throughput, window, round-trip time and queue over time.",

@@ -23,13 +23,12 @@ def check(files: tuple[Path, ...], expand: bool, as_json: bool, quiet: bool) -> 
     """
     from lasthop.cli import report
     from lasthop.errors import ScenarioError
-    from lasthop.scenario import load
 
     worst = 0
     said = []
     for file in files:
         try:
-            scenario = load(file)
+            scenario = common.scenario(file)
         except ScenarioError as error:
             if as_json:
                 said.append({"file": str(file), "ok": False, **error.to_dict()})
@@ -42,7 +41,7 @@ def check(files: tuple[Path, ...], expand: bool, as_json: bool, quiet: bool) -> 
         elif expand:
             click.echo(scenario.expand())
         elif not quiet:
-            click.echo(f"{file}: right: {scenario.summary()}")
+            click.echo(f"{file}: valid: {scenario.summary()}")
     if as_json:
         common.print_json(said)
     sys.exit(worst)

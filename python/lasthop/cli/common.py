@@ -8,13 +8,27 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from lasthop import files
 
-__all__ = ["Progress", "clock", "colour", "force", "note", "output", "print_json", "quiet", "written"]
+if TYPE_CHECKING:
+    from lasthop.scenario import Scenario
+
+__all__ = [
+    "Progress",
+    "clock",
+    "colour",
+    "force",
+    "note",
+    "output",
+    "print_json",
+    "quiet",
+    "scenario",
+    "written",
+]
 
 #: Characters of a progress bar.
 BAR = 20
@@ -25,6 +39,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 def output(help: str) -> Callable[[F], F]:
     """The option for the output folder."""
     return click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help=help)
+
+
+def scenario(file: Path) -> Scenario:
+    """The scenario of a file; of standard input if that is ``-``."""
+    from lasthop.scenario import from_text, load
+
+    return from_text(sys.stdin.read(), origin="<stdin>") if str(file) == "-" else load(file)
 
 
 #: Write even where something else stands.

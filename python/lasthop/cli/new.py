@@ -19,7 +19,9 @@ def templates() -> dict[str, str]:
 
 @click.command()
 @click.argument("template", required=False)
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The file. TEMPLATE.toml.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The file, - for stdout. TEMPLATE.toml."
+)
 @common.force
 @common.quiet
 def new(template: str | None, output: Path | None, force: bool, quiet: bool) -> None:
@@ -39,6 +41,9 @@ def new(template: str | None, output: Path | None, force: bool, quiet: bool) -> 
     if template not in texts:
         raise click.UsageError(f"unknown template {template!r}{did_you_mean(template, texts)}")
     path = output or Path(f"{template}.toml")
+    if str(path) == "-":
+        click.echo(texts[template], nl=False)
+        return
     if path.exists() and not force:
         raise files.OutputRefused(f"{path} exists: choose another name with -o, or replace it with --force")
     with files.whole(path) as out:

@@ -28,7 +28,6 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
     from lasthop import files, runs
     from lasthop import plot as plots
     from lasthop.results import Result
-    from lasthop.scenario import load
     from lasthop.sweeps.outcome import MADE_BY, Sweep
 
     if source.is_dir():
@@ -43,7 +42,7 @@ def plot(source: Path, output: Path | None, force: bool, quiet: bool) -> None:
             raise click.UsageError(f"{source} holds no series: record them, or `lasthop plot` the scenario itself")
         folder = output or source
     else:
-        scenario = plots.recording(load(source))
+        scenario = plots.recording(common.scenario(source))
         folder = output or Path("out") / files.folder_name(scenario.name)
         click.get_current_context().with_resource(files.claimed(folder, made_by="lasthop run", force=force))
         with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:

@@ -51,9 +51,8 @@ def run(
     """
     from lasthop import files
     from lasthop.results import Result
-    from lasthop.scenario import load
 
-    scenario = load(file)
+    scenario = common.scenario(file)
     if seed is not None:
         scenario = scenario.with_(seed=seed)
     if pcap and seeds is not None:

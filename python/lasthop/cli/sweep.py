@@ -68,7 +68,7 @@ def sweep(
         return
     if file is None:
         raise click.UsageError("say which scenario, or --collect with -o DIR")
-    asked = sweeps.plan(file, values(vary), seeds, "csv" if format == "csv" else "parquet")
+    asked = sweeps.plan(common.scenario(file), values(vary), seeds, "csv" if format == "csv" else "parquet")
     with ExitStack() as stack:
         executor, workers = None, threads or os.cpu_count() or 1
         if scheduler:

@@ -145,14 +145,41 @@ class Sweep:
         against: Mapping[str, Any] | None = None,
         table: str = "flows",
         by: Sequence[str] | None = None,
-    ) -> list[dict[str, Any]]:
-        """By how much metrics differ from another point's, seed by seed: :class:`Estimate` of the difference.
+    ) -> Table:
+        """By how much metrics differ from another point's, seed by seed: a row for each point, thing and metric.
 
-        ``against`` says with which point each is compared: ``{"link.radio.delay": "20 ms"}`` is the one with
-        that delay and else the same values. Without it all are compared with the first point.
+        Columns: what was varied, what tells things apart, ``metric``, the mean ``difference``, the ends ``low`` and
+        ``high`` of its 95 % interval, and ``n``, the number of pairs. ``against`` says with which point each is
+        compared: ``{"link.radio.delay": "20 ms"}`` is the one with that delay and else the same values. Without it all
+        are compared with the first point.
 
-        >>> sweep.paired("goodput_kbps", against={"link.radio.delay": "20 ms"})  # doctest: +SKIP
+        >>> sweep.paired("goodput_kbps", against={"link.radio.delay": "20 ms"}).df  # doctest: +SKIP
         """
+        import pyarrow as pa
+
+        found = self.differences(*metrics, against=against, table=table, by=by)
+        rows = [
+            {
+                **{name: value for name, value in row.items() if name not in metrics},
+                "metric": metric,
+                "difference": row[metric].mean,
+                "low": row[metric].low,
+                "high": row[metric].high,
+                "n": row[metric].n,
+            }
+            for row in found
+            for metric in metrics
+        ]
+        return Table(pa.Table.from_pylist(rows))
+
+    def differences(
+        self,
+        *metrics: str,
+        against: Mapping[str, Any] | None = None,
+        table: str = "flows",
+        by: Sequence[str] | None = None,
+    ) -> list[dict[str, Any]]:
+        """The same as :meth:`paired`, a row for each point and thing, with an :class:`Estimate` for each metric."""
         grid = self.grid(table, by)
         others = self.opposite(against)
         made = {metric: grid.differences(grid.known(metric), others) for metric in metrics}
@@ -173,6 +200,13 @@ class Sweep:
         for key in to:
             self._vary.known(key)
         return [self._vary.moved(point, to) for point in range(self._vary.points)]
+
+    @property
+    def repeats_itself(self) -> bool:
+        """Whether all seeds gave the same: then nothing in the scenario is random, and an interval says nothing."""
+        means = self.means("flows", by=self.by("flows"))
+        estimates = [value for row in means for value in row.values() if isinstance(value, Estimate) and value.n > 1]
+        return len(self.seeds) > 1 and bool(estimates) and all(one.half == 0 for one in estimates)
 
     def by(self, table: str) -> Sequence[str] | None:
         """What reports tell the things of a table apart by: nothing if there are so many that they give a mean."""

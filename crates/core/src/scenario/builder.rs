@@ -12,11 +12,11 @@ use crate::net::guard::Guarded;
 use crate::net::simulation::{Group, Part, Trees};
 use crate::net::{Address, Agent, Core, Endpoint, GroupId, NodeId, Observer, Peer, Place, Simulation};
 
-use super::group;
 use super::media::changeable::Changeables;
 use super::media::{Radios, Setting, terminals_of};
 use super::registry::Qos;
 use super::types::{Change, Flow, Scenario};
+use super::{ends, group};
 
 /// A scenario that cannot be built, with the place: `flow[2].to`.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -171,7 +171,6 @@ fn add_flow(simulation: &mut Simulation, scenario: &Scenario, names: &[String], 
     let start = Instant::ZERO + flow.start;
     let streams = simulation.core().streams().clone();
     let stream = |purpose: &str| streams.stream(&format!("flow {name}"), purpose);
-    let transport = flow.transport.config();
     let profile = scenario.profile;
     let qos = flow.qos.as_ref().map(Qos::config);
     let mut source = flow.source.config().build(start, stream("source"));
@@ -184,7 +183,7 @@ fn add_flow(simulation: &mut Simulation, scenario: &Scenario, names: &[String], 
         start,
         source,
         |seat| {
-            let sender = transport.sender(seat, profile, stream("sender"));
+            let sender = ends::sender(&flow.transport, seat, profile, stream("sender"));
             let sender: Box<dyn Endpoint> = match (expulsion, to) {
                 (Some(config), Address::Group(group)) => {
                     Box::new(Guarded::new(Judge::new(config, group, seat), sender))
@@ -199,14 +198,14 @@ fn add_flow(simulation: &mut Simulation, scenario: &Scenario, names: &[String], 
         |seat| {
             let node = seat.local.node.0;
             let name = &names[node as usize];
-            let receiver = transport.receiver_at(name, seat, profile, stream(&format!("receiver {node}")));
+            let receiver = ends::receiver(&flow.transport, name, seat, profile, stream(&format!("receiver {node}")));
             match qos {
                 Some(qos) => qos.receiver(receiver, seat, profile, stream(&format!("qos receiver {node}"))),
                 None => receiver,
             }
         },
     );
-    FlowInfo { id, name, from: flow.from.clone(), transport: transport.label(profile), start }
+    FlowInfo { id, name, from: flow.from.clone(), transport: flow.transport.config().label(profile), start }
 }
 
 /// What a change of the scenario means for the way to `peer`, now. A ramp leaves the rate for later. `name` is that of its random stream.

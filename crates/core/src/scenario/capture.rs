@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use crate::measure::pcapng::{Capture, Numbering, TcpFlow};
 use crate::net::NodeId;
 use crate::profile::Profile;
+use crate::replicas::ns2;
 use crate::transport::tcp;
 
 use super::diagnostic::{Diagnostic, listed, nearest, shown};
@@ -54,8 +55,8 @@ pub fn capture<W: Write>(scenario: &Scenario, nodes: &[(NodeId, String)], out: W
 /// What a capture has to know of a flow.
 fn tcp_flow(flow: &Flow, profile: Profile) -> Option<TcpFlow> {
     let Transport::Tcp(config) = &flow.transport else { return None };
-    if config.profile.unwrap_or(profile).is_ns2() {
-        let settings = tcp::ns2::Settings::new(config);
+    if config.is_ns2(profile) {
+        let settings = ns2::tcp::Settings::new(config);
         let segment = settings.segment;
         let window = settings.window.max(1) as u64 * u64::from(segment);
         let syn = settings.syn && settings.variant != tcp::config::Variant::Vegas;

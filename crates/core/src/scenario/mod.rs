@@ -6,6 +6,7 @@ pub mod capture;
 pub mod change;
 pub mod check;
 pub mod diagnostic;
+mod ends;
 pub mod expand;
 mod group;
 pub mod media;

@@ -12,8 +12,9 @@ use crate::radio::pdcp::{self, PdcpConfig};
 use crate::radio::rate_map::{self, RateMapConfig};
 use crate::radio::rlc;
 use crate::radio::scheduler::{self, SchedulerConfig};
-use crate::radio::umts::attachment::{AttachmentConfig, eurane, fixed, rrc};
+use crate::radio::umts::attachment::{AttachmentConfig, fixed, rrc};
 use crate::radio::umts::hs_dsch::reception::{self, ReceptionConfig};
+use crate::replicas::eurane;
 use crate::satellite::orbits::{OrbitsConfig, planes, star, tle, walker};
 use crate::traffic::{self, SourceConfig};
 use crate::transport::{self, TransportConfig, dccp, tcp, tfrc, udp};
@@ -134,9 +135,9 @@ choice! {
         /// Unacknowledged mode: what is lost is lost, and nothing is out of order.
         "um" => Um(rlc::um::Config),
         /// Acknowledged mode as EURANE, the UMTS extension of ns-2, does it.
-        "eurane" => Eurane(rlc::eurane::Config),
+        "eurane" => Eurane(eurane::rlc::Config),
         /// The same over the high-speed shared channel.
-        "eurane_hs" => EuraneHs(rlc::eurane::hs::Config),
+        "eurane_hs" => EuraneHs(eurane::rlc::hs::Config),
         /// Transparent mode: nothing is added.
         "tm" => Tm(rlc::tm::Config),
     }
@@ -226,6 +227,6 @@ choice! {
         /// The high-speed shared channel down and a dedicated channel up, always.
         "high_speed" => HighSpeed(fixed::HighSpeed),
         /// Switching as in EURANE.
-        "eurane" => Eurane(eurane::Config),
+        "eurane" => Eurane(eurane::attachment::Config),
     }
 }

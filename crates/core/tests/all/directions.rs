@@ -1,8 +1,11 @@
 //! The rule "downwards only": which part of the core may use which.
 //!
-//! scenario ─► the areas ─► queues ─► net ─► engine, and scenario ─► measure ─► net. Areas are siblings
+//! scenario ─► replicas ─► the areas ─► queues ─► net ─► engine, and scenario ─► measure ─► net. Areas are siblings
 //! that meet through `net`. Profiles and the macro `choice!` are free for all. Only `scenario`
 //! opens files, `measure` may write to what it is given, only `crates/python` knows PyO3.
+//!
+//! Parts lie in crates, whose arrows the compiler holds: net (engine, net, queues, measure) ◄─ protocols (transport, traffic,
+//! multicast, qos) and radio (radio, satellite) ◄─ replicas ◄─ core (scenario).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,8 +21,24 @@ fn allowed(part: &str) -> Option<&'static [&'static str]> {
         // Its estimators of round-trip time and loss are those of `transport`.
         "multicast" => &["engine", "net", "queues", "transport"],
         "measure" => &["engine", "net"],
+        // Agents of other simulators: beside the areas' own, whose configurations they share.
+        "ns2" => &["engine", "net", "queues", "transport"],
+        "eurane" => &["engine", "net", "queues", "radio"],
         "scenario" => {
-            &["engine", "net", "queues", "transport", "multicast", "radio", "satellite", "qos", "traffic", "measure"]
+            const ALL: [&str; 11] = [
+                "engine",
+                "net",
+                "queues",
+                "transport",
+                "multicast",
+                "radio",
+                "satellite",
+                "qos",
+                "traffic",
+                "measure",
+                "replicas",
+            ];
+            &ALL
         }
         _ => return None,
     })
@@ -45,16 +64,25 @@ fn code(text: &str) -> String {
     text[..end].lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
 }
 
-/// The parts of the crate that `crate::` names in `code`: also those of `use crate::{a, b::c}`.
+/// The crates in which the parts lie.
+const CRATES: [&str; 5] = ["net", "protocols", "radio", "replicas", "core"];
+
+/// The parts that `crate::` and `lasthop_net::` and the like name in `code`: also those of `use crate::{a, b::c}`.
 fn parts_used(code: &str) -> Vec<String> {
+    let roots = CRATES.iter().map(|name| format!("lasthop_{name}::")).chain(["crate::".to_owned()]);
+    roots.flat_map(|root| named_after(&root, code)).collect()
+}
+
+/// The names that follow `root` in `code`.
+fn named_after(root: &str, code: &str) -> Vec<String> {
     let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let mut used = Vec::new();
-    for (at, _) in code.match_indices("crate::") {
-        // `$crate::` and `lasthop_crate::` are not paths of this crate's own.
+    for (at, _) in code.match_indices(root) {
+        // `$crate::` is not a path of this crate's own.
         if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
             continue;
         }
-        let rest = &code[at + "crate::".len()..];
+        let rest = &code[at + root.len()..];
         if let Some(list) = rest.strip_prefix('{') {
             let mut depth = 1;
             let mut item = String::new();
@@ -104,19 +132,22 @@ fn violations(part: &str, code: &str) -> Vec<String> {
 
 #[test]
 fn parts_use_only_what_lies_below_them() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    rust_files(&source, &mut files);
-    assert!(files.len() > 20, "the sources are found");
     let mut wrong = Vec::new();
-    for file in files {
-        let inside = file.strip_prefix(&source).unwrap();
-        let part = inside.components().next().unwrap().as_os_str().to_str().unwrap().trim_end_matches(".rs");
-        if part == "lib" || FREE.contains(&part) {
-            continue;
+    for name in CRATES {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
+        let mut files = Vec::new();
+        rust_files(&source, &mut files);
+        assert!(files.len() > 20, "the sources are found");
+        for file in files {
+            let inside = file.strip_prefix(&source).unwrap();
+            let part = inside.components().next().unwrap().as_os_str().to_str().unwrap().trim_end_matches(".rs");
+            if part == "lib" || FREE.contains(&part) {
+                continue;
+            }
+            let text = fs::read_to_string(&file).unwrap();
+            let found = violations(part, &code(&text));
+            wrong.extend(found.into_iter().map(|what| format!("{name}: {}: {what}", inside.display())));
         }
-        let text = fs::read_to_string(&file).unwrap();
-        wrong.extend(violations(part, &code(&text)).into_iter().map(|what| format!("{}: {what}", inside.display())));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -133,6 +164,9 @@ fn the_check_sees_what_it_should() {
         ("measure", "use pyo3::prelude::*;", 1),
         ("scenario", "use crate::measure::table; use std::fs;", 0),
         ("multicast", "use crate::transport::rtt;", 0),
+        ("radio", "use lasthop_net::net::Packet;", 0),
+        ("radio", "use lasthop_protocols::{transport, qos::x};", 2),
+        ("transport", "use lasthop_replicas::ns2;", 1),
         ("net", "crate::choice! {}\n#[cfg(test)]\nmod tests {\n    use crate::scenario;", 0),
         ("unheard", "", 1),
     ] {

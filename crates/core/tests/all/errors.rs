@@ -436,7 +436,12 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
     ("queue.droptail.limit = \"64 kB\"", "queue.red = { min = 15, max = 5 }", 14, &["min (15) is not below max (5)"]),
     ("", "[[change]]\nat = \"31 s\"\nlink = \"radio\"\nup = false", 26, &["when the run has ended"]),
     ("", "[[change]]\nat = \"3 s\"\nlink = \"radio\"", 25, &["changes nothing"]),
-    ("", "[[change]]\nat = \"3 s\"\nlink = \"rado\"\nup = false", 27, &["no link or terminal \"rado\"", "did you mean \"radio\"?"]),
+    (
+        "",
+        "[[change]]\nat = \"3 s\"\nlink = \"rado\"\nup = false",
+        27,
+        &["no link or terminal \"rado\"", "did you mean \"radio\"?"],
+    ),
     ("", "[[flow]]\nfrom = \"server\"\nto = \"router\"\nname = \"video\"", 28, &["two flows are called \"video\""]),
     ("", "[record]\nseries = \"0 s\"", 26, &["an interval of zero"]),
     ("", "[record]\nseries = \"1 us\"", 26, &["would take 150000000 samples"]),

@@ -10,8 +10,8 @@ use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::multicast::gaps::{Arrival, Blame, Classifier, Gap, Tracker};
 use lasthop_core::net::simulation::Group;
 use lasthop_core::net::{
-    Action, Address, Cause, Endpoint, Header, NodeId, Notice, Observation, Observer, Packet, Place, Port, Probe, Seat,
-    Simulation, Source, TfmccHeader, Timed,
+    Action, Address, Cause, Endpoint, EndpointContext, Header, NodeId, Notice, Observation, Observer, Packet, Place,
+    Port, Probe, Simulation, Source, TfmccHeader, Timed,
 };
 use lasthop_core::scenario::builder::build;
 
@@ -41,7 +41,7 @@ impl Source for Clockwork {
 
 /// Sends a packet with a place for the indication for each write.
 struct Numbered {
-    seat: Seat,
+    seat: EndpointContext,
     size: u32,
     next: u64,
     due: u64,

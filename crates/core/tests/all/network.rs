@@ -8,8 +8,8 @@ use crate::common::{Happened, Log, Script, add_link, add_udp, take_log, us};
 use lasthop_core::engine::{BitRate, Duration, Instant, Streams, Target};
 use lasthop_core::net::simulation::{Group, Progress};
 use lasthop_core::net::{
-    Action, Address, Answer, Cause, Change, Command, Endpoint, Header, NodeId, Notice, Order, Packet, Port, Probe,
-    RunError, Seat, Simulation, Source, Timed, UdpHeader,
+    Action, Address, Answer, Cause, Change, Command, Endpoint, EndpointContext, Header, NodeId, Notice, Order, Packet,
+    Port, Probe, RunError, Simulation, Source, Timed, UdpHeader,
 };
 use lasthop_core::traffic::{SourceConfig, cbr};
 use lasthop_core::transport::udp;
@@ -187,7 +187,7 @@ fn a_run_in_which_time_stands_still_ends_with_an_error() {
 
 /// Whatever it is told, it sends a packet to its peer.
 struct Echo {
-    seat: Seat,
+    seat: EndpointContext,
     owes: u64,
 }
 
@@ -220,7 +220,7 @@ fn machines_that_answer_each_other_for_ever_end_the_run() {
     let [a, b] = ["a", "b"].map(|name| simulation.add_node(name));
     add_link(&mut simulation, a, b, RATE, ms(1));
     let source = cbr("interval = '1 s'\nsize = '100 B'", us(3));
-    let echo = |seat: Seat| Box::new(Echo { seat, owes: 0 }) as Box<dyn Endpoint>;
+    let echo = |seat: EndpointContext| Box::new(Echo { seat, owes: 0 }) as Box<dyn Endpoint>;
     simulation.add_flow(a, Address::Node(a), us(3), source, echo, echo);
     simulation.route();
     let error = simulation.run_until(Instant::from_secs_f64(1.0), u64::MAX).unwrap_err();
@@ -236,7 +236,8 @@ fn what_a_machine_does_in_one_wake_up_counts_as_events() {
     let [a, b] = ["a", "b"].map(|name| simulation.add_node(name));
     add_link(&mut simulation, a, b, RATE, ms(1));
     let source = cbr("interval = '1 ms'\nsize = '100 B'", us(3));
-    let [sender, receiver] = [5000, 0].map(|owes| move |seat: Seat| Box::new(Echo { seat, owes }) as Box<dyn Endpoint>);
+    let [sender, receiver] =
+        [5000, 0].map(|owes| move |seat: EndpointContext| Box::new(Echo { seat, owes }) as Box<dyn Endpoint>);
     simulation.add_flow(a, Address::Node(b), us(3), source, sender, receiver);
     simulation.route();
     assert_eq!(simulation.run_until(Instant::from_secs_f64(1e-4), 1000), Ok(Progress::Paused));
@@ -383,7 +384,9 @@ fn machines_at_routers_pass_packets_from_neighbour_to_neighbour() {
         });
     }
     let source = cbr("interval = '1 s'\nsize = '100 B'", Instant::ZERO);
-    let sender = |seat: Seat| udp::Sender::new(0, Seat { remote: Address::Node(a), remote_port: 1, ..seat });
+    let sender = |seat: EndpointContext| {
+        udp::Sender::new(0, EndpointContext { remote: Address::Node(a), remote_port: 1, ..seat })
+    };
     let receiver = |seat| Box::new(udp::Receiver::new(0, seat)) as _;
     simulation.add_flow(s, Address::Node(c), Instant::ZERO, source, |seat| Box::new(sender(seat)), receiver);
     simulation.route();

@@ -8,12 +8,13 @@ use std::collections::VecDeque;
 
 use lasthop_core::engine::{Duration, Instant, Streams};
 use lasthop_core::net::{
-    Action, Address, Endpoint, FlowId, Hears, Histogram, NodeId, Notice, Packet, Port, Probe, Seat, Socket,
+    Action, Address, Endpoint, EndpointContext, FlowId, Hears, Histogram, NodeId, Notice, Packet, Port, Probe, Socket,
 };
+use lasthop_core::replicas::ns2::tcp as ns2;
+use lasthop_core::transport::tcp::Config;
 use lasthop_core::transport::tcp::config::{Rto, Variant};
 use lasthop_core::transport::tcp::recovery::Recovery;
 use lasthop_core::transport::tcp::recovery::fack::{self, CwndAtTrigger};
-use lasthop_core::transport::tcp::{Config, ns2};
 
 const SERIALISE: Duration = Duration::from_millis(1);
 const PROPAGATE: Duration = Duration::from_millis(50);
@@ -36,7 +37,7 @@ struct Path {
 impl Path {
     fn new(config: &Config, lost: &[(u64, u32)]) -> Self {
         let ends = [NodeId(0), NodeId(1)].map(|node| Socket { node, port: 1 });
-        let seat = |here: Socket, there: Socket| Seat {
+        let seat = |here: Socket, there: Socket| EndpointContext {
             local: here,
             remote: Address::Node(there.node),
             remote_port: there.port,

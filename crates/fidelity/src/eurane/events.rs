@@ -13,13 +13,13 @@ use lasthop_core::net::loss::{Loss, LossConfig, list};
 use lasthop_core::net::observe::{PduStep, SeenPdu};
 use lasthop_core::net::{Cause, NodeId, Observation, Observer, Place, Simulation};
 use lasthop_core::radio::channel::Losses;
-use lasthop_core::radio::rlc::eurane::Entity;
 use lasthop_core::radio::umts::attachment::Cell;
 use lasthop_core::radio::umts::channel::{Limit, Order};
 use lasthop_core::radio::umts::iub::Iub;
-use lasthop_core::radio::umts::medium::Elsewhere;
+use lasthop_core::radio::umts::medium::OtherSystems;
 use lasthop_core::radio::umts::utran::Utran;
 use lasthop_core::radio::umts::{Setup, Umts};
+use lasthop_core::replicas::eurane::rlc::Entity;
 
 use super::index::Case;
 use super::script::{PORT, Script, Send};
@@ -162,7 +162,7 @@ fn run(case: &Case, reference: &Reference) -> Rows {
             utran: Utran::single(|| Iub::new(BitRate::from_bps(IUB_BPS), IUB_DELAY)),
             air: Box::new(Losses::new(vec![[loss(&case.lost[0]), loss(&case.lost[1])]])),
             area: None,
-            elsewhere: Elsewhere::default(),
+            elsewhere: OtherSystems::default(),
             rlc: Box::new(move |_| Box::new(Entity::new(&rlc))),
             pdcp: Box::new(|| None),
             spacing: Duration::ZERO,

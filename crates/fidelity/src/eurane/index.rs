@@ -1,9 +1,10 @@
 //! The descriptions of the families `rlc-am` and `switch`. Keys that are not known are refused.
 
 use lasthop_core::engine::{BitRate, Bytes, Duration};
-use lasthop_core::radio::rlc::eurane::Config as Rlc;
-use lasthop_core::radio::umts::attachment::{AttachmentConfig, eurane, fixed};
+use lasthop_core::radio::umts::attachment::{AttachmentConfig, fixed};
 use lasthop_core::radio::umts::channel::Rate;
+use lasthop_core::replicas::eurane::attachment as eurane;
+use lasthop_core::replicas::eurane::rlc::Config as Rlc;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::net::packet::{Address, Packet};
-use lasthop_core::net::{Action, Endpoint, NodeId, Notice, Port, Probe, Seat, Timed};
+use lasthop_core::net::{Action, Endpoint, EndpointContext, NodeId, Notice, Port, Probe, Timed};
 
 /// The port of scripts at their nodes.
 pub const PORT: u16 = 1;
@@ -22,7 +22,7 @@ pub struct Send {
 
 /// The machine.
 pub struct Script {
-    seat: Seat,
+    seat: EndpointContext,
     to: NodeId,
     /// What is left to be sent.
     sends: VecDeque<Send>,
@@ -32,7 +32,7 @@ pub struct Script {
 
 impl Script {
     /// It sends these packets, in order, to the script at `to`.
-    pub fn new(seat: Seat, to: NodeId, sends: Vec<Send>) -> Self {
+    pub fn new(seat: EndpointContext, to: NodeId, sends: Vec<Send>) -> Self {
         Self { seat, to, sends: sends.into(), ready: false }
     }
 }

@@ -4,7 +4,7 @@
 
 use lasthop_core::engine::Instant;
 use lasthop_core::transport::congestion::{
-    AckSample, CongestionConfig, CongestionControl, CongestionEvent, Seat, Undo, WindowRule,
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, EndpointContext, Undo, WindowRule,
 };
 
 /// The parameters. Reno in congestion avoidance is `alpha: 1.0, beta: 0.5`.
@@ -16,7 +16,7 @@ pub struct Aimd {
 }
 
 impl CongestionConfig for Aimd {
-    fn build(&self, seat: &Seat) -> Box<dyn CongestionControl> {
+    fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl> {
         let (alpha, smss) = (self.alpha, f64::from(seat.smss));
         Box::new(Window { alpha, beta: self.beta, smss, cwnd: seat.initial_window as f64, slow_start: true })
     }

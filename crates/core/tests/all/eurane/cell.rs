@@ -7,8 +7,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use lasthop_core::engine::{Duration, Instant};
 use lasthop_core::radio::arq::{LinkArq, Outcome, Slot};
-use lasthop_core::radio::rlc::eurane::{Config, Entity};
 use lasthop_core::radio::rlc::{Control, Pdu, Reason};
+use lasthop_core::replicas::eurane::rlc::{Config, Entity};
 
 /// To the terminal, and back. An entity has the number of the direction in which it sends.
 pub const DOWN: usize = 0;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lasthop_core::engine::{Duration, Instant};
-use lasthop_core::radio::rlc::eurane::Config;
+use lasthop_core::replicas::eurane::rlc::Config;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

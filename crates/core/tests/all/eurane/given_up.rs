@@ -2,7 +2,7 @@
 
 use lasthop_core::engine::{Duration, Instant, Streams};
 use lasthop_core::radio::arq::Outcome;
-use lasthop_core::radio::rlc::eurane::Config;
+use lasthop_core::replicas::eurane::rlc::Config;
 
 use super::cell::{Cell, Channel, DOWN};
 

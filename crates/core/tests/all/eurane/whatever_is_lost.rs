@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lasthop_core::engine::{Duration, Instant, Streams};
 use lasthop_core::net::{Histogram, Probe};
 use lasthop_core::radio::arq::{LinkArq, Outcome, Unsent};
-use lasthop_core::radio::rlc::eurane::{Config, Entity};
+use lasthop_core::replicas::eurane::rlc::{Config, Entity};
 use proptest::prelude::*;
 
 use super::cell::{Arrival, Cell, Channel, DOWN, UP};

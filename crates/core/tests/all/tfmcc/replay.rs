@@ -5,8 +5,8 @@ use std::any::Any;
 use lasthop_core::engine::{BitRate, Duration, Instant, Streams};
 use lasthop_core::multicast::tfmcc::Config;
 use lasthop_core::net::{
-    Action, Address, FlowId, GroupId, Header, Hears, NodeId, Notice, Observation, Observer, Packet, Port, Seat,
-    Simulation, Socket, TfmccHeader, TfmccReport, Variable,
+    Action, Address, EndpointContext, FlowId, GroupId, Header, Hears, NodeId, Notice, Observation, Observer, Packet,
+    Port, Simulation, Socket, TfmccHeader, TfmccReport, Variable,
 };
 use lasthop_core::profile::Profile;
 use lasthop_core::transport::TransportConfig;
@@ -179,7 +179,7 @@ fn the_model_agrees_on_any_reports() {
     let members = Address::Group(GroupId(0));
     let flow = FlowId(0);
     let hears = Hears::default();
-    let seat = Seat { local: source, remote: members, remote_port: 4, flow, hears, observed: true };
+    let seat = EndpointContext { local: source, remote: members, remote_port: 4, flow, hears, observed: true };
     for seed in 0..20 {
         let streams = Streams::new(seed);
         let mut dice = streams.stream("reports", "fields");

@@ -8,7 +8,7 @@ use crate::profile::Profile;
 use crate::radio::Direction;
 use crate::radio::channel::{Channel, Losses};
 use crate::radio::umts::iub::Iub;
-use crate::radio::umts::medium::{Elsewhere, Shared};
+use crate::radio::umts::medium::{OtherSystems, Shared};
 use crate::radio::umts::power::loops::Plan;
 use crate::radio::umts::power::{Loops, LoopsConfig};
 use crate::radio::umts::roaming::{Area, Mobility, Power};
@@ -105,10 +105,10 @@ fn loops_of(core: &Core, config: &LoopsConfig, plan: Plan, terminals: &[String])
 }
 
 /// The transmitters of other systems.
-fn elsewhere(core: &mut Core, component: u32, ends: &[End], cell: &Cell, terminals: &[String]) -> Elsewhere {
+fn elsewhere(core: &mut Core, component: u32, ends: &[End], cell: &Cell, terminals: &[String]) -> OtherSystems {
     let systems = cell.mobility.as_ref().map_or(&[][..], |mobility| &mobility.system);
     let ues = &ends[ends.len() - terminals.len()..];
-    Elsewhere::new(core, component, ends[0], ues, systems.len() as u32, |core, terminal, number| {
+    OtherSystems::new(core, component, ends[0], ues, systems.len() as u32, |core, terminal, number| {
         let system = &systems[number as usize];
         Direction::BOTH.map(|direction| transmitter::Setup {
             place: core.place(format!("{} system[{number}] {}", terminals[terminal as usize], direction.name())),

@@ -1,0 +1,7 @@
+//! The engine, the network and what is measured in it: events, packets, nodes, media, queues, observers. It knows no protocol.
+
+pub mod engine;
+pub mod measure;
+pub mod net;
+pub mod profile;
+pub mod queues;

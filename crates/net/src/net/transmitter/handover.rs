@@ -1,0 +1,382 @@
+//! A change of the link: what becomes of the packets that wait, are in service and in flight.
+
+use crate::engine::{BitRate, Duration, Instant};
+use crate::net::clock::Clock;
+use crate::net::core::Core;
+use crate::net::discipline::Backlog;
+use crate::net::medium::{Change, End, InFlight, Queued};
+use crate::net::observe::Cause;
+use crate::net::packet::FlowId;
+use crate::net::schedule::{Occasion, Service};
+use crate::net::slab::{Flight, Flights, Line, NONE, Pkt};
+
+use super::landing::Landing;
+use super::{FORWARDED, FREE, Stage, Transmitter, flown};
+
+/// What a change leaves to be done.
+pub(super) struct Handover {
+    /// Nothing starts before `held`, because of a change at `since`.
+    held: Instant,
+    since: Instant,
+    /// On their way from the old access; `arrival` is when they come to the queue.
+    pub(super) forwarded: Line,
+}
+
+/// A packet on its way that no transmitter keeps any longer.
+pub struct Flying {
+    /// The packet.
+    pub pkt: Pkt,
+    /// It began to be sent.
+    pub start: Instant,
+    /// It arrives.
+    pub arrival: Instant,
+}
+
+impl<C: Clock> Transmitter<C> {
+    /// Changes rate, delay, state or loss, and does with the packets as the change says. `rate`
+    /// is the one of this direction.
+    pub fn change(&mut self, core: &mut Core, change: &mut Change, rate: Option<BitRate>) {
+        let before = Occasion { cause: None, ..Self::event(core) };
+        self.start_what_is_due(core, &before);
+        let (mut flight, mut waiting) = self.take_line(core);
+        if change.overlap > Duration::ZERO && self.up && !self.is_held() {
+            self.send_by_old_access(core, &mut flight, &mut waiting, &before, before.at + change.overlap);
+            self.let_go();
+        }
+        if let Some(rate) = rate {
+            self.schedule.set_rate(rate);
+            if let Stage::Asked { discipline, .. } = &mut self.stage {
+                discipline.on_capacity(core.now(), rate);
+            }
+        }
+        self.schedule.delay = change.delay.unwrap_or(self.schedule.delay);
+        self.up = change.up.unwrap_or(self.up);
+        if let Some(loss) = change.loss.take() {
+            self.loss.replace(loss, change.loss_for.map(|time| before.at + time));
+        }
+        let mut forwarded = match change.queue {
+            Queued::Keep => Vec::new(),
+            Queued::Empty => {
+                for pkt in self.take_queue(core, &mut waiting) {
+                    core.drop(pkt, self.place, Cause::Handover);
+                }
+                Vec::new()
+            }
+            Queued::Forward => self.take_queue(core, &mut waiting),
+        };
+        match change.in_flight {
+            InFlight::Finish => {}
+            InFlight::Move => {
+                let taken = self.take_flight(core, &mut flight);
+                self.put_ahead(core, taken, &mut waiting);
+            }
+            InFlight::Copy => {
+                let copies = self.copy_flight(core, &flight);
+                self.put_ahead(core, copies, &mut waiting);
+            }
+            InFlight::Lose => {
+                for (pkt, _) in self.take_flight(core, &mut flight) {
+                    core.drop(pkt, self.place, Cause::Handover);
+                }
+            }
+            InFlight::Forward => {
+                let taken = self.take_flight(core, &mut flight).into_iter().map(|(pkt, _)| pkt);
+                forwarded.splice(0..0, taken);
+            }
+        }
+        self.hold(core, before.at, change.interruption);
+        // What is in service keeps its end.
+        self.schedule.resume_after(&self.service);
+        self.restore(core, flight, waiting, &before);
+        self.forward(core, forwarded, before.at + change.forwarding);
+        if let Stage::Asked { sending: false, .. } = self.stage {
+            self.ask(core);
+            self.arm_discipline(core);
+        }
+        self.arm_arrival(core);
+    }
+
+    /// Takes out all that it holds, in the order in which it was sent or waits to be, and is free.
+    pub fn take_all(&mut self, core: &mut Core) -> Vec<Pkt> {
+        let before = Occasion { cause: None, ..Self::event(core) };
+        self.start_what_is_due(core, &before);
+        let (mut flight, mut waiting) = self.take_line(core);
+        let mut taken: Vec<Pkt> = self.take_flight(core, &mut flight).into_iter().map(|(pkt, _)| pkt).collect();
+        taken.extend(self.take_queue(core, &mut waiting));
+        self.schedule.resume_after(&self.service);
+        self.restore(core, flight, waiting, &before);
+        taken
+    }
+
+    /// From now on what it sends comes here.
+    pub fn redirect(&mut self, to: End) {
+        self.to = to;
+    }
+
+    /// What is in service or in flight goes on without it: gives it up, in the order of arrivals. What waits is sent by the present
+    /// path, after what is in service.
+    pub fn detach_in_flight(&mut self, core: &mut Core) -> Vec<Flying> {
+        let before = Occasion { cause: None, ..Self::event(core) };
+        self.start_what_is_due(core, &before);
+        let (flight, waiting) = self.take_line(core);
+        self.let_overtake(core, flight);
+        let flying = self.overtaken.drain(core).into_iter();
+        let flying = flying.map(|(pkt, Flight { start, arrival, .. })| Flying { pkt, start, arrival }).collect();
+        self.schedule.last_arrival = Instant::ZERO;
+        self.schedule.resume_after(&self.service);
+        self.restore(core, Vec::new(), waiting, &before);
+        self.arm_arrival(core);
+        if let Stage::Asked { discipline, .. } = &mut self.stage {
+            discipline.on_capacity(core.now(), BitRate::from_bps(self.schedule.rate));
+        }
+        flying
+    }
+
+    /// Takes out what waits and is not to be kept.
+    pub fn take_waiting(&mut self, core: &mut Core, keep: impl Fn(&Core, &Pkt) -> bool) -> Vec<Pkt> {
+        let before = Occasion { cause: None, ..Self::event(core) };
+        self.start_what_is_due(core, &before);
+        let (flight, waiting) = self.take_line(core);
+        let (waiting, mut taken): (Flights, Flights) = waiting.into_iter().partition(|(pkt, _)| keep(core, pkt));
+        if let Stage::Asked { discipline, .. } = &mut self.stage {
+            let all: Vec<Pkt> = std::iter::from_fn(|| discipline.evict(core)).collect();
+            for pkt in all.into_iter().rev() {
+                if keep(core, &pkt) {
+                    discipline.put_back(core, pkt);
+                } else {
+                    taken.insert(0, (pkt, Flight::default()));
+                }
+            }
+        }
+        self.schedule.resume_after(&self.service);
+        self.restore(core, flight, waiting, &before);
+        self.arm_arrival(core);
+        taken.into_iter().map(|(pkt, _)| pkt).collect()
+    }
+
+    /// Takes all packets out of the line: those that have started, and those that wait.
+    pub(super) fn take_line(&mut self, core: &Core) -> (Flights, Flights) {
+        let mut flight = self.line.drain(core);
+        let Stage::Planned { first, waiting, .. } = &mut self.stage else { return (flight, Vec::new()) };
+        let started = flight.len() - waiting.packets as usize;
+        *first = NONE;
+        *waiting = Backlog::default();
+        let waiting = flight.split_off(started);
+        (flight, waiting)
+    }
+
+    /// The old access sends by its own rate and delay what it can of what waits until `until`;
+    /// that is in flight from now on.
+    fn send_by_old_access(
+        &mut self,
+        core: &mut Core,
+        flight: &mut Flights,
+        waiting: &mut Flights,
+        before: &Occasion<C>,
+        until: Instant,
+    ) {
+        // Of planned packets it is known already.
+        let sent = waiting.iter().take_while(|(_, f)| f.out <= until).count();
+        flight.extend(waiting.drain(..sent));
+        while let Stage::Asked { discipline, .. } = &mut self.stage
+            && let Some(pkt) = discipline.dequeue(core)
+        {
+            let size = core.packet(&pkt).size;
+            let last = (self.schedule.last_arrival, self.schedule.last_arrival_time);
+            let service = C::serve(&mut self.schedule, (before.at, before.time), size);
+            if service.out > until {
+                (self.schedule.last_arrival, self.schedule.last_arrival_time) = last;
+                return discipline.put_back(core, pkt);
+            }
+            if flight.last().is_some_and(|(_, last)| last.arrival > service.arrival) {
+                let overtaken = std::mem::take(flight);
+                self.let_overtake(core, overtaken);
+            }
+            C::keep(core, &pkt, service.times);
+            let accepted = core.queued_at(&pkt);
+            flight.push((pkt, flown(&service, size, accepted)));
+        }
+    }
+
+    /// Takes what waits.
+    fn take_queue(&mut self, core: &mut Core, waiting: &mut Flights) -> Vec<Pkt> {
+        let mut taken: Vec<Pkt> = waiting.drain(..).map(|(pkt, _)| pkt).collect();
+        if let Stage::Asked { discipline, .. } = &mut self.stage {
+            taken.extend(std::iter::from_fn(|| discipline.evict(core)));
+        }
+        taken
+    }
+
+    /// The serialiser is free of what keeps it busy.
+    fn let_go(&mut self) {
+        self.service = Service::none();
+        if let Stage::Asked { sending, .. } = &mut self.stage {
+            *sending = false;
+        }
+    }
+
+    /// Takes packets out of service and flight, in the order in which they were sent.
+    fn take_flight(&mut self, core: &mut Core, flight: &mut Flights) -> Flights {
+        self.let_go();
+        self.schedule.last_arrival = Instant::ZERO;
+        self.schedule.last_arrival_time = C::at(Instant::ZERO);
+        let mut taken = std::mem::take(flight);
+        taken.extend(self.overtaken.drain(core));
+        taken.sort_by_key(|sent| order_sent(core, sent));
+        taken
+    }
+
+    /// Copies packets in service and in flight, in the order in which they were sent.
+    fn copy_flight(&mut self, core: &mut Core, flight: &Flights) -> Flights {
+        let overtaken = self.overtaken.drain(core);
+        let mut all: Vec<&(Pkt, Flight)> = flight.iter().chain(&overtaken).collect();
+        all.sort_by_key(|sent| order_sent(core, sent));
+        let mut copy = |(pkt, f): &(Pkt, Flight)| {
+            let copy = core.copy(pkt);
+            core.note_queued(&copy);
+            (copy, Flight { accepted: core.now(), ..*f })
+        };
+        let copies = all.into_iter().map(&mut copy).collect();
+        for (pkt, kept) in overtaken {
+            self.overtaken.push(core, pkt, kept);
+        }
+        copies
+    }
+
+    /// Puts packets ahead of what waits.
+    fn put_ahead(&mut self, core: &mut Core, ahead: Flights, waiting: &mut Flights) {
+        match &mut self.stage {
+            Stage::Planned { .. } => {
+                waiting.splice(0..0, ahead);
+            }
+            Stage::Asked { discipline, .. } => {
+                for (pkt, _) in ahead.into_iter().rev() {
+                    discipline.put_back(core, pkt);
+                }
+            }
+        }
+    }
+
+    /// Keeps the serialiser busy with nothing as long as this or an earlier interruption lasts.
+    fn hold(&mut self, core: &mut Core, now: Instant, interruption: Duration) {
+        let mut longer = false;
+        if interruption > Duration::ZERO {
+            let handover = self.handover();
+            longer = now + interruption > handover.held;
+            if longer {
+                (handover.held, handover.since) = (now + interruption, now);
+            }
+        }
+        let Some(Handover { held, since, .. }) = self.handover.as_deref() else { return };
+        let (held, since) = (*held, *since);
+        if held > now && (if self.is_held() { longer } else { held > self.service.out }) {
+            self.service = Service::endless();
+            if let Stage::Asked { sending, .. } = &mut self.stage {
+                *sending = true;
+            }
+            core.arm(self.target(FREE), held, C::order(since, held, C::at(held)));
+        }
+    }
+
+    /// Whether an interruption keeps the serialiser busy.
+    #[inline]
+    pub(super) fn is_held(&self) -> bool {
+        self.service.out == Instant::MAX
+    }
+
+    /// The interruption is over: what waits is sent.
+    #[cold]
+    pub(super) fn wake_after_interruption(&mut self, core: &mut Core) {
+        let Some(Handover { held, since, .. }) = self.handover.as_deref() else { return };
+        let (held, since, time) = (*held, *since, C::at(*held));
+        if !(Landing { at: held, since: C::order(since, held, time) }).is_now(core) {
+            return; // an old wake-up
+        }
+        C::set_now(core, time, since);
+        self.let_go();
+        self.schedule.resume_after(&self.service);
+        if let Stage::Asked { .. } = self.stage {
+            self.ask(core);
+            self.arm_discipline(core);
+        } else {
+            let (flight, waiting) = self.take_line(core);
+            self.restore(core, flight, waiting, &Occasion { at: held, time, cause: Some(since) });
+            self.arm_arrival(core);
+        }
+    }
+
+    /// Packets are on their way from the old access, and come at `at`.
+    fn forward(&mut self, core: &mut Core, packets: Vec<Pkt>, at: Instant) {
+        if packets.is_empty() {
+            return;
+        }
+        let forwarded = &mut self.handover().forwarded;
+        let mut all = forwarded.drain(core);
+        all.extend(packets.into_iter().map(|pkt| (pkt, Flight { arrival: at, ..Flight::default() })));
+        all.sort_by_key(|(_, f)| f.arrival);
+        for (pkt, flight) in all {
+            forwarded.push(core, pkt, flight);
+        }
+        let now = core.now();
+        core.arm(self.target(FORWARDED), at, now);
+    }
+
+    /// Packets forwarded from the old access have come.
+    #[inline(never)]
+    pub(super) fn wake_forwarded(&mut self, core: &mut Core) {
+        let now = core.now();
+        C::set_now(core, C::at(now), core.since());
+        while let Some(handover) = &mut self.handover
+            && handover.forwarded.front(core).is_some_and(|flight| flight.arrival <= now)
+            && let Some((pkt, _)) = handover.forwarded.pop(core)
+        {
+            self.accept(core, pkt);
+        }
+    }
+
+    fn handover(&mut self) -> &mut Handover {
+        let none = || Handover { held: Instant::ZERO, since: Instant::ZERO, forwarded: Line::EMPTY };
+        self.handover.get_or_insert_with(|| Box::new(none()))
+    }
+
+    /// Puts packets into the line again; what waits is planned anew, with the present rate and
+    /// delay.
+    fn restore(&mut self, core: &mut Core, flight: Flights, waiting: Flights, before: &Occasion<C>) {
+        let last = flight.last().map(|(pkt, f)| (f.arrival, C::kept(core, pkt.0)[1]));
+        if let Stage::Planned { .. } = self.stage {
+            // Later arrivals were plans.
+            let (arrival, time) = last.unwrap_or((Instant::ZERO, C::at(Instant::ZERO)));
+            self.schedule.last_arrival = arrival;
+            self.schedule.last_arrival_time = time;
+        }
+        let overtakes = last.is_some_and(|(arrival, _)| before.at + self.schedule.delay_at(before.at) < arrival);
+        if self.schedule.reorder && overtakes && matches!(self.stage, Stage::Planned { .. }) {
+            self.let_overtake(core, flight);
+        } else {
+            for (pkt, kept) in flight {
+                self.line.push(core, pkt, kept);
+            }
+        }
+        for (pkt, Flight { size, accepted, .. }) in waiting {
+            let service =
+                if self.up { C::serve(&mut self.schedule, (before.at, before.time), size) } else { Service::endless() };
+            C::keep(core, &pkt, service.times);
+            let place = self.line.push(core, pkt, flown(&service, size, accepted));
+            if let Stage::Planned { first, waiting, .. } = &mut self.stage {
+                waiting.packets += 1;
+                waiting.bytes += u64::from(size);
+                if *first == NONE {
+                    *first = place;
+                }
+            }
+        }
+        self.start_what_is_due(core, before);
+    }
+}
+
+/// The order in which packets were sent. Two accesses may start one each at the same instant; then
+/// the one that was accepted first comes first.
+fn order_sent(core: &Core, (pkt, flight): &(Pkt, Flight)) -> (Instant, Instant, FlowId, u64) {
+    let packet = core.packet(pkt);
+    (flight.start, flight.accepted, packet.flow, packet.number)
+}

@@ -1,0 +1,317 @@
+//! CoDel: controlled delay (RFC 8289).
+//!
+//! It judges packets by how long they have waited, when they leave. If for a whole `interval`
+//! none waited less than `target`, it drops one, and goes on dropping at times that come closer
+//! with the square root of their number until one has waited less.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::units::Amount;
+use crate::engine::{Duration, Fault, Instant};
+use crate::net::Pkt;
+use crate::net::core::Core;
+use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
+use crate::net::machine::Timed;
+use crate::net::observe::{Cause, Place, Probe};
+use crate::net::packet::Ecn;
+use crate::net::transmitter::Queue;
+
+use super::fifo::Fifo;
+
+/// Controlled delay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// How much may wait, without the packet in service; what arrives then is dropped. Default:
+    /// 1000 packets (Linux).
+    pub limit: Amount,
+    /// The waiting time that is acceptable all the time. Default: 5 ms (RFC 8289 §4.4).
+    pub target: Duration,
+    /// How long the waiting time may stay above: a round-trip time of the slowest connections.
+    /// Default: 100 ms (RFC 8289 §4.3).
+    pub interval: Duration,
+    /// Mark packets of ECN-capable transports instead of dropping them. Default: off.
+    pub ecn: bool,
+    /// At which drop rate it begins again soon after it has stopped. Default: `rfc`: `difference`.
+    /// `ns2`: `minus-two`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resume>,
+}
+
+/// At which count, and so at which drop rate, dropping begins again soon after it has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resume {
+    /// Within 16 intervals, at the count by which the last dropping period had grown (RFC 8289
+    /// §5.5, as in Linux).
+    Difference,
+    /// Within 8 intervals, at the last count less two (Nichols' code for ns-2 of 2012).
+    MinusTwo,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            limit: Amount::Packets(1000),
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            ecn: false,
+            resume: None,
+        }
+    }
+}
+
+impl QueueConfig for Config {
+    fn build(&self, site: &Site<'_>) -> Queue {
+        let usual = if site.profile.is_ns2() { Resume::MinusTwo } else { Resume::Difference };
+        let resume = self.resume.unwrap_or(usual);
+        Queue::Asked(Box::new(CoDel::new(Self { resume: Some(resume), ..self.clone() }, site.place)))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.interval == Duration::ZERO {
+            return Err(Fault::new(
+                "interval",
+                "an interval of zero",
+                "expected a round-trip time, such as \"100 ms\"",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The queue. Names are those of RFC 8289 §5.
+pub struct CoDel {
+    config: Config,
+    place: Place,
+    fifo: Fifo,
+    /// The largest packet seen: dropping never leaves less than one in the queue.
+    maxpacket: u64,
+    /// When the waiting time will have been above the target for an interval.
+    first_above_time: Option<Instant>,
+    /// Whether it is in the dropping state.
+    dropping: bool,
+    drop_next: Instant,
+    /// Drops since the dropping state was entered; how many at that time.
+    count: u64,
+    lastcount: u64,
+}
+
+/// The packet at the head, and whether it has waited too long for too long.
+struct Head {
+    packet: Pkt,
+    ok_to_drop: bool,
+}
+
+impl CoDel {
+    /// An empty queue whose drops are counted at `place`.
+    pub fn new(config: Config, place: Place) -> Self {
+        Self {
+            fifo: Fifo::new(config.limit),
+            config,
+            place,
+            maxpacket: 0,
+            first_above_time: None,
+            dropping: false,
+            drop_next: Instant::ZERO,
+            count: 0,
+            lastcount: 0,
+        }
+    }
+
+    /// Takes the head of the queue (RFC 8289 §5.6, `dodequeue`).
+    fn take(&mut self, core: &Core) -> Option<Head> {
+        let Some(packet) = self.fifo.pop(core) else {
+            self.first_above_time = None;
+            return None;
+        };
+        let now = core.now();
+        let sojourn = now.since(core.queued_at(&packet));
+        if sojourn < self.config.target || self.fifo.backlog().bytes <= self.maxpacket {
+            self.first_above_time = None;
+            return Some(Head { packet, ok_to_drop: false });
+        }
+        let first_above_time = *self.first_above_time.get_or_insert(now + self.config.interval);
+        Some(Head { packet, ok_to_drop: now >= first_above_time })
+    }
+
+    /// The time of the next drop after one at `t` (RFC 8289 §5.4).
+    fn control_law(&self, t: Instant) -> Instant {
+        t + Duration::from_secs_f64(self.config.interval.as_secs_f64() / (self.count as f64).sqrt())
+    }
+
+    /// The count with which the dropping state begins now.
+    fn first_count(&self, now: Instant) -> u64 {
+        let interval = self.config.interval;
+        match self.config.resume {
+            Some(Resume::MinusTwo) if now.since(self.drop_next) < interval * 8 => self.count.saturating_sub(2).max(1),
+            Some(Resume::MinusTwo) => 1,
+            _ if now.since(self.drop_next) < interval * 16 => (self.count - self.lastcount).max(1),
+            _ => 1,
+        }
+    }
+
+    /// Marks the packet if its transport understands marks.
+    fn marks(&self, core: &mut Core, packet: &Pkt) -> bool {
+        let can = self.config.ecn && core.packet(packet).ecn != Ecn::NotEct;
+        if can {
+            core.mark(packet, self.place);
+        }
+        can
+    }
+}
+
+impl QueueDiscipline for CoDel {
+    fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
+        let size = core.packet(&packet).size;
+        if self.fifo.is_full(size) {
+            return core.drop(packet, self.place, Cause::Overflow);
+        }
+        self.maxpacket = self.maxpacket.max(u64::from(size));
+        self.fifo.push(packet, size);
+    }
+
+    fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
+        let now = core.now();
+        let mut head = self.take(core)?;
+        if !self.dropping {
+            if head.ok_to_drop {
+                self.dropping = true;
+                self.count = self.first_count(now);
+                self.lastcount = self.count;
+                self.drop_next = self.control_law(now);
+                if !self.marks(core, &head.packet) {
+                    core.drop(head.packet, self.place, Cause::Early);
+                    head = self.take(core)?;
+                }
+            }
+            return Some(head.packet);
+        }
+        self.dropping = head.ok_to_drop;
+        while self.dropping && now >= self.drop_next {
+            self.count += 1;
+            if self.marks(core, &head.packet) {
+                self.drop_next = self.control_law(self.drop_next);
+                break;
+            }
+            core.drop(head.packet, self.place, Cause::Early);
+            let Some(next) = self.take(core) else {
+                self.dropping = false;
+                return None;
+            };
+            head = next;
+            self.dropping = head.ok_to_drop;
+            if self.dropping {
+                self.drop_next = self.control_law(self.drop_next);
+            }
+        }
+        Some(head.packet)
+    }
+
+    fn put_back(&mut self, core: &mut Core, packet: Pkt) {
+        self.fifo.put_back(core, packet);
+    }
+
+    fn on_held(&mut self, held: Backlog) {
+        self.fifo.hold(held);
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        probe.value("drop_count", self.count as f64);
+    }
+}
+
+impl Timed for CoDel {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::bench::any_packet;
+    use crate::net::{NodeId, Packet, Port};
+
+    fn at(ms: f64) -> Instant {
+        Instant::from_secs_f64(ms / 1000.0)
+    }
+
+    /// Asks a queue for a packet at every tenth of a millisecond of the `busy` periods, in which
+    /// all have waited long; gives the times of drops and marks in ms.
+    fn signals(config: Config, ecn: Ecn, busy: &[std::ops::Range<u32>]) -> Vec<f64> {
+        let mut core = Core::new(1);
+        core.place("codel".into());
+        let mut codel = CoDel::new(config, Place(0));
+        let mut times = Vec::new();
+        for period in busy {
+            core.set_clock(at(f64::from(period.start) - 10.0), Instant::ZERO);
+            let enter = |core: &mut Core, codel: &mut CoDel| {
+                let pkt = core.insert(Packet { ecn, ..any_packet() });
+                core.note_queued(&pkt);
+                codel.enqueue(core, pkt);
+            };
+            // What waits from the start is enough for the whole period.
+            for _ in 0..20 * (period.end - period.start) {
+                enter(&mut core, &mut codel);
+            }
+            for tenth in 10 * period.start..10 * period.end {
+                core.set_clock(at(f64::from(tenth) / 10.0), Instant::ZERO);
+                let before = signalled(&core);
+                let Some(served) = codel.dequeue(&mut core) else { panic!("enough waits") };
+                core.arrive(NodeId(0), Port(0), served);
+                times.extend((before..signalled(&core)).map(|_| f64::from(tenth) / 10.0));
+            }
+            while let Some(rest) = codel.fifo.pop(&core) {
+                core.drop(rest, Place(0), Cause::Handover);
+            }
+            assert!(codel.dequeue(&mut core).is_none());
+        }
+        times
+    }
+
+    fn signalled(core: &Core) -> u64 {
+        let early = core.counters().drops.iter().filter(|((_, cause, _), _)| *cause == Cause::Early);
+        early.map(|(_, count)| count.packets).sum::<u64>() + core.counters().marks.values().sum::<u64>()
+    }
+
+    #[test]
+    fn drops_follow_the_control_law() {
+        // Waiting times are above the target from 10 ms on; RFC 8289's law from then:
+        // 100, 200, 270.7, 328.4, 378.4 ms.
+        for (config, ecn) in [
+            (Config::default(), Ecn::NotEct),
+            (Config { ecn: true, ..Config::default() }, Ecn::NotEct),
+            (Config { ecn: true, ..Config::default() }, Ecn::Ect0),
+        ] {
+            let limit = Amount::Packets(100_000);
+            let times = signals(Config { limit, ..config }, ecn, std::slice::from_ref(&(10..400)));
+            let expected = [110.0, 210.0, 280.7, 338.4, 388.4];
+            assert_eq!(times.len(), expected.len(), "{times:?}");
+            for (time, expected) in times.iter().zip(expected) {
+                // It is asked every 0.1 ms.
+                assert!((0.0..=0.11).contains(&(time - expected)), "{times:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn after_a_short_pause_it_resumes_at_the_rate_at_which_it_stopped() {
+        // The first period drops five packets. Where the second resumes is seen in its intervals.
+        for (resume, pause, count) in [
+            (Resume::Difference, 500, 4.0),
+            (Resume::Difference, 1200, 4.0),
+            (Resume::Difference, 2000, 1.0),
+            (Resume::MinusTwo, 500, 3.0),
+            (Resume::MinusTwo, 1200, 1.0),
+        ] {
+            let config = Config { limit: Amount::Packets(100_000), resume: Some(resume), ..Config::default() };
+            let start = 400 + pause;
+            let times = signals(config, Ecn::NotEct, &[10..400, start..start + 300]);
+            let interval = times[6] - times[5];
+            let expected = 100.0 / f64::sqrt(count);
+            assert!((interval - expected).abs() <= 0.11, "{resume:?} after {pause} ms: {times:?}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Membership: the machine at each node that lets a sender's tree grow and shrink, with messages that take their time.
+//!
+//! A host that joins sends a JOIN to its router, which opens a branch; a router that was not on the tree sends a GRAFT to the
+//! next one on the way back to the sender, and so on up to the first that is. A host that leaves sends a LEAVE. The last router
+//! goes on for the leave latency (IGMPv2: the interval of its last queries, RFC 2236 §8.8 and §8.9) and then shuts the branch; a
+//! router without branches sends a PRUNE. Where the way back leads elsewhere, the node sends a GRAFT there, and a PRUNE to the
+//! neighbour before. There are no floods: this is how source-specific groups (RFC 4607) and the lists of MBMS (3GPP TS 23.246) work.
+//!
+//! Who runs a group can take a host out of it and let it in again: the host's machine then does as if the host itself left or joined.
+//! He can also ask how many packets for a host found no room in front of its radio: the question goes from machine to machine, towards
+//! the host, until one of them knows.
+//!
+//! Messages take 40 bytes, wait with the data, and are never dropped by a queue.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lasthop_net::engine::{Duration, Instant};
+use lasthop_net::net::{
+    Action, Answer, Command, Endpoint, EndpointContext, GroupId, Membership, NodeId, Notice, Order, Packet, Port,
+    Probe, Rejections, Signal, SignalHeader, Socket, Timed,
+};
+
+/// The port of the machines.
+pub const PORT: u16 = 0;
+
+/// What every node needs.
+pub const AGENT: lasthop_net::net::Agent =
+    lasthop_net::net::Agent { port: PORT, make: |seat, _| Box::new(Agent::new(seat)) };
+
+/// Bytes of a message on the wire.
+pub const MESSAGE_BYTES: u32 = 40;
+
+/// What is sent to a group by one sender.
+type Channel = (GroupId, NodeId);
+
+/// The machine of a node.
+pub struct Agent {
+    here: Socket,
+    steps: VecDeque<Step>,
+    /// The order that waits for its answer.
+    asked: Option<Waiting>,
+    /// Branches to be shut, and when.
+    leaving: BTreeMap<(Channel, NodeId), Instant>,
+    counts: Counts,
+}
+
+/// What is to be done next.
+enum Step {
+    Order(Order, Waiting),
+    /// A message to the neighbour on the way to the sender, or to a node.
+    Say(Option<NodeId>, Signal, Channel, Duration),
+    /// A question goes on to the neighbour on the way to the host that it names, or its answer to who asked.
+    Pass(SignalHeader),
+}
+
+/// What an order was given for.
+#[derive(Clone, Copy)]
+enum Waiting {
+    Branch(Asked),
+    Rejections(SignalHeader),
+}
+
+/// A branch that was opened or shut.
+#[derive(Clone, Copy)]
+struct Asked {
+    channel: Channel,
+    /// Whether it leads to the own endpoints.
+    own: bool,
+    opened: bool,
+    /// How long the last router goes on, if the own endpoints leave.
+    leave_latency: Duration,
+}
+
+/// How many messages of a kind were sent, and all their bytes.
+#[derive(Default)]
+struct Counts {
+    joins: u64,
+    leaves: u64,
+    grafts: u64,
+    prunes: u64,
+    passed: u64,
+}
+
+impl Agent {
+    /// The machine at `seat`.
+    pub fn new(seat: EndpointContext) -> Self {
+        Self {
+            here: seat.local,
+            steps: VecDeque::new(),
+            asked: None,
+            leaving: BTreeMap::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    fn open(&mut self, channel: Channel, toward: NodeId, over: Port) {
+        let (group, source) = channel;
+        let own = toward == self.here.node;
+        let order = Order { toward, command: Command::Open(group, source, over) };
+        let asked = Asked { channel, own, opened: true, leave_latency: Duration::ZERO };
+        self.steps.push_back(Step::Order(order, Waiting::Branch(asked)));
+    }
+
+    fn shut(&mut self, channel: Channel, toward: NodeId, leave_latency: Duration) {
+        let (group, source) = channel;
+        let own = toward == self.here.node;
+        let order = Order { toward, command: Command::Shut(group, source) };
+        let asked = Asked { channel, own, opened: false, leave_latency };
+        self.steps.push_back(Step::Order(order, Waiting::Branch(asked)));
+    }
+
+    /// The own endpoints begin or cease to listen.
+    fn on_membership(&mut self, change: Membership) {
+        let channel = (change.group, change.source);
+        if change.joins {
+            self.open(channel, self.here.node, Port::LOCAL);
+        } else {
+            self.shut(channel, self.here.node, change.leave_latency);
+        }
+    }
+
+    /// The node has so many branches since the last order.
+    fn on_branches(&mut self, asked: Asked, branches: u32) {
+        let Asked { channel, own, opened, leave_latency } = asked;
+        if channel.1 == self.here.node {
+            return; // the sender's own node is the root
+        }
+        let kind = match (opened, own) {
+            (true, true) => Signal::Join,
+            (true, false) => Signal::Graft,
+            (false, true) => Signal::Leave,
+            (false, false) => Signal::Prune,
+        };
+        if branches == u32::from(opened) {
+            self.steps.push_back(Step::Say(None, kind, channel, leave_latency));
+        }
+    }
+
+    fn write(&mut self, packet: &mut Packet, to: NodeId, kind: Signal, channel: Channel, leave_latency: Duration) {
+        let count = match kind {
+            Signal::Join => &mut self.counts.joins,
+            Signal::Leave => &mut self.counts.leaves,
+            Signal::Graft => &mut self.counts.grafts,
+            _ => &mut self.counts.prunes,
+        };
+        *count += 1;
+        let (group, source) = channel;
+        let header =
+            SignalHeader { kind, node: source, number: group.0, refresh: leave_latency, ..SignalHeader::default() };
+        *packet = header.packet(self.here, Socket { node: to, port: PORT }, self.messages(), MESSAGE_BYTES);
+    }
+
+    fn messages(&self) -> u64 {
+        let Counts { joins, leaves, grafts, prunes, passed } = self.counts;
+        joins + leaves + grafts + prunes + passed
+    }
+}
+
+impl Timed for Agent {
+    fn on_timeout(&mut self, now: Instant) {
+        let due: Vec<_> = self.leaving.iter().filter(|(_, at)| **at <= now).map(|(branch, _)| *branch).collect();
+        for (channel, node) in due {
+            self.leaving.remove(&(channel, node));
+            self.shut(channel, node, Duration::ZERO);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.leaving.values().min().copied()
+    }
+}
+
+impl Endpoint for Agent {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port) {
+        let Some(signal) = packet.signal() else { return };
+        let (channel, from) = ((GroupId(signal.number), signal.node), packet.from.node);
+        match signal.kind {
+            Signal::Join | Signal::Graft => {
+                self.leaving.remove(&(channel, from));
+                self.open(channel, from, via);
+            }
+            Signal::Leave if signal.refresh > Duration::ZERO => {
+                self.leaving.insert((channel, from), now + signal.refresh);
+            }
+            Signal::Leave | Signal::Prune => self.shut(channel, from, Duration::ZERO),
+            Signal::Expel => self.shut(channel, self.here.node, Duration::ZERO),
+            Signal::Admit => self.open(channel, self.here.node, Port::LOCAL),
+            Signal::Rejections if signal.node != self.here.node => {
+                let order = Order { toward: signal.node, command: Command::Rejections(signal.flow, signal.node) };
+                self.steps.push_back(Step::Order(order, Waiting::Rejections(*signal)));
+            }
+            _ => {}
+        }
+    }
+
+    fn on_notice(&mut self, now: Instant, notice: Notice) {
+        match notice {
+            Notice::Membership(change) => self.on_membership(change),
+            Notice::Upstream(upstream) => {
+                let channel = (upstream.group, upstream.source);
+                self.steps.push_back(Step::Say(None, Signal::Graft, channel, Duration::ZERO));
+                if let Some(before) = upstream.before {
+                    self.steps.push_back(Step::Say(Some(before), Signal::Prune, channel, Duration::ZERO));
+                }
+            }
+            Notice::Answer(answer) => match (self.asked.take(), answer) {
+                (Some(Waiting::Branch(asked)), Answer::Branches(branches)) => self.on_branches(asked, branches),
+                (Some(Waiting::Rejections(question)), Answer::Rejected(Rejections { count, last })) => {
+                    let number = u32::try_from(count).unwrap_or(u32::MAX);
+                    let (kind, refresh) = (Signal::Rejected, now.since(last));
+                    self.steps.push_back(Step::Pass(SignalHeader { kind, number, refresh, ..question }));
+                }
+                (Some(Waiting::Rejections(question)), _) => self.steps.push_back(Step::Pass(question)),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self, _now: Instant, packet: &mut Packet) -> Option<Action> {
+        match self.steps.pop_front()? {
+            Step::Order(order, asked) => {
+                self.asked = Some(asked);
+                Some(Action::Order(order))
+            }
+            Step::Pass(header) => {
+                self.counts.passed += 1;
+                let answers = header.kind == Signal::Rejected;
+                let to = if answers { header.sender } else { Socket { node: header.node, port: PORT } };
+                *packet = header.packet(self.here, to, self.messages(), MESSAGE_BYTES);
+                Some(if answers { Action::Send } else { Action::SendToward(header.node) })
+            }
+            Step::Say(None, kind, channel, leave_latency) => {
+                self.write(packet, channel.1, kind, channel, leave_latency);
+                Some(Action::SendToward(channel.1))
+            }
+            Step::Say(Some(to), kind, channel, leave_latency) => {
+                self.write(packet, to, kind, channel, leave_latency);
+                Some(Action::Send)
+            }
+        }
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        probe.value("joins_sent", self.counts.joins as f64);
+        probe.value("leaves_sent", self.counts.leaves as f64);
+        probe.value("grafts_sent", self.counts.grafts as f64);
+        probe.value("prunes_sent", self.counts.prunes as f64);
+        probe.value("control_bytes", (self.messages() * u64::from(MESSAGE_BYTES)) as f64);
+    }
+}

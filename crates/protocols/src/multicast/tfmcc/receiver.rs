@@ -1,0 +1,354 @@
+//! The receiving end: the rate that it computes, and when it reports it (RFC 4654 §4).
+
+use crate::multicast::feedback_timer::{FeedbackTimer, exponential};
+use crate::transport::half_connection::Receiving;
+use crate::transport::tfrc::equation;
+use lasthop_net::engine::{Duration, Instant, Stream};
+use lasthop_net::net::operations::Operations;
+use lasthop_net::net::{Ecn, Header, NodeId, Packet, Probe, TfmccHeader, TfmccReport, Timed};
+
+use super::config::{REPORT_BYTES, Settings};
+use super::floats;
+use super::losses::{Losses, Present};
+use super::receive_rate::ReceiveRate;
+use super::rounds::{self, is_later};
+use super::rtt::Rtt;
+
+/// How many receivers are reckoned with (N).
+const RECEIVERS: f64 = 10_000.0;
+/// Over how many round trips the rate of reception is measured (k).
+const WINDOW: u64 = 3;
+/// After so many R_max without data, losses are forgotten. R_max is at least the time between two packets: with a shorter round trip a
+/// slow sender's every packet would end a silence.
+const SILENCE: u64 = 10;
+/// By how much a round-trip time must exceed R_max to count as longer: the resolution of the fields.
+const SLACK: f64 = 1e-3;
+/// A receiver that has asked for less than the least rate for so long leaves.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Work for each packet: the way here and back, the window of the rate of reception and its bytes, the open interval.
+const PACKET: Operations = Operations { additions: 8, multiplications: 0 };
+/// Work for each rate by the equation: the mean of eight intervals by both sets of weights, and the equation, roots as products.
+const RATE: Operations = Operations { additions: 36, multiplications: 50 };
+/// Work for each lost packet: when it would have come.
+const LOSS: Operations = Operations { additions: 3, multiplications: 2 };
+
+/// The receiving machine.
+pub struct Machine {
+    settings: Settings,
+    node: NodeId,
+    stream: Stream,
+    losses: Losses,
+    received: ReceiveRate,
+    /// Once a packet has come.
+    rtt: Option<Rtt>,
+    is_clr: bool,
+    /// The round, R_max and X_supp of the packet received last, and the own rate when the round began (X_fbr).
+    round: u8,
+    r_max: f64,
+    x_supp: f64,
+    x_fbr: f64,
+    timer: FeedbackTimer,
+    /// Whether it waits for fresher data.
+    postponed: bool,
+    /// The packet that came last: when it was sent, and when it came.
+    last: Option<(Instant, Instant)>,
+    /// When the CLR reports next, at the earliest, and whether data came since the last report.
+    next_report: Instant,
+    any_since: bool,
+    due: bool,
+    /// Since when its rate is below the least.
+    low_since: Option<Instant>,
+    leaving: bool,
+    left: bool,
+    /// The rate computed last.
+    x_r: f64,
+    packets: u64,
+    bytes: u64,
+    duplicates: u64,
+    reports: u64,
+    suppressed: u64,
+    rates: u64,
+}
+
+impl Machine {
+    /// A machine at `node` to which nothing has come. Its waits are drawn from `stream`.
+    pub fn new(settings: Settings, node: NodeId, stream: Stream) -> Self {
+        Self {
+            losses: Losses::new(settings.classifier, settings.discount_threshold),
+            settings,
+            node,
+            stream,
+            received: ReceiveRate::default(),
+            rtt: None,
+            is_clr: false,
+            round: 0,
+            r_max: 0.0,
+            x_supp: f64::INFINITY,
+            x_fbr: f64::INFINITY,
+            timer: FeedbackTimer::default(),
+            postponed: false,
+            last: None,
+            next_report: Instant::ZERO,
+            any_since: false,
+            due: false,
+            low_since: None,
+            leaving: false,
+            left: false,
+            x_r: f64::INFINITY,
+            packets: 0,
+            bytes: 0,
+            duplicates: 0,
+            reports: 0,
+            suppressed: 0,
+            rates: 0,
+        }
+    }
+
+    /// The round-trip time.
+    #[inline]
+    fn r(&self) -> Duration {
+        self.rtt.as_ref().map_or(Duration::from_secs_f64(self.r_max), Rtt::value)
+    }
+
+    /// The rate of reception, bytes per second (X_recv); one packet for each round trip before there are two.
+    fn x_recv(&self, now: Instant) -> f64 {
+        self.received.rate(now).unwrap_or_else(|| self.settings.segment / self.r().as_secs_f64())
+    }
+
+    /// The rate to report (X_r): by the equation, or twice that of reception before any loss.
+    fn rate(&mut self, now: Instant) -> f64 {
+        self.rates += 1;
+        let r = self.r().as_secs_f64();
+        let rate = if self.losses.have_loss() {
+            equation::throughput(self.settings.segment, r, self.losses.rate(), 4.0 * r)
+        } else {
+            2.0 * self.x_recv(now)
+        };
+        if rate < self.settings.least() {
+            self.low_since.get_or_insert(now);
+        } else {
+            self.low_since = None;
+        }
+        self.x_r = rate.max(self.settings.least());
+        self.x_r
+    }
+
+    /// Whether its round-trip time is longer than all that the sender knows of.
+    #[inline]
+    fn is_farthest(&self) -> bool {
+        self.r().as_secs_f64() > self.r_max + SLACK
+    }
+
+    /// The time stamps of a packet.
+    #[inline]
+    fn on_times(&mut self, now: Instant, header: &TfmccHeader) {
+        let rtt = self.rtt.get_or_insert_with(|| Rtt::new(Duration::from_secs_f64(header.r_max)));
+        rtt.follow(Duration::from_secs_f64(header.r_max));
+        let Some(echo) = header.echo.filter(|echo| echo.receiver == self.node) else {
+            rtt.on_packet(now, header.sent_at);
+            // Another receiver is told that it is the CLR.
+            self.is_clr &= !header.is_clr;
+            return;
+        };
+        let first = !rtt.is_measured();
+        rtt.on_echo(now, header.sent_at, echo.stamp, header.is_clr);
+        if first {
+            self.losses.on_first_sample(rtt.value().as_secs_f64());
+        }
+        self.is_clr = header.is_clr;
+        if self.is_clr {
+            self.timer.cancel();
+        }
+    }
+
+    /// The round, and what the sender knows in it.
+    #[inline]
+    fn on_round(&mut self, now: Instant, header: &TfmccHeader, first: bool) {
+        if header.r_max != self.r_max {
+            if self.timer.is_pending() {
+                self.timer.rescale(header.r_max / self.r_max);
+            }
+            self.r_max = header.r_max;
+        }
+        self.x_supp = header.x_supp;
+        if first || is_later(header.round, self.round) {
+            self.round = header.round;
+            self.timer.cancel();
+            self.x_fbr = self.rate(now);
+            if !self.is_clr {
+                let wait = self.draw(now);
+                self.timer.set(now, wait);
+                self.postponed = false;
+            }
+        }
+        if self.timer.is_pending()
+            && self.x_supp.is_finite()
+            && !self.is_farthest()
+            && (self.x_supp < self.x_fbr || self.x_supp < self.rate(now))
+        {
+            self.suppressed += u64::from(self.timer.cancel());
+        }
+    }
+
+    /// How long it waits for others before it reports.
+    fn draw(&mut self, now: Instant) -> Duration {
+        let span = Duration::from_secs_f64(rounds::LENGTH * self.r_max);
+        let x = 1.0 - self.stream.unit();
+        if !self.settings.bias {
+            return exponential(x, span, RECEIVERS);
+        }
+        // A quarter of the wait goes with the rate, from half to nine tenths of what is sent.
+        let share = ((self.x_r / self.x_recv(now)).clamp(0.5, 0.9) - 0.5) / 0.4;
+        span.mul_f64(0.25 * share) + exponential(x, span, RECEIVERS).mul_f64(0.75)
+    }
+
+    /// The wait for others is over.
+    fn on_timer(&mut self, now: Instant) {
+        let Some((_, came)) = self.last else { return };
+        // What it knows of the others' reports is old: it waits for what it may have missed.
+        let old = now.since(came).saturating_sub(Duration::from_secs_f64(self.r_max));
+        if old > Duration::ZERO && !std::mem::replace(&mut self.postponed, true) {
+            self.timer.postpone(old);
+            return;
+        }
+        self.timer.cancel();
+        if self.rate(now) < self.x_supp || self.is_farthest() {
+            self.due = true;
+        } else {
+            self.suppressed += 1;
+        }
+    }
+
+    /// Bytes of memory that its state takes.
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.received.memory()
+    }
+}
+
+impl Timed for Machine {
+    fn on_timeout(&mut self, now: Instant) {
+        if self.timer.at().is_some_and(|at| at <= now) {
+            self.on_timer(now);
+        }
+        self.due |= self.is_clr && self.any_since && self.next_report <= now;
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Instant> {
+        let report = (self.is_clr && self.any_since && !self.left).then_some(self.next_report);
+        match (report, self.timer.at()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+impl Receiving for Machine {
+    fn on_data(&mut self, now: Instant, packet: &Packet) -> Option<u64> {
+        let Header::Tfmcc(header) = &packet.header else { return None };
+        if let Some((_, came)) = self.last
+            && self.losses.have_loss()
+            && now.since(came) > self.r().max(Duration::from_secs_f64(self.r_max)) * SILENCE
+        {
+            self.losses.forget(self.settings.discount_threshold);
+        }
+        self.on_times(now, header);
+        let rtt = self.r();
+        let present = Present { now, rtt, measured: self.rtt.is_some_and(|rtt| rtt.is_measured()) };
+        let packets = || {
+            let x_recv = self.received.rate(now).unwrap_or(0.0);
+            x_recv * rtt.as_secs_f64() / self.settings.segment
+        };
+        let marked = packet.ecn == Ecn::Ce;
+        let fresh = self.losses.on_packet(present, header.seq, header.loss_indicated, marked, packets);
+        self.packets += 1;
+        if !fresh {
+            self.duplicates += 1;
+            return Some(header.end);
+        }
+        self.bytes += u64::from(header.payload);
+        self.received.on_packet(now, header.payload, rtt * WINDOW);
+        let newest = self.last.is_none_or(|(sent_at, _)| header.sent_at >= sent_at);
+        if newest {
+            let first = self.last.is_none();
+            self.last = Some((header.sent_at, now));
+            if !self.left {
+                self.on_round(now, header, first);
+            }
+        }
+        self.any_since = true;
+        self.due |= self.is_clr && self.next_report <= now;
+        Some(header.end)
+    }
+
+    /// It misses nothing that was sent before it joined; when it leaves it says so once, and is silent from then on.
+    fn on_membership(&mut self, joins: bool) {
+        if joins {
+            return self.reset();
+        }
+        if !self.left && self.last.is_some() {
+            (self.leaving, self.due) = (true, true);
+        }
+        self.timer.cancel();
+    }
+
+    fn take(&mut self, now: Instant, _end: u64, packet: &mut Packet) -> bool {
+        if !std::mem::take(&mut self.due) || self.left {
+            return false;
+        }
+        let Some((echo, came)) = self.last else { return false };
+        let rate = self.rate(now);
+        self.leaving |= self.low_since.is_some_and(|since| now.since(since) >= PATIENCE);
+        self.left = self.leaving;
+        if self.left {
+            self.timer.cancel();
+        }
+        self.any_since = false;
+        self.next_report = now + self.r();
+        self.reports += 1;
+        packet.ecn = Ecn::NotEct;
+        packet.size = REPORT_BYTES;
+        packet.header = Header::TfmccReport(TfmccReport {
+            receiver: self.node,
+            stamp: now,
+            echo: echo + now.since(came),
+            round: self.round,
+            have_rtt: self.rtt.is_some_and(|rtt| rtt.is_measured()),
+            have_loss: self.losses.have_loss(),
+            leaving: self.leaving,
+            rate: if self.settings.quantise { floats::rate(rate) } else { rate },
+        });
+        true
+    }
+
+    fn reset(&mut self) {
+        self.losses.restart(self.settings.classifier, self.settings.discount_threshold);
+        self.received = ReceiveRate::default();
+        (self.rtt, self.is_clr, self.last) = (None, false, None);
+        (self.round, self.r_max) = (0, 0.0);
+        self.timer.cancel();
+        (self.next_report, self.any_since, self.due) = (Instant::ZERO, false, false);
+        (self.low_since, self.leaving, self.left) = (None, false, false);
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        probe.value("received_packets", self.packets as f64);
+        probe.value("received_bytes", self.bytes as f64);
+        probe.value("duplicate_packets", self.duplicates as f64);
+        self.losses.sample(probe);
+        if self.x_r.is_finite() {
+            probe.value("rate_bps", self.x_r * 8.0);
+        }
+        if self.rtt.is_some_and(|rtt| rtt.is_measured()) {
+            probe.value("srtt_ms", self.r().as_secs_f64() * 1e3);
+        }
+        probe.value("is_clr", f64::from(u8::from(self.is_clr)));
+        probe.value("left", f64::from(u8::from(self.left)));
+        probe.value("reports", self.reports as f64);
+        probe.value("suppressed_reports", self.suppressed as f64);
+        let work = PACKET.times(self.packets).and(RATE.times(self.rates)).and(LOSS.times(self.losses.lost()));
+        work.show_mean(probe, Operations::IN, self.packets);
+        probe.value("state_bytes", self.memory() as f64);
+    }
+}

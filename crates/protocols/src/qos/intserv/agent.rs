@@ -1,0 +1,601 @@
+//! The RSVP process of a node (RFC 2205): it keeps the state of each flow that comes through, has rates reserved
+//! at its own interfaces, and passes messages from neighbour to neighbour.
+//!
+//! A message is worked at for as long as it says itself; then what follows from it happens at once. State is
+//! soft: it is refreshed hop by hop, each node by its own timers, and forgotten when no refresh comes.
+//!
+//! More than 500 lines: RSVP's messages all read and write one table of sessions.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::qos::signal;
+use lasthop_net::engine::{BitRate, Duration, Instant, Stream};
+use lasthop_net::net::{
+    Action, Answer, Command, Endpoint, EndpointContext, FlowId, LinkNotice, NodeId, Notice, Order, Packet, Port, Probe,
+    Signal, SignalHeader, Socket, Timed,
+};
+
+/// The port of the RSVP process at every node.
+pub const PORT: u16 = 1;
+
+/// Flags of an RSVP message.
+pub mod flag {
+    /// The receiver wants to hear when the reservation is in place (RFC 2205 §2.6).
+    pub const CONFIRM: u8 = 1;
+    /// Sent because the way has changed, not to refresh (RFC 2205 §3.6). It goes as far as something changes.
+    pub const REPAIR: u8 = 2;
+    /// At a handover the reservation is transferred instead of signalled anew.
+    pub const TRANSFER: u8 = 4;
+}
+
+/// How long state lives without a refresh: (K + 0.5)·1.5·R with K = 3 (RFC 2205 §3.7).
+pub fn lifetime(refresh: Duration) -> Duration {
+    refresh.mul_f64((3.0 + 0.5) * 1.5)
+}
+
+/// When the next refresh is due: uniform in [0.5 R, 1.5 R] (RFC 2205 §3.7).
+pub fn next_refresh(now: Instant, refresh: Duration, stream: &mut Stream) -> Instant {
+    now + refresh.mul_f64(stream.uniform(0.5, 1.5))
+}
+
+/// The RSVP process of one node.
+pub struct Agent {
+    local: Socket,
+    stream: Stream,
+    sessions: BTreeMap<FlowId, Session>,
+    /// Messages that are being worked at, in the order in which that ends.
+    inbox: VecDeque<Message>,
+    /// What is to be done, in order.
+    tasks: VecDeque<Task>,
+    /// The reservation whose answer comes next.
+    asked: Option<Ask>,
+    /// No timer of a session is due before.
+    wake: Instant,
+    /// Interfaces that are down, and what could not be given back at them.
+    down: BTreeSet<u32>,
+    stale: Vec<(Port, NodeId, FlowId)>,
+    counts: Counts,
+}
+
+/// What it counts.
+#[derive(Default)]
+struct Counts {
+    sent: u64,
+    received: u64,
+    granted: u64,
+    refused: u64,
+    expired: u64,
+    most_sessions: usize,
+}
+
+/// The state of one flow.
+struct Session {
+    /// What the sender says of itself, as the last PATH has it.
+    spec: SignalHeader,
+    path: Option<Path>,
+    resv: Option<Resv>,
+    /// The rate that was last asked of the previous hop.
+    sent_up: Option<BitRate>,
+}
+
+/// Path state: whence the data come.
+struct Path {
+    previous: Socket,
+    via: Port,
+    expires: Instant,
+    refresh_at: Instant,
+}
+
+/// Reservation state: whither they go, and what is reserved there.
+struct Resv {
+    next: Socket,
+    via: Port,
+    rate: BitRate,
+    /// Whether the interface holds it. It does not between a handover and the answer to it.
+    held: bool,
+    /// Hops from here to the receiver that can reserve nothing.
+    gaps: u8,
+    expires: Instant,
+    refresh_at: Instant,
+}
+
+/// A message that is being worked at.
+struct Message {
+    done: Instant,
+    from: Socket,
+    via: Port,
+    header: SignalHeader,
+}
+
+/// Something to be done.
+enum Task {
+    Send(Socket, SignalHeader),
+    SendToward(NodeId, SignalHeader),
+    Reserve(Ask),
+    Release(NodeId, FlowId),
+}
+
+/// A rate that is asked of the interface to the next hop.
+#[derive(Clone, Copy)]
+struct Ask {
+    next: Socket,
+    via: Port,
+    rate: BitRate,
+    header: SignalHeader,
+    /// Asked again with what is left.
+    again: bool,
+}
+
+impl Agent {
+    /// The process of the node at `seat`.
+    pub fn new(seat: EndpointContext, stream: Stream) -> Self {
+        Self {
+            local: seat.local,
+            stream,
+            sessions: BTreeMap::new(),
+            inbox: VecDeque::new(),
+            tasks: VecDeque::new(),
+            asked: None,
+            wake: Instant::MAX,
+            down: BTreeSet::new(),
+            stale: Vec::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    fn is_here(&self, socket: Socket) -> bool {
+        socket.node == self.local.node
+    }
+
+    /// What a message means, now that it has been worked at.
+    fn handle(&mut self, now: Instant, message: Message) {
+        let Message { from, via, header, .. } = message;
+        match header.kind {
+            Signal::Path => self.on_path(now, from, via, header),
+            Signal::Resv => self.on_resv(now, from, via, header),
+            Signal::ResvErr => self.pass_down(header),
+            Signal::ResvTear => self.on_resv_tear(from, header),
+            Signal::PathTear => self.on_path_tear(from, header),
+            Signal::Context => self.on_context(from, header),
+            _ => {}
+        }
+    }
+
+    /// PATH: data of a flow will come from there (RFC 2205 §3.1.3).
+    fn on_path(&mut self, now: Instant, from: Socket, via: Port, header: SignalHeader) {
+        let expires = now + lifetime(header.refresh);
+        let refresh_at = next_refresh(now, header.refresh, &mut self.stream);
+        let spec = SignalHeader { flags: header.flags & flag::TRANSFER, ..header };
+        let session = self.sessions.entry(header.flow).or_insert_with(|| Session::new(spec));
+        let is_new = session.path.as_ref().is_none_or(|path| path.previous != from);
+        let refresh_at = session.path.as_ref().map_or(refresh_at, |path| path.refresh_at);
+        session.spec = SignalHeader { number: spec.number.max(session.spec.number), ..spec };
+        session.path = Some(Path { previous: from, via, expires, refresh_at });
+        if is_new {
+            session.sent_up = None;
+        }
+        self.wake = self.wake.min(expires).min(refresh_at);
+        self.counts.most_sessions = self.counts.most_sessions.max(self.sessions.len());
+        let repairs = header.flags & flag::REPAIR != 0;
+        let joined = (is_new || repairs) && self.repair_up(header.flow);
+        if is_new || (repairs && !joined) {
+            self.send_path(header);
+        }
+    }
+
+    /// The previous hop is another one, or has lost its reservation: what is reserved here is asked of it at
+    /// once (RFC 2205 §3.6). Says whether anything is.
+    fn repair_up(&mut self, flow: FlowId) -> bool {
+        let Some(session) = self.sessions.get_mut(&flow) else { return false };
+        let (Some(path), Some(resv)) = (&session.path, &session.resv) else { return false };
+        let header = SignalHeader { flags: session.spec.flags | flag::REPAIR, ..resv.message(session) };
+        session.sent_up = Some(resv.rate);
+        self.tasks.push_back(Task::Send(path.previous, header));
+        true
+    }
+
+    /// Sends PATH on, toward the receiver.
+    fn send_path(&mut self, header: SignalHeader) {
+        let task = if self.is_here(header.receiver) {
+            Task::Send(header.receiver, header)
+        } else {
+            Task::SendToward(header.receiver.node, header)
+        };
+        self.tasks.push_back(task);
+    }
+
+    /// RESV: this rate is wanted toward there (RFC 2205 §3.1.4).
+    fn on_resv(&mut self, now: Instant, from: Socket, via: Port, header: SignalHeader) {
+        let repair = header.flags & flag::REPAIR != 0;
+        if !repair && !self.sessions.contains_key(&header.flow) {
+            return; // no way is known that it could take
+        }
+        let spec = SignalHeader { kind: Signal::Path, flags: header.flags & flag::TRANSFER, ..header };
+        let session = self.sessions.entry(header.flow).or_insert_with(|| Session::new(spec));
+        let ask = Ask { next: from, via, rate: header.rate, header, again: false };
+        let within = from.node == self.local.node;
+        match &mut session.resv {
+            Some(resv) if resv.held && resv.next.node == from.node && resv.rate == header.rate => {
+                resv.expires = now + lifetime(header.refresh);
+                self.ask_upstream(header);
+            }
+            _ if within => self.grant(now, ask, true),
+            _ => self.tasks.push_back(Task::Reserve(ask)),
+        }
+    }
+
+    /// The interface has answered.
+    fn on_answer(&mut self, now: Instant, ask: Ask, answer: Answer) {
+        match answer {
+            Answer::Done => self.grant(now, ask, true),
+            // A hop that reserves nothing is passed, and counted (RFC 2205 §2.9).
+            Answer::Unknown | Answer::Offered(..) | Answer::Branches(_) | Answer::Rejected(_) => {
+                self.grant(now, ask, false)
+            }
+            Answer::Refused(left) if !ask.again && left >= ask.header.floor && left > BitRate::default() => {
+                self.tasks.push_back(Task::Reserve(Ask { rate: left, again: true, ..ask }));
+            }
+            Answer::Refused(_) => self.refuse(ask),
+        }
+    }
+
+    /// The rate is reserved toward the next hop.
+    fn grant(&mut self, now: Instant, ask: Ask, reserves: bool) {
+        let Ask { next, via, rate, header, .. } = ask;
+        let refresh_at = next_refresh(now, header.refresh, &mut self.stream);
+        let Some(session) = self.sessions.get_mut(&header.flow) else { return };
+        let resv = Resv {
+            next,
+            via,
+            rate,
+            held: true,
+            gaps: header.hops.saturating_add(u8::from(!reserves)),
+            expires: now + lifetime(header.refresh),
+            refresh_at: session.resv.as_ref().map_or(refresh_at, |old| old.refresh_at),
+        };
+        self.counts.granted += 1;
+        self.wake = self.wake.min(resv.expires).min(resv.refresh_at);
+        let old = session.resv.replace(resv);
+        let path = session.spec;
+        session.spec.number = path.number.max(header.number);
+        let renewed = session.spec;
+        self.ask_upstream(SignalHeader { rate, ..header });
+        if let Some(old) = old.filter(|old| old.next.node != next.node) {
+            // The old branch goes, the new one learns whence data come.
+            self.tasks.push_back(Task::Send(next, renewed));
+            self.tasks.push_back(Task::Send(old.next, SignalHeader { kind: Signal::PathTear, ..path }));
+            self.release(old.via, old.next.node, header.flow);
+        }
+    }
+
+    /// Asks the previous hop for what is reserved here, unless it was asked before.
+    fn ask_upstream(&mut self, asked: SignalHeader) {
+        let Some(session) = self.sessions.get_mut(&asked.flow) else { return };
+        let Some(resv) = &session.resv else { return };
+        let confirm = asked.flags & flag::CONFIRM != 0;
+        let repair = asked.flags & flag::REPAIR != 0;
+        let is_known = session.sent_up == Some(resv.rate);
+        let header = SignalHeader { flags: asked.flags, number: asked.number, ..resv.message(session) };
+        if is_known && repair {
+            // Here the way joins one that is reserved already (RFC 2205 §2.6).
+            if confirm {
+                let confirmation = SignalHeader { kind: Signal::ResvConf, ..header };
+                self.tasks.push_back(Task::Send(header.receiver, confirmation));
+            }
+        } else if !is_known || confirm {
+            session.sent_up = Some(resv.rate);
+            let task = match &session.path {
+                Some(path) => Task::Send(path.previous, header),
+                // A new branch: the sender lies that way.
+                None => Task::SendToward(header.sender.node, header),
+            };
+            self.tasks.push_back(task);
+        }
+    }
+
+    /// Not even the floor is left.
+    fn refuse(&mut self, ask: Ask) {
+        self.counts.refused += 1;
+        let header = SignalHeader { kind: Signal::ResvErr, ..ask.header };
+        self.tasks.push_back(Task::Send(ask.next, header));
+    }
+
+    /// A refusal goes on to who asked.
+    fn pass_down(&mut self, header: SignalHeader) {
+        if let Some(resv) = self.sessions.get(&header.flow).and_then(|session| session.resv.as_ref()) {
+            self.tasks.push_back(Task::Send(resv.next, header));
+        }
+    }
+
+    /// RESV-TEAR: what is reserved toward there is not wanted any more (RFC 2205 §3.1.6).
+    fn on_resv_tear(&mut self, from: Socket, header: SignalHeader) {
+        let Some(session) = self.sessions.get_mut(&header.flow) else { return };
+        if session.resv.as_ref().is_some_and(|resv| resv.next.node == from.node) {
+            self.tear_up(header.flow);
+        }
+    }
+
+    /// Gives back what is reserved, here and further up.
+    fn tear_up(&mut self, flow: FlowId) {
+        let Some(session) = self.sessions.get_mut(&flow) else { return };
+        let header = SignalHeader { kind: Signal::ResvTear, ..session.spec };
+        if session.sent_up.take().is_some()
+            && let Some(path) = &session.path
+        {
+            self.tasks.push_back(Task::Send(path.previous, header));
+        }
+        if let Some(resv) = session.resv.take().filter(|resv| resv.held) {
+            self.release(resv.via, resv.next.node, flow);
+        }
+    }
+
+    /// PATH-TEAR: no more data of this flow come from there (RFC 2205 §3.1.5).
+    fn on_path_tear(&mut self, from: Socket, header: SignalHeader) {
+        // An old branch may end here, too; data come another way now.
+        let is_way = |session: &Session| {
+            let from_there = session.path.as_ref().is_none_or(|path| path.previous.node == from.node);
+            from_there && header.number >= session.spec.number
+        };
+        if !self.sessions.get(&header.flow).is_some_and(is_way) {
+            return;
+        }
+        let next = self.sessions.remove(&header.flow).and_then(|session| session.resv);
+        match next {
+            Some(resv) => {
+                self.tasks.push_back(Task::Send(resv.next, header));
+                if resv.held {
+                    self.release(resv.via, resv.next.node, header.flow);
+                }
+            }
+            None => self.send_path(header),
+        }
+    }
+
+    /// A transferred reservation is in place one hop before.
+    fn on_context(&mut self, from: Socket, header: SignalHeader) {
+        let Some(session) = self.sessions.get_mut(&header.flow) else { return };
+        if session.path.as_ref().is_some_and(|path| path.previous.node == from.node) {
+            session.sent_up = Some(header.rate);
+            self.pass_down(header);
+        }
+    }
+
+    /// Has a rate given back.
+    fn release(&mut self, via: Port, toward: NodeId, flow: FlowId) {
+        if toward == self.local.node {
+            return; // nothing is reserved within a node
+        }
+        if self.down.contains(&via.0) {
+            self.stale.push((via, toward, flow));
+        } else {
+            self.tasks.push_back(Task::Release(toward, flow));
+        }
+    }
+
+    /// One of the node's links has changed.
+    fn on_link(&mut self, notice: &LinkNotice) {
+        let LinkNotice { port, before, after } = *notice;
+        if !after.up {
+            self.down.insert(port.0);
+            return;
+        }
+        self.down.remove(&port.0);
+        let (back, rest) = std::mem::take(&mut self.stale).into_iter().partition(|(via, ..)| *via == port);
+        self.stale = rest;
+        self.tasks.extend(Vec::into_iter(back).map(|(_, toward, flow)| Task::Release(toward, flow)));
+        let flows: Vec<FlowId> = self.sessions.keys().copied().collect();
+        for flow in flows {
+            self.leave_changed_link(flow, port);
+            self.resignal(flow, port, !before.up);
+        }
+    }
+
+    /// Data of the flow leave over the changed link: what was reserved there does not hold any more.
+    fn leave_changed_link(&mut self, flow: FlowId, port: Port) {
+        let Some(session) = self.sessions.get_mut(&flow) else { return };
+        let spec = session.spec;
+        let Some(resv) = session.resv.as_mut().filter(|resv| resv.via == port && resv.held) else { return };
+        let (next, via) = (resv.next, resv.via);
+        if spec.flags & flag::TRANSFER != 0 {
+            let header = SignalHeader { kind: Signal::Context, hops: resv.gaps, ..spec };
+            self.tasks.push_back(Task::Reserve(Ask { next, via, rate: spec.rate, header, again: false }));
+            return;
+        }
+        resv.held = false;
+        self.release(via, next.node, flow);
+        // A receiver behind the link signals by itself; farther ones are asked to.
+        if next.node != spec.receiver.node {
+            self.tasks.push_back(Task::SendToward(
+                spec.receiver.node,
+                SignalHeader { flags: spec.flags | flag::REPAIR, ..spec },
+            ));
+        }
+    }
+
+    /// The receiver of the flow is here and its access has changed: it reserves anew, from the node on where the
+    /// old way and the new one meet. A sender's PATH makes the way known first.
+    fn resignal(&mut self, flow: FlowId, port: Port, appears: bool) {
+        let Some(session) = self.sessions.get_mut(&flow) else { return };
+        let spec = session.spec;
+        if self.local.node == spec.sender.node && appears {
+            self.tasks.push_back(Task::SendToward(
+                spec.receiver.node,
+                SignalHeader { flags: spec.flags | flag::REPAIR, ..spec },
+            ));
+        }
+        let is_way = session.path.as_ref().is_some_and(|path| path.via == port);
+        let transfers = spec.flags & flag::TRANSFER != 0;
+        if self.local.node != spec.receiver.node || !(appears || (is_way && !transfers)) {
+            return;
+        }
+        session.spec.number += 1;
+        session.sent_up = Some(spec.rate);
+        let flags = spec.flags | flag::REPAIR | flag::CONFIRM;
+        let header = SignalHeader { kind: Signal::Resv, flags, number: session.spec.number, hops: 0, ..spec };
+        self.tasks.push_back(Task::SendToward(spec.sender.node, header));
+    }
+
+    /// Looks after timers: forgets what was not refreshed, refreshes what is due.
+    fn sweep(&mut self, now: Instant) {
+        let flows: Vec<FlowId> = self.sessions.keys().copied().collect();
+        for flow in flows {
+            let Some(session) = self.sessions.get_mut(&flow) else { continue };
+            let gone = session.path.as_ref().is_some_and(|path| path.expires <= now);
+            let lapsed = session.resv.as_ref().is_some_and(|resv| resv.expires <= now);
+            let spec = session.spec;
+            if gone || lapsed {
+                self.counts.expired += 1;
+                self.tear_up(flow);
+            }
+            let Some(session) = self.sessions.get_mut(&flow) else { continue };
+            if gone || (session.path.is_none() && session.resv.is_none()) {
+                self.sessions.remove(&flow);
+                continue;
+            }
+            if let Some(path) = session.path.as_mut().filter(|path| path.refresh_at <= now) {
+                path.refresh_at = next_refresh(now, spec.refresh, &mut self.stream);
+                self.send_path(spec);
+            }
+            let Some(session) = self.sessions.get_mut(&flow) else { continue };
+            if session.resv.as_ref().is_some_and(|resv| resv.held && resv.refresh_at <= now) {
+                let message = session.resv.as_ref().map(|resv| resv.message(session));
+                if let (Some(path), Some(message)) = (&session.path, message) {
+                    session.sent_up = Some(message.rate);
+                    self.tasks.push_back(Task::Send(path.previous, message));
+                }
+            }
+            if let Some(resv) = session.resv.as_mut().filter(|resv| resv.refresh_at <= now) {
+                resv.refresh_at = next_refresh(now, spec.refresh, &mut self.stream);
+            }
+        }
+        self.wake = self.sessions.values().map(Session::wake).min().unwrap_or(Instant::MAX);
+    }
+
+    /// Does a task: writes a message or gives an order.
+    fn perform(&mut self, task: Task, packet: &mut Packet) -> Action {
+        match task {
+            Task::Send(to, header) => {
+                self.counts.sent += u64::from(!self.is_here(to));
+                signal::write(packet, self.local, to, self.counts.sent, header);
+                Action::Send
+            }
+            Task::SendToward(node, header) => {
+                self.counts.sent += 1;
+                signal::write(packet, self.local, Socket { node, port: PORT }, self.counts.sent, header);
+                Action::SendToward(node)
+            }
+            Task::Reserve(ask) => {
+                self.asked = Some(ask);
+                let command = Command::Reserve(ask.header.flow, ask.rate);
+                Action::Order(Order { toward: ask.next.node, command })
+            }
+            Task::Release(toward, flow) => Action::Order(Order { toward, command: Command::Release(flow) }),
+        }
+    }
+
+    /// A reservation that was to move with its interface was answered.
+    fn on_transfer(&mut self, ask: Ask, answer: Answer) {
+        let flow = ask.header.flow;
+        match answer {
+            Answer::Refused(left) if !ask.again && left >= ask.header.floor && left > BitRate::default() => {
+                self.tasks.push_back(Task::Reserve(Ask { rate: left, again: true, ..ask }));
+            }
+            Answer::Refused(_) => {
+                if let Some(resv) = self.sessions.get_mut(&flow).and_then(|session| session.resv.as_mut()) {
+                    resv.held = false;
+                    let (via, toward) = (resv.via, resv.next.node);
+                    self.release(via, toward, flow);
+                }
+                self.refuse(ask);
+            }
+            Answer::Done | Answer::Unknown | Answer::Offered(..) | Answer::Branches(_) | Answer::Rejected(_) => {
+                let Some(session) = self.sessions.get_mut(&flow) else { return };
+                if let Some(resv) = &mut session.resv {
+                    resv.rate = ask.rate;
+                }
+                self.counts.granted += 1;
+                let header = SignalHeader { rate: ask.rate, ..ask.header };
+                self.tasks.push_back(Task::Send(ask.next, header));
+                self.ask_upstream(header);
+            }
+        }
+    }
+}
+
+impl Session {
+    fn new(spec: SignalHeader) -> Self {
+        Self { spec, path: None, resv: None, sent_up: None }
+    }
+
+    /// When the first of its timers is due.
+    fn wake(&self) -> Instant {
+        let path = self.path.as_ref().map_or(Instant::MAX, |path| path.expires.min(path.refresh_at));
+        let resv = self.resv.as_ref().map_or(Instant::MAX, |resv| resv.expires.min(resv.refresh_at));
+        path.min(resv)
+    }
+}
+
+impl Resv {
+    /// The RESV that asks the previous hop for the same.
+    fn message(&self, session: &Session) -> SignalHeader {
+        SignalHeader { kind: Signal::Resv, rate: self.rate, hops: self.gaps, ..session.spec }
+    }
+}
+
+impl Timed for Agent {
+    fn on_timeout(&mut self, now: Instant) {
+        if self.wake <= now {
+            self.sweep(now);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        let message = self.inbox.front().map_or(Instant::MAX, |message| message.done);
+        Some(message.min(self.wake)).filter(|at| *at < Instant::MAX)
+    }
+}
+
+impl Endpoint for Agent {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port) {
+        let Some(header) = packet.signal() else { return };
+        self.counts.received += 1;
+        let message = Message { done: now + header.processing, from: packet.from, via, header: *header };
+        let place = self.inbox.partition_point(|other| other.done <= message.done);
+        self.inbox.insert(place, message);
+    }
+
+    fn on_notice(&mut self, now: Instant, notice: Notice) {
+        match notice {
+            Notice::Answer(answer) => match self.asked.take() {
+                Some(ask) if ask.header.kind == Signal::Context => self.on_transfer(ask, answer),
+                Some(ask) => self.on_answer(now, ask, answer),
+                None => {}
+            },
+            Notice::Link(link) => self.on_link(&link),
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
+        loop {
+            if let Some(task) = self.tasks.pop_front() {
+                return Some(self.perform(task, packet));
+            }
+            let message = self.inbox.pop_front_if(|message| message.done <= now)?;
+            self.handle(now, message);
+        }
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        let held = self.sessions.values().filter_map(|session| session.resv.as_ref()).filter(|resv| resv.held);
+        let reserved: u64 = held.filter(|resv| !self.is_here(resv.next)).map(|resv| resv.rate.as_bps()).sum();
+        probe.value("sessions", self.sessions.len() as f64);
+        probe.value("reserved_bps", reserved as f64);
+        probe.value("state_bytes", (self.counts.most_sessions * size_of::<Session>()) as f64);
+        probe.value("signalling_packets", self.counts.sent as f64);
+        probe.value("signalling_messages_heard", self.counts.received as f64);
+        probe.value("grants", self.counts.granted as f64);
+        probe.value("refusals", self.counts.refused as f64);
+        probe.value("expiries", self.counts.expired as f64);
+    }
+}

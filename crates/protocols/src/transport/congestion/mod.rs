@@ -1,0 +1,130 @@
+//! Congestion control: how much may be in flight, and how fast it may leave.
+//!
+//! A controller hears samples, never packets; it owns its window and its pacing rate, and nobody else sets them. Which
+//! segments are lost is decided by the transport. To add one: a file with the algorithm and its parameters, and a line in
+//! the registry below. One made elsewhere, in another crate or for one flow, is seated as a [`Congestion::Custom`].
+
+pub mod cubic;
+pub mod hystart;
+pub mod reno;
+mod samples;
+pub mod tcp_like;
+pub mod vegas;
+
+pub use samples::{
+    AckSample, CongestionEvent, CongestionKind, LostSegment, RateSample, Record, Sent, Undo, WindowRule,
+};
+
+use super::xcp::sender as xcp;
+use lasthop_net::choice;
+use lasthop_net::engine::{BitRate, Fault, Instant};
+
+/// A congestion control algorithm. Windows are in bytes.
+pub trait CongestionControl: Send {
+    /// What it is to hear beyond what every algorithm hears.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    /// A segment was sent for the first or another time, if [`Wants::sends`]. The pacing rate is read after it.
+    fn on_sent(&mut self, _sent: &Sent) {}
+
+    /// A segment is taken for lost, if [`Wants::records`]: once for each, before the acknowledgement that told it.
+    fn on_lost(&mut self, _lost: &LostSegment) {}
+
+    /// An acknowledgement told something new.
+    fn on_ack(&mut self, sample: &AckSample);
+
+    /// Loss recovery has begun, or marks came back: at most once in a window of data.
+    fn on_congestion(&mut self, event: &CongestionEvent);
+
+    /// The retransmission timer has expired with `flight` bytes outstanding. `again` says that
+    /// it had expired for the same segment before: the threshold then stays (RFC 5681 §3.1).
+    fn on_timeout(&mut self, now: Instant, flight: u64, again: bool);
+
+    /// A standard that goes with the loss recovery says something of the window. An algorithm whose window is not of
+    /// that kind does nothing.
+    fn on_rule(&mut self, _rule: WindowRule) {}
+
+    /// Itself as it is, to be put back if a timeout proves spurious.
+    fn snapshot(&self) -> Box<dyn CongestionControl>;
+
+    /// The timeout since the snapshot, which this is, was spurious.
+    fn on_undo(&mut self, undo: &Undo);
+
+    /// The congestion window.
+    fn window(&self) -> u64;
+
+    /// The slow-start threshold, if there is one and it is set.
+    fn ssthresh(&self) -> Option<u64> {
+        None
+    }
+
+    /// How fast segments may leave; `None` as fast as the window allows.
+    fn pacing_rate(&self) -> Option<BitRate> {
+        None
+    }
+
+    /// Itself, if routers tell it its rate ([`CongestionConfig::is_explicit`]).
+    fn explicit(&mut self) -> Option<&mut dyn xcp::Explicit> {
+        None
+    }
+}
+
+/// What an algorithm hears beyond what every one hears. It costs memory or time for each segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// A call for each segment that is sent.
+    pub sends: bool,
+    /// A record of each segment in flight: samples of the delivery rate, rounds that are counted by what was delivered, and
+    /// a call for each lost segment.
+    pub records: bool,
+}
+
+/// What a controller knows of its connection when it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct EndpointContext {
+    /// SMSS: payload bytes of a full segment.
+    pub smss: u32,
+    /// Header bytes of a data segment on the wire, options excepted, and the bytes of its options.
+    pub header: u32,
+    /// See `header`.
+    pub options: u32,
+    /// Initial window, bytes.
+    pub initial_window: u64,
+    /// Initial slow-start threshold, bytes; `u64::MAX` for none.
+    pub initial_ssthresh: u64,
+}
+
+/// The parameters of an algorithm: they make its controllers, one for each connection.
+pub trait CongestionConfig: Send + Sync {
+    /// A controller of a new connection.
+    fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl>;
+
+    /// Whether its packets carry XCP's congestion header.
+    fn is_explicit(&self) -> bool {
+        false
+    }
+
+    /// Whether its parameters make sense.
+    ///
+    /// # Errors
+    /// The first that does not.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+choice! {
+    /// What decides how much may be in flight, and how fast.
+    pub enum Congestion: "congestion control" as CongestionConfig {
+        /// Slow start and additive increase, multiplicative decrease (RFC 5681).
+        "reno" => Reno(reno::Config),
+        /// Delay-based (Brakmo, Peterson 1995).
+        "vegas" => Vegas(vegas::Config),
+        /// Cubic growth in time (RFC 9438).
+        "cubic" => Cubic(cubic::Config),
+        /// As routers say (Katabi, Handley, Rohrs 2002): the links need queues of this name.
+        "xcp" => Xcp(xcp::Config),
+    }
+}

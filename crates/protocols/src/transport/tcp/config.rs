@@ -1,0 +1,369 @@
+//! The parameters of TCP as a scenario states them, and what a profile makes of those left out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::transport::congestion::{self, Congestion, cubic, vegas};
+use crate::transport::limits;
+use crate::transport::xcp::sender as xcp;
+use lasthop_net::engine::{Bytes, Duration, Fault};
+use lasthop_net::profile::Profile;
+
+use super::recovery::{self, Recovery, fack, newreno, sack, tahoe};
+use super::settings::parts;
+
+/// TCP. What is left out is as the profile says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The profile, if not the scenario's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// The usual pair of loss recovery and congestion control: `cubic` (SACK recovery) by default
+    /// in profile `rfc`, `newreno` in profile `ns2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
+    /// Loss recovery, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
+    /// Congestion control, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<Congestion>,
+    /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). If the source
+    /// chooses another for a connection, what is stated here is the most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Bytes>,
+    /// Header bytes on the wire of each data segment, IP included: 40 B. In profile `ns2` the
+    /// first packet (seqno 0) has none without a SYN, and Vegas never has any, as in ns-2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<Bytes>,
+    /// How a connection opens. Default: `rfc`: `full`. `ns2`: `partial`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake: Option<Handshake>,
+    /// Initial window in segments. Default: `rfc`: 10 (RFC 6928). `ns2`: 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Initial slow-start threshold in segments. Default: `rfc`: none. `ns2`: the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<u32>,
+    /// The receiver's buffer, and so the most it advertises, in segments. Default: `rfc`: 100 000,
+    /// which does not limit. `ns2`: 20 (`window_`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
+    /// When the receiver acknowledges.
+    pub ack: AckPolicy,
+    /// One new segment on each of the first two duplicate acknowledgements (RFC 3042). Default: on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// The most segments sent at once, 0 for no limit (`ns2`: `maxburst_`). Default: 0.
+    pub max_burst: u32,
+    /// The window after an idle time longer than the RTO. `rfc`: `rfc5681`. Default: `ns2`: `ns2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_restart: Option<IdleRestart>,
+    /// Explicit congestion notification (RFC 3168). Default: off.
+    pub ecn: bool,
+    /// Time stamps (RFC 7323), which cost 12 bytes in each packet. Default: `rfc`: on with Eifel,
+    /// else off. `ns2`: on with XCP, else off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// Whether a duplicate segment is reported in the first SACK block (RFC 2883). Default: `rfc`:
+    /// on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dsack: Option<bool>,
+    /// Detection of spurious retransmission timeouts. Default: none.
+    pub spurious: Spurious,
+    /// The retransmission timer.
+    pub rto: Rto,
+    /// No new fast retransmit before everything sent at the last loss is acknowledged (ns-2's
+    /// `bugFix_`; RFC 6582 §4.1 step 1). Default: on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<bool>,
+    /// Profile `ns2`: the window is cut to exactly its half (`precisionReduce_`); otherwise to the half of its whole packets, rounded
+    /// down, as ns-2 did before 2006. Default: on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exact_half: Option<bool>,
+    /// Profile `ns2`: the phase of the sender's clock ticks, which ns-2 draws uniformly from one
+    /// tick. Default: drawn likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boot_time: Option<f64>,
+    /// Profile `ns2`: a random delay of up to this before each packet is sent (`overhead_`).
+    /// Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Duration>,
+}
+
+/// The usual pairs of loss recovery and congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// Fast retransmit, then slow start from one segment (Jacobson 1988).
+    Tahoe,
+    /// Fast recovery (RFC 2581).
+    Reno,
+    /// Fast recovery that stays until everything is repaired (RFC 6582).
+    NewReno,
+    /// SACK: profile `rfc` RFC 6675 with Reno's window, profile `ns2` Fall and Floyd's.
+    Sack,
+    /// Forward acknowledgement (Mathis, Mahdavi 1996).
+    Fack,
+    /// Vegas (Brakmo, Peterson 1995): its window, and its recovery with a fine-grained timeout.
+    Vegas,
+    /// SACK recovery with CUBIC's window (RFC 9438). Profile `rfc` only.
+    Cubic,
+    /// The window that XCP's routers grant (Katabi, Handley, Rohrs 2002). Recovery is NewReno's in
+    /// profile `rfc`, Reno's in profile `ns2`.
+    Xcp,
+}
+
+impl Variant {
+    /// Its name in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tahoe => "tahoe",
+            Self::Reno => "reno",
+            Self::NewReno => "newreno",
+            Self::Sack => "sack",
+            Self::Fack => "fack",
+            Self::Vegas => "vegas",
+            Self::Cubic => "cubic",
+            Self::Xcp => "xcp",
+        }
+    }
+
+    /// The pair that it is, with the usual parameters.
+    pub fn parts(self) -> (Recovery, Congestion) {
+        let reno = Congestion::Reno(congestion::reno::Config {});
+        match self {
+            Self::Tahoe => (Recovery::Tahoe(tahoe::Config {}), reno),
+            Self::Reno => (Recovery::Reno(recovery::reno::Config {}), reno),
+            Self::NewReno => (Recovery::NewReno(newreno::Config {}), reno),
+            Self::Sack => (Recovery::Sack(sack::Config {}), reno),
+            Self::Fack => (Recovery::Fack(fack::Config::default()), reno),
+            Self::Vegas => (Recovery::Vegas(recovery::vegas::Config {}), Congestion::Vegas(vegas::Config::default())),
+            Self::Cubic => (Recovery::Sack(sack::Config {}), Congestion::Cubic(cubic::Config::default())),
+            Self::Xcp => (Recovery::NewReno(newreno::Config {}), Congestion::Xcp(xcp::Config::default())),
+        }
+    }
+}
+
+/// How a connection opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Handshake {
+    /// SYN, SYN+ACK, ACK.
+    Full,
+    /// The data sender's 40-byte SYN is acknowledged; no SYN comes back, no FIN at the end (ns-2).
+    Partial,
+    /// The first data segment is the SYN too; the initial window leaves at once. No FIN at the end.
+    DataOnSyn,
+    /// The connection is open from the start. No FIN at the end.
+    None,
+}
+
+/// When a receiver acknowledges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AckPolicy {
+    /// Segments to an acknowledgement when all is in order. Default: 1 (RFC 9293 §3.8.6.3 allows
+    /// 2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<u32>,
+    /// The longest delay of an acknowledgement. Default: `rfc`: 200 ms. `ns2`: 100 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+}
+
+/// The window after an idle time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum IdleRestart {
+    /// The timer keeps running when all is acknowledged, and its expiry sets the window to one.
+    Ns2,
+    /// At most the initial window after one RTO without sending (RFC 5681 §4.1).
+    Rfc5681,
+    /// The window stays.
+    Off,
+}
+
+/// How spurious retransmission timeouts are detected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Spurious {
+    /// Not at all.
+    #[default]
+    None,
+    /// By time stamps (RFC 3522), with the response of RFC 4015.
+    Eifel,
+    /// By the first acknowledgements after the timeout (RFC 5682), with the response of RFC 4015.
+    FRto,
+}
+
+/// The retransmission timer (RFC 6298).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rto {
+    /// Least value. Default: `rfc`: 1 s (RFC 6298 §2.4). `ns2`: 200 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<Duration>,
+    /// Greatest value, back-off included. Default: 60 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<Duration>,
+    /// Profile `ns2`: the most by which back-off multiplies the timer, as 64 in ns-2.29, whose timer stays there below `max`. None: it
+    /// is doubled until it reaches `max`, as ns-2.35 does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_backoff: Option<u32>,
+    /// Before the first sample. Default: `rfc`: 1 s (RFC 6298 §2.1). `ns2`: 3 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Duration>,
+    /// Clock granularity G. `rfc`: 1 ms. Default: `ns2`: 10 ms (`tcpTick_`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub granularity: Option<Duration>,
+    /// Which mean the deviation is taken from. Default: `rfc`.
+    pub order: RtoOrder,
+}
+
+/// Which smoothed round-trip time the variation is computed from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RtoOrder {
+    /// The one before the sample (RFC 6298 §2.3).
+    #[default]
+    Rfc,
+    /// The one after it, as the UMTS thesis prints.
+    Thesis,
+}
+
+impl Config {
+    /// Whether ns-2's agents act, and not the standard's.
+    pub fn is_ns2(&self, profile: Profile) -> bool {
+        self.profile.unwrap_or(profile).is_ns2()
+    }
+
+    /// What does not make sense under `profile`, the first of it.
+    pub fn faults(&self, profile: Profile) -> Option<Fault> {
+        let unknown = if profile.is_ns2() { self.unknown_to_ns2() } else { self.unknown_to_the_standards() };
+        unknown
+            .or_else(|| self.out_of_range(profile))
+            .or_else(|| self.rto.faults())
+            .or_else(|| self.congestion_faults())
+    }
+
+    fn congestion_faults(&self) -> Option<Fault> {
+        let chosen = self.congestion.as_ref()?;
+        chosen.config().check().err().map(|fault| fault.below(&format!("congestion.{}", chosen.name())))
+    }
+
+    fn unknown_to_ns2(&self) -> Option<Fault> {
+        const STANDARD: &str = "it exists in profile \"rfc\" only";
+        const PAIRS: &str = "profile \"ns2\" knows only the usual pairs: choose a variant";
+        let xcp = self.variant == Some(Variant::Xcp);
+        let (recovery, congestion) = self.variant.unwrap_or(Variant::NewReno).parts();
+        let rate_based = matches!(&self.congestion, Some(Congestion::Xcp(xcp)) if xcp.rate_based);
+        let halfway = "choose partial, data_on_syn or none";
+        first([
+            (self.variant == Some(Variant::Cubic), "variant", "ns-2's TCP has no CUBIC", STANDARD),
+            (self.recovery.as_ref().is_some_and(|one| one.name() != recovery.name()), "recovery", PAIRS, STANDARD),
+            (
+                self.congestion.as_ref().is_some_and(|one| one.name() != congestion.name()),
+                "congestion",
+                PAIRS,
+                STANDARD,
+            ),
+            (self.handshake == Some(Handshake::Full), "handshake", "ns-2's connections open halfway", halfway),
+            (
+                self.idle_restart == Some(IdleRestart::Rfc5681),
+                "idle_restart",
+                "ns-2's TCP knows no RFC 5681 after an idle time",
+                "choose ns2 or off",
+            ),
+            (self.spurious != Spurious::None, "spurious", "ns-2's TCP does not detect spurious timeouts", STANDARD),
+            (
+                xcp && self.timestamps == Some(false),
+                "timestamps",
+                "ns-2's XCP measures round-trip times by time stamps",
+                "leave them on",
+            ),
+            (rate_based, "congestion.xcp.rate_based", "ns-2's XCP keeps a window", STANDARD),
+            (self.dsack == Some(true), "dsack", "ns-2's receiver does not report duplicates", STANDARD),
+            (
+                self.ack.every.is_some_and(|every| every > 2),
+                "ack.every",
+                "ns-2's receiver acknowledges each segment, or each second",
+                "choose 1 or 2",
+            ),
+        ])
+    }
+
+    fn unknown_to_the_standards(&self) -> Option<Fault> {
+        const SIMULATOR: &str = "it exists in profile \"ns2\" only";
+        let (recovery, congestion) = parts(self);
+        let xcp = congestion.config().is_explicit();
+        first([
+            (self.boot_time.is_some(), "boot_time", "the standards' clocks have no phase", SIMULATOR),
+            (self.overhead.is_some(), "overhead", "the standards know no random delay before sending", SIMULATOR),
+            (
+                self.rto.max_backoff.is_some(),
+                "rto.max_backoff",
+                "the standards bound the timer, not its back-off",
+                SIMULATOR,
+            ),
+            (
+                xcp && recovery.config().reads_sack(),
+                "recovery",
+                "XCP's header takes the place of SACK blocks",
+                "choose newreno, reno or tahoe",
+            ),
+        ])
+    }
+
+    fn out_of_range(&self, profile: Profile) -> Option<Fault> {
+        let segment = self.segment.map_or(1, Bytes::get);
+        let sizes = limits::segment(self.segment).or_else(|| limits::header(self.header));
+        let counts = [
+            ("initial_window", self.initial_window),
+            ("initial_ssthresh", self.initial_ssthresh),
+            ("window", self.window),
+            ("ack.every", self.ack.every),
+        ];
+        let zero = counts.into_iter().find(|(_, count)| *count == Some(0));
+        let zero = zero
+            .map(|(field, _)| Fault::new(field, format!("{field} is zero: nothing would move"), "expected at least 1"));
+        let too_large =
+            !profile.is_ns2() && self.window.is_some_and(|w| u64::from(w).saturating_mul(segment) > MAX_WINDOW);
+        let phase = self.boot_time.is_some_and(|t| !(0.0..=1e6).contains(&t));
+        let rest = || {
+            first([
+                (too_large, "window", "a window has at most 1 GiB (RFC 7323 §2.3)", "counted in segments"),
+                (phase, "boot_time", "the phase of the clock lies between 0 and 1e6 seconds", ""),
+            ])
+        };
+        sizes.or(zero).or_else(rest)
+    }
+}
+
+/// What may be wrong: whether it is; the parameter, what is wrong with it, and what was expected.
+type Row = (bool, &'static str, &'static str, &'static str);
+
+/// The first that is wrong.
+fn first<const N: usize>(rows: [Row; N]) -> Option<Fault> {
+    let wrong = rows.into_iter().find(|(wrong, ..)| *wrong);
+    wrong.map(|(_, field, message, expected)| Fault::new(field, message, expected))
+}
+
+impl Rto {
+    fn faults(&self) -> Option<Fault> {
+        const ENDLESS: &str = "a retransmission timer of zero would never stop";
+        let zero = |time: Option<Duration>| time == Some(Duration::ZERO);
+        let least = self.min.unwrap_or(Duration::ZERO);
+        first([
+            (zero(self.max), "rto.max", ENDLESS, ""),
+            (zero(self.initial), "rto.initial", ENDLESS, ""),
+            (self.max_backoff == Some(0), "rto.max_backoff", "the timer's plain value is a back-off of 1", ""),
+            (zero(self.granularity), "rto.granularity", "a clock's granularity is more than zero", ""),
+            (self.max.is_some_and(|most| most < least), "rto.max", "rto.max is less than rto.min", ""),
+        ])
+    }
+}
+
+/// The largest window in bytes (RFC 7323 §2.3).
+const MAX_WINDOW: u64 = 1 << 30;

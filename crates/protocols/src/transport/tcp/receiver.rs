@@ -1,0 +1,412 @@
+//! The receiving end of a connection: reassembly and acknowledgements.
+//!
+//! It delivers to an application that reads at once, so its buffer holds only what came out of
+//! order, which lies inside the advertised window: the window never changes. A SYN+ACK that is
+//! lost is sent again when the SYN is, by the sender's timer. The receiving end closes nothing
+//! of its own: it has no data, and its half of the connection just ends.
+
+use std::collections::VecDeque;
+
+use lasthop_net::engine::Instant;
+use lasthop_net::net::{
+    Action, Ecn, Endpoint, EndpointContext, Header, Notice, Packet, Port, Probe, SackBlocks, TcpFlags, TcpHeader,
+    TcpOptions, Timed, Words,
+};
+
+use crate::transport::xcp::sender as xcp;
+
+use super::config::{Config, Handshake};
+use super::settings::{FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES};
+
+/// How many blocks are remembered in the order of their reports. RFC 2018 §4 asks for the most
+/// recently reported first; those beyond are filled in by sequence number.
+const REMEMBERED: usize = 6;
+
+/// The receiving end.
+pub struct Receiver {
+    seat: EndpointContext,
+    settings: Settings,
+    connection: u32,
+    /// The running number of acknowledgements over all connections.
+    number: u64,
+    /// The highest transmission number arrived over all connections.
+    arrived: u64,
+    totals: Totals,
+    state: State,
+    /// An acknowledgement waits to be sent.
+    ack_now: Option<Reply>,
+    /// The flow's source is to be told of what was received.
+    tell: bool,
+}
+
+/// What is forgotten when a new connection begins.
+#[derive(Default)]
+struct State {
+    /// RCV.NXT.
+    rcv_nxt: u64,
+    /// What has arrived beyond: disjoint blocks `[start, end)` in order, none touching another.
+    blocks: VecDeque<(u64, u64)>,
+    /// The blocks last reported, most recent first.
+    recent: Vec<(u64, u64)>,
+    /// A duplicate segment to be reported in the next acknowledgement (RFC 2883).
+    dsack: Option<(u64, u64)>,
+    /// Segments that an acknowledgement is owed for.
+    owed: u32,
+    /// When the delayed acknowledgement is due; `Instant::MAX` if none is.
+    due: Instant,
+    /// TS.Recent, and Last.ACK.sent (RFC 7323 §4.3).
+    ts_recent: Instant,
+    last_ack: u64,
+    /// Whether congestion is echoed (RFC 3168 §6.1.3).
+    echo: bool,
+    /// XCP: what routers granted to the segments that the next acknowledgement answers, bytes/s.
+    granted: f64,
+    /// The sequence number of the FIN, when it is known.
+    fin: Option<u64>,
+}
+
+/// What kind of acknowledgement to send.
+#[derive(Clone, Copy)]
+struct Reply {
+    syn: bool,
+    duplicate: bool,
+}
+
+#[derive(Default)]
+struct Totals {
+    packets: u64,
+    duplicates: u64,
+    bytes: u64,
+    /// Payload that had come before.
+    duplicate_bytes: u64,
+}
+
+impl Receiver {
+    /// A receiver at `seat`.
+    pub fn new(config: &Config, seat: EndpointContext) -> Self {
+        let settings = Settings::new(config);
+        let state = State::new(settings.handshake);
+        let (connection, number, arrived) = (0, 0, 0);
+        Self {
+            seat,
+            settings,
+            connection,
+            number,
+            arrived,
+            totals: Totals::default(),
+            state,
+            ack_now: None,
+            tell: false,
+        }
+    }
+
+    /// Takes a segment's data in. Says how much of it is new.
+    fn take(&mut self, start: u64, end: u64) -> u64 {
+        let state = &mut self.state;
+        if start == state.rcv_nxt && state.blocks.is_empty() {
+            state.rcv_nxt = end;
+            return end - start;
+        }
+        if end > state.edge(&self.settings) || end <= state.rcv_nxt {
+            return 0;
+        }
+        state.insert(start.max(state.rcv_nxt), end)
+    }
+
+    /// A SYN has come. Says how it is to be answered, with whatever data it carries.
+    #[cold]
+    fn on_syn(&mut self, header: &TcpHeader) -> Reply {
+        let state = &mut self.state;
+        let duplicate = state.rcv_nxt > 0;
+        state.rcv_nxt = state.rcv_nxt.max(FIRST_BYTE);
+        state.ts_recent = state.ts_recent.max(header.ts_val);
+        Reply { syn: self.settings.handshake != Handshake::Partial, duplicate }
+    }
+
+    fn on_data(&mut self, now: Instant, packet: &Packet, header: &TcpHeader) {
+        let fin = header.flags.has(TcpFlags::FIN);
+        let start = header.seq + u64::from(header.flags.has(TcpFlags::SYN));
+        let end = start + u64::from(header.payload) + u64::from(fin);
+        if header.payload > 0 {
+            self.totals.packets += 1;
+        }
+        self.echo_marks(packet.ecn, header.flags);
+        if header.flags.has(TcpFlags::TIMESTAMPS) && start <= self.state.last_ack {
+            self.state.ts_recent = self.state.ts_recent.max(header.ts_val);
+        }
+        let before = self.state.rcv_nxt;
+        let was_gap = !self.state.blocks.is_empty();
+        let fresh = self.take(start, end);
+        let new = fresh > 0;
+        let had_fin = self.state.fin.is_some();
+        if fin && new {
+            self.state.fin = Some(end - 1);
+        }
+        let state = &mut self.state;
+        let advance = state.rcv_nxt - before;
+        if advance > 0 {
+            let fin_passed = u64::from(state.fin.is_some_and(|fin| (before..state.rcv_nxt).contains(&fin)));
+            let payload = advance - fin_passed;
+            self.totals.bytes += payload;
+            self.tell |= self.seat.hears.received && payload > 0;
+        }
+        // What is not new does not move the edge.
+        let inside = end <= state.edge(&self.settings);
+        if inside {
+            self.totals.duplicate_bytes += end - start - fresh - u64::from(fin && had_fin);
+        }
+        let duplicate = !new && inside;
+        if duplicate {
+            self.totals.duplicates += u64::from(header.payload > 0);
+            if self.settings.dsack && self.settings.sack && header.payload > 0 {
+                state.dsack = Some((start, end));
+            }
+        }
+        debug_assert!(state.is_in_order(&self.settings), "blocks lie in order between RCV.NXT and the window's edge");
+        // RFC 5681 §4.2: at once for a gap, for what fills one, and for a duplicate.
+        state.owed += 1;
+        if !new || was_gap || !state.blocks.is_empty() || fin || state.owed >= self.settings.ack_every {
+            self.ack_now = Some(Reply { syn: false, duplicate });
+        } else if state.due == Instant::MAX {
+            state.due = now + self.settings.ack_delay;
+        }
+    }
+
+    /// RFC 3168 §6.1.3: congestion is echoed until the sender says that it has reduced.
+    #[inline]
+    fn echo_marks(&mut self, ecn: Ecn, flags: TcpFlags) {
+        if self.settings.ecn {
+            if flags.has(TcpFlags::CWR) {
+                self.state.echo = false;
+            }
+            if ecn == Ecn::Ce {
+                self.state.echo = true;
+            }
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, now: Instant, reply: Reply, packet: &mut Packet) {
+        let state = &mut self.state;
+        state.owed = 0;
+        state.due = Instant::MAX;
+        state.last_ack = state.rcv_nxt;
+        self.number += 1;
+        let mut flags = TcpFlags::ACK;
+        let mut size = HEADER_BYTES;
+        if reply.syn {
+            flags = flags.with(TcpFlags::SYN);
+        }
+        if reply.duplicate {
+            flags = flags.with(TcpFlags::DUPLICATE);
+        }
+        // On the SYN+ACK, ECE says that the receiver echoes marks (RFC 3168 §6.1.1).
+        if state.echo || (reply.syn && self.settings.ecn) {
+            flags = flags.with(TcpFlags::ECE);
+        }
+        let mut header = TcpHeader { ack: state.rcv_nxt, window: self.settings.buffer, ..TcpHeader::default() };
+        if self.settings.timestamps {
+            flags = flags.with(TcpFlags::TIMESTAMPS);
+            size += TIMESTAMP_BYTES;
+            header.ts_val = now;
+            header.ts_echo = state.ts_recent;
+        }
+        if state.dsack.is_some() || (self.settings.sack && !state.blocks.is_empty()) {
+            let mut sack = SackBlocks::default();
+            state.report(&mut sack);
+            // Kind and length, then eight bytes a block, padded to a multiple of four.
+            size += (2 + 8 * sack.len() as u32).next_multiple_of(4);
+            header.options = TcpOptions::Sack(sack);
+        }
+        if self.settings.explicit {
+            size += xcp::HEADER_BYTES;
+            header.options = TcpOptions::Feedback(Words::new(std::mem::take(&mut state.granted)));
+        }
+        header.seq = u64::from(!reply.syn);
+        header.flags = flags;
+        header.arrived = self.arrived;
+        *packet = self.seat.packet(self.connection, self.number, size, Header::Tcp(header));
+    }
+}
+
+impl State {
+    fn new(handshake: Handshake) -> Self {
+        let rcv_nxt = match handshake {
+            Handshake::Full | Handshake::Partial | Handshake::DataOnSyn => 0,
+            Handshake::None => FIRST_BYTE,
+        };
+        Self { rcv_nxt, last_ack: rcv_nxt, due: Instant::MAX, ..Self::default() }
+    }
+
+    /// The right edge of the window. Before the SYN, which takes no room, it lies where it will lie
+    /// after it.
+    fn edge(&self, settings: &Settings) -> u64 {
+        self.rcv_nxt.max(FIRST_BYTE) + u64::from(settings.buffer)
+    }
+
+    /// Whether the blocks lie in order, disjoint and not touching, beyond RCV.NXT and inside the window.
+    fn is_in_order(&self, settings: &Settings) -> bool {
+        let inside = self.blocks.back().is_none_or(|block| block.1 <= self.edge(settings));
+        let before = std::iter::once(self.rcv_nxt).chain(self.blocks.iter().map(|block| block.1));
+        inside && before.zip(&self.blocks).all(|(before, &(start, end))| before < start && start < end)
+    }
+
+    /// Puts `[start, end)`, which ends beyond RCV.NXT, among the blocks, and moves RCV.NXT if it
+    /// fills the first gap. Says how much of it is new.
+    fn insert(&mut self, mut start: u64, mut end: u64) -> u64 {
+        // The blocks that touch or overlap it are `from..to`.
+        let from = self.blocks.partition_point(|b| b.1 < start);
+        let (mut to, mut known) = (from, 0);
+        while let Some(&(a, b)) = self.blocks.get(to) {
+            if a > end {
+                break;
+            }
+            if a <= start && end <= b {
+                self.remember(a, b);
+                return 0;
+            }
+            (start, end, to, known) = (start.min(a), end.max(b), to + 1, known + b - a);
+        }
+        let fresh = end - start - known;
+        if start == self.rcv_nxt {
+            self.rcv_nxt = end;
+            self.blocks.drain(from..to);
+            self.recent.retain(|b| b.0 > end);
+            return fresh;
+        }
+        if to == from {
+            self.blocks.insert(from, (start, end));
+        } else {
+            self.blocks[from] = (start, end);
+            if to > from + 1 {
+                self.blocks.drain(from + 1..to);
+            }
+        }
+        self.remember(start, end);
+        fresh
+    }
+
+    /// `[start, end)` is the block that the last segment belongs to.
+    fn remember(&mut self, start: u64, end: u64) {
+        self.recent.retain(|&(a, b)| !(start <= a && b <= end));
+        self.recent.truncate(REMEMBERED - 1);
+        self.recent.insert(0, (start, end));
+    }
+
+    /// Writes the blocks, most recently reported first, behind a duplicate if there is one.
+    fn report(&mut self, sack: &mut SackBlocks) {
+        if let Some((start, end)) = self.dsack.take() {
+            sack.push(start, end);
+        }
+        for &(start, end) in &self.recent {
+            sack.push(start, end);
+        }
+        if self.recent.len() < SackBlocks::MAX {
+            for block in self.blocks.iter().take(SackBlocks::MAX + self.recent.len()) {
+                if !self.recent.contains(block) {
+                    sack.push(block.0, block.1);
+                }
+            }
+        }
+    }
+}
+
+impl Timed for Receiver {
+    fn on_timeout(&mut self, now: Instant) {
+        if self.state.due <= now {
+            self.ack_now = Some(Reply { syn: false, duplicate: false });
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        (self.state.due < Instant::MAX).then_some(self.state.due)
+    }
+}
+
+impl Endpoint for Receiver {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, _via: Port) {
+        let Some(header) = packet.tcp() else { return };
+        self.arrived = self.arrived.max(packet.number);
+        if packet.connection != self.connection {
+            if packet.connection < self.connection {
+                return;
+            }
+            self.connection = packet.connection;
+            self.state = State::new(self.settings.handshake);
+        }
+        if let TcpOptions::Congestion(granted) = &header.options {
+            self.state.granted += granted.delta.get();
+        }
+        let syn = header.flags.has(TcpFlags::SYN).then(|| self.on_syn(header));
+        if header.payload > 0 || header.flags.has(TcpFlags::FIN) {
+            self.on_data(now, packet, header);
+        }
+        if syn.is_some() {
+            self.ack_now = syn;
+        }
+    }
+
+    fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
+
+    fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
+        if let Some(reply) = self.ack_now.take() {
+            self.acknowledge(now, reply, packet);
+            return Some(Action::Send);
+        }
+        if self.tell {
+            self.tell = false;
+            let fin = u64::from(self.state.fin.is_some_and(|fin| fin < self.state.rcv_nxt));
+            return Some(Action::Tell(Notice::Received(self.state.rcv_nxt.saturating_sub(FIRST_BYTE + fin))));
+        }
+        None
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        probe.value("received_packets", self.totals.packets as f64);
+        probe.value("received_bytes", self.totals.bytes as f64);
+        probe.value("duplicate_packets", self.totals.duplicates as f64);
+        probe.value("duplicate_bytes", self.totals.duplicate_bytes as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_out_of_order_are_seen() {
+        let settings = Settings::new(&Config::default());
+        let state =
+            |blocks: &[(u64, u64)]| State { rcv_nxt: 10, blocks: blocks.iter().copied().collect(), ..State::default() };
+        assert!(state(&[(11, 12), (13, 20)]).is_in_order(&settings));
+        let beyond = state(&[]).edge(&settings) + 1;
+        for wrong in [
+            [(10, 12), (13, 20)],
+            [(11, 13), (13, 20)],
+            [(13, 20), (11, 12)],
+            [(11, 11), (13, 20)],
+            [(11, 12), (13, beyond)],
+        ] {
+            assert!(!state(&wrong).is_in_order(&settings), "{wrong:?}");
+        }
+    }
+
+    /// Segments of any place and length beyond RCV.NXT, beside a map of the bytes that have come.
+    #[test]
+    fn a_byte_is_new_once() {
+        let mut state = State::new(Handshake::None);
+        let mut had = vec![false; 1_100];
+        let (mut random, mut in_part): (u32, u32) = (1, 0);
+        while state.rcv_nxt < 1_000 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let start = state.rcv_nxt + u64::from(random >> 8) % (1_050 - state.rcv_nxt);
+            let end = start + 1 + u64::from(random >> 27);
+            let come = &mut had[start as usize..end as usize];
+            let new = come.iter().filter(|had| !**had).count() as u64;
+            come.fill(true);
+            in_part += u32::from(new > 0 && new < end - start);
+            assert_eq!(state.insert(start, end), new, "[{start}, {end})");
+        }
+        assert!(in_part > 10, "{in_part} segments were new in part");
+    }
+}

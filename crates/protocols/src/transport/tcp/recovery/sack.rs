@@ -1,0 +1,126 @@
+//! Recovery with selective acknowledgements (RFC 6675): the scoreboard says who is lost, `pipe`
+//! how much is in flight, NextSeg() what to send.
+//!
+//! One deviation: the rescue retransmission (NextSeg rule 4) is not spent on a segment that
+//! this recovery has already sent again.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lasthop_net::engine::Instant;
+
+use super::super::scoreboard::Scoreboard;
+use super::super::settings::Settings;
+use super::{AckEvent, Cut, DUP_THRESH, LossRecovery, Next, RecoveryConfig, Status, Verdict};
+
+/// It has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+impl RecoveryConfig for Config {
+    fn build(&self, settings: &Settings) -> Box<dyn LossRecovery> {
+        Box::new(Sack::new(settings))
+    }
+
+    fn reads_sack(&self) -> bool {
+        true
+    }
+}
+
+/// The recovery.
+pub struct Sack {
+    limited_transmit: bool,
+    /// DupAcks: acknowledgements that SACKed something since SND.UNA last moved (§5).
+    duplicates: u32,
+    recovering: bool,
+    /// RecoveryPoint: SND.NXT when the last recovery or timeout began.
+    recovery_point: u64,
+    /// Whether this recovery has had its rescue retransmission.
+    rescued: bool,
+    credit: i64,
+}
+
+impl Sack {
+    /// At the start of a connection.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            limited_transmit: settings.limited_transmit,
+            duplicates: 0,
+            recovering: false,
+            recovery_point: 0,
+            rescued: false,
+            credit: 0,
+        }
+    }
+}
+
+impl LossRecovery for Sack {
+    fn on_ack(&mut self, board: &mut Scoreboard, ack: &AckEvent) -> Verdict {
+        if ack.sacked > 0 {
+            board.mark_lost_rfc6675();
+        }
+        let mut verdict = Verdict::Usual;
+        if ack.advance > 0 {
+            self.duplicates = 0;
+            if self.recovering {
+                verdict = Verdict::Partial { resend: false, hold_timer: false };
+                if ack.una >= self.recovery_point {
+                    self.recovering = false;
+                    verdict = Verdict::Exit { limit: u64::MAX };
+                }
+            }
+        } else if ack.sacked > 0 {
+            self.duplicates += 1;
+        }
+        // §5 step (2), and §5.1 after a timeout.
+        let lost = self.duplicates >= DUP_THRESH || board.first_is_lost();
+        if lost && !self.recovering && ack.una >= self.recovery_point {
+            self.recovering = true;
+            self.recovery_point = ack.nxt;
+            self.rescued = false;
+            board.begin();
+            verdict = Verdict::Enter { limit: u64::MAX, cut: Cut::Once };
+        }
+        // Without limited transmit nothing leaves for what is SACKed until a loss is clear.
+        let hold = !self.limited_transmit && !self.recovering && ack.una >= self.recovery_point;
+        self.credit = if hold { -(board.sacked() as i64) } else { 0 };
+        verdict
+    }
+
+    fn next(&mut self, board: &mut Scoreboard, new_data: bool) -> Option<Next> {
+        let hole = board.next_hole();
+        match hole {
+            // NextSeg rule 1.
+            Some((id, true)) => Some(Next::Resend(id)),
+            // Rule 2.
+            _ if new_data => Some(Next::New),
+            _ if !self.recovering => None,
+            // Rule 3.
+            Some((id, false)) => Some(Next::Resend(id)),
+            // Rule 4.
+            None if !self.rescued => {
+                self.rescued = true;
+                board.last_unsent_again().map(Next::Resend)
+            }
+            None => None,
+        }
+    }
+
+    fn on_timeout(&mut self, _now: Instant, board: &mut Scoreboard, nxt: u64) {
+        self.duplicates = 0;
+        self.recovering = false;
+        self.recovery_point = nxt;
+        self.credit = 0;
+        board.mark_all_lost();
+    }
+
+    fn on_undo(&mut self, una: u64) {
+        self.recovery_point = una;
+    }
+
+    fn status(&self) -> Status {
+        let alert = self.recovering || self.duplicates > 0 || self.credit != 0;
+        Status { recovering: self.recovering, alert, credit: self.credit, duplicates: self.duplicates }
+    }
+}

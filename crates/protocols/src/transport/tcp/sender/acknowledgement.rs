@@ -1,0 +1,206 @@
+//! What an acknowledgement changes: the scoreboard, the estimates, the recovery, the window.
+//!
+//! Every acknowledgement of a segment sent once gives a sample of the round-trip time for the
+//! congestion control and for the tables. The RTO estimator takes one in each round trip, as
+//! RFC 6298 §3 asks at least, since its gains are made for that (RFC 7323 Appendix G).
+
+use crate::transport::congestion::{AckSample, CongestionEvent, CongestionKind, Undo, WindowRule};
+use lasthop_net::engine::{Duration, Instant};
+use lasthop_net::net::{TcpFlags, TcpHeader};
+
+use super::super::config::Spurious;
+use super::super::recovery::{AckEvent, Cut, Verdict};
+use super::super::scoreboard::Acked;
+use super::super::settings::FIRST_BYTE;
+use super::super::spurious::{Evidence, Judgement};
+use super::Sender;
+
+impl Sender {
+    /// An acknowledgement of an open connection has come.
+    #[inline]
+    pub(super) fn on_ack(&mut self, now: Instant, header: &TcpHeader) {
+        let c = &mut self.c;
+        // Of data, an acknowledgement without the SYN says what one of the SYN alone says.
+        let ack = header.ack.max(FIRST_BYTE);
+        debug_assert!(ack <= c.nxt, "nothing is acknowledged that was never sent");
+        if ack < c.una || ack > c.nxt {
+            return;
+        }
+        c.edge = ack + u64::from(header.window);
+        let prior_in_flight = c.in_flight();
+        let (before, advance) = (c.una, ack - c.una);
+        let mut acked = Acked::default();
+        if advance > 0 {
+            c.una = ack;
+            c.limited = 0;
+            self.totals.acked_bytes += advance - u64::from(c.fin_sent && ack == c.nxt);
+            c.board.on_ack(ack, &mut acked);
+            self.truth.on_ack(ack, header.arrived, header.flags.has(TcpFlags::DUPLICATE));
+        }
+        if self.settings.sack && !header.sack().is_empty() {
+            c.board.on_sack(ack, header.sack(), &mut acked);
+            if self.settings.spurious == Spurious::Eifel && header.sack().reports_duplicate(ack) {
+                c.detector.on_dsack();
+            }
+        }
+
+        c.round.on_ack(ack, c.nxt);
+        let stamped = header.flags.has(TcpFlags::TIMESTAMPS);
+        let rtt = if stamped && advance > 0 { Some(header.ts_echo) } else { acked.timed }.map(|at| now.since(at));
+        if let Some(rtt) = rtt {
+            self.rtt.add(rtt.as_nanos());
+            c.last_rtt = rtt;
+            let fresh = ack > c.undone_to;
+            if c.round.wants_sample() || c.rto.waits(fresh) {
+                c.rto.on_sample(rtt, fresh);
+            }
+        }
+
+        if c.detector.is_open() && self.judge(now, header, advance, &acked) {
+            return;
+        }
+        let c = &mut self.c;
+        let was_recovering = c.status.recovering;
+        let lost_before = c.board.total_lost();
+        let mut hold_timer = false;
+        if advance == 0 || c.status.alert || c.board.is_marked() {
+            let event = AckEvent {
+                now,
+                una: ack,
+                nxt: c.nxt,
+                advance,
+                sacked: acked.sacked,
+                rtt,
+                duplicate: advance == 0 && header.payload == 0 && !c.board.is_empty(),
+            };
+            let verdict = c.recovery.on_ack(&mut c.board, &event);
+            c.status = c.recovery.status();
+            match verdict {
+                Verdict::Usual => {}
+                Verdict::Enter { limit, cut } => self.on_loss(now, limit, cut),
+                Verdict::Partial { resend, hold_timer: hold } => {
+                    c.resend_first = resend;
+                    hold_timer = hold;
+                }
+                Verdict::Exit { limit } => c.congestion.on_rule(WindowRule::Recovery(limit)),
+            }
+        }
+        let c = &mut self.c;
+        let ece = self.settings.ecn && header.flags.has(TcpFlags::ECE) && !header.flags.has(TcpFlags::SYN);
+        if ece && !c.status.recovering && ack > c.cut_to {
+            // RFC 3168 §6.1.2: as for a loss, at most once in a window of data.
+            let event = c.event(now, CongestionKind::Ecn);
+            c.congestion.on_congestion(&event);
+            c.cut_to = c.nxt;
+            c.ecn_cut_to = c.nxt;
+            c.say_cwr = true;
+            self.totals.cuts += 1;
+        }
+
+        let lost = c.board.total_lost() - lost_before;
+        if lost > 0 {
+            c.tell_lost(now);
+        }
+        let delivered = acked.acked + acked.sacked;
+        if delivered > 0 || advance > 0 || ece {
+            let sample = AckSample {
+                now,
+                acked: advance,
+                sacked: acked.sacked,
+                lost,
+                prior_in_flight,
+                in_flight: c.in_flight(),
+                rtt,
+                srtt: c.rto.srtt().unwrap_or(Duration::ZERO),
+                rate: c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), c.board.total_lost(), rtt),
+                delivered: c.delivery.bytes(),
+                ece: u32::from(ece),
+                ack_every: 1,
+                round: c.delivery.round().unwrap_or(c.round.count()),
+                window_limited: before < c.full_to,
+                recovering: was_recovering || c.status.recovering,
+            };
+            c.congestion.on_ack(&sample);
+        }
+        c.refresh();
+        if advance > 0 {
+            c.persist_at = Instant::MAX;
+            c.probes = 0;
+            if c.board.is_empty() {
+                c.rto_at = Instant::MAX;
+            } else if !hold_timer {
+                // RFC 6298 §5.3.
+                c.rto_at = now + c.rto.rto();
+            }
+        }
+    }
+
+    /// A fast retransmit begins; `cut` says how the congestion control hears of it.
+    fn on_loss(&mut self, now: Instant, limit: u64, cut: Cut) {
+        let c = &mut self.c;
+        self.totals.fast_retransmits += 1;
+        self.truth.on_fast_retransmit(c.una, self.number + 1);
+        c.resend_first = true;
+        if cut != Cut::None && c.una >= c.ecn_cut_to {
+            // RFC 3168 §6.1.2: marks and losses of one window count once.
+            let event = c.event(now, CongestionKind::Loss);
+            let slow_start = c.congestion.ssthresh().is_none_or(|ssthresh| c.window < ssthresh);
+            c.congestion.on_congestion(&event);
+            if cut == Cut::TwiceInSlowStart && slow_start {
+                let flight = c.congestion.window();
+                c.congestion.on_congestion(&CongestionEvent { flight, ..event });
+            }
+            c.cut_to = c.nxt;
+            c.say_cwr = self.settings.ecn;
+            self.totals.cuts += 1;
+        }
+        c.congestion.on_rule(WindowRule::Recovery(limit));
+    }
+
+    /// Lets the detector judge the last timeout by an acknowledgement. Says whether it was
+    /// spurious, and everything is restored (RFC 4015).
+    fn judge(&mut self, now: Instant, header: &TcpHeader, advance: u64, acked: &Acked) -> bool {
+        let c = &mut self.c;
+        let new_data = c.new_segment(&self.settings).is_some_and(|(len, fin)| fin || c.fits(len));
+        let evidence = Evidence {
+            una: c.una,
+            advanced: advance > 0,
+            original_to: acked.original_to,
+            ts_echo: header.flags.has(TcpFlags::TIMESTAMPS).then_some(header.ts_echo),
+            dsack: header.sack().reports_duplicate(c.una),
+            new_data,
+        };
+        match c.detector.on_ack(&evidence) {
+            Judgement::Open => false,
+            Judgement::Genuine { three_segments } => {
+                if three_segments {
+                    // RFC 5682 §2.1 step 3a: as a sender without F-RTO would have by now.
+                    c.congestion.on_rule(WindowRule::Genuine(3 * u64::from(self.settings.smss)));
+                    c.refresh();
+                }
+                false
+            }
+            Judgement::Spurious(saved) => {
+                self.totals.detected_spurious += 1;
+                let (delivered, lost) = (acked.acked + acked.sacked, c.board.total_lost());
+                c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), lost, None);
+                c.board.unmark_lost();
+                c.recovery.on_undo(c.una);
+                c.status = c.recovery.status();
+                if !(self.settings.ecn && header.flags.has(TcpFlags::ECE)) {
+                    // RFC 4015 §3 step (9), with FlightSize as it is after this acknowledgement.
+                    let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
+                    c.congestion = saved.congestion;
+                    c.congestion.on_undo(&Undo { flight: saved.flight, window: c.board.flight() + more });
+                }
+                c.undone_to = saved.nxt;
+                c.rto.undo(saved.estimate);
+                c.resend_first = false;
+                c.timed_out_at = u64::MAX;
+                c.refresh();
+                c.rto_at = if c.board.is_empty() { Instant::MAX } else { now + c.rto.rto() };
+                true
+            }
+        }
+    }
+}

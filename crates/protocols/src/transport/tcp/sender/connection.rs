@@ -1,0 +1,196 @@
+//! The state of one connection, forgotten at a reset, and what follows from it alone.
+
+use crate::transport::congestion::{
+    CongestionControl, CongestionEvent, CongestionKind, LostSegment, Wants, WindowRule,
+};
+use lasthop_net::engine::{BitRate, Duration, Instant};
+
+use super::super::config::{Handshake, IdleRestart};
+use super::super::delivery::{Delivery, Round};
+use super::super::recovery::{LossRecovery, Status};
+use super::super::rto::RtoEstimator;
+use super::super::scoreboard::Scoreboard;
+use super::super::settings::{FIRST_BYTE, Settings};
+use super::super::spurious::Detector;
+use super::handshake::{Phase, Syn};
+use super::sending::Control;
+
+/// What is forgotten at a reset.
+pub(super) struct Connection {
+    pub(super) phase: Phase,
+    /// SND.UNA.
+    pub(super) una: u64,
+    /// SND.NXT: nothing at or above it has been sent.
+    pub(super) nxt: u64,
+    /// One past the last byte that the source has written.
+    pub(super) end: u64,
+    /// The right edge of the receiver's window.
+    pub(super) edge: u64,
+    /// Whether the source has closed, and whether a FIN was sent.
+    pub(super) closing: bool,
+    pub(super) fin_sent: bool,
+    pub(super) board: Scoreboard,
+    pub(super) recovery: Box<dyn LossRecovery>,
+    /// What the recovery said last.
+    pub(super) status: Status,
+    pub(super) congestion: Box<dyn CongestionControl>,
+    pub(super) wants: Wants,
+    /// What the congestion control said last.
+    pub(super) window: u64,
+    pub(super) pacing: Option<BitRate>,
+    /// With pacing: when the next segment may leave.
+    pub(super) release: Instant,
+    /// Whether a segment waits for that.
+    pub(super) paced: bool,
+    pub(super) rto: RtoEstimator,
+    /// When the retransmission timer expires; `Instant::MAX` if it is off.
+    pub(super) rto_at: Instant,
+    /// Likewise the persist timer (RFC 9293 §3.8.6.1), with its back-off.
+    pub(super) persist_at: Instant,
+    pub(super) probes: u32,
+    /// Whether part of a segment may leave because the persist timer has expired.
+    pub(super) send_part: bool,
+    pub(super) detector: Detector,
+    /// A segment without data that is to be sent.
+    pub(super) control: Option<Control>,
+    /// The first segment is to be sent again whatever the window says.
+    pub(super) resend_first: bool,
+    pub(super) syn: Syn,
+    /// Data below were in flight when the window was full.
+    pub(super) full_to: u64,
+    pub(super) last_sent: Instant,
+    /// Bytes sent by limited transmit since SND.UNA last moved.
+    pub(super) limited: u64,
+    /// SND.NXT at the last timeout that proved spurious.
+    pub(super) undone_to: u64,
+    /// SND.UNA at the last timeout.
+    pub(super) timed_out_at: u64,
+    /// SND.NXT at the last reduction of the window, and at the last for marks.
+    pub(super) cut_to: u64,
+    pub(super) ecn_cut_to: u64,
+    /// Whether the next new segment says that the window was reduced (RFC 3168 §6.1.2).
+    pub(super) say_cwr: bool,
+    pub(super) last_rtt: Duration,
+    pub(super) round: Round,
+    pub(super) delivery: Delivery,
+    pub(super) told_sent: u64,
+    pub(super) told_acked: u64,
+}
+
+impl Connection {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let (recovery, congestion) = (settings.recovery.config().build(settings), settings.controller());
+        let wants = congestion.wants();
+        Self {
+            phase: Phase::Closed,
+            una: match settings.handshake {
+                Handshake::Full | Handshake::Partial => 0,
+                Handshake::DataOnSyn | Handshake::None => FIRST_BYTE,
+            },
+            nxt: FIRST_BYTE,
+            end: FIRST_BYTE,
+            edge: FIRST_BYTE + u64::from(settings.buffer),
+            closing: false,
+            fin_sent: false,
+            board: Scoreboard::new(settings.smss, wants.records),
+            status: recovery.status(),
+            recovery,
+            window: congestion.window(),
+            pacing: congestion.pacing_rate(),
+            congestion,
+            wants,
+            release: Instant::ZERO,
+            paced: false,
+            rto: RtoEstimator::new(settings.rto),
+            rto_at: Instant::MAX,
+            persist_at: Instant::MAX,
+            probes: 0,
+            send_part: false,
+            detector: Detector::new(settings.spurious, settings.sack),
+            control: None,
+            resend_first: false,
+            syn: Syn::default(),
+            full_to: 0,
+            last_sent: Instant::ZERO,
+            limited: 0,
+            undone_to: 0,
+            timed_out_at: u64::MAX,
+            cut_to: 0,
+            ecn_cut_to: 0,
+            say_cwr: false,
+            last_rtt: Duration::ZERO,
+            round: Round::default(),
+            delivery: Delivery::new(wants.records),
+            told_sent: 0,
+            told_acked: 0,
+        }
+    }
+
+    /// Bytes in flight, as the recovery estimates them.
+    #[inline]
+    pub(super) fn in_flight(&self) -> u64 {
+        self.board.pipe().saturating_add_signed(-self.status.credit)
+    }
+
+    /// Reads what the congestion control allows now.
+    #[inline]
+    pub(super) fn refresh(&mut self) {
+        self.window = self.congestion.window();
+        self.pacing = self.congestion.pacing_rate();
+    }
+
+    /// The length of the next new segment, and whether it is the FIN.
+    #[inline]
+    pub(super) fn new_segment(&self, settings: &Settings) -> Option<(u32, bool)> {
+        let left = self.end.saturating_sub(self.nxt);
+        if left > 0 {
+            return Some((left.min(u64::from(settings.smss)) as u32, false));
+        }
+        let fin = self.closing && !self.fin_sent && settings.handshake == Handshake::Full;
+        fin.then_some((1, true))
+    }
+
+    /// Whether the receiver's window takes `len` more bytes.
+    #[inline]
+    pub(super) fn fits(&self, len: u32) -> bool {
+        self.nxt + u64::from(len) <= self.edge
+    }
+
+    pub(super) fn event(&self, now: Instant, kind: CongestionKind) -> CongestionEvent {
+        let (flight, lost) = (self.flight_size(), self.board.total_lost());
+        let resent = kind == CongestionKind::Loss && self.board.first_was_resent();
+        CongestionEvent { now, kind, flight, lost, resent }
+    }
+
+    /// FlightSize, from which a new threshold is taken: sent and not cumulatively acknowledged,
+    /// without limited transmit, and at most the window. Of data that were SACKed during a
+    /// recovery much is not yet acknowledged cumulatively, though it has left the network;
+    /// RFC 5681 §3.1, equation (4), is an upper bound.
+    pub(super) fn flight_size(&self) -> u64 {
+        (self.board.flight() - self.limited).min(self.window)
+    }
+
+    /// The congestion control hears of each segment that is newly taken for lost, if it wants to.
+    #[cold]
+    pub(super) fn tell_lost(&mut self, now: Instant) {
+        for (id, lost) in self.board.take_newly_lost() {
+            if let Some(record) = self.delivery.record(id) {
+                let bytes = self.board.at(id).len.into();
+                self.congestion.on_lost(&LostSegment { now, bytes, lost, record });
+            }
+        }
+    }
+
+    /// RFC 5681 §4.1: after an idle time longer than the RTO the window begins anew.
+    pub(super) fn restart_if_idle(&mut self, now: Instant, settings: &Settings) {
+        let most = match settings.idle_restart {
+            IdleRestart::Rfc5681 => settings.initial_window,
+            IdleRestart::Ns2 => u64::from(settings.smss),
+            IdleRestart::Off => return,
+        };
+        if self.nxt > FIRST_BYTE && now.since(self.last_sent) > self.rto.rto() {
+            self.congestion.on_rule(WindowRule::Start(most));
+            self.refresh();
+        }
+    }
+}

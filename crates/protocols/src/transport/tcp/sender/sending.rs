@@ -1,0 +1,244 @@
+//! Which segment leaves next, and its way into a packet.
+
+use crate::transport::congestion::Sent;
+use crate::transport::xcp::sender as xcp;
+use lasthop_net::engine::{Duration, Instant};
+use lasthop_net::net::{CongestionHeader, Ecn, Header, Packet, TcpFlags, TcpHeader, TcpOptions};
+
+use super::super::config::Handshake;
+use super::super::recovery::Next;
+use super::super::scoreboard::{Id, Segment};
+use super::super::settings::{FIRST_BYTE, HEADER_BYTES, TIMESTAMP_BYTES};
+use super::Sender;
+use super::handshake::Phase;
+
+/// A segment without data.
+#[derive(Clone, Copy)]
+pub(super) enum Control {
+    Syn,
+    Ack,
+    /// One byte that has arrived already, which the receiver answers with its window.
+    Probe,
+}
+
+/// A segment of the sequence space that is to be sent.
+pub(super) enum Choice {
+    /// One in flight, again.
+    Again(Id),
+    /// A new one, of `len` bytes, or the FIN.
+    New { len: u32, fin: bool },
+}
+
+impl Sender {
+    /// The next segment that may leave now, if any; it will be sent.
+    #[inline]
+    pub(super) fn choose(&mut self, now: Instant) -> Option<Choice> {
+        let c = &mut self.c;
+        if c.phase != Phase::Open {
+            return None;
+        }
+        if std::mem::take(&mut c.resend_first)
+            && let Some(id) = c.board.first()
+        {
+            return Some(Choice::Again(id));
+        }
+        debug_assert!(c.window >= u64::from(self.settings.smss), "cwnd is at least one segment");
+        c.paced = c.release > now;
+        if self.burst == 0 || c.paced {
+            return None;
+        }
+        let smss = u64::from(self.settings.smss);
+        let new = c.new_segment(&self.settings);
+        let fits = new.is_some_and(|(len, fin)| fin || c.fits(len));
+        let in_flight = c.in_flight();
+        if c.status.recovering || c.status.duplicates > 0 || c.board.is_marked() {
+            // RFC 6675 §5 step (C): while segments are missing there has to be room for a full one.
+            if in_flight + smss > c.window {
+                c.full_to = c.nxt;
+                return None;
+            }
+            let new_data = fits && !c.detector.holds_new();
+            let next = match c.detector.holds_resends() {
+                true => new_data.then_some(Next::New),
+                false => c.recovery.next(&mut c.board, new_data),
+            };
+            match next? {
+                Next::Resend(id) => return Some(Choice::Again(id)),
+                Next::New => {}
+            }
+        }
+        let Some((len, fin)) = new else {
+            if in_flight < c.window {
+                c.delivery.on_app_limited(in_flight);
+            }
+            return None;
+        };
+        if !fits {
+            return c.on_closed_window(now);
+        }
+        if in_flight + u64::from(len) > c.window {
+            c.full_to = c.nxt;
+            return None;
+        }
+        Some(Choice::New { len, fin })
+    }
+
+    /// Sends `len` bytes of new data, or a FIN.
+    #[inline]
+    pub(super) fn send_new(&mut self, now: Instant, len: u32, fin: bool, packet: &mut Packet) {
+        let smss = u64::from(self.settings.smss);
+        let c = &mut self.c;
+        if c.board.is_empty() {
+            c.restart_if_idle(now, &self.settings);
+        }
+        let start = c.nxt;
+        c.delivery.on_send(
+            now,
+            c.board.next(),
+            c.board.is_empty(),
+            c.in_flight() + u64::from(len),
+            c.board.total_lost(),
+        );
+        c.board.push(Segment::new(start, len, fin, now));
+        c.nxt += u64::from(len);
+        c.fin_sent |= fin;
+        let in_flight = c.in_flight();
+        if in_flight + smss > c.window {
+            c.full_to = c.nxt;
+        }
+        if c.status.duplicates > 0 && !c.status.recovering {
+            c.limited += u64::from(len);
+        }
+        c.detector.on_new_data();
+        if !fin {
+            self.totals.packets += 1;
+            self.totals.bytes += u64::from(len);
+        }
+        let mut flags = TcpFlags::ACK;
+        if std::mem::take(&mut c.say_cwr) {
+            flags = flags.with(TcpFlags::CWR);
+        }
+        let ecn = if self.settings.ecn { Ecn::Ect0 } else { Ecn::NotEct };
+        self.segment(now, start, len, fin, flags, ecn, in_flight, packet);
+    }
+
+    /// Sends a segment again. RFC 3168 §6.1.5: a retransmission is not ECN-capable.
+    pub(super) fn resend(&mut self, now: Instant, id: Id, packet: &mut Packet) {
+        let c = &mut self.c;
+        c.board.resend(id, now);
+        c.delivery.on_send(now, id, false, c.in_flight(), c.board.total_lost());
+        let segment = *c.board.at(id);
+        if !segment.is_fin() {
+            self.totals.resent_packets += 1;
+            self.totals.resent_bytes += u64::from(segment.len);
+        }
+        let in_flight = c.in_flight();
+        let (start, len, fin) = (segment.start, segment.len, segment.is_fin());
+        self.segment(now, start, len, fin, TcpFlags::ACK, Ecn::NotEct, in_flight, packet);
+    }
+
+    /// A data segment or a FIN on its way: timers, pacing, and the packet.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one packet")]
+    #[inline]
+    fn segment(
+        &mut self,
+        now: Instant,
+        start: u64,
+        len: u32,
+        fin: bool,
+        flags: TcpFlags,
+        ecn: Ecn,
+        in_flight: u64,
+        packet: &mut Packet,
+    ) {
+        let c = &mut self.c;
+        self.burst -= u32::from(self.burst > 0);
+        c.last_sent = now;
+        if c.rto_at == Instant::MAX {
+            // RFC 6298 §5.1.
+            c.rto_at = now + c.rto.rto();
+        }
+        c.persist_at = Instant::MAX;
+        if c.wants.sends {
+            let (more, rto) = (c.end > c.nxt, c.rto.rto());
+            c.congestion.on_sent(&Sent { now, bytes: len.into(), in_flight, more, rto });
+            // A controller may pace otherwise once it knows that it restarts after an idle time.
+            c.pacing = c.congestion.pacing_rate();
+        }
+        let (payload, flags) = if fin { (0, flags.with(TcpFlags::FIN)) } else { (len, flags) };
+        let header = if fin { HEADER_BYTES } else { self.settings.header };
+        if let Some(rate) = c.pacing {
+            let ns = u128::from(header + payload) * 8_000_000_000 / u128::from(rate.as_bps().max(1));
+            c.release = c.release.max(now) + Duration::from_nanos(ns as u64);
+        }
+        self.packet(now, start, payload, header, flags, ecn, packet);
+        if self.settings.explicit {
+            self.ask_routers(packet);
+        }
+        if start == FIRST_BYTE && self.settings.handshake == Handshake::DataOnSyn {
+            self.make_syn(packet);
+        }
+    }
+
+    /// Fills in XCP's congestion header.
+    #[cold]
+    fn ask_routers(&mut self, packet: &mut Packet) {
+        let c = &mut self.c;
+        let more = c.end > c.nxt;
+        let srtt = c.rto.srtt().unwrap_or(Duration::ZERO);
+        if let Header::Tcp(header) = &mut packet.header
+            && let Some(explicit) = c.congestion.explicit()
+        {
+            header.options = TcpOptions::Congestion(explicit.congestion_header(srtt, more));
+        }
+    }
+
+    /// Writes a packet.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one packet")]
+    #[inline]
+    fn packet(
+        &mut self,
+        now: Instant,
+        seq: u64,
+        payload: u32,
+        header: u32,
+        flags: TcpFlags,
+        ecn: Ecn,
+        packet: &mut Packet,
+    ) {
+        self.number += 1;
+        let (mut flags, mut size, mut ts_val) = (flags, header + payload, Instant::ZERO);
+        if self.settings.timestamps {
+            flags = flags.with(TcpFlags::TIMESTAMPS);
+            size += TIMESTAMP_BYTES;
+            ts_val = now;
+        }
+        let mut options = TcpOptions::default();
+        if self.settings.explicit {
+            options = TcpOptions::Congestion(CongestionHeader::NONE);
+            size += xcp::HEADER_BYTES;
+        }
+        let window = self.settings.buffer;
+        // The receiving end sends no data: its SYN is all there is to acknowledge.
+        let header = TcpHeader { seq, ack: 1, payload, window, flags, options, ts_val, ..TcpHeader::default() };
+        *packet = self.seat.packet(self.connection, self.number, size, Header::Tcp(header));
+        packet.ecn = ecn;
+    }
+
+    /// Sends a segment without data.
+    pub(super) fn send_control(&mut self, now: Instant, control: Control, packet: &mut Packet) {
+        match control {
+            Control::Syn => {
+                self.c.syn.sent_at = now;
+                if self.c.rto_at == Instant::MAX {
+                    self.c.rto_at = now + self.c.rto.rto();
+                }
+                self.packet(now, 0, 0, HEADER_BYTES, self.settings.syn_flags(), Ecn::NotEct, packet);
+            }
+            Control::Ack => self.packet(now, self.c.nxt, 0, HEADER_BYTES, TcpFlags::ACK, Ecn::NotEct, packet),
+            Control::Probe => {
+                self.packet(now, self.c.una - 1, 1, self.settings.header, TcpFlags::ACK, Ecn::NotEct, packet)
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The parameters of a connection in profile `rfc`, with every default filled in. Both ends
+//! read them from the same [`Config`], so what real ends negotiate on their SYNs is agreed.
+
+use lasthop_net::engine::Duration;
+use lasthop_net::net::TcpFlags;
+
+use crate::transport::congestion::{Congestion, CongestionControl, EndpointContext};
+use crate::transport::xcp::sender as xcp;
+
+use super::config::{Config, Handshake, IdleRestart, Spurious, Variant};
+use super::recovery::Recovery;
+use super::rto::RtoConfig;
+
+/// Header bytes of a segment without options: IPv4 and TCP. Also the size of a SYN and of a FIN;
+/// the options of a SYN cost nothing here.
+pub const HEADER_BYTES: u32 = 40;
+
+/// What the time-stamp option adds to every segment (RFC 7323 §3, padded as in its Appendix A).
+pub const TIMESTAMP_BYTES: u32 = 12;
+
+/// The first data byte's sequence number; 0 is the SYN's.
+pub const FIRST_BYTE: u64 = 1;
+
+/// The parameters of a connection.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which segments are lost, and what is resent.
+    pub recovery: Recovery,
+    /// How much may be in flight.
+    congestion: Congestion,
+    /// Whether packets carry XCP's congestion header.
+    pub explicit: bool,
+    /// SMSS: payload bytes of a full segment.
+    pub smss: u32,
+    /// The most that it can be, if the source asks for another.
+    pub largest_smss: u32,
+    /// Header bytes of a data segment, options excepted.
+    pub header: u32,
+    /// How the connection opens.
+    pub handshake: Handshake,
+    /// Initial window, bytes.
+    pub initial_window: u64,
+    /// Initial slow-start threshold, bytes; `u64::MAX` for none.
+    pub initial_ssthresh: u64,
+    /// The receiver's buffer, bytes.
+    pub buffer: u32,
+    /// Segments to an acknowledgement.
+    pub ack_every: u32,
+    /// The longest delay of an acknowledgement.
+    pub ack_delay: Duration,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// The most segments sent at once.
+    pub max_burst: u32,
+    /// The window after an idle time.
+    pub idle_restart: IdleRestart,
+    /// RFC 3168.
+    pub ecn: bool,
+    /// RFC 7323.
+    pub timestamps: bool,
+    /// Whether the receiver sends SACK blocks (RFC 2018): if the recovery reads them.
+    pub sack: bool,
+    /// RFC 2883.
+    pub dsack: bool,
+    /// How spurious timeouts are detected.
+    pub spurious: Spurious,
+    /// The retransmission timer.
+    pub rto: RtoConfig,
+    /// No new fast retransmit before everything sent at the last loss is acknowledged.
+    pub guard: bool,
+}
+
+impl Settings {
+    /// What `config` says, completed from the RFCs.
+    pub fn new(config: &Config) -> Self {
+        let (recovery, congestion) = parts(config);
+        let stated = config.segment.map(|b| b.get().clamp(1, 1 << 20) as u32);
+        let smss = stated.unwrap_or(1460);
+        let segments = |n: u32| u64::from(n) * u64::from(smss);
+        Self {
+            explicit: congestion.config().is_explicit(),
+            sack: recovery.config().reads_sack(),
+            recovery,
+            congestion,
+            smss,
+            largest_smss: stated.unwrap_or(u32::MAX),
+            header: config.header.map_or(HEADER_BYTES, |b| b.get().min(1 << 20) as u32),
+            handshake: config.handshake.unwrap_or(Handshake::Full),
+            initial_window: segments(config.initial_window.unwrap_or(10).max(1)),
+            initial_ssthresh: config.initial_ssthresh.map_or(u64::MAX, segments),
+            buffer: segments(config.window.unwrap_or(100_000).max(1)).min(u64::from(u32::MAX)) as u32,
+            ack_every: config.ack.every.unwrap_or(1).max(1),
+            ack_delay: config.ack.delay.unwrap_or(Duration::from_millis(200)),
+            limited_transmit: config.limited_transmit.unwrap_or(true),
+            max_burst: if config.max_burst == 0 { u32::MAX } else { config.max_burst },
+            idle_restart: config.idle_restart.unwrap_or(IdleRestart::Rfc5681),
+            ecn: config.ecn,
+            timestamps: config.timestamps.unwrap_or(config.spurious == Spurious::Eifel),
+            dsack: config.dsack.unwrap_or(true),
+            spurious: config.spurious,
+            rto: RtoConfig::new(&config.rto),
+            guard: config.guard.unwrap_or(true),
+        }
+    }
+
+    /// The same with full segments of `bytes`, or as many as `largest_smss` allows. What is counted
+    /// in segments follows, but the receiver's buffer.
+    pub fn with_segment(&self, bytes: u32) -> Self {
+        let smss = bytes.clamp(1, self.largest_smss);
+        let scaled = |n: u64| n / u64::from(self.smss) * u64::from(smss);
+        let initial_ssthresh = match self.initial_ssthresh {
+            u64::MAX => u64::MAX,
+            stated => scaled(stated),
+        };
+        Self { smss, initial_window: scaled(self.initial_window), initial_ssthresh, ..self.clone() }
+    }
+
+    /// The controller of a new connection.
+    pub fn controller(&self) -> Box<dyn CongestionControl> {
+        let stamps = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
+        let seat = EndpointContext {
+            smss: self.smss,
+            header: self.header,
+            options: if self.explicit { xcp::HEADER_BYTES + stamps } else { stamps },
+            initial_window: self.initial_window,
+            initial_ssthresh: self.initial_ssthresh,
+        };
+        self.congestion.config().build(&seat)
+    }
+
+    /// The flags of a SYN; with ECN it is an ECN-setup SYN (RFC 3168 §6.1.1).
+    pub fn syn_flags(&self) -> TcpFlags {
+        let ecn = if self.ecn { TcpFlags::ECE.with(TcpFlags::CWR) } else { TcpFlags::NONE };
+        TcpFlags::SYN.with(ecn)
+    }
+}
+
+/// The loss recovery and the congestion control that `config` names.
+pub fn parts(config: &Config) -> (Recovery, Congestion) {
+    let (recovery, congestion) = config.variant.unwrap_or(Variant::Cubic).parts();
+    (config.recovery.clone().unwrap_or(recovery), config.congestion.clone().unwrap_or(congestion))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_net::engine::choice::parsed;
+
+    #[test]
+    fn a_segment_of_the_sources_choice_is_at_most_the_stated_one() {
+        let settings = |text: &str| Settings::new(&parsed(text).unwrap());
+        let plain = settings("");
+        let small = plain.with_segment(536);
+        // RFC 6928's ten segments.
+        assert_eq!((small.smss, small.initial_window, small.initial_ssthresh), (536, 5_360, u64::MAX));
+        assert_eq!(small.buffer, plain.buffer, "it is the receiver's");
+        let back = small.with_segment(1_460);
+        assert_eq!((back.smss, back.initial_window), (1_460, 14_600));
+        let stated = settings("segment = '1 kB'\ninitial_window = 3\ninitial_ssthresh = 4");
+        for (asked, smss) in [(536, 536), (1_460, 1_000), (0, 1)] {
+            let got = stated.with_segment(536).with_segment(asked);
+            assert_eq!((got.smss, got.initial_window), (smss, 3 * u64::from(smss)), "{asked} B");
+            assert_eq!(got.initial_ssthresh, 4 * u64::from(smss), "{asked} B");
+        }
+    }
+}

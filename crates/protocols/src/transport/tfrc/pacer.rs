@@ -1,0 +1,150 @@
+//! The sending machine without its headers: the allowed rate, and the two timers. TFRC's sender
+//! and DCCP's with CCID 3 write the headers.
+
+use crate::transport::half_connection::Outbox;
+use lasthop_net::engine::{Duration, Instant};
+use lasthop_net::net::{Histogram, Probe};
+
+use super::control::{Control, Notification, Parameters, Report};
+
+/// The sending machine.
+#[derive(Debug)]
+pub struct Pacer {
+    control: Control,
+    outbox: Outbox,
+    parameters: Parameters,
+    /// When the last packet left and how long it was, and when the next may.
+    last: Option<(Instant, u32)>,
+    next_at: Instant,
+    /// Whether no answer is waited for.
+    over: bool,
+    rtts: Histogram,
+    /// Of earlier connections.
+    expiries: u64,
+    restarts: u64,
+}
+
+impl Pacer {
+    /// A machine that sends packets as `parameters` say, with a backlog of so many writes.
+    pub fn new(parameters: Parameters, buffer: usize) -> Self {
+        Self {
+            control: Control::new(parameters),
+            outbox: Outbox::new(parameters.segment as u32, buffer),
+            parameters,
+            last: None,
+            next_at: Instant::ZERO,
+            over: false,
+            rtts: Histogram::default(),
+            expiries: 0,
+            restarts: 0,
+        }
+    }
+
+    /// What waits, and what was sent.
+    pub fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    /// Payload bytes of the connection that were sent.
+    pub fn sent_bytes(&self) -> u64 {
+        self.outbox.sent_bytes()
+    }
+
+    /// Forgets the connection, but for the outbox; totals stay.
+    pub fn reset(&mut self) {
+        self.expiries += self.control.expiries;
+        self.restarts += self.control.restarts;
+        self.control = Control::new(self.parameters);
+        (self.last, self.next_at, self.over) = (None, Instant::ZERO, false);
+    }
+
+    /// The receiver has everything that will ever come: no answer is waited for.
+    pub fn over(&mut self) {
+        self.over = true;
+    }
+
+    /// The payload of a packet that may leave now. It has left.
+    #[inline]
+    pub fn take(&mut self, now: Instant) -> Option<u32> {
+        let payload = self.outbox.peek()?;
+        if now < self.next_at {
+            return None;
+        }
+        self.outbox.send(payload);
+        self.control.on_sent(now, now == self.next_at);
+        self.last = Some((now, payload));
+        // §4.6: an idle sender gathers no credit.
+        self.next_at = now + self.control.interval(payload);
+        Some(payload)
+    }
+
+    /// A report has come, for `acked` bytes of the connection.
+    pub fn on_report(&mut self, now: Instant, report: &Report, acked: u64) {
+        self.outbox.on_acked(acked);
+        if let Some(sample) = self.control.on_report(now, report) {
+            self.rtts.add(sample.as_nanos());
+        }
+        self.rate_changed(now);
+    }
+
+    /// The receiver tells of a handover.
+    pub fn on_handover(&mut self, now: Instant, notification: Notification) {
+        if self.control.on_handover(now, notification) {
+            self.rate_changed(now);
+        }
+    }
+
+    /// The time to the next packet counts by the rate of now.
+    fn rate_changed(&mut self, now: Instant) {
+        if let Some((at, payload)) = self.last {
+            self.next_at = (at + self.control.interval(payload)).max(now);
+        }
+    }
+
+    /// A timer has expired.
+    pub fn on_timeout(&mut self, now: Instant) {
+        if self.no_feedback_at().is_some_and(|at| at <= now) {
+            self.control.on_no_feedback(now);
+            self.rate_changed(now);
+            if self.outbox.give_up() {
+                self.control.no_feedback_at = None;
+            }
+        }
+    }
+
+    /// When the no-feedback timer expires, if it runs.
+    #[inline]
+    fn no_feedback_at(&self) -> Option<Instant> {
+        self.control.no_feedback_at.filter(|_| !self.over)
+    }
+
+    /// When it wants to be woken.
+    #[inline]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        let send = (!self.outbox.is_empty()).then_some(self.next_at);
+        match (send, self.no_feedback_at()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// The round-trip time, once there is a sample.
+    #[inline]
+    pub fn rtt(&self) -> Option<Duration> {
+        self.control.rtt().map(Duration::from_secs_f64)
+    }
+
+    /// Its state and totals.
+    pub fn sample(&self, probe: &mut dyn Probe) {
+        let control = &self.control;
+        self.outbox.sample(probe);
+        probe.value("nofeedback_expiries", (self.expiries + control.expiries) as f64);
+        probe.value("handover_restarts", (self.restarts + control.restarts) as f64);
+        probe.value("rate_bps", control.rate() * 8.0);
+        probe.value("loss_event_rate", control.loss_rate());
+        if let Some(rtt) = control.rtt() {
+            probe.value("srtt_ms", rtt * 1e3);
+        }
+        probe.distribution("rtt_ms", 1e-6, &self.rtts);
+    }
+}

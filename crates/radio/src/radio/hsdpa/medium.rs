@@ -1,0 +1,476 @@
+//! The medium: slot by slot, what waits at the base stations is sent to the mobiles.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::radio::channel_state::ChannelState;
+use crate::radio::delay_line::DelayLine;
+use crate::radio::quality::Quality;
+use crate::radio::rate_map::{Grant, RateMap};
+use crate::radio::scheduler::{Candidate, Scheduler};
+use lasthop_net::engine::{BitRate, Duration, Instant, Stream, Target};
+use lasthop_net::net::copies;
+use lasthop_net::net::discipline::QueueDiscipline;
+use lasthop_net::net::medium::{Access, Change, Edge, End, Medium, Peer};
+use lasthop_net::net::observe::{Cause, Place, Probe, What};
+use lasthop_net::net::{Core, Observation, Pkt, SeenBlock};
+
+use super::buffer::Buffer;
+use super::cell::Cell;
+use super::spikes::Spikes;
+
+/// A slot: three radio slots, or a subframe (3GPP TS 25.211 §5.3.3.13).
+pub const SLOT: Duration = Duration::from_millis(2);
+
+/// How the codes of a slot are shared by those who are served in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Split {
+    /// Who comes first gets as many as he needs, the next one of the rest.
+    #[default]
+    Need,
+    /// All who can be served in the slot get the same number at most.
+    Equal,
+}
+
+/// What a medium is made of.
+pub struct Setup {
+    /// Its name.
+    pub name: String,
+    /// How good the air is.
+    pub air: Box<dyn Quality>,
+    /// What that buys.
+    pub rate_map: Box<dyn RateMap>,
+    /// The scheduler of each cell.
+    pub schedulers: Vec<Box<dyn Scheduler>>,
+    /// How many codes the shared channel has.
+    pub codes: u8,
+    /// How many mobiles are served in a slot, at most.
+    pub users: u8,
+    /// How they share the codes.
+    pub split: Split,
+    /// How often a block is sent, at most.
+    pub attempts: Option<u32>,
+    /// How long what goes up takes.
+    pub uplink_delay: Duration,
+    /// The mobiles.
+    pub terminals: Vec<Terminal>,
+}
+
+/// What a mobile's part of the medium is made of.
+pub struct Terminal {
+    /// The cell that serves it.
+    pub cell: u32,
+    /// Where its packets end that are dropped.
+    pub place: Place,
+    /// What keeps and drops them.
+    pub queue: Box<dyn QueueDiscipline>,
+    /// Says which of its blocks are in error.
+    pub errors: Stream,
+}
+
+/// Cells of HSDPA. The first peer is the wired side, the others are the mobiles.
+pub struct Hsdpa {
+    name: String,
+    component: u32,
+    wired: End,
+    air: ChannelState,
+    rate_map: Box<dyn RateMap>,
+    cells: Vec<Cell>,
+    mobiles: Vec<Mobile>,
+    codes: u8,
+    users: u8,
+    split: Split,
+    attempts: Option<u32>,
+    /// What is on its way up.
+    uplink: DelayLine,
+    /// The slot that is waited for, and the one that was looked at last.
+    next_slot: Option<u64>,
+    last_slot: Option<u64>,
+    /// Who sends in the present slot, to whom; the blocks come when it ends.
+    sent: Vec<u32>,
+    /// Whether each cell sends in the present slot.
+    sending: Vec<bool>,
+}
+
+/// A mobile.
+struct Mobile {
+    end: End,
+    cell: u32,
+    place: Place,
+    buffer: Buffer,
+    errors: Stream,
+    block: Option<Block>,
+    /// When it was served last, or something began to wait.
+    since: Instant,
+    /// The valid wake-up of its queue.
+    armed: Instant,
+    spikes: Spikes,
+    counts: Counts,
+}
+
+/// A block that has not come.
+#[derive(Clone, Copy)]
+struct Block {
+    grant: Grant,
+    bytes: u32,
+    transmission: u32,
+    received: bool,
+}
+
+/// What happened to a mobile.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    packets: u64,
+    bytes: u64,
+    slots: u64,
+    blocks: u64,
+    failed: u64,
+}
+
+/// What a wake-up is for, in the two lowest bits of its key.
+const SLOT_BEGINS: u32 = 0;
+const UPLINK: u32 = 1;
+const QUEUE: u32 = 2;
+
+impl Hsdpa {
+    /// Cells whose wake-ups come to `component`; `ends` are the wired side and the mobiles.
+    pub fn new(component: u32, ends: &[End], setup: Setup) -> Self {
+        let mut cells: Vec<Cell> = setup.schedulers.into_iter().map(Cell::new).collect();
+        let mobile = |(terminal, end): (Terminal, &End)| {
+            cells[terminal.cell as usize].mobiles += 1;
+            Mobile {
+                end: *end,
+                cell: terminal.cell,
+                place: terminal.place,
+                buffer: Buffer::new(terminal.queue),
+                errors: terminal.errors,
+                block: None,
+                since: Instant::ZERO,
+                armed: Instant::MAX,
+                spikes: Spikes::default(),
+                counts: Counts::default(),
+            }
+        };
+        let mobiles: Vec<Mobile> = setup.terminals.into_iter().zip(&ends[1..]).map(mobile).collect();
+        Self {
+            name: setup.name,
+            component,
+            wired: ends[0],
+            air: ChannelState::new(setup.air, mobiles.len()),
+            rate_map: setup.rate_map,
+            sending: vec![false; cells.len()],
+            cells,
+            mobiles,
+            codes: setup.codes,
+            users: setup.users,
+            split: setup.split,
+            attempts: setup.attempts,
+            uplink: DelayLine::new(setup.uplink_delay, Target { component, key: UPLINK }),
+            next_slot: None,
+            last_slot: None,
+            sent: Vec::new(),
+        }
+    }
+
+    fn arm(&self, core: &mut Core, at: Instant, key: u32) {
+        let since = core.now();
+        core.arm(Target { component: self.component, key }, at, since);
+    }
+
+    /// Wakes the medium at the next slot, if it does not wait for one.
+    fn await_slot(&mut self, core: &mut Core) {
+        if self.next_slot.is_some() {
+            return;
+        }
+        let begun = core.now().as_nanos().div_ceil(SLOT.as_nanos());
+        let slot = self.last_slot.map_or(begun, |last| begun.max(last + 1));
+        self.next_slot = Some(slot);
+        self.arm(core, Instant::ZERO + SLOT * slot, SLOT_BEGINS);
+    }
+
+    /// A packet for a mobile has come to its base station.
+    fn enqueue(&mut self, core: &mut Core, number: u32, pkt: Pkt) {
+        let now = core.now();
+        let mobile = &mut self.mobiles[number as usize];
+        let oldest = mobile.buffer.oldest(core).map(|came| now.since(came));
+        let dropped = mobile.buffer.accept(core, pkt);
+        mobile.spikes.on_offered(now, oldest, dropped);
+        if oldest.is_none() {
+            mobile.since = now;
+        }
+        self.consider(core, number);
+    }
+
+    /// Wakes a mobile's queue when that wishes.
+    fn arm_queue(&mut self, core: &mut Core, number: u32) {
+        let mobile = &mut self.mobiles[number as usize];
+        if let Some(at) = mobile.buffer.queue().next_timeout()
+            && at < mobile.armed
+        {
+            mobile.armed = at;
+            self.arm(core, at, number << 2 | QUEUE);
+        }
+    }
+
+    /// Lets a mobile take part in slots if something waits for it.
+    fn consider(&mut self, core: &mut Core, number: u32) {
+        self.arm_queue(core, number);
+        let mobile = &self.mobiles[number as usize];
+        if mobile.buffer.waiting() > 0 {
+            self.cells[mobile.cell as usize].insert(number);
+            self.await_slot(core);
+        }
+    }
+
+    fn wake_queue(&mut self, core: &mut Core, number: u32) {
+        let now = core.now();
+        let mobile = &mut self.mobiles[number as usize];
+        if mobile.armed != now {
+            return; // an old wake-up
+        }
+        mobile.armed = Instant::MAX;
+        if mobile.buffer.queue().next_timeout().is_some_and(|at| at <= now) {
+            mobile.buffer.queue().on_timeout(now);
+        }
+        mobile.buffer.take_first(core);
+        self.consider(core, number);
+    }
+
+    fn wake_uplink(&mut self, core: &mut Core) {
+        while let Some((number, pkt)) = self.uplink.take(core) {
+            let now = core.now();
+            if !self.air.covers(number) {
+                let place = core.place(format!("{}.ue[{number}] up", self.name));
+                core.drop(pkt, place, Cause::Radio);
+                continue;
+            }
+            let queue = self.mobiles[number as usize].buffer.queue();
+            queue.on_return(now, core.packet_mut(&pkt));
+            core.arrive(self.wired.node, self.wired.port, pkt);
+        }
+    }
+
+    fn wake_slot(&mut self, core: &mut Core) {
+        let Some(slot) = self.next_slot.take() else { return };
+        self.end_slot(core);
+        if self.cells.iter().all(|cell| cell.waiting.is_empty()) {
+            return;
+        }
+        if self.last_slot.is_none_or(|last| last + 1 < slot) {
+            // In the slot before nobody sent.
+            self.sending.fill(false);
+            self.air.on_slot(&self.sending);
+        }
+        self.last_slot = Some(slot);
+        for cell in 0..self.cells.len() {
+            self.schedule(core, slot, cell);
+        }
+        self.air.on_slot(&self.sending);
+        self.send(core);
+        self.await_slot(core);
+    }
+
+    /// Blocks have come, or not.
+    fn end_slot(&mut self, core: &mut Core) {
+        let mut sent = std::mem::take(&mut self.sent);
+        for number in sent.drain(..) {
+            let mobile = &mut self.mobiles[number as usize];
+            let Some(block) = mobile.block else { continue };
+            let cell = &mut self.cells[mobile.cell as usize];
+            if block.received {
+                mobile.block = None;
+                cell.counts.bytes += u64::from(block.bytes);
+                let (end, counts, spikes, now) = (mobile.end, &mut mobile.counts, &mut mobile.spikes, core.now());
+                mobile.buffer.on_received(core, block.bytes, |core, pkt| {
+                    counts.packets += 1;
+                    counts.bytes += u64::from(core.packet(&pkt).size);
+                    spikes.on_delivered(now, now.since(core.queued_at(&pkt)));
+                    core.arrive(end.node, end.port, pkt);
+                });
+            } else if self.attempts.is_some_and(|most| block.transmission >= most) {
+                mobile.block = None;
+                let place = mobile.place;
+                mobile.buffer.on_given_up(core, block.bytes, |core, pkt| core.drop(pkt, place, Cause::Radio));
+            }
+            if mobile.buffer.waiting() == 0
+                && let Ok(place) = cell.waiting.binary_search(&number)
+            {
+                cell.waiting.remove(place);
+            }
+            self.arm_queue(core, number);
+        }
+        self.sent = sent;
+    }
+
+    /// Gives the slot of a cell to mobiles.
+    fn schedule(&mut self, core: &mut Core, slot: u64, number: usize) {
+        let now = core.now();
+        let cell = &mut self.cells[number];
+        self.sending[number] = !cell.waiting.is_empty();
+        if cell.waiting.is_empty() {
+            return;
+        }
+        if cell.scheduler.watches() {
+            let of_cell: Vec<u32> =
+                (0..).zip(&self.mobiles).filter(|(_, m)| m.cell as usize == number).map(|(n, _)| n).collect();
+            let air = &mut self.air;
+            cell.watch.tell(&mut *cell.scheduler, slot, of_cell.into_iter(), |terminal, slot| {
+                let state = air.at(terminal, Instant::ZERO + SLOT * slot);
+                (state.sir, state.valid_until.as_nanos().saturating_sub(1) / SLOT.as_nanos())
+            });
+        }
+        cell.count_receivers();
+        cell.counts.used += 1;
+        let (mut codes, mut users) = (self.codes, self.users);
+        cell.candidates.clear();
+        for &terminal in &cell.waiting {
+            if !self.air.covers(terminal) {
+                continue;
+            }
+            let mobile = &mut self.mobiles[terminal as usize];
+            if let Some(block) = mobile.block {
+                // What is in error comes first. All of it fitted into the slot before.
+                codes -= block.grant.codes;
+                users -= 1;
+                self.sent.push(terminal);
+                continue;
+            }
+            let sir = self.air.at(terminal, now).sir;
+            let bits = self.rate_map.grant(sir, u64::MAX, self.codes).map_or(0, |grant| grant.bits);
+            cell.candidates.push(Candidate { terminal, sir, bits, since: mobile.since });
+        }
+        if codes == 0 || users == 0 || cell.candidates.is_empty() {
+            return;
+        }
+        cell.scheduler.order(slot, &mut cell.candidates);
+        let present = cell.candidates.iter().filter(|candidate| candidate.bits > 0).count();
+        let share = match self.split {
+            Split::Need => self.codes,
+            Split::Equal => (codes / users.min(u8::try_from(present).unwrap_or(u8::MAX)).max(1)).max(1),
+        };
+        for candidate in &cell.candidates {
+            if codes == 0 || users == 0 {
+                break;
+            }
+            let mobile = &mut self.mobiles[candidate.terminal as usize];
+            let waiting = 8 * mobile.buffer.waiting();
+            let Some(grant) = self.rate_map.grant(candidate.sir, waiting, codes.min(share)) else { continue };
+            let bytes = mobile.buffer.fill(core, grant.bits / 8);
+            mobile.block = Some(Block { grant, bytes, transmission: 0, received: false });
+            self.sent.push(candidate.terminal);
+            codes -= grant.codes;
+            users -= 1;
+            cell.scheduler.on_served(slot, candidate.terminal, grant.bits);
+        }
+    }
+
+    /// Sends the blocks of the slot: which of them will come depends on who sends in it.
+    fn send(&mut self, core: &mut Core) {
+        let now = core.now();
+        for &number in &self.sent {
+            let mobile = &mut self.mobiles[number as usize];
+            let Some(block) = &mut mobile.block else { continue };
+            let error = self.rate_map.error(block.grant.format, self.air.at(number, now).sir);
+            let comes = !mobile.errors.chance(error);
+            block.received = comes && !self.air.loses(number, now);
+            block.transmission += 1;
+            mobile.since = now;
+            mobile.counts.slots += 1;
+            mobile.counts.blocks += 1;
+            mobile.counts.failed += u64::from(!block.received);
+            let counts = &mut self.cells[mobile.cell as usize].counts;
+            counts.blocks += 1;
+            counts.failed += u64::from(!block.received);
+            counts.codes += u64::from(block.grant.codes);
+            if core.is_observed() {
+                let seen = SeenBlock {
+                    cell: mobile.cell,
+                    process: 0,
+                    number: (mobile.counts.blocks - mobile.counts.failed) as u32,
+                    transmission: block.transmission,
+                    format: block.grant.format,
+                    codes: block.grant.codes,
+                    bits: block.grant.bits,
+                    data: 8 * block.bytes,
+                    waiting: 8 * mobile.buffer.waiting(),
+                    received: block.received,
+                };
+                core.observe(&Observation::Slot { place: mobile.place, block: &seen });
+            }
+        }
+    }
+
+    /// The rate of a mobile that has the whole channel.
+    fn rate(&self, number: u32) -> BitRate {
+        let sir = self.air.usual(number);
+        let bits = self.rate_map.grant(sir, u64::MAX, self.codes).map_or(0, |grant| grant.bits);
+        BitRate::from_bps(u64::from(bits) * 1_000_000_000 / SLOT.as_nanos())
+    }
+}
+
+impl Medium for Hsdpa {
+    fn accept(&mut self, core: &mut Core, from: Peer, to: &[Peer], packet: Pkt) {
+        if let Some(number) = from.0.checked_sub(1) {
+            return self.uplink.send(core, number, packet);
+        }
+        copies::each(core, packet, to, |core, peer, pkt| self.enqueue(core, peer.0 - 1, pkt));
+    }
+
+    fn wake(&mut self, core: &mut Core, key: u32) {
+        match key & 3 {
+            SLOT_BEGINS => self.wake_slot(core),
+            UPLINK => self.wake_uplink(core),
+            _ => self.wake_queue(core, key >> 2),
+        }
+    }
+
+    fn change(&mut self, core: &mut Core, change: &mut Change) {
+        let Some(number) = change.peer.0.checked_sub(1) else { return };
+        self.air.change(core.now(), number, change);
+    }
+
+    fn access(&self, peer: Peer) -> Access {
+        let delay = if peer.0 == 0 { self.uplink.delay() } else { SLOT };
+        let number = peer.0.saturating_sub(1);
+        Access { rate: self.rate(number), delay, up: peer.0 == 0 || self.air.covers(number) }
+    }
+
+    fn edges(&self, _now: Instant) -> Vec<Edge> {
+        let wired = Peer(0);
+        let both = |number: u32| {
+            let mobile = Peer(number + 1);
+            [
+                Edge { from: wired, to: mobile, delay: SLOT },
+                Edge { from: mobile, to: wired, delay: self.uplink.delay() },
+            ]
+        };
+        (0..self.mobiles.len() as u32).flat_map(both).collect()
+    }
+
+    fn holds(&self) -> u64 {
+        self.mobiles.iter().map(|mobile| mobile.buffer.backlog().packets).sum::<u64>() + self.uplink.len()
+    }
+
+    fn sample(&self, core: &Core, probe: &mut dyn Probe) {
+        let slots = core.now().as_nanos() / SLOT.as_nanos();
+        for (number, cell) in self.cells.iter().enumerate() {
+            probe.part(What::Cell, &format!("{}.cell[{number}]", self.name));
+            cell.sample(slots, probe);
+        }
+        for (number, mobile) in (0..).zip(&self.mobiles) {
+            probe.part(What::Bearer, core.place_name(mobile.place));
+            probe.value("packets", mobile.counts.packets as f64);
+            probe.value("bytes", mobile.counts.bytes as f64);
+            let backlog = mobile.buffer.backlog();
+            probe.value("queue_packets", backlog.packets as f64);
+            probe.value("queue_bytes", backlog.bytes as f64);
+            probe.value("cell", f64::from(mobile.cell));
+            self.air.sample(number, probe);
+            probe.value("slots", mobile.counts.slots as f64);
+            probe.value("blocks", mobile.counts.blocks as f64);
+            probe.value("failed_blocks", mobile.counts.failed as f64);
+            mobile.spikes.sample(probe);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! One end of a terminal's bearer: its PDCP and RLC entities, and the packets that they took to send.
+
+use std::collections::VecDeque;
+
+use crate::radio::arq::LinkArq;
+use crate::radio::loss_indication::Markers;
+use crate::radio::pdcp::{self, Coded};
+use lasthop_net::engine::Instant;
+use lasthop_net::net::indication::Marker;
+use lasthop_net::net::{Core, Histogram, Pkt, Place, Probe, What};
+
+/// One end of a bearer, which sends in one direction.
+pub struct Sender {
+    /// Segments what it sends, and puts together what the other end sends.
+    pub arq: Box<dyn LinkArq>,
+    /// Compresses headers of what it sends, and decompresses those of what the other end sends.
+    pub pdcp: Option<Box<pdcp::Entity>>,
+    /// What is in the SDUs that the far end has neither delivered nor lost, the oldest first, with when
+    /// it came.
+    sdus: VecDeque<(Instant, Option<Sdu>)>,
+    /// The number of the oldest.
+    first: u64,
+    /// The clock of its intervals.
+    pub clock: u8,
+    /// It hands nothing down before this instant: an interval of its former channel is under way.
+    pub not_before: Instant,
+    /// Whether its clock knows that it has something to send.
+    pub ticking: bool,
+    /// Where its packets end that are not delivered.
+    pub place: Place,
+    /// Sets the packet-loss indication in packets that RLC takes.
+    pub markers: Option<Markers>,
+    /// Packets that the far end delivered, and their bytes.
+    pub delivered: [u64; 2],
+    /// What former entities counted.
+    former: Vec<(&'static str, f64)>,
+}
+
+/// What is in an SDU.
+pub enum Sdu {
+    /// A packet, with how its header is sent if that is compressed.
+    Packet(Pkt, Option<Box<Coded>>),
+    /// The far end is asked for a header of this context.
+    Request(u8),
+}
+
+impl Sender {
+    /// One with nothing to send, and the clock of its first channel.
+    pub fn new(arq: Box<dyn LinkArq>, pdcp: Option<Box<pdcp::Entity>>, place: Place, clock: u8) -> Self {
+        Self {
+            arq,
+            pdcp,
+            sdus: VecDeque::new(),
+            first: 0,
+            clock,
+            not_before: Instant::ZERO,
+            ticking: false,
+            place,
+            markers: None,
+            delivered: [0; 2],
+            former: Vec::new(),
+        }
+    }
+
+    /// The same, with a marker for each flow.
+    #[must_use]
+    pub fn marking(self, marker: Option<&Marker>) -> Self {
+        Self { markers: marker.cloned().map(Markers::new), ..self }
+    }
+
+    /// Takes a packet, or gives it back if there is no room.
+    pub fn enqueue(&mut self, core: &mut Core, pkt: Pkt) -> Result<(), Pkt> {
+        let (now, packet) = (core.now(), core.packet(&pkt));
+        let coded = self.pdcp.as_ref().map(|pdcp| Box::new(pdcp.code(now, packet)));
+        if !self.arq.enqueue(now, coded.as_ref().map_or(packet.size, |coded| coded.bytes())) {
+            return Err(pkt);
+        }
+        if let (Some(pdcp), Some(coded)) = (&mut self.pdcp, &coded) {
+            pdcp.sent(now, coded);
+        }
+        if let Some(markers) = &mut self.markers {
+            markers.on_accept(core.packet_mut(&pkt), false);
+        }
+        self.sdus.push_back((now, Some(Sdu::Packet(pkt, coded))));
+        Ok(())
+    }
+
+    /// Asks the far end for a header of a context, if there is room.
+    pub fn request(&mut self, now: Instant, cid: u8) {
+        if let Some(pdcp) = &mut self.pdcp
+            && self.arq.enqueue(now, pdcp::rfc2507::REQUEST_BYTES)
+        {
+            pdcp.sent_request();
+            self.sdus.push_back((now, Some(Sdu::Request(cid))));
+        }
+    }
+
+    /// What is in an SDU, of which its RLC is done.
+    pub fn take(&mut self, sdu: u64) -> Option<Sdu> {
+        let place = usize::try_from(sdu.checked_sub(self.first)?).ok()?;
+        let content = self.sdus.get_mut(place)?.1.take();
+        while let Some((_, None)) = self.sdus.front() {
+            self.sdus.pop_front();
+            self.first += 1;
+        }
+        content
+    }
+
+    /// A new entity takes the place of the present one, which forgets what it had: gives the packets that have not come, in
+    /// their order.
+    pub fn begin_anew(&mut self, arq: Box<dyn LinkArq>) -> Vec<Pkt> {
+        let mut counted = Counted { former: &mut self.former };
+        self.arq.sample(&mut counted);
+        self.arq = arq;
+        self.first = 0;
+        if let Some(pdcp) = &mut self.pdcp {
+            pdcp.begin_anew();
+        }
+        if let Some(markers) = &mut self.markers {
+            markers.begin_anew();
+        }
+        let packet = |(_, sdu)| match sdu {
+            Some(Sdu::Packet(pkt, _)) => Some(pkt),
+            Some(Sdu::Request(_)) | None => None,
+        };
+        self.sdus.drain(..).filter_map(packet).collect()
+    }
+
+    /// Shows what its entity knows, and what its former ones counted.
+    pub fn sample(&self, probe: &mut dyn Probe) {
+        if self.former.is_empty() {
+            return self.arq.sample(probe);
+        }
+        self.arq.sample(&mut Added { former: &self.former, probe });
+    }
+
+    /// Counts a packet that the far end delivered.
+    pub fn count(&mut self, core: &Core, pkt: &Pkt) {
+        let [packets, bytes] = &mut self.delivered;
+        *packets += 1;
+        *bytes += u64::from(core.packet(pkt).size);
+    }
+
+    /// When the oldest of what it has to send came. If it has none, but RLC has something to say to the far
+    /// end: at the beginning.
+    pub fn oldest(&self) -> Instant {
+        self.sdus.front().map_or(Instant::ZERO, |(came, _)| *came)
+    }
+
+    /// How many packets it holds.
+    pub fn holds(&self) -> u64 {
+        self.sdus.iter().filter(|(_, sdu)| matches!(sdu, Some(Sdu::Packet(..)))).count() as u64
+    }
+}
+
+/// Notes what an entity counted that ends. What waits in it is no count.
+struct Counted<'a> {
+    former: &'a mut Vec<(&'static str, f64)>,
+}
+
+impl Probe for Counted<'_> {
+    fn part(&mut self, _what: What, _name: &str) {}
+
+    fn value(&mut self, name: &'static str, value: f64) {
+        if name.ends_with("_bytes") {
+            return;
+        }
+        match self.former.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, sum)) => *sum += value,
+            None => self.former.push((name, value)),
+        }
+    }
+
+    fn distribution(&mut self, _name: &'static str, _scale: f64, _histogram: &Histogram) {}
+}
+
+/// Shows what an entity knows with what former ones counted added.
+struct Added<'a> {
+    former: &'a [(&'static str, f64)],
+    probe: &'a mut dyn Probe,
+}
+
+impl Probe for Added<'_> {
+    fn part(&mut self, what: What, name: &str) {
+        self.probe.part(what, name);
+    }
+
+    fn value(&mut self, name: &'static str, value: f64) {
+        let former = self.former.iter().find(|(other, _)| *other == name).map_or(0.0, |(_, sum)| *sum);
+        self.probe.value(name, value + former);
+    }
+
+    fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram) {
+        self.probe.distribution(name, scale, histogram);
+    }
+}

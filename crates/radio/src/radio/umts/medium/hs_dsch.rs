@@ -1,0 +1,235 @@
+//! How the medium uses the high-speed downlink shared channel: from RLC at the RNC to RLC at the terminals.
+//!
+//! What the Node B sends in a slot is decided a moment before it begins, and the answer to it is known when it has come.
+
+use crate::radio::Direction;
+use crate::radio::arq::Slot;
+use crate::radio::attachment::Service;
+use crate::radio::umts::hs_dsch::capacity::Allocation;
+use crate::radio::umts::hs_dsch::harq::{Block, Conclusion};
+use lasthop_net::engine::Instant;
+use lasthop_net::net::Core;
+use lasthop_net::net::observe::PduStep;
+
+use super::{HIGH_SPEED, ONE_CELL, Umts, key};
+
+mod channel;
+
+pub(super) use channel::{BEYOND_AIR, HsDsch};
+use channel::{Terminal, decision};
+
+/// What a wake-up is for: the index of its key.
+const REQUEST: u32 = 0;
+const ALLOCATION: u32 = 1;
+const DECISION: u32 = 2;
+const ARRIVAL: u32 = 3;
+/// From here on: T1 of a terminal.
+const T1: u32 = 4;
+
+impl Umts {
+    /// The channel, if it serves this end of a terminal's bearer.
+    pub(super) fn high_speed(&self, terminal: u32, direction: Direction) -> Option<&HsDsch> {
+        let serves = direction == Direction::Down && self.service(terminal) == Service::HighSpeed;
+        self.hs_dsch.as_deref().filter(|_| serves)
+    }
+
+    /// An end that no channel in intervals serves has something to send: if the high-speed shared channel does, capacity is
+    /// asked for.
+    pub(super) fn await_capacity(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        if self.high_speed(terminal, direction).is_none() {
+            return;
+        }
+        if let Some(hs) = &mut self.hs_dsch {
+            hs.capacity.want(terminal);
+        }
+        self.arm_capacity(core);
+    }
+
+    /// Wakes flow control when something is asked for next, or an allocation is at the RNC.
+    fn arm_capacity(&mut self, core: &mut Core) {
+        let Some(hs) = &mut self.hs_dsch else { return };
+        let wishes = [hs.capacity.next_request(core.now()), hs.capacity.next_allocation()];
+        let mut arm = [None; 2];
+        for (which, wish) in wishes.into_iter().enumerate() {
+            arm[which] = wish.filter(|at| *at < hs.armed[which]);
+            hs.armed[which] = arm[which].unwrap_or(hs.armed[which]);
+        }
+        for (index, at) in [REQUEST, ALLOCATION].into_iter().zip(arm) {
+            if let Some(at) = at {
+                self.arm(core, at, key(HIGH_SPEED, index));
+            }
+        }
+    }
+
+    pub(super) fn wake_high_speed(&mut self, core: &mut Core, index: u32) {
+        match index {
+            REQUEST => self.request_capacity(core),
+            ALLOCATION => self.use_capacity(core),
+            DECISION => self.decide_slot(core),
+            ARRIVAL => self.land_blocks(core),
+            _ => self.wake_t1(core, index - T1),
+        }
+    }
+
+    fn request_capacity(&mut self, core: &mut Core) {
+        let Some(hs) = self.hs_dsch.as_deref_mut().filter(|hs| hs.armed[0] == core.now()) else {
+            return; // an old wake-up
+        };
+        hs.armed[0] = Instant::MAX;
+        let (ues, terminals) = (&self.terminals, &hs.terminals);
+        let ready = |terminal: u32| {
+            let ue = &ues[terminal as usize];
+            let arq = &ue.senders[Direction::Down.index()].arq;
+            (ue.service == Service::HighSpeed && arq.wants_to_send()).then(|| arq.ready_pdus())
+        };
+        hs.capacity.request(core.now(), ready, |terminal| terminals[terminal as usize].queue.held());
+        self.arm_capacity(core);
+    }
+
+    /// PDUs leave for which there is capacity.
+    fn use_capacity(&mut self, core: &mut Core) {
+        let now = core.now();
+        let Some(hs) = self.hs_dsch.as_deref_mut().filter(|hs| hs.armed[1] == now) else {
+            return; // an old wake-up
+        };
+        hs.armed[1] = Instant::MAX;
+        while let Some(allocation) = self.hs_dsch.as_mut().and_then(|hs| hs.capacity.take(now)) {
+            self.hand_down_allocated(core, allocation);
+        }
+        self.arm_capacity(core);
+        self.arm_decision(core);
+        self.follow_attachment(core);
+    }
+
+    fn hand_down_allocated(&mut self, core: &mut Core, Allocation { terminal, pdus, .. }: Allocation) {
+        let now = core.now();
+        let Some(tti) = self.high_speed(terminal, Direction::Down).map(|hs| hs.capacity.interval()) else { return };
+        let rnc = self.serving_rnc(terminal);
+        for place in 0..pdus {
+            let arq = &mut self.terminals[terminal as usize].senders[Direction::Down.index()].arq;
+            if !arq.wants_to_send() {
+                break;
+            }
+            let Some(pdu) = arq.pull(&Slot { now, at: now, tti, pdus, place }) else { break };
+            self.observe(core, now, PduStep::Sent, terminal, Direction::Down, &pdu, None);
+            self.attachment.on_sent(now, terminal, Direction::Down, pdu.bits);
+            let at = self.utran.down(now, pdu.bits, rnc, &ONE_CELL);
+            if let Some(hs) = &mut self.hs_dsch {
+                hs.terminals[terminal as usize].queue.coming += 1;
+                hs.coming.push_back((at, terminal, pdu));
+            }
+        }
+        self.arm_entity(core, terminal, Direction::Down.index());
+    }
+
+    /// Wakes the Node B to decide on a slot, if there is, or will be, anything to send.
+    fn arm_decision(&mut self, core: &mut Core) {
+        let Some(hs) = self.hs_dsch.as_deref_mut().filter(|hs| hs.next_slot.is_none()) else { return };
+        hs.next_slot = hs.upcoming(core.now());
+        if let Some(slot) = hs.next_slot {
+            self.arm(core, decision(slot), key(HIGH_SPEED, DECISION));
+        }
+    }
+
+    /// What the next slot carries.
+    fn decide_slot(&mut self, core: &mut Core) {
+        let (now, pdu_bits) = (core.now(), self.pdu_bits);
+        let Some(hs) = self.hs_dsch.as_deref_mut() else { return };
+        let Some(slot) = hs.next_slot.take() else { return };
+        hs.last_slot = slot;
+        hs.take_arrivals(now);
+        hs.tell_scheduler(slot);
+        let process = hs.harq.turn(slot);
+        if hs.harq.block(process).is_none() {
+            hs.start(now, slot, process, pdu_bits);
+        }
+        let lands = hs.landing.is_empty();
+        hs.send(slot, process);
+        hs.show(core, slot, process, pdu_bits);
+        if let Some((at, _)) = hs.landing.front().copied().filter(|_| lands) {
+            self.arm(core, at, key(HIGH_SPEED, ARRIVAL));
+        }
+        self.arm_decision(core);
+    }
+
+    /// Blocks are at their terminals, or not.
+    fn land_blocks(&mut self, core: &mut Core) {
+        let now = core.now();
+        if core.float().is_some() {
+            let time = self.ns2_clock.at_terminal(now);
+            self.tell_time(core, time);
+        }
+        while let Some(hs) = self.hs_dsch.as_deref_mut()
+            && let Some((_, process)) = hs.landing.pop_front_if(|(at, _)| *at <= now)
+        {
+            let terminals = &hs.terminals;
+            let too_old = |terminal: u32, tsn: u32| terminals[terminal as usize].reordering.is_too_old(tsn);
+            match hs.harq.conclude(process, too_old) {
+                Conclusion::Again => {}
+                Conclusion::Received(block) => {
+                    let (up, terminal) = (&mut hs.up, block.terminal);
+                    let reordering = &mut hs.terminals[terminal as usize].reordering;
+                    reordering.accept(now, block.tsn, block.pdus, |pdus| up.push(pdus));
+                    self.hand_up(core, terminal);
+                }
+                Conclusion::GivenUp(block) => {
+                    hs.terminals[block.terminal as usize].counts.given_up += 1;
+                    self.give_up(core, block);
+                }
+            }
+        }
+        if let Some((at, _)) = self.hs_dsch.as_ref().and_then(|hs| hs.landing.front()) {
+            self.arm(core, *at, key(HIGH_SPEED, ARRIVAL));
+        }
+    }
+
+    fn give_up(&mut self, core: &mut Core, mut block: Block) {
+        self.terminals[block.terminal as usize].lost[Direction::Down.index()] += block.pdus.len() as u64;
+        for pdu in block.pdus.drain(..) {
+            self.observe(core, core.now(), PduStep::Lost, block.terminal, Direction::Down, &pdu, None);
+        }
+        if let Some(hs) = &mut self.hs_dsch {
+            hs.spare.push(block.pdus);
+        }
+    }
+
+    /// PDUs of a terminal are in order, and go to its RLC.
+    fn hand_up(&mut self, core: &mut Core, terminal: u32) {
+        let mut blocks = self.hs_dsch.as_mut().map_or_else(Vec::new, |hs| std::mem::take(&mut hs.up));
+        for block in &mut blocks {
+            for pdu in block.drain(..) {
+                self.hear(core, terminal, Direction::Down, &pdu);
+            }
+        }
+        if !blocks.is_empty() {
+            self.act(core, terminal, Direction::Down);
+        }
+        if let Some(hs) = &mut self.hs_dsch {
+            hs.spare.append(&mut blocks);
+            hs.up = blocks;
+        }
+        self.arm_t1(core, terminal);
+    }
+
+    fn arm_t1(&mut self, core: &mut Core, terminal: u32) {
+        let Some(hs) = &mut self.hs_dsch else { return };
+        let Terminal { reordering, armed, .. } = &mut hs.terminals[terminal as usize];
+        if let Some(at) = reordering.next_timeout().filter(|at| *at < *armed) {
+            *armed = at;
+            self.arm(core, at, key(HIGH_SPEED, T1 + terminal));
+        }
+    }
+
+    fn wake_t1(&mut self, core: &mut Core, terminal: u32) {
+        let now = core.now();
+        let Some(hs) = &mut self.hs_dsch else { return };
+        let Terminal { reordering, armed, .. } = &mut hs.terminals[terminal as usize];
+        if *armed != now {
+            return; // an old wake-up
+        }
+        *armed = Instant::MAX;
+        let up = &mut hs.up;
+        reordering.on_timeout(now, |pdus| up.push(pdus));
+        self.hand_up(core, terminal);
+    }
+}

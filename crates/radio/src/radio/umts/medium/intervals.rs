@@ -1,0 +1,295 @@
+//! What happens in each interval: entities hand down PDUs, which cross the Iub to the Node B's queues
+//! or stand in the terminal's own, and each channel sends what fits.
+
+use crate::radio::Direction;
+use crate::radio::arq::Slot;
+use crate::radio::umts::slab::Flying;
+use lasthop_net::engine::{Duration, Instant};
+use lasthop_net::net::Core;
+use lasthop_net::net::observe::PduStep;
+
+use super::clock::{at_or_after, insert, remove};
+use super::landing::{BEYOND_AIR, Landing, land};
+use super::{CLOCK, Kind, ONE_CELL, Umts, Way, key};
+
+/// A PDU under way from the RNC to a channel's queue.
+pub(super) struct ToNodeB {
+    pub(super) at: Instant,
+    pub(super) channel: u32,
+    pub(super) terminal: u32,
+    pub(super) pdu: Flying,
+}
+
+impl Umts {
+    /// Lets an entity take part in the intervals of its channel, if it has something to send.
+    #[inline]
+    pub(super) fn activate(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let sender = &self.terminals[terminal as usize].senders[direction.index()];
+        if sender.ticking || !sender.arq.wants_to_send() {
+            return;
+        }
+        if self.channel(terminal, direction).is_none() {
+            return self.await_capacity(core, terminal, direction);
+        }
+        let number = sender.clock;
+        self.terminals[terminal as usize].senders[direction.index()].ticking = true;
+        insert(&mut self.clocks[usize::from(number)].senders, 2 * terminal + direction.index() as u32);
+        self.arm_tick(core, number);
+    }
+
+    /// Wakes a clock one lead before the next interval that begins after now.
+    fn arm_tick(&mut self, core: &mut Core, number: u8) {
+        let clock = &mut self.clocks[usize::from(number)];
+        if clock.tick != Instant::MAX {
+            return; // it is awake, and no tick lies before the one it waits for
+        }
+        clock.tick = clock.next_tick(core.now());
+        let tick = clock.tick;
+        self.arm(core, tick, key(CLOCK, u32::from(number)));
+    }
+
+    /// Wakes a clock at the first interval that begins at `at` or later.
+    fn arm_frame(&mut self, core: &mut Core, number: u8, at: Instant) {
+        let clock = &mut self.clocks[usize::from(number)];
+        if clock.frame < at + clock.tti {
+            return; // it waits for that one, or an earlier one
+        }
+        let frame = at_or_after(at, clock.tti);
+        if frame < clock.frame {
+            clock.frame = frame;
+            self.arm(core, frame, key(CLOCK, u32::from(number)));
+        }
+    }
+
+    pub(super) fn wake_clock(&mut self, core: &mut Core, number: u8) {
+        let clock = &mut self.clocks[usize::from(number)];
+        if clock.tick == core.now() {
+            clock.tick = Instant::MAX;
+            clock.ticked = core.now();
+            self.tick(core, number);
+        } else if clock.frame == core.now() {
+            clock.frame = Instant::MAX;
+            self.frame(core, number);
+        }
+    }
+
+    /// The entities of a clock hand down what the next interval is to carry.
+    fn tick(&mut self, core: &mut Core, number: u8) {
+        let senders = std::mem::take(&mut self.clocks[usize::from(number)].senders);
+        if self.clocks[usize::from(number)].alone {
+            self.share_interval(core, &senders);
+        } else {
+            for &sender in &senders {
+                let (terminal, direction) = (sender / 2, Direction::BOTH[sender as usize % 2]);
+                self.hand_down(core, terminal, direction);
+                self.arm_entity(core, terminal, direction.index());
+            }
+            self.leave_rnc(core, None);
+        }
+        let mut senders = senders;
+        senders.retain(|sender| {
+            let sender = &mut self.terminals[*sender as usize / 2].senders[*sender as usize % 2];
+            sender.ticking = sender.arq.wants_to_send();
+            sender.ticking
+        });
+        // What is sent wakes nobody here, so nobody has joined meanwhile.
+        self.clocks[usize::from(number)].senders = senders;
+        if !self.clocks[usize::from(number)].senders.is_empty() {
+            self.arm_tick(core, number);
+        }
+        self.count_intervals(core);
+        self.follow_attachment(core);
+    }
+
+    pub(super) fn hand_down(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let Some(channel) = self.channel(terminal, direction) else { return };
+        let now = core.now();
+        if now < self.terminals[terminal as usize].senders[direction.index()].not_before {
+            return;
+        }
+        let Way { kind, pdus, tti, .. } = self.ways[channel as usize];
+        if self.awaits_access(channel, kind) {
+            return;
+        }
+        let spacing = if kind == Kind::Dsch { Duration::ZERO } else { self.spacing };
+        let mut at = now;
+        for place in 0..pdus {
+            let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
+            if !arq.wants_to_send() {
+                break;
+            }
+            if spacing > Duration::ZERO {
+                at += Duration::from_nanos((spacing.as_nanos() as f64 * self.spacings.unit()) as u64);
+            }
+            let Some(pdu) = arq.pull(&Slot { now, at, tti, pdus, place }) else { break };
+            self.observe(core, at, PduStep::Sent, terminal, direction, &pdu, None);
+            let pdu = self.under_way.keep(pdu);
+            match direction {
+                Direction::Down => self.leaving.push((at, channel, terminal, pdu)),
+                Direction::Up => self.offer(core, at, channel, terminal, direction, pdu),
+            }
+        }
+        if kind == Kind::Cpch {
+            self.sent_on_cpch.push((terminal, !self.channels[channel as usize].is_empty()));
+        }
+    }
+
+    /// Sends what left the entities at the RNC on its way to the Node B, in order. All of it is there at
+    /// `arrival`, if that is given.
+    pub(super) fn leave_rnc(&mut self, core: &mut Core, arrival: Option<Instant>) {
+        if self.leaving.is_empty() {
+            return;
+        }
+        let mut leaving = std::mem::take(&mut self.leaving);
+        if self.spacing > Duration::ZERO {
+            leaving.sort_by_key(|(at, ..)| *at);
+        }
+        for (at, channel, terminal, pdu) in leaving.drain(..) {
+            let rnc = self.serving_rnc(terminal);
+            let cells = match &self.area {
+                Some(area) => area.cells(terminal),
+                None => &ONE_CELL,
+            };
+            let last = &mut self.terminals[terminal as usize].last[Direction::Down.index()];
+            let at = arrival.unwrap_or_else(|| self.utran.down(at, pdu.bits, rnc, cells)).max(*last);
+            *last = at;
+            let number = self.ways[channel as usize].clock;
+            self.clocks[usize::from(number)].coming += 1;
+            self.arm_frame(core, number, at);
+            let coming = ToNodeB { at, channel, terminal, pdu };
+            if self.to_node_b.back().is_none_or(|last| last.at <= at) {
+                self.to_node_b.push_back(coming);
+            } else {
+                // Some ways are longer, over an Iur.
+                let behind = self.to_node_b.iter().rev().take_while(|other| other.at > at).count();
+                self.to_node_b.insert(self.to_node_b.len() - behind, coming);
+            }
+        }
+        self.leaving = leaving;
+    }
+
+    /// A PDU comes to the queue of a channel.
+    fn offer(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Flying) {
+        let number = self.ways[channel as usize].clock;
+        self.attachment.on_sent(core.now(), terminal, direction, pdu.bits);
+        let queue = &mut self.channels[channel as usize];
+        let was_empty = queue.is_empty();
+        match queue.offer(terminal, pdu) {
+            Ok(()) => {
+                if was_empty {
+                    insert(&mut self.clocks[usize::from(number)].channels, channel);
+                }
+                // What goes down was waited for when it left the RNC, and stands in the queue only once the
+                // interval has begun: that one would begin again.
+                if direction == Direction::Up {
+                    self.arm_frame(core, number, at);
+                }
+            }
+            Err(pdu) => {
+                self.terminals[terminal as usize].dropped[direction.index()] += 1;
+                let bytes = self.channels[channel as usize].queued_bytes();
+                let pdu = self.under_way.take(pdu);
+                self.observe(core, at, PduStep::Dropped, terminal, direction, &pdu, Some(bytes));
+            }
+        }
+    }
+
+    /// What has come to the Node B by now stands in its queues.
+    fn arrive_at_node_b(&mut self, core: &mut Core) {
+        while self.to_node_b.front().is_some_and(|first| first.at <= core.now())
+            && let Some(ToNodeB { at, channel, terminal, pdu }) = self.to_node_b.pop_front()
+        {
+            self.clocks[usize::from(self.ways[channel as usize].clock)].coming -= 1;
+            self.offer(core, at, channel, terminal, Direction::Down, pdu);
+        }
+    }
+
+    /// An interval begins: each channel of the clock sends what fits.
+    fn frame(&mut self, core: &mut Core, number: u8) {
+        self.arrive_at_node_b(core);
+        let now = core.now();
+        let mut channels = std::mem::take(&mut self.clocks[usize::from(number)].channels);
+        for &channel in &channels {
+            self.send_interval(core, channel);
+        }
+        self.send_messages(core);
+        channels.retain(|channel| !self.channels[*channel as usize].is_empty());
+        let clock = &mut self.clocks[usize::from(number)];
+        clock.channels = channels;
+        if !clock.channels.is_empty() || clock.coming > 0 {
+            let next = now + clock.tti;
+            self.arm_frame(core, number, next);
+        }
+        self.arm_landings(core);
+        self.follow_attachment(core);
+    }
+
+    fn send_interval(&mut self, core: &mut Core, channel: u32) {
+        let now = core.now();
+        let mut arrival = now + self.channels[channel as usize].rate().tti + BEYOND_AIR;
+        let mut collided = false;
+        match self.ways[channel as usize].kind {
+            Kind::Rach if self.aloha.is_some() => return self.choose_place(now, channel),
+            Kind::Rach if self.rach_access > Duration::ZERO => {
+                let nanos = self.rach_access.as_nanos() as f64 * self.accesses.unit();
+                arrival += Duration::from_nanos(nanos as u64);
+            }
+            Kind::Cpch => {
+                let terminal = self.owner(channel);
+                collided = self.cpch.as_ref().is_some_and(|cpch| cpch.collides(terminal));
+            }
+            _ => {}
+        }
+        self.send_over_air(core, channel, arrival, collided);
+    }
+
+    /// A channel sends what fits in an interval.
+    pub(super) fn send_over_air(&mut self, core: &mut Core, channel: u32, arrival: Instant, collided: bool) {
+        let now = core.now();
+        let kind = self.ways[channel as usize].kind;
+        let direction = kind.direction();
+        let mut left = self.channels[channel as usize].interval_bits();
+        if kind == Kind::Dsch {
+            // The frames of two terminals may have come in one interval, if theirs took differently long.
+            left = left.min(self.channels[channel as usize].bits_of_first());
+        }
+        while let Some((terminal, pdu)) = self.channels[channel as usize].next(&mut left) {
+            let bytes = self.channels[channel as usize].queued_bytes();
+            self.observe(core, now, PduStep::Aired, terminal, direction, self.under_way.at(&pdu), Some(bytes));
+            let landing = Landing { at: arrival, sent: now, channel, terminal, collided, pdu, time: None };
+            land(&mut self.landings[direction.index()], landing);
+        }
+    }
+
+    /// An entity follows the intervals of its present channel, from when it would have handed down
+    /// PDUs for the former one.
+    pub(super) fn change_clock(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let channel = self.channel(terminal, direction);
+        let tti = channel.map(|channel| self.channels[channel as usize].rate().tti);
+        let shared = channel.map(|channel| self.ways[channel as usize]).filter(|way| way.kind == Kind::Dsch);
+        let sender = &self.terminals[terminal as usize].senders[direction.index()];
+        let (former, ticking) = (sender.clock, sender.ticking);
+        let clock = &self.clocks[usize::from(former)];
+        if shared.map_or(tti == Some(clock.tti) && !clock.alone, |way| way.clock == former) {
+            return self.activate(core, terminal, direction);
+        }
+        if ticking {
+            remove(&mut self.clocks[usize::from(former)].senders, 2 * terminal + direction.index() as u32);
+        }
+        let next = self.clocks[usize::from(former)].next_tick(core.now());
+        let former_tti = self.clocks[usize::from(former)].tti;
+        let present = match (shared, tti) {
+            (Some(way), _) => way.clock,
+            (None, Some(tti)) => self.clock(tti, Duration::from_nanos(next.as_nanos() % tti.as_nanos())),
+            (None, None) => former,
+        };
+        let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
+        sender.ticking = false;
+        sender.clock = present;
+        sender.not_before = next;
+        if let Some(tti) = tti {
+            sender.arq.on_channel_change(next, former_tti, tti);
+        }
+        self.activate(core, terminal, direction);
+    }
+}

@@ -1,0 +1,209 @@
+//! From the air to the RLC entities: what was sent arrives, unless the air loses it.
+
+use std::collections::VecDeque;
+
+use crate::radio::Direction;
+use crate::radio::arq::Outcome;
+use crate::radio::channel::{Block, Receivers};
+use crate::radio::pdcp::rfc2507::ContextLost;
+use crate::radio::rlc::Pdu;
+use crate::radio::umts::bearer::Sdu;
+use crate::radio::umts::slab::Flying;
+use lasthop_net::engine::{Duration, FloatTime, Instant, Target};
+use lasthop_net::net::Core;
+use lasthop_net::net::clock::{Clock, Ns2};
+use lasthop_net::net::observe::{Cause, PduStep};
+
+use super::{Kind, LANDING, ONE_CELL, Umts, fach, key};
+
+/// From the end of an interval to the RLC entity at the other side: channel and MAC (EURANE).
+pub(super) const BEYOND_AIR: Duration = Duration::from_micros(15);
+
+/// A PDU under way to an RLC entity.
+pub(super) struct Landing {
+    pub(super) at: Instant,
+    /// When the interval began in which it was sent.
+    pub(super) sent: Instant,
+    /// The channel that it came by.
+    pub(super) channel: u32,
+    pub(super) terminal: u32,
+    /// Another was sent over the same channel at the same time: neither is received.
+    pub(super) collided: bool,
+    pub(super) pdu: Flying,
+    /// When it is at the RNC by ns-2's clock, if that is followed.
+    pub(super) time: Option<FloatTime>,
+}
+
+/// Where PDUs fly: the air, in the places of its two directions, and the Iub up to the RNC.
+pub(super) const TO_RNC: usize = 2;
+
+impl Umts {
+    pub(super) fn arm_landings(&mut self, core: &mut Core) {
+        for place in 0..self.landings.len() {
+            if let Some(first) = self.landings[place].front()
+                && first.at < self.armed[place]
+            {
+                self.armed[place] = first.at;
+                let since = first.time.map_or(core.now(), |time| time.order_at(time.instant(), core.now()));
+                let target = Target { component: self.component, key: key(LANDING, place as u32) };
+                core.arm(target, first.at, since);
+            }
+        }
+    }
+
+    /// PDUs have come over the air, or to the RNC.
+    pub(super) fn wake_landing(&mut self, core: &mut Core, place: usize) {
+        if self.armed[place] != core.now() {
+            return; // an old wake-up
+        }
+        self.armed[place] = Instant::MAX;
+        let direction = if place == TO_RNC { Direction::Up } else { Direction::BOTH[place] };
+        // Whose entity has heard something, and has not acted on it.
+        let mut heard = None;
+        while self.landings[place].front().is_some_and(|first| first.at <= core.now())
+            && let Some(landing) = self.landings[place].pop_front()
+        {
+            let terminal = landing.terminal;
+            self.tell_time(core, landing.time);
+            if let Some(other) = heard.take_if(|other| *other != terminal) {
+                self.act(core, other, direction);
+            }
+            let comes = if place == TO_RNC { Some(landing.pdu) } else { self.come_over_air(core, direction, landing) };
+            if let Some(pdu) = comes {
+                let pdu = self.under_way.take(pdu);
+                self.hear(core, terminal, direction, &pdu);
+                heard = Some(terminal);
+            }
+        }
+        if let Some(terminal) = heard {
+            self.act(core, terminal, direction);
+        }
+        self.arm_landings(core);
+    }
+
+    /// The present by ns-2's clock is `time`, or the nearest double, if that clock is followed.
+    #[inline]
+    pub(super) fn tell_time(&self, core: &mut Core, time: Option<FloatTime>) {
+        if core.float().is_some() {
+            let (now, since) = (core.now(), core.since());
+            Ns2::set_now(core, time.unwrap_or_else(|| FloatTime::new(now)), since);
+        }
+    }
+
+    /// A PDU has come over the air, if that does not lose it. Gives what is at its RLC entity then.
+    fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) -> Option<Flying> {
+        let Landing { at, sent, channel, terminal, collided, pdu, .. } = landing;
+        let (kind, rnc) = (self.ways[channel as usize].kind, self.serving_rnc(terminal));
+        let dedicated = matches!(kind, Kind::DchDown | Kind::DchUp);
+        let cells = match &self.area {
+            Some(area) if dedicated => area.cells(terminal),
+            Some(area) => &area.cells(terminal)[..1],
+            None => &ONE_CELL,
+        };
+        // A terminal listens to the forward access channel of its own cell only.
+        let got = match collided || (kind == Kind::Fach && fach(cells[0]) != channel) {
+            true => Receivers::NOBODY,
+            false => {
+                let block = Block { terminal, direction, dedicated, sent, at, cells };
+                self.imposed.receive(&mut *self.air, &block)
+            }
+        };
+        let ue = &mut self.terminals[terminal as usize];
+        if !got.any() {
+            ue.lost[direction.index()] += 1;
+            let pdu = self.under_way.take(pdu);
+            self.observe(core, at, PduStep::Lost, terminal, direction, &pdu, None);
+            return None;
+        }
+        match direction {
+            Direction::Down => Some(pdu),
+            Direction::Up => {
+                let last = &mut ue.last[Direction::Up.index()];
+                let arrival = self.utran.up(at, pdu.bits, rnc, cells, got).max(*last);
+                *last = arrival;
+                let time = core.float().and_then(|_| self.ns2_clock.at_node_b(self.ways[channel as usize].tti, at));
+                let time = time.map(|at| self.utran.up_by_ns2(at, pdu.bits));
+                let landing = Landing { at: arrival, sent: at, channel, terminal, collided, pdu, time };
+                land(&mut self.landings[TO_RNC], landing);
+                None
+            }
+        }
+    }
+
+    /// An RLC entity hears a PDU. [`Umts::act`] is called after the last of those that come together.
+    #[inline]
+    pub(super) fn hear(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: &Pdu) {
+        let now = core.now();
+        self.observe(core, now, PduStep::Received, terminal, direction, pdu, None);
+        let receiver = direction.reverse().index();
+        let arq = &mut self.terminals[terminal as usize].senders[receiver].arq;
+        if let Some(now) = core.float() {
+            arq.set_float(now);
+        }
+        arq.on_pdu(now, pdu, &mut self.outcomes);
+        if !self.outcomes.is_empty() {
+            self.end_sdus(core, terminal, direction);
+        }
+    }
+
+    /// The entity that has heard what came in a direction does what it wishes to.
+    pub(super) fn act(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let receiver = direction.reverse();
+        self.activate(core, terminal, receiver);
+        if direction == Direction::Down {
+            self.consider_cpch(core, terminal); // a report may have opened its window
+        }
+        self.arm_entity(core, terminal, receiver.index());
+    }
+
+    /// What an entity has said of SDUs: their packets arrive, or are lost.
+    fn end_sdus(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        let rnc = self.serving_rnc(terminal);
+        let ue = &mut self.terminals[terminal as usize];
+        let to = if direction == Direction::Down { ue.end } else { self.rncs[rnc as usize] };
+        let [down, up] = &mut ue.senders;
+        let (from, receiver) = if direction == Direction::Down { (down, up) } else { (up, down) };
+        let mut requests = Vec::new();
+        for outcome in self.outcomes.drain(..) {
+            let (sdu, delivered) = match outcome {
+                Outcome::Delivered(sdu) => (sdu, true),
+                Outcome::Lost(sdu) => (sdu, false),
+            };
+            match from.take(sdu) {
+                Some(Sdu::Packet(pkt, _)) if !delivered => core.drop(pkt, from.place, Cause::Radio),
+                Some(Sdu::Packet(pkt, coded)) => {
+                    if let (Some(pdcp), Some(coded)) = (&mut receiver.pdcp, coded)
+                        && let Err(ContextLost { request }) = pdcp.receive(core.now(), &coded)
+                    {
+                        core.drop(pkt, from.place, Cause::ContextLost);
+                        requests.extend(request);
+                        continue;
+                    }
+                    from.count(core, &pkt);
+                    core.arrive(to.node, to.port, pkt);
+                }
+                Some(Sdu::Request(cid)) => {
+                    if let Some(pdcp) = receiver.pdcp.as_mut().filter(|_| delivered) {
+                        pdcp.on_request(cid);
+                    }
+                }
+                None => {}
+            }
+        }
+        for cid in requests {
+            self.request_header(core, terminal, direction.reverse(), cid);
+        }
+    }
+}
+
+/// Enters a landing in the order of arrival; of those that end at one instant the shorter interval
+/// comes first (as in EURANE). Most come in order.
+#[inline]
+pub(super) fn land(landings: &mut VecDeque<Landing>, landing: Landing) {
+    let is_later = |other: &Landing| other.at > landing.at || (other.at == landing.at && other.sent < landing.sent);
+    if !landings.back().is_some_and(is_later) {
+        return landings.push_back(landing);
+    }
+    let behind = landings.iter().rev().take_while(|other| is_later(other)).count();
+    landings.insert(landings.len() - behind, landing);
+}

@@ -1,0 +1,106 @@
+//! A terminal: the two ends of its bearer, what they take, and their timers.
+
+use crate::radio::Direction;
+use crate::radio::arq::Unsent;
+use crate::radio::attachment::{Service, Waiting};
+use crate::radio::umts::bearer::Sender;
+use crate::radio::umts::cpch::Uplink;
+use lasthop_net::engine::{Instant, Target};
+use lasthop_net::net::medium::End;
+use lasthop_net::net::observe::Cause;
+use lasthop_net::net::{Core, Pkt};
+
+use super::{TERMINAL, Umts, key};
+
+/// A terminal.
+pub(super) struct Ue {
+    pub(super) end: End,
+    /// At the RNC, which sends down, and at the terminal, which sends up.
+    pub(super) senders: [Sender; 2],
+    /// PDUs that the air lost, down and up.
+    pub(super) lost: [u64; 2],
+    /// PDUs that found no room in the queue in front of the air, down and up.
+    pub(super) dropped: [u64; 2],
+    pub(super) service: Service,
+    /// When the last PDU that is on its way will be at the Node B's queue, and at the RNC: none overtakes another there.
+    pub(super) last: [Instant; 2],
+    /// Over what it sends up while the common channels serve it.
+    pub(super) uplink: Uplink,
+    /// When its last message on RACH ends, if there are access slots.
+    pub(super) rach_free: Instant,
+    /// When the valid wake-up of its RLC entities comes.
+    pub(super) armed: Instant,
+}
+
+/// What waits at the terminals' bearers.
+pub(super) struct Bearers<'a>(pub(super) &'a [Ue]);
+
+impl Waiting for Bearers<'_> {
+    fn unsent(&self, terminal: u32, direction: Direction) -> Unsent {
+        self.0[terminal as usize].senders[direction.index()].arq.backlog()
+    }
+}
+
+impl Umts {
+    /// Takes a packet to send, or drops it if there is no room.
+    pub(super) fn enqueue(&mut self, core: &mut Core, terminal: u32, direction: Direction, pkt: Pkt) {
+        if let Some(system) = self.away(terminal) {
+            return self.elsewhere.accept(core, terminal, system, direction, pkt);
+        }
+        let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
+        match sender.enqueue(core, pkt) {
+            Ok(()) => self.follow_backlog(core, terminal, direction),
+            Err(pkt) => core.drop(pkt, sender.place, Cause::Overflow),
+        }
+    }
+
+    /// There is more to send than before.
+    fn follow_backlog(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
+        self.activate(core, terminal, direction);
+        if direction == Direction::Up {
+            self.consider_cpch(core, terminal);
+        }
+        self.arm_entity(core, terminal, direction.index());
+        self.attachment.on_backlog(core.now(), terminal, direction, &Bearers(&self.terminals));
+    }
+
+    /// A PDCP entity asks the far end for a header of a context.
+    pub(super) fn request_header(&mut self, core: &mut Core, terminal: u32, direction: Direction, cid: u8) {
+        self.terminals[terminal as usize].senders[direction.index()].request(core.now(), cid);
+        self.follow_backlog(core, terminal, direction);
+        self.follow_attachment(core);
+    }
+
+    /// Wakes an RLC entity of a terminal when it wishes.
+    #[inline]
+    pub(super) fn arm_entity(&mut self, core: &mut Core, terminal: u32, entity: usize) {
+        let ue = &mut self.terminals[terminal as usize];
+        if let Some(at) = ue.senders[entity].arq.next_timeout().filter(|at| *at < ue.armed) {
+            ue.armed = at;
+            // Timers expire before anything else happens at their instant, unless ns-2's clock says more.
+            let time = core.float().and_then(|_| ue.senders[entity].arq.next_float());
+            let since = time.map_or(Instant::ZERO, |time| time.order_at(time.instant(), core.now()));
+            let target = Target { component: self.component, key: key(TERMINAL, terminal) };
+            core.arm(target, at, since);
+        }
+    }
+
+    pub(super) fn wake_terminal(&mut self, core: &mut Core, terminal: u32) {
+        let now = core.now();
+        let ue = &mut self.terminals[terminal as usize];
+        if ue.armed != now {
+            return; // an old wake-up
+        }
+        ue.armed = Instant::MAX;
+        for direction in Direction::BOTH {
+            let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
+            if arq.next_timeout().is_some_and(|at| at <= now) {
+                arq.on_timeout(now);
+                self.activate(core, terminal, direction);
+            }
+        }
+        for direction in Direction::BOTH {
+            self.arm_entity(core, terminal, direction.index());
+        }
+    }
+}

@@ -1,0 +1,53 @@
+"""`lasthop compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lasthop.cli import common
+
+
+@click.command()
+@click.argument("one", type=click.Path(path_type=Path))
+@click.argument("other", type=click.Path(path_type=Path))
+@click.option("--table", default="flows", metavar="NAME", help="The table to compare: flows, links, cells, …. flows")
+@click.option("--all", "every", is_flag=True, help="Every number, not only those that `lasthop run` shows.")
+@click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
+def compare(one: Path, other: Path, table: str, every: bool, as_json: bool) -> None:
+    """Say what differs between two stored runs or sweeps.
+
+    \b
+    lasthop compare out/reno out/cubic
+
+    ONE and OTHER are folders that `lasthop run -o` or `lasthop sweep` wrote. First comes what differs in the
+    scenarios, then each number that differs, with the difference OTHER − ONE. Runs with the same seeds are
+    compared seed by seed.
+    """
+    from lasthop.comparison import compare as compared
+
+    try:
+        found = compared(one, other)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    known = set(found.one.manifest["tables"]) & set(found.other.manifest["tables"])
+    if table not in known:
+        raise click.UsageError(f"no table {table!r} in both; known: {', '.join(sorted(known))}")
+    if as_json:
+        common.print_json(_document(found, table))
+    else:
+        from lasthop.text import comparison_text
+
+        click.echo(comparison_text(found, table, every=every))
+
+
+def _document(found: Any, table: str) -> dict[str, Any]:
+    return {
+        "one": str(found.one.folder),
+        "other": str(found.other.folder),
+        "scenario": [{"at": at, "one": one, "other": other} for at, one, other in found.scenario],
+        "table": table,
+        "differences": found.table(table).rows(),
+    }

@@ -1,0 +1,170 @@
+"""What differs between two stored results: in their scenarios, and in their numbers, by pairs of equal seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lasthop import files
+from lasthop.results import Table, read_table
+from lasthop.stats import Estimate, estimate, welch
+
+__all__ = ["Comparison", "Stored", "compare"]
+
+#: Columns of text that may differ in what is the same thing.
+_SAID = {"transport"}
+#: Columns of numbers that only say which thing it is.
+_NAMES = {"seed", "transfer"}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What ``lasthop run -o`` or ``lasthop sweep`` left in a folder."""
+
+    #: The folder.
+    folder: Path
+    manifest: Mapping[str, Any]
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Stored:
+        """Reads what a folder says of itself."""
+        folder = Path(folder)
+        manifest = files.manifest(folder)
+        if "tables" not in manifest:
+            raise ValueError(f"{folder} holds no whole result of `lasthop run` or `lasthop sweep`")
+        return cls(folder, manifest)
+
+    @property
+    def vary(self) -> Mapping[str, Sequence[Any]]:
+        """What was varied."""
+        vary: Mapping[str, Sequence[Any]] = self.manifest.get("vary", {})
+        return vary
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds."""
+        return list(self.manifest["seeds"])
+
+    @cached_property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario as plain data, with every default filled in."""
+        from lasthop.scenario import from_text
+
+        return from_text(self.manifest["scenario_text"], origin=str(self.folder)).to_dict()
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """The rows of a table; none if it was not recorded."""
+        if table not in self.manifest["tables"]:
+            return []
+        rows = read_table(self.folder / self.manifest["tables"][table]).rows()
+        return [{"seed": self.seeds[0], **row} for row in rows]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two stored results beside each other."""
+
+    one: Stored
+    other: Stored
+
+    @cached_property
+    def scenario(self) -> list[tuple[str, Any, Any]]:
+        """What differs in the scenarios: the place, what the one says, what the other says. `None`: nothing."""
+        return list(_differing("", self.one.scenario, self.other.scenario))
+
+    def rows(self, table: str = "flows") -> list[dict[str, Any]]:
+        """A row for each thing that both have and each metric that differs: both means, and the difference.
+
+        With the same seeds in both the difference is an :class:`~lasthop.stats.Estimate` over pairs of equal seeds.
+        """
+        parts = [self._by_thing(stored.rows(table)) for stored in (self.one, self.other)]
+        found = []
+        for thing in [thing for thing in parts[0] if thing in parts[1]]:
+            first, second = (part[thing] for part in parts)
+            for metric in [name for name in next(iter(first.values())) if name in next(iter(second.values()))]:
+                mine, theirs = ({seed: row[metric] for seed, row in part.items()} for part in (first, second))
+                row = _difference(mine, theirs)
+                if row is not None:
+                    found.append({**dict(thing), "metric": metric, **row})
+        return found
+
+    def table(self, table: str = "flows") -> Table:
+        """The same as a flat table: ``metric``, ``one``, ``other``, ``difference``, ``low``, ``high``, ``n``."""
+        import pyarrow as pa
+
+        flat = []
+        for row in self.rows(table):
+            found = row["difference"]
+            row = {**row, "one": row["one"].mean, "other": row["other"].mean, "difference": found.mean}
+            flat.append({**row, "low": found.low, "high": found.high, "n": found.n})
+        return Table(pa.Table.from_pylist(flat))
+
+    def _by_thing(self, rows: list[dict[str, Any]]) -> dict[tuple[tuple[str, Any], ...], dict[int, dict[str, Any]]]:
+        """The metrics of each thing, by seed."""
+        things: dict[tuple[tuple[str, Any], ...], dict[int, dict[str, Any]]] = {}
+        for row in rows:
+            is_name = {
+                name: name in self.one.vary or name == "transfer" or (isinstance(value, str) and name not in _SAID)
+                for name, value in row.items()
+            }
+            thing = tuple((name, value) for name, value in row.items() if is_name[name])
+            metrics = {
+                name: value
+                for name, value in row.items()
+                if not is_name[name] and name not in _NAMES and (value is None or isinstance(value, (int, float)))
+            }
+            things.setdefault(thing, {})[row["seed"]] = metrics
+        return things
+
+    def __repr__(self) -> str:
+        from lasthop.text import comparison_text
+
+        return comparison_text(self)
+
+
+def compare(one: str | Path, other: str | Path) -> Comparison:
+    """What differs between two folders that ``lasthop run -o`` or ``lasthop sweep`` wrote.
+
+    >>> lh.compare("out/reno", "out/cubic").table("flows").df  # doctest: +SKIP
+    """
+    return Comparison(Stored.load(one), Stored.load(other))
+
+
+def _difference(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> dict[str, Estimate] | None:
+    """The means and the difference, if there is one."""
+    both = {seed: (mine[seed], theirs[seed]) for seed in mine if seed in theirs}
+    pairs = [(a, b) for a, b in both.values() if a is not None and b is not None]
+    if set(mine) == set(theirs):
+        changes = [b - a for a, b in pairs]
+        if not any(changes):
+            return None
+        difference = estimate(changes)
+    else:
+        # Other seeds: two independent samples.
+        difference = welch(mine.values(), theirs.values())
+        if not difference.n or not difference.mean:
+            return None
+    return {"one": estimate(mine.values()), "other": estimate(theirs.values()), "difference": difference}
+
+
+def _differing(path: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Where two plain data differ. Parts of lists are told by their names."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in dict.fromkeys([*one, *other]):
+            yield from _differing(f"{path}.{key}" if path else key, one.get(key), other.get(key))
+    elif _named(one) and _named(other):
+        mine, theirs = ({part["name"]: part for part in parts} for parts in (one, other))
+        for name in dict.fromkeys([*mine, *theirs]):
+            yield from _differing(f"{path}.{name}", mine.get(name), theirs.get(name))
+    elif one != other:
+        yield path, one, other
+
+
+def _named(parts: Any) -> bool:
+    """Whether these are parts with names that tell them apart."""
+    if not isinstance(parts, list) or not all(isinstance(part, dict) and part.get("name") for part in parts):
+        return False
+    return len({part["name"] for part in parts}) == len(parts)

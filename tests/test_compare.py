@@ -1,0 +1,94 @@
+"""What differs between two stored results."""
+
+from __future__ import annotations
+
+import json
+
+import lasthop as lh
+import numpy as np
+import pytest
+from scipy import stats
+
+LOSSY = """
+duration = "10 s"
+[[link]]
+name = "radio"
+between = ["server", "mobile"]
+rate = "2 Mbit/s"
+delay = "20 ms"
+loss.bernoulli.p = 0.01
+[[flow]]
+name = "download"
+from = "server"
+to = "mobile"
+transport.tcp.variant = "newreno"
+"""
+
+SEEDS = 8
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Three folders: a base, one with a longer delay, and the base with other seeds and another variant."""
+    folder = tmp_path_factory.mktemp("stored")
+    base = lh.load(LOSSY)
+    lh.replicate(base, seeds=SEEDS).save(folder / "near")
+    lh.replicate(base.with_({"link.radio.delay": "80 ms"}), seeds=SEEDS).save(folder / "far")
+    other = base.with_({"flow.download.transport.tcp.variant": "cubic"})
+    lh.replicate(other, seeds=range(100, 106)).save(folder / "cubic")
+    return folder
+
+
+def goodput(folder):
+    return lh.compare(folder, folder).one.rows("flows")
+
+
+def test_the_scenarios_are_compared_by_names(stored):
+    assert lh.compare(stored / "near", stored / "far").scenario == [("link.radio.delay", "20 ms", "80 ms")]
+    assert lh.compare(stored / "near", stored / "near").scenario == []
+
+
+def test_equal_seeds_are_compared_in_pairs(stored):
+    near, far = ([row["goodput_kbps"] for row in goodput(stored / name)] for name in ("near", "far"))
+    [row] = [r for r in lh.compare(stored / "near", stored / "far").table() if r["metric"] == "goodput_kbps"]
+    interval = stats.ttest_rel(far, near).confidence_interval(0.95)
+    assert np.allclose([row["low"], row["high"]], interval) and row["n"] == SEEDS
+    assert np.allclose(
+        [row["one"], row["other"], row["difference"]], [np.mean(near), np.mean(far), np.mean(far) - np.mean(near)]
+    )
+
+
+def test_other_seeds_are_two_samples(stored):
+    near, cubic = ([row["goodput_kbps"] for row in goodput(stored / name)] for name in ("near", "cubic"))
+    found = lh.compare(stored / "near", stored / "cubic")
+    [row] = [r for r in found.table() if r["metric"] == "goodput_kbps"]
+    interval = stats.ttest_ind(cubic, near, equal_var=False).confidence_interval(0.95)
+    assert np.allclose([row["low"], row["high"]], interval)
+    assert "different seeds" in repr(found)
+
+
+def test_the_command_says_what_differs(stored, lasthop):
+    said = lasthop("compare", stored / "near", stored / "far").stdout
+    assert "link.radio.delay" in said and "seed by seed, 8 pairs" in said and "goodput_kbps" in said
+    assert max(map(len, said.splitlines())) <= 80
+    assert "no number of flows differs" in lasthop("compare", stored / "near", stored / "near").stdout
+    document = json.loads(lasthop("compare", stored / "near", stored / "far", "--table", "links", "--json").stdout)
+    assert {row["link"] for row in document["differences"]} <= {"radio server>mobile", "radio mobile>server"}
+    assert len(lasthop("compare", stored / "near", stored / "far", "--all").stdout.splitlines()) > len(
+        said.splitlines()
+    )
+
+
+def test_what_cannot_be_compared_is_said(stored, lasthop, tmp_path):
+    unknown = lasthop("compare", stored / "near", stored / "far", "--table", "cells", code=2)
+    assert "no table 'cells' in both; known: drops, flows, links" in unknown.stderr
+    assert lasthop("compare", stored / "near", tmp_path, code=2).stderr
+
+
+def test_sweeps_are_compared_point_by_point(tmp_path):
+    for name, loss in (("few", 0.001), ("many", 0.03)):
+        scenario = lh.load(LOSSY).with_({"link.radio.loss": {"bernoulli": {"p": loss}}})
+        lh.sweep(scenario, vary={"link.radio.delay": ["20 ms", "80 ms"]}, seeds=3, folder=tmp_path / name)
+    found = [r for r in lh.compare(tmp_path / "few", tmp_path / "many").table() if r["metric"] == "goodput_kbps"]
+    assert [row["link.radio.delay"] for row in found] == ["20 ms", "80 ms"]
+    assert all(row["difference"] < 0 for row in found)

@@ -1,0 +1,89 @@
+"""What a new user tries first: each was once a stumbling block."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+import lasthop as lh
+import pytest
+from conftest import ROOT
+
+TWO_FLOWS = ROOT / "examples" / "two-flows.toml"
+
+#: One link, one flow, nothing random.
+PLAIN = """
+duration = "2 s"
+[[link]]
+name = "radio"
+between = ["server", "mobile"]
+rate = "2 Mbit/s"
+[[flow]]
+name = "download"
+from = "server"
+to = "mobile"
+"""
+
+
+@pytest.fixture(scope="module")
+def result():
+    return lh.run(PLAIN)
+
+
+def lasthop(*words: object, given: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "lasthop", *map(str, words)]
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+
+
+def test_tables_iterate_over_rows_and_know_their_columns(result):
+    assert [row["flow"] for row in result.flows] == ["download"]
+    assert "goodput_kbps" in result.flows and "goodput" not in result.flows
+    assert "goodput_kbps" in result.flows._ipython_key_completions_()
+    assert result.flows.df["flow"].tolist() == ["download"]
+
+
+def test_results_and_scenarios_pickle_compare_and_hash(result):
+    scenario = lh.load(TWO_FLOWS)
+    for one in (result, scenario, result.flows):
+        assert pickle.loads(pickle.dumps(one)) == one
+    assert hash(pickle.loads(pickle.dumps(result))) == hash(result)
+    assert len({scenario, pickle.loads(pickle.dumps(scenario)), scenario.with_(seed=9)}) == 2
+    assert lh.run(PLAIN) == result and lh.run(PLAIN, seed=7) != result
+    assert pickle.loads(pickle.dumps(scenario)).name == "two-flows"
+
+
+def test_runs_are_spread_over_processes():
+    scenarios = [lh.load(PLAIN).with_(seed=seed) for seed in (1, 2)]
+    with ProcessPoolExecutor(2) as pool:
+        assert [one.seed for one in pool.map(lh.run, scenarios)] == [1, 2]
+
+
+def test_a_dash_is_standard_input_and_output(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written = lasthop("new", "two-flows", "-o", "-")
+    assert written.stdout.startswith("# ") and not list(tmp_path.iterdir())
+    assert lasthop("check", "-", given=written.stdout).stdout.startswith("-: valid: ")
+    assert "download" in lasthop("run", "-", given=PLAIN).stdout
+    wrong = lasthop("run", "-", given=PLAIN.replace("rate", "rat"))
+    assert wrong.returncode == 2 and "<stdin>" in wrong.stderr
+
+
+def test_seeds_that_agree_are_said_to(tmp_path):
+    note = "nothing in this scenario is random"
+    path = tmp_path / "plain.toml"
+    path.write_text(PLAIN)
+    assert note in lasthop("run", path, "--seeds", 3).stdout
+    swept = lasthop("sweep", path, "--vary", "link.radio.delay=10ms,20ms", "--seeds", 2, "-o", tmp_path / "swept")
+    assert note in swept.stdout
+    path.write_text(PLAIN.replace("[[flow]]", "loss.bernoulli.p = 0.01\n[[flow]]"))
+    assert note not in lasthop("run", path, "--seeds", 3).stdout
+    assert note not in lasthop("run", path, "--seeds", 1).stdout
+
+
+def test_what_the_readme_does_with_seeds_is_random():
+    readme = (ROOT / "README.md").read_text()
+    [template] = [line.split()[2] for line in readme.splitlines() if line.startswith(".venv/bin/lasthop new ")]
+    scenario = ROOT / "examples" / f"{template}.toml"
+    assert "nothing in this scenario is random" not in repr(lh.replicate(lh.load(scenario), seeds=3))
