@@ -90,7 +90,7 @@ def perform_plan(
     began = time.perf_counter()
     if shard is not None and not 0 <= shard[0] < shard[1]:
         raise ValueError(f"there is no shard {shard[0]} of {shard[1]}: they are numbered from 0")
-    if not _there(asked, folder, force=force):
+    if not _there(asked, folder, alone=shard is None, force=force):
         asked.check()
     with files.claimed(folder, made_by=MADE_BY, force=force, shared=shard is not None):
         manifest = _begin(asked, folder, shard=shard, force=force)
@@ -172,8 +172,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _there(asked: Plan, folder: Path, *, force: bool) -> dict[str, Any]:
-    """The manifest of this plan in ``folder``, or an empty one. Another plan goes only by force."""
+def _there(asked: Plan, folder: Path, *, alone: bool, force: bool) -> dict[str, Any]:
+    """The manifest of this plan in ``folder``, or an empty one. Another plan goes by force, or if no run is finished."""
     if not (folder / files.MANIFEST).exists():
         return {}
     try:
@@ -181,6 +181,8 @@ def _there(asked: Plan, folder: Path, *, force: bool) -> dict[str, Any]:
         why = asked.difference(there)
         if why is None:
             return there
+        if alone and not progress_of(folder)[0]:
+            return {}
         said = f"{folder} holds another sweep, which {why}"
     except ValueError as error:
         said = str(error)
@@ -191,9 +193,9 @@ def _there(asked: Plan, folder: Path, *, force: bool) -> dict[str, Any]:
 
 def _begin(asked: Plan, folder: Path, *, shard: tuple[int, int] | None, force: bool) -> dict[str, Any]:
     """The manifest of the sweep in ``folder``: the one that is there if the plan is the same, or a new one."""
-    if there := _there(asked, folder, force=force):
+    if there := _there(asked, folder, alone=shard is None, force=force):
         return there
-    if force:
+    if force or (shard is None and (folder / files.MANIFEST).exists()):
         if shard is not None and any(folder.iterdir()):
             raise OutputRefused(f"{folder} is not empty, and a shard must not clear it for the others: do so yourself")
         _clear(folder)

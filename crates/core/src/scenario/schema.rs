@@ -238,6 +238,12 @@ impl Section<'_> {
     }
 }
 
+/// Whether a section of the scenario is a list of tables, written `[[name]]` each time.
+pub(super) fn is_repeated(name: &str) -> bool {
+    let field = schema().pointer(&format!("/properties/{name}"));
+    field.is_some_and(|field| resolved(schema(), field).get("items").is_some())
+}
+
 /// Every table and choice, nearest to the root first.
 fn sections(root: &Value) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();

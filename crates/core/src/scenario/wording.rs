@@ -226,6 +226,9 @@ pub fn toml_syntax(message: &str, underlined: &str) -> (String, String) {
     let (what, expected) = message.split_once(", expected ").unwrap_or((message, ""));
     let expected = expected.replace('`', "\"");
     let (sentence, label) = match what {
+        "duplicate key" if schema::is_repeated(underlined) => {
+            return (format!("{} is given twice", shown(underlined)), format!("write [[{underlined}]] each time"));
+        }
         "duplicate key" => (format!("{} is given twice", shown(underlined)), "keep one"),
         "key with no value" => ("a name without a value".to_owned(), "expected \"=\" and a value"),
         "string values must be quoted" => {

@@ -127,7 +127,7 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
     let Some(&(_, factor)) = units.iter().find(|u| u.0 == unit) else {
         let nearest = units
             .iter()
-            .find(|u| u.0.eq_ignore_ascii_case(unit))
+            .find(|u| bare(u.0) == bare(unit))
             .map_or(String::new(), |u| format!("; did you mean \"{}\"?", u.0));
         return Err(format!(
             "unknown unit {} for {what}: expected one of {}, as in \"{example}\"{nearest}",
@@ -136,6 +136,15 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
         ));
     };
     Ok((value, factor))
+}
+
+/// A unit without what differs between its spellings: `Mbit/s`, `Mbps` and `mbit` are one.
+fn bare(unit: &str) -> String {
+    let mut bare = unit.to_ascii_lowercase();
+    for part in ["its", "it", "per", "p", "/", "ec", "s"] {
+        bare = bare.replace(part, "");
+    }
+    bare
 }
 
 /// The same, of a quantity that cannot be negative.
