@@ -25,7 +25,7 @@ impl Decibel {
     /// The same power.
     pub const ZERO: Self = Self(0.0);
 
-    /// So many decibels.
+    /// A ratio in dB.
     #[inline]
     pub const fn new(db: f64) -> Self {
         Self(db)
@@ -73,7 +73,7 @@ impl Decibel {
 }
 
 impl Level {
-    /// So many dBm.
+    /// A power in dBm.
     #[inline]
     pub const fn from_dbm(dbm: f64) -> Self {
         Self(dbm)

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 pub struct Fault {
     /// The parameter, below the configuration: `rto.min`.
     pub field: Cow<'static, str>,
-    /// What is wrong, in one sentence without a full stop.
+    /// The error, in one sentence without a full stop.
     pub message: String,
     /// What was expected, or what to write instead. May be empty.
     pub expected: String,

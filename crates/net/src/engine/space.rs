@@ -40,7 +40,7 @@ const FARTHEST: f64 = 1e8;
 const FASTEST: f64 = 1e4;
 
 impl Length {
-    /// So many metres.
+    /// A length in metres.
     #[inline]
     pub const fn from_metres(m: f64) -> Self {
         Self(m)
@@ -72,7 +72,7 @@ impl Length {
 }
 
 impl Speed {
-    /// So many metres per second.
+    /// A speed in metres per second.
     pub const fn from_metres_per_s(speed: f64) -> Self {
         Self(speed)
     }
@@ -92,7 +92,7 @@ impl Speed {
 }
 
 impl Angle {
-    /// So many degrees.
+    /// An angle in degrees.
     pub const fn from_degrees(degrees: f64) -> Self {
         Self(degrees)
     }
@@ -130,7 +130,7 @@ impl Angle {
 }
 
 impl Point {
-    /// So many metres east and north.
+    /// A displacement in metres, east and north.
     pub const fn from_metres(east: f64, north: f64) -> Self {
         Self(Length(east), Length(north))
     }

@@ -72,7 +72,7 @@ pub struct Capture<W: Write> {
 /// Bytes before the payload: Ethernet, and the longest headers of IPv4 without options and TCP.
 const MAX_HEADERS: u32 = 14 + 20 + 60;
 
-/// What is added to ports.
+/// Offset added to port numbers.
 const FIRST_PORT: u16 = 40_000;
 
 impl<W: Write> Capture<W> {

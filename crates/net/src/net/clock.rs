@@ -1,9 +1,9 @@
-//! How the instants of one network are told apart: to the nanosecond, or as ns-2 adds them up.
+//! How the instants of one network are distinguished: to the nanosecond, or as ns-2 adds them up.
 //!
 //! The clock of a run counts nanoseconds, and coinciding events are ordered by their causes. In
 //! a network of links many events coincide: a sender clocked by acknowledgements meets the queue
 //! just when a packet leaves it. ns-2 adds up its times in doubles, so there such events lie some
-//! 10⁻¹⁶ s apart, in an order that only the sums know, and that order decides who is dropped. To
+//! 10⁻¹⁶ s apart, in an order that only the sums know, and that order decides which packet is dropped. To
 //! follow ns-2 event for event, a link keeps [`Ns2`]'s time beside the exact one; a link of an
 //! [`Exact`] network keeps nothing, and pays nothing.
 

@@ -70,8 +70,8 @@ pub enum Notice {
     Close,
     /// Source: forget the connection and everything learnt in it; what follows belongs to a new one.
     Reset,
-    /// Source, before it opens a connection: full packets carry so many bytes of payload from now
-    /// on, or fewer if the transport's own configuration says so.
+    /// Source, before it opens a connection: full packets carry this many bytes of payload from now on, or fewer if the transport's own
+    /// configuration says so.
     Segment(u32),
     /// Sender: bytes sent for the first time so far.
     Sent(u64),
@@ -86,7 +86,7 @@ pub enum Notice {
         /// How many bytes of the connection were sent up to its end.
         end: u64,
     },
-    /// Source: the receiver has everything that will ever come. Nobody waits for an answer any more.
+    /// Source: the receiver has all data of the connection. No answer is awaited any more.
     Over,
     /// The node: the answer to the order given last.
     Answer(Answer),
@@ -100,7 +100,7 @@ pub enum Notice {
     Upstream(Upstream),
 }
 
-/// What a machine hears of a change of one of its node's links.
+/// Reports to a machine a change of one of its node's links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkNotice {
     /// The interface.
@@ -135,7 +135,7 @@ pub struct Upstream {
     pub before: Option<NodeId>,
 }
 
-/// Which notices a source wants to hear. A notice that nobody wants is not made.
+/// The notices to which a source subscribes. Others are not made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hears {
     /// [`Notice::Sent`].
@@ -157,7 +157,7 @@ pub struct Agent {
     pub make: fn(EndpointContext, Stream) -> Box<dyn Endpoint>,
 }
 
-/// Where an endpoint sits, and who wants to know what it does.
+/// Where an endpoint sits, and which of its events are subscribed to.
 #[derive(Clone, Copy, Debug)]
 pub struct EndpointContext {
     /// Its own end.
@@ -175,7 +175,7 @@ pub struct EndpointContext {
 }
 
 impl EndpointContext {
-    /// A packet of so many bytes to the other end: best effort, and not to be marked.
+    /// A packet of this size to the other end: best effort, and not to be marked.
     #[inline(always)]
     pub fn packet(&self, connection: u32, number: u64, size: u32, header: Header) -> Packet {
         Packet {
@@ -208,7 +208,7 @@ pub trait Source: Timed {
     fn transfers(&self) -> &[Transfer] {
         &[]
     }
-    /// Nobody wants to see transfers: those that have ended need not be kept.
+    /// Transfers are not recorded: those that have ended need not be kept.
     fn forget_transfers(&mut self) {}
 }
 
@@ -232,7 +232,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// A transfer of so many bytes in one part that begins at `start`.
+    /// A transfer of this size in one part that begins at `start`.
     pub fn begun(start: Instant, bytes: u64) -> Self {
         Self { start, sent: None, received: None, acked: None, bytes, objects: 1, packet: None }
     }

@@ -84,7 +84,7 @@ impl Ways {
         }
     }
 
-    /// The hop out of a node to a destination; it is searched for if nobody has yet.
+    /// The hop out of a node to a destination; searched at the first use.
     pub fn hop(&mut self, node: NodeId, destination: NodeId) -> Option<NextHop> {
         if self.slots[destination.0 as usize] == NONE {
             self.search(destination);

@@ -20,7 +20,7 @@ pub struct Schedule<C: Clock> {
     /// Bits per second.
     pub(super) rate: u64,
     pub(super) free_at: Instant,
-    /// What is left of a nanosecond at `free_at`, in units of 1/rate ns.
+    /// The fraction of a nanosecond at `free_at`, in units of 1/rate ns.
     rest: u64,
     /// The two sizes sent last with their service times, (size, ns, rest): data and
     /// acknowledgements, mostly.
@@ -56,13 +56,13 @@ impl<C: Clock> Clone for Service<C> {
 
 impl<C: Clock> Copy for Service<C> {}
 
-/// An event, as far as it decides who comes first.
+/// An event's time and cause, which decide its order.
 pub struct Occasion<C: Clock> {
     /// When.
     pub at: Instant,
     /// `at` by the clock.
     pub time: C::Time,
-    /// When its cause began; `None` for what comes before all events of its instant.
+    /// When its cause began; `None` orders before all events of its instant.
     pub cause: Option<Instant>,
 }
 

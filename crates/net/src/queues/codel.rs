@@ -252,7 +252,7 @@ mod tests {
                 core.note_queued(&pkt);
                 codel.enqueue(core, pkt);
             };
-            // What waits from the start is enough for the whole period.
+            // The initial backlog is enough for the whole period.
             for _ in 0..20 * (period.end - period.start) {
                 enter(&mut core, &mut codel);
             }

@@ -12,7 +12,7 @@ crate::choice! {
         "droptail" => DropTail(droptail::Config),
         /// Random early detection, also adaptive.
         "red" => Red(red::Config),
-        /// Random early detection that drops what is out of profile first.
+        /// Random early detection that drops out-of-profile packets first.
         "rio" => Rio(rio::Config),
         /// Controlled delay (RFC 8289).
         "codel" => CoDel(codel::Config),

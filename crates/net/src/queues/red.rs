@@ -248,7 +248,7 @@ impl Red {
         self.config.mean_packet.map_or(1500.0, |b| b.get().max(1) as f64)
     }
 
-    /// What waits, in the unit of the average.
+    /// The backlog, in the unit of the average.
     fn length(&self) -> u64 {
         let Backlog { packets, bytes } = self.fifo.backlog();
         if self.counts_bytes() { bytes } else { packets }

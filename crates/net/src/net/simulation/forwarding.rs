@@ -45,7 +45,7 @@ impl Simulation {
         }
     }
 
-    /// The same where somebody looks, or where ways change all the time.
+    /// The same with an observer, or where ways change all the time.
     #[inline(never)]
     pub(super) fn forward_watched(&mut self, node: NodeId, destination: NodeId, pkt: Pkt) {
         if self.core.is_observed() {
@@ -62,7 +62,7 @@ impl Simulation {
         self.forward_anew(node, destination, pkt);
     }
 
-    /// A packet goes from a root to its leaf, or where nobody has searched for the way yet.
+    /// A packet goes from a root to its leaf, or its way has not been searched yet.
     #[inline(never)]
     pub(super) fn forward_anew(&mut self, node: NodeId, destination: NodeId, pkt: Pkt) {
         let Some(hop) = self.hop(node, destination) else {

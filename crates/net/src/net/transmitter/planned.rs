@@ -47,7 +47,7 @@ impl<C: Clock> Transmitter<C> {
         }
     }
 
-    /// Whether what counts as waiting is what waits.
+    /// Whether the count of waiting packets and bytes agrees with the packets that wait.
     fn counts_what_waits(&self, core: &Core) -> bool {
         let Stage::Planned { first, waiting, .. } = &self.stage else { return true };
         let each = flights_from(core, *first).map(|flight| Backlog { packets: 1, bytes: u64::from(flight.size) });
