@@ -146,7 +146,7 @@ impl Number {
         (value - self.min + self.half()).floor() as u64
     }
 
-    /// What is added before a number is rounded down.
+    /// The addend before a number is rounded down.
     fn half(&self) -> f64 {
         match self.rounding {
             Rounding::Nearest => 0.5,

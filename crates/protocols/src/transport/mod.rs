@@ -39,8 +39,8 @@ pub trait TransportConfig: Send + Sync {
     fn sends_datagrams(&self) -> bool;
 
     /// Whether it serves sources that open one connection after another
-    /// ([`SourceConfig::reconnects`](crate::traffic::SourceConfig::reconnects)): it tells them what
-    /// was sent, delivers all of it, and hears of a segment size.
+    /// ([`SourceConfig::reconnects`](crate::traffic::SourceConfig::reconnects)): it reports bytes sent to them, delivers all of them, and
+    /// accepts a segment size.
     fn can_reconnect(&self) -> bool {
         false
     }

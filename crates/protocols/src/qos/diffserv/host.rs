@@ -12,7 +12,7 @@ use super::agent::{PORT, RETRY, flag};
 
 /// The sending end.
 pub struct Sender {
-    /// What is asked.
+    /// The request.
     request: SignalHeader,
     outbox: Outbox,
     state: State,

@@ -210,7 +210,7 @@ impl DiffServ {
         }
     }
 
-    /// What waits in a queue that shares.
+    /// The packets waiting in a queue that shares.
     fn waiting(&self, queue: usize) -> u64 {
         match self.assured.get(queue) {
             Some(rio) => rio.backlog().packets,
@@ -377,9 +377,8 @@ impl DiffServ {
 
 impl Timed for DiffServ {}
 
-/// Start-time fair queueing between a few queues (Goyal, Vin, Cheng 1997): the queue whose first
-/// packet has the lowest start tag is next, and the virtual time is that tag. It needs no packet's
-/// length before the packet leaves, so what is inside a queue is that queue's business.
+/// Start-time fair queueing between a few queues (Goyal, Vin, Cheng 1997): the queue whose first packet has the lowest start tag is next,
+/// and the virtual time is that tag. It needs no packet's length before the packet leaves, so the order inside a queue is that queue's own.
 struct Shares {
     weights: Vec<f64>,
     /// The start tag of each queue's first packet; of an empty one the finish tag of its last.
@@ -556,7 +555,7 @@ mod tests {
             queue.put_back(&mut bench.core, pkt);
         }
         assert_eq!(queue.backlog(), Backlog { packets: 4, bytes: 4_000 });
-        // A copy of what is still under way comes back without having left here.
+        // A copy of a packet still under way comes back without having left here.
         let copy = queue.dequeue(&mut bench.core).map(|pkt| (bench.core.copy(&pkt), pkt));
         let (copy, original) = copy.unwrap();
         queue.put_back(&mut bench.core, copy);

@@ -171,7 +171,7 @@ impl Guard for Sender {
         self.soft.outbox.poll(packet)
     }
 
-    /// Polices what is admitted.
+    /// Polices admitted traffic.
     fn lets_pass(&mut self, now: Instant, packet: &mut Packet) -> bool {
         self.busy = true;
         if self.admitted.is_none() {

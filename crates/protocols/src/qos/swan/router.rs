@@ -98,7 +98,7 @@ pub struct Swan {
     capacity: f64,
     /// Best effort before the shaper.
     shaped: Line,
-    /// What waits for the medium, and since when best effort has.
+    /// Packets that wait for the medium, and since when best effort has.
     medium: Line,
     shaper: Shaper,
     real_time: RateEstimate,
@@ -118,7 +118,7 @@ struct Line {
 struct Waiting {
     packet: Pkt,
     size: u32,
-    /// When the shaper let it go; `None` for what is not shaped.
+    /// When the shaper let it go; `None` for packets that are not shaped.
     released: Option<Instant>,
 }
 
@@ -227,7 +227,7 @@ impl Swan {
         ((bits >> 11) as f64) < self.config.marked.get() * (1u64 << 53) as f64
     }
 
-    /// A probe learns what is left. Of a flow that is admitted already it says how much it sends.
+    /// Writes the remaining bandwidth into a probe. For a flow that is admitted already, its own rate is added.
     fn answer(&mut self, core: &mut Core, packet: &Pkt) {
         let now = core.now();
         let (left, used) = (self.threshold() - self.real_time.at(now), self.real_time.rate);
@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn the_shaping_rate_follows_the_algorithm() {
         // By hand, T = 1 s, c = 32 kbit/s, r = 50 %, g = 10 %: (bits used, late packets) and the new rate in
-        // kbit/s. Growth is bounded by 1.1 of what is used, and the rate is never below c.
+        // kbit/s. Growth is bounded by 1.1 of the rate used, and the rate is never below c.
         let mut shaper = Shaper {
             rate: f64::INFINITY,
             next: Instant::ZERO,

@@ -1,6 +1,6 @@
 //! Congestion control: how much may be in flight, and how fast it may leave.
 //!
-//! A controller hears samples, never packets; it owns its window and its pacing rate, and nobody else sets them. Which
+//! A controller hears samples, never packets; it alone sets its window and its pacing rate. Which
 //! segments are lost is decided by the transport. To add one: a file with the algorithm and its parameters, and a line in
 //! the registry below. One made elsewhere, in another crate or for one flow, is seated as a [`Congestion::Custom`].
 

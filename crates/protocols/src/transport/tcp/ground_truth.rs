@@ -68,7 +68,7 @@ impl GroundTruth {
         }
     }
 
-    /// The connection is forgotten. What waits for its verdict will not get one.
+    /// The connection is forgotten. Timeouts that wait for their verdict will not get one.
     pub fn reset(&mut self) {
         self.pending.clear();
     }

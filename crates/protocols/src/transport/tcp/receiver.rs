@@ -1,8 +1,7 @@
 //! The receiving end of a connection: reassembly and acknowledgements.
 //!
-//! It delivers to an application that reads at once, so its buffer holds only what came out of
-//! order, which lies inside the advertised window: the window never changes. A SYN+ACK that is
-//! lost is sent again when the SYN is, by the sender's timer. The receiving end closes nothing
+//! It delivers to an application that reads at once, so its buffer holds only out-of-order data, which lie inside the advertised window:
+//! the window never changes. A SYN+ACK that is lost is sent again when the SYN is, by the sender's timer. The receiving end closes nothing
 //! of its own: it has no data, and its half of the connection just ends.
 
 use std::collections::VecDeque;
@@ -35,11 +34,11 @@ pub struct Receiver {
     state: State,
     /// An acknowledgement waits to be sent.
     ack_now: Option<Reply>,
-    /// The flow's source is to be told of what was received.
+    /// Bytes received are to be reported to the flow's source.
     tell: bool,
 }
 
-/// What is forgotten when a new connection begins.
+/// The state of one connection.
 #[derive(Default)]
 struct State {
     /// RCV.NXT.
@@ -150,7 +149,7 @@ impl Receiver {
             self.totals.bytes += payload;
             self.tell |= self.seat.hears.received && payload > 0;
         }
-        // What is not new does not move the edge.
+        // Old data do not move the edge.
         let inside = end <= state.edge(&self.settings);
         if inside {
             self.totals.duplicate_bytes += end - start - fresh - u64::from(fin && had_fin);

@@ -1,5 +1,5 @@
-//! Detection of spurious retransmission timeouts from what comes back: Eifel (RFC 3522) and
-//! F-RTO (RFC 5682). The response (RFC 4015) is the sender's.
+//! Detection of spurious retransmission timeouts from the acknowledgements: Eifel (RFC 3522) and F-RTO (RFC 5682). The response (RFC 4015)
+//! is the sender's.
 
 use lasthop_net::engine::Instant;
 
@@ -40,7 +40,7 @@ enum State {
     Stamped(Instant),
     /// F-RTO step 2: the first segment was sent again, and nothing else is to be sent.
     Resent,
-    /// F-RTO step 3: so many new segments may leave, and nothing is to be sent again.
+    /// F-RTO step 3: this number of new segments may leave, and nothing is to be sent again.
     Probing(u32),
 }
 
@@ -61,7 +61,7 @@ pub struct Evidence {
     pub new_data: bool,
 }
 
-/// What is known after an acknowledgement.
+/// The verdict after an acknowledgement.
 pub enum Judgement {
     /// Nothing yet.
     Open,

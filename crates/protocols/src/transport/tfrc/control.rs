@@ -161,7 +161,7 @@ impl Control {
         self.rtt.filter(|_| self.reset_at.is_none())
     }
 
-    /// The time from a packet of so many bytes of payload to the next (§4.5, §4.6).
+    /// The time from a packet with this payload to the next (§4.5, §4.6).
     pub fn interval(&self, payload: u32) -> Duration {
         let rate = if self.parameters.damping { self.x * self.ratio } else { self.x };
         Duration::from_secs_f64(f64::from(payload) / rate.max(self.least()))

@@ -60,7 +60,7 @@ pub struct Meter {
     detector: LossDetector,
     intervals: LossIntervals,
     rtt: Option<Duration>,
-    /// What came within the last round trip: when, and how many bytes.
+    /// The arrivals within the last round trip: when, and how many bytes.
     recent: VecDeque<(Instant, u32)>,
     recent_bytes: u64,
     /// The largest rate of reception reported.

@@ -34,7 +34,7 @@ pub trait RecoveryConfig: Send + Sync {
 }
 
 choice! {
-    /// What decides which segments are lost and what is resent.
+    /// Decides which segments are lost and which are resent.
     pub enum Recovery: "loss recovery" as RecoveryConfig {
         /// Go back to the first unacknowledged segment.
         "tahoe" => Tahoe(tahoe::Config),
@@ -108,7 +108,7 @@ pub enum Verdict {
     Enter {
         /// The most that the window may be, `u64::MAX` for what the congestion control says.
         limit: u64,
-        /// How the congestion control is to be told first.
+        /// The call of the congestion control that comes first.
         cut: Cut,
     },
     /// Some of what was outstanding at the loss has been repaired.
@@ -125,7 +125,7 @@ pub enum Verdict {
     },
 }
 
-/// How the congestion control hears of a loss.
+/// How a loss is reported to the congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Not at all: it is the second loss in a window.
@@ -150,7 +150,7 @@ pub enum Next {
 pub struct Status {
     /// Whether losses are being repaired and the window waits.
     pub recovering: bool,
-    /// Whether it wants to hear of every acknowledgement; otherwise only of unusual ones.
+    /// Whether it needs every acknowledgement; otherwise only unusual ones.
     pub alert: bool,
     /// Bytes to be taken off the board's `pipe`: duplicate acknowledgements, each of which says
     /// that a segment has left the network (the "inflation" of RFC 5681 §3.2), or negative.

@@ -126,7 +126,7 @@ impl LossRecovery for Vegas {
     }
 
     fn status(&self) -> Status {
-        // It measures round-trip times, so it hears of every acknowledgement.
+        // It measures round-trip times, so it needs every acknowledgement.
         Status { alert: true, ..self.fast.status() }
     }
 }
@@ -151,7 +151,7 @@ impl FineTimeout {
     }
 }
 
-/// So many acknowledgements after a retransmission are looked at.
+/// The number of acknowledgements after a retransmission that are checked.
 const CHECKS: u32 = 2;
 
 #[cfg(test)]

@@ -543,7 +543,7 @@ impl Receiving {
         self.answer()
     }
 
-    /// Brings segment `n`; gives what is acknowledged at once, and the SACK blocks, in segments.
+    /// Brings segment `n`; gives the immediate acknowledgement, and the SACK blocks, in segments.
     fn segment(&mut self, ms: u64, n: u64) -> Option<(u64, Vec<(u64, u64)>)> {
         self.packet(ms, n).map(|p| {
             let header = p.tcp().unwrap();
