@@ -61,7 +61,7 @@ impl ChannelState {
         self.quality.on_slot(sending);
     }
 
-    /// What is known of a terminal.
+    /// The values of a terminal.
     pub fn sample(&self, terminal: u32, probe: &mut dyn Probe) {
         self.quality.sample(terminal, probe);
     }

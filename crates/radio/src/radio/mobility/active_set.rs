@@ -77,7 +77,7 @@ pub struct ActiveSet {
 }
 
 impl ActiveSet {
-    /// A set of one cell among so many.
+    /// A set of one cell among `cells`.
     pub fn new(cell: u32, cells: usize) -> Self {
         Self { cells: vec![cell], held: vec![Held::default(); cells] }
     }
@@ -95,7 +95,7 @@ impl ActiveSet {
         self.held.fill(Held::default());
     }
 
-    /// The best cell of the set, by what is measured of all cells.
+    /// The best cell of the set, by the measurements of all cells.
     pub fn best(&self, measured: &[Level]) -> u32 {
         let better = |a: u32, b: u32| if measured[b as usize] > measured[a as usize] { b } else { a };
         self.cells.iter().copied().reduce(better).unwrap_or_default()

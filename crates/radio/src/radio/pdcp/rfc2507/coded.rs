@@ -72,12 +72,12 @@ pub(super) enum Numbers {
 }
 
 impl Coded {
-    /// A packet of so many bytes as it is.
+    /// A packet of this size as it is.
     pub(super) fn uncompressed(bytes: u32) -> Self {
         Self { bytes: PDU_HEADER + bytes, cid: 0, form: Form::Regular, headers: None, behind: bytes }
     }
 
-    /// A packet of so many bytes whose headers take this form.
+    /// A packet of this size whose headers take this form.
     pub(super) fn new(bytes: u32, cid: u16, form: Form, headers: Headers) -> Self {
         let behind = bytes - headers.bytes;
         Self { bytes: PDU_HEADER + form.bytes(cid, &headers) + behind, cid, form, headers: Some(headers), behind }

@@ -184,8 +184,8 @@ impl Decompressor {
 }
 
 impl TcpFields {
-    /// These fields after a change. `before` is the header that data-sized changes are taken from; `sent` is what
-    /// comes as it is.
+    /// These fields after a change. `before` is the header that data-sized changes are taken from; `sent` has the fields that are sent as
+    /// they are.
     fn with(&self, delta: &Delta, before: &Self, sent: &Self) -> Self {
         let (seq, ack) = match delta.numbers {
             Numbers::Plain { seq, ack } => (seq.into(), ack.into()),

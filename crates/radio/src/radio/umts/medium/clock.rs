@@ -14,7 +14,7 @@ pub(super) struct Clock {
     pub(super) phase: Duration,
     /// When PDUs were handed down last.
     pub(super) ticked: Instant,
-    /// When the next are handed down, if anybody waits for that.
+    /// When the next are handed down, if a sender waits for that.
     pub(super) tick: Instant,
     /// When the next interval begins, if anything waits for it.
     pub(super) frame: Instant,

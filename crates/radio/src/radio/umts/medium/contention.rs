@@ -29,7 +29,7 @@ impl Umts {
         }
     }
 
-    /// The messages of those who have chosen places in this interval.
+    /// Sends the messages of the terminals that have chosen places in this interval.
     pub(super) fn send_messages(&mut self, core: &mut Core) {
         let mut preambles = std::mem::take(&mut self.preambles);
         preambles.sort_unstable();

@@ -92,7 +92,7 @@ impl Umts {
             sender.ticking = sender.arq.wants_to_send();
             sender.ticking
         });
-        // What is sent wakes nobody here, so nobody has joined meanwhile.
+        // Sending wakes no sender here, so none has joined meanwhile.
         self.clocks[usize::from(number)].senders = senders;
         if !self.clocks[usize::from(number)].senders.is_empty() {
             self.arm_tick(core, number);

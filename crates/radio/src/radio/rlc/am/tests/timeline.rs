@@ -223,8 +223,8 @@ fn sdus_not_wholly_sent_are_given_up_one_order_after_the_other() {
     let expected = [
         "0 -> new 0! x",
         "200 -> ack 0 (3 B)",
-        // The end of the first SDU is in no PDU. It gets a number of its own, 1, so that nobody can have
-        // everything before 2 who has not been told (§11.6.2: VT(S) becomes SN_MRW).
+        // The end of the first SDU is in no PDU. It gets a number of its own, 1, so that a receiver cannot have everything before 2 without
+        // the order (§11.6.2: VT(S) becomes SN_MRW).
         "300 -> mrw 2.0 (4 B)",
         "330 <- mrw-ack 2.0 (4 B)",
         // The second SDU is given up at 350, while that is not acknowledged; at 355 it is. Its end is 2.
@@ -258,7 +258,7 @@ fn a_reset_is_asked_for_until_it_is_acknowledged() {
         "610 <- reset-ack 0",
     ];
     check(&config, &[FIVE_PDUS], [&[1], &[1]], &expected, &[105]);
-    // What is sent afterwards is numbered from 0, and the next reset has the number 1.
+    // PDUs sent afterwards are numbered from 0, and the next reset has the number 1.
     let mut bearer = bearer(&config).losing(|from, number, _| from == 0 && [1, 7].contains(&number));
     assert!(bearer.enqueue(0, FIVE_PDUS));
     bearer.run_until(ms(500));

@@ -42,7 +42,7 @@ pub struct Config {
     /// A terminal on CELL_FACH asks for dedicated channels when more than this waits for it in its RLC
     /// at the RNC: SDUs, and PDUs that are not acknowledged. Default: 1000 B.
     pub threshold: Bytes,
-    /// The same of what waits at the terminal to be sent up. Default: it does not ask for that.
+    /// The same of the data that wait at the terminal to be sent up. Default: it does not ask for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink_threshold: Option<Bytes>,
     /// What the cell may give away downlink, the forward access channel included. 800 kbit/s. Dedicated
@@ -176,18 +176,18 @@ struct Rrc {
     moment: Duration,
     /// Of each cell.
     admissions: Vec<Admission>,
-    /// When something became free of which those that wait have not been told.
+    /// When something became free that was not yet offered to the waiting terminals.
     freed: Option<Instant>,
     /// What serves a terminal on CELL_DCH.
     dedicated: Service,
-    /// Who asked in vain, in that order.
+    /// Terminals that asked in vain, in that order.
     waiting: VecDeque<u32>,
     /// When to look at which terminal; entries may be old.
     timers: BinaryHeap<Reverse<(Instant, u32)>>,
     moves: VecDeque<Move>,
 }
 
-/// What is known of a terminal.
+/// The state of a terminal.
 struct Terminal {
     state: State,
     /// Since when, as far as times have been added up.
@@ -335,7 +335,7 @@ impl Rrc {
         }
     }
 
-    /// Something became free: those that wait are to be told now.
+    /// Something became free: it is to be offered to the waiting terminals now.
     fn note_freed(&mut self, now: Instant) {
         if !self.waiting.is_empty() {
             self.freed = Some(now);
@@ -393,8 +393,8 @@ impl Rrc {
         self.begin(now, n, State::CellDch, takes);
     }
 
-    /// Who is to give up his dedicated channels in a cell: of those that may be made to, the one that has been
-    /// silent for longest, since it is the least likely to come back.
+    /// The terminal that is to give up its dedicated channels in a cell: of those that may be made to, the one that has been silent for
+    /// longest, since it is the least likely to come back.
     fn victim(&self, cell: u32) -> Option<u32> {
         let here = |terminal: &Terminal| terminal.legs.iter().any(|leg| leg.cell == cell);
         let preemptible = (0..).zip(&self.terminals).filter(|(_, terminal)| terminal.preemptible && here(terminal));
@@ -411,8 +411,7 @@ impl Rrc {
             || self.config.uplink_threshold.is_some_and(|threshold| exceeds(Direction::Up, threshold))
     }
 
-    /// Those that wait get what has become free, first come first served; who has sent all that
-    /// it asked for waits no more.
+    /// Waiting terminals get what has become free, first come first served; a terminal that has sent all that it asked for waits no more.
     fn serve_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
         let mut place = 0;
         while let Some(&n) = self.waiting.get(place) {
@@ -434,7 +433,7 @@ impl Rrc {
         if let Some((_, done)) = terminal.transition {
             return done;
         }
-        // Whoever has sent nothing for less than an interval is not silent.
+        // A terminal that has sent nothing for less than an interval is not silent.
         let idle = (terminal.active + self.config.idle_after.max(self.moment)).max(terminal.since);
         let silent = terminal.silent_since();
         match terminal.state {
@@ -507,7 +506,7 @@ impl Rrc {
         }
     }
 
-    /// Somebody can be made to give up his channels: the first of those that wait gets them.
+    /// A terminal can be made to give up its channels: the first waiting terminal gets them.
     fn preempt_for_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
         let mut place = 0;
         while let Some(&n) = self.waiting.get(place) {
@@ -615,7 +614,7 @@ impl Attachment for Rrc {
             terminal.armed = Instant::MAX;
             if self.due(n) <= now {
                 self.look_at(now, n, waiting);
-                // What came meanwhile may want more than the new state gives.
+                // Data that came meanwhile may need more than the new state gives.
                 if self.terminals[n as usize].state == State::CellFach && self.is_above_threshold(n, waiting) {
                     self.on_backlog(now, n, Direction::Down, waiting);
                 }
