@@ -21,8 +21,8 @@ use crate::index::{Case, Flow, Network, ReadCase};
 use crate::report::Outcome;
 use crate::watch::{Event, Events, SAMPLE, Watcher};
 
-/// Compares the scenarios of one family. What any of its files with so many flows records is
-/// compared in all of them: a file can lack events of a kind because none occurred.
+/// Compares the scenarios of one family. If any of its files with the same number of flows records a quantity, it is compared in all of
+/// them: a file can lack events of a kind because none occurred.
 pub fn family(folder: &Path, cases: &[ReadCase], jobs: usize) -> Outcomes {
     let prepared = in_parallel(jobs, cases, |case| match case {
         Ok(case) => (case.id.clone(), prepare(folder, case)),

@@ -5,7 +5,7 @@
 //! by event where ns-2 is deterministic, by means over seeds where it is not. A key of the index
 //! that this crate does not know is a failure, never ignored.
 //!
-//! Read [`families`] for what there is, [`index`] for the description, [`build`] for what is made of it,
+//! Read [`families`] for the families, [`index`] for the description, [`build`] for the network made of it,
 //! [`watch`] and [`compare`] for the comparison.
 
 pub mod bins;

@@ -30,7 +30,7 @@ pub struct Watcher {
     flows: BTreeMap<u32, FlowState>,
 }
 
-/// What is known of a flow.
+/// The state of a flow.
 #[derive(Debug, Default)]
 struct FlowState {
     /// The highest packet sent.

@@ -58,7 +58,7 @@ pub fn schema_of(section: &str) -> Result<Value, Diagnostic> {
     Ok(schema)
 }
 
-/// How many items the list at `path` has, if it has always as many.
+/// The number of items of the list at `path`, if it is fixed.
 pub(super) fn length(path: &Path) -> Option<u64> {
     let root = schema();
     at(root, path)?.get("maxItems")?.as_u64()

@@ -20,7 +20,7 @@ use crate::in_parallel;
 use crate::means::Mean;
 use crate::report::Outcome;
 
-/// An index. What is for readers is not looked at.
+/// An index. Fields for readers are ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "for readers of the index")]

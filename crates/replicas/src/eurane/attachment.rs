@@ -1,6 +1,6 @@
 //! Channel switching as EURANE, the UMTS extension of ns-2, does it (`tcs.cc`).
 //!
-//! Terminals start on dedicated channels. Each side looks at what waits every 10 ms, and asks for
+//! Terminals start on dedicated channels. Each side looks at its backlog every 10 ms, and asks for
 //! dedicated channels if it is much; then it looks away for 510 ms. Each side reports every 500 ms
 //! how much it sent. If both sent little, a timer starts; if one sends much before it expires, it is
 //! cancelled; when it expires the terminal goes to the common channels, and the timer starts
@@ -49,7 +49,7 @@ impl AttachmentConfig for Config {
     }
 }
 
-/// The time between two looks at what waits.
+/// The time between two looks at the backlog.
 const LOOK: Duration = Duration::from_millis(10);
 /// The time after a request for which a side does not look.
 const AWAY: Duration = Duration::from_millis(510);
@@ -73,10 +73,10 @@ struct Eurane {
     moved: [u64; 2],
 }
 
-/// What is known of a terminal.
+/// The state of a terminal.
 struct Terminal {
     service: Service,
-    /// When each side looks next at what waits, down and up.
+    /// When each side looks next at its backlog, down and up.
     look: [Instant; 2],
     /// When what was sent is judged next.
     judge: Instant,
@@ -110,7 +110,7 @@ impl Eurane {
         self.moves.push_back(Move { terminal: n, service });
     }
 
-    /// A side looks at what waits.
+    /// A side looks at its backlog.
     fn look(&mut self, now: Instant, n: u32, direction: Direction, waiting: &dyn Waiting) {
         let unsent = waiting.unsent(n, direction);
         let bytes = unsent.sdus + unsent.unacknowledged;

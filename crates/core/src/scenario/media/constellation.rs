@@ -71,7 +71,7 @@ pub struct Isl {
     pub rate: BitRate,
     /// The queue in front of each. Default: DropTail of 50 packets (the same).
     pub queue: Queue,
-    /// What is lost on the way. Default: nothing.
+    /// Losses on the way. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
     /// How far north and south links between planes are up. Default: 60 deg (the same).
@@ -92,7 +92,7 @@ pub struct SatelliteLink {
     pub rate: BitRate,
     /// The queue in front of it. Default: DropTail of 50 packets (the same).
     pub queue: Queue,
-    /// What is lost on the way, after it was sent; for each terminal by itself. Default: nothing.
+    /// Losses on the way, after transmission; for each terminal by itself. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
 }

@@ -22,7 +22,7 @@ pub fn us(n: u64) -> Instant {
     Instant::from_nanos(n * 1_000)
 }
 
-/// Writes so many bytes at each of the given instants, which do not decrease.
+/// Writes a number of bytes at each of the given instants, which do not decrease.
 pub struct Script {
     writes: Vec<(Instant, u64)>,
     asked: usize,

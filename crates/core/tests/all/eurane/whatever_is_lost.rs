@@ -76,7 +76,7 @@ proptest! {
         }
     }
 
-    /// A small window may close for ever, as EURANE's does; what is said until then is true.
+    /// A small window may close for ever, as EURANE's does; all statements until then are true.
     #[test]
     fn no_parameters_make_it_say_what_is_not_so(
         max_dat in prop::option::of(1..6u32),

@@ -10,7 +10,7 @@ const ELEMENT_SETS: &str = "ISS\n\
     1 25544U 98067A   20194.88612269 -.00002218  00000-0 -31515-4 0  9992\n\
     2 25544  51.6461 221.2784 0001413  89.1723 280.4612 15.49507896236008\n";
 
-/// The most of what is counted, such as terminals or satellites of a plane: what is drawn shall not take long.
+/// The most of a counted item, such as terminals or satellites of a plane: the drawn scenario shall not take long.
 const MANY: f64 = 24.0;
 
 /// Draws values; texts are the names of one scenario.

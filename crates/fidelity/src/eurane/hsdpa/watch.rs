@@ -13,7 +13,7 @@ use super::index::{HAND_UP, Scenario, WIRE_BPS};
 /// What happened in a run.
 #[derive(Default)]
 pub struct Seen {
-    /// Blocks in the order in which they were sent: when they were decided on, to whom, and what.
+    /// Blocks in the order in which they were sent: time of the decision, terminal, block.
     pub blocks: Vec<(u64, u32, SeenBlock)>,
     /// PDUs that left their RLC or came to it, before [`EVENTS_END`].
     pub pdus: Vec<(u64, u32, &'static str, [String; 5])>,

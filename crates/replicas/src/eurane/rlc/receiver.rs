@@ -86,8 +86,8 @@ impl Receiver {
         debug_assert!(!matches!(self.later.front(), Some(Some(_))), "VR(R) has not come");
     }
 
-    /// After a PDU with data, or an order to give SDUs up: whether a report is to be sent. While they
-    /// are prohibited a poll is remembered, and what is missing is not.
+    /// After a PDU with data, or an order to give SDUs up: whether a report is to be sent. While reports are prohibited a poll is
+    /// remembered, and missing PDUs are not.
     #[inline]
     pub fn consider_report(&mut self, now: Instant, polled: bool) {
         if now < self.prohibited.at {
@@ -97,8 +97,8 @@ impl Receiver {
         }
     }
 
-    /// The sender has given up all SDUs before number `resume`, the last of whose PDUs is `sn`. What
-    /// is complete of these is delivered.
+    /// The sender has given up all SDUs before number `resume`, the last of whose PDUs is `sn`. Those among them that are complete are
+    /// delivered.
     pub fn give_up(&mut self, sn: u32, resume: u64, outcomes: &mut Vec<Outcome>) {
         // The SDU of which all PDUs so far have come.
         let mut whole = Some(self.sdu);

@@ -65,7 +65,7 @@ pub enum Resume {
     Stay,
 }
 
-/// What is to be done, in order.
+/// The pending actions, in order.
 #[derive(Clone, Copy, Debug)]
 pub enum Out {
     /// A packet, with the window at which it leaves.
@@ -156,7 +156,7 @@ pub struct TcpAgent {
     pub out: VecDeque<Out>,
     observed: bool,
     hears: Hears,
-    /// How much of `sent_bytes` and `acked_bytes` the source has heard of.
+    /// The parts of `sent_bytes` and `acked_bytes` that were reported to the source.
     told: [u64; 2],
     stream: Stream,
 }
@@ -352,8 +352,8 @@ impl TcpAgent {
             while let Some(&(short, lacking)) = self.short.front()
                 && short <= self.highest_ack
             {
-                // ns-2's Vegas resends the packet after the last acknowledged one even if it was
-                // never written; what is written there later is acknowledged already.
+                // ns-2's Vegas resends the packet after the last acknowledged one even if it was never written; data written there later
+                // are acknowledged already.
                 bytes = bytes.saturating_sub(lacking);
                 self.short.pop_front();
             }

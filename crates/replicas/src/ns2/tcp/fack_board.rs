@@ -1,9 +1,8 @@
-//! The sender's scoreboard of Fack: what is known of each packet from the first hole on
-//! (ns-2.35 `tcp/scoreboard.cc`).
+//! The sender's scoreboard of Fack: the state of each packet from the first hole on (ns-2.35 `tcp/scoreboard.cc`).
 
 use std::collections::VecDeque;
 
-/// What is known of one packet.
+/// The state of one packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     sacked: bool,

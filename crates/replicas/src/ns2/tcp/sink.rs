@@ -35,7 +35,7 @@ pub struct Sink {
     /// The packet whose acknowledgement is delayed, and until when.
     delayed: Option<(Arrived, Instant)>,
     pending: Option<Pending>,
-    /// Payload in order that the source has not heard of.
+    /// In-order payload is to be reported to the source.
     tell: bool,
     /// Payload bytes of the connection received in order.
     bytes: u64,
