@@ -1,7 +1,7 @@
 //! Holds lasthop's runs in profile `ns2` against traces of ns-2.35, and of EURANE.
 //!
-//! A family is a folder with an `index.json`, which describes scenarios, and CSV files with what
-//! happened in them. Each scenario is built from its description alone, run, and compared: event
+//! A family is a folder with an `index.json`, which describes scenarios, and CSV files with the events
+//! in them. Each scenario is built from its description alone, run, and compared: event
 //! by event where ns-2 is deterministic, by means over seeds where it is not. A key of the index
 //! that this crate does not know is a failure, never ignored.
 //!

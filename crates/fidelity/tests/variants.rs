@@ -52,7 +52,7 @@ impl Drop for Copy {
     }
 }
 
-/// Every sentence for readers says something else: what has a space in it, but for names of rules.
+/// Every sentence for readers says something else: a value with a space in it, but for names of rules.
 fn reword(value: &mut Value, key: &str) {
     match value {
         Value::Object(map) => map.iter_mut().for_each(|(key, value)| reword(value, key)),

@@ -107,7 +107,7 @@ impl Problems {
         }
     }
 
-    /// A name that stands for nothing. What was meant is looked for when it is shown.
+    /// A name that stands for nothing. The nearest valid name is searched when the error is shown.
     fn unknown(&mut self, path: impl Into<String>, message: impl Into<String>, label: &str, name: (&str, Of)) {
         if self.0.len() < Self::ENOUGH {
             let (path, message, label) = (path.into(), message.into(), label.to_owned());

@@ -22,7 +22,7 @@ pub struct Diagnostic {
     pub column: Option<usize>,
     /// The place in the scenario, as in `link[0].queue`; empty if it concerns all of it.
     pub path: String,
-    /// What was expected there, or the nearest valid name. May be empty.
+    /// The expectation there, or the nearest valid name. May be empty.
     pub label: String,
     /// What else helps. May be empty.
     pub note: String,

@@ -22,7 +22,7 @@ use crate::transport::{self, TransportConfig, dccp, tcp, tfrc, udp};
 choice! {
     /// What a transmitter keeps, marks and drops.
     pub enum Queue: "queue discipline" as QueueConfig {
-        /// A FIFO that drops what arrives when it is full.
+        /// A FIFO that drops arriving packets when it is full.
         "droptail" => DropTail(droptail::Config),
         /// Random early detection, also adaptive.
         "red" => Red(red::Config),

@@ -268,7 +268,7 @@ fn sections(root: &Value) -> Vec<Section<'_>> {
     sections
 }
 
-/// The schema of what stands at `path`.
+/// The schema at `path`.
 fn at<'s>(root: &'s Value, path: &Path) -> Option<&'s Value> {
     path.0.iter().try_fold(root, |node, step| match step {
         Step::Key(name) => field(root, node, name),

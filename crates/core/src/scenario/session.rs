@@ -290,7 +290,7 @@ impl Session {
         self.ramps.retain(|ramp| !ramp.is_over());
     }
 
-    /// Makes the tables of what has happened so far.
+    /// Makes the tables of the run so far.
     pub fn finish(mut self) -> Results {
         let simulation = &mut self.built.simulation;
         let recorder = simulation.take_observer().and_then(|o| o.into_any().downcast::<Recorder>().ok());

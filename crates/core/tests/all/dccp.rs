@@ -121,7 +121,7 @@ fn a_window_is_halved_once_and_nothing_is_sent_again() {
         let packets = results.table("packets").unwrap();
         let numbers: Vec<f64> = sent(packets, "a").map(|row| packets.number("seq", row).unwrap()).collect();
         assert!((0..).zip(&numbers).all(|(n, seq)| f64::from(n) == *seq), "each number once, in order");
-        // What was lost is not made up for: the receiver has gaps.
+        // Losses are not repaired: the receiver has gaps.
         let received = flow(&results, "received_packets");
         let under_way = flow(&results, "sent_packets") - received - lost;
         assert!(under_way <= state(&results, "sender", "in_flight_packets"), "{drops}");

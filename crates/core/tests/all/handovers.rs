@@ -240,7 +240,7 @@ fn copies_are_duplicates_and_hide_no_loss() {
         let twice: Vec<u64> = (0..2_000).filter(|n| numbers.iter().filter(|m| *m == n).count() == 2).collect();
         assert_eq!(twice, (980..1_000).collect::<Vec<_>>(), "{queue}");
         // Copies are sent from 1000.5 ms to 1020.5 ms, while 1001 to 1020 are written: from then on
-        // what arrives is 19.5 ms late. 1959 arrives at 1.9995 s.
+        // arrivals are 19.5 ms late. 1959 arrives at 1.9995 s.
         assert_eq!(outcome.receiver("received_packets"), 1_960.0 - 2.0 + 20.0);
         assert_eq!(outcome.receiver("duplicate_packets"), 20.0);
         assert_eq!(outcome.receiver("lost_packets"), 2.0);

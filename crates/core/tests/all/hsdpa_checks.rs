@@ -62,7 +62,7 @@ impl Cell {
         }
     }
 
-    /// Packets of these sizes come to the mobiles at these times; what happened until `end`, with the nodes of the mobiles and what
+    /// Packets of these sizes come to the mobiles at these times; gives the events until `end`, with the nodes of the mobiles and what
     /// the cell counted.
     fn run(&self, packets: &[Vec<(Instant, u64)>], end: Instant) -> Seen {
         let mut simulation = Simulation::new(7);
@@ -111,7 +111,7 @@ impl Cell {
     }
 }
 
-/// What happened.
+/// The events.
 struct Seen {
     log: Vec<Event>,
     counts: Counts,

@@ -99,7 +99,7 @@ impl Endpoint for Receiver {
     fn sample(&self, _probe: &mut dyn Probe) {}
 }
 
-/// The truth: what was dropped where, by the packet's number.
+/// The truth: cause and place of each drop, by the packet's number.
 #[derive(Default)]
 struct Drops(BTreeMap<u64, Vec<(Place, Cause)>>);
 

@@ -200,7 +200,7 @@ fn a_fifo_grows_by_what_its_radio_cannot_carry() {
         let growth = 48.0 - 48.0 / tries;
         let results = run(&filling(residual, 1000, "5.015 s"), 1);
         let queue = sum(&results, "bearers", "cell", "queue_packets") / 60.0;
-        // What was served in 5 s is a renewal process: its variance is the number times that of the attempts, over their mean squared.
+        // The packets served in 5 s are a renewal process: the variance is the number times that of the attempts, over their mean squared.
         let served = 240.0 / tries;
         let deviation = (served * e * (1.0 - e)).sqrt() / tries;
         let error = 5.0 * deviation / 60f64.sqrt() + 1.0;

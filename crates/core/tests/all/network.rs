@@ -333,7 +333,7 @@ fn an_observer_does_not_change_the_trajectory() {
     assert_eq!(fingerprint, arrivals(true));
 }
 
-/// What machines hear, and when.
+/// The notices of machines, and when they came.
 type Heard = Arc<Mutex<Vec<Notice>>>;
 
 /// A machine at a node: repeats arriving packets to the neighbour on the way to `onward`, asks that interface for a reservation, and

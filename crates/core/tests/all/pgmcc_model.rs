@@ -40,7 +40,7 @@ struct Model {
     /// Node, R in packets, p·65536.
     acker: Option<(u32, u128, u128)>,
     timeouts_in_a_row: u32,
-    /// What happened, so that a run without anything is noticed.
+    /// Counts of events, so that a run without any is noticed.
     cuts: u32,
     switches: u32,
     dismissals: u32,

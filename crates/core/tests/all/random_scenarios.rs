@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// author did.
 const FEW_EVENTS: u64 = 100_000;
 
-/// Events after which a valid scenario is left alone: what was written into it may ask for much.
+/// Events after which a valid scenario is left alone: the item written into it may ask for much.
 const MANY_EVENTS: u64 = 1_000_000;
 
 /// How often each entry of the schema is asked for, until all have to have been drawn: some are only valid beside others.
@@ -86,7 +86,7 @@ fn everything_that_can_be_said_is_drawn() {
     let mut found = BTreeSet::new();
     for pass in 0..PASSES {
         for (n, entry) in ENTRIES.keys().enumerate() {
-            // What was drawn beside others need not be asked for.
+            // Items drawn beside others need not be asked for.
             if !found.contains(entry) {
                 said(&Place::root(), &drawn(3 * (pass * ENTRIES.len() + n) as u64).1, &mut found);
             }

@@ -151,8 +151,8 @@ fn a_packet_takes_the_time_of_its_way() {
     close(arrived.as_secs_f64() * 1e3, at * 1e3, 1e-5, "delay, ms");
 }
 
-/// Twenty terminals around the world over ten orbits: as often handed over as the geometry asks, never without a satellite, and what
-/// was sent arrives or is accounted for.
+/// Twenty terminals around the world over ten orbits: as often handed over as the geometry asks, never without a satellite, and each packet
+/// sent arrives or is accounted for.
 #[test]
 fn a_day_of_handoffs_at_berkeley() {
     // 166 handoffs a day with looks each 10 s (a plain model of the same rules); 5 % for random looks.

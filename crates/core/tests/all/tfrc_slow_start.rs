@@ -1,8 +1,8 @@
 //! TFRC's slow start on an empty path: meter and control together, until the path ends it.
 //!
-//! A report comes once in a round trip R and tells what was received in the last one, which was sent in the one before. In
+//! A report comes once in a round trip R and reports the bytes received in the last one, which were sent in the one before. In
 //! round k a sender by the RFCs may send X_k = min(2 X_{k−1}, 2 X_recv,k) (RFC 3448 §4.3, RFC 5348 §4.3), and X_recv,k is
-//! what was sent in round k − 2, so X_k = 2 X_{k−2}: the rate doubles every second round trip. By the reading of Landström, Larzon and
+//! the rate sent in round k − 2, so X_k = 2 X_{k−2}: the rate doubles every second round trip. By the reading of Landström, Larzon and
 //! Bodin (2004, §II-C) it doubles every round trip as long as the reported receive rate matches the send rate.
 
 use crate::common::scenario::run;

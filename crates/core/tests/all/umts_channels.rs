@@ -237,7 +237,7 @@ fn a_terminal_waits_for_channels_of_its_own_without_a_common_packet_channel() {
             "#
         )
     };
-    // Both carry the same in the end; what was under way over one when the other took over is not lost.
+    // Both carry the same in the end; packets under way over one when the other took over are not lost.
     for switch in ["", "uplink_threshold = '2000 B', keep = '200 ms'"] {
         let happened = happened(&text(switch), 3);
         assert!(happened.value("", "cpch_accesses") > 0.0, "{switch}");

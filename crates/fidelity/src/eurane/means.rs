@@ -432,7 +432,7 @@ struct Rtt {
 }
 
 impl Rtts {
-    /// Takes what has been added up; the present estimates stay.
+    /// Takes the sums; the present estimates stay.
     fn swap(simulation: &mut Simulation) -> Self {
         let former = simulation.take_observer().and_then(|o| o.into_any().downcast::<Self>().ok());
         let former = former.map_or_else(Self::default, |rtts| *rtts);

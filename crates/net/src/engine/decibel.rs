@@ -66,7 +66,7 @@ impl Decibel {
     /// Reads text such as `"3 dB"`, which may be negative.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         signed(text, "a ratio", "3 dB", &[("dB", 1.0)]).map(Self)
     }
@@ -114,7 +114,7 @@ impl Level {
     /// Reads text such as `"-100 dBm"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         signed(text, "a power", "33 dBm", &[("dBm", 1.0)]).map(Self)
     }

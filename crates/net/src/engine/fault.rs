@@ -1,4 +1,4 @@
-//! A parameter that makes no sense beside its neighbours, as a configuration finds it; and how errors quote what was written.
+//! A parameter that makes no sense beside its neighbours, as a configuration finds it; and how errors quote the value written.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ pub struct Fault {
     pub field: Cow<'static, str>,
     /// The error, in one sentence without a full stop.
     pub message: String,
-    /// What was expected, or what to write instead. May be empty.
+    /// The expectation, or what to write instead. May be empty.
     pub expected: String,
 }
 

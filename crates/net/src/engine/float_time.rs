@@ -4,7 +4,7 @@
 //! meets the queue just when a packet leaves it. ns-2 adds up its times in doubles, so such
 //! events lie some 10⁻¹⁶ s apart, in an order that only the sums know, and that order decides
 //! which packet is dropped. To follow a run of ns-2 event for event, links keep this clock beside the
-//! exact one, with the same sums; it orders what falls on one nanosecond.
+//! exact one, with the same sums; it orders events of one nanosecond.
 
 use super::time::{Duration, Instant};
 

@@ -32,7 +32,7 @@ impl Power {
     /// Reads text such as `"10 W"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         bounded(text, "a power", "10 W", &UNITS, MOST).map(Self)
     }

@@ -60,7 +60,7 @@ impl Length {
     /// Reads text such as `"500 m"` or `"-1.2 km"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (value, factor) = quantity(text, "a distance", "500 m", &LENGTH_UNITS)?;
         let metres = value * factor;
@@ -85,7 +85,7 @@ impl Speed {
     /// Reads text such as `"50 km/h"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         bounded(text, "a speed", "50 km/h", &SPEED_UNITS, FASTEST).map(Self)
     }
@@ -119,7 +119,7 @@ impl Angle {
     /// Reads text such as `"30 deg"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (value, _) = quantity(text, "an angle", "30 deg", &ANGLE_UNITS)?;
         if value.abs() > 360.0 {

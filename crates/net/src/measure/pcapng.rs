@@ -1,4 +1,4 @@
-//! Writes what passes the endpoints of chosen nodes as a pcapng file, for Wireshark, tshark and
+//! Writes the packets at the endpoints of chosen nodes as a pcapng file, for Wireshark, tshark and
 //! tcptrace: one interface for each node, with its name, and time stamps in nanoseconds.
 //!
 //! Headers are real (Ethernet, IPv4, TCP, UDP or DCCP) with right checksums, and as long as their

@@ -28,7 +28,7 @@ pub trait Clock: Send + Sized + 'static {
     fn set_now(core: &mut Core, time: Self::Time, since: Instant);
     /// How `a` stands to `b`.
     fn compare(a: (Instant, Self::Time), b: (Instant, Self::Time)) -> Ordering;
-    /// What stands for `since` in the order of wake-ups at `at`.
+    /// The substitute for `since` in the order of wake-ups at `at`.
     fn order(since: Instant, at: Instant, time: Self::Time) -> Instant;
     /// The next service of `size` bytes, not before `from`.
     fn serve(schedule: &mut Schedule<Self>, from: (Instant, Self::Time), size: u32) -> Service<Self>;

@@ -360,7 +360,7 @@ impl Core {
         self.observer.is_some()
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

@@ -1,4 +1,4 @@
-//! Machines without IO: endpoints, sources, and what they hear and say.
+//! Machines without IO: endpoints, sources, and their notices and actions.
 //!
 //! A machine never schedules, sleeps or asks the time. After every input its `poll` is drained,
 //! then `next_timeout` is read; when that instant comes, `on_timeout` is called.
@@ -33,7 +33,7 @@ pub trait Endpoint: Timed {
     /// A packet has come to its port.
     fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port);
     /// The flow's source asks for something, an order was answered, or an access link of its node
-    /// has changed. Only the sending end hears the source.
+    /// has changed. Only the sending end gets notices of the source.
     fn on_notice(&mut self, now: Instant, notice: Notice);
     /// What it wants done next; `None` when nothing is left. A packet to be sent is written to
     /// `packet`, where it is to lie; what that held before means nothing.
@@ -58,8 +58,7 @@ pub enum Action {
     Observe(Variable, f64),
 }
 
-/// What passes between a source and its endpoints. Byte counts are totals since the connection
-/// was opened.
+/// A message between a source and its endpoints. Byte counts are totals since the connection was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// Source: open a connection.
@@ -168,7 +167,7 @@ pub struct EndpointContext {
     pub remote_port: u16,
     /// The flow.
     pub flow: FlowId,
-    /// What the flow's source wants to hear.
+    /// The notices to which the flow's source subscribes.
     pub hears: Hears,
     /// Whether changes of variables are to be shown.
     pub observed: bool,
@@ -193,14 +192,14 @@ impl EndpointContext {
     }
 }
 
-/// The application of a flow: hears both its ends, asks the sending one.
+/// The application of a flow: gets notices of both its ends, asks the sending one.
 pub trait Source: Timed {
     /// An end of the flow says something. The first input of all is [`Timed::on_timeout`] at
     /// the flow's start.
     fn on_notice(&mut self, now: Instant, notice: Notice);
     /// What it asks of the sending end; `None` when nothing is left.
     fn poll(&mut self, now: Instant) -> Option<Notice>;
-    /// Which notices it wants to hear.
+    /// The notices to which it subscribes.
     fn hears(&self) -> Hears {
         Hears::default()
     }
@@ -217,7 +216,7 @@ pub trait Source: Timed {
 pub struct Transfer {
     /// When the source handed it over, or the first part of it.
     pub start: Instant,
-    /// When the first byte left the sender; `None` if none has, or the source does not hear it.
+    /// When the first byte left the sender; `None` if none has, or the source gets no such notice.
     pub sent: Option<Instant>,
     /// When all of it had been received in order; `None` if it is not complete.
     pub received: Option<Instant>,

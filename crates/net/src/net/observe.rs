@@ -21,7 +21,7 @@ pub enum Cause {
     Policed,
     /// The loss model took it.
     Loss,
-    /// A handover emptied the queue, or lost what was in flight.
+    /// A handover emptied the queue, or lost packets in flight.
     Handover,
     /// The link was down.
     LinkDown,
@@ -193,7 +193,7 @@ pub enum Observation<'a> {
         at: Instant,
         /// The bearer and direction.
         place: Place,
-        /// What happened.
+        /// The step.
         step: PduStep,
         /// To what.
         pdu: &'a SeenPdu<'a>,

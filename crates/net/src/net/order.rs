@@ -28,7 +28,7 @@ pub enum Command {
     Release(FlowId),
     /// Say what a class may have here, if this is where flows are conditioned.
     Offer(Class),
-    /// Condition a flow: mark what keeps to the promise for the class.
+    /// Condition a flow: mark the packets that keep to the promise for the class.
     Condition(FlowId, Class, Promise),
     /// Let through what a sender sends to a group, over this interface and to that node; or to the endpoints here, if it is the own node.
     Open(GroupId, NodeId, Port),
@@ -65,7 +65,7 @@ pub enum Answer {
     Done,
     /// This much a class may have at this place.
     Offered(Place, BitRate),
-    /// It cannot be done: this much could be reserved in place of what was asked.
+    /// It cannot be done: this rate could be reserved in place of the one asked for.
     Refused(BitRate),
     /// The number of neighbours, the own endpoints among them, to which the sender's packets to the group go from here.
     Branches(u32),

@@ -41,7 +41,7 @@ struct Row {
     mask: u32,
 }
 
-/// The ways as they were at one time, and what has been searched for in them.
+/// The ways as they were at one time, and the results of searches in them.
 pub(super) struct Ways {
     graph: Graph,
     /// By node number.

@@ -8,7 +8,7 @@ use super::clock::Clock;
 
 /// A way whose length changes, as to a satellite.
 pub trait Path: Send {
-    /// How long what begins to be sent at `start` propagates.
+    /// The propagation delay of a packet that begins to be sent at `start`.
     fn delay(&self, start: Instant) -> Duration;
 }
 
@@ -126,7 +126,7 @@ impl<C: Clock> Schedule<C> {
         self.known = [(0, 0, 0); 2];
     }
 
-    /// How long what begins to be sent at `start` propagates.
+    /// The propagation delay of a packet that begins to be sent at `start`.
     #[inline]
     pub(super) fn delay_at(&self, start: Instant) -> Duration {
         self.path.as_ref().map_or(self.delay, |path| path.delay(start))

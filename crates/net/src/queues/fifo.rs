@@ -12,7 +12,7 @@ pub struct Fifo {
     limit: Amount,
     packets: VecDeque<Pkt>,
     bytes: u64,
-    /// What has left and takes room.
+    /// Packets that have left but still take room.
     held: Backlog,
 }
 

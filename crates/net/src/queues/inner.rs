@@ -8,7 +8,7 @@ use super::{codel, droptail, drr, red, rio};
 crate::choice! {
     /// A queue inside another.
     pub enum Inner: "queue inside another" as QueueConfig {
-        /// A FIFO that drops what arrives when it is full.
+        /// A FIFO that drops arriving packets when it is full.
         "droptail" => DropTail(droptail::Config),
         /// Random early detection, also adaptive.
         "red" => Red(red::Config),

@@ -26,8 +26,7 @@ use super::fifo::Fifo;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 100
-    /// packets, as DropTail.
+    /// How much may wait, without the packet in service; further arrivals are dropped. Default: 100 packets, as DropTail.
     pub limit: Amount,
     /// The average below which nothing is dropped, in packets of `mean_packet`. Left out: half of
     /// what the link sends in `target_delay`, and at least 5 (ns-2.35).

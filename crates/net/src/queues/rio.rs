@@ -26,8 +26,7 @@ use super::red::{Average, Curve, spaced};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 100
-    /// packets, as DropTail.
+    /// How much may wait, without the packet in service; further arrivals are dropped. Default: 100 packets, as DropTail.
     pub limit: Amount,
     /// The average of packets in profile below which none of them is dropped. Default: 15
     /// (ns-2.35).

@@ -556,7 +556,7 @@ mod tests {
         assert_eq!(reserve(&mut wfq, 2, 500 * KBPS), Answer::Refused(BitRate::from_kbps(400)));
         assert_eq!(reserve(&mut wfq, 2, 400 * KBPS), Answer::Done);
         assert_eq!(reserve(&mut wfq, 3, 1), Answer::Refused(BitRate::from_bps(0)));
-        // A change counts in place of what was reserved.
+        // A change counts in place of the former reservation.
         assert_eq!(reserve(&mut wfq, 1, 600 * KBPS), Answer::Refused(BitRate::from_kbps(500)));
         assert_eq!(reserve(&mut wfq, 1, 100 * KBPS), Answer::Done);
         assert_eq!(wfq.queues[BEST_EFFORT].weight, 500e3);

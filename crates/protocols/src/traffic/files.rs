@@ -31,8 +31,7 @@ pub struct Config {
     pub pause: Duration,
     /// The least pause; the time beyond it is exponential, as a truncated exponential distribution is. Default: 0.5 s.
     pub pause_min: Duration,
-    /// The first file begins at most so long after the start of the flow, at a uniformly distributed time. Default: 2 s (own
-    /// choice).
+    /// The latest start of the first file after the start of the flow; the time is uniformly distributed. Default: 2 s (own choice).
     pub first: Duration,
 }
 
@@ -164,7 +163,7 @@ impl Files {
         if self.sent < transfer.bytes || transfer.received.is_some() {
             return;
         }
-        // What was lost at its end will not come.
+        // Data lost at its end will not come.
         let coming = |end, &(begin, until): &(u64, u64)| if until == end { begin } else { end };
         if self.received >= self.lost.iter().rev().fold(transfer.bytes, coming) {
             transfer.received = Some(now);

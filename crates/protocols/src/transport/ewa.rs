@@ -28,8 +28,7 @@ use lasthop_net::queues::droptail::DropTail;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// B: how much may wait, without the packet in service; what arrives then is dropped. Default:
-    /// 100 packets, as DropTail.
+    /// B: how much may wait, without the packet in service; further arrivals are dropped. Default: 100 packets, as DropTail.
     pub limit: Amount,
     /// The segment in which windows are counted, and by which a limit in bytes becomes packets: the
     /// payload of the flows' segments. Default: 1460 B.

@@ -46,13 +46,13 @@ pub trait TransportConfig: Send + Sync {
     }
 
     /// Whether it serves sources that open one connection after another
-    /// ([`SourceConfig::repeats`](crate::traffic::SourceConfig::repeats)): it tells them what was sent, and when all of it was
+    /// ([`SourceConfig::repeats`](crate::traffic::SourceConfig::repeats)): it reports bytes sent to them, and when all of them were
     /// received, or never will be.
     fn can_repeat(&self) -> bool {
         true
     }
 
-    /// What keeps its headers from being compressed: how they differ from those of its standard.
+    /// The reason for which its headers cannot be compressed: how they differ from those of its standard.
     fn header_fault(&self, _profile: Profile) -> Option<String> {
         None
     }

@@ -91,7 +91,7 @@ impl Service {
     }
 }
 
-/// From now on something else serves a terminal. What was handed down before goes on.
+/// From now on another service serves a terminal. PDUs handed down before go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The terminal.

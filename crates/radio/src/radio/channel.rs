@@ -25,7 +25,7 @@ pub trait Channel: Send {
     fn sample(&self, _terminal: u32, _direction: Direction, _probe: &mut dyn Probe) {}
 }
 
-/// What was sent over the air in one piece, with a checksum of its own.
+/// A block sent over the air in one piece, with a checksum of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     /// For or from which terminal.

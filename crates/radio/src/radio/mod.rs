@@ -1,4 +1,4 @@
-//! Radio access: what lies between a radio network's last node and its terminals.
+//! Radio access: the part between a radio network's last node and its terminals.
 //!
 //! A radio medium is made of five parts, each of which can be replaced and may be trivial:
 //!
@@ -44,7 +44,7 @@ impl Direction {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::Down, Self::Up];
 
-    /// The place of what sends in this direction among the two ends of a bearer.
+    /// The index of the sender in this direction among the two ends of a bearer.
     #[inline]
     pub fn index(self) -> usize {
         self as usize

@@ -28,9 +28,9 @@ pub struct Setup {
     pub latitude_limit: f64,
     /// When terminals change their satellite.
     pub handoff: handoff::Config,
-    /// What sends over each link between satellites: from its first end to its second, and back.
+    /// The transmitters of each link between satellites: from its first end to its second, and back.
     pub isl: Vec<[Sending; 2]>,
-    /// What sends down from each satellite.
+    /// The transmitter down of each satellite.
     pub down: Vec<transmitter::Setup>,
     /// The terminals.
     pub terminals: Vec<Terminal>,
@@ -70,7 +70,7 @@ pub struct Terminal {
     pub latitude: f64,
     /// Degrees east.
     pub longitude: f64,
-    /// What sends up.
+    /// The transmitter up.
     pub up: Sending,
     /// The losses on the way down.
     pub errors: Loss,

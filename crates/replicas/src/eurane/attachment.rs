@@ -53,7 +53,7 @@ impl AttachmentConfig for Config {
 const LOOK: Duration = Duration::from_millis(10);
 /// The time after a request for which a side does not look.
 const AWAY: Duration = Duration::from_millis(510);
-/// The time between two reports of what was sent.
+/// The time between two reports of the bits sent.
 const REPORT: Duration = Duration::from_millis(500);
 /// From the report of the Node B until it is acted on.
 const REPORT_DELAY: Duration = Duration::from_micros(5);
@@ -78,7 +78,7 @@ struct Terminal {
     service: Service,
     /// When each side looks next at its backlog, down and up.
     look: [Instant; 2],
-    /// When what was sent is judged next.
+    /// When the bits sent are judged next.
     judge: Instant,
     /// Bits that each side sent since the last report.
     sent: [u64; 2],
@@ -118,7 +118,7 @@ impl Eurane {
             Direction::Down => self.config.threshold,
             Direction::Up => self.config.uplink_threshold,
         };
-        // What lies half-way is rounded down.
+        // Half-way values are rounded down.
         let much = (bytes + 49) / 100 * 100 > threshold.get();
         self.terminals[n as usize].look[direction.index()] = now + if much { AWAY } else { LOOK };
         if much {
@@ -130,7 +130,7 @@ impl Eurane {
     fn judge(&mut self, now: Instant, n: u32) {
         let terminal = &mut self.terminals[n as usize];
         terminal.judge = now + REPORT;
-        // Bits in half a second, in units of 1024 bit/s, rounded; what lies half-way down.
+        // Bits in half a second, in units of 1024 bit/s, rounded; half-way values down.
         let rates = terminal.sent.map(|bits| (2 * bits + 511) / 1024);
         terminal.sent = [0; 2];
         match terminal.expires {

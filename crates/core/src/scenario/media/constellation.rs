@@ -34,10 +34,10 @@ pub struct Constellation {
     /// The links between satellites.
     #[serde(default)]
     pub isl: Isl,
-    /// What sends from a terminal to its satellite.
+    /// The transmitter from a terminal to its satellite.
     #[serde(default)]
     pub up: SatelliteLink,
-    /// What sends from a satellite to its terminals: one for all of them.
+    /// The transmitter from a satellite to its terminals: one for all of them.
     #[serde(default)]
     pub down: SatelliteLink,
     /// When terminals change their satellite.

@@ -66,11 +66,11 @@ pub struct Hsdpa {
     /// comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
-    /// The queue in front of the air, for each mobile. What has not come yet counts for its limit. Default: DropTail of 90
+    /// The queue in front of the air, for each mobile. Packets not received yet count for its limit. Default: DropTail of 90
     /// packets.
     #[serde(default = "default_queue")]
     pub queue: Queue,
-    /// How long what goes up takes, from the mobile to the node. Default: 0 s.
+    /// The delay of packets up, from the mobile to the node. Default: 0 s.
     #[serde(default)]
     pub uplink_delay: Duration,
 }

@@ -55,7 +55,7 @@ pub struct Arrival {
     pub number: u64,
 }
 
-/// What happened, as a row of a trace: its time, and the other columns as text.
+/// An event, as a row of a trace: its time, and the other columns as text.
 pub struct Row {
     pub at: Instant,
     pub columns: String,

@@ -56,7 +56,7 @@ proptest! {
         let config = Config { max_dat, ..Config::default() };
         let clean = Instant::from_secs_f64(8.0);
         let mut cell = cell(&config, channels, [down, up], [lost_down, lost_up], clean);
-        // What was lost behind the last poll is missed when another SDU follows.
+        // PDUs lost behind the last poll are missed when another SDU follows.
         for direction in [DOWN, UP] {
             cell.send(direction, clean, 40, 99);
         }

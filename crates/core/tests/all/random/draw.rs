@@ -51,7 +51,7 @@ impl<'d> Drawer<'d> {
                 let mut table = Map::new();
                 for (name, place, required) in fields {
                     if required || (more && self.dice.one_in(4)) {
-                        // What lies deeper is only there if it has to be: a queue can hold queues.
+                        // Deeper items are only there if they have to be: a queue can hold queues.
                         table.insert(name.to_owned(), self.value(&place, name, false));
                     }
                 }
@@ -118,7 +118,7 @@ impl<'d> Drawer<'d> {
         }
     }
 
-    /// Writes at `place`, where `value` stands, what lies at the end of `way`, and whatever that needs around it. False if this scenario has
+    /// Writes at `place`, where `value` stands, the item at the end of `way`, and whatever that needs around it. False if this scenario has
     /// no place for it.
     pub fn place(&mut self, place: &Place, field: &str, value: &mut Value, way: &[Step]) -> bool {
         let Some((step, rest)) = way.split_first() else {

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::model::{Model, Said};
 use super::network::{Line, droptail, run, tfmcc};
 
-/// What passes the sender.
+/// The events at the sender.
 enum Event {
     Sent(TfmccHeader),
     Heard(TfmccReport),

@@ -10,7 +10,7 @@ use lasthop_core::scenario::{builder, read};
 
 use super::index::{HAND_UP, Scenario, WIRE_BPS};
 
-/// What happened in a run.
+/// The events of a run.
 #[derive(Default)]
 pub struct Seen {
     /// Blocks in the order in which they were sent: time of the decision, terminal, block.
@@ -30,7 +30,7 @@ pub struct Sdu {
     pub at: u64,
     /// Of which terminal.
     pub ue: u32,
-    /// What happened, in EURANE's words.
+    /// The event, in EURANE's words.
     pub event: &'static str,
     /// ns-2 numbers packets as they are made.
     pub number: usize,

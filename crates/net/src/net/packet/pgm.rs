@@ -17,7 +17,7 @@ pub enum PgmHeader {
     Confirmation(u64),
     /// What the acker has received (ACK).
     Ack(PgmAck),
-    /// What was sent so far, and what can still be had (SPM).
+    /// The last packet sent, and the packets that can still be repaired (SPM).
     Path(PgmPath),
 }
 

@@ -111,7 +111,7 @@ const ENDPOINT: u32 = 1;
 const SOURCE: u32 = 2;
 /// Not a component: the network itself, for what the key says.
 const NETWORK: u32 = 3;
-/// Packets were dropped of which sources want to hear.
+/// Packets were dropped whose sources subscribe to losses.
 const LOSSES: Target = Target { component: NETWORK << KIND, key: 0 };
 /// A packet that was made at a node is for an endpoint there.
 const HOME: Target = Target { component: NETWORK << KIND, key: 1 };

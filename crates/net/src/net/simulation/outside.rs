@@ -70,7 +70,7 @@ impl Simulation {
         peers.map(|peer| self.access(medium, Peer(peer))).collect()
     }
 
-    /// Tells the machines at a medium's nodes what has become of the ways to them.
+    /// Notifies the machines at a medium's nodes of changes of the ways to them.
     pub(super) fn tell_of_change(&mut self, medium: u32, before: &[Access]) {
         let after = self.accesses(medium);
         let ways = self.ends[medium as usize].iter().zip(before.iter().zip(after));

@@ -206,7 +206,7 @@ impl<C: Clock> Transmitter<C> {
         taken
     }
 
-    /// The serialiser is free of what keeps it busy.
+    /// The serialiser becomes free.
     fn let_go(&mut self) {
         self.service = Service::none();
         if let Stage::Asked { sending, .. } = &mut self.stage {

@@ -53,7 +53,7 @@ pub struct Setup {
 
 /// The queue of a transmitter.
 pub enum Queue {
-    /// A FIFO that drops what arrives when this much waits already. It is planned.
+    /// A FIFO that drops arriving packets when this much waits already. It is planned.
     Planned(Amount),
     /// Any other discipline. It is asked.
     Asked(Box<dyn QueueDiscipline>),
@@ -155,7 +155,7 @@ impl<C: Clock> Transmitter<C> {
         self.errors = errors;
     }
 
-    /// From now on its way has this length, for what has not begun to be sent.
+    /// From now on its way has this length, for packets that have not begun to be sent.
     pub fn set_path(&mut self, path: Box<dyn Path>) {
         self.schedule.path = Some(path);
     }

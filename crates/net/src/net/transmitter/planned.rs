@@ -54,8 +54,7 @@ impl<C: Clock> Transmitter<C> {
         each.fold(Backlog::default(), |sum, each| sum + each) == *waiting
     }
 
-    /// Counts as started what has started on this occasion. Says whether the serialiser
-    /// is busy.
+    /// Counts as started the packets that have started on this occasion. Says whether the serialiser is busy.
     #[inline]
     pub(super) fn start_what_is_due(&mut self, core: &Core, occasion: &Occasion<C>) -> bool {
         loop {

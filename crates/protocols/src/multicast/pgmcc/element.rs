@@ -31,7 +31,7 @@ pub struct Element {
     counts: Counts,
 }
 
-/// What was asked for.
+/// A repair that was asked for.
 #[derive(Clone, Debug)]
 struct Asked {
     /// The ends that asked.

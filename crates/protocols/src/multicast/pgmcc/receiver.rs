@@ -59,7 +59,7 @@ pub struct Receiver {
 enum Leaving {
     /// Since before the first packet.
     Member,
-    /// Since some time; what was sent before it does not miss.
+    /// Since some time; packets sent before do not count as missing.
     Joined,
     /// It says that it leaves.
     Leaves,
@@ -371,7 +371,7 @@ impl Endpoint for Receiver {
     }
 }
 
-/// What the protocol keeps of a connection: loss filter, highest number and the bits of what was lost, bitmap, time stamp and
+/// The protocol's state of a connection: loss filter, highest number and the bits of lost packets, bitmap, time stamp and
 /// when it came. The indication bit that a modified receiver remembers lies among the bits of the tracker.
 const STATE_BYTES: usize =
     size_of::<LossFilter>() + size_of::<Tracker>() + size_of::<u32>() + size_of::<[Instant; 2]>();

@@ -1,7 +1,7 @@
 //! What ackers have reported: which packets came, which are lost, by the bitmaps of their ACKs.
 //!
-//! Each ACK speaks for the receiver that sent it: what it reports as missing is lost, whatever another receiver got. So the loss that
-//! elects an acker counts, as soon as that one acknowledges. What was reported before counts once.
+//! Each ACK speaks for the receiver that sent it: a packet that it reports as missing is lost, whatever another receiver got. So the loss that
+//! elects an acker counts, as soon as that one acknowledges. A loss reported before counts once.
 
 use super::flight::BITMAP;
 

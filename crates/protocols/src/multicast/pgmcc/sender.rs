@@ -55,7 +55,7 @@ pub struct Sender {
     tell_sent: bool,
     tell_acked: bool,
     tell_over: bool,
-    /// What was last shown of timeouts, window and packets in flight.
+    /// Timeouts, window and packets in flight as shown last.
     shown: [f64; 3],
     counts: Counts,
     /// Round-trip times of ackers, ns.
@@ -86,7 +86,7 @@ struct Confirmations {
     waiting: VecDeque<(u64, Option<Socket>)>,
 }
 
-/// Tells receivers what was sent while nothing is sent (RFC 3208 §5.1.5, heartbeat SPMs).
+/// Announces the last packet sent while nothing is sent (RFC 3208 §5.1.5, heartbeat SPMs).
 #[derive(Debug, Default)]
 struct Heartbeat {
     due: Option<Instant>,
@@ -202,7 +202,7 @@ impl Sender {
         }
     }
 
-    /// F := 0: what was sent so far is asked for no more.
+    /// F := 0: packets sent so far are asked for no more.
     fn forget(&mut self) {
         self.flight.clear();
         self.scoreboard.forget(self.next);

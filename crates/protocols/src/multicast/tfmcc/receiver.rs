@@ -23,7 +23,7 @@ const WINDOW: u64 = 3;
 const SILENCE: u64 = 10;
 /// By how much a round-trip time must exceed R_max to count as longer: the resolution of the fields.
 const SLACK: f64 = 1e-3;
-/// A receiver that has asked for less than the least rate for so long leaves.
+/// How long a receiver may ask for less than the least rate before it leaves.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Work for each packet: the way here and back, the window of the rate of reception and its bytes, the open interval.

@@ -103,7 +103,7 @@ impl Rounds {
         true
     }
 
-    /// Forgets what was measured; totals stay.
+    /// Forgets the measurements; totals stay.
     pub fn reset(&mut self, now: Instant) {
         *self = Self { ended: self.ended, reports: self.reports, ..Self::new(now) };
     }

@@ -223,7 +223,7 @@ impl Agent {
         }
     }
 
-    /// The broker: an edge asks for a flow. Asking again replaces what was granted.
+    /// The broker: an edge asks for a flow. Asking again replaces the grant.
     fn decide(&mut self, edge: Socket, header: SignalHeader) {
         let entries = self.ledger.entry((header.place, Class::of(header.dscp))).or_default();
         entries.remove(&header.flow);

@@ -18,7 +18,7 @@ pub const PORT: u16 = 1;
 
 /// Flags of an RSVP message.
 pub mod flag {
-    /// The receiver wants to hear when the reservation is in place (RFC 2205 §2.6).
+    /// The receiver asks for a confirmation of the reservation (RFC 2205 §2.6).
     pub const CONFIRM: u8 = 1;
     /// Sent because the way has changed, not to refresh (RFC 2205 §3.6). It goes as far as something changes.
     pub const REPAIR: u8 = 2;
@@ -388,7 +388,7 @@ impl Agent {
         }
     }
 
-    /// Data of the flow leave over the changed link: what was reserved there does not hold any more.
+    /// Data of the flow leave over the changed link: the reservation there does not hold any more.
     fn leave_changed_link(&mut self, flow: FlowId, port: Port) {
         let Some(session) = self.sessions.get_mut(&flow) else { return };
         let spec = session.spec;

@@ -152,7 +152,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// What stands before the sending end at `seat`.
+    /// The guard before the sending end at `seat`.
     pub fn new(seat: EndpointContext, stream: Stream, config: Config) -> Self {
         Self {
             seat,
@@ -296,7 +296,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// What stands before the receiving end at `seat`.
+    /// The guard before the receiving end at `seat`.
     pub fn new(seat: EndpointContext, wait: Duration) -> Self {
         let (other, outbox) = (signal::other_end(&seat), Outbox::new(seat.local));
         Self { flow: seat.flow, wait, complained: None, marks: 0, other, outbox }

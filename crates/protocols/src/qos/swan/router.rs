@@ -27,7 +27,7 @@ use lasthop_net::net::transmitter::Queue;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much best-effort traffic may wait for the shaper; what arrives then is dropped. The line to the
+    /// How much best-effort traffic may wait for the shaper; further arrivals are dropped. The line to the
     /// medium has the same limit. Default: 100 packets.
     pub limit: Amount,
     /// How often the shaping rate is adapted, T. Default: 1 s.
@@ -275,7 +275,7 @@ impl Shaper {
         let increase = config.increase.as_bps() as f64;
         self.used = self.bits / config.period.as_secs_f64();
         if self.late > 0 {
-            // Before the first cut the rate is what was used.
+            // Before the first cut the rate is the one used.
             let rate = if self.rate.is_finite() { self.rate } else { self.used };
             self.rate = rate * (1.0 - config.decrease.get());
         } else {
@@ -441,7 +441,7 @@ mod tests {
             shaper.adapt(&Config::default());
             assert!((shaper.rate / 1e3 - expected).abs() < 1e-9, "{kbit} kbit, {late} late: {}", shaper.rate);
         }
-        // A first period with too long delays: half of what was used.
+        // A first period with too long delays: half of the rate used.
         (shaper.rate, shaper.bits, shaper.late) = (f64::INFINITY, 1e6, 1);
         shaper.adapt(&Config::default());
         assert_eq!(shaper.rate, 0.5e6);

@@ -49,7 +49,7 @@ impl Default for HyStart {
 
 impl HyStart {
     /// §4.2 on an acknowledgement of `segments`, in the order of the RFC. `round` is the running
-    /// number of the round trip: a new one has begun when what was SND.NXT at the start of the
+    /// number of the round trip: a new one has begun when the SND.NXT of the start of the
     /// last is acknowledged.
     pub fn on_ack(&mut self, round: u64, segments: f64, rtt: Option<Duration>) -> Step {
         if self.round != round {

@@ -63,7 +63,7 @@ pub struct RateSample {
     /// The longer of the times in which they were sent and acknowledged. `None` if it is shorter than the least round-trip
     /// time: no rate follows from it (§4.1.2.3).
     pub interval: Option<Duration>,
-    /// What was noted when the segment was sent.
+    /// The record made when the segment was sent.
     pub record: Record,
 }
 
@@ -95,7 +95,7 @@ pub struct LostSegment {
     pub bytes: u64,
     /// Bytes lost so far in this connection, these included (C.lost).
     pub lost: u64,
-    /// What was noted when it was sent.
+    /// The record made when it was sent.
     pub record: Record,
 }
 
@@ -147,7 +147,7 @@ impl WindowRule {
 /// A timeout was spurious (RFC 4015 §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undo {
-    /// What was in flight at the timeout (pipe_prev): the slow-start threshold becomes at least this much (step 9).
+    /// The flight size at the timeout (pipe_prev): the slow-start threshold becomes at least this much (step 9).
     pub flight: u64,
     /// The new window: the flight size, and a little more.
     pub window: u64,

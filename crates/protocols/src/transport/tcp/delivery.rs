@@ -18,7 +18,7 @@ pub struct Round {
     sampled: bool,
 }
 
-/// Counts what was delivered, and notes each segment if the congestion control wants that.
+/// Counts delivered data, and notes each segment if the congestion control asks for that.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     bytes: u64,
@@ -95,13 +95,13 @@ impl Delivery {
         self.bytes
     }
 
-    /// How many round trips have passed, counted by what was delivered, if segments are noted.
+    /// How many round trips have passed, counted by delivered data, if segments are noted.
     #[inline]
     pub fn round(&self) -> Option<u64> {
         self.records.as_ref().map(|records| records.round)
     }
 
-    /// What was noted of a segment in flight.
+    /// The record of a segment in flight.
     pub fn record(&self, id: Id) -> Option<Record> {
         let records = self.records.as_ref()?;
         records.sent.get(id.checked_sub(records.first)? as usize).copied()

@@ -19,7 +19,7 @@ pub struct GroundTruth {
     totals: Totals,
 }
 
-/// What has been judged so far.
+/// The verdicts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Timeouts that a longer timer would have saved.
@@ -73,7 +73,7 @@ impl GroundTruth {
         self.pending.clear();
     }
 
-    /// What has been judged so far.
+    /// The verdicts so far.
     pub fn totals(&self) -> Totals {
         self.totals
     }

@@ -43,7 +43,7 @@ pub struct Receiver {
 struct State {
     /// RCV.NXT.
     rcv_nxt: u64,
-    /// What has arrived beyond: disjoint blocks `[start, end)` in order, none touching another.
+    /// The out-of-order data: disjoint blocks `[start, end)` in order, none touching another.
     blocks: VecDeque<(u64, u64)>,
     /// The blocks last reported, most recent first.
     recent: Vec<(u64, u64)>,
@@ -162,7 +162,7 @@ impl Receiver {
             }
         }
         debug_assert!(state.is_in_order(&self.settings), "blocks lie in order between RCV.NXT and the window's edge");
-        // RFC 5681 §4.2: at once for a gap, for what fills one, and for a duplicate.
+        // RFC 5681 §4.2: at once for a gap, for data that fill one, and for a duplicate.
         state.owed += 1;
         if !new || was_gap || !state.blocks.is_empty() || fin || state.owed >= self.settings.ack_every {
             self.ack_now = Some(Reply { syn: false, duplicate });

@@ -411,7 +411,7 @@ impl Scoreboard {
         self.lost_to = self.lost_to.max(first + 1);
     }
 
-    /// Marks everything lost that is not SACKed, also what was resent.
+    /// Marks all segments lost that are not SACKed, also those resent.
     pub fn mark_all_lost(&mut self) {
         for id in self.first..self.next {
             self.mark_lost(id);
@@ -526,7 +526,7 @@ mod tests {
         board.resend(0, Instant::ZERO);
         assert_eq!(board.pipe(), 7000);
         assert_eq!(board.next_hole(), None);
-        // The hole is filled: what was SACKed goes with it, the rest is in flight.
+        // The hole is filled: SACKed segments go with it, the rest are in flight.
         let acked = sack(&mut board, 4, &[]);
         assert_eq!((acked.acked, board.pipe(), board.flight()), (1000, 6000, 6000));
         assert_eq!(acked.timed, None, "Karn: the first segment was sent twice");

@@ -51,7 +51,7 @@ pub struct Evidence {
     pub una: u64,
     /// Whether it moved SND.UNA.
     pub advanced: bool,
-    /// The highest sequence number that it newly acknowledged or SACKed of what was sent once.
+    /// The highest sequence number that it newly acknowledged or SACKed of segments sent once.
     pub original_to: u64,
     /// The echoed time stamp, if there is one.
     pub ts_echo: Option<Instant>,
@@ -111,7 +111,7 @@ impl Detector {
         self.dsack_seen = true;
     }
 
-    /// Whether the state before a timeout is wanted. Eifel's response restores what was true when
+    /// Whether the state before a timeout is wanted. Eifel's response restores the state when
     /// loss recovery was initiated (RFC 4015 §3 step (0)), so a timeout during a recovery is not
     /// judged by it. Nor is it by F-RTO with SACK: RecoveryPoint is the recovery's then, and not yet
     /// acknowledged (RFC 5682 §3.1 step 1).

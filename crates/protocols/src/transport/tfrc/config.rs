@@ -30,7 +30,7 @@ pub struct Config {
     /// NDUPACK). `ns2`: 1 (`numPkts_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_trigger: Option<u32>,
-    /// Whether a long time without loss discounts what was before it (RFC 5348 §5.5). Default: on.
+    /// Whether a long time without loss discounts the intervals before it (RFC 5348 §5.5). Default: on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discounting: Option<bool>,
     /// The least discount factor. Default: `rfc`: 0.25 (RFC 5348 §5.5, THRESHOLD). `ns2`: 0.5
@@ -110,7 +110,7 @@ pub enum Handover {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SlowStartLimit {
-    /// Twice the rate of reception (RFC 3448 §4.3, RFC 5348 §4.3). A report tells of what was sent a round trip before, so the rate
+    /// Twice the rate of reception (RFC 3448 §4.3, RFC 5348 §4.3). A report is about packets sent a round trip before, so the rate
     /// doubles every second round trip.
     #[default]
     Received,

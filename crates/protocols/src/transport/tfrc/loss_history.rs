@@ -26,7 +26,7 @@ pub struct LossIntervals {
     start: u64,
     open: f64,
     last_lost: u64,
-    /// By how much closed intervals are discounted while the open one is so long (DF).
+    /// By how much closed intervals are discounted at the present length of the open one (DF).
     factor: f64,
     /// The least discount factor (THRESHOLD); 1 is no discounting.
     threshold: f64,
@@ -54,7 +54,7 @@ impl LossIntervals {
         self.count == 0
     }
 
-    /// The first loss event begins at `seq`; the interval before it counts as so long (§6.3.1).
+    /// The first loss event begins at `seq`; the interval before it counts as `length` packets (§6.3.1).
     pub fn begin(&mut self, seq: u64, length: f64) {
         *self = Self { count: 1, start: seq, last_lost: seq, ..Self::new(self.threshold) };
         self.closed[0] = length;

@@ -63,7 +63,7 @@ impl Receiving for Machine {
         Some(header.end)
     }
 
-    /// The link of this node has changed: what was measured on the old one counts no more.
+    /// The link of this node has changed: measurements on the old one count no more.
     fn on_link(&mut self, notice: &LinkNotice) {
         let LinkNotice { before, after, .. } = *notice;
         if self.handover == Handover::Off || !after.up || before == after {

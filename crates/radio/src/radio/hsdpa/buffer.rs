@@ -29,7 +29,7 @@ impl Buffer {
     pub fn accept(&mut self, core: &mut Core, pkt: Pkt) -> bool {
         core.note_queued(&pkt);
         let before = self.queue.backlog().packets;
-        // What has not come still takes room.
+        // Packets not received yet still take room.
         self.queue.on_held(Backlog { packets: self.taken.len() as u64, bytes: self.taken_bytes });
         self.queue.enqueue(core, pkt);
         let dropped = self.queue.backlog().packets <= before;
@@ -105,7 +105,7 @@ impl Buffer {
         Backlog { packets: packets + self.taken.len() as u64, bytes: bytes + self.taken_bytes - self.done }
     }
 
-    /// What keeps and drops.
+    /// The queue discipline.
     pub fn queue(&mut self) -> &mut dyn QueueDiscipline {
         &mut *self.queue
     }

@@ -51,7 +51,7 @@ pub struct Setup {
     pub split: Split,
     /// How often a block is sent, at most.
     pub attempts: Option<u32>,
-    /// How long what goes up takes.
+    /// The delay of packets up.
     pub uplink_delay: Duration,
     /// The mobiles.
     pub terminals: Vec<Terminal>,
@@ -63,7 +63,7 @@ pub struct Terminal {
     pub cell: u32,
     /// Where its packets end that are dropped.
     pub place: Place,
-    /// What keeps and drops them.
+    /// The queue discipline.
     pub queue: Box<dyn QueueDiscipline>,
     /// Says which of its blocks are in error.
     pub errors: Stream,
@@ -118,7 +118,7 @@ struct Block {
     received: bool,
 }
 
-/// What happened to a mobile.
+/// The counts of a mobile.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     packets: u64,

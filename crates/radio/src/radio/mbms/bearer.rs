@@ -48,7 +48,7 @@ pub struct Air<'a> {
     pub channel: &'a mut dyn Channel,
     /// What changes impose on it.
     pub imposed: &'a mut Imposed,
-    /// What has been received by terminals, on its way up in them.
+    /// Packets received by terminals, on their way up in them.
     pub line: &'a mut DelayLine,
     /// Where what a terminal does not receive ends.
     pub places: &'a [Place],

@@ -61,7 +61,7 @@ pub struct Setup {
 pub struct Terminal {
     /// Where its packets end that do not come.
     pub place: Place,
-    /// What sends up.
+    /// The transmitter up.
     pub uplink: transmitter::Setup,
     /// How the rate and the delay of its bearers down change. Default: they do not.
     pub varying: Option<Varying>,

@@ -106,7 +106,7 @@ impl ActiveSet {
         self.cells.iter().copied().reduce(worse).unwrap_or_default()
     }
 
-    /// What was measured of all cells, of which `eligible` may join. Each event whose condition has held long enough is
+    /// The measurements of all cells, of which `eligible` may join. Each event whose condition has held long enough is
     /// offered to `allow`, and happens if that says so; else it is offered again at the next measurement.
     pub fn measure(
         &mut self,
@@ -157,7 +157,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// Measures the same levels every 100 ms from `from`, and gives what happened when.
+    /// Measures the same levels every 100 ms from `from`, and gives the events with their times.
     fn measure(set: &mut ActiveSet, from: u64, times: u64, levels: &[f64], room: bool) -> Vec<(u64, SetChange)> {
         let measured: Vec<Level> = levels.iter().map(|dbm| Level::from_dbm(*dbm)).collect();
         let mut happened = Vec::new();

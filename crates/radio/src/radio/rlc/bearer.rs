@@ -39,7 +39,7 @@ pub struct Departure {
 
 type Loses = Box<dyn FnMut(usize, u64, &Pdu) -> bool>;
 
-/// Two ends and what lies between.
+/// Two ends and the PDUs between.
 pub struct Bearer<A> {
     pub now: Instant,
     pub ends: [A; 2],

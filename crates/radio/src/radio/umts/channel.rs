@@ -61,7 +61,7 @@ pub struct Channel {
     queued_bits: u32,
     /// The terminal served last, for turns.
     last: u32,
-    /// What happened so far.
+    /// The counts so far.
     pub counts: Counts,
 }
 

@@ -136,7 +136,7 @@ impl Tree {
         f64::from(self.used) / f64::from(LEAVES)
     }
 
-    /// Takes a code below the root of a free subtree; what lies beside the way to it stays free.
+    /// Takes a code below the root of a free subtree; the siblings on the way to it stay free.
     fn take_from(&mut self, root: usize, code: Code) {
         let level = level(code.sf);
         self.free[root].remove(&(code.k >> (level - root)));

@@ -20,7 +20,7 @@ pub struct Utran {
     rncs: usize,
     /// The Node B of each cell.
     node_b: Vec<u32>,
-    /// What was carried.
+    /// Counts of PDUs.
     pub counts: Counts,
 }
 

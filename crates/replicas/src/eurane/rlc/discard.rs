@@ -1,7 +1,7 @@
 //! maxDAT: SDUs that are given up after a PDU was sent in vain too often, and telling the far end.
 //!
 //! EURANE as published has none of this; Dubois added it (Dubois 2005, §5.1). When a PDU would have to
-//! be sent more than `max_dat` times, its SDU and all before it are given up. The far end hears
+//! be sent more than `max_dat` times, its SDU and all before it are given up. The far end gets
 //! the sequence number of the last PDU of these (move receiving window, MRW). One MRW is
 //! outstanding at a time, the highest. It rides like a report. A report that misses nothing up to it
 //! ends it; the far end sends one as after a poll, since it might have no other reason to.
@@ -16,7 +16,7 @@ pub(super) struct Mrw {
     /// How often a PDU may be sent.
     max_dat: u32,
     timer: Duration,
-    /// What was given up and is not known to the far end.
+    /// The SDUs given up that the far end does not know of.
     outstanding: Option<GivenUp>,
     /// Whether it is to be sent, for the first time or again.
     wanted: bool,

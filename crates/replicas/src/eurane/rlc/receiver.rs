@@ -1,4 +1,4 @@
-//! The receiving half: what has come, which SDUs that completes, and when a report is due.
+//! The receiving half: received PDUs, the SDUs that they complete, and when a report is due.
 
 use std::collections::VecDeque;
 
@@ -37,7 +37,7 @@ struct Part {
     ends: bool,
 }
 
-/// What was done since the start.
+/// Counts since the start.
 #[derive(Default)]
 pub(super) struct Totals {
     pub(super) pdus: u64,
@@ -62,7 +62,7 @@ impl Receiver {
         }
     }
 
-    /// Hears a PDU with data.
+    /// Takes a PDU with data.
     #[inline]
     pub fn on_data(&mut self, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
         let part = Part { sdu: pdu.sdu, starts: pdu.starts, ends: pdu.ends > 0 };
@@ -171,7 +171,7 @@ impl Receiver {
         self.later.len() as u32
     }
 
-    /// The report that leaves now, if one is to be sent: its first sequence number, and what has come from there on, at most
+    /// The report that leaves now, if one is to be sent: its first sequence number, and the PDUs received from there on, at most
     /// `limit` bits. The next one is prohibited until `prohibited`.
     pub fn take_report(&mut self, prohibited: Timer, limit: usize) -> Option<(u32, Vec<bool>)> {
         if !std::mem::take(&mut self.wanted) {

@@ -54,7 +54,7 @@ pub(super) struct Sent {
     pub(super) vt_dat: u32,
 }
 
-/// What was done since the start.
+/// Counts since the start.
 #[derive(Default)]
 pub(super) struct Totals {
     pub(super) sdus: u64,
@@ -183,7 +183,7 @@ impl Sender {
         self.sent.iter().rposition(|sent| !sent.acknowledged)
     }
 
-    /// Hears a report. What it misses replaces what the last one missed, even if it was sent since.
+    /// Takes a report. The PDUs that it misses replace those that the last one missed, even if they were sent since.
     pub fn on_report(&mut self, status: &Status) {
         while self.vt_a < status.first && self.release_first() {}
         self.nacks.clear();

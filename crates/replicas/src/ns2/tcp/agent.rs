@@ -38,7 +38,7 @@ impl Ack {
     }
 }
 
-/// What was done to the window last (`last_cwnd_action_`).
+/// The last action on the window (`last_cwnd_action_`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastAction {
     None,
@@ -343,7 +343,7 @@ impl TcpAgent {
         }
     }
 
-    /// Counts what has been acknowledged since `highest_ack` was `before`.
+    /// Counts the data acknowledged since `highest_ack` was `before`.
     #[inline]
     pub fn note_acked(&mut self, before: i64) {
         if self.highest_ack > before {
@@ -362,7 +362,7 @@ impl TcpAgent {
         }
     }
 
-    /// What the source is to hear, if it wants to.
+    /// The next notice to the source, if it subscribes to it.
     #[inline]
     pub fn tell(&mut self) -> Option<Notice> {
         if self.hears.sent && self.sent_bytes > self.told[0] {

@@ -65,7 +65,7 @@ impl Board {
         landed
     }
 
-    /// Whether a resent packet has been lost again: something newer than what was next when it
+    /// Whether a resent packet has been lost again: a packet newer than the next one when it
     /// was resent has arrived. Such packets no longer count as resent.
     pub fn lost_again(&mut self, blocks: &[(i64, i64)]) -> bool {
         let Some(end) = blocks.iter().map(|b| b.1).max() else { return false };

@@ -211,7 +211,7 @@ mod tests {
         assert_eq!((heard.came, heard.lost, flight.pipe()), (2, 0, 1));
     }
 
-    /// What was sent before an event was detected belongs to it.
+    /// Packets sent before an event was detected belong to it.
     #[test]
     fn losses_and_marks_of_a_window_are_one_event() {
         let mut flight = flight(10);

@@ -1,7 +1,7 @@
 //! Loss recovery: which segments are lost, what to send next, when a recovery begins and ends,
 //! and how many bytes are thought to be in flight.
 //!
-//! A recovery hears acknowledgements after they were entered on the [`Scoreboard`], and never
+//! A recovery gets acknowledgements after they were entered on the [`Scoreboard`], and never
 //! decides how large the window is: that is [congestion control](crate::transport::congestion)'s. To add one: a file with
 //! the recovery and its parameters, and a line in the registry below.
 
@@ -111,7 +111,7 @@ pub enum Verdict {
         /// The call of the congestion control that comes first.
         cut: Cut,
     },
-    /// Some of what was outstanding at the loss has been repaired.
+    /// Some of the data outstanding at the loss have been repaired.
     Partial {
         /// Whether the first segment is to be sent again at once.
         resend: bool,

@@ -68,7 +68,7 @@ impl Knowledge {
         self.busy = others.then_some((now, size));
     }
 
-    /// What was in service has been taken back.
+    /// The packet in service has been taken back.
     pub fn forget_service(&mut self) {
         self.busy = None;
     }

@@ -32,8 +32,7 @@ use control::{Control, INITIAL, x_of_window};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 100
-    /// packets, as DropTail.
+    /// How much may wait, without the packet in service; further arrivals are dropped. Default: 100 packets, as DropTail.
     pub limit: Amount,
     /// How it learns of the link's rate: `oracle`, at once; `stale`, never; `{ delayed = "1 s" }`;
     /// `measured`, from how fast packets leave. Default: `oracle`.

@@ -38,7 +38,7 @@ pub(super) enum Form {
     },
 }
 
-/// What has changed since the header before (§6 a, RFC 1144 §3.2.2).
+/// The changes since the header before (§6 a, RFC 1144 §3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Delta {
     /// The A and S bits.

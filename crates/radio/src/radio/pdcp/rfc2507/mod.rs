@@ -46,8 +46,7 @@ pub struct Config {
     /// The most compressed headers of a stream that is not TCP between two full ones, 1 to 65535 (F_MAX_PERIOD).
     /// Default: 256.
     pub f_max_period: u32,
-    /// After so long the next header of a stream that is not TCP is a full one, 1 s to 255 s (F_MAX_TIME).
-    /// Default: 5 s.
+    /// The time after which the next header of a stream that is not TCP is a full one, 1 s to 255 s (F_MAX_TIME). Default: 5 s.
     pub f_max_time: Duration,
 }
 

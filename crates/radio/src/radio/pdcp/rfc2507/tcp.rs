@@ -1,4 +1,4 @@
-//! TCP streams (RFC 2507 §3.2, §10): each compressed header says what has changed since the one before, so a loss
+//! TCP streams (RFC 2507 §3.2, §10): each compressed header has the changes since the one before, so a loss
 //! makes all that follow wrong, which TCP's checksum tells. The decompressor mends it with the "twice" algorithm, or asks
 //! for a header; the compressor sends a full one when it sees that TCP retransmits.
 

@@ -110,7 +110,7 @@ impl Mrw {
         })
     }
 
-    /// The far end has, or has discarded, everything before VT(A). That ends what has come to its end.
+    /// The far end has, or has discarded, everything before VT(A). That ends procedures up to there.
     pub fn on_acknowledged(&mut self, vt_a: u64) {
         if self.told().is_some_and(|sn| sn <= vt_a) {
             self.end();

@@ -33,7 +33,7 @@ impl Progress {
     }
 }
 
-/// Stand for what has not come yet. They lie so far from each other, and from every PDU, that no number of
+/// Stand for PDUs that have not come yet. They lie so far from each other, and from every PDU, that no number of
 /// PDUs lies between.
 const NO_FIRST: u64 = 1 << 63;
 const NO_LAST: u64 = 1 << 62;

@@ -8,7 +8,7 @@ use super::config::Config;
 /// Both sides of the procedure.
 #[derive(Debug)]
 pub struct Reset {
-    /// What was asked for and is not acknowledged.
+    /// The reset that was asked for and is not acknowledged.
     pending: Option<Pending>,
     /// The sequence number of the next one.
     rsn: u8,

@@ -357,7 +357,7 @@ impl Sender {
         self.segmenter.untouched().max(self.oldest)
     }
 
-    /// Starts anew: what was sent is discarded (§11.4.3).
+    /// Starts anew: sent PDUs are discarded (§11.4.3).
     pub fn reset(&mut self) {
         let kept = self.untouched();
         self.discarded += kept - self.oldest;

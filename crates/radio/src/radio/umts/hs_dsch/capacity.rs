@@ -79,7 +79,7 @@ impl Capacity {
             let Some(ready) = ready(terminal) else { return false };
             let allocated = &mut allocated[terminal as usize];
             let room = limit.saturating_sub(held(terminal) + *allocated);
-            // What has been allocated and has not left is asked for a second time.
+            // `ready` counts PDUs that were allocated and have not left: they are not allocated again.
             let pdus = ready.saturating_sub(u64::from(*allocated)).min(u64::from(room)) as u32;
             if pdus > 0 {
                 *allocated += pdus;

@@ -66,7 +66,7 @@ impl<T> Reordering<T> {
         self.t1.map(|(expires, _)| expires)
     }
 
-    /// Hands up what has come before `from`, and what follows without a gap.
+    /// Hands up the blocks received before `from`, and those that follow without a gap.
     fn pass(&mut self, from: u32, up: &mut impl FnMut(T)) {
         while self.next_expected < from || self.later.front().is_some_and(Option::is_some) {
             self.next_expected += 1;

@@ -10,7 +10,7 @@ pub(super) struct Clock {
     pub(super) tti: Duration,
     /// It is the clock of one shared channel, which no other uses.
     pub(super) alone: bool,
-    /// PDUs are handed down so long after multiples of `tti`.
+    /// PDUs are handed down this time after multiples of `tti`.
     pub(super) phase: Duration,
     /// When PDUs were handed down last.
     pub(super) ticked: Instant,

@@ -1,4 +1,4 @@
-//! From the air to the RLC entities: what was sent arrives, unless the air loses it.
+//! From the air to the RLC entities: sent PDUs arrive, unless the air loses them.
 
 use std::collections::VecDeque;
 
@@ -130,7 +130,7 @@ impl Umts {
         }
     }
 
-    /// An RLC entity hears a PDU. [`Umts::act`] is called after the last of those that come together.
+    /// An RLC entity receives a PDU. [`Umts::act`] is called after the last of those that come together.
     #[inline]
     pub(super) fn hear(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: &Pdu) {
         let now = core.now();

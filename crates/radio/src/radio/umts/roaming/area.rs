@@ -168,7 +168,7 @@ impl Area {
         self.pauses.peek().map_or(self.due, |Reverse((at, _))| self.due.min(*at))
     }
 
-    /// What has changed; asked after every input until there is no more.
+    /// The next change; polled after every input until there is none.
     pub fn poll(&mut self) -> Option<Step> {
         self.steps.pop_front()
     }
@@ -213,7 +213,7 @@ impl Area {
         }
     }
 
-    /// What was looked ahead to is measured.
+    /// The measurement computed ahead takes place.
     fn take_measurement(&mut self, n: usize) {
         let Terminal { pilots, systems, next, next_systems, .. } = &mut self.terminals[n];
         for (level, gain) in pilots.iter_mut().zip(next) {

@@ -27,7 +27,7 @@ pub struct Mobility {
     /// How much less comes from farther away.
     #[serde(default)]
     pub path_loss: PathLoss,
-    /// What stands in between.
+    /// The shadowing by obstacles in between.
     #[serde(default)]
     pub shadowing: Shadowing,
     /// The antennas of sites.

@@ -95,7 +95,7 @@ impl Past {
         self.kinds[kind as usize] += 1;
     }
 
-    /// Adds up until now what has been present since it was last called.
+    /// Adds up until now the state present since the last call.
     pub(super) fn add(&mut self, now: Instant, present: Present) {
         let time = now.since(self.until);
         self.until = now;

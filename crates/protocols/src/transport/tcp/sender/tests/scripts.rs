@@ -75,7 +75,7 @@ impl Script {
         self.segments()
     }
 
-    /// The next timer expires: when, in milliseconds, and what leaves.
+    /// The next timer expires: when, in milliseconds, and the segments that leave.
     pub(super) fn timeout(&mut self) -> (u64, Vec<u64>) {
         self.now = self.sender.next_timeout().expect("a timer runs");
         self.sender.on_timeout(self.now);
@@ -235,7 +235,7 @@ fn f_rto_sees_a_spurious_timeout_from_two_acknowledgements() {
     for variant in [Variant::NewReno, Variant::Sack] {
         let (mut script, at) = spurious(Spurious::FRto, variant);
         assert_eq!(script.ack(at + 10, 1, &[]), [10, 11], "step 2: two new segments, {variant:?}");
-        // Step 3, and RFC 4015: FlightSize 10, and one more for what was acknowledged.
+        // Step 3, and RFC 4015: FlightSize 10, and one more for the segment acknowledged.
         assert_eq!(script.ack(at + 20, 2, &[]), [12], "{variant:?}");
         assert_eq!((script.sender.totals.detected_spurious, script.cwnd()), (1, 11), "{variant:?}");
         assert_eq!(script.ack(at + 30, 3, &[]), [13, 14], "slow start goes on, {variant:?}");

@@ -1,6 +1,6 @@
 //! When polls, reports and retransmissions leave, worked out by hand from the clauses.
 //!
-//! Intervals lie at 0, 10, 20 ms, … with one PDU each way; what leaves at t comes at t + 25 ms. The poll
+//! Intervals lie at 0, 10, 20 ms, … with one PDU each way; a PDU that leaves at t comes at t + 25 ms. The poll
 //! timer has 170 ms, reports 80 ms between them.
 
 use super::*;
@@ -54,7 +54,7 @@ fn report(status: &Status) -> String {
     line + &format!(" ({} B)", status.bytes)
 }
 
-/// Sends SDUs at 0 ms, loses these PDUs of each end, by number, and compares what leaves.
+/// Sends SDUs at 0 ms, loses these PDUs of each end, by number, and compares the PDUs that leave.
 fn check(config: &Config, sdus: &[u32], losses: [&'static [u64]; 2], expected: &[&str], ends_at: &[u64]) {
     let mut bearer = bearer(config).losing(move |from, number, _| losses[from].contains(&number));
     sdus.iter().for_each(|bytes| assert!(bearer.enqueue(0, *bytes)));
@@ -192,10 +192,10 @@ fn the_window_stops_at_a_shared_pdu_that_is_missing() {
         "70 -> again 0! x",
         // The poll and the gap of 85. Two pairs take 40 bits, a BITMAP of one octet 28: 48 bits in all.
         "120 <- ack 7 not [0, 5] (6 B)",
-        // At 145 PDU 0 would be sent a third time. PDU 5 carries what goes on, and has no padding.
+        // At 145 PDU 0 would be sent a third time. PDU 5 carries an SDU that goes on, and has no padding.
         "150 -> mrw 5.1 (4 B)",
         "160 -> again 5!",
-        // VR(R) is the PDU asked for, which is missing, so N is what was asked for (§11.6.3.1).
+        // VR(R) is the PDU asked for, which is missing, so N is the one asked for (§11.6.3.1).
         "180 <- mrw-ack 5.1 (4 B)",
         "200 <- ack 7 (3 B)",
     ];

@@ -62,7 +62,7 @@ pub struct Config {
     /// Whether the common channels serve a terminal while its dedicated ones are set up. Default:
     /// no.
     pub serve_during_switch: bool,
-    /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays. On CELL_PCH more
+    /// A terminal that is silent on CELL_FACH for this time goes to CELL_PCH. Left out: it stays. On CELL_PCH more
     /// than 4 changes of its cell in 60 s make it go to URA_PCH.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paging_after: Option<Duration>,
@@ -71,7 +71,7 @@ pub struct Config {
     pub from_paging: Duration,
     /// From Idle to CELL_FACH. Default: 2 s.
     pub from_idle: Duration,
-    /// A terminal that has been silent for so long, in whatever states, is released, to Idle.
+    /// A terminal that has been silent for this time, in whatever states, is released, to Idle.
     /// Default: 30 min.
     pub idle_after: Duration,
 }
@@ -172,7 +172,7 @@ struct Leg {
 struct Rrc {
     config: Config,
     terminals: Vec<Terminal>,
-    /// A terminal is silent when it has sent and got nothing for so long: an interval.
+    /// A terminal is silent when it has sent and got nothing for this time: an interval.
     moment: Duration,
     /// Of each cell.
     admissions: Vec<Admission>,

@@ -73,7 +73,7 @@ pub(super) struct Terminal {
     pub(super) counts: Counts,
 }
 
-/// What was sent to a terminal.
+/// Counts of the blocks sent to a terminal.
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) blocks: u64,
@@ -130,7 +130,7 @@ impl HsDsch {
         (pdus > 0).then_some((grant, pdus))
     }
 
-    /// What has come to the Node B by now waits there.
+    /// PDUs that have come to the Node B by now wait there.
     pub fn take_arrivals(&mut self, now: Instant) {
         while let Some((at, terminal, pdu)) = self.coming.pop_front_if(|(at, ..)| *at <= now) {
             self.terminals[terminal as usize].queue.push(at, pdu);
