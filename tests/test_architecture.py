@@ -97,7 +97,7 @@ def test_defaults_are_said_as_defaults():
 PROSE = [
     (words.rust, ["crates/**/*.rs", "examples/rust/**/*.rs"], {"target"}),
     (words.python, ["python/lasthop/**/*.py"], {"studies"}),
-    (words.markdown, ["*.md", "docs/**/*.md"], {"generated", "snapshots", "CHANGELOG.md"}),
+    (words.markdown, ["*.md", "docs/**/*.md"], {"generated", "snapshots", "_build", "CHANGELOG.md"}),
 ]
 
 
