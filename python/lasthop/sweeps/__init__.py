@@ -1,8 +1,8 @@
 """Parameter sweeps: a scenario at many points, each with the same seeds; killed at any instant, it goes on.
 
 :func:`sweep` has the runs of a plan (``plan``) done by an executor (``work``), keeps each finished one in a
-journal (``journal``, ``record``), and at the end puts their tables together (``collect``). What comes
-out is a :class:`Sweep` (``outcome``, ``compare``).
+journal (``journal``, ``record``), and at the end puts their tables together (``collect``). The
+result is a :class:`Sweep` (``outcome``, ``compare``).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def perform_plan(
     force: bool = False,
     kept: Temporary | None = None,
 ) -> Sweep:
-    """Runs what is not finished of a plan, as :func:`sweep` does. ``kept`` is a folder that ends with the result."""
+    """Makes the unfinished runs of a plan, as :func:`sweep` does. ``kept`` is a folder that ends with the result."""
     began = time.perf_counter()
     if shard is not None and not 0 <= shard[0] < shard[1]:
         raise ValueError(f"there is no shard {shard[0]} of {shard[1]}: they are numbered from 0")

@@ -58,7 +58,7 @@ pub fn schema_of(section: &str) -> Result<Value, Diagnostic> {
     Ok(schema)
 }
 
-/// How many items the list at `path` has, if it has always as many.
+/// The number of items of the list at `path`, if it is fixed.
 pub(super) fn length(path: &Path) -> Option<u64> {
     let root = schema();
     at(root, path)?.get("maxItems")?.as_u64()
@@ -274,7 +274,7 @@ fn sections(root: &Value) -> Vec<Section<'_>> {
     sections
 }
 
-/// The schema of what stands at `path`.
+/// The schema at `path`.
 fn at<'s>(root: &'s Value, path: &Path) -> Option<&'s Value> {
     path.0.iter().try_fold(root, |node, step| match step {
         Step::Key(name) => field(root, node, name),

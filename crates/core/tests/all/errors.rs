@@ -1,4 +1,4 @@
-//! What wrong scenarios get to hear: the sentence, the place, and the mend.
+//! The errors of wrong scenarios: the sentence, the place, and the remedy.
 
 use lasthop_core::scenario::{Diagnostic, check, read};
 

@@ -187,7 +187,7 @@ impl Duration {
     /// Reads text such as `"10 ms"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         // In nanoseconds, so that whole numbers of any unit are exact.
         let most = Instant::MAX.as_nanos() as f64;
@@ -207,7 +207,7 @@ impl BitRate {
     /// Reads text such as `"384 kbit/s"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         let bps = bounded(text, "a rate", "384 kbit/s", &RATE_UNITS, Self::MAX.0 as f64)?;
         if bps < 1.0 {
@@ -230,7 +230,7 @@ impl Bytes {
     /// Reads text such as `"64 kB"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         bounded(text, "a size", "64 kB", &SIZE_UNITS, 1e15).map(|b| Self(libm::round(b) as u64))
     }
@@ -246,7 +246,7 @@ impl Amount {
     /// Reads text such as `"64 packets"` or `"64 kB"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (what, example) = ("a length", "64 packets\" or \"64 kB");
         let (value, factor) = positive(text, what, example, &AMOUNT_UNITS)?;

@@ -39,7 +39,7 @@ pub trait LossConfig: Send + Sync {
 #[derive(Default)]
 pub struct Loss(pub Option<Box<dyn LossModel>>);
 
-/// With what probability each of so many independent attempts is lost if this share is what they leave lost.
+/// The loss probability p^(1/n) of each of n independent attempts, from the residual loss p after all of them.
 fn per_attempt(residual: f64, attempts: u32) -> f64 {
     if attempts <= 1 { residual } else { libm::pow(residual, 1.0 / f64::from(attempts)) }
 }

@@ -20,8 +20,8 @@ pub struct Config {
     /// during two seconds of ten. Default: they are not repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Duration>,
-    /// The probabilities are the shares that so many independent attempts leave lost: each is lost with their `attempts`-th root,
-    /// as where a base station sends what does not come so many times. Default: 1.
+    /// The probabilities are the residual losses p after n `attempts`, as where a base station retransmits; each attempt fails with
+    /// p^(1/n). Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
 }
