@@ -173,7 +173,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _there(asked: Plan, folder: Path, *, alone: bool, force: bool) -> dict[str, Any]:
-    """The manifest of this plan in ``folder``, or an empty one. Another plan goes by force, or if no run is finished."""
+    """The manifest of this plan in ``folder``, or an empty one. Another plan goes if forced, or without runs."""
     if not (folder / files.MANIFEST).exists():
         return {}
     try:
