@@ -7,6 +7,7 @@ import json
 import re
 
 import pytest
+import words
 from circles import circles
 from conftest import ROOT
 from lasthop import _core
@@ -97,3 +98,47 @@ def test_defaults_are_said_as_defaults():
     found = list(described(json.loads(_core.schema())))
     assert sum("Default: " in text for _, text in found) > 300
     assert not [(name, text) for name, text in found if trailing.search(text.strip())]
+
+
+#: How prose is read, where it stands, and folders left out: studies quote papers, generated pages repeat their sources.
+PROSE = [
+    (words.rust, ["crates/**/*.rs", "examples/rust/**/*.rs"], {"target"}),
+    (words.python, ["python/lasthop/**/*.py"], {"studies"}),
+    (words.markdown, ["*.md", "docs/**/*.md"], {"generated", "snapshots", "_build", "CHANGELOG.md"}),
+]
+
+
+def banned():
+    return words.banned((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("read", "patterns", "left_out"), PROSE, ids=["rust", "python", "markdown"])
+def test_no_banned_phrases(read, patterns, left_out):
+    """Comments, docstrings and docs name packets, senders and queues, as CONTRIBUTING.md asks under *Words*."""
+    paths = {path.relative_to(ROOT) for pattern in patterns for path in ROOT.glob(pattern)}
+    paths = sorted(path for path in paths if not left_out & set(path.parts))
+    assert paths
+    found = [
+        f"{path}:{line}: {phrase}"
+        for path in paths
+        for line, phrase in words.hits(read((ROOT / path).read_text(encoding="utf-8")), banned())
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "expected"),
+    [
+        (
+            words.rust,
+            'let a = "// who";\n/// Tells who\n/// asks, so\n/// many times.\nlet b = 1; // nobody',
+            [2, 3, 5],
+        ),
+        (words.rust, "let quote = '\"'; // who\nfn f<'a>(x: &'a str) {} // who", [1, 2]),
+        (words.rust, '/// `who` keeps its name, and a paper says "what comes".', []),
+        (words.python, 'x = "who"  # what\n\ndef f():\n    """First.\n\n    What\n    comes is told.\n    """', [6, 7]),
+        (words.markdown, "Text\n\n```\nwho\n```\n\n| a | who |\n| b | somebody |\n\n- so\n  much", [7, 8, 10]),
+    ],
+)
+def test_the_search_for_phrases_finds_them(read, text, expected):
+    assert [line for line, _ in words.hits(read(text), banned())] == expected

@@ -87,3 +87,29 @@ def test_what_the_readme_does_with_seeds_is_random():
     [template] = [line.split()[2] for line in readme.splitlines() if line.startswith(".venv/bin/lasthop new ")]
     scenario = ROOT / "examples" / f"{template}.toml"
     assert "nothing in this scenario is random" not in repr(lh.replicate(lh.load(scenario), seeds=3))
+
+
+def test_a_sweep_that_failed_makes_room_for_the_next(tmp_path):
+    path, folder = tmp_path / "plain.toml", tmp_path / "swept"
+    path.write_text("record.packets = true\nrecord.most_rows = 10\n" + PLAIN)
+    words = ("sweep", path, "--vary", "link.radio.delay=10ms,20ms", "-o", folder)
+    assert lasthop(*words).returncode == 1
+    path.write_text(PLAIN)
+    assert lasthop(*words).returncode == 0
+    # One with finished runs stays.
+    path.write_text(PLAIN.replace("2 Mbit/s", "3 Mbit/s"))
+    refused = lasthop(*words)
+    assert refused.returncode == 2 and "holds another sweep" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("2 Mbps", "Mbit/s"), ("2 kbps", "kbit/s"), ("2 Mbit", "Mbit/s"), ("2 Gb/s", "Gbit/s")]
+)
+def test_a_unit_spelled_otherwise_is_recognised(written, meant):
+    with pytest.raises(lh.ScenarioError, match=f'did you mean "{meant}"'):
+        lh.load(PLAIN.replace("2 Mbit/s", written))
+
+
+def test_a_second_section_is_told_how_to_be_one():
+    with pytest.raises(lh.ScenarioError, match=r"write \[\[link\]\] each time"):
+        lh.load(PLAIN.replace("[[link]]", "[link]") + '[[link]]\nname = "other"\n')

@@ -16,7 +16,7 @@ const PARTS: usize = 50;
 /// Checks a scenario, writes it out and reads that again, builds it and runs a few events of it.
 ///
 /// # Panics
-/// If an error is no single line, if what is written out is not what was read, or with a broken invariant of the core.
+/// If an error is no single line, if a document written out does not read back the same, or with a broken invariant of the core.
 pub fn exercise(document: Result<Document, Diagnostic>) {
     let document = match document.and_then(|document| check(&document).map(|()| document)) {
         Ok(document) => document,

@@ -24,7 +24,7 @@ def main() -> None:
         raise KeyboardInterrupt
 
     def dropped(what: sys.UnraisableHookArgs) -> None:
-        # Python drops what is raised in a callback, this one too: an interrupt that fell into one comes again, later.
+        # Python drops exceptions of callbacks, this one too: an interrupt that fell into one comes again, later.
         if isinstance(what.exc_value, KeyboardInterrupt):
             _thread.start_new_thread(again, ())
         else:
@@ -46,7 +46,7 @@ def main() -> None:
 
         code = cli.main(standalone_mode=False)
         sys.stdout.flush()
-        # What is done is done.
+        # The work is complete.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except BaseException as error:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

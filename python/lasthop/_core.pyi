@@ -64,8 +64,7 @@ class Session:
     """
     def __new__(cls, /, scenario: Scenario, seed: SupportsIndex, pcap: str | PathLike[str] | None = None) -> Session:
         """
-        Builds the scenario with the random streams of `seed`. With `pcap`, what passes the nodes
-        that send is captured into that file.
+        Builds the scenario with the random streams of `seed`. With `pcap`, the packets at the nodes that send are captured into that file.
         """
     def advance(self, /, events: SupportsIndex) -> bool:
         """

@@ -151,7 +151,7 @@ def _difference(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> dict[str,
 
 
 def _differing(path: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Where two plain data differ. Parts of lists are told by their names."""
+    """Where two plain data differ. Parts of lists have names."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys([*one, *other]):
             yield from _differing(f"{path}.{key}" if path else key, one.get(key), other.get(key))

@@ -1,4 +1,4 @@
-"""The one place that writes files: none is ever half there, nobody else's is lost, and an error says of which it is.
+"""The one place that writes files: none is ever half written, no other file is lost, and an error names its file.
 
 Tables, pictures and captures are written by libraries, to the path that :func:`whole` gives.
 """
@@ -63,8 +63,8 @@ def folder_name(name: str) -> str:
 def whole(path: Path, *, durable: bool = False) -> Iterator[Path]:
     """A path beside ``path`` to write to; at the end it takes the place of ``path``.
 
-    If writing fails or is interrupted, nothing remains of it and ``path`` is as it was. What is
-    ``durable`` survives a failure of the machine as soon as this is done.
+    If writing fails or is interrupted, nothing remains of it and ``path`` is as it was. A
+    ``durable`` file survives a failure of the machine as soon as this is done.
     """
     with _draft(path) as draft:
         yield draft
@@ -112,12 +112,12 @@ def _draft(path: Path) -> Iterator[Path]:
         _drafts.discard(draft)
 
 
-#: What is being written.
+#: Files being written.
 _drafts: set[Path] = set()
 
 
 def abandon() -> None:
-    """Removes what is being written at the end of an interrupted process: its removal may have been hit."""
+    """Removes unfinished files at the end of an interrupted process: their removal may have been hit."""
     for draft in _drafts:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
@@ -129,7 +129,7 @@ def named(path: Path) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # Of our output, which nobody reads any more.
+        # Of our output, whose reader has closed it.
         raise
     except OSError as error:
         if error.filename is None:
@@ -224,7 +224,7 @@ def _is_draft(path: Path) -> bool:
 def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = False) -> Iterator[Path]:
     """Makes ``folder``, or takes it if it is empty or ``made_by`` wrote it before, and keeps other processes out.
 
-    Those who share it do so with each other. What killed processes had only begun to write counts as nothing, and goes.
+    Processes that share it do so with each other. Files that killed processes had only begun count as nothing, and go.
     """
     if folder.exists() and not folder.is_dir():
         raise OutputRefused(f"{folder} is a file, not a folder: choose another with -o")
@@ -247,7 +247,7 @@ def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = F
         except OSError as error:
             path = _path(error)
             if path and path.is_relative_to(folder) and any(p.startswith(".") for p in path.relative_to(folder).parts):
-                # Of what a user has not heard of.
+                # Of internals that a user does not know.
                 raise _failure(error, folder) from None
             raise
 
@@ -299,7 +299,7 @@ def _held(folder: Path, *, shared: bool) -> Iterator[bool]:
 
 
 def _holder(number: int) -> str:
-    """Who holds the folder of this number, as far as the system tells (proc_locks(5))."""
+    """The process that holds the folder of this number, as far as the system reports it (proc_locks(5))."""
     with suppress(OSError, ValueError, IndexError):
         for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
             _, kind, _, _, process, place, *_ = line.split()
@@ -369,7 +369,7 @@ def _commit() -> str | None:
 
 
 def json_text(document: object) -> str:
-    """Plain data, paths and estimates as JSON. What is not a number becomes null."""
+    """Plain data, paths and estimates as JSON. NaN and infinities become null."""
     return json.dumps(_plain(document), indent=1, ensure_ascii=False, allow_nan=False)
 
 

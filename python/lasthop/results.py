@@ -368,7 +368,7 @@ def _plain_part(part: pa.Array) -> np.ndarray[Any, Any]:
 
 
 def numbers(values: np.ndarray[Any, Any], missing: np.ndarray[Any, Any] | None = None) -> pa.Array:
-    """A column of numbers; what is ``missing`` is null."""
+    """A column of numbers; ``missing`` ones are null."""
     import numpy as np
     import pyarrow as pa
 

@@ -46,7 +46,7 @@ def run(
 ) -> Result:
     """Runs a scenario once, with its own seed or another.
 
-    With ``pcap``, what passes the nodes that send is also captured into that file (pcapng).
+    With ``pcap``, the packets at the nodes that send are also captured into that file (pcapng).
     """
     scenario = load(scenario)
     seed = scenario.seed if seed is None else seed

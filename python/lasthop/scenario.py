@@ -90,7 +90,7 @@ class Scenario:
 
         Fields of the scenario itself are keyword arguments. Deeper ones are keys with dots, in
         which a part of a list is addressed by its name or its number. Where there is only one, that
-        may be left out; so may the name of what is chosen (``cell.rlc.max_dat`` for
+        may be left out; so may the name of the choice (``cell.rlc.max_dat`` for
         ``cell.NAME.rlc.am.max_dat``):
 
         >>> faster = scenario.with_({"link.radio.rate": "2 Mbit/s"}, duration="5 s")  # doctest: +SKIP
@@ -166,7 +166,7 @@ def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
         text = json.dumps(data, indent=1, default=_number)
     except (TypeError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
-    # A name or a value may have what is no character; within the text it is escaped.
+    # A name or a value may hold an invalid character; within the text it is escaped.
     origin = origin.encode(errors="backslashreplace").decode()
     return Scenario(_core.read(text, origin, "json"), text=text, origin=origin)
 
@@ -221,7 +221,7 @@ def _assign(data: dict[str, Any], path: str, value: Any, expanded: Any) -> None:
 
 
 def _spelled_out(path: str, expanded: Any) -> list[str]:
-    """The keys of a path, with those that may be left out: the only part of a list, and what is chosen."""
+    """The keys of a path, with those that may be left out: the only part of a list, and the name of a choice."""
     keys: list[str] = []
     section: list[str] = []
     here = expanded

@@ -57,7 +57,7 @@ class Session:
     def advance_to(self, until: float | str) -> None:
         """Goes on to an instant: seconds, or text such as ``"10 s"``; not beyond the end.
 
-        What is due at that instant itself comes with the next call, so that a look or a change comes before it.
+        Events due at that instant itself come with the next call, so that a look or a change comes before it.
         """
         until_s = _seconds(until)
         if not until_s >= self.now_s:  # Not a number is no instant either.

@@ -242,7 +242,7 @@ def _table(view: View, rows: list[dict[str, Any]], cell: Callable[[Any], str]) -
     def says(columns: list[str]) -> bool:
         values = [row[c] for row in rows for c in columns if c in row]
         if columns == ["to"]:
-            # The receiver is told where a flow has several.
+            # The receiver is named where a flow has several.
             return len({row["flow"] for row in rows}) < len(rows)
         if columns == ["marks"]:
             return any(getattr(v, "mean", v) for v in values)

@@ -138,7 +138,7 @@ fn rows(network: &Network, arrivals: &Arrivals, lengths: &[queue_length::Bin], b
 /// Seconds of a bin.
 const INTERVAL: f64 = 0.1;
 
-/// What has arrived at sinks: when, of which flow, bytes on the wire.
+/// The arrivals at sinks: when, of which flow, bytes on the wire.
 #[derive(Debug, Default)]
 struct Arrivals(Vec<(Instant, u32, u64)>);
 

@@ -171,7 +171,7 @@ fn data_loss(network: &Network) -> Result<Option<LossModel>, Obstacle> {
     }
     let step = |&(at, p): &(f64, f64)| Ok(schedule::Step { at: Duration::from_secs_f64(at), p: probability(p)? });
     let steps = network.loss_schedule.iter().map(step).collect::<Result<_, Obstacle>>()?;
-    Ok(Some(LossModel::Schedule(schedule::Config { steps, attempts: None })))
+    Ok(Some(LossModel::Schedule(schedule::Config { steps, every: None, attempts: None })))
 }
 
 /// Times in which everything is lost, on a link that has scripted losses before them.

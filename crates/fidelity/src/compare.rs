@@ -21,8 +21,8 @@ use crate::index::{Case, Flow, Network, ReadCase};
 use crate::report::Outcome;
 use crate::watch::{Event, Events, SAMPLE, Watcher};
 
-/// Compares the scenarios of one family. What any of its files with so many flows records is
-/// compared in all of them: a file can lack events of a kind because none occurred.
+/// Compares the scenarios of one family. If any of its files with the same number of flows records a quantity, it is compared in all of
+/// them: a file can lack events of a kind because none occurred.
 pub fn family(folder: &Path, cases: &[ReadCase], jobs: usize) -> Outcomes {
     let prepared = in_parallel(jobs, cases, |case| match case {
         Ok(case) => (case.id.clone(), prepare(folder, case)),
@@ -186,7 +186,7 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 /// How far times may be apart.
 const TOLERANCE: Duration = Duration::from_nanos(1000);
 
-/// The precision of a trace's times: what lies no farther apart may have happened in either order.
+/// The precision of a trace's times: events no farther apart may have happened in either order.
 const ROUNDING: Duration = Duration::from_nanos(500);
 
 /// `X` of all flows at one time: the window, or TFRC's rate in bytes per second, and the bytes that the sink has.
@@ -201,7 +201,7 @@ struct Sample {
 struct Samples<'a> {
     network: &'a Network,
     taken: Vec<Sample>,
-    /// The time of the next one, and whether what was before its window is known.
+    /// The time of the next one, and whether the state before its window is known.
     clock: f64,
     begun: bool,
     /// What the flows show at present.

@@ -8,7 +8,7 @@ use crate::index::{self, ReadCase};
 use crate::report::Outcome;
 use crate::{bins, compare, eurane, random_loss, rlm, satellite, tfrc};
 
-/// Scenarios and what came of them.
+/// Scenarios and their outcomes.
 pub type Outcomes = Vec<(String, Outcome)>;
 
 /// Compares the folder of a family, whose index this is, with this many threads.
@@ -30,7 +30,7 @@ const FAMILIES: [(&str, Compare); 12] = [
     ("hsdpa", eurane::hsdpa),
 ];
 
-/// Compares a folder; `Err` says what is wrong with the folder itself.
+/// Compares a folder; `Err` names the fault of the folder itself.
 pub fn folder(folder: &Path, jobs: usize) -> Result<Outcomes, String> {
     let index = index::read(folder)?;
     let name = index.get("family").and_then(Value::as_str).unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::report::Outcome;
 /// Gives the differences of a folder that are known their cause. One that is no longer there is a failure.
 ///
 /// # Errors
-/// What is wrong with the file of causes.
+/// If the file of causes is not understood.
 pub fn explain(folder: &Path, outcomes: Outcomes) -> Result<Outcomes, String> {
     let Ok(text) = std::fs::read_to_string(folder.join("differences.json")) else { return Ok(outcomes) };
     let causes: BTreeMap<String, String> = serde_json::from_str(&text).map_err(|e| format!("differences.json: {e}"))?;

@@ -1,11 +1,11 @@
 //! Holds lasthop's runs in profile `ns2` against traces of ns-2.35, and of EURANE.
 //!
-//! A family is a folder with an `index.json`, which describes scenarios, and CSV files with what
-//! happened in them. Each scenario is built from its description alone, run, and compared: event
+//! A family is a folder with an `index.json`, which describes scenarios, and CSV files with the events
+//! in them. Each scenario is built from its description alone, run, and compared: event
 //! by event where ns-2 is deterministic, by means over seeds where it is not. A key of the index
 //! that this crate does not know is a failure, never ignored.
 //!
-//! Read [`families`] for what there is, [`index`] for the description, [`build`] for what is made of it,
+//! Read [`families`] for the families, [`index`] for the description, [`build`] for the network made of it,
 //! [`watch`] and [`compare`] for the comparison.
 
 pub mod bins;

@@ -8,7 +8,7 @@ const LEVEL: f64 = 0.01;
 
 /// A comparison of two means.
 pub struct Test {
-    /// What is compared, with both means.
+    /// The compared quantity, with both means.
     pub words: String,
     /// The probability of means so far apart if they were equal.
     pub p: f64,
@@ -31,7 +31,7 @@ pub struct Mean {
     pub mean: f64,
     /// Its standard error.
     pub error: f64,
-    /// Of so many values.
+    /// The number of values.
     pub n: f64,
 }
 

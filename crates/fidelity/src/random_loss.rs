@@ -21,7 +21,7 @@ use crate::report::Outcome;
 const PHASES: u64 = 4;
 /// Between samples of the smoothed round-trip time.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
-/// What is compared.
+/// The compared quantities.
 const COLUMNS: [&str; 6] = ["goodput_bps", "packets_sent", "retransmissions", "timeouts", "window_cuts", "mean_srtt_s"];
 
 /// Compares each variant at each loss rate.

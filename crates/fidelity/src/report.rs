@@ -1,26 +1,26 @@
-//! What came of each scenario, as text and as a Markdown table.
+//! The outcome of each scenario, as text and as a Markdown table.
 
 use std::fmt::Write;
 
-/// A scenario and what came of it.
+/// A scenario and its outcome.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// The folder.
     pub family: String,
     /// The scenario; empty if it is the folder itself.
     pub scenario: String,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// What came of a scenario.
+/// The outcome of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All of so many events (or cells of a statistical comparison) agree.
+    /// All of this number of events (or cells of a statistical comparison) agree.
     Same(usize),
-    /// So many means over seeds agree, and why not run by run.
+    /// This number of means over seeds agree, and why not run by run.
     SameMeans(usize, String),
-    /// Of so many events at least one differs; the first one in words.
+    /// Of this number of events at least one differs; the first one in words.
     Differs(usize, String),
     /// The same, and why that is.
     Explained(usize, String, String),

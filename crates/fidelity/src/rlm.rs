@@ -21,7 +21,7 @@ use crate::{in_parallel, index};
 
 /// Our seeds for each of ns-2's.
 const SEEDS_FOR_EACH: u64 = 4;
-/// What is compared: means of a session, or of a TCP flow.
+/// The compared quantities: means of a session, or of a TCP flow.
 const COLUMNS: [&str; 4] = [
     "mean_layers_per_session",
     "subscription_changes_per_session_per_100s",
@@ -190,7 +190,7 @@ fn scenario(described: &Described) -> Result<Scenario, String> {
     let layers: Vec<String> = described.layers_bps.iter().map(|rate| format!("{rate} bit/s")).collect();
     for n in 0..described.rlm_sessions + tcp.flows {
         let (from, to) = (format!("s{n}"), format!("d{n}"));
-        // A setting of ns-2 is one more than what waits.
+        // A setting of ns-2 is one more than the number of packets that may wait.
         let wire = |name: String, between| {
             link(
                 name,
@@ -256,7 +256,7 @@ fn run(described: &Described, scenario: &Scenario, seed: u64) -> Result<[f64; CO
     Ok([layers, 100.0 * late / time, throughput, tcp.sum::<f64>() / described.tcp.flows.max(1) as f64])
 }
 
-/// Looks at levels and at what comes.
+/// Looks at levels and at arrivals.
 #[derive(Default)]
 struct Looker {
     /// Seconds of the warm-up.

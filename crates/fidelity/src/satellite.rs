@@ -23,7 +23,7 @@ const DELAY_US: f64 = 0.1;
 /// The share of packets that have to take the same path. ns-2 was seen to send a few another way when routes change under them.
 const SAME_PATH: f64 = 0.999;
 
-/// The index. What is for readers is not looked at.
+/// The index. Fields for readers are ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "named so that other keys are refused")]

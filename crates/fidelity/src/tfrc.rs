@@ -1,8 +1,7 @@
 //! The family tfrc: deterministic scenarios, and statistical ones.
 //!
 //! Of the latter, those with random losses are repeated run by run: the bottleneck draws a number for each arrival
-//! from the generator that the seed sets, and nobody else draws. With the same draws the runs are
-//! the same.
+//! from the generator that the seed sets, and no other component draws from it. With the same draws the runs are the same.
 //!
 //! In those with TCP the times at which flows start are not known, so means over seeds are
 //! compared: Welch's test for each cell, with Holm's correction over all.
@@ -132,7 +131,7 @@ fn test(what: &str, unit: &str, ours: Mean, theirs: Mean) -> Test {
     Test { words, p: welch(ours, theirs) }
 }
 
-/// What comes of means that are compared since runs cannot be.
+/// The outcome of means that are compared since runs cannot be.
 fn by_means(tests: Vec<(usize, Test)>, why: String) -> Outcome {
     let count = tests.len();
     let words: Vec<String> = rejected(tests).into_iter().map(|(_, words)| words).collect();
@@ -198,7 +197,7 @@ enum Draws {
     Own(u64),
 }
 
-/// What comes of a run with random losses.
+/// The counts of a run with random losses.
 struct LossyRun {
     /// Packets received from some time on.
     received: u64,
@@ -242,7 +241,7 @@ fn outcome(obstacle: Obstacle) -> Outcome {
     }
 }
 
-/// Counts what is received.
+/// Counts received packets.
 struct Counter {
     from: Instant,
     received: u64,

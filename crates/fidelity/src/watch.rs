@@ -23,14 +23,14 @@ pub type Events = BTreeMap<(u32, char), Vec<Event>>;
 /// The watcher.
 #[derive(Debug, Default)]
 pub struct Watcher {
-    /// What has happened, but for drops.
+    /// The events so far, but for drops.
     pub events: Events,
     /// Drops with their place and letter.
     pub drops: Vec<(Place, u32, char, Event)>,
     flows: BTreeMap<u32, FlowState>,
 }
 
-/// What is known of a flow.
+/// The state of a flow.
 #[derive(Debug, Default)]
 struct FlowState {
     /// The highest packet sent.

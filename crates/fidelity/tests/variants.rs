@@ -1,4 +1,4 @@
-//! Folders that differ from known ones as those of others would: other texts, other orders, seeds whose draws nobody knows.
+//! Folders that differ from known ones as those of others would: other texts, other orders, seeds with unknown draws.
 
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ impl Drop for Copy {
     }
 }
 
-/// Every sentence for readers says something else: what has a space in it, but for names of rules.
+/// Every sentence for readers says something else: a value with a space in it, but for names of rules.
 fn reword(value: &mut Value, key: &str) {
     match value {
         Value::Object(map) => map.iter_mut().for_each(|(key, value)| reword(value, key)),
@@ -97,7 +97,7 @@ fn first_ids(family: &str, count: usize) -> Vec<&'static str> {
     ids.map(|one| &*one["id"].as_str().unwrap().to_owned().leak()).collect()
 }
 
-/// Rows of a table of runs have no order. Seeds of which nobody knows the draws: means are compared, and it is said.
+/// Rows of a table of runs have no order. Seeds with unknown draws: means are compared, and the report says so.
 #[test]
 fn runs_whose_draws_are_not_known_are_compared_by_means() {
     let copy = Copy::of("ns2/tfrc", "draws");

@@ -1,4 +1,4 @@
-//! The engine, the network and what is measured in it: events, packets, nodes, media, queues, observers. It knows no protocol.
+//! The engine, the network and its measurements: events, packets, nodes, media, queues, observers. It knows no protocol.
 
 pub mod engine;
 pub mod measure;

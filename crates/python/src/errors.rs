@@ -12,7 +12,7 @@ pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
     make(py, "RunError", (error.to_string(),))
 }
 
-/// What is wrong with a scenario.
+/// The error of a scenario.
 pub fn diagnostic(py: Python<'_>, error: &Diagnostic) -> PyErr {
     let arguments = (
         error.render(false),

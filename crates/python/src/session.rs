@@ -38,8 +38,7 @@ impl Session {
 
 #[pymethods]
 impl Session {
-    /// Builds the scenario with the random streams of `seed`. With `pcap`, what passes the nodes
-    /// that send is captured into that file.
+    /// Builds the scenario with the random streams of `seed`. With `pcap`, the packets at the nodes that send are captured into that file.
     #[new]
     #[pyo3(signature = (scenario, seed, pcap = None))]
     fn new(py: Python<'_>, scenario: &Scenario, seed: u64, pcap: Option<PathBuf>) -> PyResult<Self> {

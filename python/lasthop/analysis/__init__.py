@@ -1,6 +1,6 @@
 """What TCP connections did: windows, round-trip times, retransmissions and acknowledgements, from a run or a capture.
 
-``traces`` is what was seen, ``measures`` what is measured of it; ``packets`` and ``captures`` read it.
+``traces`` holds the packets seen, ``measures`` the measures of them; ``packets`` and ``captures`` read them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _analysis(name: str, seen: Sequence[Trace], end_s: float, over: Over) -> Ana
         raise ValueError(f"{name} has no TCP connections")
     measured = []
     for trace, after in zip(seen, [*seen[1:], None], strict=True):
-        # What is outstanding when a connection is given up is so until the flow's next one begins.
+        # Data outstanding when a connection is given up stay so until the flow's next one begins.
         goes_on = after is not None and after.flow == trace.flow
         until = float(after.segments.time[0]) if after is not None and goes_on else end_s
         measured.append(Measured(trace, until if over == "run" else None))

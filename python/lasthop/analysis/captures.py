@@ -20,7 +20,7 @@ __all__ = ["traces"]
 
 
 def traces(path: Path, flows: Sequence[str] | None) -> tuple[list[Trace], float]:
-    """The connections in a capture, as those who sent the data saw them, and when its last packet passed.
+    """The connections in a capture, as the senders of the data saw them, and when its last packet passed.
 
     A flow is called by its ends, each with its port, as in ``server:40000>10.0.0.0:40000``. An end is
     the name of its interface where it was captured, and an address elsewhere. Data that went both ways
@@ -69,7 +69,7 @@ class _Capture:
         self.ack = np.nan_to_num(plain(table.column("ack")).astype(np.float64), nan=-1).astype(np.int64)
 
     def pairs(self) -> list[tuple[int, int]]:
-        """Who sent data to whom, in the order in which they began to."""
+        """The pairs of sender and receiver, in the order in which they began."""
         data = self.payload > 0
         pairs = zip(self.source[data].tolist(), self.target[data].tolist(), strict=True)
         return list(dict.fromkeys(pairs))

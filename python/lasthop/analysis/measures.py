@@ -1,4 +1,4 @@
-"""What is measured of a connection, from what its sending end sent and received.
+"""The measures of a connection, from the packets that its sending end sent and received.
 
 The terms are those of RFC 5681 and RFC 6298; where tcptrace measures the same, it does so by the same rule.
 """
@@ -59,7 +59,7 @@ def union(begins: Array, ends: Array) -> float:
 class Measured:
     """A connection, measured.
 
-    What is outstanding after its last packet counts until ``until``.
+    Data outstanding after its last packet count until ``until``.
     """
 
     def __init__(self, trace: Trace, until: float | None = None) -> None:
@@ -67,7 +67,7 @@ class Measured:
 
         self.trace = trace
         segments, out = trace.segments, trace.out
-        #: What was sent, and what came back.
+        #: Packets sent, and acknowledgements received.
         self.sent, self.heard = segments[out], segments[~out]
         #: Its first and its last packet.
         self.start_s, self.end_s = (float(segments.time[place]) for place in (0, -1))

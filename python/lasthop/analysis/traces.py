@@ -66,7 +66,7 @@ class Trace:
     segments: Segments
     #: Whether it sent them.
     out: Array
-    #: What reached the receiving end, where somebody looked.
+    #: Packets that reached the receiving end, if they were captured there.
     received: Segments | None
     #: How often the retransmission timer expired, where that is known.
     timeouts: int | None = None

@@ -96,7 +96,7 @@ def report(error: BaseException) -> int:
             click.echo(f"error: {error}", err=True)
             return 2
         case BrokenPipeError():
-            # Whoever read our output has had enough.
+            # The reader of our output has closed it.
             _silence()
             return 0
         case OSError():
@@ -121,5 +121,5 @@ def report(error: BaseException) -> int:
 
 
 def _silence() -> None:
-    """Lets nobody have the rest of the output."""
+    """Discards the rest of the output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -81,7 +81,7 @@ class Progress:
     """Shows how far work has come, on stderr, once it has taken two seconds.
 
     A terminal gets a line with a bar that is overwritten; anything else a line every ten seconds. The
-    time left is judged by what came since the first call: a part may have been there before.
+    time left is judged by the work done since the first call: a part may have been there before.
     """
 
     def __init__(self, what: str, total: float, unit: str, *, quiet: bool = False) -> None:

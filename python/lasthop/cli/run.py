@@ -65,7 +65,7 @@ def run(
         scenario = plot.recording(scenario)
         output = output or Path("out") / files.folder_name(scenario.name)
     if output:
-        # Refused now rather than after the work, and nobody else's until then.
+        # Refused now rather than after the work, and held against other processes until then.
         click.get_current_context().with_resource(files.claimed(output, made_by="lasthop run", force=force))
 
     outcome = _once(scenario, pcap, quiet=quiet) if seeds is None else _often(scenario, seeds, threads, quiet=quiet)

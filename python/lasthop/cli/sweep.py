@@ -123,7 +123,7 @@ def _collected(folder: Path) -> Sweep:
 
 
 def _show(made: Sweep, *, as_json: bool, quiet: bool) -> None:
-    """Prints what came out, and says where it is."""
+    """Prints the results, and says where they are."""
     if as_json:
         common.print_json(document(made))
     else:

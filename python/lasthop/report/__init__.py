@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["write_report"]
 
-#: How what is known of a claim is shown where there is no room for words.
+#: Symbols for the states of a claim, where there is no room for words.
 MARKS = {HOLDS: "●", FAILS: "○", OPEN: "◐", NOT_RUN: ""}
 
 #: Longer tables are shown by their beginning; the files hold them whole.

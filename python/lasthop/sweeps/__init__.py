@@ -1,8 +1,8 @@
 """Parameter sweeps: a scenario at many points, each with the same seeds; killed at any instant, it goes on.
 
 :func:`sweep` has the runs of a plan (``plan``) done by an executor (``work``), keeps each finished one in a
-journal (``journal``, ``record``), and at the end puts their tables together (``collect``). What comes
-out is a :class:`Sweep` (``outcome``, ``compare``).
+journal (``journal``, ``record``), and at the end puts their tables together (``collect``). The
+result is a :class:`Sweep` (``outcome``, ``compare``).
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ def perform_plan(
     force: bool = False,
     kept: Temporary | None = None,
 ) -> Sweep:
-    """Runs what is not finished of a plan, as :func:`sweep` does. ``kept`` is a folder that ends with the result."""
+    """Makes the unfinished runs of a plan, as :func:`sweep` does. ``kept`` is a folder that ends with the result."""
     began = time.perf_counter()
     if shard is not None and not 0 <= shard[0] < shard[1]:
         raise ValueError(f"there is no shard {shard[0]} of {shard[1]}: they are numbered from 0")
-    if not _there(asked, folder, force=force):
+    if not _there(asked, folder, alone=shard is None, force=force):
         asked.check()
     with files.claimed(folder, made_by=MADE_BY, force=force, shared=shard is not None):
         manifest = _begin(asked, folder, shard=shard, force=force)
@@ -172,8 +172,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _there(asked: Plan, folder: Path, *, force: bool) -> dict[str, Any]:
-    """The manifest of this plan in ``folder``, or an empty one. Another plan goes only by force."""
+def _there(asked: Plan, folder: Path, *, alone: bool, force: bool) -> dict[str, Any]:
+    """The manifest of this plan in ``folder``, or an empty one. Another plan goes if forced, or without runs."""
     if not (folder / files.MANIFEST).exists():
         return {}
     try:
@@ -181,6 +181,8 @@ def _there(asked: Plan, folder: Path, *, force: bool) -> dict[str, Any]:
         why = asked.difference(there)
         if why is None:
             return there
+        if alone and not progress_of(folder)[0]:
+            return {}
         said = f"{folder} holds another sweep, which {why}"
     except ValueError as error:
         said = str(error)
@@ -191,9 +193,9 @@ def _there(asked: Plan, folder: Path, *, force: bool) -> dict[str, Any]:
 
 def _begin(asked: Plan, folder: Path, *, shard: tuple[int, int] | None, force: bool) -> dict[str, Any]:
     """The manifest of the sweep in ``folder``: the one that is there if the plan is the same, or a new one."""
-    if there := _there(asked, folder, force=force):
+    if there := _there(asked, folder, alone=shard is None, force=force):
         return there
-    if force:
+    if force or (shard is None and (folder / files.MANIFEST).exists()):
         if shard is not None and any(folder.iterdir()):
             raise OutputRefused(f"{folder} is not empty, and a shard must not clear it for the others: do so yourself")
         _clear(folder)

@@ -45,7 +45,7 @@ class _Growing:
             self.flush()
 
     def flush(self) -> None:
-        """Writes what waits."""
+        """Writes the waiting rows."""
         import pyarrow as pa
 
         if self._parts:

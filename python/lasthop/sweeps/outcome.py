@@ -49,7 +49,7 @@ class Sweep:
     #: The files of the tables, once all runs are finished.
     files: Mapping[str, str] = field(default_factory=dict)
     _columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    #: Keeps a temporary folder for as long as somebody may read from it.
+    #: Keeps a temporary folder for as long as results may be read from it.
     _kept: Temporary | None = field(default=None, compare=False)
 
     @classmethod
@@ -209,7 +209,7 @@ class Sweep:
         return len(self.seeds) > 1 and bool(estimates) and all(one.half == 0 for one in estimates)
 
     def by(self, table: str) -> Sequence[str] | None:
-        """What reports tell the things of a table apart by: nothing if there are so many that they give a mean."""
+        """The columns by which reports distinguish rows: none if there are too many, so that they give a mean."""
         return () if len(self.grid(table).things) > MANY else None
 
     def grid(self, table: str, by: Sequence[str] | None = None) -> Grid:
@@ -243,7 +243,7 @@ class Sweep:
 
 
 class Temporary:
-    """A folder that goes when nobody holds this any more."""
+    """A folder that is removed when nothing refers to this any more."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="lasthop-sweep-"))
@@ -251,7 +251,7 @@ class Temporary:
 
 
 class _Later:
-    """A table that is read from its file when somebody looks into it."""
+    """A table that is read from its file at its first use."""
 
     def __init__(self, path: Path, types: Mapping[str, str], kept: Temporary | None) -> None:
         self._path, self._types, self._kept = path, types, kept

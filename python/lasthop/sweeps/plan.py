@@ -1,4 +1,4 @@
-"""What a sweep is to run: a scenario, what is varied, the seeds. Nothing here has run yet.
+"""The plan of a sweep: a scenario, the varied keys, the seeds. Nothing here has run yet.
 
 Runs are numbered: all seeds of the first point, then those of the second. A run is computed from its
 number, so a plan of any length takes no memory.
@@ -51,7 +51,7 @@ class Plan:
         return self.scenario.changed(self.vary.values(point), origin=origin)
 
     def task(self, run: int, plan: str) -> Task:
-        """A run, as it is sent to who does it; ``plan`` stands in the manifest."""
+        """A run, as it is sent to its worker; ``plan`` stands in the manifest."""
         point, seed = divmod(run, len(self.seeds))
         return Task(
             run=run,

@@ -77,7 +77,7 @@ def scan(file: IO[bytes]) -> Iterator[tuple[Head, int, int]]:
 
 
 def _head(text: bytes) -> Head:
-    # What is whole, by its check, and yet none of ours is of another version.
+    # A record that is whole, by its check, and yet none of ours is of another version.
     other = Head(-1, "another version of lasthop", 0, {})
     try:
         head = Head(**json.loads(text))

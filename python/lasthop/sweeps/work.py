@@ -20,7 +20,7 @@ from lasthop.sweeps import record
 
 __all__ = ["Task", "feed", "perform"]
 
-#: What is to be done.
+#: A task to be done.
 W = TypeVar("W")
 
 #: Runs that an executor has at a time: enough for hundreds of workers, few enough to forget.
@@ -75,9 +75,9 @@ def feed(
 ) -> None:
     """Has the tasks done, and each record kept as soon as it is there.
 
-    Only so many are under way at a time, so a plan of any length takes no memory. ``wait`` is called
-    some times a second while nothing comes. Whatever ends this early, a failed run or Ctrl-C: what has
-    come is kept, and what has not begun is called off.
+    Only a limited number is under way at a time, so a plan of any length takes no memory. ``wait`` is called
+    some times a second while nothing comes. Whatever ends this early, a failed run or Ctrl-C: finished
+    tasks are kept, and those that have not begun are cancelled.
     """
     waiting: Iterator[W] = iter(tasks)
     under_way: dict[Future[bytes], W] = {}

@@ -24,7 +24,7 @@ use super::{ends, group};
 pub struct BuildError {
     /// Where in the scenario.
     pub path: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
 }
 
@@ -34,7 +34,7 @@ pub struct Built {
     pub simulation: Simulation,
     /// Its flows.
     pub flows: Vec<FlowInfo>,
-    /// Who joins and leaves groups: when, and whether it joins; the first one last.
+    /// Joins and leaves of groups: when, and whether it joins; the first one last.
     pub switches: Vec<(Instant, GroupId, NodeId, bool)>,
     /// What can be changed.
     pub changeables: Changeables,
@@ -155,13 +155,13 @@ fn add_session(simulation: &mut Simulation, plain: Group, layers: u32) -> GroupI
     session
 }
 
-/// Between whom a flow goes.
+/// The ends of a flow.
 struct Way<'s> {
     from: NodeId,
     to: Address,
     /// The node that serves it, where its quality of service asks for one.
     served_by: Option<NodeId>,
-    /// Who may be taken out of its group.
+    /// The rule by which receivers may be taken out of its group.
     expulsion: Option<&'s expulsion::Config>,
 }
 

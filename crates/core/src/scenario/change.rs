@@ -8,7 +8,7 @@ use crate::net::{InFlight, Queued};
 
 use super::registry::LossModel;
 
-/// A change of a link, or of the way to a terminal, during the run. What is left out stays as it is.
+/// A change of a link, or of the way to a terminal, during the run. Properties left out stay as they are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
@@ -29,7 +29,7 @@ pub struct Change {
     /// The new propagation delay, in both directions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
-    /// Whether the link is up. A link that is down drops what comes and keeps what waits. A terminal that is not up has no
+    /// Whether the link is up. A link that is down drops arriving packets and keeps waiting ones. A terminal that is not up has no
     /// coverage: nothing comes over the air to it or from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<bool>,
@@ -54,12 +54,11 @@ pub struct Change {
     /// changed link.
     #[serde(default)]
     pub forwarding: Duration,
-    /// Break before make: for how long nothing is sent, in both directions. What comes meanwhile
-    /// waits.
+    /// Break before make: how long nothing is sent, in both directions. Packets that come meanwhile wait.
     #[serde(default)]
     pub interruption: Duration,
-    /// Make before break: for how long the old access goes on sending what waits, while the new one
-    /// sends what comes. What the new one sends may arrive first.
+    /// Make before break: how long the old access goes on sending the waiting packets, while the new one sends arriving ones. Packets of
+    /// the new one may arrive first.
     #[serde(default)]
     pub overlap: Duration,
     /// Makes the same change again, at equal intervals.

@@ -1,7 +1,7 @@
 //! Whether a scenario makes sense: names that stand for something, flows that have a way,
 //! numbers that can be simulated. What a single value must be, [`super::read`] has seen to.
 //!
-//! What is certainly a mistake is an error; nothing else is mentioned.
+//! Certain mistakes are errors; nothing else is mentioned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,7 +107,7 @@ impl Problems {
         }
     }
 
-    /// A name that stands for nothing. What was meant is looked for when it is shown.
+    /// A name that stands for nothing. The nearest valid name is searched when the error is shown.
     fn unknown(&mut self, path: impl Into<String>, message: impl Into<String>, label: &str, name: (&str, Of)) {
         if self.0.len() < Self::ENOUGH {
             let (path, message, label) = (path.into(), message.into(), label.to_owned());
@@ -207,7 +207,7 @@ fn single_changes(scenario: &Scenario) -> usize {
     times.filter(|times| *times <= MOST).sum()
 }
 
-/// What is recorded beyond totals.
+/// The recordings beyond totals.
 fn record(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     let most = scenario.record.most_rows;
     // A datagram of a constant rate is sent whatever the network does.

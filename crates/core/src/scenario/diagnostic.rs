@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, where, and how to mend it, in the reader's words.
+//! An error in a scenario: its place, and its remedy, in the reader's words.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,7 +12,7 @@ pub use crate::engine::fault::shown;
 /// its fields serve programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// What is wrong, in one sentence.
+    /// The error, in one sentence.
     pub message: String,
     /// Where the scenario came from: a file's path, or what the caller calls it.
     pub origin: String,
@@ -22,7 +22,7 @@ pub struct Diagnostic {
     pub column: Option<usize>,
     /// The place in the scenario, as in `link[0].queue`; empty if it concerns all of it.
     pub path: String,
-    /// What was expected there, or the nearest valid name. May be empty.
+    /// The expectation there, or the nearest valid name. May be empty.
     pub label: String,
     /// What else helps. May be empty.
     pub note: String,
@@ -186,7 +186,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, k)| k)
 }
 
-/// Names as a note, as many as fit.
+/// Names as a note, cut to its length.
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MOST: usize = 160;
     let mut out = String::new();

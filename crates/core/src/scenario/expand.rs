@@ -64,7 +64,7 @@ fn value(scenario: &Scenario) -> Value {
     serde_json::to_value(resolved(scenario)).expect("a scenario has text for its keys and finite numbers")
 }
 
-/// TOML has no word for what is not there.
+/// TOML has no null.
 fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {

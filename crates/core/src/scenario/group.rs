@@ -21,10 +21,10 @@ pub struct Group {
     /// The nodes that listen from the start; `NAME.ue[*]` stands for all terminals of a cell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<String>,
-    /// Who joins later.
+    /// Later joins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub join: Vec<Switch>,
-    /// Who leaves.
+    /// Leaves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leave: Vec<Switch>,
     /// How its trees follow members and network: `signalled`, by messages that take their time, along the ways back to the sender;
@@ -35,11 +35,11 @@ pub struct Group {
     /// (IGMPv2: two queries a second apart, RFC 2236 §8.8 and §8.9).
     #[serde(default = "default_leave_latency")]
     pub leave_latency: Duration,
-    /// Broadcast: nodes to which packets go whoever listens, such as `NAME.ue[*]`, all terminals of a cell.
-    /// Default: none.
+    /// Broadcast: nodes to which packets always go, independent of membership, such as `NAME.ue[*]`, all terminals of a cell. Default:
+    /// none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub area: Vec<String>,
-    /// Takes out a receiver whose radio stays bad, and lets it in again later. Without it everybody stays.
+    /// Takes out a receiver whose radio stays bad, and lets it in again later. Default: all receivers stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expulsion: Option<expulsion::Config>,
 }
@@ -125,7 +125,7 @@ pub(super) fn are_served(scenario: &Scenario) -> bool {
     scenario.group.iter().zip(layers(scenario)).any(|(group, layers)| group.is_signalled(stands_still, layers))
 }
 
-/// Who joins and leaves, in the order of time.
+/// Joins and leaves, in the order of time.
 pub(super) fn switches(scenario: &Scenario, radios: &Radios<'_>) -> Vec<Switched> {
     let mut all = Vec::new();
     for (group, (written, layers)) in scenario.group.iter().zip(layers(scenario)).enumerate() {

@@ -22,7 +22,7 @@ use crate::transport::{self, TransportConfig, dccp, tcp, tfrc, udp};
 choice! {
     /// What a transmitter keeps, marks and drops.
     pub enum Queue: "queue discipline" as QueueConfig {
-        /// A FIFO that drops what arrives when it is full.
+        /// A FIFO that drops arriving packets when it is full.
         "droptail" => DropTail(droptail::Config),
         /// Random early detection, also adaptive.
         "red" => Red(red::Config),
@@ -34,7 +34,7 @@ choice! {
         "xcp" => Xcp(transport::xcp::router::Config),
         /// Best effort shaped by the delay of the medium, real time unhindered (SWAN).
         "swan" => Swan(qos::swan::router::Config),
-        /// Random early detection that drops what is out of profile first.
+        /// Random early detection that drops out-of-profile packets first.
         "rio" => Rio(rio::Config),
         /// Deficit round robin: equal shares for flows.
         "drr" => Drr(drr::Config),
@@ -130,9 +130,9 @@ choice! {
 choice! {
     /// How RLC carries packets over a radio (3GPP TS 25.322).
     pub enum Rlc: "RLC mode" as ArqConfig {
-        /// Acknowledged mode: what is lost is sent again.
+        /// Acknowledged mode: lost PDUs are sent again.
         "am" => Am(rlc::am::Config),
-        /// Unacknowledged mode: what is lost is lost, and nothing is out of order.
+        /// Unacknowledged mode: no retransmission, and delivery in order.
         "um" => Um(rlc::um::Config),
         /// Acknowledged mode as EURANE, the UMTS extension of ns-2, does it.
         "eurane" => Eurane(eurane::rlc::Config),
@@ -168,17 +168,17 @@ choice! {
 }
 
 choice! {
-    /// Who gets a slot of a shared channel.
+    /// The scheduler of the slots of a shared channel.
     pub enum Scheduler: "scheduler" as SchedulerConfig {
         /// The terminals in turn.
         "round_robin" => RoundRobin(scheduler::round_robin::Config),
         /// The best signal first (SIR scheduling, maximum C/I).
         "max_sir" => MaxSir(scheduler::max_sir::Config),
-        /// Who would get most in relation to what he has got.
+        /// Highest rate relative to the terminal's average throughput.
         "proportional_fair" => ProportionalFair(scheduler::proportional_fair::Config),
-        /// Who has waited longest (EURANE's round robin).
+        /// The terminal that has waited longest (EURANE's round robin).
         "least_recent" => LeastRecent(scheduler::least_recent::Config),
-        /// Who is best off in relation to what is usual for him (EURANE's fair channel-dependent scheduling).
+        /// Highest SIR relative to the terminal's own average (EURANE's fair channel-dependent scheduling).
         "fair_channel" => FairChannel(scheduler::fair_channel::Config),
     }
 }

@@ -58,7 +58,7 @@ pub fn schema_of(section: &str) -> Result<Value, Diagnostic> {
     Ok(schema)
 }
 
-/// How many items the list at `path` has, if it has always as many.
+/// The number of items of the list at `path`, if it is fixed.
 pub(super) fn length(path: &Path) -> Option<u64> {
     let root = schema();
     at(root, path)?.get("maxItems")?.as_u64()
@@ -238,6 +238,12 @@ impl Section<'_> {
     }
 }
 
+/// Whether a section of the scenario is a list of tables, written `[[name]]` each time.
+pub(super) fn is_repeated(name: &str) -> bool {
+    let field = schema().pointer(&format!("/properties/{name}"));
+    field.is_some_and(|field| resolved(schema(), field).get("items").is_some())
+}
+
 /// Every table and choice, nearest to the root first.
 fn sections(root: &Value) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
@@ -268,7 +274,7 @@ fn sections(root: &Value) -> Vec<Section<'_>> {
     sections
 }
 
-/// The schema of what stands at `path`.
+/// The schema at `path`.
 fn at<'s>(root: &'s Value, path: &Path) -> Option<&'s Value> {
     path.0.iter().try_fold(root, |node, step| match step {
         Step::Key(name) => field(root, node, name),
@@ -447,7 +453,7 @@ mod tests {
         for line in [
             "| `delay` | a length of time | `\"10 ms\"` | The propagation delay, in both directions. Default: 10 ms. |",
             "| `name` | text | required | A name for results and changes. |",
-            "| `droptail` | A FIFO that drops what arrives when it is full. |",
+            "| `droptail` | A FIFO that drops arriving packets when it is full. |",
             "## `[[link]]`",
             "## `flow.transport.tcp.rto`",
             "- `tahoe`: Fast retransmit, then slow start from one segment (Jacobson 1988).",

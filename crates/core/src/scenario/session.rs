@@ -1,5 +1,5 @@
-//! A session: the network of a scenario, which whoever leads it moves on, looks at and changes. What the scenario says of changes, joins
-//! and samples happens at its instants, however the session is led; a run is a session that goes on to the end in one go.
+//! A session: the network of a scenario, which a caller advances, observes and changes. Changes, joins and samples of the scenario happen
+//! at their instants, however the session is advanced; a run is a session that goes on to the end in one go.
 
 use std::any::Any;
 
@@ -195,7 +195,7 @@ impl Session {
         Ok(())
     }
 
-    /// A packet of somebody else is at `node`, now: it goes to an endpoint there, or on, and counts as sent.
+    /// Injects a packet at `node`, now: it goes to an endpoint there, or on, and counts as sent.
     ///
     /// # Errors
     /// If its addresses are not of this network, or it belongs to a flow that there is not.
@@ -290,7 +290,7 @@ impl Session {
         self.ramps.retain(|ramp| !ramp.is_over());
     }
 
-    /// Makes the tables of what has happened so far.
+    /// Makes the tables of the run so far.
     pub fn finish(mut self) -> Results {
         let simulation = &mut self.built.simulation;
         let recorder = simulation.take_observer().and_then(|o| o.into_any().downcast::<Recorder>().ok());

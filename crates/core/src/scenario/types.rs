@@ -27,7 +27,7 @@ pub struct Scenario {
     /// What it is about, for readers.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// Which rules fill in what is left out: `rfc`, `ns2` or `3gpp`.
+    /// The rules for parameters left out: `rfc`, `ns2` or `3gpp`.
     pub profile: Profile,
     /// Simulated time. Default: 60 s.
     pub duration: Duration,
@@ -63,7 +63,7 @@ pub struct Scenario {
     /// What changes during the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub change: Vec<Change>,
-    /// What is recorded beyond totals.
+    /// Recordings beyond totals.
     pub record: Record,
 }
 
@@ -128,7 +128,7 @@ pub struct Flow {
     /// How the data are carried. Default: TCP.
     #[serde(default = "default_transport")]
     pub transport: Transport,
-    /// What is sent. Default: as much as possible.
+    /// The source of data. Default: as much as possible.
     #[serde(default = "default_source")]
     pub source: Source,
     /// When the source starts. Default: at once.
@@ -139,7 +139,7 @@ pub struct Flow {
     pub qos: Option<Qos>,
 }
 
-/// What is recorded beyond totals. Recording does not alter a run.
+/// Recordings beyond totals. Recording does not alter a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {

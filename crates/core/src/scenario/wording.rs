@@ -1,4 +1,4 @@
-//! What the parsers and serde say, in the words of somebody who writes scenarios.
+//! Errors of the parsers and of serde, in the words of a writer of scenarios.
 
 use super::diagnostic::{Diagnostic, Path, listed, nearest, shown};
 use super::read::Part;
@@ -66,7 +66,7 @@ fn reworded(message: &str, path: &Path) -> Wording {
         .find_map(|prefix| message.strip_prefix(prefix))
         .and_then(|rest| rest.rsplit_once(", expected ").or_else(|| rest.split_once(", expected ")))
     {
-        // What is expected may hold a comma itself; what was found is the user's.
+        // The expectation may hold a comma itself; the value found is the user's.
         let (found, expected) = match message.split_once(", expected a") {
             Some((_, tail)) if expected_is_prose(tail) => (found, format!("a{tail}")),
             _ => (found, expected.to_owned()),
@@ -104,7 +104,7 @@ fn reworded(message: &str, path: &Path) -> Wording {
     sentence(message, field, meaning())
 }
 
-/// A sentence made by the types themselves: what is wrong, then what was expected.
+/// A sentence made by the types themselves: the error, then the expectation.
 fn sentence(message: &str, field: &str, meaning: String) -> Wording {
     let message = cut(&message.replace('`', "\""));
     let (message, hint) = match message.rsplit_once("; did you mean ") {
@@ -226,6 +226,9 @@ pub fn toml_syntax(message: &str, underlined: &str) -> (String, String) {
     let (what, expected) = message.split_once(", expected ").unwrap_or((message, ""));
     let expected = expected.replace('`', "\"");
     let (sentence, label) = match what {
+        "duplicate key" if schema::is_repeated(underlined) => {
+            return (format!("{} is given twice", shown(underlined)), format!("write [[{underlined}]] each time"));
+        }
         "duplicate key" => (format!("{} is given twice", shown(underlined)), "keep one"),
         "key with no value" => ("a name without a value".to_owned(), "expected \"=\" and a value"),
         "string values must be quoted" => {

@@ -1,4 +1,4 @@
-//! What is recorded has a budget of rows, whatever the stretches in which the clock moves.
+//! Recordings have a budget of rows, whatever the stretches in which the clock moves.
 
 use lasthop_core::net::RunError;
 use lasthop_core::scenario::session::Session;
@@ -52,7 +52,7 @@ fn many_short_stretches_are_looked_at_like_a_long_one() {
         "duration = \"1000 s\"\nrecord = {{ packets = true, series = \"1 ms\", most_rows = 10000000 }}\n{LINK}{FLOW}"
     );
     let mut scenario = scenario(&text);
-    // `check` sees that so many samples fit.
+    // `check` sees that this number of samples fits.
     scenario.record.most_rows = 20_000;
     scenario.record.series = Some(lasthop_core::engine::Duration::from_millis(100));
     let mut run = Session::new(&scenario, 1, None).unwrap();
@@ -61,7 +61,7 @@ fn many_short_stretches_are_looked_at_like_a_long_one() {
     assert!(at.as_secs_f64() < 60.0, "{error}");
 }
 
-/// The end of a run decides, so that it does not depend on when somebody looked.
+/// The end of a run decides, so that it does not depend on when the caller looked.
 #[test]
 fn whether_a_run_fits_does_not_depend_on_its_slices() {
     // Ten datagrams of a second's distance, each sent and received.

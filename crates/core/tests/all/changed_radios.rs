@@ -1,4 +1,4 @@
-//! Changes of the way to a terminal: each medium does what is said of it, to that terminal and to no other.
+//! Changes of the way to a terminal: each medium applies them as documented, to that terminal and to no other.
 
 use lasthop_core::engine::{BitRate, Decibel, Duration, Instant};
 use lasthop_core::scenario::change::Change;
@@ -63,7 +63,7 @@ fn radios() -> Vec<(&'static str, String)> {
     all.map(|(name, radio)| (name, format!("{WIRE}{radio}\n{}", cbr("cell", "100 ms")))).to_vec()
 }
 
-/// 10 packets of 500 B a second go to each of two terminals. Who has no coverage receives none of them; the other one loses none.
+/// 10 packets of 500 B a second go to each of two terminals. A terminal without coverage receives none of them; the other one loses none.
 #[test]
 fn without_coverage_nothing_comes_and_with_it_everything_again() {
     for (radio, text) in radios() {
@@ -75,7 +75,7 @@ fn without_coverage_nothing_comes_and_with_it_everything_again() {
         // Blocks whose fate was decided before may still come.
         assert!(out <= 3.0 && (other - 100.0).abs() <= 3.0, "{radio}: {out}, {other}");
         led.change(&Change { up: Some(true), ..to("cell.ue[0]") }).unwrap();
-        // What waits comes first; RLC in acknowledged mode may have to poll.
+        // Waiting packets come first; RLC in acknowledged mode may have to poll.
         brought(&mut led, ["f0", "f1"], 40.0);
         assert!(both(brought(&mut led, ["f0", "f1"], 50.0)), "{radio} goes on");
         led.change(&outage("cell")).unwrap();
@@ -104,8 +104,8 @@ fn lost_blocks_are_lost_packets_where_nobody_sends_them_again() {
     }
 }
 
-/// A terminal alone in a cell for which more than enough comes gets in each slot of 2 ms what the rate map says of its signal, without
-/// what is in error.
+/// A terminal alone in a cell for which more than enough comes gets in each slot of 2 ms what the rate map says of its signal, without the
+/// blocks in error.
 #[test]
 fn a_worse_signal_buys_what_the_rate_map_says() {
     let cell = "hsdpa = [{ name = 'cell', node = 'rnc', ues = 1, rings = 0, radius = '100 m' }]";

@@ -121,7 +121,7 @@ fn a_window_is_halved_once_and_nothing_is_sent_again() {
         let packets = results.table("packets").unwrap();
         let numbers: Vec<f64> = sent(packets, "a").map(|row| packets.number("seq", row).unwrap()).collect();
         assert!((0..).zip(&numbers).all(|(n, seq)| f64::from(n) == *seq), "each number once, in order");
-        // What was lost is not made up for: the receiver has gaps.
+        // Losses are not repaired: the receiver has gaps.
         let received = flow(&results, "received_packets");
         let under_way = flow(&results, "sent_packets") - received - lost;
         assert!(under_way <= state(&results, "sender", "in_flight_packets"), "{drops}");
@@ -158,8 +158,8 @@ fn marks_are_answered_without_losses() {
     assert!(flow(&results, "goodput_kbps") > 0.75 * 1448.0 / 1484.0 * 10e3, "{}", flow(&results, "goodput_kbps"));
 }
 
-/// RFC 4341 §6.1 and Appendix A: acknowledgements that are lost make the Ack Ratio rise until as many
-/// come in a round trip as TCP would send there, √(3/2) / √q. "Roughly", the RFC says: the ratio is
+/// RFC 4341 §6.1 and Appendix A: acknowledgements that are lost make the Ack Ratio rise until the number
+/// per round trip is the one that TCP would send there, √(3/2) / √q. "Roughly", the RFC says: the ratio is
 /// whole, changes by feature negotiation, and falls by rounds of R² - R; here, by a factor of 2.
 #[test]
 fn lost_acknowledgements_raise_the_ack_ratio() {
@@ -226,14 +226,14 @@ fn datagrams_keep_to_the_window() {
     let slow = with("200 kbit/s");
     assert!(flow(&slow, "goodput_kbps") > 0.99 * 200.0);
     assert_eq!((flow(&slow, "dropped_packets"), flow(&slow, "timeouts")), (0.0, 0.0));
-    // 2.6 packets for each round trip: the window does not grow beyond what is used.
+    // 2.6 packets for each round trip: the window does not grow beyond its use.
     assert!(state(&slow, "sender", "cwnd_packets") <= 6.0);
     let fast = with("5 Mbit/s");
     assert!(state(&fast, "sender", "dropped_writes") > 10_000.0);
     assert!(flow(&fast, "goodput_kbps") < 1000.0 && flow(&fast, "loss_pct") < 5.0);
 }
 
-/// RFC 4342 §8.6: with a loss after each 100 packets the intervals that CCID 3's sender hears of are
+/// RFC 4342 §8.6: with a loss after each 100 packets the intervals reported to CCID 3's sender are
 /// of 100 packets, and its loss event rate is 0.01, also if reports are lost.
 #[test]
 fn the_sender_of_ccid_3_computes_the_loss_event_rate() {

@@ -57,8 +57,8 @@ fn times(table: &Table, flow: &str, event: &str) -> BTreeMap<u64, f64> {
     rows(table, &[("flow", flow), ("event", event), ("kind", "data")]).into_iter().filter_map(row).collect()
 }
 
-/// The longest delay of a flow's packets that were sent in this time, and how many of them were lost. What
-/// was sent in the last second does not count.
+/// The longest delay of a flow's packets that were sent in this time, and how many of them were lost. Packets sent in the last second do
+/// not count.
 fn delays(results: &Results, flow: &str, from: f64, to: f64) -> (f64, usize) {
     let table = results.table("packets").unwrap();
     let (sent, received) = (times(table, flow, "sent"), times(table, flow, "received"));

@@ -110,7 +110,7 @@ fn named_after(root: &str, code: &str) -> Vec<String> {
     used
 }
 
-/// What is wrong with a file of `part`.
+/// The violations in a file of `part`.
 fn violations(part: &str, code: &str) -> Vec<String> {
     let Some(allowed) = allowed(part) else {
         return vec![format!("the part `{part}` has no rule: add it to this test and to the design")];

@@ -72,7 +72,7 @@ fn what_is_sent_again_is_a_duplicate_unless_it_replaces_what_was_dropped() {
     }
 }
 
-/// Both radios of a handover carry a copy of what is in flight: 20 datagrams of 1000 B come twice.
+/// Both radios of a handover carry a copy of packets in flight: 20 datagrams of 1000 B come twice.
 #[test]
 fn copies_of_datagrams_are_duplicates() {
     let results = run(

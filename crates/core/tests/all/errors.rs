@@ -1,4 +1,4 @@
-//! What wrong scenarios get to hear: the sentence, the place, and the mend.
+//! The errors of wrong scenarios: the sentence, the place, and the remedy.
 
 use lasthop_core::scenario::{Diagnostic, check, read};
 
@@ -286,7 +286,12 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
     ("name = \"cell\"", "name = \"cell", 1, &["without its closing quote"]),
     ("name = \"cell\"", "name = \"c\\qll\"", 1, &["escape"]),
     ("[[link]]\nname = \"radio\"", "[[link\nname = \"radio\"", 10, &["unclosed", "]]"]),
-    ("[[link]]\nname = \"radio\"", "[link]\nname = \"radio\"", 10, &["\"link\" is given twice"]),
+    (
+        "[[link]]\nname = \"radio\"",
+        "[link]\nname = \"radio\"",
+        10,
+        &["\"link\" is given twice", "write [[link]] each time"],
+    ),
     (
         "members = [\"mobile\", \"router\"]",
         "members = [\"mobile\", \"router\"",

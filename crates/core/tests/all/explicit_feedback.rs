@@ -23,8 +23,7 @@ fn flows(results: &Results, name: &str) -> Vec<f64> {
     column(results, "flows", name)
 }
 
-/// The mean and the largest of the samples of the bottleneck's queue after so many seconds, in
-/// packets.
+/// The mean and the largest of the samples of the bottleneck's queue after `from` seconds, in packets.
 fn queue(results: &Results, from: f64) -> (f64, f64) {
     let samples = series(results, BOTTLENECK, "queue_packets").into_iter();
     let values: Vec<f64> = samples.filter(|(at, _)| *at >= from).map(|(_, value)| value).collect();

@@ -5,7 +5,7 @@ use lasthop_core::scenario::session::Results;
 use lasthop_core::scenario::{check, read};
 
 /// Ten terminals in cells of their own behind one RNC, with room for 48 packets a second each; the radio of one is bad (`loss` lists when and
-/// how much). What is rejected in front of the radio is indicated, and what the radio loses costs no rate.
+/// how much). Rejections in front of the radio are indicated, and losses of the radio cost no rate.
 fn group(transport: &str, loss: &str, more: &str) -> String {
     let mut text = format!(
         "duration = '400 s'\nrecord = {{ series = '1 s', state = true, quantities = ['expelled'] }}
@@ -58,7 +58,7 @@ fn a_group_is_rid_of_a_radio_that_stays_bad() {
     assert!(expulsions >= 1.0 && readmissions >= 1.0, "{expulsions} {readmissions}");
     let other = |results: &Results, from: f64| goodput(results, "nb0.ue[0] down flow[0]", from, from + 40.0);
     let (rid, stuck) = (other(&results, out[0] + 20.0), other(&kept, out[0] + 20.0));
-    // What is lost after two attempts in a fifth of the cases takes 1 + √0.2 attempts.
+    // A packet that is lost after two attempts in a fifth of the cases takes 1 + √0.2 attempts.
     let bad_rate = 384.0 / (1.0 + 0.2f64.sqrt());
     assert!(stuck <= 1.02 * bad_rate && rid > 1.25 * bad_rate, "{bad_rate}: {rid}, {stuck}");
     assert_eq!(goodput(&results, "nb3.ue[0] down flow[0]", out[0] + 10.0, out[0] + 50.0), 0.0);

@@ -120,7 +120,7 @@ fn what_is_in_flight_over_wlan_takes_a_fifth_of_a_second_over_umts() {
         assert_eq!(arrivals[before as usize..][..97], expected, "{queue}");
         // The 96 take 0.2 s.
         assert_eq!(resent(96).since(change), Duration::from_millis(240));
-        // They are the last of the 48 000 that were written, 4800 a second. What comes waits behind them.
+        // They are the last of the 48 000 that were written, 4800 a second. Arriving packets wait behind them.
         assert_eq!(before + 97, 48_000);
         assert_eq!(arrivals[before as usize + 97], (before + 97, resent(98)));
         let row = |column: &str| outcome.forward(0, column);
@@ -139,7 +139,7 @@ fn an_interruption_delays_what_follows() {
     for queue in QUEUES {
         let change = "[[change]]\nat = '1000.5 ms'\nlink = 'radio'\ninterruption = '300 ms'\n";
         let outcome = run(&scenario("2 s", "20 ms", queue, "1 ms", change));
-        // What is in service keeps its end. The next starts when the interruption is over.
+        // The packet in service keeps its end. The next starts when the interruption is over.
         let mut expected = train(0, 21_000, 1_001);
         expected.extend(train(1_001, 1_300_500 + 21_000, 679));
         let arrivals = outcome.arrivals();
@@ -204,8 +204,7 @@ fn what_is_forwarded_comes_to_the_new_queue_later() {
         let change = "[[change]]\nat = '30.25 ms'\nlink = 'radio'\nin_flight = 'forward'\nqueue = 'forward'\n\
                       forwarding = '5 ms'\n";
         let outcome = run(&scenario("200 ms", "20 ms", queue, "500 us", change));
-        // The new access is busy from 30.5 ms on, with what is written until 35.25 ms, then with what
-        // is forwarded, then with the rest.
+        // The new access is busy from 30.5 ms on, with packets written until 35.25 ms, then with forwarded ones, then with the rest.
         let mut expected = train(0, 21_000, 10);
         let order = (61..=70).chain(10..=60).chain(71..);
         expected.extend(order.take(149).zip(0..).map(|(number, n)| (number, us(51_500 + n * 1_000))));
@@ -241,7 +240,7 @@ fn copies_are_duplicates_and_hide_no_loss() {
         let twice: Vec<u64> = (0..2_000).filter(|n| numbers.iter().filter(|m| *m == n).count() == 2).collect();
         assert_eq!(twice, (980..1_000).collect::<Vec<_>>(), "{queue}");
         // Copies are sent from 1000.5 ms to 1020.5 ms, while 1001 to 1020 are written: from then on
-        // what arrives is 19.5 ms late. 1959 arrives at 1.9995 s.
+        // arrivals are 19.5 ms late. 1959 arrives at 1.9995 s.
         assert_eq!(outcome.receiver("received_packets"), 1_960.0 - 2.0 + 20.0);
         assert_eq!(outcome.receiver("duplicate_packets"), 20.0);
         assert_eq!(outcome.receiver("lost_packets"), 2.0);
@@ -255,7 +254,7 @@ fn copies_are_duplicates_and_hide_no_loss() {
 fn what_a_handover_drops_stands_under_its_cause() {
     // At 30.75 ms packets 10 to 29 are in flight, 30 is in service, and 31 to 61 wait. 62 is the first
     // over the new link: it starts at 31 ms. At 60 ms 91 to 119 wait, which come to a link that is
-    // down. What is written while it is down has no way to it.
+    // down. Packets written while it is down have no way to it.
     for queue in QUEUES {
         let change = "[[change]]\nat = '30.75 ms'\nlink = 'radio'\nin_flight = 'lose'\nqueue = 'empty'\n\
                       [[change]]\nat = '60 ms'\nlink = 'radio'\nup = false\nqueue = 'forward'\nforwarding = '10 ms'\n\

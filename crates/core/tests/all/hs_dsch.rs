@@ -1,4 +1,4 @@
-//! The high-speed shared channel of a UMTS cell through its medium: slots, hybrid ARQ, order, capacity, and what is refused.
+//! The high-speed shared channel of a UMTS cell through its medium: slots, hybrid ARQ, order, capacity, and refusals.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ fn us(n: u64) -> Instant {
     Instant::from_nanos(n * 1_000)
 }
 
-/// A scenario with a cell of so many terminals, lines of the cell, lines of its channel, and flows.
+/// A scenario with a cell of `ues` terminals, lines of the cell, lines of its channel, and flows.
 fn text(head: &str, ues: u32, lines: &str, channel: &str, flows: &str) -> String {
     format!(
         "{head}\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\nues = {ues}\nattachment = \"high_speed\"\n{lines}\n\
@@ -26,7 +26,7 @@ const GPP: &str = "duration = \"10 s\"\nprofile = \"3gpp\"";
 /// PDUs of 40 B of data, and nothing sent again by RLC.
 const UM: &str = "rlc.um = { header = \"free\", tells_start = false, buffer = \"10 MB\" }";
 
-/// Datagrams of so many bytes on the wire down to terminals, with a pause in between.
+/// Datagrams of `bytes` bytes on the wire down to terminals, with a pause in between.
 fn datagrams(ue: &str, bytes: u64, interval: &str) -> String {
     let source = format!("source.cbr = {{ size = \"{bytes} B\", interval = \"{interval}\" }}");
     let name = if ue == "*" { "" } else { "name = \"one\"\n" };
@@ -133,7 +133,7 @@ fn schedulers_share_slots_as_they_say() {
     }
     // The best has all: 300 PDUs come in 30 ms, and 15 slots carry 210.
     assert_eq!(shares("max_sir")[..2], [0.0, 0.0]);
-    // With steady air nobody is better off than usual, and the first comes first.
+    // With steady air no terminal is better off than usual, and the first comes first.
     assert_eq!(shares("fair_channel")[1..], [0.0, 0.0]);
 }
 

@@ -34,7 +34,7 @@ impl Quality for Constant {
     }
 }
 
-/// A cell, and what comes to the base station for its mobiles.
+/// A cell, and the packets that come to the base station for its mobiles.
 struct Cell {
     sir: Vec<f64>,
     scheduler: Box<dyn SchedulerConfig>,
@@ -62,7 +62,7 @@ impl Cell {
         }
     }
 
-    /// Packets of these sizes come to the mobiles at these times; what happened until `end`, with the nodes of the mobiles and what
+    /// Packets of these sizes come to the mobiles at these times; gives the events until `end`, with the nodes of the mobiles and what
     /// the cell counted.
     fn run(&self, packets: &[Vec<(Instant, u64)>], end: Instant) -> Seen {
         let mut simulation = Simulation::new(7);
@@ -111,7 +111,7 @@ impl Cell {
     }
 }
 
-/// What happened.
+/// The events.
 struct Seen {
     log: Vec<Event>,
     counts: Counts,
@@ -153,7 +153,7 @@ impl Counts {
     }
 }
 
-/// So many packets of one size at an instant.
+/// A number of packets of one size at an instant.
 fn burst(at: Instant, packets: usize, bytes: u64) -> Vec<(Instant, u64)> {
     vec![(at, bytes); packets]
 }
@@ -186,14 +186,14 @@ fn codes_go_to_three_mobiles_as_they_need_them() {
     };
     assert_eq!(when(&Cell::new(&[8.0; 4]), &packets()), [ms(2), ms(2), ms(2), ms(4)]);
     // A mobile that needs 11 codes leaves one, which carries 150 of the 600 B of the next. In the second slot the others need 4
-    // codes each, and what is left of it 3.
+    // codes each, and the rest of it 3.
     let mut uneven = packets();
     uneven[0] = burst(ms(0), 1, 1600);
     assert_eq!(when(&Cell::new(&[8.0; 4]), &uneven), [ms(2), ms(4), ms(4), ms(4)]);
     // With equal shares of 4 codes, 600 B, the first takes three slots.
     let equal = Cell { split: Split::Equal, ..Cell::new(&[8.0; 4]) };
     assert_eq!(when(&equal, &uneven), [ms(6), ms(2), ms(2), ms(4)]);
-    // Equal shares are of those who are there: 12 codes carry the 1800 B of one mobile in a slot, 6 the 900 B of each of two.
+    // Equal shares are among the waiting mobiles: 12 codes carry the 1800 B of one mobile in a slot, 6 the 900 B of each of two.
     for (mobiles, bytes) in [(1, 1800), (2, 900), (3, 600)] {
         let few: Vec<_> = (0..mobiles).map(|_| burst(ms(0), 1, bytes)).collect();
         let equal = Cell { split: Split::Equal, ..Cell::new(&vec![8.0; mobiles]) };
@@ -365,8 +365,8 @@ fn another_scheduler_is_another_word() {
     assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2], "{all:?}");
 }
 
-/// What a file of so many packets does alone in a cell in which the rest of the site's power leaves this rate: the longest queue,
-/// and how many of its packets are dropped, on average over seeds.
+/// A file of `packets` packets alone in a cell in which the rest of the site's power leaves this rate: the longest queue, and how many of
+/// its packets are dropped, on average over seeds.
 fn slow_start(other_power: &str, packets: u64) -> [f64; 2] {
     let text = format!(
         "duration = '6 s'

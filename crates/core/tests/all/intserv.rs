@@ -167,7 +167,7 @@ impl Net {
         values.values.iter().filter(|((_, n), _)| *n == name).map(|(_, value)| *value).collect()
     }
 
-    /// What is reserved from one node to another, in kbit/s.
+    /// The rate reserved from one node to another, in kbit/s.
     fn reserved(&self, from: usize, to: usize) -> f64 {
         let mut values = Values::default();
         self.simulation.sample_media(&mut values);
@@ -251,7 +251,7 @@ fn with_a_floor_the_narrowest_hop_decides_for_all() {
     let config = Config { floor: Some(kbps(100)), ..Config::with_rate(kbps(400)) };
     let flow = net.flow(0, 2, &config, us(1_000_000), ONE);
     net.run(2_000);
-    // 900 − 700 are left on the first link; the second gives back what is over.
+    // 900 − 700 are left on the first link; the second releases the excess.
     assert_eq!(net.sender(flow, "reserved_bps"), Some(200e3));
     assert_eq!(net.receiver(flow, "confirmed_bps"), Some(200e3));
     assert_eq!((net.reserved(0, 1), net.reserved(1, 2)), (900.0, 200.0));
@@ -289,14 +289,14 @@ fn state_is_refreshed_and_expires_when_the_sender_falls_silent() {
     // Each process refreshes PATH and RESV about once a second: within [0.5 R, 1.5 R], on average R.
     let refreshes = net.agents("signalling_packets")[1];
     assert!((2.0 * 50.0..=2.0 * 70.0).contains(&refreshes), "{refreshes}");
-    // From now on every PATH is lost on the first link, but not what comes back. State lives for
+    // From now on every PATH is lost on the first link, but no packet of the other direction. State lives for
     // (3 + 0.5)·1.5·R = 5.25 s after the last refresh, and that came up to 1.5 R before.
     net.change(0, Change { loss: Some(Loss(Some(Box::new(Everything)))), ..Change::default() });
     net.run(60_000 + 5_250 - 1_500);
     assert_eq!((net.reserved(0, 1), net.reserved(1, 2)), (400.0, 400.0));
     net.run(60_000 + 5_250);
     assert_eq!(net.reserved(1, 2), 0.0);
-    // The next node hears of it by a RESV-TEAR, and then the sender.
+    // The next node learns of it by a RESV-TEAR, and then the sender.
     net.run(60_000 + 5_250 + 20);
     assert_eq!(net.reserved(0, 1), 0.0);
     assert_eq!(net.sender(flow, "reserved_bps"), Some(0.0));
@@ -337,7 +337,7 @@ fn a_reservation_ends_with_the_last_connection_of_its_flow() {
     }
 }
 
-/// Loses what is sent forward into a link between two instants.
+/// Loses packets sent forward into a link between two instants.
 fn lose(net: &mut Net, link: usize, from_ms: u64, to_ms: u64) {
     net.run(from_ms);
     net.change(link, Change { loss: Some(Loss(Some(Box::new(Everything)))), ..Change::default() });
@@ -355,7 +355,7 @@ impl lasthop_core::net::loss::LossModel for Everything {
 
 #[test]
 fn a_lost_message_is_made_good_by_the_next_refresh() {
-    // Of three links the middle one loses forward what comes from 0 to 30 ms, with it the first PATH.
+    // Of three links the middle one loses packets forward from 0 to 30 ms, with them the first PATH.
     let mut net = Net::new(4, &[(0, 1), (1, 2), (2, 3)]);
     let config = Config { refresh: Duration::from_secs(2), ..Config::with_rate(kbps(400)) };
     let flow = net.flow(0, 3, &config, us(1), ONE);

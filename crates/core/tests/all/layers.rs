@@ -84,7 +84,7 @@ fn layers_and_tcp_share_the_link() {
     assert!(state(&results, &LINK, "phase_1_s") < 0.05 * 600.0);
 }
 
-/// A receiver that subscribes to everything gets no more than before, and harms nobody: half a layer, 3.1 kB/s, in the mean over eight
+/// A receiver that subscribes to everything gets no more than before, and harms no other: half a layer, 3.1 kB/s, in the mean over eight
 /// phases in which TCP can begin.
 #[test]
 fn a_receiver_that_takes_all_layers_gains_nothing() {

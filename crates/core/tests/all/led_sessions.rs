@@ -1,4 +1,4 @@
-//! A session that is led in steps, looked at and asked gives what a run in one go gives; and what is done to it from outside happens.
+//! A session that is led in steps, looked at and asked gives the results of a run in one go; and changes from outside take effect.
 
 use std::path::Path;
 
@@ -83,7 +83,7 @@ fn secs(s: f64) -> Instant {
     Instant::from_secs_f64(s)
 }
 
-/// A link of 1 Mbit/s carries 250 packets of 500 B a second, and half as many at half the rate.
+/// A link of 1 Mbit/s carries 250 packets of 500 B a second, and half of them at half the rate.
 #[test]
 fn a_change_from_outside_is_one_of_the_scenario() {
     let received = |session: &Session| {
@@ -157,7 +157,7 @@ fn a_packet_from_outside_crosses_the_network_like_any_other() {
         header: Header::Udp(UdpHeader::default()),
     };
     led.inject(a, packet(b, FlowId::NONE)).unwrap();
-    // 8 ms of transmission and 10 ms of propagation: then it is at a port where nobody listens.
+    // 8 ms of transmission and 10 ms of propagation: then it is at a port without a listener.
     led.advance_to(secs(1.018), u64::MAX).unwrap();
     let dropped = |led: &Session| led.simulation().core().counters().dropped;
     assert_eq!(dropped(&led), 0);

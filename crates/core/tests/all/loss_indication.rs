@@ -99,7 +99,7 @@ impl Endpoint for Receiver {
     fn sample(&self, _probe: &mut dyn Probe) {}
 }
 
-/// The truth: what was dropped where, by the packet's number.
+/// The truth: cause and place of each drop, by the packet's number.
 #[derive(Default)]
 struct Drops(BTreeMap<u64, Vec<(Place, Cause)>>);
 
@@ -152,7 +152,7 @@ impl Ran {
     }
 }
 
-/// Sends packets of so many bytes at this interval, through a wire with this `loss` to the terminals of what `radio` says, in a group.
+/// Sends packets of `size` bytes at this interval, through a wire with this `loss` to the terminals of the given `radio`, in a group.
 fn sent(duration: &str, wire: &str, radio: &str, classifier: Classifier, [size, us]: [u32; 2]) -> Ran {
     let scenario = scenario(&format!(
         "duration = \"{duration}\"\n[[link]]\nname = \"wire\"\nbetween = [\"server\", \"rnc\"]\nrate = \"1 Gbit/s\"\n\
@@ -250,8 +250,8 @@ fn what_the_node_b_asked_for_says_so() {
         )
     };
     for rule in ["edge", "resend"] {
-        // 48 packets in a second for a bearer that carries 42 and loses none: 0.3²⁰ is 3·10⁻¹¹. Attempts are drawn, so that what is
-        // sent again does not find the FIFO always as the rejected packet did.
+        // 48 packets in a second for a bearer that carries 42 and loses none: 0.3²⁰ is 3·10⁻¹¹. Attempts are drawn, so that a
+        // retransmission does not find the FIFO always as the rejected packet did.
         let ran = sent("200 s", "", &with(rule), Classifier::Indication, [1000, 20_833]);
         let seen = ran.seen[0].lock().unwrap();
         assert!(seen.late.len() > 100, "{}", seen.late.len());
@@ -286,7 +286,7 @@ fn a_umts_cell_indicates_too() {
         let counters = ran.simulation.core().counters();
         let on_the_wire = counters.drops.iter().filter(|((_, cause, _), _)| *cause == Cause::Loss);
         let lost: u64 = on_the_wire.map(|(_, drops)| drops.packets).sum();
-        // What came to the RNC was one packet for both; the last may not have come.
+        // One packet came to the RNC for both; the last may not have come.
         assert!(counters.sent - lost - counters.copied <= 1, "{} {lost} {}", counters.sent, counters.copied);
         for ue in 0..2 {
             let [congestion, radio] = follows_the_edge(&ran, ue);

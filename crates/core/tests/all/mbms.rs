@@ -1,5 +1,5 @@
 //! Does a Node B of MBMS do what its model says: copies for each link, attempts and their residual, a FIFO that grows as it must,
-//! one bearer for many, packets asked for again, and the answers to those who ask?
+//! one bearer for many, packets requested again, and the answers to requests?
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ fn core_network(lines: &str, unicast: bool) -> String {
     text
 }
 
-/// A bearer of 96 to 384 kbit/s carries 240 kbit/s on average; what is drawn with a shorter delay overtakes nothing.
+/// A bearer of 96 to 384 kbit/s carries 240 kbit/s on average; a packet with a shorter drawn delay overtakes nothing.
 #[test]
 fn rates_and_delays_that_vary() {
     let varying = "varying = { slowest = \"96 kbit/s\", longest = \"1 s\", period = \"200 ms\" }";
@@ -164,7 +164,7 @@ fn attempts_leave_a_residual_and_take_time() {
     let (rate, error) = (48.0 / tries, 5.0 * (e * (1.0 - e) / n).sqrt() / tries);
     let got = n / 3000.0;
     assert!((got / rate - 1.0).abs() < error + 1e-4, "{got} packets in a second, not {rate}");
-    // What came and found no room: the rest.
+    // The packets that found no room: the rest.
     assert_eq!(cell(&results, "rejected_packets"), dropped(&results, "cell.ue[0] down", "overflow"));
 }
 
@@ -200,7 +200,7 @@ fn a_fifo_grows_by_what_its_radio_cannot_carry() {
         let growth = 48.0 - 48.0 / tries;
         let results = run(&filling(residual, 1000, "5.015 s"), 1);
         let queue = sum(&results, "bearers", "cell", "queue_packets") / 60.0;
-        // What was served in 5 s is a renewal process: its variance is the number times that of the attempts, over their mean squared.
+        // The packets served in 5 s are a renewal process: the variance is the number times that of the attempts, over their mean squared.
         let served = 240.0 / tries;
         let deviation = (served * e * (1.0 - e)).sqrt() / tries;
         let error = 5.0 * deviation / 60f64.sqrt() + 1.0;

@@ -149,8 +149,8 @@ fn what_nobody_asked_for_is_no_loss() {
     assert_eq!(column(&results, "flows", "loss_pct"), [100.0 * 2.0 / 90.0]);
 }
 
-/// While nobody listens, PGM sends a packet after each timeout, and SPMs of 56 B between them that say so (RFC 3208 §5.1.5). Both
-/// reach nobody, but only data are among the packets sent.
+/// While no receiver listens, PGM sends a packet after each timeout, and SPMs of 56 B between them that say so (RFC 3208 §5.1.5). Both
+/// reach no receiver, but only data are among the packets sent.
 #[test]
 fn only_data_to_nobody_are_taken_off_what_was_sent() {
     let text = "duration = '100 s'

@@ -86,7 +86,7 @@ fn packets_come_by_the_rnc_that_serves() {
     let carried = |link: &str| links.number("bytes", rows(links, &[("link", link)])[0]).unwrap();
     let (one, two) = (carried("iu one sgsn>rnc1"), carried("iu two sgsn>rnc2"));
     // Until the relocation, at 85.8 s, the first RNC gets what the channel carries, 7600 B/s (of 40 bytes 38 are data), and
-    // what waits there at the end, of RLC's 100 kB and a window of 1024 PDUs at the most, and what found no room.
+    // the queue there at the end, of RLC's 100 kB and a window of 1024 PDUs at the most, and the packets that found no room.
     let dropped: f64 = column(&results, "drops", "bytes").iter().sum();
     let beside = 100e3 + 1024.0 * 40.0 + dropped;
     let most = 85.8 * 7600.0 + beside;

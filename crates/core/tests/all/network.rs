@@ -185,7 +185,7 @@ fn a_run_in_which_time_stands_still_ends_with_an_error() {
     assert_eq!((at, component.as_str()), (us(3), "the source of flow 0"));
 }
 
-/// Whatever it is told, it sends a packet to its peer.
+/// On any notice it sends a packet to its peer.
 struct Echo {
     seat: EndpointContext,
     owes: u64,
@@ -228,8 +228,8 @@ fn machines_that_answer_each_other_for_ever_end_the_run() {
     assert_eq!((at, component.as_str()), (us(3), "an endpoint at a"));
 }
 
-/// A machine that sends thousands of packets in one wake-up uses up the events of a call as thousands of events would, so
-/// that whoever runs it in slices gets the word in between.
+/// A machine that sends thousands of packets in one wake-up uses up the events of a call as thousands of events would, so that a caller
+/// that runs it in slices gets control in between.
 #[test]
 fn what_a_machine_does_in_one_wake_up_counts_as_events() {
     let mut simulation = Simulation::new(1);
@@ -268,7 +268,7 @@ fn wake_ups_without_number_end_the_run() {
     assert!(matches!(error, RunError::TooManyWakes { wakes, .. } if wakes > 1 << 23), "{error}");
 }
 
-/// A receiver that writes down what comes, observed or not.
+/// A receiver that writes down arrivals, observed or not.
 struct Tap {
     inner: udp::Receiver,
     got: Arc<Mutex<Vec<(Instant, u64)>>>,
@@ -333,11 +333,11 @@ fn an_observer_does_not_change_the_trajectory() {
     assert_eq!(fingerprint, arrivals(true));
 }
 
-/// What machines hear, and when.
+/// The notices of machines, and when they came.
 type Heard = Arc<Mutex<Vec<Notice>>>;
 
-/// A machine at a node: repeats what comes to the neighbour on the way to `onward`, asks that
-/// interface for a reservation, and remembers what it hears.
+/// A machine at a node: repeats arriving packets to the neighbour on the way to `onward`, asks that interface for a reservation, and
+/// remembers its notices.
 struct Repeater {
     here: NodeId,
     onward: NodeId,
@@ -372,7 +372,7 @@ impl Endpoint for Repeater {
 
 #[test]
 fn machines_at_routers_pass_packets_from_neighbour_to_neighbour() {
-    // A datagram to the machine at a goes hop by hop to c's, though nobody names c as its target.
+    // A datagram to the machine at a goes hop by hop to c's, though its address does not name c.
     let mut simulation = Simulation::new(1);
     let [s, a, b, c] = ["s", "a", "b", "c"].map(|name| simulation.add_node(name));
     let links = [(s, a), (a, b), (b, c)].map(|(from, to)| add_link(&mut simulation, from, to, RATE, ms(1)));

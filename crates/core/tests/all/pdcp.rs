@@ -46,7 +46,7 @@ fn datagrams(more: &str) -> Results {
     cell(&format!("{UM}\n{more}"), "4.99 s", flow)
 }
 
-/// A file of 50 segments over TCP with a window of so many.
+/// A file of 50 segments over TCP with a window of `window` packets.
 fn file(window: u32, cell_text: &str) -> Results {
     let flow = format!("transport.tcp.window = {window}\nsource.file.size = \"73000 B\"");
     let results = cell(cell_text, "120 s", &flow);

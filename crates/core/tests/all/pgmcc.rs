@@ -227,7 +227,7 @@ fn the_loss_that_elects_an_acker_halves_the_window() {
     }
 }
 
-/// The draft's increments do not return the token of a lost packet. Tokens that follow what is in flight never run out.
+/// The draft's increments do not return the token of a lost packet. Tokens that follow the packets in flight never run out.
 #[test]
 fn literal_tokens_stall() {
     let stalls = |mode: &str| {
@@ -252,12 +252,12 @@ fn repairs_go_where_they_were_asked_for() {
     let [sent, came, _] = packets(false);
     assert!(came >= 0.9 * 20.0 * sent, "{came} of {sent} to each of 20");
     let [sent, came, data] = packets(true);
-    // 1 − 0.98²⁰ = 33 % of the packets are missed by somebody, each by 1.2 receivers.
+    // 1 − 0.98²⁰ = 33 % of the packets are missed by some receiver, each by 1.2 receivers.
     assert!((0.25..0.40).contains(&(sent / data)), "{sent} of {data}");
     assert!(came <= 1.5 * sent, "{came} of {sent}");
 }
 
-/// What is lost by the radio is neither counted nor reported: with a legacy receiver it is both.
+/// Losses of the radio are neither counted nor reported: with a legacy receiver they are both.
 #[test]
 fn an_all_knowing_classifier_is_not_slowed_by_radio_losses() {
     let kbps = |classifier: &str| {
@@ -269,7 +269,7 @@ fn an_all_knowing_classifier_is_not_slowed_by_radio_losses() {
     // No base station marks anything here, so all losses look like those of a radio.
     let (modified, rate, cuts, results) = kbps("indication");
     assert_eq!((rate, receivers(&results, "naks_sent")), (0.0, 2.0), "one report each, before there is an acker");
-    // The queue of the first link overflows, and nobody says so.
+    // The queue of the first link overflows without an indication.
     assert!(modified > 0.9 * 4_000.0 * 0.95 * 1436.0 / 1500.0, "{modified} kbit/s, {cuts} cuts");
     // At most √(3/2)/√p packets for each round trip of 60 ms (Mathis and others 1997), if it waits for no timeout.
     let (legacy, rate, ..) = kbps("all");
@@ -284,7 +284,8 @@ fn an_all_knowing_classifier_is_not_slowed_by_radio_losses() {
     }
 }
 
-/// A file whose last packets are lost: reliable receivers miss them when the sender says what it sent, and others have what came.
+/// A file whose last packets are lost: reliable receivers miss them when the sender announces its last packet, and others have the packets
+/// that came.
 #[test]
 fn a_file_ends() {
     for (reliable, drop) in [(true, "[]"), (true, "[67, 68, 69, 70]"), (false, "[]"), (false, "[68, 69]")] {
@@ -326,7 +327,7 @@ fn what_cannot_be_had_is_given_up() {
     let cell = |quantity| state(&results, &[("kind", "receiver")], quantity);
     let given_up = cell("given_up_packets");
     assert!(given_up >= 1.0 && given_up <= cell("missing_by_congestion"), "{given_up}");
-    // What is under way at the end waits in the queue, or is asked for.
+    // Packets under way at the end wait in the queue, or are asked for.
     let missing = (sender(&results, "sent_bytes") - cell("received_bytes")) / 1436.0 - given_up;
     assert!((0.0..=150.0).contains(&missing), "{missing} packets beside those");
 }

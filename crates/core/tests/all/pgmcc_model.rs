@@ -1,10 +1,10 @@
 //! PGMCC's sender against a second, plain model of its rules: window, packets in flight and acker, report by report, in runs
 //! with losses, several receivers, and ackers that leave.
 //!
-//! The model is written from draft-ietf-rmt-bb-pgmcc-03 §2 with sets of numbers and whole-number arithmetic, and shares no code with
-//! the sender. What is decided where the draft is silent: F is what was sent and neither acknowledged by anybody nor taken for lost;
-//! a packet that a bitmap has passed without a word on it is given up without a cut; an election or a timeout sets F to 0, and
-//! nothing sent before it is looked at any more; two timeouts without an ACK between them end an acker.
+//! The model is written from draft-ietf-rmt-bb-pgmcc-03 §2 with sets of numbers and whole-number arithmetic, and shares no code with the
+//! sender. Decisions where the draft is silent: F is the packets sent and neither acknowledged by any receiver nor taken for lost; a packet
+//! that a bitmap has passed without a word on it is given up without a cut; an election or a timeout sets F to 0, and nothing sent before
+//! it is looked at any more; two timeouts without an ACK between them end an acker.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ struct Model {
     /// Node, R in packets, p·65536.
     acker: Option<(u32, u128, u128)>,
     timeouts_in_a_row: u32,
-    /// What happened, so that a run without anything is noticed.
+    /// Counts of events, so that a run without any is noticed.
     cuts: u32,
     switches: u32,
     dismissals: u32,
@@ -398,7 +398,7 @@ fn the_sender_decides_as_the_model() {
                 vec![near(0.05, None), far(0.03, None), near(0.2, None)],
                 // The worst leaves with a word, the next worst without.
                 vec![near(0.01, None), far(0.02, Some((25, false))), near(0.15, Some((12, true)))],
-                // Nobody is left.
+                // No receiver is left.
                 vec![far(0.02, Some((20, false))), near(0.05, Some((10, true)))],
             ] {
                 let judge = run(&config, &ways, seed, 60);

@@ -49,7 +49,7 @@ fn writes(gaps: &[(u64, u64)]) -> Vec<(Instant, u64)> {
         .collect()
 }
 
-/// What happened, and at each change what waited before it.
+/// The events, and at each change the backlog before it.
 fn run(case: &Case, planned: bool) -> (Vec<Event>, Vec<Sampled>) {
     let mut simulation = Simulation::new(1);
     let [far, near, end] = ["far", "near", "end"].map(|name| simulation.add_node(name));

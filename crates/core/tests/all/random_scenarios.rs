@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// author did.
 const FEW_EVENTS: u64 = 100_000;
 
-/// Events after which a valid scenario is left alone: what was written into it may ask for much.
+/// Events after which a valid scenario is left alone: the item written into it may ask for much.
 const MANY_EVENTS: u64 = 1_000_000;
 
 /// How often each entry of the schema is asked for, until all have to have been drawn: some are only valid beside others.
@@ -86,7 +86,7 @@ fn everything_that_can_be_said_is_drawn() {
     let mut found = BTreeSet::new();
     for pass in 0..PASSES {
         for (n, entry) in ENTRIES.keys().enumerate() {
-            // What was drawn beside others need not be asked for.
+            // Items drawn beside others need not be asked for.
             if !found.contains(entry) {
                 said(&Place::root(), &drawn(3 * (pass * ENTRIES.len() + n) as u64).1, &mut found);
             }
@@ -103,7 +103,7 @@ enum Outcome {
     Refused,
 }
 
-/// The scenario of case number `case`, and the dice for what is done with it. Three cases one after the other have the same wish.
+/// The scenario of case number `case`, and the dice for the actions on it. Three cases one after the other have the same wish.
 fn drawn(case: u64) -> (Dice, Value) {
     let mut dice = Dice::new(case.wrapping_mul(0x2545_f491_4f6c_dd1d));
     let packets = dice.log(100.0, 100_000.0);
@@ -170,8 +170,8 @@ fn valid(text: &str, dice: &mut Dice) -> Outcome {
     outcome
 }
 
-/// Goes on for about so many events. What a scenario asks for may be too much, which a run says in words; that time stands still or
-/// packets are lost from the books would be a defect.
+/// Goes on for about `events` events. A scenario may ask for too much, which a run says in words; that time stands still or packets are
+/// lost from the books would be a defect.
 fn advance(run: &mut Session, events: u64, text: &str) -> Outcome {
     match run.advance(events) {
         Ok(Progress::Reached) => Outcome::Complete,

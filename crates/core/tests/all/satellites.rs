@@ -151,8 +151,8 @@ fn a_packet_takes_the_time_of_its_way() {
     close(arrived.as_secs_f64() * 1e3, at * 1e3, 1e-5, "delay, ms");
 }
 
-/// Twenty terminals around the world over ten orbits: as often handed over as the geometry asks, never without a satellite, and what
-/// was sent arrives or is accounted for.
+/// Twenty terminals around the world over ten orbits: as often handed over as the geometry asks, never without a satellite, and each packet
+/// sent arrives or is accounted for.
 #[test]
 fn a_day_of_handoffs_at_berkeley() {
     // 166 handoffs a day with looks each 10 s (a plain model of the same rules); 5 % for random looks.
@@ -182,7 +182,7 @@ fn errors_take_packets_behind_the_queue() {
     }
 }
 
-/// What waits in front of a busy down-link when its terminal leaves is lost, or sent on to the next satellite.
+/// Packets in front of a busy down-link when their terminal leaves are lost, or sent on to the next satellite.
 #[test]
 fn what_waits_at_a_handoff_is_lost_or_sent_on() {
     let flow = "duration = \"3000 s\"\nrecord.state = true\n[[flow]]\nfrom = \"berkeley\"\nto = \"boston\"\ntransport = \"udp\"\n\
@@ -197,7 +197,7 @@ fn what_waits_at_a_handoff_is_lost_or_sent_on() {
         let rerouted = column(&results, "cells", "rerouted_packets")[0];
         assert_eq!(rerouted > 0.0, queued == "reroute", "{rerouted} packets were sent on");
     }
-    // Fifty packets wait at each of some six handoffs; of those sent on only what is in service is lost.
+    // Fifty packets wait at each of some six handoffs; of those sent on only the packet in service is lost.
     assert!(lost[0] > 100.0 && lost[1] < 0.1 * lost[0], "{lost:?}");
 }
 
@@ -213,7 +213,7 @@ fn rates_over_time_add_up_to_totals() {
         let rates = series(&results, flow, "goodput_kbps");
         assert!(rates.iter().all(|(_, rate)| *rate >= 0.0));
         let all: f64 = rates.iter().map(|(_, rate)| rate * 1e3 / 8.0).sum();
-        // What comes in the last second is not sampled.
+        // Packets of the last second are not sampled.
         assert!((received - all).abs() <= 2.0 * 500e3 / 8.0 && all <= received, "{flow}: {all} of {received}");
     }
 }

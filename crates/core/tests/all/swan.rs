@@ -56,7 +56,7 @@ fn a_source_is_admitted_while_there_is_room_on_all_hops() {
     assert_eq!(state(&results, "sender", "f3", "admitted_bps"), 0.0);
     assert!(state(&results, "sender", "f3", "rejections") >= 1.0);
     assert_eq!(state(&results, "receiver", "f3", "received_packets"), 0.0);
-    // The first one's probe meets nobody, and no node works at it: 0.4 ms and 2 ms a hop, there and back.
+    // The first one's probe meets no traffic, and no node works at it: 0.4 ms and 2 ms a hop, there and back.
     assert!((state(&results, "sender", "f0", "setup_ms") - 6.0 * 2.4).abs() < 1e-6);
     // State at an interface does not grow with flows.
     let one = run(&chain("\"swan\"", 5, &real_time("f0", "0 s", &qos(400))));
@@ -85,7 +85,7 @@ fn sources_are_regulated_until_the_rest_fits_a_slower_hop() {
     let rate = state(&results, "link", "hop2 n2>n3", "real_time_bps");
     let threshold = state(&results, "link", "hop2 n2>n3", "threshold_bps");
     assert!(rate <= threshold && threshold == 600e3, "{rate} of {threshold}");
-    // No node was told anything: there are no signalling machines.
+    // No node got a message: there are no signalling machines.
     assert!(rows(results.table("state").unwrap(), &[("kind", "agent")]).is_empty());
 }
 

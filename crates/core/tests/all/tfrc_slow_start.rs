@@ -1,9 +1,9 @@
 //! TFRC's slow start on an empty path: meter and control together, until the path ends it.
 //!
-//! A report comes once in a round trip R and tells what was received in the last one, which was sent in the one before. In
+//! A report comes once in a round trip R and reports the bytes received in the last one, which were sent in the one before. In
 //! round k a sender by the RFCs may send X_k = min(2 X_{k−1}, 2 X_recv,k) (RFC 3448 §4.3, RFC 5348 §4.3), and X_recv,k is
-//! what was sent in round k − 2, so X_k = 2 X_{k−2}: the rate doubles every second round trip. By the reading of Landström, Larzon and
-//! Bodin (2004, §II-C) it doubles every round trip as long as what is received matches what was sent.
+//! the rate sent in round k − 2, so X_k = 2 X_{k−2}: the rate doubles every second round trip. By the reading of Landström, Larzon and
+//! Bodin (2004, §II-C) it doubles every round trip as long as the reported receive rate matches the send rate.
 
 use crate::common::scenario::run;
 use lasthop_core::scenario::session::Results;
@@ -48,7 +48,7 @@ fn rates(results: &Results) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Round trips from the first report until the allowed rate has so many packets in a round trip.
+/// Round trips from the first report until the allowed rate is `packets` packets per round trip.
 fn rounds_until(rates: &[(f64, f64)], rtt: f64, packets: f64) -> Option<f64> {
     let begins = rates.iter().find(|(at, _)| *at > 0.9 * rtt)?.0;
     let reached = rates.iter().find(|(at, rate)| *at >= begins && *rate * rtt / PAYLOAD_BITS >= packets * 0.999)?.0;

@@ -45,7 +45,7 @@ fn runs(text: String) {
     assert_eq!(fate(text.clone()), None, "{text}");
 }
 
-/// A link with this queue, whose first packet comes after so many seconds.
+/// A link with this queue, whose first packet comes after `seconds` seconds.
 fn late(queue: &str, seconds: u64) -> String {
     format!("duration = \"{} s\"\n{LINK}queue.{queue}\n{FLOW}start = \"{seconds} s\"\n", seconds + 1)
 }
@@ -85,7 +85,7 @@ fn sources_of_very_many_writes() {
         "flow[0].source.video.slices",
         udp("video = { slices = 4000000000, min_gap = \"0 s\", max_gap = \"0 s\" }"),
     );
-    // The mean is made by bursts that nobody lives to see: most are of 10⁻¹⁶ s.
+    // The mean is made by bursts that do not occur in practice: most are of 10⁻¹⁶ s.
     refused("flow[0].source.onoff.on", udp("onoff = { distribution = \"pareto\", shape = 1.000000000000001 }"));
 }
 

@@ -19,7 +19,7 @@ use lasthop_core::transport::tcp::recovery::fack::{self, CwndAtTrigger};
 const SERIALISE: Duration = Duration::from_millis(1);
 const PROPAGATE: Duration = Duration::from_millis(50);
 
-/// Both ends, what is between them, and what has been sent.
+/// Both ends, the packets between them, and a record of those sent.
 struct Path {
     sender: Box<dyn Endpoint>,
     receiver: Box<dyn Endpoint>,

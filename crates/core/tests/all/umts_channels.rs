@@ -1,4 +1,4 @@
-//! The shared transport channels of a UMTS cell through its medium: who sends when, and what collides.
+//! The shared transport channels of a UMTS cell through its medium: the order of terminals, and collisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,7 +85,7 @@ fn terminals_come_by_the_age_of_their_packets_or_in_turn() {
 #[test]
 fn a_terminal_whose_window_is_closed_passes_its_turn() {
     // A window of 8 PDUs, one interval's, and a report that takes several intervals: alone a terminal leaves most of
-    // the channel idle, which a second one may use, whoever's packets are older.
+    // the channel idle, which a second one may use, regardless of the age of its packets.
     let delivered = |ues: u32, order: &str| -> Vec<f64> {
         let text = format!(
             r#"
@@ -237,7 +237,7 @@ fn a_terminal_waits_for_channels_of_its_own_without_a_common_packet_channel() {
             "#
         )
     };
-    // Both carry the same in the end; what was under way over one when the other took over is not lost.
+    // Both carry the same in the end; packets under way over one when the other took over are not lost.
     for switch in ["", "uplink_threshold = '2000 B', keep = '200 ms'"] {
         let happened = happened(&text(switch), 3);
         assert!(happened.value("", "cpch_accesses") > 0.0, "{switch}");

@@ -13,14 +13,14 @@ fn ms(n: u64) -> Instant {
 /// EURANE's RLC, whose PDUs carry 40 B.
 const EURANE: &str = "rlc = \"eurane\"";
 
-/// A run of so many milliseconds with a cell of so many terminals, its lines, and flows.
+/// A run of `duration_ms` milliseconds with a cell of `ues` terminals, its lines, and flows.
 fn cell(duration_ms: u64, ues: u32, lines: &str, flows: &[String]) -> Happened {
     let head =
         format!("duration = \"{duration_ms} ms\"\nprofile = \"ns2\"\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\n");
     happened(&format!("{head}ues = {ues}\n{lines}\n{}", flows.concat()), 1)
 }
 
-/// A packet of so many bytes every so many milliseconds. In profile `ns2` UDP adds no header.
+/// A packet of `bytes` bytes every `interval_ms` milliseconds. In profile `ns2` UDP adds no header.
 fn packets(from: &str, to: &str, start_ms: u64, bytes: u64, interval_ms: u64) -> String {
     format!(
         "[[flow]]\nname = \"{to} {start_ms}\"\nfrom = \"{from}\"\nto = \"{to}\"\nstart = \"{start_ms} ms\"\n\

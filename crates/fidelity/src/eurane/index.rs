@@ -56,7 +56,7 @@ trait Description: for<'de> Deserialize<'de> {
     fn describe(self) -> Result<Case, String>;
 }
 
-/// An index. What is for readers is not looked at.
+/// An index. Fields for readers are ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "for readers of the index")]

@@ -20,7 +20,7 @@ use crate::in_parallel;
 use crate::means::Mean;
 use crate::report::Outcome;
 
-/// An index. What is for readers is not looked at.
+/// An index. Fields for readers are ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "for readers of the index")]
@@ -432,7 +432,7 @@ struct Rtt {
 }
 
 impl Rtts {
-    /// Takes what has been added up; the present estimates stay.
+    /// Takes the sums; the present estimates stay.
     fn swap(simulation: &mut Simulation) -> Self {
         let former = simulation.take_observer().and_then(|o| o.into_any().downcast::<Self>().ok());
         let former = former.map_or_else(Self::default, |rtts| *rtts);

@@ -1,4 +1,4 @@
-//! A machine that sends packets of given sizes at given instants, and takes what comes.
+//! A machine that sends packets of given sizes at given instants, and receives packets.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ pub struct Send {
 pub struct Script {
     seat: EndpointContext,
     to: NodeId,
-    /// What is left to be sent.
+    /// The packets still to be sent.
     sends: VecDeque<Send>,
     /// Whether the instant before that of the next packet has come.
     ready: bool,

@@ -22,13 +22,13 @@ use dumbbell::Dumbbell;
 use handover::Handover;
 use random_loss::RandomLossFile;
 
-/// A scenario, or its name and what is not understood of it.
+/// A scenario, or its name and the part that is not understood.
 pub type ReadCase = Result<Case, (String, String)>;
 
 /// The index of a folder.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If it cannot be read, or is no index.
 pub fn read(folder: &Path) -> Result<Value, String> {
     let file = folder.join("index.json");
     let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -38,7 +38,7 @@ pub fn read(folder: &Path) -> Result<Value, String> {
 /// The scenarios of an index on a dumbbell that stays as it is.
 ///
 /// # Errors
-/// What is not understood of it.
+/// If it is not understood.
 pub fn dumbbells(index: Value) -> Result<Vec<ReadCase>, String> {
     exact::<Dumbbell>(index)
 }
@@ -46,7 +46,7 @@ pub fn dumbbells(index: Value) -> Result<Vec<ReadCase>, String> {
 /// The scenarios of an index on a dumbbell that changes.
 ///
 /// # Errors
-/// What is not understood of it.
+/// If it is not understood.
 pub fn changing(index: Value) -> Result<Vec<ReadCase>, String> {
     exact::<Handover>(index)
 }
@@ -54,7 +54,7 @@ pub fn changing(index: Value) -> Result<Vec<ReadCase>, String> {
 /// The deterministic scenarios of tfrc, and the statistical ones.
 ///
 /// # Errors
-/// What is not understood of it.
+/// If it is not understood.
 pub fn tfrc(index: Value) -> Result<(Vec<ReadCase>, Vec<Value>), String> {
     let file: TfrcFile = file(index)?;
     Ok((cases::<Handover>(file.exact_scenarios), file.statistical))
@@ -63,7 +63,7 @@ pub fn tfrc(index: Value) -> Result<(Vec<ReadCase>, Vec<Value>), String> {
 /// One network, several variants and loss rates, many seeds.
 ///
 /// # Errors
-/// What is not understood of it.
+/// If it is not understood.
 pub fn random_loss(folder: &Path, index: Value) -> Result<RandomLoss, String> {
     file::<RandomLossFile>(index)?.describe(folder)
 }
@@ -71,7 +71,7 @@ pub fn random_loss(folder: &Path, index: Value) -> Result<RandomLoss, String> {
 /// An index of a known form.
 ///
 /// # Errors
-/// What is not understood of it.
+/// If it is not understood.
 pub fn file<T: DeserializeOwned>(index: Value) -> Result<T, String> {
     serde_json::from_value(index).map_err(|e| format!("index.json: {e}"))
 }
@@ -89,7 +89,7 @@ pub fn ids(value: &Value) -> Vec<String> {
 /// The network of a scenario that is part of a larger description.
 ///
 /// # Errors
-/// What is not understood of it.
+/// If it is not understood.
 pub fn part(scenario: &Value) -> Result<Network, String> {
     let mut scenario = scenario.clone();
     if let Some(scenario) = scenario.as_object_mut() {
@@ -121,7 +121,7 @@ fn cases<D: Description>(scenarios: Vec<Value>) -> Vec<ReadCase> {
     cases.collect()
 }
 
-/// An index of deterministic scenarios. What is for readers is not looked at.
+/// An index of deterministic scenarios. Fields for readers are ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "named so that other keys are refused")]

@@ -1,4 +1,4 @@
-//! What is known of a scenario, whatever the form of its description.
+//! The description of a scenario, whatever its form in the index.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub struct Network {
     pub bottleneck: Direction,
     /// Back.
     pub reverse: Direction,
-    /// What is known of the router of XCP in front of the bottleneck, if there is one.
+    /// The router of XCP in front of the bottleneck, if there is one.
     pub xcp: Option<XcpRouter>,
     /// For each flow, its source's link and its sink's.
     pub access: Vec<[Direction; 2]>,

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 /// It fails inside the key, so that an error points at the name and not at its table.
 #[derive(Clone, Copy)]
 pub struct NameSeed {
-    /// What is chosen, for the error: `"queue discipline"`.
+    /// The kind of thing chosen, for error messages: `"queue discipline"`.
     pub what: &'static str,
     /// The known names.
     pub names: &'static [&'static str],
@@ -48,8 +48,8 @@ impl NameSeed {
     }
 }
 
-/// Something to choose that the registry does not have: made by another crate, or for one scenario. Whoever builds a scenario in code seats
-/// it where a scenario file has a name.
+/// An implementation that the registry does not list: made by another crate, or for one scenario. A scenario built in code uses it where a
+/// scenario file has a name.
 pub struct Custom<T: ?Sized> {
     /// Its name, for tables and messages.
     pub name: String,
@@ -63,7 +63,7 @@ impl<T: ?Sized> Custom<T> {
         Self { name: name.into(), config }
     }
 
-    /// The error of whoever wants to write it into a scenario file.
+    /// The error of writing it into a scenario file.
     pub fn unwritten<E: serde::ser::Error>(&self) -> E {
         E::custom(format!("\"{}\" is made in code: no scenario file can name it", self.name))
     }
@@ -131,9 +131,8 @@ impl Visitor<'_> for NameSeed {
     }
 }
 
-/// Declares a choice: an enum of configurations, each with the name by which it is chosen. With
-/// `as Trait` after the name of what is chosen, `config()` gives the chosen one as `&dyn Trait`, and what has this trait elsewhere can be
-/// chosen as a [`Custom`].
+/// Declares a choice: an enum of configurations, each with the name by which it is chosen. With `as Trait` after the name of the kind,
+/// `config()` gives the chosen one as `&dyn Trait`, and an implementation of this trait from elsewhere can be chosen as a [`Custom`].
 ///
 /// ```
 /// # use serde::{Deserialize, Serialize};

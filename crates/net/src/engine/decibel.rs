@@ -25,7 +25,7 @@ impl Decibel {
     /// The same power.
     pub const ZERO: Self = Self(0.0);
 
-    /// So many decibels.
+    /// A ratio in dB.
     #[inline]
     pub const fn new(db: f64) -> Self {
         Self(db)
@@ -66,14 +66,14 @@ impl Decibel {
     /// Reads text such as `"3 dB"`, which may be negative.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         signed(text, "a ratio", "3 dB", &[("dB", 1.0)]).map(Self)
     }
 }
 
 impl Level {
-    /// So many dBm.
+    /// A power in dBm.
     #[inline]
     pub const fn from_dbm(dbm: f64) -> Self {
         Self(dbm)
@@ -114,7 +114,7 @@ impl Level {
     /// Reads text such as `"-100 dBm"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         signed(text, "a power", "33 dBm", &[("dBm", 1.0)]).map(Self)
     }

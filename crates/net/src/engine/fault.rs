@@ -1,4 +1,4 @@
-//! A parameter that makes no sense beside its neighbours, as a configuration finds it; and how errors quote what was written.
+//! A parameter that makes no sense beside its neighbours, as a configuration finds it; and how errors quote the value written.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use std::borrow::Cow;
 pub struct Fault {
     /// The parameter, below the configuration: `rto.min`.
     pub field: Cow<'static, str>,
-    /// What is wrong, in one sentence without a full stop.
+    /// The error, in one sentence without a full stop.
     pub message: String,
-    /// What was expected, or what to write instead. May be empty.
+    /// The expectation, or what to write instead. May be empty.
     pub expected: String,
 }
 

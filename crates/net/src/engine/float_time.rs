@@ -3,8 +3,8 @@
 //! In a network of links many events coincide exactly: a sender clocked by acknowledgements
 //! meets the queue just when a packet leaves it. ns-2 adds up its times in doubles, so such
 //! events lie some 10⁻¹⁶ s apart, in an order that only the sums know, and that order decides
-//! who is dropped. To follow a run of ns-2 event for event, links keep this clock beside the
-//! exact one, with the same sums; it orders what falls on one nanosecond.
+//! which packet is dropped. To follow a run of ns-2 event for event, links keep this clock beside the
+//! exact one, with the same sums; it orders events of one nanosecond.
 
 use super::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ impl FloatTime {
         Self(at.as_secs_f64())
     }
 
-    /// So many seconds from the start of the run.
+    /// A time in seconds from the start of the run.
     pub fn from_secs(seconds: f64) -> Self {
         Self(seconds)
     }
@@ -29,8 +29,8 @@ impl FloatTime {
         Self(self.0 + seconds)
     }
 
-    /// This time if it lies at `now`, or else the double nearest to `now`: for a machine that is
-    /// told ns-2's time only in runs that follow it.
+    /// This time if it lies at `now`, or else the double nearest to `now`: for a machine that receives ns-2's time only in runs that follow
+    /// it.
     #[inline]
     pub fn or_nearest(self, now: Instant) -> Self {
         if self.instant() == now { self } else { Self::new(now) }
@@ -59,18 +59,17 @@ impl FloatTime {
         Instant::from_nanos((self.0 * 1e9 + 0.5) as u64)
     }
 
-    /// A value for the place of `since` in the order of wake-ups at `at`: it is earlier for an
-    /// earlier time, and at equal times for an earlier cause, as ns-2's scheduler has it. What a
-    /// run that long can remember is shared out: every double within a nanosecond of `at` has a
-    /// value of its own after the first 134 ms of a run, and what is left tells causes apart that
-    /// lie a fraction of [`SPAN`] from each other: at 1 s a 32nd, at 10 s a 4096th.
+    /// A value for the place of `since` in the order of wake-ups at `at`: it is earlier for an earlier time, and at equal times for an
+    /// earlier cause, as ns-2's scheduler has it. The bits available at this time of the run are shared: every double within a nanosecond
+    /// of `at` has a value of its own after the first 134 ms of a run, and the remaining bits distinguish causes that lie a fraction of
+    /// [`SPAN`] from each other: at 1 s a 32nd, at 10 s a 4096th.
     #[inline]
     pub fn order_at(self, at: Instant, since: Instant) -> Instant {
         let nanos = at.as_nanos();
         let bits = |nanos: u64| (nanos as f64 * 1e-9).to_bits();
         let (first, last) = (bits(nanos.saturating_sub(1)), bits(nanos + 1));
         let place = self.0.to_bits().clamp(first, last) - first;
-        // Between these two lie as many doubles as `width` bits count.
+        // `width` bits count the doubles between these two.
         let width = u64::BITS - (last - first).leading_zeros();
         let memory = u64::BITS - 1 - nanos.leading_zeros().min(u64::BITS - 1);
         let since = at.since(since).as_nanos().min(SPAN - 1);

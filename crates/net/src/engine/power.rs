@@ -17,7 +17,7 @@ const UNITS: [Unit; 2] = [("mW", 1e-3), ("W", 1.0)];
 const MOST: f64 = 1e6;
 
 impl Power {
-    /// So many watts.
+    /// A power in watts.
     #[inline]
     pub const fn from_watts(watts: f64) -> Self {
         Self(watts)
@@ -32,7 +32,7 @@ impl Power {
     /// Reads text such as `"10 W"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         bounded(text, "a power", "10 W", &UNITS, MOST).map(Self)
     }

@@ -14,7 +14,7 @@ use std::hint::select_unpredictable;
 
 use super::time::{Duration, Instant};
 
-/// Who is to be woken: a component, and a key whose meaning only the component knows.
+/// The addressee of a wake-up: a component, and a key whose meaning only the component knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The component's number.
@@ -38,7 +38,7 @@ pub struct Wake {
     pub at: Instant,
     /// When its cause began.
     pub since: Instant,
-    /// For whom it is.
+    /// The component to be woken.
     pub target: Target,
 }
 
@@ -192,7 +192,7 @@ impl EventQueue {
         loop {
             let first = hole * ARITY + 1;
             let Some(&[a, b, c, d]) = times.get(first..).and_then(<[u64]>::first_chunk) else { break };
-            // Two rounds without a branch, which nobody could predict.
+            // Two rounds without a branch, because the branches are unpredictable.
             let (left, right) = (b < a, d < c);
             let (left_time, right_time) = (a.min(b), c.min(d));
             let least = left_time.min(right_time);

@@ -50,7 +50,7 @@ impl Stream {
         self.generator().next_u64()
     }
 
-    /// Leaves out so many draws of 64 bits, in a time that does not depend on how many.
+    /// Skips this number of draws of 64 bits, in a time that does not depend on the number.
     pub fn skip(&mut self, draws: u64) {
         let generator = self.generator();
         // In words of 32 bits.

@@ -40,7 +40,7 @@ const FARTHEST: f64 = 1e8;
 const FASTEST: f64 = 1e4;
 
 impl Length {
-    /// So many metres.
+    /// A length in metres.
     #[inline]
     pub const fn from_metres(m: f64) -> Self {
         Self(m)
@@ -60,7 +60,7 @@ impl Length {
     /// Reads text such as `"500 m"` or `"-1.2 km"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (value, factor) = quantity(text, "a distance", "500 m", &LENGTH_UNITS)?;
         let metres = value * factor;
@@ -72,7 +72,7 @@ impl Length {
 }
 
 impl Speed {
-    /// So many metres per second.
+    /// A speed in metres per second.
     pub const fn from_metres_per_s(speed: f64) -> Self {
         Self(speed)
     }
@@ -85,14 +85,14 @@ impl Speed {
     /// Reads text such as `"50 km/h"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         bounded(text, "a speed", "50 km/h", &SPEED_UNITS, FASTEST).map(Self)
     }
 }
 
 impl Angle {
-    /// So many degrees.
+    /// An angle in degrees.
     pub const fn from_degrees(degrees: f64) -> Self {
         Self(degrees)
     }
@@ -119,7 +119,7 @@ impl Angle {
     /// Reads text such as `"30 deg"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (value, _) = quantity(text, "an angle", "30 deg", &ANGLE_UNITS)?;
         if value.abs() > 360.0 {
@@ -130,7 +130,7 @@ impl Angle {
 }
 
 impl Point {
-    /// So many metres east and north.
+    /// A displacement in metres, east and north.
     pub const fn from_metres(east: f64, north: f64) -> Self {
         Self(Length(east), Length(north))
     }

@@ -127,7 +127,7 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
     let Some(&(_, factor)) = units.iter().find(|u| u.0 == unit) else {
         let nearest = units
             .iter()
-            .find(|u| u.0.eq_ignore_ascii_case(unit))
+            .find(|u| bare(u.0) == bare(unit))
             .map_or(String::new(), |u| format!("; did you mean \"{}\"?", u.0));
         return Err(format!(
             "unknown unit {} for {what}: expected one of {}, as in \"{example}\"{nearest}",
@@ -136,6 +136,15 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
         ));
     };
     Ok((value, factor))
+}
+
+/// A unit without what differs between its spellings: `Mbit/s`, `Mbps` and `mbit` are one.
+fn bare(unit: &str) -> String {
+    let mut bare = unit.to_ascii_lowercase();
+    for part in ["its", "it", "per", "p", "/", "ec", "s"] {
+        bare = bare.replace(part, "");
+    }
+    bare
 }
 
 /// The same, of a quantity that cannot be negative.
@@ -178,7 +187,7 @@ impl Duration {
     /// Reads text such as `"10 ms"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         // In nanoseconds, so that whole numbers of any unit are exact.
         let most = Instant::MAX.as_nanos() as f64;
@@ -198,7 +207,7 @@ impl BitRate {
     /// Reads text such as `"384 kbit/s"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         let bps = bounded(text, "a rate", "384 kbit/s", &RATE_UNITS, Self::MAX.0 as f64)?;
         if bps < 1.0 {
@@ -221,7 +230,7 @@ impl Bytes {
     /// Reads text such as `"64 kB"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         bounded(text, "a size", "64 kB", &SIZE_UNITS, 1e15).map(|b| Self(libm::round(b) as u64))
     }
@@ -237,7 +246,7 @@ impl Amount {
     /// Reads text such as `"64 packets"` or `"64 kB"`.
     ///
     /// # Errors
-    /// A sentence that says what was expected.
+    /// A sentence with the expectation.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (what, example) = ("a length", "64 packets\" or \"64 kB");
         let (value, factor) = positive(text, what, example, &AMOUNT_UNITS)?;

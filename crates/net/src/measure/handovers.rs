@@ -1,8 +1,7 @@
 //! The table `handovers`: what each change of a link did to the packets over it.
 //!
 //! A row is about one direction of the link, and about the time from its change to the next change
-//! of the link, or to the end of the run. It is made of what arrives at the far side meanwhile, and
-//! of what is dropped here.
+//! of the link, or to the end of the run. It is made of the packets that arrive at the far side meanwhile, and of those dropped here.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -32,7 +31,7 @@ struct Way {
     bytes: u64,
 }
 
-/// A change, and what came of it.
+/// A change and its effect.
 struct Row {
     at: Instant,
     place: Place,
@@ -167,7 +166,7 @@ impl Way {
         self.order.entry(end).or_default().take(packet.number) == Came::Late
     }
 
-    /// An arrival since which the new rate is reached: so much arrives within a period after it.
+    /// The arrival since which the new rate is reached: the bytes received within a period after it amount to that rate.
     fn at_rate(&mut self, now: Instant, size: u32, new: Access) -> Option<Instant> {
         let rate = new.rate.as_bps();
         if !new.up || rate == 0 {

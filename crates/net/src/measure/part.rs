@@ -12,7 +12,7 @@ pub(super) struct Part {
     distributions: Vec<(&'static str, Distribution)>,
 }
 
-/// What is told of a distribution.
+/// The statistics reported of a distribution.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Distribution {
     /// Median and 95th percentile.
@@ -83,7 +83,7 @@ pub(super) fn each(sample: impl FnOnce(&mut dyn Probe), see: impl FnMut(&Part)) 
     parts.end();
 }
 
-/// Collects what is shown of one part, and passes it on when the next begins.
+/// Collects the values of one part, and passes them on when the next part begins.
 struct Parts<F: FnMut(&Part)> {
     current: Part,
     any: bool,

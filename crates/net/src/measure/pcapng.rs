@@ -1,4 +1,4 @@
-//! Writes what passes the endpoints of chosen nodes as a pcapng file, for Wireshark, tshark and
+//! Writes the packets at the endpoints of chosen nodes as a pcapng file, for Wireshark, tshark and
 //! tcptrace: one interface for each node, with its name, and time stamps in nanoseconds.
 //!
 //! Headers are real (Ethernet, IPv4, TCP, UDP or DCCP) with right checksums, and as long as their
@@ -72,7 +72,7 @@ pub struct Capture<W: Write> {
 /// Bytes before the payload: Ethernet, and the longest headers of IPv4 without options and TCP.
 const MAX_HEADERS: u32 = 14 + 20 + 60;
 
-/// What is added to ports.
+/// Offset added to port numbers.
 const FIRST_PORT: u16 = 40_000;
 
 impl<W: Write> Capture<W> {

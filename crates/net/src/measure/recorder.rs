@@ -21,7 +21,7 @@ pub struct Wanted {
     pub variables: bool,
     /// What each change of a link did.
     pub handovers: bool,
-    /// Who was served in each slot of a radio.
+    /// The terminals served in each slot of a radio.
     pub slots: bool,
 }
 

@@ -100,7 +100,7 @@ impl Series {
         }
     }
 
-    /// The rate at which so many bytes were carried since the last sample.
+    /// The rate, from the bytes carried since the last sample.
     fn rate(&mut self, now: f64, of: (&str, &str, &str), bytes: f64) {
         if now > self.last_s {
             self.push(now, of, bytes * 8.0 / (now - self.last_s) / 1e3);

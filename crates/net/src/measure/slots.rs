@@ -1,4 +1,4 @@
-//! The table `slots`: what each slot of a radio's shared channel carried, and to whom.
+//! The table `slots`: the block and the terminal of each slot of a radio's shared channel.
 
 use crate::engine::Instant;
 use crate::net::{Place, SeenBlock};

@@ -303,7 +303,7 @@ pub fn state(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     rows.table()
 }
 
-/// The rows of the table `state` that concern what is called `name`: a flow, or a part of a medium.
+/// The rows of the table `state` that concern the flow, or the part of a medium, with this name.
 pub fn state_of(simulation: &Simulation, flows: &[FlowInfo], name: &str) -> Table {
     let mut rows = State::default();
     rows.add_media(simulation, |part| part == name);

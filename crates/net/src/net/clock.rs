@@ -1,9 +1,9 @@
-//! How the instants of one network are told apart: to the nanosecond, or as ns-2 adds them up.
+//! How the instants of one network are distinguished: to the nanosecond, or as ns-2 adds them up.
 //!
 //! The clock of a run counts nanoseconds, and coinciding events are ordered by their causes. In
 //! a network of links many events coincide: a sender clocked by acknowledgements meets the queue
 //! just when a packet leaves it. ns-2 adds up its times in doubles, so there such events lie some
-//! 10⁻¹⁶ s apart, in an order that only the sums know, and that order decides who is dropped. To
+//! 10⁻¹⁶ s apart, in an order that only the sums know, and that order decides which packet is dropped. To
 //! follow ns-2 event for event, a link keeps [`Ns2`]'s time beside the exact one; a link of an
 //! [`Exact`] network keeps nothing, and pays nothing.
 
@@ -28,7 +28,7 @@ pub trait Clock: Send + Sized + 'static {
     fn set_now(core: &mut Core, time: Self::Time, since: Instant);
     /// How `a` stands to `b`.
     fn compare(a: (Instant, Self::Time), b: (Instant, Self::Time)) -> Ordering;
-    /// What stands for `since` in the order of wake-ups at `at`.
+    /// The substitute for `since` in the order of wake-ups at `at`.
     fn order(since: Instant, at: Instant, time: Self::Time) -> Instant;
     /// The next service of `size` bytes, not before `from`.
     fn serve(schedule: &mut Schedule<Self>, from: (Instant, Self::Time), size: u32) -> Service<Self>;

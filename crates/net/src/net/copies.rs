@@ -3,8 +3,8 @@
 use super::core::Core;
 use super::slab::Pkt;
 
-/// Gives `take` a copy of the packet for each of these, and the packet itself for the last. What is for nobody is not given on:
-/// nodes send nothing to nobody.
+/// Gives `take` a copy of the packet for each of these receivers, and the packet itself for the last. Callers never pass an empty receiver
+/// list.
 #[inline]
 pub fn each<T: Copy>(core: &mut Core, pkt: Pkt, all: &[T], mut take: impl FnMut(&mut Core, T, Pkt)) {
     let Some((last, others)) = all.split_last() else { return };

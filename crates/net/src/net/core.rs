@@ -28,9 +28,9 @@ pub struct Core {
     losses: Option<Losses>,
 }
 
-/// Packets that were dropped and that sources want to hear of.
+/// Dropped packets to be reported to their sources.
 struct Losses {
-    /// Who is woken to tell them.
+    /// The component that is woken to report them.
     target: Target,
     /// Flow and notice of each.
     of: Vec<(FlowId, Notice)>,
@@ -68,14 +68,14 @@ pub struct Counters {
     pub hops: u64,
     /// Drops by place, cause and flow.
     pub drops: BTreeMap<(Place, Cause, FlowId), DropCount>,
-    /// Of each flow: packets to a group, with data for the first time, that nobody was to get.
+    /// Per flow: packets with new data that were sent to a group without members.
     pub to_nobody: BTreeMap<FlowId, u64>,
     /// Marks by place.
     pub marks: BTreeMap<Place, u64>,
 }
 
 impl Counters {
-    /// Packets that were dropped on their way to somebody: flows, each perhaps several times, and how many.
+    /// Dropped packets that had a receiver: flow (each perhaps several times) and number of packets.
     pub fn losses(&self) -> impl Iterator<Item = (FlowId, u64)> {
         self.drops
             .iter()
@@ -257,7 +257,7 @@ impl Core {
         self.slab.take_vacant()
     }
 
-    /// A copy of a packet that somebody kept, which may have ended.
+    /// A copy of a packet that the caller has kept by value; the original may have ended.
     pub fn copy_of(&mut self, packet: &Packet) -> Pkt {
         self.counters.copied += 1;
         *self.slab.vacant() = packet.clone();
@@ -306,7 +306,7 @@ impl Core {
         self.slab.release(pkt)
     }
 
-    /// From now on `target` is woken when a packet was dropped that a source may want to hear of.
+    /// From now on `target` is woken when a packet was dropped whose source subscribes to losses.
     pub(super) fn note_losses(&mut self, target: Target) {
         self.losses.get_or_insert(Losses { target, of: Vec::new() });
     }
@@ -346,7 +346,7 @@ impl Core {
         *self.counters.marks.entry(place).or_default() += 1;
     }
 
-    /// Shows an observation to whoever looks.
+    /// Passes an observation to the observer, if there is one.
     #[inline]
     pub fn observe(&mut self, observation: &Observation<'_>) {
         if let Some(observer) = &mut self.observer {
@@ -354,13 +354,13 @@ impl Core {
         }
     }
 
-    /// Whether anybody looks.
+    /// Whether there is an observer.
     #[inline]
     pub fn is_observed(&self) -> bool {
         self.observer.is_some()
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

@@ -1,5 +1,5 @@
-//! What a queue discipline is: it belongs to one transmitter of a medium, and decides what is
-//! kept, marked or dropped and what leaves next.
+//! The interface of queue disciplines: a discipline belongs to one transmitter of a medium, and decides which packets are kept, marked or
+//! dropped and which leaves next.
 
 use std::ops::Add;
 
@@ -15,7 +15,7 @@ use super::packet::Packet;
 use super::slab::Pkt;
 use super::transmitter::Queue;
 
-/// Decides what is kept, marked, rewritten or dropped, and what leaves next.
+/// Decides which packets are kept, marked, rewritten or dropped, and which leaves next.
 pub trait QueueDiscipline: Timed {
     /// Takes a packet: keeps it, or ends it with [`Core::drop`].
     fn enqueue(&mut self, core: &mut Core, packet: Pkt);
@@ -29,8 +29,8 @@ pub trait QueueDiscipline: Timed {
     /// Takes back, at its head, a packet that had left, or takes one that no queue may refuse: it is exempt from the limit but
     /// counts for later arrivals. Several come last one first.
     fn put_back(&mut self, core: &mut Core, packet: Pkt);
-    /// So much of what has left is still at the transmitter and takes room, as where blocks are sent again.
-    /// Queues with a limit of their own count it for what arrives.
+    /// A part of the packets that have left is still at the transmitter and takes room, as where blocks are retransmitted. Queues with a
+    /// limit of their own count it on arrivals.
     fn on_held(&mut self, _held: Backlog) {}
     /// A packet came in over the interface whose outgoing side this is.
     fn on_return(&mut self, _now: Instant, _packet: &mut Packet) {}
@@ -40,7 +40,7 @@ pub trait QueueDiscipline: Timed {
     fn on_order(&mut self, _now: Instant, _command: &Command) -> Answer {
         Answer::Unknown
     }
-    /// What waits.
+    /// Packets and bytes waiting.
     fn backlog(&self) -> Backlog;
     /// Its present state, beyond the backlog.
     fn sample(&self, _probe: &mut dyn Probe) {}
@@ -77,7 +77,7 @@ pub struct Site<'a> {
     pub streams: &'a Streams,
 }
 
-/// What waits in a queue.
+/// Packets and bytes waiting in a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets.

@@ -1,5 +1,4 @@
-//! What stands before an endpoint of a flow: it asks, polices or marks for it, and the protocol
-//! behind it does not know.
+//! A guard before an endpoint of a flow: it asks, polices or marks for it, and the protocol behind it does not know.
 
 use crate::engine::{FloatTime, Instant};
 use crate::net::{Action, Endpoint, Notice, Packet, Port, Probe, SignalHeader, Timed};
@@ -26,7 +25,7 @@ pub trait Guard: Timed {
     fn sample(&self, _probe: &mut dyn Probe) {}
 }
 
-/// An endpoint and what stands before it.
+/// An endpoint and its guard.
 pub struct Guarded<G> {
     guard: G,
     endpoint: Box<dyn Endpoint>,

@@ -1,4 +1,4 @@
-//! Machines without IO: endpoints, sources, and what they hear and say.
+//! Machines without IO: endpoints, sources, and their notices and actions.
 //!
 //! A machine never schedules, sleeps or asks the time. After every input its `poll` is drained,
 //! then `next_timeout` is read; when that instant comes, `on_timeout` is called.
@@ -33,7 +33,7 @@ pub trait Endpoint: Timed {
     /// A packet has come to its port.
     fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port);
     /// The flow's source asks for something, an order was answered, or an access link of its node
-    /// has changed. Only the sending end hears the source.
+    /// has changed. Only the sending end gets notices of the source.
     fn on_notice(&mut self, now: Instant, notice: Notice);
     /// What it wants done next; `None` when nothing is left. A packet to be sent is written to
     /// `packet`, where it is to lie; what that held before means nothing.
@@ -58,8 +58,7 @@ pub enum Action {
     Observe(Variable, f64),
 }
 
-/// What passes between a source and its endpoints. Byte counts are totals since the connection
-/// was opened.
+/// A message between a source and its endpoints. Byte counts are totals since the connection was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// Source: open a connection.
@@ -70,8 +69,8 @@ pub enum Notice {
     Close,
     /// Source: forget the connection and everything learnt in it; what follows belongs to a new one.
     Reset,
-    /// Source, before it opens a connection: full packets carry so many bytes of payload from now
-    /// on, or fewer if the transport's own configuration says so.
+    /// Source, before it opens a connection: full packets carry this many bytes of payload from now on, or fewer if the transport's own
+    /// configuration says so.
     Segment(u32),
     /// Sender: bytes sent for the first time so far.
     Sent(u64),
@@ -86,7 +85,7 @@ pub enum Notice {
         /// How many bytes of the connection were sent up to its end.
         end: u64,
     },
-    /// Source: the receiver has everything that will ever come. Nobody waits for an answer any more.
+    /// Source: the receiver has all data of the connection. No answer is awaited any more.
     Over,
     /// The node: the answer to the order given last.
     Answer(Answer),
@@ -100,7 +99,7 @@ pub enum Notice {
     Upstream(Upstream),
 }
 
-/// What a machine hears of a change of one of its node's links.
+/// Reports to a machine a change of one of its node's links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkNotice {
     /// The interface.
@@ -135,7 +134,7 @@ pub struct Upstream {
     pub before: Option<NodeId>,
 }
 
-/// Which notices a source wants to hear. A notice that nobody wants is not made.
+/// The notices to which a source subscribes. Others are not made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hears {
     /// [`Notice::Sent`].
@@ -157,7 +156,7 @@ pub struct Agent {
     pub make: fn(EndpointContext, Stream) -> Box<dyn Endpoint>,
 }
 
-/// Where an endpoint sits, and who wants to know what it does.
+/// Where an endpoint sits, and which of its events are subscribed to.
 #[derive(Clone, Copy, Debug)]
 pub struct EndpointContext {
     /// Its own end.
@@ -168,14 +167,14 @@ pub struct EndpointContext {
     pub remote_port: u16,
     /// The flow.
     pub flow: FlowId,
-    /// What the flow's source wants to hear.
+    /// The notices to which the flow's source subscribes.
     pub hears: Hears,
     /// Whether changes of variables are to be shown.
     pub observed: bool,
 }
 
 impl EndpointContext {
-    /// A packet of so many bytes to the other end: best effort, and not to be marked.
+    /// A packet of this size to the other end: best effort, and not to be marked.
     #[inline(always)]
     pub fn packet(&self, connection: u32, number: u64, size: u32, header: Header) -> Packet {
         Packet {
@@ -193,14 +192,14 @@ impl EndpointContext {
     }
 }
 
-/// The application of a flow: hears both its ends, asks the sending one.
+/// The application of a flow: gets notices of both its ends, asks the sending one.
 pub trait Source: Timed {
     /// An end of the flow says something. The first input of all is [`Timed::on_timeout`] at
     /// the flow's start.
     fn on_notice(&mut self, now: Instant, notice: Notice);
     /// What it asks of the sending end; `None` when nothing is left.
     fn poll(&mut self, now: Instant) -> Option<Notice>;
-    /// Which notices it wants to hear.
+    /// The notices to which it subscribes.
     fn hears(&self) -> Hears {
         Hears::default()
     }
@@ -208,7 +207,7 @@ pub trait Source: Timed {
     fn transfers(&self) -> &[Transfer] {
         &[]
     }
-    /// Nobody wants to see transfers: those that have ended need not be kept.
+    /// Transfers are not recorded: those that have ended need not be kept.
     fn forget_transfers(&mut self) {}
 }
 
@@ -217,7 +216,7 @@ pub trait Source: Timed {
 pub struct Transfer {
     /// When the source handed it over, or the first part of it.
     pub start: Instant,
-    /// When the first byte left the sender; `None` if none has, or the source does not hear it.
+    /// When the first byte left the sender; `None` if none has, or the source gets no such notice.
     pub sent: Option<Instant>,
     /// When all of it had been received in order; `None` if it is not complete.
     pub received: Option<Instant>,
@@ -232,7 +231,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// A transfer of so many bytes in one part that begins at `start`.
+    /// A transfer of this size in one part that begins at `start`.
     pub fn begun(start: Instant, bytes: u64) -> Self {
         Self { start, sent: None, received: None, acked: None, bytes, objects: 1, packet: None }
     }

@@ -91,9 +91,9 @@ pub struct Change {
     pub queue: Queued,
     /// How long it takes to forward packets from the old access to the new one.
     pub forwarding: Duration,
-    /// For how long nothing is sent. What comes waits.
+    /// How long nothing is sent. Packets that arrive meanwhile wait.
     pub interruption: Duration,
-    /// For how long the old access goes on sending what waits, while the new one sends what comes.
+    /// How long the old access goes on sending the packets that wait, while the new one sends those that arrive.
     pub overlap: Duration,
 }
 

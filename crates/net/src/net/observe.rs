@@ -1,5 +1,5 @@
 //! What can be observed of a run. Areas emit observations, [`crate::measure`] makes tables of
-//! them; nothing in a run depends on whether anybody looks.
+//! them; nothing in a run depends on whether there is an observer.
 
 use crate::engine::Instant;
 
@@ -21,13 +21,13 @@ pub enum Cause {
     Policed,
     /// The loss model took it.
     Loss,
-    /// A handover emptied the queue, or lost what was in flight.
+    /// A handover emptied the queue, or lost packets in flight.
     Handover,
     /// The link was down.
     LinkDown,
     /// No route led to its destination.
     NoRoute,
-    /// Nobody listens at its port.
+    /// No endpoint listens at its port.
     NoEndpoint,
     /// Its sender knows of no member of its group.
     NoMembers,
@@ -193,7 +193,7 @@ pub enum Observation<'a> {
         at: Instant,
         /// The bearer and direction.
         place: Place,
-        /// What happened.
+        /// The step.
         step: PduStep,
         /// To what.
         pdu: &'a SeenPdu<'a>,
@@ -291,7 +291,7 @@ pub struct SeenBlock {
     pub received: bool,
 }
 
-/// Somebody who looks at a run.
+/// An observer of a run.
 pub trait Observer: Send {
     /// Takes note of an observation.
     fn see(&mut self, now: Instant, observation: &Observation<'_>);
@@ -393,8 +393,7 @@ impl Histogram {
         self.counts[place] += 1;
     }
 
-    /// The same distribution with as many zeros as make up `total` values: for whoever counts
-    /// only the others.
+    /// The same distribution with zeros added until there are `total` values: for callers that count only the others.
     #[must_use]
     pub fn with_zeros(&self, total: u64) -> Self {
         let zeros = self.zeros + total.saturating_sub(self.total);

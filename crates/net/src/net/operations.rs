@@ -1,9 +1,8 @@
 //! Counts the arithmetic that mechanisms do for each packet, so that they can be compared.
 //!
-//! A mechanism whose work depends on the packet lets [`Operations`] do it, and what is counted is
-//! what was computed. One that always does the same says so once, and counts packets. A subtraction
-//! is an addition and a division is a multiplication; comparisons, and what a queue does to store a
-//! packet, are not counted.
+//! A mechanism whose work depends on the packet lets [`Operations`] do it, so that the computed operations are counted. One that always
+//! does the same says so once, and counts packets. A subtraction is an addition and a division is a multiplication; comparisons, and the
+//! operations by which a queue stores a packet, are not counted.
 
 use super::observe::Probe;
 
@@ -17,7 +16,7 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// The names of what is done for packets that come in, go out, and come back the other way.
+    /// The names of the operations for packets that come in, go out, and come back the other way.
     pub const IN: [&'static str; 2] = ["additions_in", "multiplications_in"];
     /// See [`Operations::IN`].
     pub const OUT: [&'static str; 2] = ["additions_out", "multiplications_out"];
@@ -33,7 +32,7 @@ impl Operations {
         }
     }
 
-    /// So many times as much.
+    /// This multiplied by `n`.
     #[must_use]
     pub const fn times(self, n: u64) -> Self {
         Self { additions: n * self.additions, multiplications: n * self.multiplications }
@@ -45,7 +44,7 @@ impl Operations {
         probe.value(multiplications, self.multiplications as f64);
     }
 
-    /// Shows how many there were for each of so many packets; nothing if there was none.
+    /// Shows the mean per packet; nothing if there was no packet.
     pub fn show_mean(self, probe: &mut dyn Probe, [additions, multiplications]: [&'static str; 2], packets: u64) {
         if packets > 0 {
             probe.value(additions, self.additions as f64 / packets as f64);

@@ -1,6 +1,6 @@
 //! Orders: what a machine may ask of its own node, and the answers.
 //!
-//! Nobody orders anything at another node; control between nodes is packets between machines.
+//! A machine gives orders at its own node only; control between nodes is packets between machines.
 
 use crate::engine::{BitRate, Instant};
 
@@ -15,20 +15,20 @@ use super::packet::{FlowId, GroupId, NodeId};
 pub struct Order {
     /// That node.
     pub toward: NodeId,
-    /// What is asked.
+    /// The command.
     pub command: Command,
 }
 
-/// What is asked of a queue discipline, of a medium, or of the out-list of a group.
+/// A command to a queue discipline, to a medium, or to the out-list of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Reserve this rate for a flow, or change what is reserved for it.
+    /// Reserve this rate for a flow, or change its reservation.
     Reserve(FlowId, BitRate),
-    /// Give back what is reserved for a flow, or forget its profile.
+    /// Release a flow's reservation, or forget its profile.
     Release(FlowId),
     /// Say what a class may have here, if this is where flows are conditioned.
     Offer(Class),
-    /// Condition a flow: mark what keeps to the promise for the class.
+    /// Condition a flow: mark the packets that keep to the promise for the class.
     Condition(FlowId, Class, Promise),
     /// Let through what a sender sends to a group, over this interface and to that node; or to the endpoints here, if it is the own node.
     Open(GroupId, NodeId, Port),
@@ -65,11 +65,11 @@ pub enum Answer {
     Done,
     /// This much a class may have at this place.
     Offered(Place, BitRate),
-    /// It cannot be done: this much could be reserved in place of what was asked.
+    /// It cannot be done: this rate could be reserved in place of the one asked for.
     Refused(BitRate),
-    /// To so many neighbours, the own endpoints among them, the sender's packets to the group go from here.
+    /// The number of neighbours, the own endpoints among them, to which the sender's packets to the group go from here.
     Branches(u32),
-    /// So many so far, and when the last.
+    /// Their number so far, and the time of the last.
     Rejected(Rejections),
     /// The interface knows no such order, or there is no interface on the way to that node.
     Unknown,

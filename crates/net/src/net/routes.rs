@@ -41,7 +41,7 @@ struct Row {
     mask: u32,
 }
 
-/// The ways as they were at one time, and what has been searched for in them.
+/// The ways as they were at one time, and the results of searches in them.
 pub(super) struct Ways {
     graph: Graph,
     /// By node number.
@@ -84,7 +84,7 @@ impl Ways {
         }
     }
 
-    /// The hop out of a node to a destination; it is searched for if nobody has yet.
+    /// The hop out of a node to a destination; searched at the first use.
     pub fn hop(&mut self, node: NodeId, destination: NodeId) -> Option<NextHop> {
         if self.slots[destination.0 as usize] == NONE {
             self.search(destination);

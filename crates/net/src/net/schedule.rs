@@ -8,7 +8,7 @@ use super::clock::Clock;
 
 /// A way whose length changes, as to a satellite.
 pub trait Path: Send {
-    /// How long what begins to be sent at `start` propagates.
+    /// The propagation delay of a packet that begins to be sent at `start`.
     fn delay(&self, start: Instant) -> Duration;
 }
 
@@ -20,7 +20,7 @@ pub struct Schedule<C: Clock> {
     /// Bits per second.
     pub(super) rate: u64,
     pub(super) free_at: Instant,
-    /// What is left of a nanosecond at `free_at`, in units of 1/rate ns.
+    /// The fraction of a nanosecond at `free_at`, in units of 1/rate ns.
     rest: u64,
     /// The two sizes sent last with their service times, (size, ns, rest): data and
     /// acknowledgements, mostly.
@@ -56,13 +56,13 @@ impl<C: Clock> Clone for Service<C> {
 
 impl<C: Clock> Copy for Service<C> {}
 
-/// An event, as far as it decides who comes first.
+/// An event's time and cause, which decide its order.
 pub struct Occasion<C: Clock> {
     /// When.
     pub at: Instant,
     /// `at` by the clock.
     pub time: C::Time,
-    /// When its cause began; `None` for what comes before all events of its instant.
+    /// When its cause began; `None` orders before all events of its instant.
     pub cause: Option<Instant>,
 }
 
@@ -126,7 +126,7 @@ impl<C: Clock> Schedule<C> {
         self.known = [(0, 0, 0); 2];
     }
 
-    /// How long what begins to be sent at `start` propagates.
+    /// The propagation delay of a packet that begins to be sent at `start`.
     #[inline]
     pub(super) fn delay_at(&self, start: Instant) -> Duration {
         self.path.as_ref().map_or(self.delay, |path| path.delay(start))

@@ -93,7 +93,7 @@ mod tests {
             sequence.take(2 * n + 1);
         }
         assert_eq!((sequence.take(0), sequence.take(2)), (Came::Again, Came::Late));
-        // What was forgotten stays missing.
+        // Forgotten numbers stay missing.
         assert_eq!(sequence.missing(), GAPS as u64);
     }
 

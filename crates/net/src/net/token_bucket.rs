@@ -23,8 +23,8 @@ pub struct TokenBucket {
 const PER_BYTE: u128 = 8_000_000_000;
 
 impl TokenBucket {
-    /// What bringing it up to date and taking from it costs: the time gone by, the tokens it
-    /// brought, their sum; and the difference of what is taken.
+    /// The operations of one update and withdrawal: the time elapsed, the tokens it brought, their sum; and the difference after the
+    /// withdrawal.
     pub const OPERATIONS: Operations = Operations { additions: 3, multiplications: 1 };
 
     /// A bucket that holds `depth` and fills at `rate`; it is full at `now`.
@@ -48,7 +48,7 @@ impl TokenBucket {
         self.rate = rate;
     }
 
-    /// Takes so many bytes of tokens if they are there.
+    /// Takes tokens for `bytes` bytes if the bucket holds them.
     pub fn take(&mut self, now: Instant, bytes: u32) -> bool {
         let enough = self.holds(now, bytes);
         if enough {
@@ -57,13 +57,13 @@ impl TokenBucket {
         enough
     }
 
-    /// Whether so many bytes of tokens are there.
+    /// Whether the bucket holds tokens for `bytes` bytes.
     pub fn holds(&mut self, now: Instant, bytes: u32) -> bool {
         self.fill(now);
         self.tokens >= u128::from(bytes) * PER_BYTE
     }
 
-    /// When so many bytes of tokens, or a bucket full if that is less, will be there.
+    /// When the bucket will hold tokens for `bytes` bytes, or be full if that is less.
     pub fn ready_at(&mut self, now: Instant, bytes: u32) -> Instant {
         self.fill(now);
         let wanted = (u128::from(bytes) * PER_BYTE).min(self.depth);
@@ -72,7 +72,7 @@ impl TokenBucket {
         now + Duration::from_nanos(missing.div_ceil(rate).min(u128::from(u64::MAX / 2)) as u64)
     }
 
-    /// Takes so many bytes of tokens, or all that are there.
+    /// Takes tokens for `bytes` bytes, or all that the bucket holds.
     pub fn drain(&mut self, now: Instant, bytes: u32) {
         self.fill(now);
         self.spend(now, self.tokens.min(u128::from(bytes) * PER_BYTE));
@@ -106,7 +106,7 @@ impl TokenBucket {
 #[cfg(debug_assertions)]
 #[derive(Clone, Debug)]
 struct Ledger {
-    /// b, and what came until `at`.
+    /// b plus the tokens received until `at`.
     earned: u128,
     spent: u128,
     at: Instant,

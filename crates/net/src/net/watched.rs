@@ -1,4 +1,4 @@
-//! A medium at whose far sides somebody looks. Others pay nothing for it.
+//! A medium whose arrivals are observed. Other media pay nothing for it.
 
 use crate::engine::Instant;
 

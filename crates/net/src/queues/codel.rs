@@ -23,8 +23,7 @@ use super::fifo::Fifo;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. Default:
-    /// 1000 packets (Linux).
+    /// How much may wait, without the packet in service; further arrivals are dropped. Default: 1000 packets (Linux).
     pub limit: Amount,
     /// The waiting time that is acceptable all the time. Default: 5 ms (RFC 8289 §4.4).
     pub target: Duration,
@@ -252,7 +251,7 @@ mod tests {
                 core.note_queued(&pkt);
                 codel.enqueue(core, pkt);
             };
-            // What waits from the start is enough for the whole period.
+            // The initial backlog is enough for the whole period.
             for _ in 0..20 * (period.end - period.start) {
                 enter(&mut core, &mut codel);
             }

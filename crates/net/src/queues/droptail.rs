@@ -1,6 +1,6 @@
 //! DropTail: a FIFO with a limit, in packets or in bytes.
 //!
-//! What arrives at a full queue is dropped, or, with `drop_front`, what has waited longest.
+//! A packet that arrives at a full queue is dropped, or, with `drop_front`, the one that has waited longest.
 //! The packet in service does not count.
 
 use schemars::JsonSchema;

@@ -7,12 +7,12 @@ use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::Backlog;
 
-/// A line of packets with a limit. Who holds it looks at the limit, and drops.
+/// A line of packets with a limit. Its owner checks the limit, and drops.
 pub struct Fifo {
     limit: Amount,
     packets: VecDeque<Pkt>,
     bytes: u64,
-    /// What has left and takes room.
+    /// Packets that have left but still take room.
     held: Backlog,
 }
 
@@ -28,7 +28,7 @@ impl Fifo {
         (self.backlog() + self.held).is_full(self.limit, size)
     }
 
-    /// So much of what has left still takes room.
+    /// Sets the packets and bytes that have left but still take room.
     pub fn hold(&mut self, held: Backlog) {
         self.held = held;
     }
@@ -61,7 +61,7 @@ impl Fifo {
         self.packets.is_empty()
     }
 
-    /// What waits.
+    /// The packets and bytes waiting.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u64, bytes: self.bytes }

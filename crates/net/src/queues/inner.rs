@@ -8,11 +8,11 @@ use super::{codel, droptail, drr, red, rio};
 crate::choice! {
     /// A queue inside another.
     pub enum Inner: "queue inside another" as QueueConfig {
-        /// A FIFO that drops what arrives when it is full.
+        /// A FIFO that drops arriving packets when it is full.
         "droptail" => DropTail(droptail::Config),
         /// Random early detection, also adaptive.
         "red" => Red(red::Config),
-        /// Random early detection that drops what is out of profile first.
+        /// Random early detection that drops out-of-profile packets first.
         "rio" => Rio(rio::Config),
         /// Controlled delay (RFC 8289).
         "codel" => CoDel(codel::Config),

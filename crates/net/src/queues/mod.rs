@@ -1,4 +1,4 @@
-//! Queue disciplines for everybody, one file each. Those that are the router's half of a protocol are with that protocol: XCP, EWA, SWAN,
+//! General queue disciplines, one file each. Those that are the router's half of a protocol are with that protocol: XCP, EWA, SWAN,
 //! differentiated services, queue-phase.
 
 pub mod codel;

@@ -1,5 +1,5 @@
-//! Strict priority: classes by code point, each with a queue of its own. What waits in a class
-//! leaves before anything of the classes behind it; the packet in service is not interrupted.
+//! Strict priority: classes by code point, each with a queue of its own. All packets waiting in a class leave before those of the classes
+//! behind it; the packet in service is not interrupted.
 
 use std::ops::Add;
 
@@ -44,8 +44,8 @@ impl Default for Config {
     }
 }
 
-/// How many packets have left each class, as it stands in results: one that is put back leaves again. There are as many classes
-/// as the IP precedence had values (RFC 791 §3.1).
+/// How many packets have left each class, by their names in results: one that is put back leaves again. There is a class for each value of
+/// the IP precedence (RFC 791 §3.1).
 const SENT: [&str; 8] = [
     "class0_packets",
     "class1_packets",
@@ -201,7 +201,7 @@ mod tests {
         queue.put_back(&mut bench.core, first);
         let order: Vec<u32> = bench.empty(&mut queue).into_iter().map(|(flow, ..)| flow).collect();
         assert_eq!(order, [2, 0, 1]);
-        // Copies of what is in flight are put back too, more often than anything has left.
+        // Copies of packets in flight are put back too, more often than any packet has left.
         for flow in 3..8 {
             let copy = bench.core.insert(packet(flow, 100, Dscp::Be));
             queue.put_back(&mut bench.core, copy);

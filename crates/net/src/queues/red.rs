@@ -26,8 +26,7 @@ use super::fifo::Fifo;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 100
-    /// packets, as DropTail.
+    /// How much may wait, without the packet in service; further arrivals are dropped. Default: 100 packets, as DropTail.
     pub limit: Amount,
     /// The average below which nothing is dropped, in packets of `mean_packet`. Left out: half of
     /// what the link sends in `target_delay`, and at least 5 (ns-2.35).
@@ -248,7 +247,7 @@ impl Red {
         self.config.mean_packet.map_or(1500.0, |b| b.get().max(1) as f64)
     }
 
-    /// What waits, in the unit of the average.
+    /// The backlog, in the unit of the average.
     fn length(&self) -> u64 {
         let Backlog { packets, bytes } = self.fifo.backlog();
         if self.counts_bytes() { bytes } else { packets }

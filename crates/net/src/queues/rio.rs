@@ -1,8 +1,7 @@
-//! RIO: random early detection with *in* and *out* (Clark, Fang 1998). One FIFO, two curves: what
-//! is out of profile is dropped by the average of everything that waits, what is in profile by
-//! the average of what waits in profile, and later.
+//! RIO: random early detection with *in* and *out* (Clark, Fang 1998). One FIFO, two curves: out-of-profile packets are dropped by the
+//! average of the whole backlog, in-profile packets by the average of the in-profile backlog, and later.
 //!
-//! In profile is assured forwarding of drop precedence 1, and what asks for a better class; out
+//! In profile are assured forwarding of drop precedence 1, and packets that ask for a better class; out
 //! of it are precedences 2 and 3 (RFC 2597 §2: with two levels of loss, AFx1 gets the lower and
 //! AFx2 and AFx3 the higher) and best effort.
 
@@ -27,8 +26,7 @@ use super::red::{Average, Curve, spaced};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 100
-    /// packets, as DropTail.
+    /// How much may wait, without the packet in service; further arrivals are dropped. Default: 100 packets, as DropTail.
     pub limit: Amount,
     /// The average of packets in profile below which none of them is dropped. Default: 15
     /// (ns-2.35).
@@ -198,7 +196,7 @@ impl QueueDiscipline for Rio {
         self.levels[OUT].average.idle_since = None;
         if level(core.packet(&packet).dscp) == IN {
             self.inside -= 1;
-            // As ns-2's: the average of what is in profile decays from when none of it waits.
+            // As ns-2's: the average of in-profile packets decays from when none of them waits.
             self.levels[IN].average.idle_since = (self.inside == 0).then(|| core.now());
         }
         Some(packet)

@@ -1,5 +1,5 @@
-//! A token bucket in front of the link. As a shaper it lets packets wait until there are tokens
-//! for them; as a policer it drops, or demotes, what comes without (RFC 2475 §2.3.3).
+//! A token bucket in front of the link. As a shaper it lets packets wait until there are tokens for them; as a policer it drops, or
+//! demotes, packets without tokens (RFC 2475 §2.3.3).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -218,7 +218,7 @@ mod tests {
         // 500 B at 8000 B/s.
         assert_eq!(queue.next_timeout(), Some(Instant::from_secs_f64(0.0625)));
         assert_eq!(queue.backlog(), Backlog { packets: 1, bytes: 1_000 });
-        // A queue that is emptied gives up what waits for its time.
+        // A queue that is emptied gives up the packets that wait for their time.
         let evicted = queue.evict(&mut bench.core).expect("one packet waits");
         bench.core.drop(evicted, Place(0), Cause::Handover);
         assert_eq!((queue.backlog(), queue.next_timeout()), (Backlog::default(), None));

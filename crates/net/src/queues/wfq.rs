@@ -176,14 +176,13 @@ impl Wfq {
         if packet.dscp == Dscp::Cs1.value() { BEST_EFFORT } else { self.queue_of(packet.flow) }
     }
 
-    /// What nobody has reserved is best effort's.
+    /// Best effort has the unreserved rate.
     fn give_rest_to_best_effort(&mut self) {
         self.queues[BEST_EFFORT].weight = (self.rate as f64 - self.reserved()).max(1.0);
     }
 
-    /// What is reserved may reach the reservable share of the rate (ns-2.35, `param-adc.cc`). A flow
-    /// is sure of its rate as long as the rates of all are no more than the link's (Parekh, Gallager
-    /// 1993).
+    /// The sum of reservations may reach the reservable share of the rate (ns-2.35, `param-adc.cc`). A flow is sure of its rate as long as
+    /// the rates of all are no more than the link's (Parekh, Gallager 1993).
     fn reserve(&mut self, now: Instant, flow: FlowId, rate: BitRate) -> Answer {
         self.follow(now);
         let queue = self.queue_of(flow);
@@ -195,7 +194,7 @@ impl Wfq {
             return Answer::Refused(BitRate::from_bps(free.max(0.0) as u64));
         }
         if queue == BEST_EFFORT {
-            // What waits of it as best effort stays there, and may be overtaken.
+            // Its packets that wait as best effort stay there, and may be overtaken.
             let number = flow.0 as usize;
             if self.places.len() <= number {
                 self.places.resize(number + 1, BEST_EFFORT as u32);
@@ -210,7 +209,7 @@ impl Wfq {
         Answer::Done
     }
 
-    /// Ends a reservation, and gives what waits of it.
+    /// Ends a reservation, and gives its waiting packets.
     fn end(&mut self, queue: usize) -> VecDeque<Waiting> {
         let flow = self.flows.remove(queue);
         self.places[flow.0 as usize] = BEST_EFFORT as u32;
@@ -220,7 +219,7 @@ impl Wfq {
         self.queues.remove(queue).fifo
     }
 
-    /// Reservations have ended: what waits of them goes to the end of best effort.
+    /// Reservations have ended: their waiting packets go to the end of best effort.
     fn demote(&mut self, waiting: VecDeque<Waiting>) {
         self.give_rest_to_best_effort();
         for packet in waiting {

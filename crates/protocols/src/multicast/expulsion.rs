@@ -1,4 +1,4 @@
-//! Expulsion: who runs a group takes out of it a receiver whose channel stays bad, since the whole group follows the worst receiver.
+//! Expulsion: the manager of a group takes out of it a receiver whose channel stays bad, since the whole group follows the worst receiver.
 //!
 //! Alexiou, Bouras and Papazois (2009, §6) leave this to future work and give no rule. Here, at the end of every feedback round, the
 //! present representative is low if its rate is below a share of the next lowest that is known, or below what the application needs.
@@ -8,11 +8,11 @@
 //! PGMCC's receivers report no rate; 1/(R √p) stands for it. Their loss rate halves every 90 packets, so an acker whose queue overflows
 //! once in half a minute is seldom low for long enough.
 //!
-//! To ask for packets without room in each round would expel nobody: senders follow the slow radio within seconds, and then its
-//! queue overflows once in half a minute or so.
+//! A query in each round would expel no receiver: senders follow the slow radio within seconds, and then its queue overflows once in half a
+//! minute or so.
 //!
-//! A round is six times the largest round-trip time reported in the one before, of at least 0.5 s, as in RFC 4654 §3.4. How many
-//! packets found no room is asked of the machines of [`membership`](super::membership) on the way to the receiver: the first whose
+//! A round is six times the largest round-trip time reported in the one before, of at least 0.5 s, as in RFC 4654 §3.4. The number of
+//! packets that found no room is queried from the machines of [`membership`](super::membership) on the way to the receiver: the first whose
 //! interface knows answers.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -31,8 +31,8 @@ use lasthop_net::net::{
 /// How many round-trip times a feedback round takes, and the least round-trip time that is reckoned with (RFC 4654 §3.1, §3.4).
 const ROUND: u64 = 6;
 const LEAST_RTT: Duration = Duration::from_millis(500);
-/// For how many rounds a report counts. Who has been silent for longer has nothing to complain of: TFMCC's receivers report when
-/// they are slow, PGMCC's when they miss something.
+/// For how many rounds a report counts. A receiver that has been silent for longer is not limiting: TFMCC's receivers report when they are
+/// slow, PGMCC's when packets are missing.
 const FRESH: u64 = 3;
 /// One of PGMCC's loss rates.
 const LOSS_ONE: f64 = 65_536.0;
@@ -100,14 +100,14 @@ pub struct Judge {
     group: GroupId,
     config: Config,
     known: BTreeMap<NodeId, Known>,
-    /// Who represents the group, and since when.
+    /// The representative of the group (CLR or acker), and since when.
     representative: Option<(NodeId, Instant)>,
     suspect: Option<Suspect>,
     /// The largest round-trip time in this round, and when the round ends; none before the first report.
     rtt: Duration,
     round_ends: Option<Instant>,
     round: Duration,
-    /// Who is out, and until when; and how often everybody was.
+    /// The expelled receivers and the ends of their expulsions; and how often each receiver was expelled.
     outside: BTreeMap<NodeId, Instant>,
     times: BTreeMap<NodeId, u32>,
     messages: VecDeque<(NodeId, Signal)>,
@@ -186,7 +186,7 @@ impl Judge {
         too_low || next.is_some_and(|next| own.rate < self.config.ratio * next)
     }
 
-    /// So many packets for the representative have found no room so far, the last of them some time ago.
+    /// The number of packets for the representative that have found no room so far, and how long ago the last of them came.
     fn on_rejected(&mut self, now: Instant, receiver: NodeId, rejected: u32, ago: Duration) {
         let Some((_, since)) = self.representative.filter(|(node, _)| *node == receiver) else { return };
         let Some(suspect) = self.suspect.as_mut().filter(|suspect| suspect.receiver == receiver) else { return };
@@ -302,8 +302,8 @@ mod tests {
         Instant::ZERO + Duration::from_secs(seconds)
     }
 
-    /// Rounds of 3 s up to `until`: receiver 1 represents the group at `rate`, 2 and 3 could have 100 and 120; `rejected` are the
-    /// packets that found no room, the last of them so many seconds before. Gives what was said, and when.
+    /// Rounds of 3 s up to `until`: receiver 1 represents the group at `rate`, 2 and 3 could have 100 and 120; `rejected` are the packets
+    /// that found no room, and how many seconds before the last of them came. Gives the messages sent, and when.
     fn rounds(judge: &mut Judge, from: u64, until: u64, rate: f64, rejected: (u32, u64)) -> Vec<(u64, NodeId, Signal)> {
         let mut said = Vec::new();
         for second in from..until {

@@ -24,14 +24,14 @@ impl FeedbackTimer {
         self.pending.take().is_some()
     }
 
-    /// The whole wait counts as so many times as long, also the part of it that is over.
+    /// The whole wait is multiplied by `factor`, also the part of it that is over.
     pub fn rescale(&mut self, factor: f64) {
         if let Some((_, wait)) = &mut self.pending {
             *wait = wait.mul_f64(factor);
         }
     }
 
-    /// Waits so much longer.
+    /// Prolongs the wait.
     pub fn postpone(&mut self, by: Duration) {
         if let Some((_, wait)) = &mut self.pending {
             *wait += by;
@@ -104,9 +104,9 @@ mod tests {
         f64::from(all as u32) / f64::from(rounds)
     }
 
-    /// With F(t) = N^(t/T−1) the distribution of a wait, and D = T/6 until a report is heard, a receiver speaks if its wait is below D,
-    /// or if nobody's was shorter by D: n·F(D) + n·N^(1/6)·∫ (1−u)^(n−1) du from 1/N to N^(−1/6) are expected to. The figures in the
-    /// middle are those of a simulation apart from this one, which are to be met within 15 %.
+    /// With F(t) = N^(t/T−1) the distribution of a wait, and D = T/6 until a report is heard, a receiver speaks if its wait is below D, or
+    /// if no wait was shorter by D: n·F(D) + n·N^(1/6)·∫ (1−u)^(n−1) du from 1/N to N^(−1/6) are expected to. The figures in the middle are
+    /// those of a simulation apart from this one, which are to be met within 15 %.
     #[test]
     fn few_speak_however_many_there_are() {
         for (n, apart, rounds) in

@@ -47,7 +47,7 @@ pub struct Gap {
 /// How a packet comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It follows the highest number, or is the first of all: what was sent before it, nobody misses.
+    /// It follows the highest number, or is the first of all: packets sent before the first do not count as missing.
     Next,
     /// It is higher than that: packets are missing.
     After(Gap),

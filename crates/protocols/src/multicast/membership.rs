@@ -6,9 +6,9 @@
 //! router without branches sends a PRUNE. Where the way back leads elsewhere, the node sends a GRAFT there, and a PRUNE to the
 //! neighbour before. There are no floods: this is how source-specific groups (RFC 4607) and the lists of MBMS (3GPP TS 23.246) work.
 //!
-//! Who runs a group can take a host out of it and let it in again: the host's machine then does as if the host itself left or joined.
-//! He can also ask how many packets for a host found no room in front of its radio: the question goes from machine to machine, towards
-//! the host, until one of them knows.
+//! The manager of a group can take a host out of it and let it in again: the host's machine then acts as if the host itself left or joined.
+//! The manager can also query how many packets for a host found no room in front of its radio: the query goes from machine to machine,
+//! towards the host, until one of them knows.
 //!
 //! Messages take 40 bytes, wait with the data, and are never dropped by a queue.
 
@@ -30,7 +30,7 @@ pub const AGENT: lasthop_net::net::Agent =
 /// Bytes of a message on the wire.
 pub const MESSAGE_BYTES: u32 = 40;
 
-/// What is sent to a group by one sender.
+/// The packets of one sender to a group.
 type Channel = (GroupId, NodeId);
 
 /// The machine of a node.
@@ -44,12 +44,12 @@ pub struct Agent {
     counts: Counts,
 }
 
-/// What is to be done next.
+/// The next action.
 enum Step {
     Order(Order, Waiting),
     /// A message to the neighbour on the way to the sender, or to a node.
     Say(Option<NodeId>, Signal, Channel, Duration),
-    /// A question goes on to the neighbour on the way to the host that it names, or its answer to who asked.
+    /// Relays a query hop by hop, or its reply.
     Pass(SignalHeader),
 }
 
@@ -119,7 +119,7 @@ impl Agent {
         }
     }
 
-    /// The node has so many branches since the last order.
+    /// The number of branches that the node has since the last order.
     fn on_branches(&mut self, asked: Asked, branches: u32) {
         let Asked { channel, own, opened, leave_latency } = asked;
         if channel.1 == self.here.node {

@@ -11,7 +11,7 @@ use super::QosConfig;
 use super::dscp::Dscp;
 use lasthop_net::net::guard::{Guard, Guarded};
 
-/// What is sent carries a code point.
+/// The flow's packets carry a code point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {

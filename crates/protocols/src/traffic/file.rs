@@ -1,4 +1,4 @@
-//! A file: so many bytes, then the connection closes.
+//! A file: a number of bytes, then the connection closes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 //!
 //! The model of Landström, Larzon and Bodin (*Congestion Control in a High Speed Radio Environment*, §III): the pause
 //! begins as soon as all the data have reached the receiver, and each file has a connection of its own, which remembers nothing of
-//! the one before. A transport that does not send again what is lost ends a file with its last packet.
+//! the one before. A transport without retransmission ends a file with its last packet.
 
 use std::collections::VecDeque;
 
@@ -29,11 +29,9 @@ pub struct Config {
     pub weights: Vec<f64>,
     /// The mean of the pause. Default: 2 s.
     pub pause: Duration,
-    /// The least pause; what comes beyond it is exponential, as a truncated exponential distribution is.
-    /// Default: 0.5 s.
+    /// The least pause; the time beyond it is exponential, as a truncated exponential distribution is. Default: 0.5 s.
     pub pause_min: Duration,
-    /// The first file begins at most so long after the start of the flow, at a uniformly distributed time. Default: 2 s (own
-    /// choice).
+    /// The latest start of the first file after the start of the flow; the time is uniformly distributed. Default: 2 s (own choice).
     pub first: Duration,
 }
 
@@ -165,7 +163,7 @@ impl Files {
         if self.sent < transfer.bytes || transfer.received.is_some() {
             return;
         }
-        // What was lost at its end will not come.
+        // Data lost at its end will not come.
         let coming = |end, &(begin, until): &(u64, u64)| if until == end { begin } else { end };
         if self.received >= self.lost.iter().rev().fold(transfer.bytes, coming) {
             transfer.received = Some(now);
@@ -329,7 +327,7 @@ mod tests {
         }
     }
 
-    /// The link behind the sender is down, and nobody pauses: a thousand files in a second, not an endless number at one instant.
+    /// The link behind the sender is down, and there is no pause: a thousand files in a second, not an endless number at one instant.
     #[test]
     fn what_is_lost_at_once_does_not_stop_time() {
         let config = Config { pause: Duration::ZERO, pause_min: Duration::ZERO, ..Config::default() };

@@ -24,8 +24,7 @@ pub struct Config {
     /// The mean time from the acknowledgement of a whole file to the next file; exponential.
     /// Default: 180 s.
     pub reading: Duration,
-    /// The first file begins at most so long after the start of the flow, at a uniformly
-    /// distributed time. Default: 30 s (own choice).
+    /// The latest start of the first file after the start of the flow; the time is uniformly distributed. Default: 30 s (own choice).
     pub first: Duration,
     /// The sizes of packets.
     pub packet: Packets,

@@ -28,7 +28,7 @@ pub trait SourceConfig: Send + Sync {
         false
     }
 
-    /// Whether it opens one connection after another, and hears what is sent and received.
+    /// Whether it opens one connection after another, and subscribes to bytes sent and received.
     fn repeats(&self) -> bool {
         false
     }

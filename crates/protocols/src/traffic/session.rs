@@ -70,7 +70,7 @@ pub struct Session<P> {
 enum Phase {
     /// The page is read; before the first page, nothing is.
     Reading,
-    /// What was written is on its way to be sent, and more objects follow.
+    /// Written data are on their way to be sent, and more objects follow.
     Sending,
     /// The next object is being found.
     Parsing,
@@ -133,7 +133,7 @@ impl<P: Pages> Session<P> {
         }
     }
 
-    /// Goes on as far as what was heard allows. In profile `ns2` data may count as sent, and even
+    /// Goes on as far as the notices allow. In profile `ns2` data may count as sent, and even
     /// as acknowledged, before they are written: Vegas resends what it has not sent.
     fn proceed(&mut self, now: Instant) {
         if self.phase == Phase::Sending && self.sent >= self.written {
@@ -322,7 +322,7 @@ mod tests {
             std::iter::from_fn(|| self.0.poll(at(ms))).collect()
         }
 
-        /// It hears something, asks for nothing, and waits until `then`.
+        /// It gets a notice, asks for nothing, and waits until `then`.
         fn hear(&mut self, ms: u64, notice: Notice, then: Option<u64>) {
             self.0.on_notice(at(ms), notice);
             assert_eq!(self.0.poll(at(ms)), None);

@@ -46,12 +46,12 @@ const SID_BITS: u64 = 39;
 /// contents before the frame.
 const PAYLOAD_HEADER_BITS: u64 = 4 + 6;
 
-/// Bytes of an RTP packet with a frame of so many bits.
+/// Bytes of an RTP packet with a frame of `bits` bits.
 const fn packet(bits: u64) -> u64 {
     RTP_HEADER + (PAYLOAD_HEADER_BITS + bits).div_ceil(8)
 }
 
-/// What the coder does with the frame that comes so many frames after the beginning of a silence.
+/// Whether the coder sends a SID frame in place of frame number `frame` of a silence.
 fn is_sid(frame: u64) -> bool {
     // 3GPP TS 26.093 §5.1: SID_FIRST, SID_UPDATE in the third frame after it, then in every eighth.
     frame == 0 || frame % 8 == 3
@@ -103,7 +103,7 @@ pub struct Voice {
     write: u64,
     /// Frames of the present silence before it.
     silent: u64,
-    /// What is to be written now.
+    /// The frame to be written now.
     due: Option<u64>,
     woken: bool,
     opened: bool,

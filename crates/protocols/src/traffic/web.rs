@@ -46,8 +46,8 @@ pub struct Config {
     /// The mean time from the acknowledgement of a whole page to the next page; exponential.
     /// Default: 30 s.
     pub reading: Duration,
-    /// The first page begins at most so long after the start of the flow, at a uniformly
-    /// distributed time. Default: 30 s (own choice: as if the user had been reading).
+    /// The latest start of the first page after the start of the flow; the time is uniformly distributed. Default: 30 s (own choice: as if
+    /// the user had been reading).
     pub first: Duration,
     /// The sizes of packets.
     pub packet: Packets,
@@ -146,7 +146,7 @@ impl Number {
         (value - self.min + self.half()).floor() as u64
     }
 
-    /// What is added before a number is rounded down.
+    /// The addend before a number is rounded down.
     fn half(&self) -> f64 {
         match self.rounding {
             Rounding::Nearest => 0.5,

@@ -28,8 +28,7 @@ use lasthop_net::queues::droptail::DropTail;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// B: how much may wait, without the packet in service; what arrives then is dropped. Default:
-    /// 100 packets, as DropTail.
+    /// B: how much may wait, without the packet in service; further arrivals are dropped. Default: 100 packets, as DropTail.
     pub limit: Amount,
     /// The segment in which windows are counted, and by which a limit in bytes becomes packets: the
     /// payload of the flows' segments. Default: 1460 B.
@@ -124,7 +123,7 @@ pub struct Ewa {
     config: Config,
     feedback: Feedback,
     queue: DropTail,
-    /// When α is computed next: so many intervals after the start.
+    /// How many intervals of α are over; the next computation is at the end of the following one.
     computed: u64,
     /// The rate of the link; `None` before the first word.
     rate: Option<BitRate>,
@@ -164,8 +163,8 @@ impl Ewa {
         Instant::ZERO + self.config.interval * (self.computed + 1)
     }
 
-    /// Computes what is due. Nobody wakes the queue before its first packet: until then the average is zero, and α grows until
-    /// another computation would change nothing.
+    /// Makes the computations that are due. The queue is not woken before its first packet: until then the average is zero, and α grows
+    /// until another computation would change nothing.
     fn compute(&mut self, now: Instant) {
         let due = now.as_nanos() / self.config.interval.as_nanos();
         let length = self.length();

@@ -8,21 +8,21 @@ const MAX_SEGMENT: u64 = 65_495;
 /// The largest header that a scenario may ask for, tunnels and all.
 const MAX_HEADER: u64 = 1_000;
 
-/// What is wrong with the payload of a full packet.
+/// The fault in the payload of a full packet.
 pub fn segment(segment: Option<Bytes>) -> Option<Fault> {
     let segment = segment.filter(|segment| !(1..=MAX_SEGMENT).contains(&segment.get()))?;
     let expected = format!("expected from 1 B to {MAX_SEGMENT} B");
     Some(Fault::new("segment", format!("packets of {segment} cannot be sent"), expected))
 }
 
-/// What is wrong with the headers of a data packet.
+/// The fault in the headers of a data packet.
 pub fn header(header: Option<Bytes>) -> Option<Fault> {
     let header = header.filter(|header| header.get() > MAX_HEADER)?;
     let expected = format!("expected at most {MAX_HEADER} B");
     Some(Fault::new("header", format!("a header of {header} is too large"), expected))
 }
 
-/// What is wrong with the number of writes that may wait.
+/// The fault in the number of writes that may wait.
 pub fn buffer(buffer: Option<u32>) -> Option<Fault> {
     let fault = || Fault::new("buffer", "without a buffer nothing could be sent", "expected at least 1");
     (buffer == Some(0)).then(fault)

@@ -39,20 +39,20 @@ pub trait TransportConfig: Send + Sync {
     fn sends_datagrams(&self) -> bool;
 
     /// Whether it serves sources that open one connection after another
-    /// ([`SourceConfig::reconnects`](crate::traffic::SourceConfig::reconnects)): it tells them what
-    /// was sent, delivers all of it, and hears of a segment size.
+    /// ([`SourceConfig::reconnects`](crate::traffic::SourceConfig::reconnects)): it reports bytes sent to them, delivers all of them, and
+    /// accepts a segment size.
     fn can_reconnect(&self) -> bool {
         false
     }
 
     /// Whether it serves sources that open one connection after another
-    /// ([`SourceConfig::repeats`](crate::traffic::SourceConfig::repeats)): it tells them what was sent, and when all of it was
+    /// ([`SourceConfig::repeats`](crate::traffic::SourceConfig::repeats)): it reports bytes sent to them, and when all of them were
     /// received, or never will be.
     fn can_repeat(&self) -> bool {
         true
     }
 
-    /// What keeps its headers from being compressed: how they differ from those of its standard.
+    /// The reason for which its headers cannot be compressed: how they differ from those of its standard.
     fn header_fault(&self, _profile: Profile) -> Option<String> {
         None
     }

@@ -87,7 +87,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender at `seat` whose datagrams have so many header bytes.
+    /// A sender at `seat` whose datagrams have `header` header bytes.
     pub fn new(header: u32, seat: EndpointContext) -> Self {
         Self { seat, header, connection: 0, pending: Default::default(), sent: 0, sent_bytes: 0, tell: false }
     }
@@ -146,7 +146,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver at `seat` of datagrams with so many header bytes.
+    /// A receiver at `seat` of datagrams with `header` header bytes.
     pub fn new(header: u32, seat: EndpointContext) -> Self {
         Self {
             header,

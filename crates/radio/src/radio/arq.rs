@@ -15,8 +15,7 @@ use super::rlc::Pdu;
 
 /// One end of a radio bearer.
 pub trait LinkArq: Send {
-    /// Takes an SDU of so many bytes, not 0, to send. Those taken are numbered from 0. `false`: there
-    /// is no room, and it is not taken.
+    /// Takes an SDU of `bytes` bytes, not 0, to send. Those taken are numbered from 0. `false`: there is no room, and it is not taken.
     fn enqueue(&mut self, now: Instant, bytes: u32) -> bool;
 
     /// The PDU that leaves next in a transmission time interval. Asked until it gives none or
@@ -49,7 +48,7 @@ pub trait LinkArq: Send {
     /// `former`, and from there on `tti`.
     fn on_channel_change(&mut self, _at: Instant, _former: Duration, _tti: Duration) {}
 
-    /// How many PDUs it would hand down now if a channel carried as many, about: what it asks for where capacity is given out.
+    /// About how many PDUs it would hand down now over an unlimited channel: its request where capacity is allocated.
     fn ready_pdus(&self) -> u64;
 
     /// What it holds to send.

@@ -1,7 +1,7 @@
 //! Attachment: what serves each terminal, and when that changes.
 //!
-//! It is one machine for all terminals of a medium, since they compete for what it hands out. It
-//! sees what waits and what is sent, and says what changes; the medium does it.
+//! It is one machine for all terminals of a medium, since they compete for the channels that it hands out. It sees the data waiting and
+//! sent, and decides changes; the medium carries them out.
 
 use lasthop_net::engine::Instant;
 use lasthop_net::net::Probe;
@@ -14,10 +14,10 @@ pub trait Attachment: Send {
     /// What serves a terminal at the start.
     fn service(&self, terminal: u32) -> Service;
 
-    /// Something was added to what waits for or at a terminal.
+    /// Data were added to the backlog for or at a terminal.
     fn on_backlog(&mut self, now: Instant, terminal: u32, direction: Direction, waiting: &dyn Waiting);
 
-    /// A PDU of so many bits came to the queue of its channel.
+    /// A PDU of this size came to the queue of its channel.
     fn on_sent(&mut self, now: Instant, terminal: u32, direction: Direction, bits: u32);
 
     /// The dedicated channels of a terminal are to come from this cell too. `false`: there is no room, and they do not.
@@ -56,16 +56,16 @@ pub trait Attachment: Send {
     fn sample_terminal(&self, now: Instant, terminal: u32, probe: &mut dyn Probe);
 }
 
-/// What waits at both ends of the terminals' bearers.
+/// The backlogs at both ends of the terminals' bearers.
 pub trait Waiting {
-    /// What waits to be sent in a direction.
+    /// The backlog of a terminal in a direction.
     fn unsent(&self, terminal: u32, direction: Direction) -> Unsent;
 }
 
 /// What serves a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Service {
-    /// Nothing: what is to be sent waits.
+    /// Nothing: data to be sent wait.
     #[default]
     Nothing,
     /// The common channels of its cell.
@@ -91,7 +91,7 @@ impl Service {
     }
 }
 
-/// From now on something else serves a terminal. What was handed down before goes on.
+/// From now on another service serves a terminal. PDUs handed down before go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The terminal.

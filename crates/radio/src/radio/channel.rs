@@ -1,4 +1,4 @@
-//! The channel: whether what is sent over the air comes.
+//! The channel: whether a block sent over the air is received.
 //!
 //! A medium asks it of each block, in the order of time. The simplest are the loss models of links, one for each
 //! terminal and direction; see `umts/power/` for one that follows from where terminals are.
@@ -11,7 +11,7 @@ use super::Direction;
 
 /// Says which blocks come over the air.
 pub trait Channel: Send {
-    /// A block comes now: who received it.
+    /// A block comes now: its receivers.
     fn receive(&mut self, block: &Block<'_>) -> Receivers;
 
     /// The gain between a terminal and each cell will be this at `at`, and changes evenly until then. Said at each
@@ -25,7 +25,7 @@ pub trait Channel: Send {
     fn sample(&self, _terminal: u32, _direction: Direction, _probe: &mut dyn Probe) {}
 }
 
-/// What was sent over the air in one piece, with a checksum of its own.
+/// A block sent over the air in one piece, with a checksum of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     /// For or from which terminal.
@@ -42,12 +42,12 @@ pub struct Block<'a> {
     pub cells: &'a [u32],
 }
 
-/// Who received a block: down the terminal, up the site of each of the cells.
+/// The receivers of a block: down the terminal, up the site of each of the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receivers(u8);
 
 impl Receivers {
-    /// Nobody did.
+    /// No receiver.
     pub const NOBODY: Self = Self(0);
     /// All did.
     pub const ALL: Self = Self(u8::MAX);
@@ -58,7 +58,7 @@ impl Receivers {
         Self(self.0 | 1 << place)
     }
 
-    /// Whether anybody did.
+    /// Whether there is a receiver.
     #[inline]
     pub fn any(self) -> bool {
         self.0 != 0
@@ -71,7 +71,7 @@ impl Receivers {
     }
 }
 
-/// Loss models, one for each terminal and direction: whoever sends and hears, a block is lost for all or for none.
+/// Loss models, one for each terminal and direction: a block is lost for all its receivers or for none.
 pub struct Losses(Vec<[Loss; 2]>);
 
 impl Losses {

@@ -35,7 +35,7 @@ impl ChannelState {
     /// Takes what a change says of a terminal.
     pub fn change(&mut self, now: Instant, terminal: u32, change: &mut Change) {
         self.imposed.change(terminal, now, change);
-        // What was known is over.
+        // The former state is over.
         self.known[terminal as usize].valid_until = Instant::ZERO;
     }
 
@@ -61,7 +61,7 @@ impl ChannelState {
         self.quality.on_slot(sending);
     }
 
-    /// What is known of a terminal.
+    /// The values of a terminal.
     pub fn sample(&self, terminal: u32, probe: &mut dyn Probe) {
         self.quality.sample(terminal, probe);
     }

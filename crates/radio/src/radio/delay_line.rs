@@ -1,5 +1,4 @@
-//! What takes the same time from one end to the other, or a little more, without a queue: what is on the air, or on a wire that never
-//! fills.
+//! A delay without a queue, constant or nearly so: packets on the air, or on a wire that never fills.
 
 use std::collections::VecDeque;
 

@@ -10,11 +10,11 @@ use super::Direction;
 use super::channel::{Block, Channel, Receivers};
 use super::quality::State;
 
-/// What is imposed on terminals. Most have nothing imposed on them, and cost nothing.
+/// The changes imposed on terminals. Most have nothing imposed on them, and cost nothing.
 #[derive(Default)]
 pub struct Imposed(BTreeMap<u32, Imposition>);
 
-/// What is imposed on a terminal.
+/// The changes imposed on a terminal.
 struct Imposition {
     covered: bool,
     /// Down.
@@ -58,7 +58,7 @@ impl Imposed {
         lost || !imposition.covered
     }
 
-    /// Who receives a block that comes over `channel`.
+    /// The receivers of a block that comes over `channel`.
     #[inline]
     pub fn receive(&mut self, channel: &mut dyn Channel, block: &Block<'_>) -> Receivers {
         let got = channel.receive(block);

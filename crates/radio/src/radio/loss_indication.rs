@@ -1,5 +1,5 @@
-//! Who sets the packet-loss indication at a base station: a marker for each flow on each bearer, set up by a rule that a scenario
-//! chooses. What the bit says is [`indication`](lasthop_net::net::indication).
+//! The setting of the packet-loss indication at a base station: a marker for each flow on each bearer, with a rule that a scenario chooses.
+//! The meaning of the bit is in [`indication`](lasthop_net::net::indication).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,7 @@ impl Markers {
         self.set
     }
 
-    /// The bearer begins anew, as at a handover: what came before it does not know.
+    /// The bearer begins anew, as at a handover: it does not know earlier packets.
     pub fn begin_anew(&mut self) {
         self.flows.clear();
     }

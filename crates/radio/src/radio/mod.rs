@@ -1,4 +1,4 @@
-//! Radio access: what lies between a radio network's last node and its terminals.
+//! Radio access: the part between a radio network's last node and its terminals.
 //!
 //! A radio medium is made of five parts, each of which can be replaced and may be trivial:
 //!
@@ -7,7 +7,7 @@
 //! | attachment | what serves this terminal, when does that change? | [`attachment`], `umts/attachment/`; [`mobility`], `umts/roaming/` |
 //! | channel | how good is it now? | [`channel`]: the loss models of `net`, or [`propagation`] and `umts/power/`; [`quality`] for radios that adapt to it, known through [`channel_state`] |
 //! | rate map | what does that buy? | [`umts::channel`]: a fixed rate in intervals; [`rate_map`]: formats chosen by quality |
-//! | scheduler | who gets this slot? | [`scheduler`]; in the intervals of [`umts::channel`] and `umts/medium/dsch.rs`, who comes first, or in turn |
+//! | scheduler | which terminal gets this slot? | [`scheduler`]; in the intervals of [`umts::channel`] and `umts/medium/dsch.rs`, first come first served, or in turn |
 //! | link ARQ | segmentation, retransmission, order | [`arq`], [`rlc`] |
 //!
 //! Above the link ARQ [`pdcp`] may compress headers. What radios share beside the parts: [`delay_line`]; [`imposed`], what changes of a
@@ -44,7 +44,7 @@ impl Direction {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::Down, Self::Up];
 
-    /// The place of what sends in this direction among the two ends of a bearer.
+    /// The index of the sender in this direction among the two ends of a bearer.
     #[inline]
     pub fn index(self) -> usize {
         self as usize

@@ -10,7 +10,7 @@ pub trait Quality: Send {
     /// The state of the air to a terminal when a slot begins.
     fn state(&mut self, terminal: u32, at: Instant) -> State;
 
-    /// What a terminal's ratio of signal to interference usually is, for who compares terminals.
+    /// The usual ratio of signal to interference of a terminal, for schedulers that compare terminals.
     fn usual(&self, terminal: u32) -> Decibel;
 
     /// In the slot that begins now, these cells send.

@@ -1,4 +1,4 @@
-//! What is between a satellite's down-link and terminals, or on its way up to a satellite that the terminal has left.
+//! Packets between a satellite's down-link and terminals, or on their way up to a satellite that the terminal has left.
 
 use std::collections::BTreeMap;
 

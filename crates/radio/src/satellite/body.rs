@@ -65,7 +65,7 @@ impl Circle {
 }
 
 impl Body {
-    /// Its state so many seconds after the start.
+    /// Its state `seconds` after the start.
     pub fn state(&self, seconds: f64) -> State {
         match self {
             Self::Circle(circle) => circle.state(seconds),

@@ -1,4 +1,4 @@
-//! The medium: the transmitters of satellites and terminals, and who can reach whom at present.
+//! The medium: the transmitters of satellites and terminals, and the links that exist at present.
 //!
 //! Peers are the satellites and then the terminals. Each link between satellites has a transmitter at either end, each terminal one
 //! for its up-link, each satellite one down-link for all terminals that it serves: a packet for several of them is sent once.
@@ -30,13 +30,13 @@ pub struct Setup {
     pub latitude_limit: f64,
     /// When terminals change their satellite.
     pub handoff: handoff::Config,
-    /// What sends over each link between satellites: from its first end to its second, and back.
+    /// The transmitters of each link between satellites: from its first end to its second, and back.
     pub isl: Vec<[Sending; 2]>,
-    /// What sends down from each satellite.
+    /// The transmitter down of each satellite.
     pub down: Vec<transmitter::Setup>,
     /// The terminals.
     pub terminals: Vec<Terminal>,
-    /// When everybody looks.
+    /// When terminals and satellites look.
     pub looks: Looks,
 }
 
@@ -58,11 +58,11 @@ impl Looks {
     }
 }
 
-/// What sends, and what is lost on the way.
+/// A transmitter, and the losses on its way.
 pub struct Sending {
     /// The transmitter.
     pub setup: transmitter::Setup,
-    /// What is lost.
+    /// The losses.
     pub errors: Loss,
 }
 
@@ -72,9 +72,9 @@ pub struct Terminal {
     pub latitude: f64,
     /// Degrees east.
     pub longitude: f64,
-    /// What sends up.
+    /// The transmitter up.
     pub up: Sending,
-    /// What is lost on the way down.
+    /// The losses on the way down.
     pub errors: Loss,
     /// Where its packets end that do not come down.
     pub place: Place,
@@ -235,7 +235,7 @@ impl Constellation {
         new
     }
 
-    /// Everybody looks for the first time.
+    /// All terminals and satellites look for the first time.
     fn start(&mut self, core: &mut Core) {
         for link in 0..self.links.len() {
             self.look_at_link(link as u32, 0.0);
@@ -341,7 +341,7 @@ impl Constellation {
         true
     }
 
-    /// A satellite sends on what waits there for a terminal that it no longer serves.
+    /// A satellite forwards the packets that wait there for a terminal that it no longer serves.
     fn reroute(&mut self, core: &mut Core, satellite: u32, terminal: u32) {
         let Satellite { down, end, .. } = &mut self.satellites[satellite as usize];
         let taken = down.take_waiting(core, |core, pkt| core.tag(pkt) != terminal);

@@ -86,7 +86,7 @@ impl Config {
         Ok(())
     }
 
-    /// The satellite for a terminal at `site` that has had `last`, so many seconds after the start.
+    /// The satellite for a terminal at `site` that has had `last`, `seconds` after the start.
     pub fn choose(&self, shell: &Shell, site: Vector, last: Option<u32>, seconds: f64) -> Option<u32> {
         let mask = self.mask.degrees().to_radians();
         let height = |body: &Body| elevation(site, body.position(seconds));

@@ -1,6 +1,6 @@
 //! Channel switching as EURANE, the UMTS extension of ns-2, does it (`tcs.cc`).
 //!
-//! Terminals start on dedicated channels. Each side looks at what waits every 10 ms, and asks for
+//! Terminals start on dedicated channels. Each side looks at its backlog every 10 ms, and asks for
 //! dedicated channels if it is much; then it looks away for 510 ms. Each side reports every 500 ms
 //! how much it sent. If both sent little, a timer starts; if one sends much before it expires, it is
 //! cancelled; when it expires the terminal goes to the common channels, and the timer starts
@@ -49,11 +49,11 @@ impl AttachmentConfig for Config {
     }
 }
 
-/// The time between two looks at what waits.
+/// The time between two looks at the backlog.
 const LOOK: Duration = Duration::from_millis(10);
 /// The time after a request for which a side does not look.
 const AWAY: Duration = Duration::from_millis(510);
-/// The time between two reports of what was sent.
+/// The time between two reports of the bits sent.
 const REPORT: Duration = Duration::from_millis(500);
 /// From the report of the Node B until it is acted on.
 const REPORT_DELAY: Duration = Duration::from_micros(5);
@@ -73,12 +73,12 @@ struct Eurane {
     moved: [u64; 2],
 }
 
-/// What is known of a terminal.
+/// The state of a terminal.
 struct Terminal {
     service: Service,
-    /// When each side looks next at what waits, down and up.
+    /// When each side looks next at its backlog, down and up.
     look: [Instant; 2],
-    /// When what was sent is judged next.
+    /// When the bits sent are judged next.
     judge: Instant,
     /// Bits that each side sent since the last report.
     sent: [u64; 2],
@@ -110,7 +110,7 @@ impl Eurane {
         self.moves.push_back(Move { terminal: n, service });
     }
 
-    /// A side looks at what waits.
+    /// A side looks at its backlog.
     fn look(&mut self, now: Instant, n: u32, direction: Direction, waiting: &dyn Waiting) {
         let unsent = waiting.unsent(n, direction);
         let bytes = unsent.sdus + unsent.unacknowledged;
@@ -118,7 +118,7 @@ impl Eurane {
             Direction::Down => self.config.threshold,
             Direction::Up => self.config.uplink_threshold,
         };
-        // What lies half-way is rounded down.
+        // Half-way values are rounded down.
         let much = (bytes + 49) / 100 * 100 > threshold.get();
         self.terminals[n as usize].look[direction.index()] = now + if much { AWAY } else { LOOK };
         if much {
@@ -130,7 +130,7 @@ impl Eurane {
     fn judge(&mut self, now: Instant, n: u32) {
         let terminal = &mut self.terminals[n as usize];
         terminal.judge = now + REPORT;
-        // Bits in half a second, in units of 1024 bit/s, rounded; what lies half-way down.
+        // Bits in half a second, in units of 1024 bit/s, rounded; half-way values down.
         let rates = terminal.sent.map(|bits| (2 * bits + 511) / 1024);
         terminal.sent = [0; 2];
         match terminal.expires {

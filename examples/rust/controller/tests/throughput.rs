@@ -11,10 +11,10 @@ use lasthop_example_controller::Aimd;
 
 const ROUND_TRIP_S: f64 = 0.1;
 const SECONDS: f64 = 600.0;
-/// One packet of so many is lost.
+/// The distance between two lost packets, in packets.
 const SPACING: usize = 1_000;
 
-/// Segments a second that arrive in order over a path that loses at regular intervals and limits nobody.
+/// Segments a second that arrive in order over a path that loses at regular intervals and does not limit the rate.
 fn throughput(alpha: f64, beta: f64) -> f64 {
     let lost: Vec<usize> = (1..1_000).map(|n| n * SPACING).collect();
     let path = format!(

@@ -48,7 +48,7 @@ impl MediumConfig for Beam {
     }
 }
 
-/// What is on its way. Peer 0 is the node, the others are the terminals.
+/// The packets on their way. Peer 0 is the node, the others are the terminals.
 struct Air {
     line: DelayLine,
     ends: Vec<End>,

@@ -1,4 +1,4 @@
-//! A queue discipline in a crate of its own: a FIFO that drops, when it is asked, what has waited too long.
+//! A queue discipline in a crate of its own: a FIFO that drops, when it is asked, packets that have waited too long.
 
 use std::collections::VecDeque;
 

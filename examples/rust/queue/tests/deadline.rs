@@ -1,4 +1,4 @@
-//! Does a link with this queue serve nobody late?
+//! Does a link with this queue deliver no packet late?
 
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ use crate::scenario::types::{Group, Scenario};
 
 use super::{Names, Of, Problems, name, unique};
 
-/// Names, and who listens.
+/// Names and members of groups.
 pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     let mut seen = BTreeSet::new();
     let mut flows: BTreeMap<&str, Vec<usize>> = BTreeMap::new();

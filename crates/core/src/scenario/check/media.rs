@@ -82,7 +82,7 @@ fn joined(scenario: &Scenario, entry: Entry, medium: &dyn MediumConfig, names: &
 pub(super) struct Parts(Vec<usize>);
 
 impl Parts {
-    /// What stands for the part in which a node is.
+    /// The representative of the part in which a node is.
     pub fn root(&mut self, mut node: usize) -> usize {
         while self.0[node] != node {
             self.0[node] = self.0[self.0[node]];

@@ -10,7 +10,7 @@ use crate::scenario::types::{Flow, Scenario};
 
 use super::Of;
 
-/// What names stand for. Nodes are told by their places among all of them.
+/// The meaning of names. Nodes are given by their places among all of them.
 pub(super) struct Names<'s> {
     /// Nodes, sorted.
     pub nodes: Vec<String>,
@@ -18,7 +18,7 @@ pub(super) struct Names<'s> {
     pub groups: BTreeMap<&'s str, usize>,
     /// The terminals of each radio.
     radios: BTreeMap<&'s str, Vec<usize>>,
-    /// Everybody who listens to each group at some time.
+    /// The nodes that listen to each group at some time.
     members: Vec<Vec<usize>>,
     /// Links, and what else changes.
     pub changeables: Changeables,
@@ -63,7 +63,7 @@ impl<'s> Names<'s> {
         self.radios.get(radio).map_or(&[], Vec::as_slice)
     }
 
-    /// Everybody who listens to a group at some time, each once.
+    /// The nodes that listen to a group at some time, each once.
     pub fn members(&self, group: usize) -> &[usize] {
         &self.members[group]
     }

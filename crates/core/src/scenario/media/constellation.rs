@@ -34,10 +34,10 @@ pub struct Constellation {
     /// The links between satellites.
     #[serde(default)]
     pub isl: Isl,
-    /// What sends from a terminal to its satellite.
+    /// The transmitter from a terminal to its satellite.
     #[serde(default)]
     pub up: SatelliteLink,
-    /// What sends from a satellite to its terminals: one for all of them.
+    /// The transmitter from a satellite to its terminals: one for all of them.
     #[serde(default)]
     pub down: SatelliteLink,
     /// When terminals change their satellite.
@@ -71,7 +71,7 @@ pub struct Isl {
     pub rate: BitRate,
     /// The queue in front of each. Default: DropTail of 50 packets (the same).
     pub queue: Queue,
-    /// What is lost on the way. Default: nothing.
+    /// Losses on the way. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
     /// How far north and south links between planes are up. Default: 60 deg (the same).
@@ -92,7 +92,7 @@ pub struct SatelliteLink {
     pub rate: BitRate,
     /// The queue in front of it. Default: DropTail of 50 packets (the same).
     pub queue: Queue,
-    /// What is lost on the way, after it was sent; for each terminal by itself. Default: nothing.
+    /// Losses on the way, after transmission; for each terminal by itself. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
 }

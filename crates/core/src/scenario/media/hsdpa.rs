@@ -50,7 +50,7 @@ pub struct Hsdpa {
     /// What that buys: which format is used when, and how often it fails.
     #[serde(default = "default_rate_map")]
     pub rate_map: RateMap,
-    /// Who is served in each slot of 2 ms, in each cell. Default: the mobiles in turn.
+    /// The scheduler of each slot of 2 ms, in each cell. Default: `round_robin`, the mobiles in turn.
     #[serde(default = "default_scheduler")]
     pub scheduler: Scheduler,
     /// How many codes of spreading factor 16 the shared channel has. Default: 12.
@@ -59,19 +59,18 @@ pub struct Hsdpa {
     /// How many mobiles are served in one slot, at most. Default: 3.
     #[serde(default = "default_users")]
     pub users: u8,
-    /// How they share the codes: who comes first takes what he needs, or all have equal shares. Default: what
-    /// they need.
+    /// How they share the codes: each takes what it needs, in the scheduler's order, or all have equal shares. Default: what they need.
     #[serde(default)]
     pub split: Split,
     /// How often a block is sent, at most; after that its packets are lost. Default: until it
     /// comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
-    /// The queue in front of the air, for each mobile. What has not come yet counts for its limit. Default: DropTail of 90
+    /// The queue in front of the air, for each mobile. Packets not received yet count for its limit. Default: DropTail of 90
     /// packets.
     #[serde(default = "default_queue")]
     pub queue: Queue,
-    /// How long what goes up takes, from the mobile to the node. Default: 0 s.
+    /// The delay of packets up, from the mobile to the node. Default: 0 s.
     #[serde(default)]
     pub uplink_delay: Duration,
 }
@@ -82,7 +81,7 @@ const MOST_GAINS: u64 = 10_000_000;
 /// The most codes of spreading factor 16 that a shared channel has (3GPP TS 25.211 §5.3.3.13).
 const MOST_CODES: u8 = 15;
 
-/// The most gains that fading draws for a mobile: who has had nothing to receive for long catches up at once.
+/// The most gains that fading draws for a mobile: one without data for long catches up at once.
 const MOST_BLOCKS: u64 = 10_000_000;
 
 impl MediumConfig for Hsdpa {

@@ -35,7 +35,7 @@ pub struct Link {
     /// The queue in front of the link, in both directions. Default: DropTail of 100 packets.
     #[serde(default = "default_queue")]
     pub queue: Queue,
-    /// What the link loses of what is sent forward. Default: nothing.
+    /// Losses of packets sent forward. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
     /// Whether a packet may overtake one that was sent before the delay became shorter, as it would
@@ -60,7 +60,7 @@ pub struct Reverse {
     /// The queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
-    /// What the link loses of what is sent back. Default: nothing.
+    /// Losses of packets sent back. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
 }

@@ -42,8 +42,8 @@ pub struct Mbms {
     /// 20 ms.
     #[serde(default = "default_delay")]
     pub delay: Duration,
-    /// How much waits at the Node B for each bearer, without the packet that is being sent. What comes beyond it is dropped.
-    /// Default: 50 packets.
+    /// The limit of the queue at the Node B for each bearer, without the packet that is being sent. Packets beyond it are dropped. Default:
+    /// 50 packets.
     #[serde(default = "default_queue")]
     pub queue: Amount,
     /// How often a packet is sent over a point-to-point bearer, at most, back to back. Default: 2; a bearer of unacknowledged
@@ -199,7 +199,7 @@ impl Mbms {
         }
     }
 
-    /// How often what is sent, and asked for.
+    /// The parameters of attempts and repair requests.
     fn check_bearers(&self, faults: &mut Faults) {
         if !(1..=MOST_ATTEMPTS).contains(&self.attempts) {
             let message = format!("{} attempts for each packet", self.attempts);

@@ -48,7 +48,7 @@ pub trait MediumConfig: Send + Sync {
     /// Whether the nodes that it makes can be written down. The first question of all: nothing else is asked if they cannot.
     ///
     /// # Errors
-    /// What is wrong with their number.
+    /// If their number is not supported.
     fn countable(&self) -> Result<(), Fault> {
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Made {
     }
 }
 
-/// What is around a medium, for its check.
+/// The surroundings of a medium, for its check.
 pub struct Around<'s> {
     /// The scenario.
     pub scenario: &'s Scenario,
@@ -130,7 +130,7 @@ pub struct Around<'s> {
 }
 
 impl<'s> Around<'s> {
-    /// What is around the media of `scenario`.
+    /// The surroundings of the media of `scenario`.
     pub fn of(scenario: &'s Scenario) -> Self {
         let fault = |flow: &Flow| flow.transport.config().header_fault(scenario.profile);
         let other_headers = scenario.flow.iter().enumerate().find_map(|(n, flow)| Some((n, fault(flow)?)));
@@ -138,7 +138,7 @@ impl<'s> Around<'s> {
     }
 }
 
-/// What is wrong with a medium.
+/// The faults of a medium.
 #[derive(Default)]
 pub struct Faults(pub Vec<Fault>);
 
@@ -158,14 +158,14 @@ impl Faults {
         self.0.extend(found.err().map(|fault| fault.below(path)));
     }
 
-    /// What is wrong with the queue that is the parameter `path`.
+    /// The faults of the queue that is the parameter `path`.
     pub fn queue(&mut self, path: &str, queue: Option<&Queue>) {
         if let Some(queue) = queue {
             self.found(&format!("{path}.{}", queue.name()), queue.config().check());
         }
     }
 
-    /// What is wrong with the loss model that is the parameter `path`.
+    /// The faults of the loss model that is the parameter `path`.
     pub fn loss(&mut self, path: &str, loss: Option<&LossModel>) {
         if let Some(loss) = loss {
             self.found(&format!("{path}.{}", loss.name()), loss.config().check());
@@ -293,7 +293,7 @@ impl<'s> Radios<'s> {
 /// The most terminals of a radio.
 const MOST_TERMINALS: u32 = 100_000;
 
-/// Whether a radio, which is `what`, can have so many terminals.
+/// Whether a radio, which is `what`, can have this number of terminals.
 fn countable(what: &str, ues: u32) -> Result<(), Fault> {
     if (1..=MOST_TERMINALS).contains(&ues) {
         return Ok(());

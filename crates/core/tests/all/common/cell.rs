@@ -22,7 +22,7 @@ pub struct Step {
     pub step: PduStep,
 }
 
-/// What happened in a cell.
+/// The events in a cell.
 #[derive(Default)]
 pub struct Happened {
     /// To PDUs, in order.

@@ -1,4 +1,4 @@
-//! Small networks for tests: a source that writes at given instants, and a log of what happened.
+//! Small networks for tests: a source that writes at given instants, and a log of events.
 
 pub mod cell;
 pub mod scenario;
@@ -22,7 +22,7 @@ pub fn us(n: u64) -> Instant {
     Instant::from_nanos(n * 1_000)
 }
 
-/// Writes so many bytes at each of the given instants, which do not decrease.
+/// Writes a number of bytes at each of the given instants, which do not decrease.
 pub struct Script {
     writes: Vec<(Instant, u64)>,
     asked: usize,
@@ -53,7 +53,7 @@ impl Source for Script {
     }
 }
 
-/// One line of a log: when, the packet's flow and number, and what happened.
+/// One line of a log: when, the packet's flow and number, and the event.
 pub type Event = (Instant, FlowId, u64, Happened);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub enum Happened {
     Dropped(Place, Cause),
 }
 
-/// Writes down what happened, in order.
+/// Writes down events, in order.
 #[derive(Default)]
 pub struct Log(pub Vec<Event>);
 

@@ -55,13 +55,13 @@ pub struct Arrival {
     pub number: u64,
 }
 
-/// What happened, as a row of a trace: its time, and the other columns as text.
+/// An event, as a row of a trace: its time, and the other columns as text.
 pub struct Row {
     pub at: Instant,
     pub columns: String,
 }
 
-/// What comes to be, in the order of execution at one instant. Timers come before all of it.
+/// Events, in the order of execution at one instant. Timers come before all of them.
 enum Event {
     Sdu { bytes: u32, name: u64 },
     AtMac(Pdu),
@@ -167,7 +167,7 @@ impl Cell {
         self.log.take().expect("it was asked to log")
     }
 
-    /// Gives what is drawn at random: when PDUs leave the entity, and by how much frames are late.
+    /// Sets the random draws: when PDUs leave the entity, and by how much frames are late.
     pub fn draw(&mut self, direction: usize, leaves: Vec<Instant>, access_delays: Vec<Duration>) {
         self.sides[direction].leaves = leaves.into();
         self.sides[direction].access_delays = access_delays.into();

@@ -56,7 +56,7 @@ proptest! {
         let config = Config { max_dat, ..Config::default() };
         let clean = Instant::from_secs_f64(8.0);
         let mut cell = cell(&config, channels, [down, up], [lost_down, lost_up], clean);
-        // What was lost behind the last poll is missed when another SDU follows.
+        // PDUs lost behind the last poll are missed when another SDU follows.
         for direction in [DOWN, UP] {
             cell.send(direction, clean, 40, 99);
         }
@@ -76,7 +76,7 @@ proptest! {
         }
     }
 
-    /// A small window may close for ever, as EURANE's does; what is said until then is true.
+    /// A small window may close for ever, as EURANE's does; all statements until then are true.
     #[test]
     fn no_parameters_make_it_say_what_is_not_so(
         max_dat in prop::option::of(1..6u32),

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::Dice;
 use super::links::loss;
 
-/// Writes cell number `i`, whose RNC is one of so many nodes, for a run of `ms` milliseconds. How many terminals it
-/// has. Headers may be `compressed`.
+/// Writes cell number `i`, whose RNC is one of `nodes` nodes, for a run of `ms` milliseconds. How many terminals it has. Headers may be
+/// `compressed`.
 pub fn cell(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize, compressed: bool) -> usize {
     let ues = if dice.one_in(6) { 1 + dice.below(30) } else { 1 + dice.below(4) };
     let _ = writeln!(out, "\n[[cell]]\nname = \"cell {i}\"\nrnc = \"n{}\"\nues = {ues}", dice.below(nodes));

@@ -10,7 +10,7 @@ const ELEMENT_SETS: &str = "ISS\n\
     1 25544U 98067A   20194.88612269 -.00002218  00000-0 -31515-4 0  9992\n\
     2 25544  51.6461 221.2784 0001413  89.1723 280.4612 15.49507896236008\n";
 
-/// The most of what is counted, such as terminals or satellites of a plane: what is drawn shall not take long.
+/// The most of a counted item, such as terminals or satellites of a plane: the drawn scenario shall not take long.
 const MANY: f64 = 24.0;
 
 /// Draws values; texts are the names of one scenario.
@@ -51,7 +51,7 @@ impl<'d> Drawer<'d> {
                 let mut table = Map::new();
                 for (name, place, required) in fields {
                     if required || (more && self.dice.one_in(4)) {
-                        // What lies deeper is only there if it has to be: a queue can hold queues.
+                        // Deeper items are only there if they have to be: a queue can hold queues.
                         table.insert(name.to_owned(), self.value(&place, name, false));
                     }
                 }
@@ -118,7 +118,7 @@ impl<'d> Drawer<'d> {
         }
     }
 
-    /// Writes at `place`, where `value` stands, what lies at the end of `way`, and whatever that needs around it. False if this scenario has
+    /// Writes at `place`, where `value` stands, the item at the end of `way`, and whatever that needs around it. False if this scenario has
     /// no place for it.
     pub fn place(&mut self, place: &Place, field: &str, value: &mut Value, way: &[Step]) -> bool {
         let Some((step, rest)) = way.split_first() else {

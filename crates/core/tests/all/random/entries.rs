@@ -17,7 +17,7 @@ pub enum Step {
     Field(String),
     /// An item of a list.
     Item(usize),
-    /// What is chosen, and its parameters.
+    /// The choice, and its parameters.
     Choice(String),
     /// One of several ways to write a value.
     Form(usize),
@@ -31,7 +31,7 @@ pub enum Kind {
     Choice(Vec<(&'static str, Option<Place>)>),
     /// A table of fields; whether each is required.
     Table(Vec<(&'static str, Place, bool)>),
-    /// So many to so many of the same.
+    /// A list of the same, with its least and largest length.
     List(Place, usize, usize),
     /// One value after another.
     Tuple(Vec<Place>),
@@ -160,7 +160,7 @@ fn entries() -> BTreeMap<String, Vec<Step>> {
     let mut known = BTreeSet::new();
     while let Some((place, way)) = todo.pop_front() {
         let further = |step| way.iter().cloned().chain([step]).collect::<Vec<_>>();
-        // What is defined once is known by its name, whichever way leads to it.
+        // A name is defined once, whichever way leads to it.
         if !known.insert(place.name.clone()) {
             continue;
         }

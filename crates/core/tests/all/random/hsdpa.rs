@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Dice;
 use super::links::queue;
 
-/// Writes radio number `i`, whose wired side is one of so many nodes. How many mobiles it has.
+/// Writes radio number `i`, whose wired side is one of `nodes` nodes. How many mobiles it has.
 pub fn hsdpa(dice: &mut Dice, out: &mut String, i: usize, nodes: usize) -> usize {
     let ues = 1 + dice.below(6);
     let _ = writeln!(out, "\n[[hsdpa]]\nname = \"radio {i}\"\nnode = \"n{}\"\nues = {ues}", dice.below(nodes));

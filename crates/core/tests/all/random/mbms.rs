@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Dice;
 use super::links::loss;
 
-/// Writes Node B number `i`, whose RNC is one of so many nodes, for a run of `ms` milliseconds. How many terminals it has.
+/// Writes Node B number `i`, whose RNC is one of `nodes` nodes, for a run of `ms` milliseconds. How many terminals it has.
 pub fn mbms(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize) -> usize {
     let ues = 1 + dice.below(8);
     let _ = writeln!(out, "\n[[mbms]]\nname = \"node b {i}\"\nrnc = \"n{}\"\nues = {ues}", dice.below(nodes));

@@ -29,7 +29,7 @@ pub fn scenario(dice: &mut Dice, packets: f64, wish: usize) -> Value {
     drawn
 }
 
-/// Writes what lies at the end of `way` into a scenario, if that is valid with it.
+/// Writes the item at the end of `way` into a scenario, if that is valid with it.
 fn write(dice: &mut Dice, scenario: &mut Value, way: &[Step]) -> bool {
     let mut with = scenario.clone();
     let valid = Drawer::new(dice, scenario).place(&Place::root(), "", &mut with, way) && is_valid(&with);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Dice;
 use super::links::{loss, queue};
 
-/// Writes constellation number `i`, with some of so many nodes as its terminals, for a run of `ms` milliseconds.
+/// Writes constellation number `i`, with some of `nodes` nodes as its terminals, for a run of `ms` milliseconds.
 pub fn sky(dice: &mut Dice, out: &mut String, i: usize, nodes: usize, ms: usize) {
     let _ = writeln!(out, "\n[[constellation]]\nname = \"sky {i}\"");
     let altitude = 300 + dice.below(2_000);

@@ -93,7 +93,7 @@ pub fn tfmcc(dice: &mut Dice, out: &mut String) {
     };
 }
 
-/// A layered session of at most about so many packets a second, to these members.
+/// A layered session of at most about `most` packets a second, to these members.
 pub fn layered(dice: &mut Dice, out: &mut String, most: f64, members: &[String]) {
     let packet = libm::round(dice.log(28.0, 9_000.0));
     let count = 1 + dice.below(6);

@@ -1,6 +1,6 @@
 //! TFMCC beside TCP over a wired bottleneck.
 //!
-//! Between links without any randomness a drop-tail queue shares by phase: whoever's packets come just after a departure finds room,
+//! Between links without any randomness a drop-tail queue shares by phase: a flow whose packets come just after a departure finds room,
 //! always (Floyd, Jacobson 1992, "On Traffic Phase Effects in Packet-Switched Gateways"). So the ways to the bottleneck differ in
 //! length, and bursts of small datagrams cross it in both directions, a twentieth of its rate.
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::network::{Line, droptail, receivers, run, sender, tfmcc};
 
 /// `n` receivers behind a router, 150 and `delay` ms from the source, that miss the same packets: a share `loss` of all. With `worst`
-/// there is one more, which misses so many in addition.
+/// there is one more, which misses this share in addition.
 struct Star {
     n: usize,
     rate: BitRate,
@@ -40,8 +40,8 @@ impl Star {
     }
 }
 
-/// `n` equal receivers and a worse one, which is the CLR and does not count: how many of them report in a round, over so many
-/// simulated seconds, and how many are expected to.
+/// `n` equal receivers and a worse one, which is the CLR and does not count: how many of them report in a round, over `seconds` simulated
+/// seconds, and how many are expected to.
 ///
 /// With F(t) = N^(t/T−1) and D from a report to its being heard, n·F(D) + N^(D/T)·∫ n(1−u)^(n−1) du of n receivers report (see the
 /// feedback timer's own test). D is the round-trip time and, on average, half of the time between two packets; a sixth of T and a
@@ -67,7 +67,7 @@ fn reports(n: usize, seconds: f64) -> [f64; 2] {
     [reports / rounds, expected]
 }
 
-/// Within 15 % of what is expected.
+/// Within 15 % of the expected number.
 fn check_reports(n: usize, seconds: f64) {
     let [mean, expected] = reports(n, seconds);
     assert!((mean / expected - 1.0).abs() < 0.15, "{n}: {mean} reports in a round, not {expected}");

@@ -31,7 +31,7 @@ pub struct Model {
     pub x_supp: f64,
     pub clr: Option<u32>,
     clr_since: f64,
-    /// When data were sent for the first time after the last report of the CLR, or of anybody.
+    /// When data were sent for the first time after the last report of the CLR, or, without one, of any receiver.
     unanswered: Option<f64>,
     halved: bool,
     no_increase_rounds: u32,

@@ -21,7 +21,7 @@ pub fn config<T: serde::de::DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).unwrap()
 }
 
-/// A drop-tail queue of so many packets.
+/// A drop-tail queue of `packets` packets.
 pub fn droptail(packets: usize) -> lasthop_core::queues::droptail::Config {
     config(json!({ "limit": format!("{packets} packets") }))
 }

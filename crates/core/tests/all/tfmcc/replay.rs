@@ -15,7 +15,7 @@ use serde_json::json;
 use super::model::{Model, Said};
 use super::network::{Line, droptail, run, tfmcc};
 
-/// What passes the sender.
+/// The events at the sender.
 enum Event {
     Sent(TfmccHeader),
     Heard(TfmccReport),
@@ -142,7 +142,7 @@ fn replay(name: &str, events: &[(Instant, Event)]) -> Model {
     model
 }
 
-/// Receivers that differ in rate, distance and loss; one that loses so much that it leaves; ways that are cut for a time.
+/// Receivers that differ in rate, distance and loss; one with a loss rate at which it leaves; ways that are cut for a time.
 #[test]
 fn the_model_agrees_decision_by_decision() {
     let equal = [(800, 20, 0.01); 6];

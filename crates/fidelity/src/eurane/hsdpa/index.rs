@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::eurane::{RTO_2_29, tcp};
 use crate::mrg::Mrg32k3a;
 
-/// An index. What is for readers is not looked at.
+/// An index. Fields for readers are ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "for readers of the index")]
@@ -101,7 +101,7 @@ impl Scenario {
         if self.cqi_pattern.len() != self.ues as usize {
             return Err("cqi_pattern: not one for each UE".to_owned());
         }
-        // The first transmission comes with so much more than the CQI; lasthop counts 40 dB.
+        // The first transmission comes with that much more power than the CQI says; lasthop counts 40 dB.
         let power = self.rx_first_db.strip_suffix(" + CQI").and_then(|power| power.parse::<f64>().ok());
         let (Some(power), Some(gain)) = (power, self.rx_gain_db.first()) else {
             return Err("rx_first_db: a power that does not follow from the CQI".to_owned());

@@ -10,10 +10,10 @@ use lasthop_core::scenario::{builder, read};
 
 use super::index::{HAND_UP, Scenario, WIRE_BPS};
 
-/// What happened in a run.
+/// The events of a run.
 #[derive(Default)]
 pub struct Seen {
-    /// Blocks in the order in which they were sent: when they were decided on, to whom, and what.
+    /// Blocks in the order in which they were sent: time of the decision, terminal, block.
     pub blocks: Vec<(u64, u32, SeenBlock)>,
     /// PDUs that left their RLC or came to it, before [`EVENTS_END`].
     pub pdus: Vec<(u64, u32, &'static str, [String; 5])>,
@@ -30,7 +30,7 @@ pub struct Sdu {
     pub at: u64,
     /// Of which terminal.
     pub ue: u32,
-    /// What happened, in EURANE's words.
+    /// The event, in EURANE's words.
     pub event: &'static str,
     /// ns-2 numbers packets as they are made.
     pub number: usize,

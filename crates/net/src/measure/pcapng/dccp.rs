@@ -42,7 +42,7 @@ pub(super) fn write(
     (length, payload)
 }
 
-/// The place of the options. What is not written is padding (§5.8.1).
+/// The place of the options. Bytes not written are padding (§5.8.1).
 struct Options<'a> {
     bytes: &'a mut [u8],
     at: usize,

@@ -39,7 +39,7 @@ pub trait LossConfig: Send + Sync {
 #[derive(Default)]
 pub struct Loss(pub Option<Box<dyn LossModel>>);
 
-/// With what probability each of so many independent attempts is lost if this share is what they leave lost.
+/// The loss probability p^(1/n) of each of n independent attempts, from the residual loss p after all of them.
 fn per_attempt(residual: f64, attempts: u32) -> f64 {
     if attempts <= 1 { residual } else { libm::pow(residual, 1.0 / f64::from(attempts)) }
 }
@@ -81,7 +81,20 @@ mod tests {
         assert_eq!(lost(&twice, 4), [2, 3]);
     }
 
-    /// The sheet's example: a residual of 20 % after two attempts is 0.4472 for each (0.2 = 0.4472²).
+    #[test]
+    fn a_schedule_can_be_repeated() {
+        // On for two seconds of five, from the second on; until then of each later round as at the end of the one before.
+        let config: schedule::Config = parsed("steps = [['1 s', 1], ['3 s', 0]]\nevery = '5 s'").unwrap();
+        assert_eq!(lost(&config, 14), [1, 2, 6, 7, 11, 12]);
+        let config: schedule::Config = parsed("steps = [['2 s', 0], ['3 s', 1]]\nevery = '4 s'").unwrap();
+        assert_eq!(lost(&config, 12), [3, 4, 5, 7, 8, 9, 11]);
+        for wrong in ["steps = [['5 s', 1]]\nevery = '5 s'", "steps = []\nevery = '0 s'"] {
+            let config: schedule::Config = parsed(wrong).unwrap();
+            assert_eq!(config.check().unwrap_err().field, "every");
+        }
+    }
+
+    /// A residual of 20 % after two attempts is 0.4472 for each (0.2 = 0.4472²).
     #[test]
     fn a_schedule_can_say_what_attempts_leave_lost() {
         assert!((per_attempt(0.2, 2) - 0.4472).abs() < 5e-5);

@@ -10,8 +10,8 @@ use crate::engine::{Duration, Fault, Instant, Probability, Redraw, Stream, redra
 
 use super::{Loss, LossConfig, LossModel, attempts_fault, per_attempt};
 
-/// Each packet is lost independently, with a probability that is drawn anew from a range at equal intervals. The draws do not
-/// depend on what is sent.
+/// Each packet is lost independently, with a probability that is drawn anew from a range at equal intervals. The draws do not depend on the
+/// traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -28,8 +28,7 @@ pub struct Config {
     /// When the last one ends to hold; nothing is lost from then on. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Duration>,
-    /// What is drawn is the share that so many independent attempts leave lost: each is lost with its `attempts`-th root.
-    /// Default: 1.
+    /// The drawn value is the residual loss p after n `attempts`; each attempt fails with p^(1/n). Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
 }

@@ -16,8 +16,12 @@ pub struct Config {
     /// nothing is lost.
     #[schemars(with = "Vec<StepForms>")]
     pub steps: Vec<Step>,
-    /// The probabilities are the shares that so many independent attempts leave lost: each is lost with their `attempts`-th root,
-    /// as where a base station sends what does not come so many times. Default: 1.
+    /// The steps are repeated in this interval: with `steps = [["0 s", 0.1], ["2 s", 0]]` and `every = "10 s"` a tenth is lost
+    /// during two seconds of ten. Default: they are not repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Duration>,
+    /// The probabilities are the residual losses p after n `attempts`, as where a base station retransmits; each attempt fails with
+    /// p^(1/n). Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
 }
@@ -47,35 +51,54 @@ impl LossConfig for Config {
     }
 
     fn check(&self) -> Result<(), Fault> {
+        if self.every == Some(Duration::ZERO) {
+            return Err(Fault::new("every", "an interval of zero", "expected longer than all steps"));
+        }
+        if let Some(every) = self.every
+            && let Some(late) = self.steps.iter().find(|step| step.at >= every)
+        {
+            let message = format!("a step at {}, which is never reached in {every}", late.at);
+            return Err(Fault::new("every", message, "expected longer than all steps"));
+        }
         attempts_fault(self.attempts)
     }
 }
 
 /// The loss model.
 pub struct Schedule {
-    /// Steps to come, the next one last.
-    to_come: Vec<Step>,
-    attempts: u32,
-    p: f64,
+    /// From when on which probability holds, in order.
+    steps: Vec<(Duration, f64)>,
+    every: Option<Duration>,
     stream: Stream,
 }
 
 impl Schedule {
     /// With its own random stream.
     pub fn new(config: &Config, stream: Stream) -> Self {
-        let mut to_come = config.steps.clone();
-        to_come.reverse();
+        let attempts = config.attempts.unwrap_or(1);
+        let mut steps: Vec<_> =
+            config.steps.iter().map(|step| (step.at, per_attempt(step.p.get(), attempts))).collect();
         // Stable, so of two steps at one instant the one written later holds.
-        to_come.sort_by_key(|step| std::cmp::Reverse(step.at));
-        Self { to_come, attempts: config.attempts.unwrap_or(1), p: 0.0, stream }
+        steps.sort_by_key(|(at, _)| *at);
+        Self { steps, every: config.every, stream }
+    }
+
+    /// The probability that holds at this time of the run.
+    fn at(&self, time: Duration) -> f64 {
+        let (round, time) = match self.every {
+            None => (0, time),
+            Some(every) => (time.as_nanos() / every.as_nanos(), time - every * (time.as_nanos() / every.as_nanos())),
+        };
+        let before = self.steps.partition_point(|(at, _)| *at <= time);
+        // Until the first step of a later round the last one of the round before holds.
+        let step = if before == 0 && round > 0 { self.steps.last() } else { self.steps[..before].last() };
+        step.map_or(0.0, |(_, p)| *p)
     }
 }
 
 impl LossModel for Schedule {
     fn loses(&mut self, now: Instant) -> bool {
-        while let Some(step) = self.to_come.pop_if(|step| Instant::ZERO + step.at <= now) {
-            self.p = per_attempt(step.p.get(), self.attempts);
-        }
-        self.stream.chance(self.p)
+        let p = self.at(now.since(Instant::ZERO));
+        self.stream.chance(p)
     }
 }

@@ -1,6 +1,6 @@
 //! The time sliding window marker with three colours (RFC 2859), and with two, from which it came
 //! (Clark, Fang 1998): an estimate of the flow's rate, and packets coloured at random in
-//! proportion to what exceeds the promise.
+//! proportion to the excess over the promise.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -17,7 +17,7 @@ pub enum PgmHeader {
     Confirmation(u64),
     /// What the acker has received (ACK).
     Ack(PgmAck),
-    /// What was sent so far, and what can still be had (SPM).
+    /// The last packet sent, and the packets that can still be repaired (SPM).
     Path(PgmPath),
 }
 
@@ -26,7 +26,7 @@ pub enum PgmHeader {
 pub struct PgmData {
     /// The packet's number, from 0.
     pub seq: u64,
-    /// Who is to acknowledge it.
+    /// The receiver that is to acknowledge it (acker).
     pub acker: Option<NodeId>,
     /// When it was sent.
     pub sent_at: Instant,
@@ -66,7 +66,7 @@ pub struct PgmNak {
     pub elements: PgmElements,
 }
 
-/// How network elements treat the NAKs of a session. In RFC 3208 §14 each of them is told by hand.
+/// How network elements treat the NAKs of a session. In RFC 3208 §14 each element is configured by hand.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PgmElements {
     /// After this time without a confirmation a NAK is sent again (NAK_RPT_IVL).

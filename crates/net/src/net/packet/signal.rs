@@ -6,7 +6,7 @@ use super::super::dscp::Dscp;
 use super::super::observe::Place;
 use super::{Address, Ecn, FlowId, Header, NodeId, Packet, Socket};
 
-/// A message of a signalling protocol: what it wants, of whom, for which flow.
+/// A message of a signalling protocol: its kind, its addressee, its flow.
 ///
 /// One layout serves all of them; each says which fields its messages use. What a message does
 /// not use is zero.
@@ -47,8 +47,7 @@ pub struct SignalHeader {
 }
 
 impl SignalHeader {
-    /// The packet that carries it, the sender's n-th, of so many bytes on the wire. It belongs to no flow, so that no queue takes it
-    /// for data.
+    /// The packet that carries it, the sender's n-th, of this size on the wire. It belongs to no flow, so that no queue takes it for data.
     pub fn packet(self, from: Socket, to: Socket, number: u64, size: u32) -> Packet {
         Packet {
             from,
@@ -81,13 +80,13 @@ pub enum Signal {
     ResvConf,
     /// RSVP: forget a flow (RFC 2205 §3.1.5).
     PathTear,
-    /// RSVP: give back what is reserved for a flow (RFC 2205 §3.1.6).
+    /// RSVP: release a flow's reservation (RFC 2205 §3.1.6).
     ResvTear,
     /// The context of a flow moves to where its data go from now on (after RFC 4067).
     Context,
     /// SWAN: how much is free on the way?
     Probe,
-    /// SWAN: so much is free on the way.
+    /// SWAN: the bandwidth available on the path.
     ProbeReply,
     /// SWAN: the way carries too much.
     Regulate,
@@ -107,13 +106,13 @@ pub enum Signal {
     Graft,
     /// Membership: a router below wants it no longer.
     Prune,
-    /// Membership: who runs the group takes a host out of it.
+    /// Membership: the manager of the group takes a host out of it.
     Expel,
-    /// Membership: who runs the group lets a host in again.
+    /// Membership: the manager of the group lets a host in again.
     Admit,
     /// Membership: how many packets of a flow for a host found no room in front of its radio?
     Rejections,
-    /// Membership: so many, and when the last.
+    /// Membership: their number, and the time of the last.
     Rejected,
 }
 

@@ -99,8 +99,7 @@ pub enum TcpOptions {
     /// XCP's congestion header, on a packet with data: what the sender asks, and what routers
     /// grant.
     Congestion(CongestionHeader),
-    /// XCP's answer on an acknowledgement: the sum of what was granted to the packets that it
-    /// acknowledges, bytes/s.
+    /// XCP's answer on an acknowledgement: the sum of the feedback granted to the packets that it acknowledges, bytes/s.
     Feedback(Words),
 }
 

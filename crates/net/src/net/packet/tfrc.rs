@@ -45,7 +45,7 @@ pub struct TfrcReport {
     pub hint: Option<BitRate>,
     /// How many times the receiver has told of a handover.
     pub epoch: u16,
-    /// Whether that handover leads to a faster link, a slower one, or nobody knows.
+    /// Whether that handover leads to a faster link or a slower one, if the receiver knows.
     pub direction: Direction,
     /// Whether a loss event began since the last report.
     pub new_loss: bool,
@@ -54,7 +54,7 @@ pub struct TfrcReport {
 /// Where a handover leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// Nobody knows.
+    /// The receiver does not know.
     #[default]
     Unknown,
     /// To a faster link.

@@ -9,8 +9,7 @@ pub struct CongestionHeader {
     /// The time between two packets of the sender, s: its round-trip time over its window in
     /// packets.
     pub x: Words,
-    /// Change of the sender's throughput, bytes/s: what it asks for, and what is left of that
-    /// after the routers so far.
+    /// Change of the sender's throughput, bytes/s: the demand, and the part of it granted by the routers so far.
     pub delta: Words,
 }
 

@@ -14,7 +14,7 @@ pub enum RunError {
         at: Instant,
         /// How many events there were.
         events: u64,
-        /// Who has the next one.
+        /// The component of the next wake-up.
         component: String,
     },
     /// More packets are under way than memory should hold.
@@ -25,7 +25,7 @@ pub enum RunError {
         /// How many.
         packets: u64,
     },
-    /// More wake-ups wait than can be told apart.
+    /// More wake-ups wait than sequence numbers can distinguish.
     #[error("{wakes} wake-ups wait at {at}: a medium or a machine with too many timers?")]
     TooManyWakes {
         /// When.
@@ -40,7 +40,7 @@ pub enum RunError {
     TooManyRows {
         /// When.
         at: Instant,
-        /// Of what is recorded.
+        /// The table of the recorded rows.
         table: &'static str,
         /// How many rows it has.
         rows: u64,

@@ -45,7 +45,7 @@ impl Simulation {
         }
     }
 
-    /// The same where somebody looks, or where ways change all the time.
+    /// The same with an observer, or where ways change all the time.
     #[inline(never)]
     pub(super) fn forward_watched(&mut self, node: NodeId, destination: NodeId, pkt: Pkt) {
         if self.core.is_observed() {
@@ -54,7 +54,7 @@ impl Simulation {
         }
         if self.routes_by_packet {
             self.find_ways();
-            // A node with one way out would send on what arrives nowhere.
+            // A node with one way out would send on packets that arrive nowhere.
             if !self.reaches(node, destination) {
                 return self.core.drop(pkt, self.nowhere, Cause::NoRoute);
             }
@@ -62,7 +62,7 @@ impl Simulation {
         self.forward_anew(node, destination, pkt);
     }
 
-    /// A packet goes from a root to its leaf, or where nobody has searched for the way yet.
+    /// A packet goes from a root to its leaf, or its way has not been searched yet.
     #[inline(never)]
     pub(super) fn forward_anew(&mut self, node: NodeId, destination: NodeId, pkt: Pkt) {
         let Some(hop) = self.hop(node, destination) else {
@@ -111,7 +111,7 @@ impl Simulation {
     }
 
     /// A packet is for an endpoint at the node that made it. Machines of one node may talk to one another a few times before
-    /// anything else happens; what goes on beyond that comes in events.
+    /// anything else happens; further messages come in events.
     #[inline(never)]
     pub(super) fn deliver_home(&mut self, node: NodeId, pkt: Pkt) {
         if self.nested == MOST_NESTED {

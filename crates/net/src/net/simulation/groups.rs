@@ -1,9 +1,9 @@
-//! Multicast groups: who listens, and the trees from their senders.
+//! Multicast groups: their members, and the trees from their senders.
 //!
-//! A tree is instant or signalled. An instant one is always the union of the shortest paths from the sender to those who
-//! listen. A signalled one begins as the union of the shortest ways back to the sender; after that, machines at the
-//! nodes change it, branch by branch, with messages that take their time ([`Command::Open`]). They hear who joins
-//! and leaves, and where the way back to a sender has changed.
+//! A tree is instant or signalled. An instant one is always the union of the shortest paths from the sender to the listening nodes. A
+//! signalled one begins as the union of the shortest ways back to the sender; after that, machines at the nodes change it, branch by
+//! branch, with messages that take their time ([`Command::Open`]). They are notified when nodes join and leave, and when the way back to a
+//! sender has changed.
 
 use super::Simulation;
 use crate::engine::Duration;
@@ -13,7 +13,7 @@ use crate::net::node::NextHop;
 use crate::net::order::{Answer, Command, Order};
 use crate::net::packet::{Address, GroupId, NodeId};
 
-/// How the tree of a group follows those who listen, and the network.
+/// How the tree of a group follows its members and the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Trees {
@@ -27,15 +27,15 @@ pub enum Trees {
 /// A multicast group.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// The nodes with an endpoint for it: those who listen at some time.
+    /// The nodes with an endpoint for it: those that listen at some time.
     pub members: Vec<NodeId>,
-    /// Those of them who listen at the start.
+    /// The members that listen at the start.
     pub listening: Vec<NodeId>,
     /// How its trees change.
     pub trees: Trees,
     /// How long the last router goes on after a node has left.
     pub leave_latency: Duration,
-    /// Nodes to which packets go, whoever listens: broadcast to an area.
+    /// Nodes to which packets always go, independent of membership: broadcast to an area.
     pub area: Vec<NodeId>,
     /// The port of the machines that serve it at the nodes, if there are any.
     pub served_at: Option<u16>,

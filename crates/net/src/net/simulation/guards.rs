@@ -35,7 +35,7 @@ impl Simulation {
         self.look_at_size()
     }
 
-    /// Whether what waits and what is recorded are not too much. Transfers are counted seldom: that takes time for each flow.
+    /// Checks the limits on waiting packets, wake-ups and recorded rows. Transfers are counted seldom: that takes time for each flow.
     pub(super) fn look_at_size(&mut self) -> Result<(), RunError> {
         self.unlooked = 0;
         self.check_waiting()?;
@@ -46,7 +46,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether what waits and what is recorded are not too much, at the end of a run.
+    /// Checks the limits on waiting packets, wake-ups and recorded rows at the end of a run.
     ///
     /// # Errors
     /// [`RunError::TooManyPackets`], [`RunError::TooManyWakes`] or [`RunError::TooManyRows`].
@@ -79,7 +79,7 @@ impl Simulation {
         self.check_rows("transfer_quantities", transfers.saturating_mul(quantities))
     }
 
-    /// Whether a table that has so many rows may have them.
+    /// Checks a table's number of rows against the limit.
     ///
     /// # Errors
     /// [`RunError::TooManyRows`].

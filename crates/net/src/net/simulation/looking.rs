@@ -12,8 +12,7 @@ impl Simulation {
         &self.nodes[node.0 as usize].name
     }
 
-    /// Whether the books balance: sent + copied = delivered + dropped + in flight, with what is
-    /// in flight counted where it is.
+    /// Checks conservation of packets: sent + copied = delivered + dropped + in flight, with packets in flight counted where they are.
     ///
     /// # Errors
     /// [`RunError::NotConserved`], which is a defect of lasthop.

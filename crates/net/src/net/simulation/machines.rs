@@ -9,7 +9,7 @@ use crate::net::packet::{Address, FlowId, NodeId};
 
 use super::{ENDPOINT, KIND, SOURCE, Simulation};
 
-/// How much a machine may do in one wake-up: so many packets, or notices. It goes on in the next one, at the same instant.
+/// The most packets or notices of a machine in one wake-up. It goes on in the next one, at the same instant.
 const ACTIONS_PER_WAKE: u32 = 1 << 16;
 /// How many of them are counted with the wake-up itself.
 const USUAL_ACTIONS: u32 = 64;
@@ -96,7 +96,7 @@ impl Simulation {
                 rounds += 1;
                 if rounds == ACTIONS_PER_WAKE {
                     self.note_work(rounds);
-                    // The source has been told something, and is asked in the next wake-up.
+                    // The source has got a notice, and is asked in the next wake-up.
                     let now = Some(self.core.now());
                     let target = Target { component: (SOURCE << KIND) | flow, key: 0 };
                     self.flows[flow as usize].timer.set(&mut self.core, target, now);
@@ -145,7 +145,7 @@ impl Simulation {
         self.media[hop.medium as usize].order(&mut self.core, hop.from, &order.command)
     }
 
-    /// Drains `poll` and reads the timer; says whether the source was told something.
+    /// Drains `poll` and reads the timer; says whether the source got a notice.
     #[inline]
     pub(super) fn drain(&mut self, index: u32) -> bool {
         let now = self.core.now();

@@ -66,7 +66,7 @@ pub struct Simulation {
     /// Whether sources keep their transfers for a table, and how many events there are to be before these are counted.
     keeps_transfers: bool,
     count_transfers_at: u64,
-    /// Events so far, with what machines did in one beyond what is usual.
+    /// Events so far, with the actions of machines beyond the usual number per event.
     events: u64,
     /// Events until the run is looked after.
     until_look: u64,
@@ -74,7 +74,7 @@ pub struct Simulation {
     unlooked: u64,
     /// Events since time last went on, as far as they were looked after.
     standing: u64,
-    /// What flows had counted when their transfers began, if somebody wants to know.
+    /// The flows' counters when their transfers began, if transfers are recorded.
     marks: Option<Marks>,
 }
 
@@ -111,7 +111,7 @@ const ENDPOINT: u32 = 1;
 const SOURCE: u32 = 2;
 /// Not a component: the network itself, for what the key says.
 const NETWORK: u32 = 3;
-/// Packets were dropped of which sources want to hear.
+/// Packets were dropped whose sources subscribe to losses.
 const LOSSES: Target = Target { component: NETWORK << KIND, key: 0 };
 /// A packet that was made at a node is for an endpoint there.
 const HOME: Target = Target { component: NETWORK << KIND, key: 1 };
@@ -130,13 +130,12 @@ impl Simulation {
         &mut self.core
     }
 
-    /// No table of what is recorded may have more rows than these; if sources keep their transfers, nor may that of transfers.
+    /// Limits the rows of each recorded table; if sources keep their transfers, of the table of transfers too.
     pub fn set_most_rows(&mut self, rows: u64, keeps_transfers: bool) {
         (self.most_rows, self.keeps_transfers) = (rows, keeps_transfers);
     }
 
-    /// Lets somebody look at the run, from now on. Endpoints made before say nothing of their
-    /// variables.
+    /// Sets the observer of the run, from now on. Endpoints made before do not report their variables.
     pub fn set_observer(&mut self, observer: Box<dyn Observer>) {
         self.core.observer = Some(observer);
     }

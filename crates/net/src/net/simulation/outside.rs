@@ -1,4 +1,4 @@
-//! What is done to a network from outside, between events: changes of media, and packets of somebody else.
+//! Interventions from outside, between events: changes of media, and packets injected by the caller.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ impl Simulation {
         self.core.queue.peek().map(|wake| wake.at)
     }
 
-    /// A packet of somebody else is at `node`, now: it goes to an endpoint there, or on, and counts as sent.
+    /// Injects a packet at `node`, now: it goes to an endpoint there, or on, and counts as sent.
     ///
     /// # Errors
     /// If its addresses are not of this network, or it belongs to a flow that there is not.
@@ -70,7 +70,7 @@ impl Simulation {
         peers.map(|peer| self.access(medium, Peer(peer))).collect()
     }
 
-    /// Tells the machines at a medium's nodes what has become of the ways to them.
+    /// Notifies the machines at a medium's nodes of changes of the ways to them.
     pub(super) fn tell_of_change(&mut self, medium: u32, before: &[Access]) {
         let after = self.accesses(medium);
         let ways = self.ends[medium as usize].iter().zip(before.iter().zip(after));

@@ -28,7 +28,7 @@ impl Simulation {
         self.ways = Ways::new(self.ways_out());
     }
 
-    /// The hop out of a node to a destination. Only what is a destination is searched for.
+    /// The hop out of a node to a destination. Only nodes that are destinations are searched for.
     pub(super) fn hop(&mut self, node: NodeId, destination: NodeId) -> Option<NextHop> {
         let plain = self.ways.plain_hop(node, destination).copied();
         plain.or_else(|| self.nodes[destination.0 as usize].is_destination.then(|| self.ways.hop(node, destination))?)

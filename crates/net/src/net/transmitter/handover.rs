@@ -85,7 +85,7 @@ impl<C: Clock> Transmitter<C> {
             }
         }
         self.hold(core, before.at, change.interruption);
-        // What is in service keeps its end.
+        // The packet in service keeps its end.
         self.schedule.resume_after(&self.service);
         self.restore(core, flight, waiting, &before);
         self.forward(core, forwarded, before.at + change.forwarding);
@@ -113,8 +113,8 @@ impl<C: Clock> Transmitter<C> {
         self.to = to;
     }
 
-    /// What is in service or in flight goes on without it: gives it up, in the order of arrivals. What waits is sent by the present
-    /// path, after what is in service.
+    /// Packets in service or in flight go on outside the transmitter: returns them in the order of arrivals. Waiting packets are sent by
+    /// the present path, after the packet in service.
     pub fn detach_in_flight(&mut self, core: &mut Core) -> Vec<Flying> {
         let before = Occasion { cause: None, ..Self::event(core) };
         self.start_what_is_due(core, &before);
@@ -132,7 +132,7 @@ impl<C: Clock> Transmitter<C> {
         flying
     }
 
-    /// Takes out what waits and is not to be kept.
+    /// Takes out the waiting packets that are not to be kept.
     pub fn take_waiting(&mut self, core: &mut Core, keep: impl Fn(&Core, &Pkt) -> bool) -> Vec<Pkt> {
         let before = Occasion { cause: None, ..Self::event(core) };
         self.start_what_is_due(core, &before);
@@ -165,8 +165,7 @@ impl<C: Clock> Transmitter<C> {
         (flight, waiting)
     }
 
-    /// The old access sends by its own rate and delay what it can of what waits until `until`;
-    /// that is in flight from now on.
+    /// Until `until` the old access sends waiting packets by its own rate and delay; these are in flight from now on.
     fn send_by_old_access(
         &mut self,
         core: &mut Core,
@@ -198,7 +197,7 @@ impl<C: Clock> Transmitter<C> {
         }
     }
 
-    /// Takes what waits.
+    /// Takes the waiting packets.
     fn take_queue(&mut self, core: &mut Core, waiting: &mut Flights) -> Vec<Pkt> {
         let mut taken: Vec<Pkt> = waiting.drain(..).map(|(pkt, _)| pkt).collect();
         if let Stage::Asked { discipline, .. } = &mut self.stage {
@@ -207,7 +206,7 @@ impl<C: Clock> Transmitter<C> {
         taken
     }
 
-    /// The serialiser is free of what keeps it busy.
+    /// The serialiser becomes free.
     fn let_go(&mut self) {
         self.service = Service::none();
         if let Stage::Asked { sending, .. } = &mut self.stage {
@@ -243,7 +242,7 @@ impl<C: Clock> Transmitter<C> {
         copies
     }
 
-    /// Puts packets ahead of what waits.
+    /// Puts packets ahead of the waiting ones.
     fn put_ahead(&mut self, core: &mut Core, ahead: Flights, waiting: &mut Flights) {
         match &mut self.stage {
             Stage::Planned { .. } => {
@@ -284,7 +283,7 @@ impl<C: Clock> Transmitter<C> {
         self.service.out == Instant::MAX
     }
 
-    /// The interruption is over: what waits is sent.
+    /// The interruption is over: the waiting packets are sent.
     #[cold]
     pub(super) fn wake_after_interruption(&mut self, core: &mut Core) {
         let Some(Handover { held, since, .. }) = self.handover.as_deref() else { return };
@@ -339,8 +338,7 @@ impl<C: Clock> Transmitter<C> {
         self.handover.get_or_insert_with(|| Box::new(none()))
     }
 
-    /// Puts packets into the line again; what waits is planned anew, with the present rate and
-    /// delay.
+    /// Puts packets into the line again; waiting packets are planned anew, with the present rate and delay.
     fn restore(&mut self, core: &mut Core, flight: Flights, waiting: Flights, before: &Occasion<C>) {
         let last = flight.last().map(|(pkt, f)| (f.arrival, C::kept(core, pkt.0)[1]));
         if let Stage::Planned { .. } = self.stage {

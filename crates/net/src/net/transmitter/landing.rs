@@ -134,7 +134,7 @@ impl<C: Clock> Transmitter<C> {
         core.arm(self.target(ARRIVAL), next.at, next.since);
     }
 
-    /// Sets aside what has started, so that what follows may arrive earlier.
+    /// Sets aside packets that have started, so that later ones may arrive earlier.
     pub(super) fn let_overtake(&mut self, core: &mut Core, flight: Flights) {
         let mut early = self.overtaken.drain(core);
         early.extend(flight);

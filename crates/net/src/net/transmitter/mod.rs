@@ -5,8 +5,8 @@
 //! is *asked* (`asked.rs`) when the serialiser is free, which makes two. Both follow the same
 //! trajectory; a test holds them to it.
 //!
-//! Until a planned packet starts its times are a plan: a change of rate or delay (`handover.rs`)
-//! plans anew what waits. What has started keeps its arrival, and may be overtaken (`landing.rs`).
+//! Until a planned packet starts its times are a plan: a change of rate or delay (`handover.rs`) plans waiting packets anew. A packet that
+//! has started keeps its arrival, and may be overtaken (`landing.rs`).
 //!
 //! A packet may come at the very instant at which the one in service is out. Then the earlier
 //! cause decides: the serialiser is free if that one's service began before the cause of the
@@ -47,13 +47,13 @@ pub struct Setup {
     pub reorder: bool,
     /// The queue.
     pub queue: Queue,
-    /// What is lost in front of the queue.
+    /// The loss model in front of the queue.
     pub loss: Loss,
 }
 
 /// The queue of a transmitter.
 pub enum Queue {
-    /// A FIFO that drops what arrives when this much waits already. It is planned.
+    /// A FIFO that drops arriving packets when this much waits already. It is planned.
     Planned(Amount),
     /// Any other discipline. It is asked.
     Asked(Box<dyn QueueDiscipline>),
@@ -73,11 +73,11 @@ pub struct Transmitter<C: Clock> {
     component: u32,
     first_key: u32,
     up: bool,
-    /// Whether a discipline sees what comes in at the far end.
+    /// Whether a discipline sees the packets that come in at the far end.
     heard: bool,
     to: End,
     loss: Loss,
-    /// What is lost on the way, after it was sent.
+    /// The loss model of the way, after transmission.
     errors: Loss,
     stage: Stage,
     sent: Backlog,
@@ -145,8 +145,7 @@ impl<C: Clock> Transmitter<C> {
         }
     }
 
-    /// Tells it whether the transmitter at its far end, which sends the other way, has a
-    /// discipline that sees what comes in.
+    /// Notes whether the transmitter at its far end, which sends the other way, has a discipline that sees incoming packets.
     pub fn hear(&mut self, reverse: &Self) {
         self.heard = matches!(reverse.stage, Stage::Asked { .. });
     }
@@ -156,7 +155,7 @@ impl<C: Clock> Transmitter<C> {
         self.errors = errors;
     }
 
-    /// From now on its way has this length, for what has not begun to be sent.
+    /// From now on its way has this length, for packets that have not begun to be sent.
     pub fn set_path(&mut self, path: Box<dyn Path>) {
         self.schedule.path = Some(path);
     }
@@ -211,7 +210,7 @@ impl<C: Clock> Transmitter<C> {
         Access { rate: BitRate::from_bps(self.schedule.rate), delay: self.schedule.delay, up: self.up }
     }
 
-    /// What waits, before the events of this instant.
+    /// The packets and bytes waiting, before the events of this instant.
     pub fn backlog(&self, core: &Core) -> Backlog {
         match &self.stage {
             Stage::Planned { first, waiting, .. } => {

@@ -47,15 +47,14 @@ impl<C: Clock> Transmitter<C> {
         }
     }
 
-    /// Whether what counts as waiting is what waits.
+    /// Whether the count of waiting packets and bytes agrees with the packets that wait.
     fn counts_what_waits(&self, core: &Core) -> bool {
         let Stage::Planned { first, waiting, .. } = &self.stage else { return true };
         let each = flights_from(core, *first).map(|flight| Backlog { packets: 1, bytes: u64::from(flight.size) });
         each.fold(Backlog::default(), |sum, each| sum + each) == *waiting
     }
 
-    /// Counts as started what has started on this occasion. Says whether the serialiser
-    /// is busy.
+    /// Counts as started the packets that have started on this occasion. Says whether the serialiser is busy.
     #[inline]
     pub(super) fn start_what_is_due(&mut self, core: &Core, occasion: &Occasion<C>) -> bool {
         loop {

@@ -79,7 +79,7 @@ fn the_exact_clock_follows_the_fluid_system() {
 fn flows_that_wait_share_by_their_weights() {
     // Golestani 1994, Theorem 1: over any interval in which both wait, what two flows got, each
     // over its weight, differs by at most a packet of each over its weight. Best effort has
-    // what is left: 4 of 10.
+    // the rest: 4 of 10.
     let mut bench = Bench::new();
     let mut wfq = wfq(10_000 * KBPS, Clock::SelfClocked);
     assert_eq!([reserve(&mut wfq, 1, 5_000 * KBPS), reserve(&mut wfq, 2, 1_000 * KBPS)], [Answer::Done; 2]);

@@ -137,7 +137,7 @@ impl TransportConfig for Config {
         false
     }
 
-    /// Nobody tells when all receivers have everything.
+    /// The sender does not learn when all receivers have everything.
     fn can_repeat(&self) -> bool {
         false
     }

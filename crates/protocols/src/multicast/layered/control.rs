@@ -10,7 +10,7 @@ pub trait Controller: Send {
     fn begin(&mut self, now: Instant);
     /// The receiver ends. It has no layer any longer.
     fn end(&mut self);
-    /// A packet of a layer has come, and before it so many were missing.
+    /// A packet of a layer has come; `lost` packets before it are missing.
     fn on_packet(&mut self, now: Instant, layer: u32, lost: u64);
     /// Another receiver has added this layer.
     fn on_added(&mut self, _now: Instant, _layer: u32) {}
@@ -20,7 +20,7 @@ pub trait Controller: Send {
     fn next_timeout(&self) -> Option<Instant>;
     /// How many layers it wants to have.
     fn level(&self) -> u32;
-    /// The layer that it has added, if the others are to hear of it. Asked after every input.
+    /// The layer that it has added, if the other receivers are to be informed. Polled after every input.
     fn tell(&mut self) -> Option<u32> {
         None
     }
@@ -30,7 +30,7 @@ pub trait Controller: Send {
 
 /// The parameters of a subscription controller.
 pub trait ControlConfig: Send + Sync {
-    /// The controller of a receiver of so many layers; `stream` is its own.
+    /// The controller of a receiver with this number of layers; `stream` is its own.
     fn build(&self, layers: u32, profile: Profile, stream: Stream) -> Box<dyn Controller>;
 
     /// Whether its parameters make sense together.

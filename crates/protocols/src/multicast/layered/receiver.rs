@@ -1,4 +1,4 @@
-//! The receiving end: counts what comes of each layer, and joins and leaves their groups as its controller says.
+//! The receiving end: counts the packets of each layer, and joins and leaves their groups as its controller says.
 
 use std::collections::VecDeque;
 
@@ -44,7 +44,7 @@ struct Counts {
 }
 
 impl Receiver {
-    /// One of so many layers, whose packets have so many header bytes.
+    /// A receiver of `layers` layers, whose packets have `header` header bytes.
     pub fn new(controller: Box<dyn Controller>, layers: u32, header: u32, seat: EndpointContext) -> Self {
         Self {
             seat,
@@ -104,7 +104,7 @@ impl Endpoint for Receiver {
         match *header {
             LayeredHeader::Added(layer) => self.controller.on_added(now, layer),
             LayeredHeader::Data { layer, seq, sent_at } => {
-                // What still comes of a layer that was left counts for nobody.
+                // Packets that still come of a layer that was left are not counted.
                 if layer == 0 || layer > self.level {
                     return;
                 }

@@ -5,8 +5,8 @@
 //! and waits longer before it tries that layer again. States: *steady*, *hysteresis* after a loss, *measurement*, and *dropped* after a
 //! layer was.
 //!
-//! As shipped, ns-2's code has two defects, which profile `ns2` keeps: who has once had all layers makes no further experiment, and who
-//! has dropped the last layer never joins again. Here a receiver keeps its first layer, and its join timer runs on.
+//! As shipped, ns-2's code has two defects, which profile `ns2` keeps: a receiver that has once had all layers makes no further experiment,
+//! and one that has dropped the last layer never joins again. Here a receiver keeps its first layer, and its join timer runs on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ enum State {
 struct Layer {
     /// T_J, in seconds.
     join: f64,
-    /// When somebody added it last (join_ts).
+    /// When any receiver of the session added it last (join_ts).
     joined: Option<Instant>,
     /// When an experiment with it began that is to be watched for (pending_ts).
     pending: Option<Instant>,
@@ -140,7 +140,7 @@ struct Counts {
 }
 
 impl Rlm {
-    /// One for so many layers.
+    /// A controller for this number of layers.
     fn new(config: Config, layers: u32, defects: bool, stream: Stream) -> Self {
         let join = config.join.as_secs_f64();
         let layer = Layer { join, joined: None, pending: None, added: None, came: false };

@@ -27,7 +27,7 @@ pub struct Sender {
     stagger: bool,
     connection: u32,
     running: bool,
-    /// What is still to be sent, in bytes.
+    /// Bytes still to be sent.
     left: u64,
     sent_bytes: u64,
     number: u64,

@@ -1,4 +1,4 @@
-//! Things that have a time each, found by name and by who is due first.
+//! Items with a deadline each, found by key and in the order of their deadlines.
 
 use std::collections::{BTreeMap, BTreeSet};
 

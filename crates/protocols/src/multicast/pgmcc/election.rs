@@ -1,4 +1,4 @@
-//! Who is the acker: the receiver whose TCP would be slowest (draft-ietf-rmt-bb-pgmcc-03 §2.3, §2.4).
+//! The election of the acker: the receiver whose TCP would be slowest (draft-ietf-rmt-bb-pgmcc-03 §2.3, §2.4).
 
 use lasthop_net::net::NodeId;
 
@@ -48,7 +48,7 @@ pub enum Outcome {
 }
 
 impl Election {
-    /// Nobody is the acker. Another becomes it if c·M > M of the acker.
+    /// There is no acker. Another becomes it if c·M > M of the acker.
     pub fn new(c: f64, model: Model) -> Self {
         Self { c, model, acker: None, changes: 0 }
     }

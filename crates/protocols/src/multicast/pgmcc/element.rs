@@ -31,10 +31,10 @@ pub struct Element {
     counts: Counts,
 }
 
-/// What was asked for.
+/// A repair that was asked for.
 #[derive(Clone, Debug)]
 struct Asked {
-    /// Who did.
+    /// The ends that asked.
     by: Vec<Socket>,
     /// The NAK that went on, of the receiver with the most loss.
     nak: PgmNak,
@@ -136,7 +136,7 @@ impl Element {
 impl Timed for Element {
     fn on_timeout(&mut self, now: Instant) {
         while let Some((key, asked)) = self.missed.pop_due(now) {
-            // Confirmed, but no repair came: who still misses it will ask anew. A report that asks for nothing is not repeated.
+            // Confirmed, but no repair came: receivers that still miss it will ask anew. A report that asks for nothing is not repeated.
             let elements = asked.nak.elements;
             if asked.confirmed || key.2.is_none() || asked.repeats >= elements.retries {
                 continue;

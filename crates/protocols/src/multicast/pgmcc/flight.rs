@@ -1,4 +1,4 @@
-//! What is in flight: packets sent and neither acknowledged nor taken for lost.
+//! The packets in flight: sent and neither acknowledged nor taken for lost.
 //!
 //! A packet is acknowledged when any receiver says so: ACKs of one that is not the acker any more give
 //! back tokens too, since the acker has none for packets that were not sent to it.
@@ -19,7 +19,7 @@ pub struct Flight {
     packets: VecDeque<bool>,
     /// How many of them are.
     outstanding: u32,
-    /// Repairs, and when each is taken for received. Nobody acknowledges them.
+    /// Repairs, and when each is taken for received. They are not acknowledged.
     repairs: VecDeque<(u64, Instant)>,
 }
 
@@ -75,8 +75,8 @@ impl Flight {
         self.outstanding > 0
     }
 
-    /// An ACK says of which of the packets up to `last` it is known what became of them: bit *n* of the bitmap stands for
-    /// packet `last` − *n*. Says of how many others nobody will tell: the ACKs that did were lost themselves.
+    /// An ACK reports the fate of packets up to `last`: bit *n* of the bitmap `known` stands for packet `last` − *n*. Returns how many
+    /// others will never be reported: their own ACKs were lost.
     pub fn on_ack(&mut self, last: u64, known: u32) -> u32 {
         let mut unknown = 0;
         let end = (self.base + self.packets.len() as u64).min(last.saturating_add(1));
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!((flight.on_ack(10, 0b1_0000), flight.count(), flight.first()), (0, 10, Some(10)));
     }
 
-    /// ACKs for 40 packets were lost: of those before the last 32 nobody knows.
+    /// ACKs for 40 packets were lost: the fate of those before the last 32 stays unknown.
     #[test]
     fn packets_that_no_bitmap_covers_are_given_up() {
         let mut flight = sent(50);

@@ -39,9 +39,9 @@ impl LossFilter {
         self.p += ((i64::from(self.kappa) * i64::from(x - self.p)) >> 16) as i32;
     }
 
-    /// So many packets in a row were lost, or were not.
+    /// A run of packets was lost, or was not.
     pub fn take_run(&mut self, lost: bool, packets: u64) {
-        // Long before so many packets the filter stands still.
+        // The filter stands still long before that.
         for _ in 0..packets.min(STANDS_STILL) {
             self.take(lost);
         }
@@ -59,7 +59,7 @@ impl LossFilter {
     }
 }
 
-/// After so many equal packets the filter does not move any more: each moves it by at least 1, or by nothing.
+/// After this number of equal packets the filter does not move any more: each moves it by at least 1, or by nothing.
 const STANDS_STILL: u64 = ONE as u64;
 
 #[cfg(test)]

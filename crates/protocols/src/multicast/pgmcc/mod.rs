@@ -1,9 +1,10 @@
 //! PGM (RFC 3208) with PGMCC (draft-ietf-rmt-bb-pgmcc-03; Rizzo 2000): a single-rate multicast transport whose window is opened
 //! and closed by the acknowledgements of one receiver, the acker, as TCP's is.
 //!
-//! Read [`sender`] first: it asks [`window`] how much it may send, [`flight`] what is under way, [`scoreboard`] what the acker got and
-//! missed, [`election`] who the acker is. [`receiver`] measures loss ([`loss_filter`]), answers, and reports what it misses ([`naks`]). A legacy receiver and
-//! a modified one (Alexiou, Bouras, Papazois 2009, §4.1) differ in their [`Classifier`](super::gaps::Classifier) alone.
+//! Read [`sender`] first: it asks [`window`] how much it may send, [`flight`] which packets are under way, [`scoreboard`] which the acker
+//! got and missed, [`election`] which receiver is the acker. [`receiver`] measures loss ([`loss_filter`]), answers, and reports missing
+//! packets ([`naks`]). A legacy receiver and a modified one (Alexiou, Bouras, Papazois 2009, §4.1) differ in their
+//! [`Classifier`](super::gaps::Classifier) alone.
 
 pub mod config;
 pub mod deadlines;

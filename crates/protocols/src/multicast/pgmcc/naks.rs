@@ -19,7 +19,7 @@ pub struct Naks {
     pending: Deadlines<u64, Pending>,
     /// NAKs sent.
     sent: u64,
-    /// NAKs that were not sent because somebody else's was confirmed, or because the packet came.
+    /// NAKs that were not sent because another receiver's was confirmed, or because the packet came.
     suppressed: u64,
     /// Packets given up.
     given_up: u64,
@@ -42,11 +42,11 @@ enum State {
     BackOff,
     /// WAIT_NCF_STATE: it was sent.
     WaitNcf,
-    /// WAIT_DATA_STATE: somebody's NAK was confirmed.
+    /// WAIT_DATA_STATE: a NAK, perhaps of another receiver, was confirmed.
     WaitData,
 }
 
-/// What is to be done about a missing packet.
+/// The action due for a missing packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
     /// Send a NAK for it.
@@ -109,7 +109,7 @@ impl Naks {
         Some(seq)
     }
 
-    /// What is to be done next, by now.
+    /// The next action due by now.
     pub fn poll(&mut self, now: Instant) -> Option<Due> {
         loop {
             let (seq, pending) = self.pending.pop_due(now)?;
@@ -139,7 +139,7 @@ impl Naks {
         self.sent += 1;
     }
 
-    /// Forgets what is missing; totals stay.
+    /// Forgets the missing packets; totals stay.
     pub fn clear(&mut self) {
         self.pending.clear();
     }

@@ -41,7 +41,7 @@ pub struct Receiver {
     /// All missing packets below have been asked for, if packets are sent again.
     known: u64,
     naks: Naks,
-    /// When a report is due because nobody is the acker.
+    /// When a report is due because there is no acker.
     dummy: Option<Instant>,
     /// No other such report is due before.
     next_dummy: Instant,
@@ -59,7 +59,7 @@ pub struct Receiver {
 enum Leaving {
     /// Since before the first packet.
     Member,
-    /// Since some time; what was sent before it does not miss.
+    /// Since some time; packets sent before do not count as missing.
     Joined,
     /// It says that it leaves.
     Leaves,
@@ -162,7 +162,7 @@ impl Receiver {
             Arrival::Next => {
                 self.filter.take(false);
                 self.counts.filtered += 1;
-                // Nobody misses what was sent before the first packet.
+                // Packets sent before the first one received do not count as missing.
                 self.mask = if begins { u32::MAX } else { self.mask << 1 | 1 };
             }
             Arrival::After(gap) => {
@@ -190,7 +190,7 @@ impl Receiver {
         }
     }
 
-    /// Notes what is to be reported, or asked for again.
+    /// Notes packets to be reported, or asked for again.
     #[inline]
     fn miss(&mut self, now: Instant, data: &PgmData, arrival: Arrival) {
         if matches!(self.reception, Reception::Reliable(_)) {
@@ -275,7 +275,7 @@ impl Receiver {
 
 impl Timed for Receiver {
     fn next_timeout(&self) -> Option<Instant> {
-        // What is due is done when it is polled.
+        // Due actions are taken by `poll`.
         [self.naks.next_timeout(), self.dummy].into_iter().flatten().min()
     }
 }
@@ -371,7 +371,7 @@ impl Endpoint for Receiver {
     }
 }
 
-/// What the protocol keeps of a connection: loss filter, highest number and the bits of what was lost, bitmap, time stamp and
+/// The protocol's state of a connection: loss filter, highest number and the bits of lost packets, bitmap, time stamp and
 /// when it came. The indication bit that a modified receiver remembers lies among the bits of the tracker.
 const STATE_BYTES: usize =
     size_of::<LossFilter>() + size_of::<Tracker>() + size_of::<u32>() + size_of::<[Instant; 2]>();

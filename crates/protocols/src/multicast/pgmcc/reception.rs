@@ -27,12 +27,12 @@ pub struct Unordered {
 pub struct Ordered {
     /// The first number that has not been handed on.
     next: u64,
-    /// What is known of that and of later ones.
+    /// The state of that packet and of later ones.
     ahead: VecDeque<Place>,
     bytes: u64,
 }
 
-/// What is known of a packet.
+/// The state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Missing,
@@ -63,7 +63,7 @@ impl Reception {
         }
     }
 
-    /// How many bytes of the connection the source is told of.
+    /// The bytes of the connection that are reported to the source.
     #[inline]
     pub fn told(&self) -> u64 {
         match self {
@@ -98,7 +98,7 @@ impl Ordered {
         seq >= self.next && self.ahead.get((seq - self.next) as usize).is_none_or(|place| *place == Place::Missing)
     }
 
-    /// A packet will not come any more: what is behind it waits no longer.
+    /// A packet will not come any more: those behind it wait no longer.
     pub fn give_up(&mut self, seq: u64) {
         self.put(seq, Place::GivenUp);
     }

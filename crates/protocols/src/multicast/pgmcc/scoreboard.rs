@@ -1,7 +1,7 @@
 //! What ackers have reported: which packets came, which are lost, by the bitmaps of their ACKs.
 //!
-//! Each ACK speaks for the receiver that sent it: what it reports as missing is lost, whatever another receiver got. So the loss that
-//! elects an acker counts, as soon as that one acknowledges. What was reported before counts once.
+//! Each ACK speaks for the receiver that sent it: a packet that it reports as missing is lost, whatever another receiver got. So the loss that
+//! elects an acker counts, as soon as that one acknowledges. A loss reported before counts once.
 
 use super::flight::BITMAP;
 
@@ -33,7 +33,7 @@ impl Scoreboard {
     pub fn on_ack(&mut self, last: u64, mask: u32) -> Reported {
         let rise = last.saturating_sub(self.top);
         (self.top, self.acked, self.lost) = (self.top + rise, left(self.acked, rise), left(self.lost, rise));
-        // An ACK that others have overtaken reaches further back than what is remembered.
+        // An ACK that others have overtaken reaches further back than the memory.
         let behind = self.top - last;
         let asked = !left(u32::MAX, (last + 1).saturating_sub(self.floor)) & right(u32::MAX, behind);
         let (acked, lost) = (right(self.acked, behind), right(self.lost, behind));
@@ -50,7 +50,7 @@ impl Scoreboard {
     }
 }
 
-/// The packets of a bitmap that have not come before so many that have.
+/// The packets of a bitmap that have not come although `later` packets behind them have.
 fn missing_before(mask: u32, later: u32) -> u32 {
     let mut rest = mask;
     for _ in 1..later {

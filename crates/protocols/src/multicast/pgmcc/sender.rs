@@ -26,7 +26,7 @@ pub const SPM_BYTES: u32 = 56;
 /// A loss rate of 1 as the fixed point of receivers has it.
 const LOSS_ONE: f64 = 65_536.0;
 
-/// After so many timeouts in a row there is no acker any more (draft-ietf-rmt-bb-pgmcc-03 §2.7).
+/// After this number of timeouts in a row there is no acker any more (draft-ietf-rmt-bb-pgmcc-03 §2.7).
 const TIMEOUTS_OF_AN_ACKER: u32 = 2;
 
 /// The sending end.
@@ -55,7 +55,7 @@ pub struct Sender {
     tell_sent: bool,
     tell_acked: bool,
     tell_over: bool,
-    /// What was last shown of timeouts, window and packets in flight.
+    /// Timeouts, window and packets in flight as shown last.
     shown: [f64; 3],
     counts: Counts,
     /// Round-trip times of ackers, ns.
@@ -80,13 +80,13 @@ struct Counts {
 /// NAKs that are to be confirmed, and those that were.
 #[derive(Debug, Default)]
 struct Confirmations {
-    /// A confirmation that is younger than NAK_RPT_IVL holds for every NAK of its packet: who has not heard it will repeat his.
+    /// A confirmation that is younger than NAK_RPT_IVL holds for every NAK of its packet: a receiver that missed it repeats its NAK.
     recent: Deadlines<u64, ()>,
-    /// To whom they go: to the group, or to the network element that asks.
+    /// Their destinations: the group, or the network element that asks.
     waiting: VecDeque<(u64, Option<Socket>)>,
 }
 
-/// Tells receivers what was sent while nothing is sent (RFC 3208 §5.1.5, heartbeat SPMs).
+/// Announces the last packet sent while nothing is sent (RFC 3208 §5.1.5, heartbeat SPMs).
 #[derive(Debug, Default)]
 struct Heartbeat {
     due: Option<Instant>,
@@ -140,7 +140,7 @@ impl Sender {
         match self.election.on_report(report.receiver, standing) {
             Outcome::Acker | Outcome::Other => {}
             Outcome::Elected => {
-                // What was sent without an acker, or to one that is gone, nobody acknowledges.
+                // Packets sent without an acker, or to one that is gone, will not be acknowledged.
                 self.forget();
                 self.window.on_election();
                 self.deadline = None;
@@ -161,7 +161,7 @@ impl Sender {
     fn on_ack(&mut self, now: Instant, ack: &PgmAck) {
         self.counts.acks += 1;
         let report = &ack.report;
-        // The window is the acker's; without one, whoever reports becomes it (draft-ietf-rmt-bb-pgmcc-03 §3).
+        // The window is the acker's; without one, the next receiver to report becomes it (draft-ietf-rmt-bb-pgmcc-03 §3).
         let of_acker = self.election.acker().map_or(!ack.leaving, |acker| acker == report.receiver);
         if !ack.leaving {
             self.on_report(now, report);
@@ -196,20 +196,20 @@ impl Sender {
         self.on_report(now, &nak.report);
         let Some(seq) = nak.missing.filter(|seq| *seq < self.next) else { return };
         self.confirmations.add(now, seq, self.config.network_elements.then_some(from), self.config.repeat());
-        // Whoever asks while a repair is under way asks again if it does not come.
+        // A receiver that asks while a repair is under way asks again if the repair does not come.
         if self.config.reliable && !self.flight.repairs(seq) && !self.transmit.want(seq) {
             self.counts.late_naks += 1;
         }
     }
 
-    /// F := 0: what was sent so far is asked for no more.
+    /// F := 0: packets sent so far are asked for no more.
     fn forget(&mut self) {
         self.flight.clear();
         self.scoreboard.forget(self.next);
         self.resolve();
     }
 
-    /// Counts the bytes of packets of which it is known what became of them, or nobody will tell.
+    /// Counts the bytes of packets whose fate is known, or will never be reported.
     #[inline]
     fn resolve(&mut self) {
         let first = self.flight.first().unwrap_or(self.next);
@@ -235,7 +235,7 @@ impl Sender {
             self.timeouts_in_a_row = 0;
             self.election.dismiss();
         }
-        // Unreliable data whose end nobody has acknowledged are over.
+        // Unreliable data whose end was not acknowledged are over.
         if !self.config.reliable && self.outbox.give_up() {
             self.tell_over = self.seat.hears.received;
         }
@@ -272,7 +272,7 @@ impl Sender {
     fn write_repair(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
         let (seq, kept) = self.transmit.peek()?;
         self.transmit.pop();
-        // Nobody acknowledges a repair. It counts as in flight for a round-trip time.
+        // Repairs are not acknowledged. One counts as in flight for a round-trip time.
         let round_trip = self.rto.srtt().unwrap_or(self.config.rto_initial);
         self.flight.send_repair(seq, self.flight.landing(now, round_trip));
         self.window.on_send();

@@ -23,7 +23,7 @@ pub struct Kept {
 }
 
 impl TransmitWindow {
-    /// An empty one for so many packets.
+    /// An empty one for `limit` packets.
     pub fn new(limit: u32) -> Self {
         Self { limit: limit as usize, trail: 0, kept: VecDeque::new(), wanted: BTreeSet::new() }
     }
@@ -45,7 +45,7 @@ impl TransmitWindow {
         self.trail
     }
 
-    /// Somebody misses a packet. Says whether it can be had.
+    /// A receiver misses a packet. Says whether it can be repaired.
     pub fn want(&mut self, seq: u64) -> bool {
         let known = seq >= self.trail && seq - self.trail < self.kept.len() as u64;
         if known {

@@ -1,4 +1,4 @@
-//! The window of the sender (draft-ietf-rmt-bb-pgmcc-03 §2.2), in packets. It knows no packet: who is acknowledged and who is
+//! The window of the sender (draft-ietf-rmt-bb-pgmcc-03 §2.2), in packets. It knows no packet: which packets are acknowledged and which are
 //! lost is decided in [`scoreboard`](super::scoreboard).
 
 use super::config::{CutAgain, TokenMode};
@@ -7,7 +7,7 @@ use super::config::{CutAgain, TokenMode};
 #[derive(Clone, Debug)]
 pub struct Window {
     w: f64,
-    /// The tokens of [`TokenMode::Literal`]; otherwise they follow from W and what is in flight.
+    /// The tokens of [`TokenMode::Literal`]; otherwise they follow from W and the packets in flight.
     t: f64,
     mode: TokenMode,
     cut_again: CutAgain,
@@ -40,7 +40,7 @@ impl Window {
         self.w
     }
 
-    /// T, with so many packets in flight.
+    /// T, with this number of packets in flight.
     #[inline]
     pub fn tokens(&self, in_flight: u32) -> f64 {
         debug_assert!(self.w >= 1.0 && self.t <= self.w, "W is at least one packet, and T at most W");
@@ -90,7 +90,7 @@ impl Window {
         self.cuts += 1;
     }
 
-    /// There is an acker where there was none (§3): nobody can acknowledge what was sent before.
+    /// There is an acker where there was none (§3): packets sent before will not be acknowledged.
     pub fn on_election(&mut self) {
         self.t = (self.t + 1.0).min(self.w);
     }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!((window.size(), window.cuts()), (10.0, 1));
         window.on_ack(acked(26, 1), 40);
         assert_eq!(window.size(), 10.1);
-        // Packets 23 to 25 were sent before the cut: their losses are of that round, whoever reports them and whenever.
+        // Packets 23 to 25 were sent before the cut: their losses are of that round, no matter which receiver reports them and when.
         (27..=28).for_each(|seq| window.on_ack(Feedback { acked: 0, ..lost(seq) }, 41));
         assert_eq!((window.size(), window.cuts()), (10.1, 1));
         window.on_ack(lost(29), 41);

@@ -21,7 +21,7 @@ pub struct Config {
     /// station blames on congestion; what the radio lost counts as received (Alexiou, Bouras, Papazois 2009, §4.2). Default: `ecn`:
     /// those before a packet that carries a mark.
     pub classifier: Classifier,
-    /// Whether a long time without loss discounts what was before it, down to a factor of 0.5 (RFC 4654 §5.3).
+    /// Whether a long time without loss discounts the intervals before it, down to a factor of 0.5 (RFC 4654 §5.3).
     /// Default: on.
     pub discounting: bool,
     /// Whether rates and R_max lose what the short floating-point fields of the packets cannot hold (RFC 4654 §2.2). Default: off:

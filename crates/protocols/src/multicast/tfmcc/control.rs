@@ -6,14 +6,14 @@
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::NodeId;
 
-/// Without reports of the CLR for so many R_max the rate is halved; for so many, there is no CLR any more.
+/// Multiples of R_max without reports of the CLR: after `SILENCE` the rate is halved, after `LOST` there is no CLR any more.
 const SILENCE: f64 = 4.0;
 const LOST: f64 = 10.0;
 
 /// What a receiver reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
-    /// Who.
+    /// The receiver.
     pub receiver: NodeId,
     /// The rate that it computed, adjusted if it knows no round-trip time (X_r).
     pub rate: f64,
@@ -60,7 +60,7 @@ pub struct Control {
     increased: Instant,
     /// Without a CLR: when data left for the first time after the last report.
     asked: Option<Instant>,
-    /// How often another receiver became the CLR, and how often the rate was halved because nobody reported.
+    /// How often another receiver became the CLR, and how often the rate was halved for lack of reports.
     pub changes: u64,
     /// See `changes`.
     pub silences: u64,
@@ -171,7 +171,7 @@ impl Control {
         self.held = self.held.saturating_sub(1);
     }
 
-    /// A packet leaves: somebody ought to report.
+    /// A packet leaves: a report is expected.
     #[inline]
     pub fn on_sent(&mut self, now: Instant) {
         match &mut self.clr {
@@ -180,7 +180,7 @@ impl Control {
         };
     }
 
-    /// When something is done about silence, if nobody reports (§3.5).
+    /// When the absence of reports has consequences (§3.5).
     #[inline]
     pub fn silent_at(&self, r_max: f64) -> Option<Instant> {
         let after = |times: f64| Duration::from_secs_f64(times * r_max);
@@ -271,7 +271,7 @@ mod tests {
         assert!(control.on_report(ms(20), report(2, 1500.0, true), 0.5));
         control.on_report(ms(30), report(2, 1400.0, true), 0.5);
         assert_eq!((control.clr(), control.rate(ms(30)), control.changes), (Some(NodeId(2)), 1400.0, 2));
-        // Others that leave are nobody's business; when the CLR does, the next to report takes its place.
+        // Others that leave change nothing; when the CLR does, the next to report takes its place.
         let leaving = |receiver| Report { leaving: true, ..report(receiver, 100.0, true) };
         assert!(!control.on_report(ms(40), leaving(1), 0.5));
         assert_eq!(control.clr(), Some(NodeId(2)));
@@ -299,10 +299,10 @@ mod tests {
         assert_eq!((control.clr(), control.rate(ms(2000)), control.silent_at(0.1)), (None, 900.0, None));
         control.on_sent(ms(2000));
         assert_eq!(control.silent_at(0.1), Some(ms(3000)));
-        // Nobody at all.
+        // No report at all.
         control.on_silence(ms(3000), 0.1);
         assert_eq!((control.rate(ms(3000)), control.silences), (450.0, 2));
-        // One that was just elected has time to hear of it.
+        // One that was just elected has time to learn of it.
         control.on_report(ms(3100), report(2, 400.0, true), 0.1);
         control.on_sent(ms(3110));
         assert_eq!(control.silent_at(0.1), Some(ms(4100)));

@@ -17,7 +17,7 @@ struct Waiting {
 #[derive(Clone, Debug, Default)]
 pub struct Echoes {
     waiting: Vec<Waiting>,
-    /// The CLR has not been told yet that it is; when it was answered last, and which report of it.
+    /// The CLR has not yet been informed that it is the CLR; when it was answered last, and which report of it.
     new_clr: bool,
     clr_answered: Option<Instant>,
     clr_report: Option<Waiting>,
@@ -54,8 +54,8 @@ impl Echoes {
         self.clr_report = None;
     }
 
-    /// A CLR that has been silent for `patience` since its last answer is answered once more: the packet that told it that it is the
-    /// CLR may be lost, and then it leaves reporting to others, whom its own rate keeps silent.
+    /// A CLR that has been silent for `patience` since its last answer is answered once more: the packet that announced it as CLR may be
+    /// lost, and then it leaves reporting to others, which its own rate keeps silent.
     fn remind(&mut self, now: Instant, clr: Option<NodeId>, patience: Duration) {
         let Some(last) = self.clr_report.filter(|last| clr == Some(last.receiver)) else { return };
         let silent = self.clr_answered.is_some_and(|at| now.since(at) >= patience);
@@ -109,7 +109,7 @@ mod tests {
 
     const R_MAX: Duration = Duration::from_millis(100);
 
-    /// Who reports gets one answer; a CLR that then says nothing gets another each R_max, also if others keep the sender busy.
+    /// A receiver that reports gets one answer; a CLR that then says nothing gets another each R_max, also if others keep the sender busy.
     #[test]
     fn a_silent_clr_is_reminded() {
         let mut echoes = Echoes::default();
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(take(&mut echoes, 270, 0), of(1, 230));
         echoes.on_report(ms(380), stamp(2));
         assert_eq!(take(&mut echoes, 390, 300), of(1, 350));
-        // What it reports takes the place of its old report, and nobody is reminded of what he is no longer.
+        // Its new report replaces its old one, and a receiver that is the CLR no longer gets no reminder.
         echoes.on_report(ms(500), stamp(1));
         assert_eq!(take(&mut echoes, 500, 300), of(2, 130));
         assert_eq!(take(&mut echoes, 500, 300), of(1, 10));

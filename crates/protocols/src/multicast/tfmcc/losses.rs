@@ -21,7 +21,7 @@ pub struct Losses {
     lost_before: u64,
 }
 
-/// What is known when a packet comes.
+/// The state of the receiver when a packet comes.
 #[derive(Clone, Copy, Debug)]
 pub struct Present {
     /// The present.
@@ -109,8 +109,7 @@ impl Losses {
         !duplicate
     }
 
-    /// The round-trip time was measured for the first time, and is so many seconds (§5.4): the length of the first interval goes with
-    /// its square.
+    /// The round-trip time was measured for the first time, in seconds (§5.4): the length of the first interval is scaled by its square.
     pub fn on_first_sample(&mut self, rtt: f64) {
         if let Some(guess) = self.guess.take() {
             self.intervals.scale_first((rtt / guess) * (rtt / guess));
@@ -145,8 +144,8 @@ impl Losses {
     }
 }
 
-/// The length of the interval before the first loss event, where so many packets came in a round trip: p = 1.5 / n², the simple
-/// model of TCP's throughput turned round (§5.4).
+/// The length of the interval before the first loss event, from the packets received in a round trip: p = 1.5 / n², the inverse of the
+/// simple model of TCP's throughput (§5.4).
 fn first_interval(packets: f64) -> f64 {
     (packets * packets / 1.5).max(1.0)
 }

@@ -1,8 +1,8 @@
 //! TFMCC (RFC 4654): a sender keeps to the rate that TCP would have on the way to the receiver that is worst off, its current
 //! limiting receiver (CLR). Receivers compute that rate, and few of them report it.
 //!
-//! Begin with [`control`], the sender's rate and its choice of a CLR; [`rounds`] says when others report, and [`receiver`] what.
-//! It knows no groups: who receives is the network's business. Sections cited are those of RFC 4654.
+//! Begin with [`control`], the sender's rate and its choice of a CLR; [`rounds`] says when others report, and [`receiver`] what. It knows
+//! no groups: the network knows the receivers. Sections cited are those of RFC 4654.
 
 pub mod config;
 pub mod control;
@@ -49,7 +49,7 @@ impl TransportConfig for Config {
         false
     }
 
-    /// Nobody tells when all receivers have everything.
+    /// The sender does not learn when all receivers have everything.
     fn can_repeat(&self) -> bool {
         false
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use lasthop_net::engine::{Duration, Instant};
 
-/// What came in the last round trips.
+/// The arrivals of the last round trips.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiveRate {
     /// When packets came, and how many bytes. The oldest only marks the beginning of the window.
@@ -14,8 +14,8 @@ pub struct ReceiveRate {
 }
 
 impl ReceiveRate {
-    /// So many bytes have come, and the window reaches so far back: at least to the last arrival before that, so that a rate of less
-    /// than one packet for each window is measured too.
+    /// `bytes` bytes have come. The window reaches back at least to the arrival before, so that a rate of less than one packet for each
+    /// window is measured too.
     #[inline]
     pub fn on_packet(&mut self, now: Instant, bytes: u32, window: Duration) {
         if !self.arrivals.is_empty() {

@@ -18,12 +18,12 @@ use super::rtt::Rtt;
 const RECEIVERS: f64 = 10_000.0;
 /// Over how many round trips the rate of reception is measured (k).
 const WINDOW: u64 = 3;
-/// After so many R_max without data, losses are forgotten. R_max is at least the time between two packets: with a shorter round trip a
-/// slow sender's every packet would end a silence.
+/// After this multiple of R_max without data, losses are forgotten. R_max is at least the time between two packets: with a shorter round
+/// trip a slow sender's every packet would end a silence.
 const SILENCE: u64 = 10;
 /// By how much a round-trip time must exceed R_max to count as longer: the resolution of the fields.
 const SLACK: f64 = 1e-3;
-/// A receiver that has asked for less than the least rate for so long leaves.
+/// How long a receiver may ask for less than the least rate before it leaves.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Work for each packet: the way here and back, the window of the rate of reception and its bytes, the open interval.
@@ -147,7 +147,7 @@ impl Machine {
         rtt.follow(Duration::from_secs_f64(header.r_max));
         let Some(echo) = header.echo.filter(|echo| echo.receiver == self.node) else {
             rtt.on_packet(now, header.sent_at);
-            // Another receiver is told that it is the CLR.
+            // The sender announces another receiver as CLR.
             self.is_clr &= !header.is_clr;
             return;
         };
@@ -198,7 +198,7 @@ impl Machine {
         if !self.settings.bias {
             return exponential(x, span, RECEIVERS);
         }
-        // A quarter of the wait goes with the rate, from half to nine tenths of what is sent.
+        // A quarter of the wait depends on the rate, from half to nine tenths of the sending rate.
         let share = ((self.x_r / self.x_recv(now)).clamp(0.5, 0.9) - 0.5) / 0.4;
         span.mul_f64(0.25 * share) + exponential(x, span, RECEIVERS).mul_f64(0.75)
     }

@@ -8,7 +8,7 @@ use lasthop_net::net::Probe;
 pub const LENGTH: f64 = 6.0;
 /// The largest round-trip time before any report, seconds.
 const INITIAL_R_MAX: f64 = 0.5;
-/// What is left of R_max after a round without a larger sample.
+/// The factor by which R_max decays after a round without a larger sample.
 const DECAY: f64 = 0.9;
 /// By which share a rate must be lower than one that was reported to be reported too (g).
 const MARGIN: f64 = 0.1;
@@ -60,8 +60,8 @@ impl Rounds {
         self.x_supp
     }
 
-    /// The largest round-trip time (R_max), seconds, where packets leave at intervals of so many seconds: shorter it cannot be, or
-    /// reports would be expected before there is something to report.
+    /// The largest round-trip time (R_max), seconds, but at least the `interval` at which packets leave: a shorter one would expect reports
+    /// before there is something to report.
     #[inline]
     pub fn r_max(&self, interval: f64) -> f64 {
         self.r_max.max(interval)
@@ -103,7 +103,7 @@ impl Rounds {
         true
     }
 
-    /// Forgets what was measured; totals stay.
+    /// Forgets the measurements; totals stay.
     pub fn reset(&mut self, now: Instant) {
         *self = Self { ended: self.ended, reports: self.reports, ..Self::new(now) };
     }
@@ -143,7 +143,7 @@ mod tests {
         assert!(!rounds.advance(ms(2999), 0.1));
         assert!(rounds.advance(ms(3000), 0.1));
         assert_eq!((rounds.number(), rounds.x_supp(), rounds.r_max(0.1)), (1, f64::INFINITY, 0.45));
-        // Nobody but the CLR reports: twice as long, and R_max stays. Six of it are over.
+        // Only the CLR reports: twice as long, and R_max stays. Six of it are over.
         assert!(!rounds.advance(ms(3000 + 5399), 0.1));
         rounds.on_report(1, 1000.0);
         assert!(rounds.advance(ms(3000 + 5399), 0.1));

@@ -13,7 +13,7 @@ use crate::multicast::gaps::Classifier;
 
 /// The least round-trip time that a report may give.
 const LEAST_RTT: Duration = Duration::from_millis(1);
-/// For how many R_max after the last packet of a transfer somebody may still be waiting for it.
+/// For how many R_max after the last packet of a transfer a receiver may still be waiting for it.
 const LAST_PACKET: f64 = 10.0;
 
 /// The sending machine.
@@ -28,7 +28,7 @@ pub struct Machine {
     /// When the last packet left and how long it was, and when the next may.
     last: Option<(Instant, u32)>,
     next_at: Instant,
-    /// When the end of the transfer has come to everybody to whom it will.
+    /// When the end of the transfer has reached all receivers that it will reach.
     over_at: Option<Instant>,
     reports: u64,
     rtts: Histogram,
@@ -129,7 +129,7 @@ impl Sending for Machine {
         if !report.leaving && self.control.clr() != Some(report.receiver) {
             self.rounds.on_report(report.round, report.rate);
         }
-        // Who has not measured its round-trip time computed with R_max.
+        // A receiver that has not measured its round-trip time computed with R_max.
         let guessed = report.have_loss && !report.have_rtt;
         let rate = if guessed { report.rate * r_max / sample } else { report.rate };
         let receiver = report.receiver;
@@ -148,7 +148,7 @@ impl Sending for Machine {
     fn take(&mut self, now: Instant, packet: &mut Packet) -> bool {
         let Some(payload) = self.outbox.peek().filter(|_| now >= self.next_at) else { return false };
         if self.last.is_none() {
-            // Nothing was asked of anybody before.
+            // No report was asked for before.
             self.rounds.reset(now);
             self.round_began = now;
         }

@@ -2,7 +2,7 @@
 //! receiver. A node whose interface on that way conditions flows is an edge: it asks the broker, and
 //! passes the request on when that has granted it. The last node answers the sender.
 //!
-//! The broker keeps a ledger: for each interface of an edge and each class, who was granted how much.
+//! The broker keeps a ledger: for each interface of an edge and each class, the rate granted to each flow.
 //! It grants what fits into the class's share of the interface, which the edge states. It is the
 //! machine of any node, asked by name, or the edge's own.
 //!
@@ -42,7 +42,7 @@ pub struct Agent {
     here: Socket,
     /// As an edge: the flows that asked.
     flows: BTreeMap<FlowId, Asked>,
-    /// As a broker: who was granted how much, at each interface and in each class.
+    /// As a broker: the rates granted to flows, at each interface and in each class.
     ledger: BTreeMap<(Place, Class), BTreeMap<FlowId, BitRate>>,
     orders: VecDeque<Order>,
     /// What the answers to come, in their order, are for.
@@ -134,7 +134,7 @@ impl Agent {
     /// A flow asks.
     fn on_request(&mut self, header: SignalHeader) {
         if header.receiver.node == self.here.node {
-            // The end of the way. Without an edge nobody can keep what is asked.
+            // The end of the way. Without an edge the request cannot be kept.
             let kind = if header.hops > 0 { Signal::Grant } else { Signal::Refuse };
             return self.send(Hop::To(header.sender), SignalHeader { kind, ..header });
         }
@@ -223,7 +223,7 @@ impl Agent {
         }
     }
 
-    /// The broker: an edge asks for a flow. Asking again replaces what was granted.
+    /// The broker: an edge asks for a flow. Asking again replaces the grant.
     fn decide(&mut self, edge: Socket, header: SignalHeader) {
         let entries = self.ledger.entry((header.place, Class::of(header.dscp))).or_default();
         entries.remove(&header.flow);

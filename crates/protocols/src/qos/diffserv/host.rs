@@ -12,7 +12,7 @@ use super::agent::{PORT, RETRY, flag};
 
 /// The sending end.
 pub struct Sender {
-    /// What is asked.
+    /// The request.
     request: SignalHeader,
     outbox: Outbox,
     state: State,
@@ -36,7 +36,7 @@ enum State {
 }
 
 impl Sender {
-    /// What stands before the sending end at `seat`.
+    /// The guard before the sending end at `seat`.
     pub fn new(seat: EndpointContext, config: &Config, broker: Option<NodeId>) -> Self {
         let request = SignalHeader {
             kind: Signal::Request,
@@ -98,7 +98,7 @@ impl Timed for Sender {
 impl Guard for Sender {
     fn on_signal(&mut self, now: Instant, header: &SignalHeader) {
         if self.state == State::Idle {
-            return; // an answer to what was given back
+            return; // an answer to a released request
         }
         self.retry_at = None;
         match header.kind {

@@ -2,7 +2,7 @@
 //! as in the core, a queue for each class.
 //!
 //! The conditioner knows flows by their profile, which comes by [`Command::Condition`]: it meters,
-//! and marks, demotes or drops. What has no profile leaves as best effort, whatever its code
+//! and marks, demotes or drops. Packets without a profile leave as best effort, whatever their code
 //! point said. The queues know classes only: expedited forwarding (RFC 3246) leaves first, within
 //! its share of the rate; the four classes of assured forwarding (RFC 2597), with RIO each, and best
 //! effort share the rest by start-time fair queueing (Goyal, Vin, Cheng 1997). Network control, by
@@ -39,7 +39,7 @@ pub struct Config {
     /// Whether this is an edge of the domain, which conditions flows and takes their marks for
     /// nothing; in the core marks are believed. Default: yes.
     pub edge: bool,
-    /// The share of the rate that expedited forwarding may have; what exceeds it is dropped.
+    /// The share of the rate that expedited forwarding may have; the excess is dropped.
     /// Default: 0.3.
     pub ef: Probability,
     /// The burst that expedited forwarding may have, all flows together. Default: 15 kB, ten
@@ -56,7 +56,7 @@ pub struct Config {
     /// packets.
     pub limit: Amount,
     /// How assured forwarding is metered at an edge: green, yellow and red become drop precedence
-    /// 1, 2 and 3. Expedited forwarding is metered by a token bucket, and what exceeds it dropped
+    /// 1, 2 and 3. Expedited forwarding is metered by a token bucket, and the excess dropped
     /// (RFC 3246 §2.2). Default: the single-rate three-colour marker.
     pub meter: Meter,
 }
@@ -210,7 +210,7 @@ impl DiffServ {
         }
     }
 
-    /// What waits in a queue that shares.
+    /// The packets waiting in a queue that shares.
     fn waiting(&self, queue: usize) -> u64 {
         match self.assured.get(queue) {
             Some(rio) => rio.backlog().packets,
@@ -377,9 +377,8 @@ impl DiffServ {
 
 impl Timed for DiffServ {}
 
-/// Start-time fair queueing between a few queues (Goyal, Vin, Cheng 1997): the queue whose first
-/// packet has the lowest start tag is next, and the virtual time is that tag. It needs no packet's
-/// length before the packet leaves, so what is inside a queue is that queue's business.
+/// Start-time fair queueing between a few queues (Goyal, Vin, Cheng 1997): the queue whose first packet has the lowest start tag is next,
+/// and the virtual time is that tag. It needs no packet's length before the packet leaves, so the order inside a queue is that queue's own.
 struct Shares {
     weights: Vec<f64>,
     /// The start tag of each queue's first packet; of an empty one the finish tag of its last.

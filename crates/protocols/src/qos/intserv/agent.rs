@@ -20,7 +20,7 @@ pub const PORT: u16 = 1;
 
 /// Flags of an RSVP message.
 pub mod flag {
-    /// The receiver wants to hear when the reservation is in place (RFC 2205 §2.6).
+    /// The receiver asks for a confirmation of the reservation (RFC 2205 §2.6).
     pub const CONFIRM: u8 = 1;
     /// Sent because the way has changed, not to refresh (RFC 2205 §3.6). It goes as far as something changes.
     pub const REPAIR: u8 = 2;
@@ -45,7 +45,7 @@ pub struct Agent {
     sessions: BTreeMap<FlowId, Session>,
     /// Messages that are being worked at, in the order in which that ends.
     inbox: VecDeque<Message>,
-    /// What is to be done, in order.
+    /// The next actions, in order.
     tasks: VecDeque<Task>,
     /// The reservation whose answer comes next.
     asked: Option<Ask>,
@@ -86,7 +86,7 @@ struct Path {
     refresh_at: Instant,
 }
 
-/// Reservation state: whither they go, and what is reserved there.
+/// Reservation state: the next hop, and the rate reserved there.
 struct Resv {
     next: Socket,
     via: Port,
@@ -122,7 +122,7 @@ struct Ask {
     via: Port,
     rate: BitRate,
     header: SignalHeader,
-    /// Asked again with what is left.
+    /// A second request, for the remaining rate.
     again: bool,
 }
 
@@ -183,8 +183,8 @@ impl Agent {
         }
     }
 
-    /// The previous hop is another one, or has lost its reservation: what is reserved here is asked of it at
-    /// once (RFC 2205 §3.6). Says whether anything is.
+    /// The previous hop is another one, or has lost its reservation: the reservation here is requested from it at once (RFC 2205 §3.6).
+    /// Says whether there is one.
     fn repair_up(&mut self, flow: FlowId) -> bool {
         let Some(session) = self.sessions.get_mut(&flow) else { return false };
         let (Some(path), Some(resv)) = (&session.path, &session.resv) else { return false };
@@ -268,7 +268,7 @@ impl Agent {
         }
     }
 
-    /// Asks the previous hop for what is reserved here, unless it was asked before.
+    /// Requests the reservation of this hop from the previous one, unless it was requested before.
     fn ask_upstream(&mut self, asked: SignalHeader) {
         let Some(session) = self.sessions.get_mut(&asked.flow) else { return };
         let Some(resv) = &session.resv else { return };
@@ -300,14 +300,14 @@ impl Agent {
         self.tasks.push_back(Task::Send(ask.next, header));
     }
 
-    /// A refusal goes on to who asked.
+    /// Passes a refusal to the next hop, which asked.
     fn pass_down(&mut self, header: SignalHeader) {
         if let Some(resv) = self.sessions.get(&header.flow).and_then(|session| session.resv.as_ref()) {
             self.tasks.push_back(Task::Send(resv.next, header));
         }
     }
 
-    /// RESV-TEAR: what is reserved toward there is not wanted any more (RFC 2205 §3.1.6).
+    /// RESV-TEAR: the reservation toward there is not wanted any more (RFC 2205 §3.1.6).
     fn on_resv_tear(&mut self, from: Socket, header: SignalHeader) {
         let Some(session) = self.sessions.get_mut(&header.flow) else { return };
         if session.resv.as_ref().is_some_and(|resv| resv.next.node == from.node) {
@@ -315,7 +315,7 @@ impl Agent {
         }
     }
 
-    /// Gives back what is reserved, here and further up.
+    /// Releases the reservation, here and further up.
     fn tear_up(&mut self, flow: FlowId) {
         let Some(session) = self.sessions.get_mut(&flow) else { return };
         let header = SignalHeader { kind: Signal::ResvTear, ..session.spec };
@@ -390,7 +390,7 @@ impl Agent {
         }
     }
 
-    /// Data of the flow leave over the changed link: what was reserved there does not hold any more.
+    /// Data of the flow leave over the changed link: the reservation there does not hold any more.
     fn leave_changed_link(&mut self, flow: FlowId, port: Port) {
         let Some(session) = self.sessions.get_mut(&flow) else { return };
         let spec = session.spec;
@@ -435,7 +435,7 @@ impl Agent {
         self.tasks.push_back(Task::SendToward(spec.sender.node, header));
     }
 
-    /// Looks after timers: forgets what was not refreshed, refreshes what is due.
+    /// Serves timers: removes state that was not refreshed, and sends due refreshes.
     fn sweep(&mut self, now: Instant) {
         let flows: Vec<FlowId> = self.sessions.keys().copied().collect();
         for flow in flows {

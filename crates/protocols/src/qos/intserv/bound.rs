@@ -25,8 +25,8 @@ pub struct PathError {
 }
 
 impl PathError {
-    /// With the error of one more hop that serves by weighted fair queueing: C = M, D = the time of the largest
-    /// packet of anybody at the rate of the link (RFC 2212, Guidelines for Implementors, Parekh and Gallager 1994).
+    /// With the error of one more hop that serves by weighted fair queueing: C = M, D = the time of the largest packet of any flow at the
+    /// rate of the link (RFC 2212, Guidelines for Implementors, Parekh and Gallager 1994).
     #[must_use]
     pub fn behind_fair_queue(self, packet: Bytes, largest: Bytes, link: BitRate) -> Self {
         let time = Duration::from_secs_f64(largest.get() as f64 / link.as_bytes_per_s());

@@ -68,7 +68,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// What stands before the sending end at `seat`.
+    /// The guard before the sending end at `seat`.
     pub fn new(seat: EndpointContext, stream: Stream, config: Config) -> Self {
         let spec = SignalHeader {
             kind: Signal::Path,
@@ -171,7 +171,7 @@ impl Guard for Sender {
         self.soft.outbox.poll(packet)
     }
 
-    /// Polices what is admitted.
+    /// Polices admitted traffic.
     fn lets_pass(&mut self, now: Instant, packet: &mut Packet) -> bool {
         self.busy = true;
         if self.admitted.is_none() {
@@ -225,7 +225,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// What stands before the receiving end at `seat`.
+    /// The guard before the receiving end at `seat`.
     pub fn new(seat: EndpointContext, stream: Stream, config: &Config) -> Self {
         Self {
             soft: SoftState::new(seat, stream, config.refresh),

@@ -1,8 +1,7 @@
 //! Integrated services (RFC 1633): a flow has a rate reserved on its whole way by RSVP (RFC 2205), and polices
 //! itself to what it has said of itself (RFC 2211, RFC 2212).
 //!
-//! Read [`agent`] for the signalling, [`host`] for the ends of a flow. What is reserved is kept by queue
-//! disciplines: `wfq` answers to reservations.
+//! Read [`agent`] for the signalling, [`host`] for the ends of a flow. Reservations are kept by queue disciplines: `wfq` answers to them.
 
 pub mod agent;
 pub mod bound;

@@ -152,7 +152,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// What stands before the sending end at `seat`.
+    /// The guard before the sending end at `seat`.
     pub fn new(seat: EndpointContext, stream: Stream, config: Config) -> Self {
         Self {
             seat,
@@ -193,7 +193,7 @@ impl Sender {
         self.outbox.push(self.other, header);
     }
 
-    /// The way has so much left for this flow.
+    /// The bandwidth that the path has left for this flow.
     fn on_reply(&mut self, now: Instant, header: &SignalHeader) {
         if !self.probing || header.number != self.number {
             return; // of an earlier probe
@@ -254,7 +254,7 @@ impl Guard for Sender {
         self.outbox.poll(packet)
     }
 
-    /// Polices what is admitted.
+    /// Polices admitted traffic.
     fn lets_pass(&mut self, now: Instant, packet: &mut Packet) -> bool {
         if self.admitted.is_none() {
             return self.unadmitted.lets_pass();
@@ -296,7 +296,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// What stands before the receiving end at `seat`.
+    /// The guard before the receiving end at `seat`.
     pub fn new(seat: EndpointContext, wait: Duration) -> Self {
         let (other, outbox) = (signal::other_end(&seat), Outbox::new(seat.local));
         Self { flow: seat.flow, wait, complained: None, marks: 0, other, outbox }

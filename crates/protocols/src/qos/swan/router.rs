@@ -27,7 +27,7 @@ use lasthop_net::net::transmitter::Queue;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much best-effort traffic may wait for the shaper; what arrives then is dropped. The line to the
+    /// How much best-effort traffic may wait for the shaper; further arrivals are dropped. The line to the
     /// medium has the same limit. Default: 100 packets.
     pub limit: Amount,
     /// How often the shaping rate is adapted, T. Default: 1 s.
@@ -98,7 +98,7 @@ pub struct Swan {
     capacity: f64,
     /// Best effort before the shaper.
     shaped: Line,
-    /// What waits for the medium, and since when best effort has.
+    /// Packets that wait for the medium, and since when best effort has.
     medium: Line,
     shaper: Shaper,
     real_time: RateEstimate,
@@ -118,7 +118,7 @@ struct Line {
 struct Waiting {
     packet: Pkt,
     size: u32,
-    /// When the shaper let it go; `None` for what is not shaped.
+    /// When the shaper let it go; `None` for packets that are not shaped.
     released: Option<Instant>,
 }
 
@@ -227,7 +227,7 @@ impl Swan {
         ((bits >> 11) as f64) < self.config.marked.get() * (1u64 << 53) as f64
     }
 
-    /// A probe learns what is left. Of a flow that is admitted already it says how much it sends.
+    /// Writes the remaining bandwidth into a probe. For a flow that is admitted already, its own rate is added.
     fn answer(&mut self, core: &mut Core, packet: &Pkt) {
         let now = core.now();
         let (left, used) = (self.threshold() - self.real_time.at(now), self.real_time.rate);
@@ -275,7 +275,7 @@ impl Shaper {
         let increase = config.increase.as_bps() as f64;
         self.used = self.bits / config.period.as_secs_f64();
         if self.late > 0 {
-            // Before the first cut the rate is what was used.
+            // Before the first cut the rate is the one used.
             let rate = if self.rate.is_finite() { self.rate } else { self.used };
             self.rate = rate * (1.0 - config.decrease.get());
         } else {

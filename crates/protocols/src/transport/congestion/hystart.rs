@@ -8,7 +8,7 @@
 
 use lasthop_net::engine::Duration;
 
-/// What is known of the round-trip times of this round and of the last.
+/// The round-trip times of this round and of the last.
 #[derive(Clone, Debug)]
 pub struct HyStart {
     /// The round that the samples are of.
@@ -34,7 +34,7 @@ struct Conservative {
 /// What an acknowledgement in slow start is to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// The window grows by so many segments.
+    /// The window grows by this number of segments.
     Grow(f64),
     /// The threshold is to be the window of now: congestion avoidance begins.
     Leave,
@@ -49,7 +49,7 @@ impl Default for HyStart {
 
 impl HyStart {
     /// §4.2 on an acknowledgement of `segments`, in the order of the RFC. `round` is the running
-    /// number of the round trip: a new one has begun when what was SND.NXT at the start of the
+    /// number of the round trip: a new one has begun when the SND.NXT of the start of the
     /// last is acknowledged.
     pub fn on_ack(&mut self, round: u64, segments: f64, rtt: Option<Duration>) -> Step {
         if self.round != round {
@@ -107,8 +107,7 @@ const L: f64 = 8.0;
 mod tests {
     use super::*;
 
-    /// A round of as many acknowledgements of one segment as there are samples, in milliseconds:
-    /// what each of them did.
+    /// A round of acknowledgements of one segment each, one per sample in milliseconds: the step after each of them.
     fn round(hystart: &mut HyStart, number: u64, rtts_ms: &[u64]) -> Vec<Step> {
         rtts_ms.iter().map(|&ms| hystart.on_ack(number, 1.0, Some(Duration::from_millis(ms)))).collect()
     }

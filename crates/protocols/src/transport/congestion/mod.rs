@@ -1,6 +1,6 @@
 //! Congestion control: how much may be in flight, and how fast it may leave.
 //!
-//! A controller hears samples, never packets; it owns its window and its pacing rate, and nobody else sets them. Which
+//! A controller gets samples, never packets; it alone sets its window and its pacing rate. Which
 //! segments are lost is decided by the transport. To add one: a file with the algorithm and its parameters, and a line in
 //! the registry below. One made elsewhere, in another crate or for one flow, is seated as a [`Congestion::Custom`].
 
@@ -21,7 +21,7 @@ use lasthop_net::engine::{BitRate, Fault, Instant};
 
 /// A congestion control algorithm. Windows are in bytes.
 pub trait CongestionControl: Send {
-    /// What it is to hear beyond what every algorithm hears.
+    /// The optional inputs that it asks for.
     fn wants(&self) -> Wants {
         Wants::default()
     }
@@ -71,12 +71,12 @@ pub trait CongestionControl: Send {
     }
 }
 
-/// What an algorithm hears beyond what every one hears. It costs memory or time for each segment.
+/// The optional inputs of an algorithm. They cost memory or time for each segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
     /// A call for each segment that is sent.
     pub sends: bool,
-    /// A record of each segment in flight: samples of the delivery rate, rounds that are counted by what was delivered, and
+    /// A record of each segment in flight: samples of the delivery rate, rounds that are counted by delivered data, and
     /// a call for each lost segment.
     pub records: bool,
 }

@@ -1,4 +1,4 @@
-//! What a controller is told.
+//! The inputs of a congestion controller.
 
 use lasthop_net::engine::{Duration, Instant};
 
@@ -9,7 +9,7 @@ pub struct Sent {
     pub now: Instant,
     /// Its payload.
     pub bytes: u64,
-    /// What is in flight, itself included: if that is its payload, the flight was empty.
+    /// Payload bytes in flight, this segment included: if they are its own, the flight was empty.
     pub in_flight: u64,
     /// Whether more data wait behind it.
     pub more: bool,
@@ -63,11 +63,11 @@ pub struct RateSample {
     /// The longer of the times in which they were sent and acknowledged. `None` if it is shorter than the least round-trip
     /// time: no rate follows from it (§4.1.2.3).
     pub interval: Option<Duration>,
-    /// What was noted when the segment was sent.
+    /// The record made when the segment was sent.
     pub record: Record,
 }
 
-/// What is noted of a segment when it is sent (draft-ietf-ccwg-bbr §4.1.2.2).
+/// The record of a segment, made when it is sent (draft-ietf-ccwg-bbr §4.1.2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// When it was sent (P.send_time).
@@ -95,7 +95,7 @@ pub struct LostSegment {
     pub bytes: u64,
     /// Bytes lost so far in this connection, these included (C.lost).
     pub lost: u64,
-    /// What was noted when it was sent.
+    /// The record made when it was sent.
     pub record: Record,
 }
 
@@ -128,15 +128,14 @@ pub enum CongestionKind {
 pub enum WindowRule {
     /// It is at most so large where the flow begins anew: after an idle time (RFC 5681 §4.1), or a lost SYN (§3.1).
     Start(u64),
-    /// As a recovery begins or ends it is at most so large (Tahoe: one segment; RFC 6582 §3.2 step 3: little more than what
-    /// is in flight).
+    /// The upper limit as a recovery begins or ends (Tahoe: one segment; RFC 6582 §3.2 step 3: little more than the flight size).
     Recovery(u64),
-    /// A timeout was not spurious, and so much may be in flight (RFC 5682 §2.1 step 3a).
+    /// A timeout was not spurious; the window is set to this (RFC 5682 §2.1 step 3a).
     Genuine(u64),
 }
 
 impl WindowRule {
-    /// What becomes of a window of so many bytes, if it changes.
+    /// The new value of a window of `window` bytes, if it changes.
     pub fn applied(self, window: u64) -> Option<u64> {
         match self {
             Self::Start(most) | Self::Recovery(most) => (most < window).then_some(most),
@@ -148,8 +147,8 @@ impl WindowRule {
 /// A timeout was spurious (RFC 4015 §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undo {
-    /// What was in flight at the timeout (pipe_prev): the slow-start threshold becomes at least this much (step 9).
+    /// The flight size at the timeout (pipe_prev): the slow-start threshold becomes at least this much (step 9).
     pub flight: u64,
-    /// What the window becomes: what is in flight, and a little more.
+    /// The new window: the flight size, and a little more.
     pub window: u64,
 }

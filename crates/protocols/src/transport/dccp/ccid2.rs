@@ -1,6 +1,6 @@
 //! CCID 2: TCP-like congestion control (RFC 4341): SACK without reliability.
 //!
-//! [`TcpLike`] says how many packets may be in the network, [`flight`] how many are and who is lost,
+//! [`TcpLike`] says how many packets may be in the network, [`flight`] how many are and which are lost,
 //! [`ack_ratio`] how often the receiver is to acknowledge. Here they meet the timer and the headers.
 
 mod ack_ratio;
@@ -110,7 +110,7 @@ impl State {
 }
 
 impl Sender {
-    /// A machine that sends packets of `segment` bytes, with a backlog of so many writes.
+    /// A machine that sends packets of `segment` bytes, with a backlog of `buffer` writes.
     pub fn new(segment: u32, buffer: usize) -> Self {
         Self {
             outbox: Outbox::new(segment, buffer),

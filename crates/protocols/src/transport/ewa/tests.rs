@@ -50,7 +50,7 @@ fn a_queue_that_slept_computes_no_more_than_changes() {
     let mut short = Ewa::new(config(Duration::from_nanos(1)), Place(0));
     short.compute(Instant::from_secs_f64(3600.0));
     assert_eq!((short.feedback.alpha, short.computed), (100.0, 3_600_000_000_000));
-    // Before it has grown, α is that of as many computations.
+    // Before it has grown, α is that of the usual number of computations.
     let mut usual = Ewa::new(config(Duration::from_millis(10)), Place(0));
     usual.compute(Instant::from_secs_f64(1.0));
     assert_eq!((usual.feedback.alpha, usual.computed), (1.0 + 100.0 * 0.125, 100));

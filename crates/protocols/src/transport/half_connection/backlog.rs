@@ -1,4 +1,4 @@
-//! What waits to be sent: the rest of a stream, or datagrams of a source with a rate of its own.
+//! The data that wait to be sent: the rest of a stream, or datagrams of a source with a rate of its own.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub struct Backlog {
     segment: u64,
     /// How many writes may wait. Of more the oldest is dropped: old media are worth least, and
-    /// what waits behind it would come later still.
+    /// data behind it would come later still.
     limit: usize,
     endless: bool,
     writes: VecDeque<u64>,
@@ -17,7 +17,7 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Nothing, to be sent in packets of so many bytes of payload.
+    /// An empty backlog, to be sent in packets of `segment` bytes of payload.
     pub fn new(segment: u32, limit: usize) -> Self {
         Self { segment: segment.into(), limit, endless: false, writes: VecDeque::new(), dropped: 0 }
     }
@@ -69,7 +69,7 @@ impl Backlog {
         self.dropped
     }
 
-    /// Forgets what waits.
+    /// Forgets the waiting data.
     pub fn clear(&mut self) {
         self.endless = false;
         self.writes.clear();

@@ -1,6 +1,5 @@
-//! A half-connection (RFC 4340 §3.2): data one way, answers the other, and nothing sent again. Here
-//! is what its protocols have in common: connections, what the source hears, the frame of each
-//! packet. TFRC and DCCP's congestion controls put their machines inside.
+//! A half-connection (RFC 4340 §3.2): data one way, answers the other, and no retransmission. This module has the common parts of its
+//! protocols: connections, notices to the source, the frame of each packet. TFRC and DCCP's congestion controls put their machines inside.
 
 mod address;
 pub mod backlog;

@@ -9,7 +9,7 @@ use super::backlog::Backlog;
 pub struct Outbox {
     backlog: Backlog,
     closed: bool,
-    /// Whether the end of a transfer was given up: nobody answered the last packet.
+    /// Whether the end of a transfer was given up: the last packet was not answered.
     gave_up: bool,
     sent_bytes: u64,
     acked_bytes: u64,
@@ -69,13 +69,12 @@ impl Outbox {
         self.total_bytes += u64::from(payload);
     }
 
-    /// So many payload bytes of the connection came or are lost.
+    /// Payload bytes of the connection that came or are lost.
     pub fn on_acked(&mut self, bytes: u64) {
         self.acked_bytes = self.acked_bytes.max(bytes);
     }
 
-    /// Nobody answers. Gives up what was sent if everything was: nobody will tell what became of
-    /// it. Says whether it did.
+    /// No answer will come. If everything was sent, gives up the packets whose fate is unknown. Says whether it did.
     pub fn give_up(&mut self) -> bool {
         let over = self.closed && self.backlog.is_empty();
         if over {

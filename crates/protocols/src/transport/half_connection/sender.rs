@@ -8,7 +8,7 @@ use super::outbox::Outbox;
 
 /// What decides when a packet leaves, and what its header says.
 pub trait Sending: Timed {
-    /// What waits, and what was sent.
+    /// The backlog, and the totals sent.
     fn outbox(&mut self) -> &mut Outbox;
 
     /// A packet of the receiver has come. Says whether it told something.
@@ -17,13 +17,12 @@ pub trait Sending: Timed {
     /// Writes size, ECN field and header of a packet that leaves now. Says whether one does.
     fn take(&mut self, now: Instant, packet: &mut Packet) -> bool;
 
-    /// The next variable that has changed. Asked only if somebody looks.
+    /// The next variable that has changed. Polled only if there is an observer.
     fn show(&mut self) -> Option<(Variable, f64)> {
         None
     }
 
-    /// Whether a source that wants to hears of the machine's packets that were dropped ([`Notice::Lost`]). Then nobody has to
-    /// guess from silence that a transfer is over.
+    /// Whether drops are reported to subscribed sources ([`Notice::Lost`]); completion then needs no timeout.
     fn losses_are_told(&self) -> bool {
         false
     }

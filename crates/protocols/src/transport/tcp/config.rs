@@ -12,7 +12,7 @@ use lasthop_net::profile::Profile;
 use super::recovery::{self, Recovery, fack, newreno, sack, tahoe};
 use super::settings::parts;
 
-/// TCP. What is left out is as the profile says.
+/// TCP. Parameters left out are as the profile says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -30,7 +30,7 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Congestion>,
     /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). If the source
-    /// chooses another for a connection, what is stated here is the most.
+    /// chooses another for a connection, the value here is the maximum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
     /// Header bytes on the wire of each data segment, IP included: 40 B. In profile `ns2` the
@@ -341,7 +341,7 @@ impl Config {
     }
 }
 
-/// What may be wrong: whether it is; the parameter, what is wrong with it, and what was expected.
+/// A check: whether it fails; the parameter, the error, and the expectation.
 type Row = (bool, &'static str, &'static str, &'static str);
 
 /// The first that is wrong.

@@ -18,21 +18,21 @@ pub struct Round {
     sampled: bool,
 }
 
-/// Counts what was delivered, and notes each segment if the congestion control wants that.
+/// Counts delivered data, and notes each segment if the congestion control asks for that.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     bytes: u64,
     records: Option<Box<Records>>,
 }
 
-/// What is noted of each segment, for samples of the delivery rate (draft-ietf-ccwg-bbr §4.1.2).
+/// The state for samples of the delivery rate (draft-ietf-ccwg-bbr §4.1.2).
 #[derive(Clone, Debug, Default)]
 struct Records {
     /// C.delivered_time.
     delivered_at: Instant,
     /// C.first_send_time.
     first_sent_at: Instant,
-    /// C.app_limited: samples are application-limited until so much is delivered; 0 if not.
+    /// C.app_limited: samples are application-limited until this amount is delivered; 0 if not.
     app_limited_to: u64,
     /// The least round-trip time so far.
     min_rtt: Option<Duration>,
@@ -95,13 +95,13 @@ impl Delivery {
         self.bytes
     }
 
-    /// How many round trips have passed, counted by what was delivered, if segments are noted.
+    /// How many round trips have passed, counted by delivered data, if segments are noted.
     #[inline]
     pub fn round(&self) -> Option<u64> {
         self.records.as_ref().map(|records| records.round)
     }
 
-    /// What was noted of a segment in flight.
+    /// The record of a segment in flight.
     pub fn record(&self, id: Id) -> Option<Record> {
         let records = self.records.as_ref()?;
         records.sent.get(id.checked_sub(records.first)? as usize).copied()
@@ -249,8 +249,8 @@ mod tests {
         assert_eq!((sample.interval, sample.delivered, sample.lost), (None, 1000, 0));
     }
 
-    /// §4.1.2.2: what is in flight when a segment leaves, itself included, and what was lost by then; §5.5.1: a round has passed
-    /// when a segment is acknowledged that left after the last one began, however many ACKs that takes.
+    /// §4.1.2.2: bytes in flight when a segment leaves, itself included, and bytes lost by then; §5.5.1: a round has passed when a segment
+    /// is acknowledged that left after the last one began, however many ACKs that takes.
     #[test]
     fn segments_are_noted_and_rounds_counted_by_what_was_delivered() {
         let mut delivery = Delivery::new(true);

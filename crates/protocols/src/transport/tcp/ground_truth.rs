@@ -19,7 +19,7 @@ pub struct GroundTruth {
     totals: Totals,
 }
 
-/// What has been judged so far.
+/// The verdicts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Timeouts that a longer timer would have saved.
@@ -68,12 +68,12 @@ impl GroundTruth {
         }
     }
 
-    /// The connection is forgotten. What waits for its verdict will not get one.
+    /// The connection is forgotten. Timeouts that wait for their verdict will not get one.
     pub fn reset(&mut self) {
         self.pending.clear();
     }
 
-    /// What has been judged so far.
+    /// The verdicts so far.
     pub fn totals(&self) -> Totals {
         self.totals
     }

@@ -1,8 +1,7 @@
 //! The receiving end of a connection: reassembly and acknowledgements.
 //!
-//! It delivers to an application that reads at once, so its buffer holds only what came out of
-//! order, which lies inside the advertised window: the window never changes. A SYN+ACK that is
-//! lost is sent again when the SYN is, by the sender's timer. The receiving end closes nothing
+//! It delivers to an application that reads at once, so its buffer holds only out-of-order data, which lie inside the advertised window:
+//! the window never changes. A SYN+ACK that is lost is sent again when the SYN is, by the sender's timer. The receiving end closes nothing
 //! of its own: it has no data, and its half of the connection just ends.
 
 use std::collections::VecDeque;
@@ -35,16 +34,16 @@ pub struct Receiver {
     state: State,
     /// An acknowledgement waits to be sent.
     ack_now: Option<Reply>,
-    /// The flow's source is to be told of what was received.
+    /// Bytes received are to be reported to the flow's source.
     tell: bool,
 }
 
-/// What is forgotten when a new connection begins.
+/// The state of one connection.
 #[derive(Default)]
 struct State {
     /// RCV.NXT.
     rcv_nxt: u64,
-    /// What has arrived beyond: disjoint blocks `[start, end)` in order, none touching another.
+    /// The out-of-order data: disjoint blocks `[start, end)` in order, none touching another.
     blocks: VecDeque<(u64, u64)>,
     /// The blocks last reported, most recent first.
     recent: Vec<(u64, u64)>,
@@ -150,7 +149,7 @@ impl Receiver {
             self.totals.bytes += payload;
             self.tell |= self.seat.hears.received && payload > 0;
         }
-        // What is not new does not move the edge.
+        // Old data do not move the edge.
         let inside = end <= state.edge(&self.settings);
         if inside {
             self.totals.duplicate_bytes += end - start - fresh - u64::from(fin && had_fin);
@@ -163,7 +162,7 @@ impl Receiver {
             }
         }
         debug_assert!(state.is_in_order(&self.settings), "blocks lie in order between RCV.NXT and the window's edge");
-        // RFC 5681 §4.2: at once for a gap, for what fills one, and for a duplicate.
+        // RFC 5681 §4.2: at once for a gap, for data that fill one, and for a duplicate.
         state.owed += 1;
         if !new || was_gap || !state.blocks.is_empty() || fin || state.owed >= self.settings.ack_every {
             self.ack_now = Some(Reply { syn: false, duplicate });

@@ -43,7 +43,7 @@ impl RtoConfig {
 }
 
 /// The estimator of one connection. It knows nothing of segments: Karn's rule, which samples
-/// are valid, is kept by whoever takes them.
+/// are valid, is kept by the caller.
 #[derive(Clone, Debug)]
 pub struct RtoEstimator {
     config: RtoConfig,

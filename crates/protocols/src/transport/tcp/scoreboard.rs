@@ -1,6 +1,6 @@
-//! The segments in flight and what is known of each: SACKed, lost, sent again.
+//! The segments in flight and the state of each: SACKed, lost, sent again.
 //!
-//! The board keeps marks and sums; *who* is lost is decided by a [recovery](super::recovery).
+//! The board keeps marks and sums; *which* segments are lost is decided by a [recovery](super::recovery).
 //! Segments lie in a ring in order of their sequence numbers, so an acknowledgement in order
 //! costs the segments that it covers and nothing else. Runs of SACKed segments are jumped over,
 //! and the two borders below which all is known to be lost or resent only move up, so the work
@@ -127,12 +127,12 @@ pub struct Scoreboard {
     short: u32,
     /// The blocks of the last acknowledgement, which need not be read again.
     seen: [(u64, u64); SackBlocks::MAX],
-    /// Segments newly marked lost, each with what was lost with it so far, if somebody wants to hear of them.
+    /// Segments newly marked lost, each with the bytes lost so far, if they are to be reported.
     newly_lost: Option<Vec<(Id, u64)>>,
 }
 
 impl Scoreboard {
-    /// An empty board for segments of at most `smss` bytes; `notes_lost` says whether somebody hears of each lost segment.
+    /// An empty board for segments of at most `smss` bytes; `notes_lost` says whether each lost segment is to be reported.
     pub fn new(smss: u32, notes_lost: bool) -> Self {
         Self { smss, newly_lost: notes_lost.then(Vec::new), ..Self::default() }
     }
@@ -149,8 +149,8 @@ impl Scoreboard {
         self.flight
     }
 
-    /// Bytes thought to be in the network: what is neither SACKed nor lost, and what was resent
-    /// (`pipe` of RFC 6675 §4; with everything below `snd.fack` marked lost, `awnd` of FACK).
+    /// Bytes thought to be in the network: those neither SACKed nor lost, and those resent (`pipe` of RFC 6675 §4; with everything below
+    /// `snd.fack` marked lost, `awnd` of FACK).
     #[inline]
     pub fn pipe(&self) -> u64 {
         self.flight + self.resent - self.sacked - self.lost
@@ -411,7 +411,7 @@ impl Scoreboard {
         self.lost_to = self.lost_to.max(first + 1);
     }
 
-    /// Marks everything lost that is not SACKed, also what was resent.
+    /// Marks all segments lost that are not SACKed, also those resent.
     pub fn mark_all_lost(&mut self) {
         for id in self.first..self.next {
             self.mark_lost(id);

@@ -1,13 +1,10 @@
 //! The sending end of a connection: sequence space, handshake, sending rule, timers, FIN.
 //!
-//! What is lost is [`recovery`](super::recovery)'s business, how much may be in flight is
-//! [congestion control](crate::transport::congestion)'s, what is known of each segment the
-//! [`scoreboard`](super::scoreboard)'s. Segments are cut once and sent again as they were cut.
-//! Simplifications: options of the SYN take no bytes; one direction is closed, and TIME-WAIT is
-//! left out.
+//! Losses are detected by [`recovery`](super::recovery), the amount in flight is set by [congestion control](crate::transport::congestion),
+//! and the [`scoreboard`](super::scoreboard) keeps the state of each segment. Segments are cut once and sent again as they were cut.
+//! Simplifications: options of the SYN take no bytes; one direction is closed, and TIME-WAIT is left out.
 //!
-//! Here is the endpoint: what comes in and goes out. What it does then is in the files of the
-//! folder, each for itself.
+//! This file has the endpoint: packets and notices in and out. The reactions are in the files of the folder, one each.
 
 mod acknowledgement;
 mod connection;

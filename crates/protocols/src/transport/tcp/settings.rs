@@ -24,7 +24,7 @@ pub const FIRST_BYTE: u64 = 1;
 /// The parameters of a connection.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Which segments are lost, and what is resent.
+    /// Which segments are lost, and which are resent.
     pub recovery: Recovery,
     /// How much may be in flight.
     congestion: Congestion,
@@ -103,8 +103,8 @@ impl Settings {
         }
     }
 
-    /// The same with full segments of `bytes`, or as many as `largest_smss` allows. What is counted
-    /// in segments follows, but the receiver's buffer.
+    /// The same with full segments of `bytes`, but at most `largest_smss`. Amounts counted in segments follow, but the receiver's buffer
+    /// does not.
     pub fn with_segment(&self, bytes: u32) -> Self {
         let smss = bytes.clamp(1, self.largest_smss);
         let scaled = |n: u64| n / u64::from(self.smss) * u64::from(smss);

@@ -1,5 +1,5 @@
-//! Detection of spurious retransmission timeouts from what comes back: Eifel (RFC 3522) and
-//! F-RTO (RFC 5682). The response (RFC 4015) is the sender's.
+//! Detection of spurious retransmission timeouts from the acknowledgements: Eifel (RFC 3522) and F-RTO (RFC 5682). The response (RFC 4015)
+//! is the sender's.
 
 use lasthop_net::engine::Instant;
 
@@ -40,7 +40,7 @@ enum State {
     Stamped(Instant),
     /// F-RTO step 2: the first segment was sent again, and nothing else is to be sent.
     Resent,
-    /// F-RTO step 3: so many new segments may leave, and nothing is to be sent again.
+    /// F-RTO step 3: this number of new segments may leave, and nothing is to be sent again.
     Probing(u32),
 }
 
@@ -51,7 +51,7 @@ pub struct Evidence {
     pub una: u64,
     /// Whether it moved SND.UNA.
     pub advanced: bool,
-    /// The highest sequence number that it newly acknowledged or SACKed of what was sent once.
+    /// The highest sequence number that it newly acknowledged or SACKed of segments sent once.
     pub original_to: u64,
     /// The echoed time stamp, if there is one.
     pub ts_echo: Option<Instant>,
@@ -61,7 +61,7 @@ pub struct Evidence {
     pub new_data: bool,
 }
 
-/// What is known after an acknowledgement.
+/// The verdict after an acknowledgement.
 pub enum Judgement {
     /// Nothing yet.
     Open,
@@ -111,7 +111,7 @@ impl Detector {
         self.dsack_seen = true;
     }
 
-    /// Whether the state before a timeout is wanted. Eifel's response restores what was true when
+    /// Whether the state before a timeout is wanted. Eifel's response restores the state when
     /// loss recovery was initiated (RFC 4015 §3 step (0)), so a timeout during a recovery is not
     /// judged by it. Nor is it by F-RTO with SACK: RecoveryPoint is the recovery's then, and not yet
     /// acknowledged (RFC 5682 §3.1 step 1).

@@ -30,7 +30,7 @@ pub struct Config {
     /// NDUPACK). `ns2`: 1 (`numPkts_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_trigger: Option<u32>,
-    /// Whether a long time without loss discounts what was before it (RFC 5348 §5.5). Default: on.
+    /// Whether a long time without loss discounts the intervals before it (RFC 5348 §5.5). Default: on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discounting: Option<bool>,
     /// The least discount factor. Default: `rfc`: 0.25 (RFC 5348 §5.5, THRESHOLD). `ns2`: 0.5
@@ -51,7 +51,7 @@ pub struct Config {
     /// one more comes, since old media are worth least. Default: 50.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<u32>,
-    /// What is done when the receiver's link changes. Default: `off`.
+    /// The reaction to a change of the receiver's link. Default: `off`.
     pub handover: Handover,
     /// Profile `rfc`: packets for each round trip that the first report allows, W_init. `rfc5348`: 2 to 4, with at most 4380 B
     /// (RFC 5348 §4.2). Default: `rfc3448`: 1 (RFC 3448 §4.3).
@@ -91,8 +91,8 @@ pub enum Version {
     Rfc3448,
 }
 
-/// What is done when the receiver's link changes (handover notification, "TFRC-HN"): a
-/// receiver that hears of it forgets its losses, and tells the sender at once.
+/// The reaction to a change of the receiver's link (handover notification, "TFRC-HN"): a receiver that notices it forgets its losses, and
+/// informs the sender at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Handover {
@@ -110,12 +110,12 @@ pub enum Handover {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SlowStartLimit {
-    /// Twice the rate of reception (RFC 3448 §4.3, RFC 5348 §4.3). A report tells of what was sent a round trip before, so the rate
+    /// Twice the rate of reception (RFC 3448 §4.3, RFC 5348 §4.3). A report is about packets sent a round trip before, so the rate
     /// doubles every second round trip.
     #[default]
     Received,
     /// The rate doubles each round trip "if the reported receive rate matches the current send rate, otherwise the new sending rate is
-    /// set to twice the receive rate" (Landström, Larzon, Bodin 2004, §II-C), to a packet in a round trip. What is reported was
+    /// set to twice the receive rate" (Landström, Larzon, Bodin 2004, §II-C), to a packet in a round trip. The reported rate is of packets that were
     /// sent a round trip before, and is compared with the rate of that time.
     Matched,
 }

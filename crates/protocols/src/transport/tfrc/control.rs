@@ -78,7 +78,7 @@ pub struct Control {
     /// Whether nothing was sent since it was set.
     idle: bool,
     coverage: Coverage,
-    /// After a handover: reports of what was sent before it count for nothing.
+    /// After a handover: reports of packets sent before it count for nothing.
     reset_at: Option<Instant>,
     /// When a handover made it start anew last.
     restarted_at: Option<Instant>,
@@ -161,7 +161,7 @@ impl Control {
         self.rtt.filter(|_| self.reset_at.is_none())
     }
 
-    /// The time from a packet of so many bytes of payload to the next (§4.5, §4.6).
+    /// The time from a packet with this payload to the next (§4.5, §4.6).
     pub fn interval(&self, payload: u32) -> Duration {
         let rate = if self.parameters.damping { self.x * self.ratio } else { self.x };
         Duration::from_secs_f64(f64::from(payload) / rate.max(self.least()))
@@ -202,7 +202,7 @@ impl Control {
             self.cap = f64::INFINITY;
         }
         if first {
-            // §4.2: what was received in the first round trip limits nothing yet.
+            // §4.2: the rate received in the first round trip limits nothing yet.
             self.received.clear();
             self.received.push((now, f64::INFINITY));
             if unknown {
@@ -225,7 +225,7 @@ impl Control {
         Some(sample)
     }
 
-    /// Whether what was received is, to a packet in a round trip, what was allowed when it was sent: in the round trip that ended
+    /// Whether the receive rate is, to a packet in a round trip, the rate allowed at the time of sending: in the round trip that ended
     /// with the packet that the report echoes.
     fn matches(&mut self, report: &Report, rtt: f64) -> bool {
         let begin = Instant::ZERO + report.echo.since(Instant::ZERO).saturating_sub(Duration::from_secs_f64(rtt));
@@ -273,7 +273,7 @@ impl Control {
         if self.p > 0.0 {
             self.x = self.fair_rate(rtt).min(limit).max(self.least());
         } else if now.since(self.doubled_at).as_secs_f64() >= rtt {
-            // A known capacity guards against overshoot better than what was received, which
+            // A known capacity guards against overshoot better than the receive rate, which
             // lags by a round trip and lets the rate double in two.
             let limit = if self.cap.is_finite() { self.cap } else { limit };
             self.x = (2.0 * self.x).min(limit).max(self.initial_rate(rtt)).min(self.cap);
@@ -393,7 +393,7 @@ mod tests {
         Instant::from_nanos(n * 1_000_000)
     }
 
-    /// A report at `at` of what was sent 100 ms before.
+    /// A report at `at` of packets sent 100 ms before.
     fn report(at: u64, rate: f64, p: f64) -> (Instant, Report) {
         let echo = ms(at.saturating_sub(100));
         (ms(at), Report { echo, delay: Duration::ZERO, rate, p, new_loss: false })
@@ -413,7 +413,7 @@ mod tests {
             .collect()
     }
 
-    /// RFC 5348 §4.2 and §4.3: W_init / R, then doublings within twice what was received in two
+    /// RFC 5348 §4.2 and §4.3: W_init / R, then doublings within twice the receive rate of two
     /// round trips; W_init is 4 packets of 1000 B. RFC 3448: one packet, and the last X_recv.
     #[test]
     fn slow_start() {
@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(rates(&mut control(Version::Rfc3448), &reports), [10e3, 20e3, 20e3, 40e3]);
     }
 
-    /// §4.3: the equation (p 0.01 at 100 ms: 112 332 B/s), within twice what was received.
+    /// §4.3: the equation (p 0.01 at 100 ms: 112 332 B/s), within twice the receive rate.
     #[test]
     fn with_losses_the_equation_holds() {
         let reports = [(0.0, 0.0), (40e3, 0.0), (80e3, 0.01), (20e3, 0.01), (20e3, 0.01), (20e3, 0.01)];
@@ -480,7 +480,7 @@ mod tests {
             assert!(control.on_handover(ms(210), Notification { direction, hint }));
             assert_eq!(control.rate(), expected, "{direction:?} {hint:?}");
             assert!(!control.on_handover(ms(1200), Notification { direction, hint }), "within a second");
-            // What was sent before it does not count.
+            // Packets sent before it do not count.
             let (_, old) = report(300, 1.0, 0.5);
             control.on_report(ms(305), &old);
             assert_eq!((control.rate(), control.rtt()), (expected, None));

@@ -26,7 +26,7 @@ pub struct LossIntervals {
     start: u64,
     open: f64,
     last_lost: u64,
-    /// By how much closed intervals are discounted while the open one is so long (DF).
+    /// By how much closed intervals are discounted at the present length of the open one (DF).
     factor: f64,
     /// The least discount factor (THRESHOLD); 1 is no discounting.
     threshold: f64,
@@ -54,13 +54,13 @@ impl LossIntervals {
         self.count == 0
     }
 
-    /// The first loss event begins at `seq`; the interval before it counts as so long (§6.3.1).
+    /// The first loss event begins at `seq`; the interval before it counts as `length` packets (§6.3.1).
     pub fn begin(&mut self, seq: u64, length: f64) {
         *self = Self { count: 1, start: seq, last_lost: seq, ..Self::new(self.threshold) };
         self.closed[0] = length;
     }
 
-    /// The interval before the first loss event counts as so many times as long, if it is still remembered.
+    /// Multiplies the interval before the first loss event by `factor`, if it is still remembered.
     pub fn scale_first(&mut self, factor: f64) {
         if self.count > 0
             && let Some(first) = self.closed.get_mut(self.later)
@@ -204,7 +204,7 @@ impl LossDetector {
         self.event_at = None;
     }
 
-    /// What is missing between the highest packet that has come and `seq` counts as if it had come.
+    /// Packets missing between the highest packet that has come and `seq` count as if they had come.
     pub fn excuse_before(&mut self, now: Instant, seq: u64) {
         if self.highest.is_some_and(|(highest, _)| highest + 1 < seq) {
             self.highest = Some((seq - 1, now));
@@ -219,9 +219,8 @@ impl LossDetector {
         }
     }
 
-    /// A packet has come. Losses within `rtt` of the beginning of an event belong to it (§5.2);
-    /// `on_loss` hears of each packet that is lost, and whether an event begins with it. A mark is a
-    /// loss at once. Says whether the packet had come before.
+    /// A packet has come. Losses within `rtt` of the beginning of an event belong to it (§5.2); `on_loss` is called for each packet that is
+    /// lost, and says whether an event begins with it. A mark is a loss at once. Says whether the packet had come before.
     #[inline]
     pub fn on_packet(
         &mut self,

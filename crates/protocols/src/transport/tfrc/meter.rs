@@ -60,7 +60,7 @@ pub struct Meter {
     detector: LossDetector,
     intervals: LossIntervals,
     rtt: Option<Duration>,
-    /// What came within the last round trip: when, and how many bytes.
+    /// The arrivals within the last round trip: when, and how many bytes.
     recent: VecDeque<(Instant, u32)>,
     recent_bytes: u64,
     /// The largest rate of reception reported.
@@ -130,7 +130,7 @@ impl Meter {
         };
     }
 
-    /// The network has changed: what was lost and how fast data came counts no more. Losses
+    /// The network has changed: losses and the rate of reception count no more. Losses
     /// before a packet that [`Meter::forgive_before`] names are no events. A report is due.
     pub fn start_anew(&mut self) {
         self.intervals = LossIntervals::new(self.parameters.discount_threshold);

@@ -25,7 +25,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A machine that sends packets as `parameters` say, with a backlog of so many writes.
+    /// A machine that sends packets as `parameters` say, with a backlog of `buffer` writes.
     pub fn new(parameters: Parameters, buffer: usize) -> Self {
         Self {
             control: Control::new(parameters),
@@ -40,7 +40,7 @@ impl Pacer {
         }
     }
 
-    /// What waits, and what was sent.
+    /// The backlog, and the totals sent.
     pub fn outbox(&mut self) -> &mut Outbox {
         &mut self.outbox
     }

@@ -16,7 +16,7 @@ pub struct Machine {
     epoch: u16,
     direction: Direction,
     hint: Option<BitRate>,
-    /// Whether no packet has come yet that was sent after the sender heard of it.
+    /// Whether no packet has come yet that the sender sent after it learned of the handover.
     waits: bool,
 }
 
@@ -56,14 +56,14 @@ impl Receiving for Machine {
             sent_at: header.sent_at.instant(),
             payload: header.payload,
             marked: packet.ecn == Ecn::Ce,
-            // What was sent before the sender heard of it knows the old way only.
+            // Packets sent before the sender learned of it carry the round-trip time of the old way.
             rtt: (header.rtt > 0.0 && !self.waits).then(|| Duration::from_secs_f64(header.rtt)),
         };
         self.meter.on_packet(now, &arrival);
         Some(header.end)
     }
 
-    /// The link of this node has changed: what was measured on the old one counts no more.
+    /// The link of this node has changed: measurements on the old one count no more.
     fn on_link(&mut self, notice: &LinkNotice) {
         let LinkNotice { before, after, .. } = *notice;
         if self.handover == Handover::Off || !after.up || before == after {

@@ -17,7 +17,7 @@ pub struct Rfc {
     pub ecn: bool,
     /// How many writes may wait.
     pub buffer: usize,
-    /// What is done about handovers.
+    /// The reaction to handovers.
     pub handover: Handover,
 }
 

@@ -174,7 +174,7 @@ impl CongestionControl for Xcp {
         known.then(|| BitRate::from_bps((8.0 * self.throughput() * self.paced / self.wire).max(1.0) as u64))
     }
 
-    /// A rate has no window that could be lowered to what is in flight.
+    /// A rate has no window that could be lowered to the flight size.
     fn on_rule(&mut self, rule: WindowRule) {
         let lowers = !matches!(rule, WindowRule::Genuine(_));
         if let Some(window) = rule.applied(self.window())

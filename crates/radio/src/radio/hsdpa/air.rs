@@ -21,8 +21,8 @@ use super::layout;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "HsdpaAir")]
 pub struct Config {
-    /// Path loss. 128.1 dB at 1 km (3GPP TR 25.848 §A.3.1), exponent 3.5 (Landström et al.; what is left out beside another
-    /// parameter of it is as in `mobility`).
+    /// Path loss. 128.1 dB at 1 km (3GPP TR 25.848 §A.3.1), exponent 3.5 (Landström et al.; a parameter left out beside the others is as in
+    /// `mobility`).
     #[serde(default = "default_path_loss")]
     pub path_loss: PathLoss,
     /// Shadowing, which stays as it is, since mobiles stand still. Default: 8 dB (Landström et al.), correlation 0.5
@@ -143,17 +143,17 @@ pub struct Air {
     coherence: Option<Duration>,
 }
 
-/// What is known of a mobile.
+/// The state of a mobile.
 struct Mobile {
     place: Point,
     cell: u32,
     fading: Stream,
-    /// The gain of fading, and its block: so many of them were drawn.
+    /// The gain of fading in the present block, and the number of blocks drawn so far.
     faded: f64,
     blocks: u64,
 }
 
-/// The places and names of those between whom the air is.
+/// The places and names of sites and mobiles.
 pub struct Scene<'a> {
     /// The sites.
     pub sites: &'a [Point],
@@ -228,7 +228,7 @@ impl Air {
         let block = at.as_nanos() / coherence.as_nanos();
         let mobile = &mut self.mobiles[mobile as usize];
         if mobile.blocks <= block {
-            // Each block has its draw, so that it does not depend on when somebody asks.
+            // Each block has its draw, so that it does not depend on when the value is read.
             mobile.fading.skip(block - mobile.blocks);
             mobile.faded = mobile.fading.exponential(1.0);
             mobile.blocks = block + 1;

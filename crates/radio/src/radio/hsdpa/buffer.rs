@@ -1,5 +1,5 @@
-//! What waits for a mobile, and how it is cut into blocks: packets are split across blocks and follow each other in them without
-//! headers, and arrive with their last byte.
+//! The queue of a mobile, and how it is cut into blocks: packets are split across blocks and follow each other in them without headers, and
+//! arrive with their last byte.
 //!
 //! At most one block of a mobile is under way. One that is in error is the next to be sent, so the order is kept.
 
@@ -29,7 +29,7 @@ impl Buffer {
     pub fn accept(&mut self, core: &mut Core, pkt: Pkt) -> bool {
         core.note_queued(&pkt);
         let before = self.queue.backlog().packets;
-        // What has not come still takes room.
+        // Packets not received yet still take room.
         self.queue.on_held(Backlog { packets: self.taken.len() as u64, bytes: self.taken_bytes });
         self.queue.enqueue(core, pkt);
         let dropped = self.queue.backlog().packets <= before;
@@ -56,13 +56,13 @@ impl Buffer {
         if self.taken.is_empty() { 0 } else { self.taken_bytes - self.done + self.queue.backlog().bytes }
     }
 
-    /// How many bytes a block of at most so many takes.
+    /// How many bytes a block of at most `most` bytes takes.
     pub fn fill(&mut self, core: &mut Core, most: u32) -> u32 {
         while self.taken_bytes - self.done < u64::from(most) && self.take(core) {}
         u64::from(most).min(self.taken_bytes - self.done) as u32
     }
 
-    /// The next so many bytes have come: gives the packets that are complete with them.
+    /// The next `bytes` bytes have come: gives the packets that are complete with them.
     pub fn on_received(&mut self, core: &mut Core, bytes: u32, mut complete: impl FnMut(&mut Core, Pkt)) {
         self.done += u64::from(bytes);
         while let Some(first) = self.taken.front() {
@@ -79,7 +79,7 @@ impl Buffer {
         self.take_first(core);
     }
 
-    /// The next so many bytes are given up: gives the packets of which they were a part.
+    /// The next `bytes` bytes are given up: gives the packets of which they were a part.
     pub fn on_given_up(&mut self, core: &mut Core, bytes: u32, mut lost: impl FnMut(&mut Core, Pkt)) {
         let end = self.done + u64::from(bytes);
         let mut given_up = 0;
@@ -105,7 +105,7 @@ impl Buffer {
         Backlog { packets: packets + self.taken.len() as u64, bytes: bytes + self.taken_bytes - self.done }
     }
 
-    /// What keeps and drops.
+    /// The queue discipline.
     pub fn queue(&mut self) -> &mut dyn QueueDiscipline {
         &mut *self.queue
     }

@@ -1,4 +1,4 @@
-//! A cell: who waits in it, its scheduler, and what it has done.
+//! A cell: the mobiles waiting in it, its scheduler, and its counts.
 
 use crate::radio::scheduler::{Candidate, Scheduler, Watch};
 use lasthop_net::net::Probe;
@@ -19,7 +19,7 @@ pub struct Cell {
 /// What a cell did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// Slots in which so many mobiles had something waiting at the start; the last one: or more. The first is not counted.
+    /// Slots by the number of mobiles with data waiting at the start; the last entry: that many or more. The first entry is not counted.
     pub receivers: [u64; RECEIVERS.len()],
     /// Slots in which it sent.
     pub used: u64,
@@ -51,7 +51,7 @@ const RECEIVERS: [&str; 16] = [
 ];
 
 impl Cell {
-    /// One in which nobody waits.
+    /// A cell in which no mobile waits.
     pub fn new(scheduler: Box<dyn Scheduler>) -> Self {
         Self {
             scheduler,
@@ -76,7 +76,7 @@ impl Cell {
         self.counts.receivers[place] += 1;
     }
 
-    /// Shows what it did in so many slots.
+    /// Shows its counts over a number of slots.
     pub fn sample(&self, slots: u64, probe: &mut dyn Probe) {
         let counts = &self.counts;
         probe.value("ues", f64::from(self.mobiles));

@@ -1,4 +1,4 @@
-//! The medium: slot by slot, what waits at the base stations is sent to the mobiles.
+//! The medium: slot by slot, the queues at the base stations are sent to the mobiles.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,14 +22,14 @@ use super::spikes::Spikes;
 /// A slot: three radio slots, or a subframe (3GPP TS 25.211 §5.3.3.13).
 pub const SLOT: Duration = Duration::from_millis(2);
 
-/// How the codes of a slot are shared by those who are served in it.
+/// How the codes of a slot are shared by the terminals served in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
-    /// Who comes first gets as many as he needs, the next one of the rest.
+    /// The first terminal in the scheduler's order gets the codes that it needs, the next one of the rest.
     #[default]
     Need,
-    /// All who can be served in the slot get the same number at most.
+    /// All terminals that can be served in the slot get at most the same number.
     Equal,
 }
 
@@ -51,7 +51,7 @@ pub struct Setup {
     pub split: Split,
     /// How often a block is sent, at most.
     pub attempts: Option<u32>,
-    /// How long what goes up takes.
+    /// The delay of packets up.
     pub uplink_delay: Duration,
     /// The mobiles.
     pub terminals: Vec<Terminal>,
@@ -63,7 +63,7 @@ pub struct Terminal {
     pub cell: u32,
     /// Where its packets end that are dropped.
     pub place: Place,
-    /// What keeps and drops them.
+    /// The queue discipline.
     pub queue: Box<dyn QueueDiscipline>,
     /// Says which of its blocks are in error.
     pub errors: Stream,
@@ -82,12 +82,12 @@ pub struct Hsdpa {
     users: u8,
     split: Split,
     attempts: Option<u32>,
-    /// What is on its way up.
+    /// Packets on their way up.
     uplink: DelayLine,
     /// The slot that is waited for, and the one that was looked at last.
     next_slot: Option<u64>,
     last_slot: Option<u64>,
-    /// Who sends in the present slot, to whom; the blocks come when it ends.
+    /// The terminals that are sent to in the present slot; the blocks come when it ends.
     sent: Vec<u32>,
     /// Whether each cell sends in the present slot.
     sending: Vec<bool>,
@@ -118,7 +118,7 @@ struct Block {
     received: bool,
 }
 
-/// What happened to a mobile.
+/// The counts of a mobile.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     packets: u64,
@@ -258,7 +258,7 @@ impl Hsdpa {
             return;
         }
         if self.last_slot.is_none_or(|last| last + 1 < slot) {
-            // In the slot before nobody sent.
+            // In the slot before no cell sent.
             self.sending.fill(false);
             self.air.on_slot(&self.sending);
         }
@@ -330,7 +330,7 @@ impl Hsdpa {
             }
             let mobile = &mut self.mobiles[terminal as usize];
             if let Some(block) = mobile.block {
-                // What is in error comes first. All of it fitted into the slot before.
+                // Blocks in error come first. All of them fitted into the slot before.
                 codes -= block.grant.codes;
                 users -= 1;
                 self.sent.push(terminal);
@@ -365,7 +365,7 @@ impl Hsdpa {
         }
     }
 
-    /// Sends the blocks of the slot: which of them will come depends on who sends in it.
+    /// Sends the blocks of the slot: which of them will come depends on the cells that send in it.
     fn send(&mut self, core: &mut Core) {
         let now = core.now();
         for &number in &self.sent {

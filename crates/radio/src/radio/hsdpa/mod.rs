@@ -15,7 +15,7 @@
 //! | scheduler | [`scheduler`](super::scheduler), one for each cell |
 //! | link ARQ | [`buffer`]: a block in error is sent again in the next slot, before all others |
 //!
-//! All cells have mobiles and traffic. What goes up is late, but never lost.
+//! All cells have mobiles and traffic. Packets up are delayed, but never lost.
 
 pub mod air;
 pub mod buffer;

@@ -13,7 +13,7 @@ const TIMES: f64 = 3.0;
 /// For how long what follows counts to it: the usual least retransmission timeout (RFC 6298 §2.4).
 const AFTER: Duration = Duration::from_secs(1);
 
-/// The delays of a mobile, and what was counted.
+/// The delays of a mobile, and counts.
 #[derive(Debug, Default)]
 pub struct Spikes {
     delays: Histogram,
@@ -32,7 +32,7 @@ impl Spikes {
         delay > LEAST && self.delays.quantile(0.5).is_none_or(|median| delay.as_nanos() as f64 > TIMES * median)
     }
 
-    /// A packet came to the buffer, when the oldest one there had waited so long, and was dropped or not.
+    /// A packet came to the buffer, when the oldest one there had waited for `oldest`, and was dropped or not.
     pub fn on_offered(&mut self, now: Instant, oldest: Option<Duration>, dropped: bool) {
         self.offered += 1;
         self.dropped += u64::from(dropped);
@@ -42,7 +42,7 @@ impl Spikes {
         }
     }
 
-    /// A packet has come to the mobile after so long.
+    /// A packet has come to the mobile after `delay`.
     pub fn on_delivered(&mut self, now: Instant, delay: Duration) {
         if self.is_spike(delay) {
             self.spikes += u64::from(now >= self.until);
@@ -51,7 +51,7 @@ impl Spikes {
         self.delays.add(delay.as_nanos());
     }
 
-    /// Shows what was counted.
+    /// Shows the counts.
     pub fn sample(&self, probe: &mut dyn Probe) {
         probe.value("offered_packets", self.offered as f64);
         probe.value("dropped_packets", self.dropped as f64);

@@ -34,7 +34,7 @@ pub struct Sending {
     pub marker: Option<Marker>,
 }
 
-/// Whom a bearer serves.
+/// The terminals that a bearer serves.
 pub enum To {
     /// One terminal (point to point).
     One(u32),
@@ -42,13 +42,13 @@ pub enum To {
     Several(Audiences),
 }
 
-/// What is on the other side of the FIFO.
+/// The air interface behind the FIFO.
 pub struct Air<'a> {
-    /// Says what comes.
+    /// Decides which blocks are received.
     pub channel: &'a mut dyn Channel,
     /// What changes impose on it.
     pub imposed: &'a mut Imposed,
-    /// What has been received by terminals, on its way up in them.
+    /// Packets received by terminals, on their way up in them.
     pub line: &'a mut DelayLine,
     /// Where what a terminal does not receive ends.
     pub places: &'a [Place],
@@ -151,7 +151,7 @@ impl Bearer {
         }
     }
 
-    /// What is sent from now on has another rate.
+    /// Packets sent from now on have another rate.
     pub fn set_rate(&mut self, rate: BitRate) {
         self.schedule.set_rate(rate);
     }

@@ -51,7 +51,7 @@ pub struct Setup {
     pub shared: Option<(u32, Place)>,
     /// Whether the Node B asks for what it rejected.
     pub retransmission: Option<retransmission::Config>,
-    /// What comes over the air.
+    /// Decides which blocks are received.
     pub channel: Box<dyn Channel>,
     /// The terminals.
     pub terminals: Vec<Terminal>,
@@ -61,7 +61,7 @@ pub struct Setup {
 pub struct Terminal {
     /// Where its packets end that do not come.
     pub place: Place,
-    /// What sends up.
+    /// The transmitter up.
     pub uplink: transmitter::Setup,
     /// How the rate and the delay of its bearers down change. Default: they do not.
     pub varying: Option<Varying>,
@@ -228,7 +228,7 @@ impl Mbms {
             return *bearer;
         }
         self.shared_bearers.push((flow, self.bearers.len() as u32));
-        // Nobody says what he did not receive.
+        // Point to multipoint has no feedback, and so one attempt only.
         self.add_bearer(
             named(&format!("{} ptm", self.name), flow),
             To::Several(Audiences::default()),
@@ -273,7 +273,7 @@ impl Mbms {
         let terminal = (key - UPLINKS) / KEYS;
         let ue = &mut self.terminals[terminal as usize];
         let [_, up] = &mut self.iub;
-        // A FIFO wants to see nothing of what comes the other way.
+        // A FIFO needs no view of the other direction.
         ue.uplink.wake(core, key, up);
         let Some(pkt) = core.take_arrival(NODE_B.node) else { return };
         let (at, direction) = (core.now(), Direction::Up);

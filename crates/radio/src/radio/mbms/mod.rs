@@ -14,7 +14,7 @@
 //! | channel | [`Channel`](super::channel::Channel), asked of each attempt; loss models of each terminal |
 //! | rate map | a fixed rate; [`varying`] draws it anew from time to time |
 //! | scheduler | none: each bearer has its own rate |
-//! | link ARQ | [`bearer`]: a packet that does not come is sent again at once, so many times at most |
+//! | link ARQ | [`bearer`]: a lost packet is sent again at once, up to a limit |
 
 mod audiences;
 pub mod bearer;

@@ -149,7 +149,7 @@ mod tests {
         let (again, passage) = retransmission.take(&mut core, &mut terminals).unwrap();
         assert_eq!((passage, &terminals[..]), (Passage { number: Some(6), requests: 1 }, &[3, 4][..]));
         assert!(retransmission.take(&mut core, &mut terminals).is_none());
-        // A third time it is not asked for, and what has no number never.
+        // A third time it is not asked for, and a packet without a number never.
         assert!(retransmission.on_rejected(&mut core, &again, Passage { number: Some(69), requests: 1 }, &[3]));
         assert!(!retransmission.on_rejected(&mut core, &again, Passage { number: Some(69), requests: 2 }, &[3]));
         assert!(!retransmission.on_rejected(&mut core, &again, Passage::default(), &[3]));

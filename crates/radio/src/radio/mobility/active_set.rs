@@ -77,7 +77,7 @@ pub struct ActiveSet {
 }
 
 impl ActiveSet {
-    /// A set of one cell among so many.
+    /// A set of one cell among `cells`.
     pub fn new(cell: u32, cells: usize) -> Self {
         Self { cells: vec![cell], held: vec![Held::default(); cells] }
     }
@@ -95,7 +95,7 @@ impl ActiveSet {
         self.held.fill(Held::default());
     }
 
-    /// The best cell of the set, by what is measured of all cells.
+    /// The best cell of the set, by the measurements of all cells.
     pub fn best(&self, measured: &[Level]) -> u32 {
         let better = |a: u32, b: u32| if measured[b as usize] > measured[a as usize] { b } else { a };
         self.cells.iter().copied().reduce(better).unwrap_or_default()
@@ -106,7 +106,7 @@ impl ActiveSet {
         self.cells.iter().copied().reduce(worse).unwrap_or_default()
     }
 
-    /// What was measured of all cells, of which `eligible` may join. Each event whose condition has held long enough is
+    /// The measurements of all cells, of which `eligible` may join. Each event whose condition has held long enough is
     /// offered to `allow`, and happens if that says so; else it is offered again at the next measurement.
     pub fn measure(
         &mut self,
@@ -157,7 +157,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// Measures the same levels every 100 ms from `from`, and gives what happened when.
+    /// Measures the same levels every 100 ms from `from`, and gives the events with their times.
     fn measure(set: &mut ActiveSet, from: u64, times: u64, levels: &[f64], room: bool) -> Vec<(u64, SetChange)> {
         let measured: Vec<Level> = levels.iter().map(|dbm| Level::from_dbm(*dbm)).collect();
         let mut happened = Vec::new();

@@ -216,7 +216,7 @@ fn positive_speed(field: &'static str, speed: Speed) -> Result<(), Fault> {
     Err(Fault::new(field, "a terminal that moves at no speed", "expected more than 0 m/s, or the movement \"still\""))
 }
 
-/// The least time of the longest way: a radio frame. Nobody asks for places more often.
+/// The least time of the longest way: a radio frame. Places are not read more often.
 const SHORTEST_WAY: Duration = Duration::from_millis(10);
 
 /// A terminal on its way between places drawn at random.

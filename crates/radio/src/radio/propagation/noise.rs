@@ -5,7 +5,7 @@ use lasthop_net::engine::{Decibel, Level};
 /// The density of thermal noise at 290 K: −174 dBm in a bandwidth of 1 Hz.
 const DENSITY: Level = Level::from_dbm(-174.0);
 
-/// The noise that a receiver with this noise figure hears in a bandwidth of so many hertz.
+/// The noise of a receiver with this noise figure in a bandwidth given in hertz.
 pub fn thermal(bandwidth_hz: f64, figure: Decibel) -> Level {
     DENSITY + Decibel::of(bandwidth_hz) + figure
 }

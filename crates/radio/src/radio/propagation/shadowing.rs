@@ -56,7 +56,7 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// Of a terminal that sees so many sites.
+    /// Of a terminal that sees this number of sites.
     pub fn new(config: &Shadowing, sites: usize, stream: Stream) -> Self {
         Self { config: config.clone(), common: 0.0, own: vec![0.0; sites], stream, drawn: false }
     }

@@ -5,7 +5,7 @@ use lasthop_net::engine::{Decibel, Instant};
 
 use super::{Quality, State};
 
-/// So many slots with the same CQI.
+/// A number of slots, and their common CQI.
 pub type Run = (u32, u8);
 
 /// Traces of terminals.

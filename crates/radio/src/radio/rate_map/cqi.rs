@@ -65,7 +65,7 @@ pub const HIGHEST: u8 = 30;
 
 /// The CQI at a ratio of signal to noise.
 pub fn of_sir(sir: Decibel) -> u8 {
-    // What is out of range is cut off by the conversion, or by the highest.
+    // Values out of range are cut off by the conversion, or by the highest.
     (libm::floor(sir.db() / STEP + OFFSET) as u8).min(HIGHEST)
 }
 
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_format_fails_as_seldom_as_its_report_promises() {
-        // The error is at most 0.1 (TS 25.214 §6A.2): in the middle of what is reported as this CQI. It falls from there.
+        // The error is at most 0.1 (TS 25.214 §6A.2): in the middle of the range reported as this CQI. It falls from there.
         let map = map(10);
         for cqi in 1..=HIGHEST {
             let error = |more: f64| map.error(cqi, Decibel::new(to_sir(cqi).db() + more));

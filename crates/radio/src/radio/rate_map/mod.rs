@@ -7,8 +7,8 @@ pub mod modulation;
 
 /// From the state of the air to transport formats, for a shared channel with codes.
 pub trait RateMap: Send {
-    /// The smallest block for so many bits, or else the largest, with at most so many codes, to a terminal whose
-    /// signal-to-interference ratio is taken for `sir`. `None`: so few codes carry nothing.
+    /// The smallest block that takes `bits` bits, or else the largest, with at most `codes` codes, to a terminal whose
+    /// signal-to-interference ratio is taken for `sir`. `None`: these codes carry nothing.
     fn grant(&self, sir: Decibel, bits: u64, codes: u8) -> Option<Grant>;
 
     /// How likely a block of this format is in error if it is sent at this signal-to-interference ratio.

@@ -1,5 +1,5 @@
-//! A bearer on which entities are tried without a medium: two ends, a delay each way, and a say in which
-//! PDUs are lost. It checks on its own that what is delivered has come.
+//! A bearer on which entities are tried without a medium: two ends, a delay each way, and a say in which PDUs are lost. It checks on its
+//! own that delivered SDUs have come.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -39,7 +39,7 @@ pub struct Departure {
 
 type Loses = Box<dyn FnMut(usize, u64, &Pdu) -> bool>;
 
-/// Two ends and what lies between.
+/// Two ends and the PDUs between.
 pub struct Bearer<A> {
     pub now: Instant,
     pub ends: [A; 2],
@@ -137,7 +137,7 @@ impl<A: LinkArq> Bearer<A> {
         self.is_quiet()
     }
 
-    /// Does what comes next: timers, then arrivals, then the interval.
+    /// Handles the next event: timers, then arrivals, then the interval.
     fn step(&mut self, until: Instant) -> bool {
         let timer = self.ends.iter().filter_map(LinkArq::next_timeout).min();
         let arrival = self.flying.iter().filter_map(|flying| flying.front().map(|flying| flying.at)).min();

@@ -12,7 +12,7 @@ pub struct Reassembly {
     next: u64,
     /// The SDU after whose first byte nothing was missed so far, if there is one.
     whole: Option<u64>,
-    /// Counts of what was said.
+    /// Counts of outcomes.
     pub delivered: u64,
     pub lost: u64,
 }

@@ -63,7 +63,7 @@ pub struct Segmenter {
     front: u64,
     rest: u32,
     begun: bool,
-    /// Whether the end of the SDU before the first has not been told yet: the next PDU tells.
+    /// Whether the end of the SDU before the first is still to be signalled, in the next PDU.
     owed: bool,
     /// Bytes that wait, and the most that may.
     bytes: u64,
@@ -117,7 +117,7 @@ impl Segmenter {
         self.front + u64::from(self.begun)
     }
 
-    /// Drops the SDUs before `sdu`, and what is left of one that is partly in PDUs.
+    /// Drops the SDUs before `sdu`, and the rest of one that is partly in PDUs.
     pub fn drop_before(&mut self, sdu: u64) {
         self.owed &= self.front > sdu;
         while self.front < sdu && self.rest > 0 {

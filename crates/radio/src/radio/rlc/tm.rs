@@ -3,8 +3,8 @@
 //! An SDU is a PDU, or is cut into PDUs that all leave in one interval, with no other SDU's (§9.2.2.9).
 //! If one of them is lost, so is the SDU.
 //!
-//! Where the standard drops what waits when a new SDU comes, unless a discard timer is set
-//! (§9.7.3.5), this entity queues, as if the timer were longer than any queue.
+//! Where the standard drops waiting SDUs when a new one comes, unless a discard timer is set (§9.7.3.5), this entity queues, as if the
+//! timer were longer than any queue.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,9 +25,8 @@ use std::collections::VecDeque;
 pub struct Config {
     /// The largest PDU. Default: 40 B.
     pub pdu: Bytes,
-    /// Cut an SDU that is larger into PDUs, which leave in one interval (*segmentation*, §9.2.2.9); it
-    /// waits for an interval that carries so many. Default: off: a PDU is an SDU, and a larger SDU is
-    /// refused.
+    /// Cut an SDU that is larger into PDUs, which leave in one interval (*segmentation*, §9.2.2.9); it waits for an interval that carries
+    /// all of them. Default: off: a PDU is an SDU, and a larger SDU is refused.
     pub segmentation: bool,
     /// The most bytes of SDUs that wait; an SDU that does not fit is dropped. Default: 100 kB, as
     /// in the other modes.
@@ -238,7 +237,7 @@ mod tests {
             for bytes in &sdus {
                 prop_assert!(bearer.enqueue(0, *bytes));
             }
-            // What comes last and is not lost tells of all before.
+            // The last PDU that is not lost settles all before.
             bearer.run_until(ms(10_000));
             bearer.losing_nothing();
             prop_assert!(bearer.enqueue(0, 1));

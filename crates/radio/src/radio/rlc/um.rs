@@ -1,9 +1,8 @@
 //! RLC in unacknowledged mode (TS 25.322 §11.2): sequence numbers, segmentation and concatenation, and
 //! no retransmission.
 //!
-//! Each PDU has a header of one byte with a sequence number modulo 128. If one is missing, every SDU of
-//! which a part could lie in it is discarded (§11.2.3.1). When 128 PDUs in a row are lost, nobody
-//! notices, as in the standard.
+//! Each PDU has a header of one byte with a sequence number modulo 128. If one is missing, every SDU of which a part could lie in it is
+//! discarded (§11.2.3.1). The loss of 128 PDUs in a row is not noticed, as in the standard.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

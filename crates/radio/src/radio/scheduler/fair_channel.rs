@@ -1,6 +1,6 @@
-//! Fair channel-dependent: who is best off in relation to what is usual for him (FCDS, as in EURANE).
+//! Fair channel-dependent: highest SIR relative to the terminal's own average (FCDS, as in EURANE).
 //!
-//! What is usual is the mean m and the variance v of the signal-to-interference ratio x in dB, averaged over slots in which he has
+//! The terminal's average is the mean m and the variance v of the signal-to-interference ratio x in dB, over slots in which it has
 //! something to send and others: in each m ← α m + (1 − α) x, then v ← α v + (1 − α) (x − m)².
 
 use schemars::JsonSchema;
@@ -43,7 +43,7 @@ struct FairChannel {
     usual: Vec<Option<Usual>>,
 }
 
-/// What is usual for a terminal.
+/// Mean and variance of a terminal's ratio.
 #[derive(Clone, Copy)]
 struct Usual {
     mean: f64,
@@ -51,7 +51,7 @@ struct Usual {
 }
 
 impl FairChannel {
-    /// How many standard deviations a candidate lies above what is usual for him.
+    /// How many standard deviations a candidate lies above its mean.
     fn above(&self, candidate: &Candidate) -> f64 {
         match self.usual.get(candidate.terminal as usize) {
             Some(Some(Usual { mean, variance })) if *variance > 0.0 => (candidate.sir.db() - mean) / variance.sqrt(),
@@ -79,7 +79,7 @@ impl Scheduler for FairChannel {
             *usual = Some(Usual { mean: sir.db(), variance: 0.0 });
             return;
         };
-        // What so many steps with one ratio come to.
+        // The effect of `slots` steps with one ratio.
         let past = libm::pow(self.alpha, slots as f64);
         let away = *mean - sir.db();
         *variance = past * (*variance + away * away * self.alpha * (1.0 - past));

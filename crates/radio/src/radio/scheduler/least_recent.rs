@@ -8,7 +8,7 @@ use lasthop_net::engine::Duration;
 use super::{Candidate, Scheduler, SchedulerConfig};
 
 /// The terminal that was served longest ago, where one for which something begins to wait counts as served then; of several, the
-/// one with the lowest number. Unlike in a fixed turn, who has something to send now and then comes after those who wait.
+/// one with the lowest number. Unlike in a fixed turn, a terminal that has something to send now and then comes after those that wait.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "LeastRecent")]

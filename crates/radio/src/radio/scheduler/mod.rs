@@ -1,4 +1,4 @@
-//! Who gets a slot of a shared channel.
+//! The schedulers of the slots of a shared channel.
 
 use lasthop_net::engine::{Decibel, Duration, Fault, Instant};
 
@@ -10,20 +10,19 @@ pub mod round_robin;
 
 /// Says in which order terminals are served. It belongs to one cell.
 pub trait Scheduler: Send {
-    /// Puts those who have something to send in the order in which they come in this slot. They are given by
-    /// number, and there is at least one.
+    /// Orders the terminals that have something to send by priority in this slot. They are given by number, and there is at least one.
     fn order(&mut self, slot: u64, candidates: &mut [Candidate]);
 
-    /// A terminal got so many bits of a slot.
+    /// A terminal got this number of bits of a slot.
     fn on_served(&mut self, _slot: u64, _terminal: u32, _bits: u32) {}
 
-    /// Whether it has to be told how good the air is in each slot, to those too that have nothing to send.
+    /// Whether it needs the channel quality of each slot, also of terminals that have nothing to send.
     fn watches(&self) -> bool {
         false
     }
 
-    /// In so many slots, of which the last is the present one, the air to a terminal was taken to be this good. Said before
-    /// [`Scheduler::order`], if it watches.
+    /// Reports a terminal's channel quality over the last `_slots` slots, up to the present one. Called before [`Scheduler::order`], if it
+    /// watches.
     fn on_quality(&mut self, _terminal: u32, _sir: Decibel, _slots: u64) {}
 }
 

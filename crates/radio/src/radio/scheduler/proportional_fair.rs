@@ -1,4 +1,4 @@
-//! Proportional fair: who would get most of the slot in relation to what he has got on average.
+//! Proportional fair: highest rate in the slot relative to the terminal's average throughput.
 //!
 //! The average of terminal i changes in each slot, whether or not it has something to send, by R ← (1 − 1/T) R + r/T,
 //! where r is what it got in the slot and T the window in slots (Jalali, Padovani, Pankaj, *Data throughput of CDMA-HDR*,
@@ -63,7 +63,7 @@ impl ProportionalFair {
 
 impl Scheduler for ProportionalFair {
     fn order(&mut self, slot: u64, candidates: &mut [Candidate]) {
-        // Who has got nothing comes before all others.
+        // A terminal without throughput so far comes before all others.
         let gain = |candidate: &Candidate| f64::from(candidate.bits) / self.before(slot, candidate.terminal);
         candidates.sort_by_cached_key(|candidate| {
             // Positive numbers are in the order of their bits.
@@ -90,7 +90,7 @@ mod tests {
         Config { window: slot * slots }.build(slot)
     }
 
-    /// How often each of these is served alone in so many slots in which all have something to send.
+    /// How often each terminal is served alone over `slots` slots in which all have something to send.
     fn shares(scheduler: &mut dyn Scheduler, of: &[(u32, f64, u32)], slots: u64) -> Vec<f64> {
         let mut served = vec![0; of.len()];
         for slot in 0..slots {

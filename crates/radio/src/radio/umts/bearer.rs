@@ -15,8 +15,7 @@ pub struct Sender {
     pub arq: Box<dyn LinkArq>,
     /// Compresses headers of what it sends, and decompresses those of what the other end sends.
     pub pdcp: Option<Box<pdcp::Entity>>,
-    /// What is in the SDUs that the far end has neither delivered nor lost, the oldest first, with when
-    /// it came.
+    /// The contents of the SDUs that the far end has neither delivered nor lost, the oldest first, with their arrival times.
     sdus: VecDeque<(Instant, Option<Sdu>)>,
     /// The number of the oldest.
     first: u64,
@@ -36,7 +35,7 @@ pub struct Sender {
     former: Vec<(&'static str, f64)>,
 }
 
-/// What is in an SDU.
+/// The content of an SDU.
 pub enum Sdu {
     /// A packet, with how its header is sent if that is compressed.
     Packet(Pkt, Option<Box<Coded>>),
@@ -95,7 +94,7 @@ impl Sender {
         }
     }
 
-    /// What is in an SDU, of which its RLC is done.
+    /// The content of an SDU that its RLC has finished.
     pub fn take(&mut self, sdu: u64) -> Option<Sdu> {
         let place = usize::try_from(sdu.checked_sub(self.first)?).ok()?;
         let content = self.sdus.get_mut(place)?.1.take();
@@ -153,7 +152,7 @@ impl Sender {
     }
 }
 
-/// Notes what an entity counted that ends. What waits in it is no count.
+/// Notes the counts of an entity that ends. Its backlog is no count.
 struct Counted<'a> {
     former: &'a mut Vec<(&'static str, f64)>,
 }

@@ -1,4 +1,4 @@
-//! Transport channels: a queue in front of the air, and so many bits in each interval.
+//! Transport channels: a queue in front of the air, and a number of bits in each interval.
 
 use std::collections::VecDeque;
 
@@ -42,7 +42,7 @@ pub enum Limit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Who came first.
+    /// First come first served.
     #[default]
     Fifo,
     /// The terminals in turn, each of them in order.
@@ -56,12 +56,12 @@ pub struct Channel {
     bits: u32,
     limit: Limit,
     order: Order,
-    /// What waits, with the terminal that it is for or from.
+    /// The waiting PDUs, with the terminal that each is for or from.
     queue: VecDeque<(u32, Flying)>,
     queued_bits: u32,
     /// The terminal served last, for turns.
     last: u32,
-    /// What happened so far.
+    /// The counts so far.
     pub counts: Counts,
 }
 
@@ -181,7 +181,7 @@ impl Channel {
         self.queue.len()
     }
 
-    /// What waits, in bytes.
+    /// The bytes waiting.
     #[inline]
     pub fn queued_bytes(&self) -> u32 {
         self.queued_bits / 8

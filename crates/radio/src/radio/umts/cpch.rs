@@ -5,13 +5,13 @@
 //!
 //! 1. The terminal waits for an access slot. The status channel (CSICH) says which channels are idle; of these
 //!    it takes one at random. If none is, it backs off.
-//! 2. It sends the access preamble of that channel. Who sends it in the same slot is not told apart, and all
+//! 2. It sends the access preamble of that channel. Terminals that send it in the same slot are not distinguished, and all
 //!    are acknowledged.
 //! 3. Three access slots later it sends a collision detection preamble, one of 16 at random. The Node B
-//!    answers one of those that it got. Who hears another's backs off.
+//!    answers one of those that it got. A terminal that hears another's backs off.
 //! 4. Three access slots after that preamble the power control preamble begins, 8 slots of a frame; then the
 //!    message, of at most `max_frames` frames. It begins with the next interval of the channel.
-//! 5. Who chose the same collision detection preamble sends on the same channel: then nothing of these
+//! 5. Terminals with the same collision detection preamble send on the same channel: then nothing of these
 //!    messages is received.
 //!
 //! Not modelled: the power of preambles, so the first is heard; persistence; the channel's end by an emergency
@@ -48,8 +48,7 @@ pub struct Config {
     /// The most frames of 10 ms of a message (N_Max_frames, TS 25.331 §10.3.6.22). Default: 64, the
     /// most there.
     pub max_frames: u32,
-    /// Who finds no channel, or loses one to another, asks again after up to so many frames of 10 ms, at random.
-    /// Default: 16.
+    /// Maximum random backoff, in frames of 10 ms, of a terminal that finds no channel or loses one to another. Default: 16.
     pub backoff: u32,
 }
 
@@ -119,7 +118,7 @@ pub enum Uplink {
     Cpch,
 }
 
-/// Who uses which common packet channel of a cell.
+/// The use of a cell's common packet channels by terminals.
 pub struct Cpch {
     config: Config,
     stream: Stream,
@@ -164,7 +163,7 @@ enum Stage {
     Loses(Instant),
     /// Its message may begin then; whether another sends one, too.
     Wins(Instant, usize, bool),
-    /// It has sent so many intervals.
+    /// It has sent this number of intervals.
     Sends(usize, u32),
 }
 
@@ -177,7 +176,7 @@ struct Counts {
 }
 
 impl Cpch {
-    /// For so many terminals.
+    /// For `terminals` terminals.
     pub fn new(config: Config, terminals: u32, stream: Stream) -> Self {
         Self {
             channels: vec![Channel::default(); config.channels as usize],
@@ -191,7 +190,7 @@ impl Cpch {
         }
     }
 
-    /// Whether so much that waits at a terminal on the common channels is more than RACH should carry.
+    /// Whether this backlog of a terminal on the common channels is more than RACH should carry.
     pub fn is_much(&self, waits: u64) -> bool {
         waits > self.config.threshold.get()
     }
@@ -267,7 +266,7 @@ impl Cpch {
         self.changed.pop()
     }
 
-    /// How often channels were sought, and what came of it.
+    /// How often channels were sought, and with which results.
     pub fn sample(&self, probe: &mut dyn Probe) {
         probe.value("cpch_accesses", self.counts.accesses as f64);
         probe.value("cpch_busy", self.counts.busy as f64);
@@ -313,7 +312,7 @@ impl Cpch {
         self.contenders.push((channel, terminal));
     }
 
-    /// For each channel of which access preambles have come: who gets it.
+    /// For each channel of which access preambles have come: decides the winner.
     fn contend(&mut self, now: Instant) {
         let mut contenders = std::mem::take(&mut self.contenders);
         contenders.sort_unstable();
@@ -359,7 +358,7 @@ mod tests {
     use crate::radio::arq::Unsent;
     use lasthop_net::engine::Streams;
 
-    /// So much waits everywhere.
+    /// This backlog everywhere.
     struct Waits(u64);
 
     impl Waiting for Waits {
@@ -412,7 +411,7 @@ mod tests {
 
     #[test]
     fn rivals_are_told_apart_unless_they_choose_one_of_16_preambles() {
-        // Whoever is answered, each of the others chose the same with probability 1/16.
+        // Whichever terminal is answered, each of the others chose the same with probability 1/16.
         const RUNS: u32 = 4000;
         for rivals in [2, 3, 6] {
             let p = 1.0 - libm::pow(15.0 / 16.0, f64::from(rivals - 1));
@@ -441,7 +440,7 @@ mod tests {
         }
         assert_eq!((cpch.uplink(0), cpch.uplink(1), cpch.uplink(2)), (Uplink::Cpch, Uplink::Cpch, Uplink::Rach));
         assert!((cpch.counts.accesses, cpch.counts.lost) == (2, 0) && cpch.counts.busy >= 1);
-        // A message of one interval ends, and what waits comes to its turn.
+        // A message of one interval ends, and the waiting terminal comes to its turn.
         assert!(cpch.on_interval(0, Instant::from_nanos(150_000_000), false));
         let changed = run(&mut cpch, Instant::from_nanos(600_000_000));
         assert_eq!(changed.last().map(|(_, terminal, uplink)| (*terminal, *uplink)), Some((2, Uplink::Cpch)));

@@ -21,7 +21,7 @@ impl Iub {
         Self { rate, delay, free: Instant::ZERO, free_by_ns2: FloatTime::default(), last: (0, Duration::ZERO) }
     }
 
-    /// When so many bits arrive that are handed over at `at`, in the order of time.
+    /// The arrival time of `bits` bits that are handed over at `at`, in the order of time.
     #[inline]
     pub fn arrival(&mut self, at: Instant, bits: u32) -> Instant {
         if self.last.0 != bits {

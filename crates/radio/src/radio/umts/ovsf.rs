@@ -2,7 +2,7 @@
 //!
 //! A code of spreading factor SF carries one symbol in SF chips. Two codes are orthogonal unless one
 //! is an ancestor of the other, so a code is free only if neither it nor any ancestor or descendant
-//! of it is in use. The tree knows nothing of who uses a code.
+//! of it is in use. The tree does not know the users of codes.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub const P_CCPCH: Code = Code { sf: 256, k: 1 };
 /// The secondary common control physical channel of FACH. The standard leaves its code to the network.
 pub const S_CCPCH: Code = Code { sf: 64, k: 1 };
 
-/// The codes of a physical channel: so many of one spreading factor.
+/// The codes of a physical channel: their spreading factor and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
     /// The spreading factor.
@@ -39,8 +39,8 @@ const BEARERS: [(u64, u32); 6] = [(3_400, 256), (16_000, 128), (32_000, 64), (64
 const SHORTEST: u64 = 768_000;
 
 impl Spread {
-    /// What a downlink channel of this rate of RLC's PDUs takes: one code, as long as a reference bearer's. Above
-    /// 384 kbit/s it takes as many codes of SF 4 as are needed, so 2048 kbit/s take three.
+    /// The codes of a downlink channel of this rate of RLC's PDUs: one code, as long as a reference bearer's. Above 384 kbit/s it takes
+    /// several codes of SF 4, so 2048 kbit/s take three.
     pub fn of(rate: BitRate) -> Self {
         match BEARERS.into_iter().find(|(most, _)| rate.as_bps() <= *most) {
             Some((_, sf)) => Self { sf, codes: 1 },
@@ -56,7 +56,7 @@ impl Spread {
 pub struct Tree {
     /// For each level (SF 1 at level 0, SF 512 at level 9) the numbers of these roots.
     free: [BTreeSet<u32>; LEVELS],
-    /// What is in use, in codes of SF 512.
+    /// The capacity in use, in codes of SF 512.
     used: u32,
 }
 
@@ -136,7 +136,7 @@ impl Tree {
         f64::from(self.used) / f64::from(LEAVES)
     }
 
-    /// Takes a code below the root of a free subtree; what lies beside the way to it stays free.
+    /// Takes a code below the root of a free subtree; the siblings on the way to it stay free.
     fn take_from(&mut self, root: usize, code: Code) {
         let level = level(code.sf);
         self.free[root].remove(&(code.k >> (level - root)));

@@ -19,7 +19,7 @@ pub fn start(slot: u64) -> Instant {
     Instant::from_nanos(slot * THREE / 3)
 }
 
-/// How long so many access slots are, rounded down to a nanosecond.
+/// The length of a number of access slots, rounded down to a nanosecond.
 pub const fn lasting(slots: u64) -> Duration {
     Duration::from_nanos(slots * THREE / 3)
 }

@@ -11,7 +11,7 @@ use super::iub::Iub;
 
 /// The wires, and what they carried.
 pub struct Utran {
-    /// Of each Node B, down and up. What comes over an Iur does not wait with what does not: it is the second.
+    /// Per Node B and direction (the last index); the middle index 1 queues Iur traffic separately.
     node_bs: Vec<[[Iub; 2]; 2]>,
     /// The RNC of each Node B.
     rnc: Vec<u32>,
@@ -20,7 +20,7 @@ pub struct Utran {
     rncs: usize,
     /// The Node B of each cell.
     node_b: Vec<u32>,
-    /// What was carried.
+    /// Counts of PDUs.
     pub counts: Counts,
 }
 
@@ -36,8 +36,7 @@ pub struct Counts {
 }
 
 impl Utran {
-    /// Wires between so many RNCs and Node Bs, given by their RNCs; cells are given by their Node Bs. `iub` and `iur` make a
-    /// wire.
+    /// Wires between `rncs` RNCs and the Node Bs, given by their RNCs; cells are given by their Node Bs. `iub` and `iur` make a wire.
     pub fn new(rncs: usize, rnc: Vec<u32>, node_b: Vec<u32>, iub: impl Fn() -> Iub, iur: impl Fn() -> Iub) -> Self {
         let wires = |_| [[iub(), iub()], [iub(), iub()]];
         Self {
@@ -65,7 +64,7 @@ impl Utran {
         self.node_b.len()
     }
 
-    /// So many bits leave a serving RNC for these cells: when the last of their Node Bs has them.
+    /// `bits` bits leave a serving RNC for these cells: when the last of their Node Bs has them.
     #[inline]
     pub fn down(&mut self, at: Instant, bits: u32, rnc: u32, cells: &[u32]) -> Instant {
         if let [cell] = cells {
@@ -81,7 +80,7 @@ impl Utran {
         last
     }
 
-    /// So many bits leave a serving RNC for this Node B: when it has them.
+    /// `bits` bits leave a serving RNC for this Node B: when it has them.
     #[inline]
     fn down_to(&mut self, at: Instant, bits: u32, rnc: u32, node_b: usize) -> Instant {
         self.counts.iub += 1;
@@ -89,8 +88,8 @@ impl Utran {
         self.node_bs[node_b][usize::from(drifts)][0].arrival(from, bits)
     }
 
-    /// So many bits were received at the Node Bs of these cells as `got` says, at least at one: when the first good copy is at
-    /// the serving RNC.
+    /// `bits` bits were received at the Node Bs of these cells as `got` says, at least at one: when the first good copy is at the serving
+    /// RNC.
     #[inline]
     pub fn up(&mut self, at: Instant, bits: u32, rnc: u32, cells: &[u32], got: Receivers) -> Instant {
         let mut first = Instant::MAX;
@@ -110,7 +109,7 @@ impl Utran {
         first
     }
 
-    /// By ns-2's clock: when so many bits are at the RNC that the only Node B received at `at`. To be asked in the order of arrival.
+    /// By ns-2's clock: when `bits` bits are at the RNC that the only Node B received at `at`. To be called in the order of arrival.
     pub fn up_by_ns2(&mut self, at: FloatTime, bits: u32) -> FloatTime {
         self.node_bs[0][0][1].arrival_by_ns2(at, bits)
     }

@@ -57,7 +57,7 @@ impl OrbitsConfig for Config {
         Shell {
             bodies: (0..self.planes).flat_map(plane).collect(),
             planes: vec![self.per_plane; self.planes as usize],
-            // After all planes a satellite's place has moved on by so many.
+            // After all planes a satellite's place has moved on by this number.
             closes_with: Some(self.phasing % self.per_plane.max(1)),
             turned: 0.0,
         }

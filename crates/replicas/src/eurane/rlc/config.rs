@@ -33,8 +33,8 @@ pub struct Config {
     /// it are given up. Default: without limit, as EURANE was published.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_dat: Option<u32>,
-    /// With `max_dat`: how long after the far end was told to give SDUs up it is told again, if no
-    /// report shows that it knows. Default: 500 ms (Dubois 2005, §5.1).
+    /// With `max_dat`: how long after an order to give SDUs up (MRW) it is sent again, if no report shows that the far end knows. Default:
+    /// 500 ms (Dubois 2005, §5.1).
     pub mrw_timer: Duration,
 }
 

@@ -1,7 +1,7 @@
 //! maxDAT: SDUs that are given up after a PDU was sent in vain too often, and telling the far end.
 //!
 //! EURANE as published has none of this; Dubois added it (Dubois 2005, §5.1). When a PDU would have to
-//! be sent more than `max_dat` times, its SDU and all before it are given up. The far end hears
+//! be sent more than `max_dat` times, its SDU and all before it are given up. The far end gets
 //! the sequence number of the last PDU of these (move receiving window, MRW). One MRW is
 //! outstanding at a time, the highest. It rides like a report. A report that misses nothing up to it
 //! ends it; the far end sends one as after a poll, since it might have no other reason to.
@@ -11,18 +11,18 @@ use lasthop_net::engine::{Duration, Instant};
 use super::Config;
 use super::sender::Sender;
 
-/// What the far end is to be told to give up.
+/// The order to the far end to give SDUs up.
 pub(super) struct Mrw {
     /// How often a PDU may be sent.
     max_dat: u32,
     timer: Duration,
-    /// What was given up and is not known to the far end.
+    /// The SDUs given up that the far end does not know of.
     outstanding: Option<GivenUp>,
-    /// Whether it is to be told, for the first time or again.
+    /// Whether it is to be sent, for the first time or again.
     wanted: bool,
-    /// When it is told again. `Instant::MAX`: the timer is off.
+    /// When it is sent again. `Instant::MAX`: the timer is off.
     repeat: Instant,
-    /// How often it was told, and how often of these again.
+    /// How often it was sent, and how often of these again.
     pub(super) told: u64,
     pub(super) repeated: u64,
 }
@@ -50,13 +50,13 @@ impl Mrw {
         }
     }
 
-    /// Whether the far end is to be told.
+    /// Whether the order is to be sent.
     #[inline]
     pub fn wanted(&self) -> bool {
         self.wanted
     }
 
-    /// What it is told, which leaves at `at`, if it is to be told anything.
+    /// The order, which leaves at `at`, if one is to be sent.
     pub fn take(&mut self, at: Instant) -> Option<GivenUp> {
         if !std::mem::take(&mut self.wanted) {
             return None;
@@ -66,7 +66,7 @@ impl Mrw {
         self.outstanding
     }
 
-    /// When it is told again; `Instant::MAX` if it is not.
+    /// When it is sent again; `Instant::MAX` if it is not.
     #[inline]
     pub fn repeats(&self) -> Instant {
         self.repeat

@@ -72,7 +72,7 @@ enum Waiting {
     Report(Status),
 }
 
-/// What was done since the start.
+/// Counts since the start.
 #[derive(Default)]
 struct Totals {
     sdus: u64,
@@ -170,7 +170,7 @@ impl Entity {
         Pdu { padding, control, ..content.pdu(sn, self.pdu, poll, reason) }
     }
 
-    /// Hears a report.
+    /// Takes a report.
     fn on_report(&mut self, status: &Status) {
         while self.kept_from < status.first && self.kept.pop_front().is_some() {
             self.kept_from += 1;

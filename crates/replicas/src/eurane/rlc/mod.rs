@@ -57,15 +57,14 @@ impl Entity {
         self.receiver.wants_report() || self.sender.mrw.wanted()
     }
 
-    /// The size of what is to be sent of these, in bytes.
+    /// The size of the pending report and order, in bytes.
     fn control_bytes(&self) -> u8 {
         let report = if self.receiver.wants_report() { BITMAP_BITS + self.receiver.report_bits() } else { 0 };
         let mrw = if self.sender.mrw.wanted() { MRW_BITS } else { 0 };
         (HEADER_BITS + report + mrw).div_ceil(8).min(u32::from(self.pdu)) as u8
     }
 
-    /// Whether what is to be sent of these should wait for a PDU with data, in this interval or a
-    /// later one.
+    /// Whether the pending report and order should wait for a PDU with data, in this interval or a later one.
     fn rides(&mut self, slot: &Slot, bytes: u8) -> bool {
         let next = slot.now + slot.tti;
         let due = *self.due.get_or_insert(next);
@@ -81,7 +80,7 @@ impl Entity {
         self.sender.carries(bytes + INDICATOR, pdus)
     }
 
-    /// What is to be sent of these, for a PDU of `slot`.
+    /// The pending report and order, for a PDU of `slot`.
     fn control(&mut self, slot: &Slot, bytes: u8) -> Option<Box<Control>> {
         self.due = None;
         let mrw = self.sender.mrw.take(slot.at);
@@ -221,7 +220,7 @@ const BITMAP_BITS: u32 = 16;
 /// §9.2.2.11).
 const MRW_BITS: u32 = 24;
 
-/// Whether what is due at `due` may wait so long for a ride (`max_status_delay_`, 10 ms). EURANE subtracts two
+/// Whether control information due at `due` may wait `wait` for a ride (`max_status_delay_`, 10 ms). EURANE subtracts two
 /// times in seconds, as doubles. So rounding decides of an interval of 10 ms, and differently as time goes by: it
 /// is too long in the first 2 s, from 16 s to 32 s, from 64 s to 128 s, and after 2048 s.
 fn may_wait(due: Instant, wait: Duration) -> bool {

@@ -1,4 +1,4 @@
-//! The receiving half: what has come, which SDUs that completes, and when a report is due.
+//! The receiving half: received PDUs, the SDUs that they complete, and when a report is due.
 
 use std::collections::VecDeque;
 
@@ -37,7 +37,7 @@ struct Part {
     ends: bool,
 }
 
-/// What was done since the start.
+/// Counts since the start.
 #[derive(Default)]
 pub(super) struct Totals {
     pub(super) pdus: u64,
@@ -62,7 +62,7 @@ impl Receiver {
         }
     }
 
-    /// Hears a PDU with data.
+    /// Takes a PDU with data.
     #[inline]
     pub fn on_data(&mut self, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
         let part = Part { sdu: pdu.sdu, starts: pdu.starts, ends: pdu.ends > 0 };
@@ -86,8 +86,8 @@ impl Receiver {
         debug_assert!(!matches!(self.later.front(), Some(Some(_))), "VR(R) has not come");
     }
 
-    /// After a PDU with data, or an order to give SDUs up: whether a report is to be sent. While they
-    /// are prohibited a poll is remembered, and what is missing is not.
+    /// After a PDU with data, or an order to give SDUs up: whether a report is to be sent. While reports are prohibited a poll is
+    /// remembered, and missing PDUs are not.
     #[inline]
     pub fn consider_report(&mut self, now: Instant, polled: bool) {
         if now < self.prohibited.at {
@@ -97,8 +97,8 @@ impl Receiver {
         }
     }
 
-    /// The sender has given up all SDUs before number `resume`, the last of whose PDUs is `sn`. What
-    /// is complete of these is delivered.
+    /// The sender has given up all SDUs before number `resume`, the last of whose PDUs is `sn`. Those among them that are complete are
+    /// delivered.
     pub fn give_up(&mut self, sn: u32, resume: u64, outcomes: &mut Vec<Outcome>) {
         // The SDU of which all PDUs so far have come.
         let mut whole = Some(self.sdu);
@@ -171,7 +171,7 @@ impl Receiver {
         self.later.len() as u32
     }
 
-    /// The report that leaves now, if one is to be sent: its first sequence number, and what has come from there on, at most
+    /// The report that leaves now, if one is to be sent: its first sequence number, and the PDUs received from there on, at most
     /// `limit` bits. The next one is prohibited until `prohibited`.
     pub fn take_report(&mut self, prohibited: Timer, limit: usize) -> Option<(u32, Vec<bool>)> {
         if !std::mem::take(&mut self.wanted) {

@@ -40,7 +40,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// The PDU of this number and so many bytes that carries it.
+    /// The PDU of this number with this many bytes of it.
     pub fn pdu(&self, sn: u32, bytes: u8, poll: bool, reason: Reason) -> Pdu {
         Pdu {
             sn,
@@ -122,8 +122,7 @@ impl Sdus {
         Some(Content { indicators: 1, padding: reserve + rest, ..bare(first, true) })
     }
 
-    /// Forgets what is left of the first SDU, if its number is `number` or less and a part of it is
-    /// in a PDU.
+    /// Forgets the rest of the first SDU, if its number is `number` or less and a part of it is in a PDU.
     pub fn forget_begun(&mut self, number: u64) {
         if self.number <= number && self.sizes.front().is_some_and(|size| self.left < *size) {
             self.next();

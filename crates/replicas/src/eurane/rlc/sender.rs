@@ -1,4 +1,4 @@
-//! The sending half: what is sent, kept until it is acknowledged, and sent again; and polls.
+//! The sending half: PDUs sent, kept until they are acknowledged, and sent again; and polls.
 
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ pub(super) struct Sent {
     pub(super) vt_dat: u32,
 }
 
-/// What was done since the start.
+/// Counts since the start.
 #[derive(Default)]
 pub(super) struct Totals {
     pub(super) sdus: u64,
@@ -109,8 +109,8 @@ impl Sender {
         self.nacks.len() as u64 + self.sdus.bytes().div_ceil(u64::from(self.pdu))
     }
 
-    /// Whether the far end may be sent more. It counts from the highest sequence number that a
-    /// report spoke of, not from the lowest that is missing; and what is missing counts twice.
+    /// Whether the far end may be sent more. It counts from the highest sequence number that a report spoke of, not from the lowest that is
+    /// missing; and missing PDUs count twice.
     #[inline]
     fn window_open(&self) -> bool {
         let next = u64::from(self.vt_s) + self.nacks.len() as u64;
@@ -183,7 +183,7 @@ impl Sender {
         self.sent.iter().rposition(|sent| !sent.acknowledged)
     }
 
-    /// Hears a report. What it misses replaces what the last one missed, even if it was sent since.
+    /// Takes a report. The PDUs that it misses replace those that the last one missed, even if they were sent since.
     pub fn on_report(&mut self, status: &Status) {
         while self.vt_a < status.first && self.release_first() {}
         self.nacks.clear();

@@ -83,7 +83,7 @@ fn an_sdu_that_shares_a_pdu_with_one_given_up_goes_on_only_if_that_pdu_arrived()
         (&[1], &[Lost(0), Lost(1), Delivered(2)], 4),
         (&[0, 1], &[Lost(0), Lost(1), Delivered(2)], 4),
         (&[2], &[Delivered(0), Lost(1), Delivered(2)], 4),
-        // What lies below is given up with it.
+        // PDUs below are given up with it.
         (&[0, 4], &[Lost(0), Lost(1), Delivered(2)], 4),
     ];
     for (lost, outcomes, sn) in cases {

@@ -40,7 +40,7 @@ impl Ack {
     }
 }
 
-/// What was done to the window last (`last_cwnd_action_`).
+/// The last action on the window (`last_cwnd_action_`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastAction {
     None,
@@ -67,7 +67,7 @@ pub enum Resume {
     Stay,
 }
 
-/// What is to be done, in order.
+/// The pending actions, in order.
 #[derive(Clone, Copy, Debug)]
 pub enum Out {
     /// A packet, with the window at which it leaves.
@@ -158,7 +158,7 @@ pub struct TcpAgent {
     pub out: VecDeque<Out>,
     observed: bool,
     hears: Hears,
-    /// How much of `sent_bytes` and `acked_bytes` the source has heard of.
+    /// The parts of `sent_bytes` and `acked_bytes` that were reported to the source.
     told: [u64; 2],
     stream: Stream,
 }
@@ -345,7 +345,7 @@ impl TcpAgent {
         }
     }
 
-    /// Counts what has been acknowledged since `highest_ack` was `before`.
+    /// Counts the data acknowledged since `highest_ack` was `before`.
     #[inline]
     pub fn note_acked(&mut self, before: i64) {
         if self.highest_ack > before {
@@ -354,8 +354,8 @@ impl TcpAgent {
             while let Some(&(short, lacking)) = self.short.front()
                 && short <= self.highest_ack
             {
-                // ns-2's Vegas resends the packet after the last acknowledged one even if it was
-                // never written; what is written there later is acknowledged already.
+                // ns-2's Vegas resends the packet after the last acknowledged one even if it was never written; data written there later
+                // are acknowledged already.
                 bytes = bytes.saturating_sub(lacking);
                 self.short.pop_front();
             }
@@ -364,7 +364,7 @@ impl TcpAgent {
         }
     }
 
-    /// What the source is to hear, if it wants to.
+    /// The next notice to the source, if it subscribes to it.
     #[inline]
     pub fn tell(&mut self) -> Option<Notice> {
         if self.hears.sent && self.sent_bytes > self.told[0] {

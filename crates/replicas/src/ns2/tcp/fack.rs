@@ -1,5 +1,5 @@
-//! Fack (`Agent/TCP/Fack`; Mathis and Mahdavi 1996): what is under way is measured from the
-//! forward-most packet that the receiver reports.
+//! Fack (`Agent/TCP/Fack`; Mathis and Mahdavi 1996): the data under way are measured from the forward-most packet that the receiver
+//! reports.
 //!
 //! ns-2.35 departs from the paper: at the trigger the window falls to one packet (unless
 //! `fack.cwnd_at_trigger` is `half`), and it grows at every acknowledgement of the recovery.

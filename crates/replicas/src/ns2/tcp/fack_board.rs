@@ -1,9 +1,8 @@
-//! The sender's scoreboard of Fack: what is known of each packet from the first hole on
-//! (ns-2.35 `tcp/scoreboard.cc`).
+//! The sender's scoreboard of Fack: the state of each packet from the first hole on (ns-2.35 `tcp/scoreboard.cc`).
 
 use std::collections::VecDeque;
 
-/// What is known of one packet.
+/// The state of one packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     sacked: bool,
@@ -66,7 +65,7 @@ impl Board {
         landed
     }
 
-    /// Whether a resent packet has been lost again: something newer than what was next when it
+    /// Whether a resent packet has been lost again: a packet newer than the next one when it
     /// was resent has arrived. Such packets no longer count as resent.
     pub fn lost_again(&mut self, blocks: &[(i64, i64)]) -> bool {
         let Some(end) = blocks.iter().map(|b| b.1).max() else { return false };

@@ -55,7 +55,7 @@ impl Variant for NewReno {
 }
 
 impl NewReno {
-    /// Deflates the window by what is acknowledged, and resends the next hole. `dupacks` goes on.
+    /// Deflates the window by the amount acknowledged, and resends the next hole. `dupacks` goes on.
     fn partial_ack(&mut self, m: &mut TcpAgent, ack: &Ack) {
         if !self.partial_seen {
             self.partial_seen = true;

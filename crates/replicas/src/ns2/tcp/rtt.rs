@@ -102,7 +102,7 @@ impl Estimator {
         counted
     }
 
-    /// The value of the timer in seconds, back-off included: the back-off multiplies what has
+    /// The value of the timer in seconds, back-off included: the back-off multiplies the value that has
     /// been raised to the least value (RFC 2988 mode, `rfc2988_`).
     pub fn timeout_secs(&self) -> f64 {
         let value = self.rto.max(self.min) * self.values.backoff as f64;

@@ -110,7 +110,7 @@ impl Sack {
             self.after_timeout = false;
             self.board.clear();
         } else if ack.seq > m.highest_ack {
-            // A partial acknowledgement: what was resent has left the path too.
+            // A partial acknowledgement: resent packets have left the path too.
             m.highest_ack = ack.seq;
             self.board.update(m.highest_ack, ack.blocks());
             self.pipe -= 1;

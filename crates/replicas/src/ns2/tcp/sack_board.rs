@@ -43,7 +43,7 @@ impl Board {
         changed || self.total != before
     }
 
-    /// Forgets all blocks, and what was resent.
+    /// Forgets all blocks, and the resent packets.
     pub fn clear(&mut self) {
         self.blocks.clear();
         self.total = 0;

@@ -1,8 +1,8 @@
 //! The receiving end (`TCPSink`, and with delayed acknowledgements or SACK blocks its children;
 //! ns-2.35 `tcp/tcp-sink.cc`).
 //!
-//! A delayed acknowledgement waits for a second packet. Packet 0, whatever is out of order and
-//! what fills a gap are acknowledged at once.
+//! A delayed acknowledgement waits for a second packet. Packet 0, packets out of order and packets that fill a gap are acknowledged at
+//! once.
 
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{
@@ -35,7 +35,7 @@ pub struct Sink {
     /// The packet whose acknowledgement is delayed, and until when.
     delayed: Option<(Arrived, Instant)>,
     pending: Option<Pending>,
-    /// Payload in order that the source has not heard of.
+    /// In-order payload is to be reported to the source.
     tell: bool,
     /// Payload bytes of the connection received in order.
     bytes: u64,

@@ -40,7 +40,7 @@ pub struct Vegas {
     plain_window: f64,
 }
 
-/// What is known of a packet.
+/// The record of a packet.
 #[derive(Clone, Copy)]
 struct Entry {
     sent_at: f64,
@@ -156,7 +156,7 @@ impl Vegas {
         self.round_at = now;
     }
 
-    /// Clears what is acknowledged from the table, and takes a sample of the last packet of it.
+    /// Clears acknowledged packets from the table, and takes a sample of the last of them.
     fn take_sample(&mut self, before: i64, ack: &Ack, now: f64) {
         let last = self.place(ack.seq);
         let Entry { sent_at, transmissions } = self.table[last];

@@ -55,7 +55,7 @@ pub struct Sender {
     urgent: bool,
     heard: bool,
     told: [Option<u64>; 2],
-    /// Whether the source is to hear what was sent.
+    /// Whether bytes sent are to be reported to the source.
     tell_sent: bool,
     sent: u64,
     sent_bytes: u64,
@@ -235,8 +235,7 @@ impl Sender {
         self.changed_at = self.now.as_secs();
     }
 
-    /// No report for so long: the rate is halved, and a packet leaves
-    /// (`reduce_rate_on_no_feedback`).
+    /// No report until the timer expired: the rate is halved, and a packet leaves (`reduce_rate_on_no_feedback`).
     fn no_feedback(&mut self) {
         self.expiries += 1;
         self.end_slow_start_without_feedback();

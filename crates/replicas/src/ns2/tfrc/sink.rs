@@ -186,8 +186,8 @@ impl Sink {
 
     /// Takes note of an arrival for the rate of reception.
     fn remember(&mut self, seq: i64, now: f64) {
-        // The sender's mean moves by a twentieth of a sample from one report to the next, so what
-        // came many round trips ago is not looked at again.
+        // The sender's mean moves by a twentieth of a sample from one report to the next, so packets that came many round trips ago are not
+        // looked at again.
         let old = |came: f64| self.rtt > 0.0 && now - came > 10.0 * self.rtt;
         while self.recent.len() > 1 && self.recent.front().is_some_and(|(_, came)| old(*came)) {
             self.recent.pop_front();

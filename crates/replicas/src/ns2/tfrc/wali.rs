@@ -13,7 +13,7 @@ pub struct Wali {
     weights: [f64; KEPT + 1],
     /// How many intervals there are, the open one included (`sample_count`).
     count: usize,
-    /// By how much closed intervals are discounted while the open one is so long (`mult_factor_`).
+    /// By how much closed intervals are discounted at the present length of the open one (`mult_factor_`).
     factor: f64,
     /// The least discount (`minDiscountRatio_`).
     threshold: f64,

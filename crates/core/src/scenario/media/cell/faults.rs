@@ -20,7 +20,7 @@ const TTI: [Duration; 5] = [
     Duration::from_millis(80),
 ];
 
-/// The most bits of an interval: far beyond any channel of TS 25.306, and twice as many can be counted.
+/// The most bits of an interval: far beyond any channel of TS 25.306, and small enough that twice the number can be counted.
 const MOST_BITS: u32 = 1 << 30;
 
 impl Cell {
@@ -121,7 +121,7 @@ impl Cell {
         }
     }
 
-    /// The high-speed shared channel: who uses it, and RLC and losses, which must suit it.
+    /// The high-speed shared channel: its use by the attachment, and RLC and losses, which must suit it.
     fn high_speed_faults(&self, profile: Profile, faults: &mut Faults) {
         let uses = self.attachment.config().maps_to().contains(&Transport::HsDsch);
         let (attachment, rlc) = (self.attachment.name(), self.rlc(profile));

@@ -28,8 +28,7 @@ pub struct HsDsch {
     /// Whose slot it is. Default: `3gpp`: `round_robin`. `ns2`: `max_sir`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Scheduler>,
-    /// How many processes hybrid ARQ has: a block that failed is sent again so many slots later.
-    /// Default: 6.
+    /// How many processes hybrid ARQ has: a block that failed is sent again this number of slots later. Default: 6.
     #[serde(default = "default_processes")]
     pub processes: u8,
     /// How often a block is sent at most. Default: 3 (EURANE).
@@ -77,7 +76,7 @@ impl Default for CapacityPlan {
 }
 
 impl HsDsch {
-    /// Who chooses in a scenario of this profile.
+    /// The scheduler in a scenario of this profile.
     pub fn scheduler(&self, profile: Profile) -> Scheduler {
         let usual = || match profile.is_ns2() {
             true => Scheduler::MaxSir(Default::default()),
@@ -86,7 +85,7 @@ impl HsDsch {
         self.scheduler.clone().unwrap_or_else(usual)
     }
 
-    /// What is received in a scenario of this profile.
+    /// The rule of reception in a scenario of this profile.
     pub fn reception(&self, profile: Profile) -> Reception {
         let usual = || match profile.is_ns2() {
             true => Reception::Thresholds(Default::default()),
@@ -128,7 +127,7 @@ impl HsDsch {
         best.map_or(0, |grant| grant.bits)
     }
 
-    /// What makes no sense in it, in a cell of so many terminals: the field below it, and the fault.
+    /// The faults in it, in a cell of this number of terminals: the field below it, and the fault.
     pub fn faults(&self, ues: u32, profile: Profile) -> Vec<(String, Fault)> {
         let mut faults = Vec::new();
         let mut add = |part: String, fault: Result<(), Fault>| faults.extend(fault.err().map(|fault| (part, fault)));

@@ -89,12 +89,11 @@ pub struct Cell {
     /// EURANE's rule, which mixes units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Limit>,
-    /// Whose turn it is on the forward access channel. Default: who came first.
+    /// The order of service on the forward access channel. Default: first come first served.
     #[serde(default)]
     pub fach_order: Order,
-    /// The PDUs of one interval leave RLC one after the other, each up to this long after the one before,
-    /// at random. So it changes who is first at a shared channel. Default: 20 µs (EURANE); 0 s keeps the
-    /// terminals in one order for ever.
+    /// The PDUs of one interval leave RLC one after the other, each up to this long after the one before, at random. So the order at a
+    /// shared channel changes. Default: 20 µs (EURANE); 0 s keeps the terminals in one order for ever.
     #[serde(default = "default_spacing")]
     pub spacing: Duration,
     /// By which rule the RNC indicates packets that it never had, or that found no room in RLC's buffer. Default: it

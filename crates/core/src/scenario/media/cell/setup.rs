@@ -78,7 +78,7 @@ fn utran(cell: &Cell, area: Option<&Area>, rncs: usize) -> Utran {
     Utran::new(rncs, rnc_of, node_bs, iub, || Iub::new(mobility.iur.rate, mobility.iur.delay))
 }
 
-/// What comes over the air: by loss models, or by the ratio of signal to interference.
+/// The air interface: by loss models, or by the ratio of signal to interference.
 fn air(core: &Core, cell: &Cell, area: Option<&Area>, terminals: &[String]) -> Box<dyn Channel> {
     if let (Some(area), Some(Mobility { power: Power::Loops(loops), pilot, .. })) = (area, &cell.mobility) {
         let plan = Plan {

@@ -4,8 +4,8 @@
 /// of run length, so that one says the state of up to 64 packets in a row.
 ///
 /// There is room for [`AckVector::MAX`] bytes, of which two runs of 64 packets take two: more than
-/// 3000 packets in a row, or 26 gaps. A vector on the wire may have 253 and more. What lies below
-/// stays out; to the sender that is "not yet received", unless an earlier acknowledgement told.
+/// 3000 packets in a row, or 26 gaps. A vector on the wire may have 253 and more. Older packets
+/// stay out; to the sender that is "not yet received", unless an earlier acknowledgement told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckVector {
     len: u8,

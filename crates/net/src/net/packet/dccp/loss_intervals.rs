@@ -35,7 +35,7 @@ impl ListedIntervals {
     /// The most intervals: NINTERVAL + 1.
     pub const MAX: usize = 9;
 
-    /// No interval, and so many packets in none.
+    /// No interval; `skip` is the number of packets in none (Skip Length).
     pub fn new(skip: u8) -> Self {
         Self { len: 0, skip, rows: [[0; 5]; Self::MAX] }
     }

@@ -60,8 +60,7 @@ pub enum DccpOptions {
     /// None.
     #[default]
     None,
-    /// CCID 2's sender asks for an acknowledgement for each so many packets: Change L(Ack Ratio),
-    /// 5 bytes (RFC 4340 §6.1, §11.3).
+    /// CCID 2's sender sets the number of packets per acknowledgement: Change L(Ack Ratio), 5 bytes (RFC 4340 §6.1, §11.3).
     AckRatio(u16),
     /// Acknowledgement of CCID 2.
     AckVector {

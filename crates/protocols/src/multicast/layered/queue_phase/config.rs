@@ -12,8 +12,7 @@ use lasthop_net::engine::units::{Amount, Probability};
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "QueuePhaseConfig")]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 50 packets, as in ns-2's Iridium
-    /// example.
+    /// How much may wait, without the packet in service; further arrivals are dropped. Default: 50 packets, as in ns-2's Iridium example.
     pub limit: Amount,
     /// The queue is in phase 1 up to this share of its limit, F_QuThresh1. Default: 0: only when it
     /// is empty.
@@ -78,7 +77,7 @@ pub enum Counting {
     /// As the mean of the session's older layers; and a blocked layer not at all. So a change shows at once.
     #[default]
     Settled,
-    /// By what was counted, whatever has changed since; the controller rests for the window after each change.
+    /// By the counts, whatever has changed since; the controller rests for the window after each change.
     Plain,
 }
 

@@ -101,7 +101,7 @@ impl Controller {
         self.stays.overflowed = true;
     }
 
-    /// Looks at the queue: a share of its limit waits, and so many packets.
+    /// Looks at the queue: its backlog as a share of its limit, and in packets.
     pub fn check(&mut self, now: Instant, share: f64, packets: u64, traffic: &mut Traffic) {
         self.counts.checks += 1;
         self.rates = traffic.rates(now);
@@ -236,7 +236,7 @@ mod tests {
         Packet { to: Address::Group(GroupId(group)), flow: FlowId(1), size: 1000, ..Packet::vacant() }
     }
 
-    /// A session of so many layers that all come, of which all but the first are blocked.
+    /// A session with this number of layers, all arriving, of which all but the first are blocked.
     fn blocked(layers: u32, config: &Config) -> Traffic {
         let mut traffic = Traffic::new(config);
         for group in 0..layers {
@@ -384,7 +384,7 @@ mod tests {
         assert!(traffic.release(at(1)) && !traffic.release(at(1)));
         assert!(traffic.block(at(1)));
         assert_eq!(passes(&mut traffic), [true, true, false]);
-        // What comes for the first time waits, since a layer of its session was blocked.
+        // A layer that arrives for the first time waits, since a layer of its session was blocked.
         assert!(traffic.arrives(at(1), &layer(3)));
         assert_eq!(traffic.waiting_layers(), 2);
         // Pruned above, layer 2 does not come any more.

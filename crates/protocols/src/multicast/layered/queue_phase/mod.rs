@@ -1,9 +1,8 @@
 //! Queue-phase control (Peng and Sikdar 2003): layers of multicast sessions are blocked and released in front of one link, by the
 //! length of its queue.
 //!
-//! In phase 1 the queue is empty, in phase 3 it is nearly full, in phase 2 all is well. A packet of a blocked layer is dropped
-//! before it is queued; nobody is told. What the scheme knows it reads from the addresses of the packets that pass
-//! ([`traffic`]); what it does with that is in [`controller`].
+//! In phase 1 the queue is empty, in phase 3 it is nearly full, in phase 2 all is well. A packet of a blocked layer is dropped before it is
+//! queued, without a message. The scheme learns from the addresses of the packets that pass ([`traffic`]), and decides in [`controller`].
 
 pub mod config;
 pub mod controller;
@@ -84,7 +83,7 @@ impl QueuePhase {
         }
     }
 
-    /// What waits, as a share of the limit, and in packets.
+    /// The backlog, as a share of the limit, and in packets.
     fn length(&self) -> (f64, u64) {
         let Backlog { packets, bytes } = self.fifo.backlog();
         let share = match self.limit {

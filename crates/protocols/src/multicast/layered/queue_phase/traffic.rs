@@ -1,4 +1,4 @@
-//! What passes a link, as far as the addresses of packets tell: multicast sessions with their layers, and TCP sessions.
+//! The traffic of a link, as far as the addresses of packets show: multicast sessions with their layers, and TCP sessions.
 //!
 //! A session's layers have neighbouring group addresses, lower ones for layers of higher priority; the flow's number stands for the
 //! source and its block of addresses. A layer is *present* while packets of it come to the link, whether or not they may pass. One that
@@ -12,7 +12,7 @@ use lasthop_net::net::packet::{Address, FlowId, GroupId, NodeId, Packet};
 
 use super::config::{Config, Counting, Sessions};
 
-/// What passes a link.
+/// The traffic of a link.
 pub struct Traffic {
     window: Duration,
     live: Duration,
@@ -22,7 +22,7 @@ pub struct Traffic {
     sessions: Vec<Session>,
     /// By key.
     connections: Vec<Connection>,
-    /// What was sent in the window.
+    /// The packets sent in the window.
     sent: VecDeque<(Instant, Sent)>,
     /// When it was last asked to forget.
     now: Instant,
@@ -149,7 +149,7 @@ impl Traffic {
         self.sent.push_back((now, whose));
     }
 
-    /// Forgets what was sent before the window.
+    /// Forgets packets sent before the window.
     pub fn expire(&mut self, now: Instant) {
         self.now = now;
         while let Some(&(at, whose)) = self.sent.front()

@@ -71,7 +71,7 @@ impl AckRatio {
 
     /// A window of data of `cwnd` packets has been acknowledged. With lost or marked acknowledgements
     /// the ratio doubles; after cwnd / (R² - R) windows without it falls by one (RFC 4341 §6.1.2).
-    /// Until a change is confirmed it stays: what is lost meanwhile was sent at the old ratio.
+    /// Until a change is confirmed it stays: packets lost meanwhile were sent at the old ratio.
     pub fn on_window(&mut self, cwnd: u32) {
         let congested = std::mem::take(&mut self.congested);
         if self.asked.is_some() {

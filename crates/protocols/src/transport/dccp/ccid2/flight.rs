@@ -1,4 +1,4 @@
-//! The packets under way, and who of them is lost (RFC 4341 §5, `pipe`).
+//! The packets under way, and which of them are lost (RFC 4341 §5, `pipe`).
 
 use std::collections::VecDeque;
 
@@ -68,7 +68,7 @@ impl Flight {
         self.pipe
     }
 
-    /// The next packet is sent, with which so many payload bytes of the connection are.
+    /// The next packet is sent; the payload bytes of the connection up to its end are `end`.
     #[inline]
     pub fn on_sent(&mut self, now: Instant, end: u64) {
         self.sent.push_back(Sent { at: now, end, fate: Fate::Flying });
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!((heard.came, heard.lost, flight.pipe()), (2, 0, 1));
     }
 
-    /// What was sent before an event was detected belongs to it.
+    /// Packets sent before an event was detected belong to it.
     #[test]
     fn losses_and_marks_of_a_window_are_one_event() {
         let mut flight = flight(10);
@@ -228,8 +228,7 @@ mod tests {
         assert_eq!((heard.came, heard.clean, heard.congestion), (4, 3, true));
     }
 
-    /// RFC 4341 §5: a timeout sets pipe to zero; what comes later tells the time, and does not lower
-    /// it again.
+    /// RFC 4341 §5: a timeout sets pipe to zero; a later acknowledgement is timed, and does not lower it again.
     #[test]
     fn after_a_timeout_nothing_is_in_the_network() {
         let mut flight = flight(4);

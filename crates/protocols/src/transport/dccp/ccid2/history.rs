@@ -171,7 +171,7 @@ mod tests {
             let mut history = history(&packets);
             history.forget(number);
             assert_eq!(bytes(&history), expected, "up to {number}");
-            // What comes late below it is old, above it not.
+            // A late packet below it is old, above it not.
             assert_eq!(history.on_packet(number, false), Arrival::Old, "{number}");
             assert_eq!(history.on_packet(11, false), Arrival::Next);
         }

@@ -57,8 +57,7 @@ pub struct Fack {
     recovering: bool,
     /// SND.NXT when the last recovery or timeout began.
     recover: u64,
-    /// Whether what is lost is to be sent again: in a recovery, or after a timeout. Otherwise it
-    /// may only be late.
+    /// Whether lost segments are to be sent again: in a recovery, or after a timeout. Otherwise they may only be late.
     repairing: bool,
     /// snd.fack.
     fack: u64,

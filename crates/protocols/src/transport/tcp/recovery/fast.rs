@@ -31,7 +31,7 @@ impl FastRecovery {
         Verdict::Enter { limit: u64::MAX, cut: Cut::Once }
     }
 
-    /// The first segment is lost. The duplicates so far say what has left the network.
+    /// The first segment is lost. The duplicates so far count the segments that have left the network.
     pub(super) fn begin(&mut self, board: &mut Scoreboard) {
         self.recovering = true;
         self.credit = i64::from(self.duplicates.count) * self.duplicates.smss as i64;
@@ -46,7 +46,7 @@ impl FastRecovery {
     }
 
     /// New data are acknowledged, but the first segment is lost too. The window is deflated by
-    /// what was acknowledged, and a segment added back if that was one at least (RFC 6582 §3.2
+    /// the amount acknowledged, and a segment added back if that was one at least (RFC 6582 §3.2
     /// step 3, partial acknowledgements).
     pub(super) fn repair_next(&mut self, board: &mut Scoreboard, advance: u64) {
         let smss = self.duplicates.smss;

@@ -1,7 +1,7 @@
 //! Loss recovery: which segments are lost, what to send next, when a recovery begins and ends,
 //! and how many bytes are thought to be in flight.
 //!
-//! A recovery hears acknowledgements after they were entered on the [`Scoreboard`], and never
+//! A recovery gets acknowledgements after they were entered on the [`Scoreboard`], and never
 //! decides how large the window is: that is [congestion control](crate::transport::congestion)'s. To add one: a file with
 //! the recovery and its parameters, and a line in the registry below.
 
@@ -34,7 +34,7 @@ pub trait RecoveryConfig: Send + Sync {
 }
 
 choice! {
-    /// What decides which segments are lost and what is resent.
+    /// Decides which segments are lost and which are resent.
     pub enum Recovery: "loss recovery" as RecoveryConfig {
         /// Go back to the first unacknowledged segment.
         "tahoe" => Tahoe(tahoe::Config),
@@ -108,10 +108,10 @@ pub enum Verdict {
     Enter {
         /// The most that the window may be, `u64::MAX` for what the congestion control says.
         limit: u64,
-        /// How the congestion control is to be told first.
+        /// The call of the congestion control that comes first.
         cut: Cut,
     },
-    /// Some of what was outstanding at the loss has been repaired.
+    /// Some of the data outstanding at the loss have been repaired.
     Partial {
         /// Whether the first segment is to be sent again at once.
         resend: bool,
@@ -125,7 +125,7 @@ pub enum Verdict {
     },
 }
 
-/// How the congestion control hears of a loss.
+/// How a loss is reported to the congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Not at all: it is the second loss in a window.
@@ -150,7 +150,7 @@ pub enum Next {
 pub struct Status {
     /// Whether losses are being repaired and the window waits.
     pub recovering: bool,
-    /// Whether it wants to hear of every acknowledgement; otherwise only of unusual ones.
+    /// Whether it needs every acknowledgement; otherwise only unusual ones.
     pub alert: bool,
     /// Bytes to be taken off the board's `pipe`: duplicate acknowledgements, each of which says
     /// that a segment has left the network (the "inflation" of RFC 5681 §3.2), or negative.

@@ -1,5 +1,5 @@
-//! Recovery with selective acknowledgements (RFC 6675): the scoreboard says who is lost, `pipe`
-//! how much is in flight, NextSeg() what to send.
+//! Recovery with selective acknowledgements (RFC 6675): the scoreboard says which segments are lost, `pipe` how much is in flight,
+//! NextSeg() which segment to send.
 //!
 //! One deviation: the rescue retransmission (NextSeg rule 4) is not spent on a segment that
 //! this recovery has already sent again.
@@ -82,7 +82,7 @@ impl LossRecovery for Sack {
             board.begin();
             verdict = Verdict::Enter { limit: u64::MAX, cut: Cut::Once };
         }
-        // Without limited transmit nothing leaves for what is SACKed until a loss is clear.
+        // Without limited transmit SACKed segments release no new ones until a loss is clear.
         let hold = !self.limited_transmit && !self.recovering && ack.una >= self.recovery_point;
         self.credit = if hold { -(board.sacked() as i64) } else { 0 };
         verdict

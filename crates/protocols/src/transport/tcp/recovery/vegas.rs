@@ -63,7 +63,7 @@ impl Vegas {
         sent.zip(self.timeout.get()).is_some_and(|(at, timeout)| now.since(at) >= timeout)
     }
 
-    /// The first segment is sent again. What leaves at the instant of a cut leaves after it.
+    /// The first segment is sent again. Segments that leave at the instant of a cut leave after it.
     fn resend(&mut self, board: &Scoreboard, now: Instant, was_recovering: bool) -> Verdict {
         self.checks = CHECKS;
         let cut = board.first().is_some_and(|id| board.at(id).sent_at >= self.cut_at);
@@ -126,7 +126,7 @@ impl LossRecovery for Vegas {
     }
 
     fn status(&self) -> Status {
-        // It measures round-trip times, so it hears of every acknowledgement.
+        // It measures round-trip times, so it needs every acknowledgement.
         Status { alert: true, ..self.fast.status() }
     }
 }
@@ -151,7 +151,7 @@ impl FineTimeout {
     }
 }
 
-/// So many acknowledgements after a retransmission are looked at.
+/// The number of acknowledgements after a retransmission that are checked.
 const CHECKS: u32 = 2;
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ impl Sender {
         }
     }
 
-    /// A fast retransmit begins; `cut` says how the congestion control hears of it.
+    /// A fast retransmit begins; `cut` says how it is reported to the congestion control.
     fn on_loss(&mut self, now: Instant, limit: u64, cut: Cut) {
         let c = &mut self.c;
         self.totals.fast_retransmits += 1;

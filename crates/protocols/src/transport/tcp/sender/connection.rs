@@ -15,7 +15,7 @@ use super::super::spurious::Detector;
 use super::handshake::{Phase, Syn};
 use super::sending::Control;
 
-/// What is forgotten at a reset.
+/// The state that a reset clears.
 pub(super) struct Connection {
     pub(super) phase: Phase,
     /// SND.UNA.
@@ -170,7 +170,7 @@ impl Connection {
         (self.board.flight() - self.limited).min(self.window)
     }
 
-    /// The congestion control hears of each segment that is newly taken for lost, if it wants to.
+    /// Reports each segment newly taken for lost to the congestion control, if it asks for them.
     #[cold]
     pub(super) fn tell_lost(&mut self, now: Instant) {
         for (id, lost) in self.board.take_newly_lost() {

@@ -1,4 +1,4 @@
-//! What the flow's source and observers hear of a connection.
+//! The reports of a connection to the flow's source and to observers.
 
 use lasthop_net::engine::Duration;
 use lasthop_net::net::{Action, Notice, Variable};

@@ -36,7 +36,7 @@ struct Path {
     now: Instant,
     sender: Sender,
     receiver: Receiver,
-    /// What is under way, in order of arrival.
+    /// The packets under way, in order of arrival.
     data: VecDeque<(Instant, Packet)>,
     acks: VecDeque<(Instant, Packet)>,
     /// When the serialiser is free.

@@ -7,16 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use lasthop_net::engine::{BitRate, Duration, Instant};
 
-/// How a router learns of its link's rate. XCP does not work without (Katabi, Handley, Rohrs 2002
-/// §3.5.1); on shared radio media nobody tells.
+/// How a router learns of its link's rate. XCP does not work without it (Katabi, Handley, Rohrs 2002 §3.5.1); on shared radio media the
+/// rate is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Capacity {
     /// At once, whenever it changes.
     #[default]
     Oracle,
-    /// It knows the rate at the start, and never hears of a change (ns-2 without a script that
-    /// tells).
+    /// It knows the rate at the start, and never learns of a change (ns-2 without a script that announces it).
     Stale,
     /// This long after each change.
     Delayed(Duration),
@@ -69,7 +68,7 @@ impl Knowledge {
         self.busy = others.then_some((now, size));
     }
 
-    /// What was in service has been taken back.
+    /// The packet in service has been taken back.
     pub fn forget_service(&mut self) {
         self.busy = None;
     }

@@ -1,10 +1,9 @@
 //! XCP's control law (Katabi, Handley, Rohrs 2002 §3.5, in the throughput form of ns-2.35 and
 //! draft-falk-xcp-spec).
 //!
-//! Over a control interval it adds up what arrives. At its end the efficiency controller says by
-//! how much all traffic together is to change, φ, and the fairness controller how that is divided:
-//! what is to be added goes to all flows alike, what is to be taken is taken in proportion. Each
-//! departing packet carries its share away, until nothing is left to be given.
+//! Over a control interval it adds up the arrivals. At its end the efficiency controller says by how much all traffic together is to
+//! change, φ, and the fairness controller how that is divided: increases go to all flows alike, decreases are in proportion to throughput.
+//! Each departing packet carries its share away, until nothing remains to be given.
 //!
 //! It knows no packet and no clock. Rates are bytes/s.
 
@@ -45,7 +44,7 @@ pub struct Control {
     /// Q: the persistent queue, bytes; and the least seen in this queue interval.
     pub queue: f64,
     lowest: f64,
-    /// What is left to be given, and to be taken.
+    /// The remaining increase and decrease to be given to packets.
     pub residue: [f64; 2],
     /// ξ_p, for each second of x, and ξ_n, for each byte.
     pub xi: [f64; 2],
@@ -171,12 +170,12 @@ impl Control {
         self.interval = self.mean_rtt.max(SHORTEST);
     }
 
-    /// So many bytes wait, the departing packet included.
+    /// Notes the bytes waiting, the departing packet included.
     pub fn see_queue(&mut self, bytes: u64) {
         self.lowest = self.lowest.min(bytes as f64);
     }
 
-    /// The queue interval is over, and so many bytes wait.
+    /// The queue interval is over; `bytes` bytes wait.
     pub fn end_queue_interval(&mut self, bytes: u64) {
         let bytes = bytes as f64;
         self.queue = self.lowest;

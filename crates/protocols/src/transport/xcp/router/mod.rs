@@ -32,15 +32,13 @@ use control::{Control, INITIAL, x_of_window};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much may wait, without the packet in service; what arrives then is dropped. Default: 100
-    /// packets, as DropTail.
+    /// How much may wait, without the packet in service; further arrivals are dropped. Default: 100 packets, as DropTail.
     pub limit: Amount,
     /// How it learns of the link's rate: `oracle`, at once; `stale`, never; `{ delayed = "1 s" }`;
     /// `measured`, from how fast packets leave. Default: `oracle`.
     pub capacity: Capacity,
-    /// Keep what is not XCP's in a FIFO of its own, of the same limit. While both have something
-    /// the two take turns packet by packet, and XCP is told half of the link's rate (ns-2's
-    /// `tcp_xcp_on_`). Off: all wait together, and what is not XCP's counts as input.
+    /// Keep packets without XCP in a FIFO of their own, of the same limit. While both have packets the two take turns packet by packet, and
+    /// XCP uses half of the link's rate (ns-2's `tcp_xcp_on_`). Off: all wait together, and packets without XCP count as input.
     pub share: bool,
     /// When the control timer expires first. Left out: drawn from a normal distribution of mean
     /// 50 ms and deviation 10 ms, but at least 4 ms (ns-2.35).
@@ -141,7 +139,7 @@ impl Xcp {
 
 impl QueueDiscipline for Xcp {
     fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
-        // Nobody wakes it before the first packet.
+        // The control timer is not armed before the first packet.
         self.expire(core.now());
         let arriving = core.packet(&packet);
         let (size, options) = (arriving.size, options(arriving));

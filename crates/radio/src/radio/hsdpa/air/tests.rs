@@ -113,7 +113,7 @@ fn fading_is_rayleigh_and_constant_in_its_blocks() {
     assert!((mean - 1.0).abs() < 5.0 / (n as f64).sqrt(), "{mean}");
     let deep = gains.iter().filter(|gain| **gain < 0.1).count() as f64 / n as f64;
     assert!((deep - 0.095_162_58).abs() < 5.0 * (0.0952f64 * 0.9048 / n as f64).sqrt(), "{deep}");
-    // Who asks late meets the same blocks.
+    // A late reader meets the same blocks.
     let mut late = drops(&config, Serving::Strongest, 2, 2);
     let at = Instant::ZERO + Duration::from_millis(80) * 99;
     assert_eq!(late.faded(0, at).0, gains[99]);

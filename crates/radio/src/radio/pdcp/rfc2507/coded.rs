@@ -38,7 +38,7 @@ pub(super) enum Form {
     },
 }
 
-/// What has changed since the header before (§6 a, RFC 1144 §3.2.2).
+/// The changes since the header before (§6 a, RFC 1144 §3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Delta {
     /// The A and S bits.
@@ -72,12 +72,12 @@ pub(super) enum Numbers {
 }
 
 impl Coded {
-    /// A packet of so many bytes as it is.
+    /// A packet of this size as it is.
     pub(super) fn uncompressed(bytes: u32) -> Self {
         Self { bytes: PDU_HEADER + bytes, cid: 0, form: Form::Regular, headers: None, behind: bytes }
     }
 
-    /// A packet of so many bytes whose headers take this form.
+    /// A packet of this size whose headers take this form.
     pub(super) fn new(bytes: u32, cid: u16, form: Form, headers: Headers) -> Self {
         let behind = bytes - headers.bytes;
         Self { bytes: PDU_HEADER + form.bytes(cid, &headers) + behind, cid, form, headers: Some(headers), behind }

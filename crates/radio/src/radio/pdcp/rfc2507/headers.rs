@@ -50,7 +50,7 @@ enum Protocol {
 pub enum Fields {
     /// Of IPv4 and TCP.
     Tcp(TcpFields),
-    /// Of IPv4 and what is not TCP.
+    /// Of IPv4 and a transport other than TCP.
     Other(OtherFields),
 }
 

@@ -46,8 +46,7 @@ pub struct Config {
     /// The most compressed headers of a stream that is not TCP between two full ones, 1 to 65535 (F_MAX_PERIOD).
     /// Default: 256.
     pub f_max_period: u32,
-    /// After so long the next header of a stream that is not TCP is a full one, 1 s to 255 s (F_MAX_TIME).
-    /// Default: 5 s.
+    /// The time after which the next header of a stream that is not TCP is a full one, 1 s to 255 s (F_MAX_TIME). Default: 5 s.
     pub f_max_time: Duration,
 }
 
@@ -82,9 +81,8 @@ impl PdcpConfig for Config {
 
 /// One end of a bearer: it compresses what its end sends, and decompresses what the other end sent.
 ///
-/// To send a packet: [`Entity::code`], then [`Entity::sent`] if RLC took it. What comes goes to
-/// [`Entity::receive`], in order. What that asks for goes to the far end as an SDU of [`REQUEST_BYTES`], and there
-/// to [`Entity::on_request`].
+/// To send a packet: [`Entity::code`], then [`Entity::sent`] if RLC took it. Received PDUs go to [`Entity::receive`], in order. A header
+/// request that this returns goes to the far end as an SDU of [`REQUEST_BYTES`], and there to [`Entity::on_request`].
 pub struct Entity {
     tcp: tcp::Compressor,
     non_tcp: non_tcp::Compressor,
@@ -106,7 +104,7 @@ struct Sent {
     requests: u64,
 }
 
-/// What an end made of what came.
+/// The results of decompression at an end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Received {
     /// Headers that could not be got back.

@@ -1,4 +1,4 @@
-//! TCP streams (RFC 2507 §3.2, §10): each compressed header says what has changed since the one before, so a loss
+//! TCP streams (RFC 2507 §3.2, §10): each compressed header has the changes since the one before, so a loss
 //! makes all that follow wrong, which TCP's checksum tells. The decompressor mends it with the "twice" algorithm, or asks
 //! for a header; the compressor sends a full one when it sees that TCP retransmits.
 
@@ -184,8 +184,8 @@ impl Decompressor {
 }
 
 impl TcpFields {
-    /// These fields after a change. `before` is the header that data-sized changes are taken from; `sent` is what
-    /// comes as it is.
+    /// These fields after a change. `before` is the header that data-sized changes are taken from; `sent` has the fields that are sent as
+    /// they are.
     fn with(&self, delta: &Delta, before: &Self, sent: &Self) -> Self {
         let (seq, ack) = match delta.numbers {
             Numbers::Plain { seq, ack } => (seq.into(), ack.into()),

@@ -95,14 +95,14 @@ impl Tcp {
         }
     }
 
-    /// The next segment of so many bytes.
+    /// The next segment, of this payload.
     fn data(&mut self, payload: u32) -> Packet {
         self.header.seq += u64::from(self.header.payload);
         self.header.payload = payload;
         self.packet()
     }
 
-    /// An acknowledgement of so many bytes more.
+    /// An acknowledgement of `more` further bytes.
     fn ack(&mut self, more: u64) -> Packet {
         self.header.ack += more;
         self.packet()
@@ -432,7 +432,7 @@ fn what_makes_no_sense_is_refused_by_its_name() {
 }
 
 proptest! {
-    /// Segments, acknowledgements, retransmissions and datagrams in any order, with losses: what comes is got back or
+    /// Segments, acknowledgements, retransmissions and datagrams in any order, with losses: received headers are restored or their packets
     /// dropped, a full header always mends, and without losses nothing is dropped.
     #[test]
     fn headers_are_got_back_or_counted(

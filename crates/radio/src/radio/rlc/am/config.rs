@@ -41,10 +41,10 @@ pub struct Config {
     /// How long an SDU may wait for its acknowledgement, with `discard` at `timer` (Timer_Discard, §9.5 d;
     /// RRC: 0.1 s to 7.5 s). Default: 5 s.
     pub discard_timer: Duration,
-    /// How long after the far end was told to move its window it is told again, if it has not
-    /// acknowledged that (Timer_MRW, §9.5 i). Default: 500 ms (Dubois 2005, §5.1).
+    /// How long after an order to move the receiving window (MRW) it is sent again, if it is not acknowledged (Timer_MRW, §9.5 i).
+    /// Default: 500 ms (Dubois 2005, §5.1).
     pub mrw_timer: Duration,
-    /// How often it is told before both ends are reset (MaxMRW, §9.6 h; RRC: 1 to 32). Default: 8.
+    /// How often an MRW is sent before both ends are reset (MaxMRW, §9.6 h; RRC: 1 to 32). Default: 8.
     pub max_mrw: u32,
     /// How long after a reset it is asked for again, if it is not acknowledged (Timer_RST, §9.5 h; RRC: 50
     /// ms to 1 s). Default: 500 ms.
@@ -69,8 +69,7 @@ pub struct Config {
     /// Poll at the end of every so-many-th SDU (Poll_SDU, §9.6 c; RRC: 1, 4, 16, 64). Default: 0
     /// for never.
     pub poll_every_sdus: u32,
-    /// Poll on PDUs sent when so many percent of the window are in use (Poll_Window, §9.6 d; RRC: 50
-    /// to 99). Default: 0 for never.
+    /// Poll on PDUs sent when this percentage of the window is in use (Poll_Window, §9.6 d; RRC: 50 to 99). Default: 0 for never.
     pub poll_window: u32,
     /// Report when a PDU arrives before one that is missing, and that gap is new (*detection of missing
     /// PDUs*, §9.7.2). Default: on.

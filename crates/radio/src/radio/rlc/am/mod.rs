@@ -2,20 +2,20 @@
 //!
 //! | concern | file |
 //! | --- | --- |
-//! | what is under way, missing, given up | `sender` |
+//! | PDUs under way, missing, given up | `sender` |
 //! | when a report is asked for | `polling` |
-//! | moving the far end's window past what was given up | `mrw` |
-//! | what has come, and which SDUs that completes | `receiver` |
+//! | moving the far end's window past SDUs given up | `mrw` |
+//! | PDUs received, and the SDUs that they complete | `receiver` |
 //! | when a report is made, and what it says | `reports` |
 //! | starting anew | `reset` |
 //!
 //! Where it differs from the standard, or the standard leaves a choice:
 //!
-//! - A report is made up when it leaves; whoever asked before is answered by it (§9.7.2 lets it be updated).
+//! - A report is made up when it leaves, and answers all polls before (§9.7.2 lets it be updated).
 //! - A gap makes the receiver report when it opens, not at each PDU that finds it open (§9.7.2).
 //! - A poll is repeated with the PDU VT(S) − 1, or, if that is known to have come, with the last that is not
 //!   (§11.3.2 allows any below a window of 2048).
-//! - An SDU given up before any of it was sent is told to the far end too, as with *Send MRW* (§9.7.3.1); an
+//! - An SDU given up before any of it was sent is signalled to the far end too, as with *Send MRW* (§9.7.3.1); an
 //!   MRW names the last SDU given up only. An SDU that is partly in PDUs ends, for that, in a PDU of its own
 //!   that is not sent.
 //! - After MaxRST the procedure goes on (see `reset`).
@@ -101,7 +101,7 @@ impl Am {
         8 * u32::from(self.pdu)
     }
 
-    /// The data that leaves next: what is missing before what is new, and what polls alone last.
+    /// The data PDU that leaves next: missing PDUs before new ones, and those that only poll last.
     #[inline]
     fn next(&self) -> Option<Next> {
         if let Some(sn) = self.sender.first_missing() {
@@ -245,7 +245,7 @@ impl Am {
         self.polling.on_report(sender.vt_a(), |sn| sender.is_missing(sn));
     }
 
-    /// Stops the timers of what is sent, and asks for a reset (§11.4.2).
+    /// Stops the timers of the sending side, and asks for a reset (§11.4.2).
     fn ask_for_reset(&mut self) {
         self.polling.reset();
         self.mrw.reset();

@@ -1,9 +1,7 @@
-//! SDU discard with explicit signalling: the far end is told to move its window until it acknowledges
-//! that (TS 25.322 §11.6).
+//! SDU discard with explicit signalling: the far end is ordered to move its window until it acknowledges that (TS 25.322 §11.6).
 //!
-//! One such procedure runs at a time, and names the end of the last SDU given up. What is given up
-//! meanwhile is told by the next one. SDUs given up before any of them was sent are told too, as with
-//! *Send MRW*: the far end keeps count of them.
+//! One such procedure runs at a time, and names the end of the last SDU given up. SDUs given up meanwhile are signalled by the next one.
+//! SDUs given up before any part of them was sent are signalled too, as with *Send MRW*: the far end keeps count of them.
 
 use lasthop_net::engine::{Duration, Instant};
 
@@ -24,9 +22,9 @@ pub struct Order {
 #[derive(Debug)]
 pub struct Mrw {
     current: Option<Order>,
-    /// What comes after it.
+    /// The order after it.
     next: Option<Order>,
-    /// Whether the current one has been told, and whether it is due to be told (again).
+    /// Whether the current one has been sent, and whether it is due to be sent (again).
     told: bool,
     due: bool,
     /// VT(MRW): how often the timer has expired (§9.4 i).
@@ -66,18 +64,18 @@ impl Mrw {
         }
     }
 
-    /// Where the window goes on according to what the far end was told.
+    /// Where the window goes on according to the order sent.
     pub fn told(&self) -> Option<u64> {
         self.current.filter(|_| self.told).map(|order| order.sn)
     }
 
-    /// What is to be told now.
+    /// The order to be sent now.
     #[inline]
     pub fn due(&self) -> Option<Order> {
         if self.due { self.current } else { None }
     }
 
-    /// It is told now.
+    /// It is sent now.
     pub fn submit(&mut self, at: Instant) {
         if self.told {
             self.resent += 1;
@@ -93,7 +91,7 @@ impl Mrw {
         self.timer
     }
 
-    /// `false`: the far end was told too often (§11.6.5).
+    /// `false`: the order was sent too often (§11.6.5).
     pub fn on_timeout(&mut self, now: Instant) -> bool {
         if self.timer.is_none_or(|timer| timer > now) {
             return true;
@@ -104,7 +102,7 @@ impl Mrw {
         self.vt_mrw < self.max_mrw
     }
 
-    /// The far end says that its window goes on at `sn`. Whether that is what it was told (§11.6.4).
+    /// The far end says that its window goes on at `sn`. Whether that is as ordered (§11.6.4).
     pub fn is_acknowledged(&self, sn: u64, end: u8) -> bool {
         self.current.is_some_and(|order| {
             let wanted = if sn == order.sn { order.end } else { 0 };
@@ -112,7 +110,7 @@ impl Mrw {
         })
     }
 
-    /// The far end has, or has discarded, everything before VT(A). That ends what has come to its end.
+    /// The far end has, or has discarded, everything before VT(A). That ends procedures up to there.
     pub fn on_acknowledged(&mut self, vt_a: u64) {
         if self.told().is_some_and(|sn| sn <= vt_a) {
             self.end();

@@ -1,4 +1,4 @@
-//! The receiving side: what has come, what is missing, and which SDUs that completes.
+//! The receiving side: received and missing PDUs, and the SDUs that they complete.
 //!
 //! Inside, sequence numbers do not wrap; those of the wire are seen from VR(R) (TS 25.322 §9.4).
 
@@ -11,7 +11,7 @@ use super::config::Config;
 use super::mrw::Order;
 use super::sn_set::{MODULUS, SnSet};
 
-/// What is known of an SDU of which something has come.
+/// The progress of a partly received SDU.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     /// The PDUs with its first byte and its end.
@@ -33,7 +33,7 @@ impl Progress {
     }
 }
 
-/// Stand for what has not come yet. They lie so far from each other, and from every PDU, that no number of
+/// Stand for PDUs that have not come yet. They lie so far from each other, and from every PDU, that no number of
 /// PDUs lies between.
 const NO_FIRST: u64 = 1 << 63;
 const NO_LAST: u64 = 1 << 62;
@@ -49,7 +49,7 @@ pub struct Receiver {
     vr_h: u64,
     /// Those between that have not come.
     missing: SnSet,
-    /// The first SDU of which nothing was said yet, and what is known of those from there on.
+    /// The first SDU without an outcome so far, and the progress of those from there on.
     next: u64,
     sdus: VecDeque<Progress>,
     /// Counts.
@@ -201,7 +201,7 @@ impl Receiver {
         }
     }
 
-    /// Delivers what is complete, up to the first SDU that is not.
+    /// Delivers complete SDUs, up to the first that is not.
     #[inline]
     fn deliver(&mut self, outcomes: &mut Vec<Outcome>) {
         while let Some(front) = self.sdus.front() {

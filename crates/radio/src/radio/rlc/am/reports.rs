@@ -1,10 +1,9 @@
 //! Status reports: when the receiving side makes one, and what it says (TS 25.322 §9.7.2, §11.5).
 //!
-//! What has come is told by an ACK, what is missing by LISTs or BITMAPs, whichever take less. If neither fits
-//! into a PDU, the report is spread over several, of BITMAPs, whose ACK says VR(R) only
-//! (§9.2.2.11.2).
+//! Received PDUs are reported by an ACK, missing ones by LISTs or BITMAPs, whichever take less. If neither fits into a PDU, the report is
+//! spread over several, of BITMAPs, whose ACK says VR(R) only (§9.2.2.11.2).
 //!
-//! A report is made up when it leaves, so one that is asked for before answers all who asked.
+//! A report is made up when it leaves, so it answers all polls before.
 
 use crate::radio::rlc::pdu::Status;
 use lasthop_net::engine::{Duration, Instant};
@@ -19,7 +18,7 @@ use super::sn_set::MODULUS;
 pub struct Reports {
     /// Whether one was asked for.
     asked: bool,
-    /// What of one that did not fit into a PDU is still to be told: PDUs from here to there.
+    /// The rest of a report that did not fit into a PDU: PDUs from here to there.
     rest: Option<(u64, u64)>,
     /// An acknowledgement of a moved window that is still to be sent.
     moved: Option<Order>,
@@ -62,13 +61,13 @@ impl Reports {
         self.moved = Some(moved);
     }
 
-    /// Whether there is something to tell, and it may be told.
+    /// Whether there is something to report, and reporting is permitted.
     #[inline]
     pub fn is_due(&self) -> bool {
         self.moved.is_some() || self.tells()
     }
 
-    /// Whether what has come and what is missing is to be told now.
+    /// Whether received and missing PDUs are to be reported now.
     #[inline]
     fn tells(&self) -> bool {
         self.rest.is_some() || (self.asked && self.prohibited.is_none())
@@ -101,7 +100,7 @@ impl Reports {
         (status.bytes <= room).then_some(Draft { status, rest })
     }
 
-    /// Tells of the PDUs from VR(R) to VR(H), or of the rest. What is left to tell, and the bits it takes.
+    /// Reports the PDUs from VR(R) to VR(H), or the rest. Returns the part that does not fit, and the bits taken.
     fn tell(
         &self,
         receiver: &Receiver,
@@ -208,19 +207,19 @@ const MOST_PAIRS: u32 = 15;
 const MOST_IN_PAIR: u64 = 16;
 const MOST_OCTETS: u64 = 16;
 
-/// Bits of LISTs with so many pairs.
+/// Bits of LISTs with this number of pairs.
 fn list_bits(pairs: u32) -> u32 {
     pairs * LIST_PAIR + pairs.div_ceil(MOST_PAIRS) * LIST
 }
 
-/// Bits of BITMAPs over so many PDUs, the first of which may begin before these.
+/// Bits of BITMAPs over this number of PDUs, the first of which may begin before these.
 fn bitmap_bits(pdus: u64) -> u32 {
     let octets = pdus.div_ceil(8);
     // A window has less than 2¹¹ PDUs.
     (octets * 8) as u32 + octets.div_ceil(MOST_OCTETS) as u32 * BITMAP
 }
 
-/// Octets of BITMAPs that fit into so many bits.
+/// Octets of BITMAPs that fit into this number of bits.
 fn octets_in(bits: u32) -> u64 {
     let full = BITMAP + 8 * MOST_OCTETS as u32;
     u64::from(bits / full) * MOST_OCTETS + u64::from((bits % full).saturating_sub(BITMAP) / 8)

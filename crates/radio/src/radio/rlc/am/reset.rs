@@ -8,7 +8,7 @@ use super::config::Config;
 /// Both sides of the procedure.
 #[derive(Debug)]
 pub struct Reset {
-    /// What was asked for and is not acknowledged.
+    /// The reset that was asked for and is not acknowledged.
     pending: Option<Pending>,
     /// The sequence number of the next one.
     rsn: u8,
@@ -68,7 +68,7 @@ impl Reset {
         self.owes_answer || self.pending.is_some_and(|pending| pending.due)
     }
 
-    /// What is to be sent, an answer first.
+    /// The PDU to be sent, an answer first.
     pub fn pull(&mut self, at: Instant) -> Option<Pdu> {
         let pdu =
             |control, sdu| Pdu { control: Some(Box::new(control)), sdu, reason: Reason::Control, ..Pdu::default() };
@@ -109,8 +109,8 @@ impl Reset {
         self.pending.and_then(|pending| pending.timer)
     }
 
-    /// Asks again if there was no answer. When it has asked too often the standard tells upper layers, who may
-    /// set up the bearer anew; here that is counted, and the procedure goes on (§11.4.4a).
+    /// Asks again if there was no answer. When it has asked too often the standard informs upper layers, which may set up the bearer anew;
+    /// here that is counted, and the procedure goes on (§11.4.4a).
     pub fn on_timeout(&mut self, now: Instant) {
         let max_rst = self.max_rst;
         let Some(pending) = &mut self.pending else { return };

@@ -1,4 +1,4 @@
-//! The sending side: what is under way, what was reported missing, and what is given up.
+//! The sending side: PDUs under way, those reported missing, and SDUs given up.
 //!
 //! Inside, sequence numbers do not wrap; they do when a PDU leaves.
 
@@ -23,7 +23,7 @@ pub struct Sent {
     state: State,
 }
 
-/// What is known of a PDU that was sent.
+/// The state of a PDU that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// It may have to be sent again.
@@ -69,7 +69,7 @@ pub enum Reported {
     Fine,
     /// This PDU, the last of such, would have to be sent too often.
     Exhausted(u64),
-    /// It tells of PDUs that cannot be told of (§10.1).
+    /// It names PDUs that it must not name (§10.1).
     Erroneous,
 }
 
@@ -209,7 +209,7 @@ impl Sender {
         if lsn > self.vt_s() || of(false).next_back().is_some_and(|sn| sn >= self.vt_s()) {
             return Reported::Erroneous;
         }
-        // VT(A) moves to what is acknowledged without a gap (§9.2.2.11.2).
+        // VT(A) moves to the end of the PDUs acknowledged without a gap (§9.2.2.11.2).
         self.acknowledge(first_error.map_or(lsn, |error| error.min(lsn)));
         for sn in of(true) {
             if (self.vt_a..self.vt_s()).contains(&sn) {
@@ -230,7 +230,7 @@ impl Sender {
         reported
     }
 
-    /// Whether as many PDUs wait as are counted, and all that are due to be sent again are among them.
+    /// Whether the count of waiting PDUs is right, and all that are due to be sent again are among them.
     fn counts_what_waits(&self) -> bool {
         let waiting = (self.vt_a..).zip(&self.under_way).filter(|(_, sent)| sent.state == State::Waiting);
         let missing = waiting.clone().filter(|(sn, _)| self.missing.contains(*sn));
@@ -279,8 +279,8 @@ impl Sender {
         self.deadlines.front().copied()
     }
 
-    /// Gives up all SDUs up to `last`. `told`: where the window shall go on according to what was told
-    /// to the far end and is not acknowledged.
+    /// Gives up all SDUs up to `last`. `told`: where the window shall go on according to the order sent to the far end and not yet
+    /// acknowledged.
     fn give_up(&mut self, last: u64, told: Option<u64>) -> Order {
         let kept = last + 1;
         self.discarded += kept - self.oldest;
@@ -305,9 +305,8 @@ impl Sender {
         Order { sn, end: (kept - segment.sdu) as u8, kept }
     }
 
-    /// Marks the end of SDUs that are not wholly in PDUs with a number of its own, at VT(S). So the far
-    /// end cannot have everything before the window that it is told of without having been told
-    /// (§11.6.4).
+    /// Marks the end of SDUs that are not wholly in PDUs with a number of its own, at VT(S). So the far end cannot have everything before
+    /// the ordered window without having received the order (§11.6.4).
     fn mark(&mut self, kept: u64, told: Option<u64>) {
         let segment = Segment { sdu: kept, ..Segment::default() };
         let vt_s = self.vt_s();
@@ -358,7 +357,7 @@ impl Sender {
         self.segmenter.untouched().max(self.oldest)
     }
 
-    /// Starts anew: what was sent is discarded (§11.4.3).
+    /// Starts anew: sent PDUs are discarded (§11.4.3).
     pub fn reset(&mut self) {
         let kept = self.untouched();
         self.discarded += kept - self.oldest;

@@ -11,7 +11,7 @@ use super::mapping::Transport;
 
 /// The parameters of an attachment.
 pub trait AttachmentConfig: Send + Sync {
-    /// The attachment of a cell with these channels and so many terminals.
+    /// The attachment of a cell with these channels and terminals.
     fn build(&self, cell: &Cell) -> Box<dyn Attachment>;
 
     /// To which transport channels it maps a terminal's data, of those that the cell has.

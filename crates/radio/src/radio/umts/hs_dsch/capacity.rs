@@ -1,8 +1,8 @@
 //! Flow control between RNC and Node B: how many PDUs of each terminal may cross the Iub (HS-DSCH capacity request and
 //! allocation, 3GPP TS 25.435 §5.3).
 //!
-//! At all multiples of an interval, but for 0, the RNC asks for what waits there. The Node B gives out so much that its queue for the
-//! terminal, with what is under way, never holds more than a limit. What an allocation is not used for lapses.
+//! At all multiples of an interval, but for 0, the RNC requests capacity for its backlog. The Node B allocates only as much as keeps its
+//! queue for the terminal, with PDUs under way, within a limit. The unused part of an allocation lapses.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub struct Plan {
     pub limit: u32,
 }
 
-/// What is asked for and given out.
+/// Requests and allocations.
 pub struct Capacity {
     plan: Plan,
     /// The terminals that have something to send at the RNC, in order.
@@ -32,7 +32,7 @@ pub struct Capacity {
     allocated: Vec<u32>,
 }
 
-/// So many PDUs of a terminal may leave the RNC.
+/// The number of PDUs of a terminal that may leave the RNC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
     /// When the RNC knows.
@@ -79,7 +79,7 @@ impl Capacity {
             let Some(ready) = ready(terminal) else { return false };
             let allocated = &mut allocated[terminal as usize];
             let room = limit.saturating_sub(held(terminal) + *allocated);
-            // What has been allocated and has not left is asked for a second time.
+            // `ready` counts PDUs that were allocated and have not left: they are not allocated again.
             let pdus = ready.saturating_sub(u64::from(*allocated)).min(u64::from(room)) as u32;
             if pdus > 0 {
                 *allocated += pdus;

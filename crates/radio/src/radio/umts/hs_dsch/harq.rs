@@ -7,7 +7,7 @@
 use crate::radio::rate_map::Grant;
 use crate::radio::rlc::Pdu;
 
-/// How many processes there can be: at least so many that an answer comes in time, at most eight (TS 25.331 §10.3.5.7a).
+/// How many processes there can be: at least six, so that an answer comes in time, at most eight (TS 25.331 §10.3.5.7a).
 pub const PROCESSES: std::ops::RangeInclusive<u8> = 6..=8;
 
 /// The processes of a cell.
@@ -40,7 +40,7 @@ pub struct Block {
 }
 
 impl Harq {
-    /// So many free processes, and at most so many transmissions.
+    /// `processes` free processes, and at most `transmissions` transmissions of a block.
     pub fn new(processes: u8, transmissions: u32) -> Self {
         Self { processes: (0..processes).map(|_| None).collect(), transmissions, busy: 0 }
     }

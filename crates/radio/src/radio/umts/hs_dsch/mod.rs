@@ -12,7 +12,7 @@
 //! | channel | a [`Quality`](crate::radio::quality::Quality): a trace of CQIs |
 //! | rate map | [`rate_map::cqi`](crate::radio::rate_map::cqi) |
 //! | scheduler | [`scheduler`](crate::radio::scheduler) |
-//! | link ARQ | [`harq`], [`reception`], [`reordering`], and RLC above, which learns of nothing but what comes |
+//! | link ARQ | [`harq`], [`reception`], [`reordering`], and RLC above, which learns of received PDUs only |
 //!
 //! [`capacity`] keeps the queues at the Node B short (TS 25.435 §5.3). One terminal is served in a slot; several at once by
 //! different codes are not here. What a terminal says of a block, and of the air, costs nothing and is never lost.

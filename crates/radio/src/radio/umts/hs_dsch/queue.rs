@@ -1,4 +1,4 @@
-//! What waits for a terminal at the Node B: its priority queue (3GPP TS 25.321 §4.2.3.4), in which blocks get their numbers.
+//! The priority queue of a terminal at the Node B (3GPP TS 25.321 §4.2.3.4), in which blocks get their numbers.
 
 use std::collections::VecDeque;
 
@@ -44,7 +44,7 @@ impl Queue {
         self.pdus.len() as u32 + self.coming
     }
 
-    /// The next block, of at most so many PDUs: gives its TSN.
+    /// The next block, of at most `most` PDUs: gives its TSN.
     pub fn fill(&mut self, now: Instant, most: usize, block: &mut Vec<Pdu>) -> u32 {
         self.since = now;
         block.extend(self.pdus.drain(..most.min(self.pdus.len())));

@@ -11,7 +11,7 @@ use lasthop_net::engine::{Decibel, Fault};
 
 use super::harq::Block;
 
-/// Decides what is received.
+/// Decides which blocks are received.
 pub trait Reception: Send {
     /// Whether the last transmission of a block is received.
     fn receives(&self, block: &Block, map: &dyn RateMap) -> bool;

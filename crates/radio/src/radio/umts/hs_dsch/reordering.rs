@@ -1,8 +1,8 @@
 //! Reordering at the terminal: blocks are handed up in the order of their numbers, whatever order hybrid ARQ brings them in (3GPP
 //! TS 25.321 §11.6.2.3).
 //!
-//! A block that is missing is waited for, but not for ever: until the timer T1 expires, which starts when a later one comes, or
-//! until one comes that is so much later that the window leaves the missing one behind. Numbers do not wrap here.
+//! A block that is missing is waited for, but not for ever: until the timer T1 expires, which starts when a later one comes, or until a
+//! later one moves the window past the missing one. Numbers do not wrap here.
 
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ pub struct Reordering<T> {
 }
 
 impl<T> Reordering<T> {
-    /// With a window of so many blocks (RECEIVE_WINDOW_SIZE), and T1 of this length.
+    /// With a window of this number of blocks (RECEIVE_WINDOW_SIZE), and T1 of this length.
     pub fn new(window: u32, timer: Duration) -> Self {
         Self { window, timer, next_expected: 0, later: VecDeque::new(), edge: 0, t1: None, missed: 0 }
     }
@@ -54,7 +54,7 @@ impl<T> Reordering<T> {
         self.time(now);
     }
 
-    /// T1 expires: what came before the block for which it started is no longer waited for.
+    /// T1 expires: blocks before the one for which it started are no longer waited for.
     pub fn on_timeout(&mut self, now: Instant, mut up: impl FnMut(T)) {
         let Some((_, tsn)) = self.t1.take_if(|(expires, _)| *expires <= now) else { return };
         self.pass(tsn, &mut up);
@@ -66,7 +66,7 @@ impl<T> Reordering<T> {
         self.t1.map(|(expires, _)| expires)
     }
 
-    /// Hands up what has come before `from`, and what follows without a gap.
+    /// Hands up the blocks received before `from`, and those that follow without a gap.
     fn pass(&mut self, from: u32, up: &mut impl FnMut(T)) {
         while self.next_expected < from || self.later.front().is_some_and(Option::is_some) {
             self.next_expected += 1;
@@ -164,8 +164,8 @@ mod tests {
     }
 
     proptest! {
-        /// Blocks are sent until they come, up to three times with 12 ms between, as six processes do it: whatever fails, what
-        /// comes up is in order and complete but for blocks given up, and nothing waits longer than T1.
+        /// Blocks are sent until they come, up to three times with 12 ms between, as six processes do it: for any failures, the blocks
+        /// passed up are in order and complete but for blocks given up, and nothing waits longer than T1.
         #[test]
         fn any_failures_leave_the_order(failures in proptest::collection::vec(0u32..4, 1..200)) {
             let mut arrivals = Vec::new();

@@ -16,7 +16,7 @@ pub struct Setup {
     pub rate_map: Box<dyn RateMap>,
     /// Whose slot it is.
     pub scheduler: Box<dyn Scheduler>,
-    /// What is received.
+    /// Decides which blocks are received.
     pub reception: Box<dyn Reception>,
     /// How many HARQ processes there are.
     pub processes: u8,

@@ -10,11 +10,11 @@ pub(super) struct Clock {
     pub(super) tti: Duration,
     /// It is the clock of one shared channel, which no other uses.
     pub(super) alone: bool,
-    /// PDUs are handed down so long after multiples of `tti`.
+    /// PDUs are handed down this time after multiples of `tti`.
     pub(super) phase: Duration,
     /// When PDUs were handed down last.
     pub(super) ticked: Instant,
-    /// When the next are handed down, if anybody waits for that.
+    /// When the next are handed down, if a sender waits for that.
     pub(super) tick: Instant,
     /// When the next interval begins, if anything waits for it.
     pub(super) frame: Instant,

@@ -29,7 +29,7 @@ impl Umts {
         }
     }
 
-    /// The messages of those who have chosen places in this interval.
+    /// Sends the messages of the terminals that have chosen places in this interval.
     pub(super) fn send_messages(&mut self, core: &mut Core) {
         let mut preambles = std::mem::take(&mut self.preambles);
         preambles.sort_unstable();
@@ -108,7 +108,7 @@ impl Umts {
         self.arm_contention(core);
     }
 
-    /// A terminal follows what has been decided of its uplink.
+    /// Carries out a decision on a terminal's uplink.
     fn set_uplink(&mut self, core: &mut Core, terminal: u32) {
         if let Some(cpch) = &self.cpch {
             self.terminals[terminal as usize].uplink = cpch.uplink(terminal);

@@ -17,7 +17,7 @@ pub(super) struct Dsch {
     pub(super) order: Order,
     /// The terminal served last.
     pub(super) last: u32,
-    /// Who has been asked in this interval; empty between events.
+    /// The terminals asked in this interval; empty between events.
     pub(super) asked: Vec<u32>,
 }
 

@@ -92,7 +92,7 @@ impl Umts {
             sender.ticking = sender.arq.wants_to_send();
             sender.ticking
         });
-        // What is sent wakes nobody here, so nobody has joined meanwhile.
+        // Sending wakes no sender here, so none has joined meanwhile.
         self.clocks[usize::from(number)].senders = senders;
         if !self.clocks[usize::from(number)].senders.is_empty() {
             self.arm_tick(core, number);
@@ -179,7 +179,7 @@ impl Umts {
                 if was_empty {
                     insert(&mut self.clocks[usize::from(number)].channels, channel);
                 }
-                // What goes down was waited for when it left the RNC, and stands in the queue only once the
+                // A PDU down was waited for when it left the RNC, and stands in the queue only once the
                 // interval has begun: that one would begin again.
                 if direction == Direction::Up {
                     self.arm_frame(core, number, at);
@@ -194,7 +194,7 @@ impl Umts {
         }
     }
 
-    /// What has come to the Node B by now stands in its queues.
+    /// PDUs that have come to the Node B by now stand in its queues.
     fn arrive_at_node_b(&mut self, core: &mut Core) {
         while self.to_node_b.front().is_some_and(|first| first.at <= core.now())
             && let Some(ToNodeB { at, channel, terminal, pdu }) = self.to_node_b.pop_front()

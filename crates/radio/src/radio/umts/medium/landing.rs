@@ -1,4 +1,4 @@
-//! From the air to the RLC entities: what was sent arrives, unless the air loses it.
+//! From the air to the RLC entities: sent PDUs arrive, unless the air loses them.
 
 use std::collections::VecDeque;
 
@@ -90,7 +90,7 @@ impl Umts {
         }
     }
 
-    /// A PDU has come over the air, if that does not lose it. Gives what is at its RLC entity then.
+    /// A PDU has come over the air, unless the air loses it. Gives the PDU if it is at its RLC entity then.
     fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) -> Option<Flying> {
         let Landing { at, sent, channel, terminal, collided, pdu, .. } = landing;
         let (kind, rnc) = (self.ways[channel as usize].kind, self.serving_rnc(terminal));
@@ -130,7 +130,7 @@ impl Umts {
         }
     }
 
-    /// An RLC entity hears a PDU. [`Umts::act`] is called after the last of those that come together.
+    /// An RLC entity receives a PDU. [`Umts::act`] is called after the last of those that come together.
     #[inline]
     pub(super) fn hear(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: &Pdu) {
         let now = core.now();
@@ -146,7 +146,7 @@ impl Umts {
         }
     }
 
-    /// The entity that has heard what came in a direction does what it wishes to.
+    /// Lets the entity that has received something in a direction take its actions.
     pub(super) fn act(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         let receiver = direction.reverse();
         self.activate(core, terminal, receiver);

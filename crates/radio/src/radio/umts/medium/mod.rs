@@ -87,7 +87,7 @@ pub struct Umts {
     landings: [VecDeque<Landing>; 3],
     /// When the valid wake-up of each comes.
     armed: [Instant; 3],
-    /// The valid wake-ups of the attachment, and of those who contend for common packet channels.
+    /// The valid wake-ups of the attachment, and of the contention for common packet channels.
     attachment_armed: Instant,
     contention_armed: Instant,
     spacing: Duration,
@@ -232,7 +232,7 @@ impl Umts {
             let [down, up] = places;
             let number = umts.terminals.len() as u32;
             let service = umts.attachment.service(number);
-            // Who has nothing begins with the clocks of the common channels.
+            // A terminal without service begins with the clocks of the common channels.
             let usual = |direction| umts.carrier(Service::Common, number, direction);
             let channel = |direction| umts.carrier(service, number, direction).or_else(|| usual(direction));
             let clock = |direction| channel(direction).map_or(0, |n| umts.ways[n as usize].clock);
@@ -357,7 +357,7 @@ impl Umts {
         }
     }
 
-    /// Shows what becomes of a PDU, if anybody looks.
+    /// Shows a step of a PDU, if there is an observer.
     #[inline]
     #[expect(clippy::too_many_arguments, reason = "what happened, when, to what")]
     fn observe(
@@ -404,7 +404,7 @@ impl Medium for Umts {
 
     fn change(&mut self, core: &mut Core, change: &mut Change) {
         let Some(terminal) = change.peer.0.checked_sub(self.rncs.len() as u32) else { return };
-        // What comes down a high-speed channel is imposed on there.
+        // Changes of a high-speed channel's downlink are imposed there.
         if let Some(hs_dsch) = &mut self.hs_dsch {
             hs_dsch.change(core.now(), terminal, change);
         }

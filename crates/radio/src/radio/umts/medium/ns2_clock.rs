@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(clock.at_node_b(tti, us(26_003_000)), None, "no interval ends then");
     }
 
-    /// Blocks that are so many slots apart are equally far apart by ns-2's clock, while its doubles have the same spacing: a rate of
+    /// Blocks with equal distances in slots are equally far apart by ns-2's clock, while its doubles have the same spacing: a rate of
     /// reception that stays the same is no greater than itself.
     #[test]
     fn equal_distances_stay_equal() {

@@ -19,7 +19,7 @@ pub struct OtherSystems {
 }
 
 impl OtherSystems {
-    /// Those of so many systems. `setup` says how the transmitters of a terminal at a system are set up; wake-ups come to
+    /// The transmitters of `systems` systems. `setup` says how the transmitters of a terminal at a system are set up; wake-ups come to
     /// `component`, and `ends` are those of an RNC and of the terminals.
     pub fn new(
         core: &mut Core,

@@ -98,15 +98,15 @@ impl Umts {
         }
     }
 
-    /// What is on its way to or from a terminal over radio links that end is lost. What waits at the terminal itself stays, and
-    /// so does what a Node B has received.
+    /// PDUs on their way to or from a terminal over radio links that end are lost. Those waiting at the terminal itself stay, and so do
+    /// those that a Node B has received.
     fn lose_links(&mut self, core: &mut Core, terminal: u32) {
         self.lose_on_way_down(core, terminal, false);
         self.lose_on_air(core, terminal);
     }
 
-    /// What is on its way down: on wires, and in the queue of the terminal's own channel. With `all`, that for common channels
-    /// too, which else send it in vain.
+    /// Loses PDUs on their way down: on wires, and in the queue of the terminal's own channel. With `all`, also those for common channels,
+    /// which would otherwise send them in vain.
     fn lose_on_way_down(&mut self, core: &mut Core, terminal: u32, all: bool) {
         let own = self.own_channel(terminal, DCH_DOWN);
         let mut lost = Vec::new();

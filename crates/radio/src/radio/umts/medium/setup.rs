@@ -43,7 +43,7 @@ pub struct Setup {
     pub order: Order,
     /// Between Node Bs and RNCs.
     pub utran: Utran,
-    /// What comes over the air.
+    /// Decides which blocks are received.
     pub air: Box<dyn Channel>,
     /// What moves terminals between cells; `None`: there is one cell.
     pub area: Option<Area>,

@@ -32,7 +32,7 @@ pub(super) struct Ue {
     pub(super) armed: Instant,
 }
 
-/// What waits at the terminals' bearers.
+/// The backlogs of the terminals' bearers.
 pub(super) struct Bearers<'a>(pub(super) &'a [Ue]);
 
 impl Waiting for Bearers<'_> {

@@ -148,7 +148,7 @@ pub struct Loops {
     gains: Vec<Decibel>,
 }
 
-/// What is known of a terminal.
+/// The state of a terminal.
 struct Terminal {
     /// The gains to all cells at the last measurement and at the next, and when these are.
     gains: [Vec<Decibel>; 2],

@@ -168,7 +168,7 @@ impl Area {
         self.pauses.peek().map_or(self.due, |Reverse((at, _))| self.due.min(*at))
     }
 
-    /// What has changed; asked after every input until there is no more.
+    /// The next change; polled after every input until there is none.
     pub fn poll(&mut self) -> Option<Step> {
         self.steps.pop_front()
     }
@@ -181,8 +181,8 @@ impl Area {
         self.add_up(now, n as usize);
         let terminal = &mut self.terminals[n as usize];
         terminal.dedicated = dedicated;
-        // The active set is of a terminal with dedicated channels only. Who gives them back is at the cell that joined first, and
-        // leaves it for a better one like all others.
+        // The active set is of a terminal with dedicated channels only. A terminal that gives them back is at the cell that joined first,
+        // and leaves it for a better one like all others.
         let first = terminal.set.cells()[0];
         terminal.set.become_one(first);
         terminal.better.fill(Held::default());
@@ -213,7 +213,7 @@ impl Area {
         }
     }
 
-    /// What was looked ahead to is measured.
+    /// The measurement computed ahead takes place.
     fn take_measurement(&mut self, n: usize) {
         let Terminal { pilots, systems, next, next_systems, .. } = &mut self.terminals[n];
         for (level, gain) in pilots.iter_mut().zip(next) {
@@ -486,7 +486,7 @@ impl Area {
     }
 }
 
-/// The best of some cells, by what is measured of all.
+/// The best of some cells, by the measurements of all.
 fn best_of(cells: impl Iterator<Item = u32>, measured: &[Level]) -> u32 {
     let better = |a: u32, b: u32| if measured[b as usize] > measured[a as usize] { b } else { a };
     cells.reduce(better).unwrap_or_default()

@@ -27,7 +27,7 @@ pub struct Mobility {
     /// How much less comes from farther away.
     #[serde(default)]
     pub path_loss: PathLoss,
-    /// What stands in between.
+    /// The shadowing by obstacles in between.
     #[serde(default)]
     pub shadowing: Shadowing,
     /// The antennas of sites.
@@ -97,8 +97,7 @@ pub struct System {
     /// Its delay. Default: 20 ms.
     #[serde(default = "usual_delay")]
     pub delay: Duration,
-    /// How much waits in front of it in each direction, before what comes is dropped. Default: 100
-    /// kB.
+    /// The limit of the queue in front of it in each direction; packets beyond it are dropped. Default: 100 kB.
     #[serde(default = "usual_queue")]
     pub queue: Bytes,
     /// What it sends with, alike in all directions. Default: 20 dBm.
@@ -267,7 +266,7 @@ impl Mobility {
         self.site.iter().map(|site| site.sectors.len().max(1)).sum()
     }
 
-    /// What is wrong, with the place of each parameter below this table. What it says of names, others check.
+    /// The faults, with the place of each parameter below this table. The names in it are checked elsewhere.
     pub fn faults(&self) -> Vec<(String, Fault)> {
         let mut faults = Vec::new();
         let mut add = |path: String, found: Result<(), Fault>| {

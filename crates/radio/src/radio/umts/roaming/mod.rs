@@ -2,7 +2,7 @@
 //!
 //! - [`config`]: sites, movement and rules as data;
 //! - [`area`]: the machine for all terminals of a medium;
-//! - [`terminal`]: what is known of one, and what it went through.
+//! - [`terminal`]: the state of one, and its history.
 
 pub mod area;
 pub mod config;

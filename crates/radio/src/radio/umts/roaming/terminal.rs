@@ -1,4 +1,4 @@
-//! What is known of a terminal that moves, and what it went through.
+//! The state of a terminal that moves, and its history.
 
 use crate::radio::mobility::movement::Movement;
 use crate::radio::mobility::{ActiveSet, Held};
@@ -23,7 +23,7 @@ pub struct Terminal {
     pub(super) dedicated: bool,
     /// The other system that serves it.
     pub(super) away: Option<u32>,
-    /// Nothing is sent to or from it until then, and what comes after that.
+    /// Nothing is sent to or from it until then, and the step after that.
     pub(super) pause: Option<(Instant, Then)>,
     /// Where its RLC ends.
     pub(super) rnc: u32,
@@ -36,7 +36,7 @@ pub struct Terminal {
     pub(super) past: Past,
 }
 
-/// What comes after a pause.
+/// The step after a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Then {
     /// It goes on.
@@ -95,7 +95,7 @@ impl Past {
         self.kinds[kind as usize] += 1;
     }
 
-    /// Adds up until now what has been present since it was last called.
+    /// Adds up until now the state present since the last call.
     pub(super) fn add(&mut self, now: Instant, present: Present) {
         let time = now.since(self.until);
         self.until = now;

@@ -21,8 +21,7 @@ pub struct Config {
     /// How many PDUs the RNC may send beyond the first sequence number of the last report. Default: 4095 (`win_` of
     /// `UMTS/RLC/AMHS`).
     pub window: u32,
-    /// How many PDUs may wait at the RNC; an SDU that would make as many is dropped. Default: 500
-    /// (`buffer_level_max_`).
+    /// The limit of PDUs waiting at the RNC; an SDU that would reach it is dropped. Default: 500 (`buffer_level_max_`).
     pub buffer: u32,
     /// How long the last part of an SDU waits for the next one to fill its PDU. Default: 2 ms
     /// (`temp_pdu_timeout_time_`).

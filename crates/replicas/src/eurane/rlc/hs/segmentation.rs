@@ -14,7 +14,7 @@ pub(super) struct Segmentation {
 }
 
 impl Segmentation {
-    /// For PDUs of this size, and parts that wait so long.
+    /// For PDUs of this size, and parts that wait this time.
     pub fn new(pdu: u8, wait: Duration) -> Self {
         Self { pdu, wait, next: 0, open: None }
     }

@@ -74,7 +74,7 @@ impl Sender {
         }
     }
 
-    /// The rate becomes `rate`; what is sent approaches it packet by packet over a round trip.
+    /// The rate becomes `rate`; the sending rate approaches it packet by packet over a round trip.
     fn aim_at(&mut self, rate: f64) {
         self.old_rate = self.rate;
         self.rate = rate;

@@ -47,7 +47,7 @@ struct Chaos {
     spike: f64,
 }
 
-/// What is sent, and how.
+/// The configurations.
 fn configs() -> impl Strategy<Value = Config> {
     let switches = (any::<[bool; 5]>(), 1u32..3, 1u32..40, 0u32..4, 0usize..4, 0usize..3, 1u64..3000);
     switches.prop_map(|(on, every, window, burst, handshake, spurious, segment)| Config {
@@ -79,7 +79,7 @@ fn chaos() -> impl Strategy<Value = Chaos> {
     )
 }
 
-/// Both ends and what is under way between them.
+/// Both ends and the packets under way between them.
 struct World {
     now: Instant,
     sender: Sender,

@@ -7,9 +7,8 @@
 //!
 //! - Let W be the cubic function, r the round trip, and T = W(t + r) the target. Each ACK takes the
 //!   window x by (T − x)/x nearer to T (RFC 9438 §4.2), n of them to ρ = exp(−n/x) of the distance. A
-//!   round trip has as many ACKs as the window was one before: n = x − Δ, if Δ is what W grows by in
-//!   it. So the distance is at most L = Δ·(1 + ρ + ρ² + …) = Δ/(1 − ρ), about 1.6 Δ, whenever in the
-//!   round the ACKs come: T − L ≤ x ≤ T.
+//!   round trip has one ACK per segment of the former window: n = x − Δ, if Δ is W's growth in it. So the distance
+//!   is at most L = Δ·(1 + ρ + ρ² + …) = Δ/(1 − ρ), about 1.6 Δ, whenever in the round the ACKs come: T − L ≤ x ≤ T.
 //! - ns-3 cuts its target's distance from W_max to whole segments: below W_max its target is less than
 //!   one segment higher, above W_max less than one lower. Two windows that go the same share of the
 //!   way to targets that far apart are not further apart than the targets.

@@ -77,7 +77,7 @@ impl Script {
         self.segments()
     }
 
-    /// The next timer expires: when, in milliseconds, and what leaves.
+    /// The next timer expires: when, in milliseconds, and the segments that leave.
     pub(super) fn timeout(&mut self) -> (u64, Vec<u64>) {
         self.now = self.sender.next_timeout().expect("a timer runs");
         self.sender.on_timeout(self.now);
@@ -237,7 +237,7 @@ fn f_rto_sees_a_spurious_timeout_from_two_acknowledgements() {
     for variant in [Variant::NewReno, Variant::Sack] {
         let (mut script, at) = spurious(Spurious::FRto, variant);
         assert_eq!(script.ack(at + 10, 1, &[]), [10, 11], "step 2: two new segments, {variant:?}");
-        // Step 3, and RFC 4015: FlightSize 10, and one more for what was acknowledged.
+        // Step 3, and RFC 4015: FlightSize 10, and one more for the segment acknowledged.
         assert_eq!(script.ack(at + 20, 2, &[]), [12], "{variant:?}");
         assert_eq!((script.sender.totals.detected_spurious, script.cwnd()), (1, 11), "{variant:?}");
         assert_eq!(script.ack(at + 30, 3, &[]), [13, 14], "slow start goes on, {variant:?}");
@@ -545,7 +545,7 @@ impl Receiving {
         self.answer()
     }
 
-    /// Brings segment `n`; gives what is acknowledged at once, and the SACK blocks, in segments.
+    /// Brings segment `n`; gives the immediate acknowledgement, and the SACK blocks, in segments.
     fn segment(&mut self, ms: u64, n: u64) -> Option<(u64, Vec<(u64, u64)>)> {
         self.packet(ms, n).map(|p| {
             let header = p.tcp().unwrap();

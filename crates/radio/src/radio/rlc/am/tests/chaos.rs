@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::radio::arq::{LinkArq, Outcome};
 
-/// What is sent, and which PDUs of each end are lost.
+/// The SDUs sent, and the PDUs of each end that are lost.
 #[derive(Clone, Debug)]
 struct Plan {
     /// When, from which end, and how many bytes.
@@ -62,7 +62,7 @@ fn configs() -> impl Strategy<Value = Config> {
     })
 }
 
-/// Whether the windows are kept, and what is known of VT(A) and VR(R) agrees.
+/// Whether the windows are kept, and both sides' knowledge of VT(A) and VR(R) agrees.
 fn watch(config: &Config, bearer: &Bearer<Am>, from: usize) {
     let (sender, receiver) = (&bearer.ends[from].sender, &bearer.ends[1 - from].receiver);
     // An end of SDUs given up has a number of its own, and there may be two.
@@ -82,7 +82,7 @@ fn run(config: &Config, plan: &Plan) -> Bearer<Am> {
         bearer.run_until(ms(*at));
         bearer.enqueue(usize::from(*up), *bytes);
     }
-    // What is still to be lost is lost, and what has to be repeated for that is repeated.
+    // The remaining losses happen, and the PDUs that they require are repeated.
     bearer.run_until(ms(400_000));
     bearer
 }

@@ -11,7 +11,7 @@ fn lost_share(p: f64, max_dat: u32, sdus: u64) -> f64 {
     let config = Config {
         max_dat,
         maxdat_counts: MaxDatCounts::Transmissions,
-        // What is under way is not reported missing: every transmission of a PDU has its chance.
+        // PDUs under way are not reported missing: every transmission of a PDU has its chance.
         round_trip: Some(Duration::from_millis(70)),
         ..Config::default()
     };

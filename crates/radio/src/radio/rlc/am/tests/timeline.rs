@@ -1,6 +1,6 @@
 //! When polls, reports and retransmissions leave, worked out by hand from the clauses.
 //!
-//! Intervals lie at 0, 10, 20 ms, … with one PDU each way; what leaves at t comes at t + 25 ms. The poll
+//! Intervals lie at 0, 10, 20 ms, … with one PDU each way; a PDU that leaves at t comes at t + 25 ms. The poll
 //! timer has 170 ms, reports 80 ms between them.
 
 use super::*;
@@ -54,7 +54,7 @@ fn report(status: &Status) -> String {
     line + &format!(" ({} B)", status.bytes)
 }
 
-/// Sends SDUs at 0 ms, loses these PDUs of each end, by number, and compares what leaves.
+/// Sends SDUs at 0 ms, loses these PDUs of each end, by number, and compares the PDUs that leave.
 fn check(config: &Config, sdus: &[u32], losses: [&'static [u64]; 2], expected: &[&str], ends_at: &[u64]) {
     let mut bearer = bearer(config).losing(move |from, number, _| losses[from].contains(&number));
     sdus.iter().for_each(|bytes| assert!(bearer.enqueue(0, *bytes)));
@@ -192,10 +192,10 @@ fn the_window_stops_at_a_shared_pdu_that_is_missing() {
         "70 -> again 0! x",
         // The poll and the gap of 85. Two pairs take 40 bits, a BITMAP of one octet 28: 48 bits in all.
         "120 <- ack 7 not [0, 5] (6 B)",
-        // At 145 PDU 0 would be sent a third time. PDU 5 carries what goes on, and has no padding.
+        // At 145 PDU 0 would be sent a third time. PDU 5 carries an SDU that goes on, and has no padding.
         "150 -> mrw 5.1 (4 B)",
         "160 -> again 5!",
-        // VR(R) is the PDU asked for, which is missing, so N is what was asked for (§11.6.3.1).
+        // VR(R) is the PDU asked for, which is missing, so N is the one asked for (§11.6.3.1).
         "180 <- mrw-ack 5.1 (4 B)",
         "200 <- ack 7 (3 B)",
     ];
@@ -223,8 +223,8 @@ fn sdus_not_wholly_sent_are_given_up_one_order_after_the_other() {
     let expected = [
         "0 -> new 0! x",
         "200 -> ack 0 (3 B)",
-        // The end of the first SDU is in no PDU. It gets a number of its own, 1, so that nobody can have
-        // everything before 2 who has not been told (§11.6.2: VT(S) becomes SN_MRW).
+        // The end of the first SDU is in no PDU. It gets a number of its own, 1, so that a receiver cannot have everything before 2 without
+        // the order (§11.6.2: VT(S) becomes SN_MRW).
         "300 -> mrw 2.0 (4 B)",
         "330 <- mrw-ack 2.0 (4 B)",
         // The second SDU is given up at 350, while that is not acknowledged; at 355 it is. Its end is 2.
@@ -258,7 +258,7 @@ fn a_reset_is_asked_for_until_it_is_acknowledged() {
         "610 <- reset-ack 0",
     ];
     check(&config, &[FIVE_PDUS], [&[1], &[1]], &expected, &[105]);
-    // What is sent afterwards is numbered from 0, and the next reset has the number 1.
+    // PDUs sent afterwards are numbered from 0, and the next reset has the number 1.
     let mut bearer = bearer(&config).losing(|from, number, _| from == 0 && [1, 7].contains(&number));
     assert!(bearer.enqueue(0, FIVE_PDUS));
     bearer.run_until(ms(500));

@@ -1,4 +1,4 @@
-//! Admission: whether a cell has room for further dedicated channels, and what is taken of it.
+//! Admission: whether a cell has room for further dedicated channels, and the part of it in use.
 //!
 //! Dedicated channels (DCH) take of two things: of the rate that the cell may give away downlink, and of
 //! its tree of codes. Both are reserved when the set-up begins.
@@ -65,7 +65,7 @@ impl Admission {
         self.granted < self.most && self.codes.free_codes(self.spread.sf) >= self.spread.codes
     }
 
-    /// Whether somebody can be made to give up his.
+    /// Whether a terminal can be made to give up its channels.
     pub fn has_preemptible(&self) -> bool {
         self.preemptible > 0
     }
@@ -85,7 +85,7 @@ impl Admission {
         codes.drain(..).for_each(|code| self.codes.release(code));
     }
 
-    /// One more, or one less, of those who can be made to give up theirs.
+    /// One more, or one less, of the terminals that can be made to give up their channels.
     pub fn set_preemptible(&mut self, now: Instant, preemptible: bool) {
         self.add_up(now);
         if preemptible {
@@ -112,7 +112,7 @@ impl Admission {
         probe.value("full_s", full_time.as_secs_f64());
     }
 
-    /// No further dedicated channels fit, and nobody can be made to give up his.
+    /// No further dedicated channels fit, and no terminal can be made to give up its channels.
     fn is_full(&self) -> bool {
         self.preemptible == 0 && !self.has_room()
     }

@@ -44,7 +44,7 @@ pub struct Config {
     /// A terminal on CELL_FACH asks for dedicated channels when more than this waits for it in its RLC
     /// at the RNC: SDUs, and PDUs that are not acknowledged. Default: 1000 B.
     pub threshold: Bytes,
-    /// The same of what waits at the terminal to be sent up. Default: it does not ask for that.
+    /// The same of the data that wait at the terminal to be sent up. Default: it does not ask for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink_threshold: Option<Bytes>,
     /// What the cell may give away downlink, the forward access channel included. 800 kbit/s. Dedicated
@@ -64,7 +64,7 @@ pub struct Config {
     /// Whether the common channels serve a terminal while its dedicated ones are set up. Default:
     /// no.
     pub serve_during_switch: bool,
-    /// A terminal that is silent on CELL_FACH for so long goes to CELL_PCH. Left out: it stays. On CELL_PCH more
+    /// A terminal that is silent on CELL_FACH for this time goes to CELL_PCH. Left out: it stays. On CELL_PCH more
     /// than 4 changes of its cell in 60 s make it go to URA_PCH.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paging_after: Option<Duration>,
@@ -73,7 +73,7 @@ pub struct Config {
     pub from_paging: Duration,
     /// From Idle to CELL_FACH. Default: 2 s.
     pub from_idle: Duration,
-    /// A terminal that has been silent for so long, in whatever states, is released, to Idle.
+    /// A terminal that has been silent for this time, in whatever states, is released, to Idle.
     /// Default: 30 min.
     pub idle_after: Duration,
 }
@@ -174,22 +174,22 @@ struct Leg {
 struct Rrc {
     config: Config,
     terminals: Vec<Terminal>,
-    /// A terminal is silent when it has sent and got nothing for so long: an interval.
+    /// A terminal is silent when it has sent and got nothing for this time: an interval.
     moment: Duration,
     /// Of each cell.
     admissions: Vec<Admission>,
-    /// When something became free of which those that wait have not been told.
+    /// When something became free that was not yet offered to the waiting terminals.
     freed: Option<Instant>,
     /// What serves a terminal on CELL_DCH.
     dedicated: Service,
-    /// Who asked in vain, in that order.
+    /// Terminals that asked in vain, in that order.
     waiting: VecDeque<u32>,
     /// When to look at which terminal; entries may be old.
     timers: BinaryHeap<Reverse<(Instant, u32)>>,
     moves: VecDeque<Move>,
 }
 
-/// What is known of a terminal.
+/// The state of a terminal.
 struct Terminal {
     state: State,
     /// Since when, as far as times have been added up.
@@ -337,7 +337,7 @@ impl Rrc {
         }
     }
 
-    /// Something became free: those that wait are to be told now.
+    /// Something became free: it is to be offered to the waiting terminals now.
     fn note_freed(&mut self, now: Instant) {
         if !self.waiting.is_empty() {
             self.freed = Some(now);
@@ -395,8 +395,8 @@ impl Rrc {
         self.begin(now, n, State::CellDch, takes);
     }
 
-    /// Who is to give up his dedicated channels in a cell: of those that may be made to, the one that has been
-    /// silent for longest, since it is the least likely to come back.
+    /// The terminal that is to give up its dedicated channels in a cell: of those that may be made to, the one that has been silent for
+    /// longest, since it is the least likely to come back.
     fn victim(&self, cell: u32) -> Option<u32> {
         let here = |terminal: &Terminal| terminal.legs.iter().any(|leg| leg.cell == cell);
         let preemptible = (0..).zip(&self.terminals).filter(|(_, terminal)| terminal.preemptible && here(terminal));
@@ -413,8 +413,7 @@ impl Rrc {
             || self.config.uplink_threshold.is_some_and(|threshold| exceeds(Direction::Up, threshold))
     }
 
-    /// Those that wait get what has become free, first come first served; who has sent all that
-    /// it asked for waits no more.
+    /// Waiting terminals get what has become free, first come first served; a terminal that has sent all that it asked for waits no more.
     fn serve_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
         let mut place = 0;
         while let Some(&n) = self.waiting.get(place) {
@@ -436,7 +435,7 @@ impl Rrc {
         if let Some((_, done)) = terminal.transition {
             return done;
         }
-        // Whoever has sent nothing for less than an interval is not silent.
+        // A terminal that has sent nothing for less than an interval is not silent.
         let idle = (terminal.active + self.config.idle_after.max(self.moment)).max(terminal.since);
         let silent = terminal.silent_since();
         match terminal.state {
@@ -509,7 +508,7 @@ impl Rrc {
         }
     }
 
-    /// Somebody can be made to give up his channels: the first of those that wait gets them.
+    /// A terminal can be made to give up its channels: the first waiting terminal gets them.
     fn preempt_for_waiting(&mut self, now: Instant, waiting: &dyn Waiting) {
         let mut place = 0;
         while let Some(&n) = self.waiting.get(place) {
@@ -617,7 +616,7 @@ impl Attachment for Rrc {
             terminal.armed = Instant::MAX;
             if self.due(n) <= now {
                 self.look_at(now, n, waiting);
-                // What came meanwhile may want more than the new state gives.
+                // Data that came meanwhile may need more than the new state gives.
                 if self.terminals[n as usize].state == State::CellFach && self.is_above_threshold(n, waiting) {
                     self.on_backlog(now, n, Direction::Down, waiting);
                 }

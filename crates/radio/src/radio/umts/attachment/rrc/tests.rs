@@ -4,7 +4,7 @@ use super::*;
 use crate::radio::arq::Unsent;
 use crate::radio::umts::channel::Rate;
 
-/// What waits for the terminal, and of it.
+/// The backlog of the terminal, down and up.
 struct Waits([u64; 2]);
 
 impl Waiting for Waits {
@@ -28,7 +28,7 @@ impl Driven {
         Self { rrc: Rrc::new(config, &cell), services: Vec::new() }
     }
 
-    /// Until then nothing happens but that timers expire, while so much waits.
+    /// Until then nothing happens but that timers expire, with this backlog.
     fn until(&mut self, end: Instant, waits: &Waits) {
         while let Some(at) = self.rrc.next_timeout().filter(|at| *at <= end) {
             self.rrc.on_timeout(at, waits);
@@ -36,7 +36,7 @@ impl Driven {
         }
     }
 
-    /// A packet of so many bytes comes, down or up.
+    /// A packet of `bytes` bytes comes, down or up.
     fn data(&mut self, now: Instant, direction: Direction, bytes: u64) -> Waits {
         let mut waits = Waits([0, 0]);
         waits.0[direction.index()] = bytes;

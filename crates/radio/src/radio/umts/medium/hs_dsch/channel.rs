@@ -1,4 +1,4 @@
-//! The Node B of a high-speed downlink shared channel, and the MAC of its terminals: what a slot carries, and what is under way.
+//! The Node B of a high-speed downlink shared channel, and the MAC of its terminals: the blocks of slots, and those under way.
 
 use std::collections::VecDeque;
 
@@ -41,9 +41,9 @@ pub struct HsDsch {
     /// Slots between the beginnings of two blocks to a terminal.
     pub(super) interval: u64,
     pub(super) terminals: Vec<Terminal>,
-    /// Those for whom something waits at the Node B, in order.
+    /// The terminals with data waiting at the Node B, in order.
     pub(super) waiting: Vec<u32>,
-    /// Those among them who may be chosen; empty between events.
+    /// Those among them that may be chosen; empty between events.
     pub(super) candidates: Vec<Candidate>,
     /// Under way to the Node B, in order.
     pub(super) coming: VecDeque<(Instant, u32, Pdu)>,
@@ -73,7 +73,7 @@ pub(super) struct Terminal {
     pub(super) counts: Counts,
 }
 
-/// What was sent to a terminal.
+/// Counts of the blocks sent to a terminal.
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) blocks: u64,
@@ -123,14 +123,14 @@ impl HsDsch {
         self.air.change(now, terminal, change);
     }
 
-    /// The format of a block at this ratio, and how many PDUs of so many bits fit into it.
+    /// The format of a block at this ratio, and how many PDUs of `pdu_bits` bits fit into it.
     fn format(&self, sir: Decibel, pdu_bits: u32) -> Option<(Grant, u32)> {
         let grant = self.rate_map.grant(sir, u64::MAX, CODES)?;
         let pdus = (grant.bits.saturating_sub(HEADER_BITS) / pdu_bits).min(MOST_PDUS);
         (pdus > 0).then_some((grant, pdus))
     }
 
-    /// What has come to the Node B by now waits there.
+    /// PDUs that have come to the Node B by now wait there.
     pub fn take_arrivals(&mut self, now: Instant) {
         while let Some((at, terminal, pdu)) = self.coming.pop_front_if(|(at, ..)| *at <= now) {
             self.terminals[terminal as usize].queue.push(at, pdu);
