@@ -10,9 +10,9 @@ from conftest import Lasthop, small_campaign
 from lasthop.results import read_table
 from lasthop.studies import claims
 from lasthop.studies.conditions import HOLDS
-from lasthop.studies.handover import campaign
-from lasthop.studies.handover.grades import GRADES
-from lasthop.studies.handover.mechanisms import CROWD, JUDGED, JUDGED_CROWD, SINGLE
+from lasthop.studies.handover import experiments
+from lasthop.studies.handover.measures.grades import GRADES
+from lasthop.studies.handover.network import CROWD, JUDGED, JUDGED_CROWD, SINGLE
 from lasthop.studies.handover.readings import QUESTIONS
 from lasthop.studies.readings import as_taken, singles
 
@@ -20,8 +20,8 @@ from lasthop.studies.readings import as_taken, singles
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("handover") / "out" / "handover"
-    few = [(campaign, "STARTS", 4), (campaign, "STARTS_OTHERS", {"quick": 2})]
-    still = [(campaign, "GROWTH_STARTS", 1), (campaign, "GROWTH_ROW", 1)]
+    few = [(experiments, "STARTS", 4), (experiments, "STARTS_OTHERS", {"quick": 2})]
+    still = [(experiments, "GROWTH_STARTS", 1), (experiments, "GROWTH_ROW", 1)]
     with small_campaign("handover", folder, *few, *still) as done:
         pass
     assert done.report
@@ -54,13 +54,13 @@ def test_claims_are_judged_at_every_answer(reproduced):
 def test_what_readings_share_is_run_once():
     # An answer about the crowd leaves the single flow alone, one about TCP's timer leaves the crowd alone.
     by_name = {reading.name: reading for reading in singles(QUESTIONS)}
-    alone = campaign.STARTS_OTHERS["quick"] * len(JUDGED)
-    among = campaign.STARTS_OTHERS["quick"] * len(JUDGED_CROWD)
-    every = campaign.STARTS * (len(SINGLE) + len(CROWD))
+    alone = experiments.STARTS_OTHERS["quick"] * len(JUDGED)
+    among = experiments.STARTS_OTHERS["quick"] * len(JUDGED_CROWD)
+    every = experiments.STARTS * (len(SINGLE) + len(CROWD))
     taken = as_taken()
 
     def more(*names):
-        return campaign.planned([taken, *(by_name[name] for name in names)], "quick") - every
+        return experiments.planned([taken, *(by_name[name] for name in names)], "quick") - every
 
     assert more() == 0
     assert more("150 kbit/s beside") == among

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from lasthop.studies.conditions import FAILS, HOLDS
-from lasthop.studies.handover import grading
-from lasthop.studies.handover.crowd import Crowd
-from lasthop.studies.handover.grades import PAPER, Parts
-from lasthop.studies.handover.judgements import CLAIMS
-from lasthop.studies.handover.measured import Measured
-from lasthop.studies.handover.readings import AT_FITTED_DELAY, QUESTIONS
-from lasthop.studies.handover.scalability import Counters
-from lasthop.studies.handover.scenario import END, FAST, HANDOVERS, SLOW, Variant
-from lasthop.studies.handover.tableone import MECHANISMS
-from lasthop.studies.handover.trace import Trace
+from lasthop.studies.handover.data import Data
+from lasthop.studies.handover.judges import CLAIMS, grading
+from lasthop.studies.handover.measures.crowd import Crowd
+from lasthop.studies.handover.measures.grades import Parts
+from lasthop.studies.handover.measures.scalability import Counters
+from lasthop.studies.handover.measures.table_1 import MECHANISMS
+from lasthop.studies.handover.measures.trace import Trace
+from lasthop.studies.handover.paper import TABLE_1
+from lasthop.studies.handover.readings import FAST, QUESTIONS, SLOW, Taken, taken
+from lasthop.studies.handover.scenario import END, HANDOVERS
 from lasthop.studies.readings import singles
 
 DOWN, UP = HANDOVERS
@@ -137,7 +137,7 @@ def data(changes=None, crowds=None, parts=None, operations=None):
         key: Counters((1,), (0.0,), (0.0,), part, {**OPERATIONS, **(operations or {})}, 0.0, ((), (), ()))
         for key, part in {**PARTS, **(parts or {})}.items()
     }
-    return Measured(Variant(), runs, among, counted)
+    return Data(Taken(), runs, among, counted)
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Graded:
 
 
 def good(id):
-    return Graded(dict(PAPER)) if id == "A18" else data()
+    return Graded(dict(TABLE_1)) if id == "A18" else data()
 
 
 @pytest.mark.parametrize("id", BY_ID)
@@ -236,7 +236,7 @@ def test_other_counts_of_operations_are_refused(name, count):
 
 @pytest.mark.parametrize("key", MECHANISMS)
 def test_each_grade_of_the_table_counts(key):
-    others = {**PAPER, key: ("very low", *PAPER[key][1:])}
+    others = {**TABLE_1, key: ("very low", *TABLE_1[key][1:])}
     judgement = BY_ID["A18"].judge(Graded(others))
     assert judgement.state() == FAILS
     assert judgement.ours.startswith("20 equal")
@@ -271,8 +271,8 @@ def test_the_table_as_it_was_graded_at_first():
     class Row:
         media_by_spread: str
 
-    graded = Graded(dict(PAPER))
-    object.__setattr__(graded, "rows", {key: Row("very low") for key in PAPER})
+    graded = Graded(dict(TABLE_1))
+    object.__setattr__(graded, "rows", {key: Row("very low") for key in TABLE_1})
     judgement = grading._table_formerly(graded)
     assert judgement.ours.startswith("14 equal")
 
@@ -296,15 +296,15 @@ def test_conditions_have_the_same_names_in_every_reading():
         assert [c.what for c in one.conditions] == [c.what for c in other.conditions]
 
 
-def test_each_answer_changes_a_variant():
-    taken = Variant()
+def test_each_answer_changes_what_is_taken():
     for reading in singles(QUESTIONS):
-        assert replace(taken, **reading.changes) != taken, reading.name
+        assert taken(reading) != Taken(), reading.name
     for question in QUESTIONS:
         assert not question.default.changes, question.name
 
 
 def test_what_was_fitted_is_fitted_at_one_delay_only():
     delays = {answer.name for answer in QUESTIONS[0].answers[1:]}
-    assert not delays & {part for name in AT_FITTED_DELAY for part in name.split(" + ")}
-    assert {"as taken", "in flight: finish", "queue: emptied + RTO from 1 s"} <= set(AT_FITTED_DELAY)
+    for claim in (BY_ID["A1"], BY_ID["A2"]):
+        assert not delays & {part for name in claim.fitted_at for part in name.split(" + ")}
+        assert {"as taken", "in flight: finish", "queue: emptied + RTO from 1 s"} <= set(claim.fitted_at)

@@ -13,13 +13,17 @@ from conftest import small_campaign
 from lasthop.results import Result, Table, coded, read_table
 from lasthop.stats import bootstrap, estimate
 from lasthop.studies import claims
+from lasthop.studies.explorer import unique
 from lasthop.studies.grid import Numbers
-from lasthop.studies.hsdpa import air, campaign, percentiles, recorded, reductions, scenario, study, transfers
+from lasthop.studies.hsdpa import data, experiments, measures, scenario, study
 from lasthop.studies.hsdpa.data import of_all, portion
-from lasthop.studies.hsdpa.judgements import CLAIMS
+from lasthop.studies.hsdpa.judges import CLAIMS
+from lasthop.studies.hsdpa.measures import percentiles, recorded, transfers
 from lasthop.studies.hsdpa.readings import QUESTIONS
 from lasthop.studies.hsdpa.scenario import LARGE, PROTOCOLS, SCHEDULERS, SIZES
+from lasthop.studies.hsdpa.single_runs import air
 from lasthop.studies.readings import AS_TAKEN, as_taken, pairs, singles
+from lasthop.studies.series import Series
 
 # Ratios of all runs
 
@@ -128,10 +132,10 @@ def test_transfers_of_the_centre_cell_after_the_first_seconds():
 
 def test_the_half_with_the_better_conditions():
     got = np.array([10.0, 20.0, 30.0, 40.0])
-    assert reductions.upper_half(np.array([1.0, 9.0, 3.0, 8.0]), got) == pytest.approx(0.6)
+    assert measures.upper_half(np.array([1.0, 9.0, 3.0, 8.0]), got) == pytest.approx(0.6)
     # Of five, half of the one in the middle belongs to it.
-    assert reductions.upper_half(np.array([5.0, 4.0, 3.0, 2.0, 1.0]), np.ones(5)) == pytest.approx(0.5)
-    assert math.isnan(reductions.upper_half(np.array([1.0]), np.zeros(1)))
+    assert measures.upper_half(np.array([5.0, 4.0, 3.0, 2.0, 1.0]), np.ones(5)) == pytest.approx(0.5)
+    assert math.isnan(measures.upper_half(np.array([1.0]), np.zeros(1)))
 
 
 def test_slots_are_counted_from_the_end_of_the_first_seconds():
@@ -146,7 +150,7 @@ def test_slots_are_counted_from_the_end_of_the_first_seconds():
         quantity=coded(np.tile(np.arange(len(names), dtype=np.int32), 2), names),
         value=np.array([[counts[name][place] for name in names] for place in (0, 1)], dtype=float).ravel(),
     )
-    kept = reductions._cell(reductions.Series(series), 300.0)
+    kept = measures._cell(Series(series), 300.0)
     assert kept["receivers_0"] == pytest.approx(0.2) and kept["one_or_two"] == pytest.approx(0.8)
     assert kept["used_share"] == pytest.approx(0.8) and kept["five_or_more"] == 0
     assert kept["failed_share"] == pytest.approx(0.1)
@@ -193,7 +197,7 @@ def test_users_and_their_rates():
         "bytes": np.array([100e3, 10e3, 50e3, 50e3]),
         "rate_kbps": np.array([800.0, 4.0, 400.0, np.nan]),
     }
-    assert reductions.users(of) == {"users": 3.0, "slow_users": 2.0, "users_once_slow": 2.0}
+    assert measures.users(of) == {"users": 3.0, "slow_users": 2.0, "users_once_slow": 2.0}
 
 
 # The air
@@ -232,7 +236,7 @@ def test_answers_change_what_they_say():
         named = [protocol for protocol in PROTOCOLS if protocol in owners]
         assert differs == ([] if owners == {"text"} else named or list(PROTOCOLS)), reading.name
         for protocol in PROTOCOLS:
-            assert (protocol in differs) == bool(campaign.part(reading, protocol).chosen), reading.name
+            assert (protocol in differs) == bool(experiments.part(reading, protocol).chosen), reading.name
 
 
 def test_each_default_says_why_and_quotes_are_filled():
@@ -244,19 +248,22 @@ def test_each_default_says_why_and_quotes_are_filled():
 
 
 def test_what_changes_one_protocol_is_not_run_again_for_the_other():
-    wanted = campaign.plan("full")
-    first = campaign.parts([as_taken(), *singles(QUESTIONS)], wanted)
-    assert len({grid.name for grid in first}) == len(first)
+    wanted = experiments.plan("full")
+
+    def grids(*readings):
+        return unique(experiments.grids(reading, wanted) for reading in readings)
+
+    first = grids(as_taken(), *singles(QUESTIONS))
     [two] = [reading for reading in singles(QUESTIONS) if reading.name == "TCP begins with two"]
-    new = [grid.name for grid in campaign.parts([two], wanted) if two.name in grid.name]
-    assert new and all("TCP" in name for name in new) and len(new) < len(campaign.parts([two], wanted))
+    new = [name for name in grids(two) if two.name in name]
+    assert new and all("TCP" in name for name in new) and len(new) < len(grids(two))
     # Two answers of which each concerns one protocol need no more runs than they had.
     both = [reading for reading in pairs(QUESTIONS, [question.name for question in QUESTIONS]) if len(
         {key.partition(".")[0] for key in reading.changes}) == 2 and all(
         key.partition(".")[0] in PROTOCOLS for key in reading.changes)]  # fmt: skip
-    known = {grid.name for grid in first}
-    assert all({grid.name for grid in campaign.parts([reading], wanted)} <= known for reading in both)
-    assert study.runs("full") == sum(grid.runs for grid in [*first, *campaign.beyond(wanted)])
+    assert all(grids(reading).keys() <= first.keys() for reading in both)
+    every = [*first.values(), *experiments.beyond(wanted).values()]
+    assert study.runs("full") == sum(grid.runs for grid in every)
 
 
 def test_grids_of_protocols_are_put_together_at_what_both_have():
@@ -268,7 +275,7 @@ def test_grids_of_protocols_are_put_together_at_what_both_have():
         axes = {"protocol": (protocol,), "ues": loads}
         return Numbers(axes, tuple(range(seeds)), {"x": values}, Table(pa.Table.from_pylist(rows)))
 
-    made = campaign._joined("protocol", [of("tcp", 3, (50, 65)), of("tfrc", 2, (65,))])
+    made = data.joined("protocol", [of("tcp", 3, (50, 65)), of("tfrc", 2, (65,))])
     assert made.axes == {"protocol": ("tcp", "tfrc"), "ues": (65,)} and tuple(made.seeds) == (0, 1)
     assert made.at("x", protocol="tcp", ues=65).tolist() == [6500.0, 6501.0]
     assert len(made.rows) == 4
@@ -277,8 +284,8 @@ def test_grids_of_protocols_are_put_together_at_what_both_have():
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_numbers_of_a_run_agree_with_each_other(protocol):
     made = lh.run(scenario.scenario(point(protocol=protocol, scheduler="max_sir"), duration=40.0), seed=2)
-    kept = reductions.kept(made)
-    assert sum(kept[f"receivers_{n}"] for n in reductions.RECEIVERS) == pytest.approx(1)
+    kept = measures.kept(made)
+    assert sum(kept[f"receivers_{n}"] for n in measures.RECEIVERS) == pytest.approx(1)
     assert kept["used_share"] == pytest.approx(1 - kept["receivers_0"], abs=0.05)
     assert 0 < kept["goodput_kbps"] < kept["radio_kbps"] < 7200
     # Blocks are lost one in ten, and more often where the SIR is below the lowest step.
@@ -323,13 +330,13 @@ def test_a_transfer_ends_with_the_last_of_its_packets_that_comes(scheduler):
 def reproduced(tmp_path_factory):
     """Everything, with few seeds, short runs, and two questions."""
     folder = tmp_path_factory.mktemp("hsdpa") / "out"
-    small = campaign.Plan(
+    small = experiments.Plan(
         seeds=2, seeds_single=2, seeds_crossed=2, seeds_first=1, seeds_first_single=0, seeds_beyond=2, loads=(65,),
         duration=30.0, duration_first=20.0,
     )  # fmt: skip
     few = [question for question in QUESTIONS if question.name in ("TCP's first window", "Codes of a slot")]
     few += QUESTIONS[-2:]
-    changes = [(campaign, "plan", lambda _mode: small), (study, "QUESTIONS", few)]
+    changes = [(experiments, "plan", lambda _mode: small), (study, "QUESTIONS", few)]
     with small_campaign("hsdpa", folder, *changes) as done:
         yield done
 

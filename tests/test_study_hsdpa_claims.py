@@ -12,9 +12,8 @@ from lasthop.results import Table
 from lasthop.studies import claims
 from lasthop.studies.conditions import FAILS, HOLDS, OPEN
 from lasthop.studies.grid import Numbers
-from lasthop.studies.hsdpa.bursts import FIRST
-from lasthop.studies.hsdpa.data import MAIN, Data
-from lasthop.studies.hsdpa.judgements import CLAIMS
+from lasthop.studies.hsdpa.data import FIRST, MAIN, Data
+from lasthop.studies.hsdpa.judges import CLAIMS
 from lasthop.studies.hsdpa.readings import REVERSED_AT, TAKEN_UP
 from lasthop.studies.hsdpa.scenario import LARGE, LOADS, MEDIUM, PROTOCOLS, SCHEDULERS, SIZES, SMALL
 from lasthop.studies.readings import AS_TAKEN

@@ -13,13 +13,16 @@ from conftest import small_campaign
 from lasthop.results import Table, coded, read_table
 from lasthop.studies import claims
 from lasthop.studies.claims import REPRODUCED
+from lasthop.studies.explorer import unique
 from lasthop.studies.grid import Numbers
 from lasthop.studies.readings import AS_TAKEN, Reading, as_taken, singles
-from lasthop.studies.satellite import campaign, data, experiments, network, overflow, reductions, sky, study, waiting
-from lasthop.studies.satellite.model import STARTS, inelastic, model
+from lasthop.studies.satellite import data, experiments, measures, network, scenario, study
+from lasthop.studies.satellite.judges.scenarios import ideal
+from lasthop.studies.satellite.measures import overflow, waiting
 from lasthop.studies.satellite.network import MULTICAST, TCP, Setting, Tree
-from lasthop.studies.satellite.readings import QUESTIONS, setting
-from lasthop.studies.satellite.scenarios import ideal
+from lasthop.studies.satellite.paper.model import STARTS, inelastic, model
+from lasthop.studies.satellite.readings import QUESTIONS, taken
+from lasthop.studies.satellite.single_runs import sky
 from lasthop.studies.series import Series, jain
 
 READINGS = {reading.name: reading for reading in [as_taken(), *singles(QUESTIONS)]}
@@ -29,55 +32,55 @@ READINGS = {reading.name: reading for reading in [as_taken(), *singles(QUESTIONS
 
 
 def test_the_scenario_file_is_the_first_scenario():
-    written, made = (lh.load(network.text()).to_dict(), experiments.scenario({"scenario": 1}, Setting()).to_dict())
+    written, made = (lh.load(network.text()).to_dict(), scenario.scenario({"scenario": 1}, Setting()).to_dict())
     for key in ("constellation", "duration"):
         assert written[key] == made[key]
     assert [flow["transport"] for flow in written["flow"]] == [flow["transport"] for flow in made["flow"]]
-    late = experiments.scenario({"scenario": 3}, Setting()).to_dict()
+    late = scenario.scenario({"scenario": 3}, Setting()).to_dict()
     starts = {flow["name"]: flow["start"] for flow in late["flow"]}
     assert [starts[name] for name in ("multicast 1", "multicast 2", "TCP 3")] == ["500 s", "1000 s", "0 s"]
 
 
 @pytest.mark.parametrize("name", READINGS)
 def test_every_reading_is_a_valid_scenario_and_another_than_the_default(name):
-    taken = setting(READINGS[name])
+    made = taken(READINGS[name])
     point = {"scenario": 1}
     texts = {
-        experiments.scenario(point, taken).text + experiments.rlm(point, taken).text,
-        experiments.scenario(point, Setting()).text + experiments.rlm(point, Setting()).text,
+        scenario.scenario(point, made).text + scenario.rlm(point, made).text,
+        scenario.scenario(point, Setting()).text + scenario.rlm(point, Setting()).text,
     }
     assert len(texts) == (1 if name == AS_TAKEN else 2)
 
 
 def test_the_study_says_what_the_paper_leaves_open_and_does_not_hang_on_defaults_of_the_simulator():
-    [sky] = experiments.scenario({"scenario": 1}, Setting()).to_dict()["constellation"]
+    [sky] = scenario.scenario({"scenario": 1}, Setting()).to_dict()["constellation"]
     control = sky["terminal"][0]["queue"]["queue_phase"]
     assert (control["hold"], control["rate_window"]) == ("observe", "2 s")
 
 
 def test_a_setting_keeps_what_is_not_named():
-    made = setting(READINGS["as printed"]).but(queue={"block": 0.0}, delay_ms=5.0)
+    made = taken(READINGS["as printed"]).but(queue={"block": 0.0}, delay_ms=5.0)
     assert made.queue == {"hold": "none", "block": 0.0}
     assert (made.delay_ms, made.tcp) == (5.0, Setting().tcp)
 
 
 def test_a_part_has_its_runs_in_common_with_readings_that_do_not_touch_it():
-    rlm = next(part for part in campaign.parts(campaign.plan("full")) if part.name == data.RLM)
+    rlm = next(part for part in experiments.parts(experiments.plan("full")) if part.name == data.RLM)
     both = Reading({**READINGS["as printed"].chosen, **READINGS["RLM of its paper"].chosen})
-    assert campaign.source(READINGS["as printed"], rlm).name == AS_TAKEN
-    assert campaign.source(both, rlm).name == "RLM of its paper"
-    grids = campaign.grids([as_taken(), READINGS["as printed"]], campaign.plan("full"))
+    assert experiments.source(READINGS["as printed"], rlm).name == AS_TAKEN
+    assert experiments.source(both, rlm).name == "RLM of its paper"
+    grids = unique(experiments.grids(one, experiments.plan("full")) for one in (as_taken(), READINGS["as printed"]))
     assert f"{AS_TAKEN}: {data.RLM}" in grids and f"as printed: {data.RLM}" not in grids
     assert f"as printed: {data.SCENARIOS}" in grids
 
 
 def test_readings_are_compared_over_the_seeds_that_they_share():
-    plan = campaign.plan("full")
-    made = campaign.grids([as_taken(), READINGS["as printed"]], plan)
+    plan = experiments.plan("full")
+    made = unique(experiments.grids(one, plan) for one in (as_taken(), READINGS["as printed"]))
     assert len(made[f"{AS_TAKEN}: {data.RLM}"].seeds) == plan.seeds
     assert len(made[f"as printed: {data.SCENARIOS}"].seeds) == plan.seeds_others
     numbers = Numbers({"scenario": (1,)}, (1, 2, 3), {"x": np.array([[1.0, 2.0, 3.0]])})
-    assert data.first(numbers, 2).at("x").tolist() == [1.0, 2.0]
+    assert numbers.first(2).at("x").tolist() == [1.0, 2.0]
 
 
 def test_packets_of_both_kinds_are_of_one_size():
@@ -117,8 +120,8 @@ def test_ideal_intervals(scenario, stage, tcp, multicast):
 
 
 def test_rates_count_headers():
-    assert reductions.wire_kbytes("TCP 1", 960 * 8 / 1000 * 30) == pytest.approx(30.0)
-    assert reductions.wire_kbytes("multicast 2", 972 * 8 / 1000 * 30) == pytest.approx(30.0)
+    assert measures.wire_kbytes("TCP 1", 960 * 8 / 1000 * 30) == pytest.approx(30.0)
+    assert measures.wire_kbytes("multicast 2", 972 * 8 / 1000 * 30) == pytest.approx(30.0)
 
 
 def series(seconds, *, keep=False, **values):
@@ -144,7 +147,7 @@ def test_waste_is_what_is_blocked_and_its_bound_is_a_layer_for_each_session():
     seconds = np.arange(0.0, 401.0)
     rate = np.where((seconds > 200) & (seconds <= 300), 12.5, 6.25)
     made = series(seconds, **{f"{network.CONTROLLED}__blocked_packets": np.cumsum(rate)})
-    kept = reductions._waste(made, ["multicast 1", "TCP 1"])
+    kept = measures._waste(made, ["multicast 1", "TCP 1"])
     assert kept["waste_kbps"] == pytest.approx(50 + 50 / 3, rel=0.01)
     assert kept["waste_over"] == pytest.approx(1 / 3, abs=0.02)
     assert kept["waste_most_kbps"] == pytest.approx(100.0)
@@ -156,11 +159,11 @@ def test_waste_is_held_against_what_a_layer_for_each_session_sends():
     rate = np.where((seconds > 100) & (seconds <= 200), 18.75, 12.5)
     made = series(seconds, **{f"{network.CONTROLLED}__blocked_packets": np.cumsum(rate)})
     starts = {"multicast 1": 0.0, "multicast 2": 0.0, "TCP 1": 0.0}
-    kept = reductions._waste_of_sent(made, starts, 600.0)
+    kept = measures._waste_of_sent(made, starts, 600.0)
     assert kept["waste_of_bound"] == pytest.approx(1 + 0.5 / 4, abs=0.01)
     assert kept["waste_beyond"] == pytest.approx(1 / 4, abs=0.03)
     # Gaps that are uniform within ±50 % of their mean have σ = 0.5/√3 of it; so many of them add up to √n of that.
-    assert pytest.approx(0.5 / math.sqrt(3) * math.sqrt(62.5)) == reductions.LAYER_SD
+    assert pytest.approx(0.5 / math.sqrt(3) * math.sqrt(62.5)) == measures.LAYER_SD
 
 
 def test_changes_of_layers_are_counted_for_each_session_and_hour_of_the_stages():
@@ -178,15 +181,15 @@ def test_changes_of_layers_are_counted_for_each_session_and_hour_of_the_stages()
     )
     starts = {"multicast 1": 0.0, "multicast 2": 0.0}
     receivers = {"multicast 1": ["multicast 1 at d0"], "multicast 2": ["multicast 2 at d1"]}
-    kept = reductions._changes(made, starts, receivers, 500.0)
+    kept = measures._changes(made, starts, receivers, 500.0)
     assert kept["changes_per_session_h"] == pytest.approx(360 / 2)
 
 
 def test_receivers_may_differ_after_a_change_and_not_longer():
     layers = np.array([[3] * 20, [3] * 5 + [4] * 15])
-    recent = reductions._recent(layers)
+    recent = measures._recent(layers)
     assert recent.tolist() == [False] * 5 + [True] * 6 + [False] * 9
-    assert reductions._longest(np.array([False, True, True, False, True])) == 2
+    assert measures._longest(np.array([False, True, True, False, True])) == 2
 
 
 def packets(rows):
@@ -296,11 +299,11 @@ SOME = [question for question in QUESTIONS if question.name in ("over how long r
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("satellite") / "out"
-    small = campaign.Plan(
-        seeds=2, seeds_others=2, singles=campaign.ALL, losses_pct=(0.0, 3.0),
+    small = experiments.Plan(
+        seeds=2, seeds_others=2, singles=experiments.ALL, losses_pct=(0.0, 3.0),
         leaves_s=(0.0, 9.0), sessions=(1, 10),
     )  # fmt: skip
-    changes = ((campaign, "plan", lambda _mode: small), (study, "QUESTIONS", SOME))
+    changes = ((experiments, "plan", lambda _mode: small), (study, "QUESTIONS", SOME))
     with small_campaign("satellite", folder, *changes) as done:
         yield done
 

@@ -11,12 +11,12 @@ import pytest
 from lasthop.studies.claims import NotRun
 from lasthop.studies.conditions import FAILS, HOLDS, Judgement
 from lasthop.studies.grid import Numbers
-from lasthop.studies.satellite import data, experiments, model
+from lasthop.studies.satellite import data, scenario
 from lasthop.studies.satellite.data import Data
-from lasthop.studies.satellite.judgements import CLAIMS
+from lasthop.studies.satellite.judges import CLAIMS
+from lasthop.studies.satellite.measures import MIXED
 from lasthop.studies.satellite.network import MULTICAST, TCP, Tree
-from lasthop.studies.satellite.reductions import MIXED
-from lasthop.studies.satellite.scenarios import PRINTED
+from lasthop.studies.satellite.paper import PRINTED, model
 
 CLAIM = {claim.id: claim for claim in CLAIMS}
 SEEDS = (1, 2, 3, 4)
@@ -82,7 +82,7 @@ FULL = {**stages(f"kbytes {MULTICAST}", 90.0), **stages(f"kbytes {TCP}", 2.0), *
 SHARES = (scenarios(**RATES), uncontrolled(**FULL))
 LEVELS = (scenarios(**stages(f"layers {M1}", 6.0), **stages(f"layers {M2}", 6.5)),)
 BALANCED = (scenarios(unbalanced_layers=0.4, balanced=0.7), uncontrolled(unbalanced_layers=0.1, balanced=0.0))
-WITHOUT = {"where": (experiments.SCENARIO_1,), "without": tuple(experiments.ADAPTATIONS)}
+WITHOUT = {"where": (scenario.SCENARIO_1,), "without": tuple(scenario.ADAPTATIONS)}
 STEADY = (
     scenarios(changes_per_session_h=by("scenario", {1: 30.0, 2: 40.0, 3: 35.0})),
     Made(
@@ -151,7 +151,7 @@ TREE = (
     ),
 )  # fmt: skip
 CAMPUS = Tree.BRANCHES[2].members
-HELD = (Made(data.HELD, {"window": (experiments.HELD_BACK,)}, {
+HELD = (Made(data.HELD, {"window": (scenario.HELD_BACK,)}, {
     "utilisation": 0.99, f"kbytes {MULTICAST}": 80.0, f"kbytes {TCP}": 9.0,
 }),)  # fmt: skip
 PAIR = (Made(

@@ -15,21 +15,16 @@ from conftest import small_campaign
 from lasthop.results import Table, coded, read_table
 from lasthop.studies import claims
 from lasthop.studies.claims import REPRODUCED
-from lasthop.studies.readings import AS_TAKEN, as_taken, pairs, singles
+from lasthop.studies.explorer import unique
+from lasthop.studies.readings import as_taken, pairs, singles
 from lasthop.studies.series import Series
-from lasthop.studies.umts_multicast import campaign, experiments, network, readings, reductions, study, telling
-from lasthop.studies.umts_multicast.data import (
-    FAIRNESS,
-    GN,
-    PERMANENT,
-    SEVERAL,
-    TCP_ALONE,
-    TEMPORARY,
-)
-from lasthop.studies.umts_multicast.fairness import MIXED
-from lasthop.studies.umts_multicast.judgements import CLAIMS
+from lasthop.studies.umts_multicast import experiments, measures, network, readings, scenario, study
+from lasthop.studies.umts_multicast.data import FAIRNESS, GN, PERMANENT, SEVERAL, TCP_ALONE, TEMPORARY
+from lasthop.studies.umts_multicast.judges import CLAIMS
+from lasthop.studies.umts_multicast.measures import loss_classification
 from lasthop.studies.umts_multicast.network import Flow, Setting
 from lasthop.studies.umts_multicast.readings import QUESTIONS, TOUCHES, part
+from lasthop.studies.umts_multicast.scenario import MIXED
 from lasthop.studies.umts_multicast.taken import ALONE, AS_STATED, Taken, losing
 
 READINGS = [as_taken(), *singles(QUESTIONS)]
@@ -80,16 +75,16 @@ def test_legacy_networks_have_no_bit():
 
 @pytest.mark.parametrize("reading", READINGS, ids=lambda one: one.name)
 def test_every_reading_is_a_valid_scenario(reading):
-    taken = campaign.taken(reading)
+    taken = experiments.taken(reading)
     for scheme in ("mod_tfmcc", "leg_pgmcc", "tcp"):
-        experiments.temporary({"scheme": scheme, "ues": 3}, taken=taken)
-    experiments.permanent({"scheme": "mod_pgmcc"}, taken=taken)
-    experiments.fairness({"where": "bearer", "flows": MIXED}, taken=taken)
+        scenario.temporary({"scheme": scheme, "ues": 3}, taken=taken)
+    scenario.permanent({"scheme": "mod_pgmcc"}, taken=taken)
+    scenario.fairness({"where": "bearer", "flows": MIXED}, taken=taken)
 
 
 def test_no_pair_of_answers_contradicts_itself():
     for reading in pairs(QUESTIONS, [question.name for question in QUESTIONS]):
-        experiments.temporary({"scheme": "mod_tfmcc", "ues": 3}, taken=campaign.taken(reading))
+        scenario.temporary({"scheme": "mod_tfmcc", "ues": 3}, taken=experiments.taken(reading))
     named = {reading.name for reading in pairs(QUESTIONS, [question.name for question in QUESTIONS])}
     # A chain of bursts has no clean start; with one attempt a share of packets is one of attempts.
     assert "clean start + bursts" not in named and "one attempt + of attempts" not in named
@@ -97,16 +92,16 @@ def test_no_pair_of_answers_contradicts_itself():
 
 
 def test_the_defaults_are_those_of_the_scenarios():
-    assert campaign.taken(as_taken()) == AS_STATED == Taken()
+    assert experiments.taken(as_taken()) == AS_STATED == Taken()
     assert all(not question.default.changes for question in QUESTIONS)
     assert set(TOUCHES) == {question.name for question in QUESTIONS}
 
 
 def test_what_an_answer_does_not_touch_is_not_run_again():
-    plan = campaign.plan("full")
+    plan = experiments.plan("full")
     rate, constant = (next(one for one in READINGS if one.name == name) for name in ("192 kbit/s", "C = 0.6"))
-    first = {grid.name for grid in campaign.grids(plan, [as_taken()])}
-    more = {grid.name for grid in campaign.grids(plan, [rate])} - first
+    first, with_rate = (unique([experiments.grids(one, plan)]).keys() for one in (as_taken(), rate))
+    more = with_rate - first
     assert more == {f"192 kbit/s: {name}" for name in (TEMPORARY, TCP_ALONE, PERMANENT, SEVERAL)}
     both = next(one for one in pairs(QUESTIONS, [*rate.chosen, *constant.chosen]))
     # PGMCC's constant says nothing to TCP.
@@ -122,7 +117,7 @@ def test_a_packet_is_lost_if_one_of_its_pdus_is():
 
 def test_bursts_leave_as_much_lost_as_the_range_on_average():
     # Two attempts back to back of the same chain: the second is lost after the first with 1 − r.
-    of = experiments._bursts(Taken(burst=4.0))
+    of = scenario._bursts(Taken(burst=4.0))
     p, r = of["good_to_bad"], of["bad_to_good"]
     assert p / (p + r) * (1 - r) == pytest.approx(0.025)
 
@@ -132,7 +127,7 @@ def test_a_share_of_attempts_leaves_its_square():
     shares = {}
     for remains in (True, False):
         taken = Taken(remains=remains, background=False, requests=False)
-        result = lh.run(experiments.permanent({"scheme": "cbr"}, taken=taken, series="50 s"), seed=1)
+        result = lh.run(scenario.permanent({"scheme": "cbr"}, taken=taken, series="50 s"), seed=1)
         drops, flows = result.drops, result.flows
         radio = sum(n for n, cause in zip(drops["packets"], drops["cause"], strict=True) if cause == "radio")
         carried = radio + float(flows["received_packets"][0]) - 50 * 384e3 / 8e3
@@ -145,14 +140,14 @@ def test_the_background_does_not_touch_the_observed_bearers():
     """A TCP flow has a bearer and a server of its own, and no random draw: with Table I or without, it gets the
     same."""
     made = [
-        reductions.temporary(lh.run(experiments.temporary({"scheme": "tcp", "ues": 3}, taken=taken), seed=1))
+        measures.temporary(lh.run(scenario.temporary({"scheme": "tcp", "ues": 3}, taken=taken), seed=1))
         for taken in (AS_STATED, ALONE)
     ]
     assert made[0]["kbps"] == pytest.approx(made[1]["kbps"], rel=0.01)
 
 
 def test_nothing_is_dropped_on_the_wires_of_5_3():
-    drops = lh.run(experiments.temporary({"scheme": "mod_tfmcc", "ues": 3}), seed=1).drops
+    drops = lh.run(scenario.temporary({"scheme": "mod_tfmcc", "ues": 3}), seed=1).drops
     places = {str(place) for place in drops["place"]}
     assert places and all(".ue[" in place for place in places)
 
@@ -166,18 +161,18 @@ TIMES = np.arange(1, 1001) / 10
 def test_adaptation_ends_when_the_second_stays_near_its_new_mean():
     # 400 until 50 s, then down to 200 in one step: after 0.8 s eight of ten samples are 200, so the mean is 240.
     step = np.where(TIMES <= 50, 400.0, 200.0)
-    assert reductions.adaptation(TIMES, step, 50.0, 100.0) == pytest.approx(0.8)
+    assert measures.adaptation(TIMES, step, 50.0, 100.0) == pytest.approx(0.8)
     # Three seconds late.
-    assert reductions.adaptation(TIMES, np.where(TIMES <= 53, 400.0, 200.0), 50.0, 100.0) == pytest.approx(3.8)
+    assert measures.adaptation(TIMES, np.where(TIMES <= 53, 400.0, 200.0), 50.0, 100.0) == pytest.approx(3.8)
     # What swings by more than a fifth from second to second never adapts.
     swings = np.where((TIMES // 1.0) % 2 == 0, 100.0, 300.0)
-    assert math.isnan(reductions.adaptation(TIMES, swings, 50.0, 100.0))
+    assert math.isnan(measures.adaptation(TIMES, swings, 50.0, 100.0))
 
 
 def test_the_sliding_mean_looks_back_one_second():
     values = np.zeros(30)
     values[9] = 10.0
-    made = reductions.sliding(TIMES[:30], values)
+    made = measures.sliding(TIMES[:30], values)
     assert made[8] == 0 and made[9] == pytest.approx(1.0) and made[18] == pytest.approx(1.0) and made[19] == 0
 
 
@@ -201,30 +196,30 @@ def series(**values):
 
 def test_a_cut_is_a_smaller_window_or_a_lower_rate():
     windows = series(window_cuts=[0, 1, 1, 1, 2], timeouts=[0, 0, 0, 1, 1])
-    assert reductions._first_cut(windows, "observed0", "pgmcc", 2.0) == 2.0
+    assert measures._first_cut(windows, "observed0", "pgmcc", 2.0) == 2.0
     rates = series(rate_bps=[500, 400, 350, 330, 310])
-    assert reductions._first_cut(rates, "observed0", "tfmcc", 2.0) == 3.0
+    assert measures._first_cut(rates, "observed0", "tfmcc", 2.0) == 3.0
 
 
 def test_a_coefficient_of_variation():
-    assert reductions.cov(np.array([1.0, 3.0])) == pytest.approx(0.5)
-    assert math.isnan(reductions.cov(np.zeros(3)))
+    assert measures.cov(np.array([1.0, 3.0])) == pytest.approx(0.5)
+    assert math.isnan(measures.cov(np.zeros(3)))
 
 
 def test_a_bearer_carries_no_more_than_its_rate():
     """What TCP hands on in order comes in bursts; what the bearer carries does not."""
-    rows = reductions.permanent_rows(lh.run(experiments.permanent({"scheme": "tcp"}, taken=ALONE), seed=1))
+    rows = measures.permanent_rows(lh.run(scenario.permanent({"scheme": "tcp"}, taken=ALONE), seed=1))
     most = {name: float(rows["kbps"][rows["flow"] == name].max()) for name in ("carried", "received")}
     # A second holds 48 packets of 1000 B, or one more that ends in it.
     assert most["carried"] <= 384 * 49 / 48 < most["received"]
 
 
 def test_the_gn_is_evidence_of_its_own():
-    made = {grid.name: grid for grid in campaign.grids(campaign.plan("full"), [as_taken()])}
-    iu, gn = made[f"{AS_TAKEN}: {FAIRNESS}"], made[f"{AS_TAKEN}: {GN}"]
+    made = experiments.grids(as_taken(), experiments.plan("full"))
+    iu, gn = made[FAIRNESS], made[GN]
     assert not set(iu.seeds) & set(gn.seeds)
     point = {"where": "gn", "flows": "mod_tfmcc+mod_tfmcc"}
-    members = tomllib.loads(experiments.fairness(point, taken=ALONE).text)["group"][0]["members"]
+    members = tomllib.loads(scenario.fairness(point, taken=ALONE).text)["group"][0]["members"]
     below_first = {network.rnc(int(one.split(".")[0].removeprefix("nb"))) for one in members} & set(range(7))
     assert below_first == {0, 1}
 
@@ -254,14 +249,16 @@ NONE = np.zeros(0, dtype=int)
 )
 def test_a_terminal_concludes_by_the_rule(rule, upstream, fifo, air, blamed):
     places = [np.array(one, dtype=int) for one in (upstream, fifo, air)]
-    missing, verdict = telling.verdicts(10, *places, rule)
+    missing, verdict = loss_classification.verdicts(10, *places, rule)
     assert missing.tolist() == sorted(upstream + fifo + air)
     assert missing[verdict].tolist() == blamed
 
 
-@pytest.mark.parametrize("rule", telling.CASES["rule"])
+@pytest.mark.parametrize("rule", scenario.CASES["rule"])
 def test_terminals_count_what_the_packets_say(rule):
-    made = telling.counts(lh.run(experiments.indication({"rule": rule, "radio": 0.05}, duration_s=60.0), seed=1))
+    made = loss_classification.counts(
+        lh.run(scenario.indication({"rule": rule, "radio": 0.05}, duration_s=60.0), seed=1)
+    )
     assert made["congestion_losses"] > 50 and made["radio_losses"] > 200
     # A gap that the end of the run leaves unconfirmed is not counted yet.
     assert made["own_off"] <= 10
@@ -273,12 +270,12 @@ def test_terminals_count_what_the_packets_say(rule):
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("umts-multicast") / "out"
-    few = campaign.Amount(1, 2, 2, 2, (1, 3))
-    small = campaign.Plan(few, few, few, told_s=30.0, seeds_told=1, seeds_reports=1, crowded=False)
-    shorter = ((owner, "FAIRNESS_S", 60.0) for owner in (experiments, reductions))
-    kept = [readings.BIT, readings.CONSTANT]
-    fewer = ((owner, "QUESTIONS", kept) for owner in (study, campaign))
-    with small_campaign("umts-multicast", folder, (campaign, "plan", lambda _mode: small), *shorter, *fewer) as done:
+    few = experiments.Amount(1, 2, 2, 2, (1, 3))
+    small = experiments.Plan(few, few, few, told_s=30.0, seeds_told=1, seeds_reports=1, crowded=False)
+    shorter = ((owner, "FAIRNESS_S", 60.0) for owner in (scenario, measures))
+    kept = [one for one in QUESTIONS if one.name in ("packet-loss indication", "PGMCC's constant C")]
+    changes = [(experiments, "plan", lambda _mode: small), *shorter, (study, "QUESTIONS", kept)]
+    with small_campaign("umts-multicast", folder, *changes) as done:
         yield done
 
 

@@ -15,7 +15,7 @@ from lasthop.studies.claims import NOT_COMPARABLE, REPRODUCED
 from lasthop.studies.conditions import FAILS, HOLDS
 from lasthop.studies.grid import Numbers
 from lasthop.studies.readings import AS_TAKEN, as_taken, singles
-from lasthop.studies.umts_multicast import cost, experiments, network, reductions, telling
+from lasthop.studies.umts_multicast import measures, network, scenario
 from lasthop.studies.umts_multicast.data import (
     FAIRNESS,
     FREE,
@@ -31,20 +31,20 @@ from lasthop.studies.umts_multicast.data import (
     Data,
     up_to_one,
 )
-from lasthop.studies.umts_multicast.experiments import SIZES
-from lasthop.studies.umts_multicast.fairness import MIXED, PAIRS, PLACES, UNCONTROLLED
-from lasthop.studies.umts_multicast.judgements import CLAIMS
+from lasthop.studies.umts_multicast.judges import CLAIMS, cost
+from lasthop.studies.umts_multicast.judges.fairness import PLACES
+from lasthop.studies.umts_multicast.judges.responsiveness import adaptation
+from lasthop.studies.umts_multicast.network import FREE_RATE, LEGACY, MODIFIED
 from lasthop.studies.umts_multicast.paper import TABLE_II
 from lasthop.studies.umts_multicast.readings import QUESTIONS, touched
-from lasthop.studies.umts_multicast.responsiveness import adaptation
-from lasthop.studies.umts_multicast.temporary import LEGACY, MODIFIED, SHOWN
+from lasthop.studies.umts_multicast.scenario import MIXED, PAIRS, SIZES, UNCONTROLLED
 
 CLAIM = {claim.id: claim for claim in CLAIMS}
 READINGS = [as_taken(), *singles(QUESTIONS)]
 SEEDS = tuple(range(1, 9))
 
 #: What does not differ from seed to seed: shares of all, and state.
-EXACT = ("degraded_share", "before_kbps", *reductions.COSTS)
+EXACT = ("degraded_share", "before_kbps", *measures.COSTS)
 
 
 # Judgements, on numbers as the paper has them
@@ -110,9 +110,9 @@ def steps(hears=HEARS_S, of=of_steps):
 
 def of_temporary(scheme, ues):
     if scheme == "cbr":
-        return {"kbps": 325.0, "changes_per_minute": 0.0, **dict.fromkeys(reductions.COSTS, 2.0)}
+        return {"kbps": 325.0, "changes_per_minute": 0.0, **dict.fromkeys(measures.COSTS, 2.0)}
     changes = {"mod": 1.0, "leg": 20.0}[scheme[:3]]
-    counted = dict.fromkeys(reductions.COSTS, 2.0)
+    counted = dict.fromkeys(measures.COSTS, 2.0)
     return {"kbps": 250 * TABLE_II[scheme][SIZES.index(ues)], "changes_per_minute": changes, **counted}
 
 
@@ -146,7 +146,7 @@ def of_reports(ues, **_):
         "reports_per_round": cost.GROUPS[ues - 1],
         "naks": 3.0,
         "lost_packets": 2.0,
-        **dict.fromkeys(reductions.COSTS, 2.0),
+        **dict.fromkeys(measures.COSTS, 2.0),
     }
 
 
@@ -154,12 +154,12 @@ AXES = {
     FAIRNESS: {"where": ("iu", "none", "bearer"), "flows": (*PAIRS, MIXED)},
     GN: {"where": ("gn",), "flows": (*PAIRS, MIXED)},
     FREE: {"where": tuple(PLACES), "flows": UNCONTROLLED},
-    TEMPORARY: {"scheme": SHOWN, "ues": SIZES},
+    TEMPORARY: {"scheme": (*MODIFIED, *LEGACY, FREE_RATE), "ues": SIZES},
     TCP_ALONE: {"scheme": ("tcp",), "ues": (10,)},
     PERMANENT: {"scheme": (*MODIFIED, *LEGACY, "tcp", "cbr")},
     SEVERAL: {"scheme": MODIFIED, "degraded": (3,)},
     SCALING: {"scheme": MODIFIED, "queue": (25, 50), "rate": (384, 192)},
-    INDICATION: telling.CASES,
+    INDICATION: scenario.CASES,
     REPORTS: {"scheme": (*MODIFIED, *LEGACY), "ues": tuple(n + 1 for n in cost.GROUPS)},
 }
 OF = {
@@ -172,7 +172,7 @@ OF = {
     SCALING: of_scaling,
     INDICATION: of_telling,
     REPORTS: of_reports,
-    TCP_ALONE: lambda **_: {f"kbps_{n}": 250.0 for n in range(experiments.TCP_FLOWS)},
+    TCP_ALONE: lambda **_: {f"kbps_{n}": 250.0 for n in range(scenario.TCP_FLOWS)},
 }
 
 
@@ -298,7 +298,7 @@ def cases():
             yield "M15", f"{name}/TCP with {ues}", {TEMPORARY: but(of_temporary, at(scheme=scheme, ues=ues), kbps=by)}
     for id in ("M19", "M20"):
         yield id, "TCP cuts after", {PERMANENT: but(of_permanent, at(scheme="tcp"), first_cut_s=3.0)}
-    for radio in telling.RADIO_LOSSES:
+    for radio in scenario.RADIO_LOSSES:
         for what, by in (("missed", 4.0), ("blamed", 20.0)):
             name = "congestion" if what == "missed" else "radio"
             changed = but(of_telling, at(rule="edge", radio=radio), **{what: by})
@@ -368,7 +368,7 @@ def test_a_mean_curve_adapts_where_single_runs_swing():
         for flow in HEARS_S
     ]
     grid = Numbers({"step": ("loss",)}, tuple(range(1, 61)), {}, Table(pa.concat_tables(parts)))
-    assert math.isnan(reductions.adaptation(times, runs[0], 50.0, 100.0))
+    assert math.isnan(measures.adaptation(times, runs[0], 50.0, 100.0))
     assert adaptation(Data("a", {STEPS: grid}), "loss", "tcp").mean == pytest.approx(1.3, abs=0.5)
 
 

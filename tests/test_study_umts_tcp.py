@@ -12,12 +12,12 @@ from conftest import small_campaign
 from lasthop import studies
 from lasthop.results import read_table
 from lasthop.studies import claims
-from lasthop.studies.readings import AS_TAKEN, as_taken, pairs, singles
-from lasthop.studies.umts_tcp import campaign, reductions, scenario, switching
-from lasthop.studies.umts_tcp.judgements import CLAIMS
-from lasthop.studies.umts_tcp.readings import QUESTIONS, TABLE_5_1, readings_with, readings_without
-from lasthop.studies.umts_tcp.scenario import OF_FACH, Taken
-from lasthop.studies.umts_tcp.thesis import VERSIONS
+from lasthop.studies.readings import AS_TAKEN, as_taken, pairs, singles, with_answers
+from lasthop.studies.umts_tcp import experiments, measures, scenario
+from lasthop.studies.umts_tcp.judges import CLAIMS
+from lasthop.studies.umts_tcp.paper import VERSIONS
+from lasthop.studies.umts_tcp.readings import OF_FACH, QUESTIONS, Taken
+from lasthop.studies.umts_tcp.single_runs import switching
 
 EVERY = [as_taken(), *singles(QUESTIONS), *pairs(QUESTIONS, [one.name for one in QUESTIONS])]
 
@@ -53,9 +53,11 @@ def test_the_defaults_are_those_of_the_scenario_files():
 def test_readings_of_an_answer_and_all_others():
     names = {one.name for one in EVERY}
     assert len(names) == len(EVERY)
-    assert set(readings_with(TABLE_5_1)) | set(readings_without(TABLE_5_1)) == names
-    assert TABLE_5_1 in readings_with(TABLE_5_1) and AS_TAKEN in readings_without(TABLE_5_1)
-    assert "Table 5.1 + waits" in readings_with(TABLE_5_1)
+    [load] = [question for question in QUESTIONS if "Table 5.1" in [answer.name for answer in question.answers]]
+    of_it = set(with_answers(QUESTIONS, ["Table 5.1"]))
+    others = set(with_answers(QUESTIONS, [answer.name for answer in load.answers if answer.name != "Table 5.1"]))
+    assert of_it | others == names and not of_it & others
+    assert "Table 5.1" in of_it and AS_TAKEN in others and "Table 5.1 + waits" in of_it
     for claim in CLAIMS:
         assert set(claim.fitted_at) <= names, claim.id
 
@@ -63,7 +65,7 @@ def test_readings_of_an_answer_and_all_others():
 @pytest.mark.parametrize("mode", ["quick", "full"])
 def test_a_reading_is_run_where_it_changes_something(mode):
     for reading in EVERY:
-        names = [grid.name for grid in campaign.grids(reading, mode)]
+        names = [grid.name for grid in experiments.grids(reading, mode).values()]
         assert all(name.startswith(f"{reading.name}: ") for name in names)
         of_fach = all(answer.changes.keys() <= OF_FACH for answer in reading.chosen.values())
         assert (f"{reading.name}: versions" in names) == of_fach
@@ -97,7 +99,7 @@ def test_the_buffer_through_a_download():
 
 def test_a_user_alone_gets_what_the_link_carries():
     point = {"tcp": "reno", "bler": 0.01}
-    kept = reductions.parts(lh.run(scenario.ftp(point, parts=(300.0, 900.0)), seed=3))
+    kept = measures.parts(lh.run(scenario.ftp(point, parts=(300.0, 900.0)), seed=3))
     # 26 PDUs carry 1000 of 1040 B, and one in a hundred is lost: 32 · 1000/1040 · 0.99, less some reports.
     assert kept["sent_kbps"] == pytest.approx(30.46, rel=0.02)
     assert kept["iub_kbps"] == pytest.approx(32, rel=0.01)
@@ -109,7 +111,7 @@ def test_a_user_alone_gets_what_the_link_carries():
 
 def test_two_users_share_one_channel():
     point = {"tcp": "vegas", "bler": 0.01, "users": 2}
-    kept = reductions.parts(lh.run(scenario.ftp(point, parts=(300.0, 900.0)), seed=3))
+    kept = measures.parts(lh.run(scenario.ftp(point, parts=(300.0, 900.0)), seed=3))
     assert kept["sent_kbps"] == pytest.approx(31.68, rel=0.02)
     assert kept["both_sent_kbps"] < 32 < kept["both_iub_kbps"] <= 64
     assert 40 < kept["both_node_b_drop_pct"] < 60
@@ -119,7 +121,7 @@ def test_numbers_of_pages_agree_with_the_tables():
     result = lh.run(
         scenario.inactivity({"tcp": "sack", "max_dat": 6, "threshold": 500, "timer": 8}, duration=300), seed=2
     )
-    kept = reductions.pages(result)
+    kept = measures.pages(result)
     cell = result.cells.rows()[0]
     assert kept["connections"] == len(result.transfers)
     assert kept["allocations"] * kept["connections"] == pytest.approx(cell["allocations"])
@@ -134,11 +136,11 @@ def reproduced(tmp_path_factory):
     """Every chapter, with few points and short runs."""
     folder = tmp_path_factory.mktemp("umts") / "out"
 
-    whole = campaign.extent
+    whole = experiments.extent
 
     def small(reading, mode):
         first = not reading.chosen
-        whole_grid = {"chapter7": campaign.SOME7, "chapter8": campaign.SOME8}
+        whole_grid = {"chapter7": experiments.SOME7, "chapter8": experiments.SOME8}
         few = {
             "chapter7": {"tcp": VERSIONS, "max_dat": (6,), "threshold": (500, 1500), "timer": (2, 8)},
             "chapter8": {"tcp": VERSIONS, "threshold": (750, 1500), "np": (0, 4), "p": (4, 16)},
@@ -155,7 +157,7 @@ def reproduced(tmp_path_factory):
             seeds6=2,
         )  # fmt: skip
 
-    with small_campaign("umts-tcp", folder, (campaign, "extent", small)) as done:
+    with small_campaign("umts-tcp", folder, (experiments, "extent", small)) as done:
         yield done
 
 

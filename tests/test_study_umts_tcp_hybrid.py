@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from lasthop.studies.claims import judge
 from lasthop.studies.readings import AS_TAKEN
-from lasthop.studies.umts_tcp import hybrid, timers
 from lasthop.studies.umts_tcp.data import Data
-from lasthop.studies.umts_tcp.switching import PERIODS, Download, Period, Sharing
+from lasthop.studies.umts_tcp.judges import hybrid, timers
+from lasthop.studies.umts_tcp.single_runs.switching import PERIODS, Download, Period, Sharing
 from test_study_umts_tcp_numbers import CLAIM, EIGHT, SEVEN, Case, data, holds_and_fails, made
 
 
@@ -142,7 +142,7 @@ def test_it_holds_and_fails_and_tells_its_null_model(id):
 
 
 def test_all_claims_of_the_chapter_have_a_case():
-    assert {one.id for one in (*hybrid.CLAIMS, *hybrid.MORE, *timers.CLAIMS, *timers.MORE)} == set(CASES)
+    assert hybrid.JUDGES.keys() | timers.JUDGES.keys() == set(CASES)
 
 
 def test_timers_that_make_no_difference_are_no_good_values():

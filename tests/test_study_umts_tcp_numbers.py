@@ -14,8 +14,8 @@ from lasthop.studies.claims import Judged
 from lasthop.studies.conditions import FAILS, HOLDS
 from lasthop.studies.grid import Numbers
 from lasthop.studies.umts_tcp.data import Data
-from lasthop.studies.umts_tcp.judgements import CLAIMS
-from lasthop.studies.umts_tcp.thesis import VERSIONS
+from lasthop.studies.umts_tcp.judges import CLAIMS
+from lasthop.studies.umts_tcp.paper import VERSIONS
 
 CLAIM = {claim.id: claim for claim in CLAIMS}
 NOISE = np.array([-1.0, 0.0, 1.0, 0.5, -0.5])

@@ -8,12 +8,12 @@ from lasthop.stats import estimate
 from lasthop.studies import words
 from lasthop.studies.claims import Judge, Judges
 from lasthop.studies.conditions import Judgement, judged, within
+from lasthop.studies.grid import Array
 from lasthop.studies.nulls import another, level
 
 from .experiments import LOSSES, Data
 from .readings import QUESTIONS
 from .scenario import LOSS_RATES, RTT_S, SEGMENT_BITS
-from lasthop.studies.grid import Array
 
 
 def constant(data: Data) -> Array:

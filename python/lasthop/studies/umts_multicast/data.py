@@ -12,11 +12,10 @@ import numpy as np
 from lasthop.stats import Estimate, estimate, number
 from lasthop.studies.claims import NotRun
 from lasthop.studies.conditions import Judgement
-from lasthop.studies.grid import Grids, Numbers
+from lasthop.studies.grid import Array, Grids, Numbers
+
 from .scenario import TCP_FLOWS
 from .taken import AS_STATED, Taken
-from lasthop.studies.grid import Array
-
 
 #: The grids.
 FAIRNESS, GN, STEPS, TEMPORARY, TCP_ALONE = (

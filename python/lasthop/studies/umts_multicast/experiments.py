@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lasthop.scenario import Scenario
 from lasthop.studies.grid import Grid, Numbers, Point
-from lasthop.studies.readings import AS_TAKEN, Reading, as_taken, singles
-from . import scenario
-from . import measures
-from .judges import loss_classification
-from .judges.cost import GROUPS
+from lasthop.studies.readings import Reading
+
+from . import measures, scenario
 from .data import (
     EXPULSION,
     FAIRNESS,
@@ -30,14 +28,15 @@ from .data import (
     TEMPORARY,
     Data,
 )
-from .scenario import DEGRADED, SIZES, TCP_FLOWS
-from .judges.fairness import MIXED, PAIRS, UNCONTROLLED
-from .readings import FAIR, MANY_WORSE, MULTICAST, QUESTIONS, STEP, TCP, UNICAST, WORSE, part, touched
+from .judges.cost import GROUPS
+from .measures import loss_classification
+from .network import FREE_RATE, LEGACY, MODIFIED
+from .readings import FAIR, MANY_WORSE, MULTICAST, STEP, TCP, UNICAST, WORSE, part, touched
+from .scenario import CASES, DEGRADED, MIXED, PAIRS, SIZES, TCP_FLOWS, UNCONTROLLED
 from .taken import ALONE, AS_STATED, Taken
-from .judges.temporary import LEGACY, MODIFIED, SHOWN
 
 if TYPE_CHECKING:
-    from lasthop.studies.bench import Bench
+    pass
 
 
 #: The first seed of every grid, and that of the Gn, whose runs are to be others than those of the Iu.
@@ -160,7 +159,7 @@ def _steps(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
 def _temporary(name: str, taken: Taken, amount: Amount, _: Plan) -> Grid:
     return Grid(
         name,
-        {"scheme": SHOWN, "ues": amount.sizes},
+        {"scheme": (*MODIFIED, *LEGACY, FREE_RATE), "ues": amount.sizes},
         _seeds(amount.temporary),
         partial(scenario.temporary, taken=taken),
         partial(measures.temporary, taken=taken),
@@ -226,7 +225,7 @@ def _by_seconds(name: str, _taken: Taken, _amount: Amount, plan: Plan) -> Grid:
 
 def _indication(name: str, _taken: Taken, _amount: Amount, plan: Plan) -> Grid:
     of = partial(scenario.indication, duration_s=plan.told_s)
-    return Grid(name, loss_classification.CASES, _seeds(plan.seeds_told), of, loss_classification.counts)
+    return Grid(name, CASES, _seeds(plan.seeds_told), of, loss_classification.counts)
 
 
 def _reports(name: str, _taken: Taken, _amount: Amount, plan: Plan) -> Grid:
@@ -261,7 +260,7 @@ def taken(reading: Reading) -> Taken:
     return replace(ALONE, **reading.changes) if reading.chosen else AS_STATED
 
 
-def _grids(plan: Plan, reading: Reading) -> dict[str, Grid]:
+def grids(reading: Reading, plan: Plan) -> dict[str, Grid]:
     """The grids of a reading, by their own names: where its answers touch nothing, those of another one."""
     made = {}
     for name, (depends, make) in KINDS.items():
@@ -272,33 +271,7 @@ def _grids(plan: Plan, reading: Reading) -> dict[str, Grid]:
     return made
 
 
-def grids(plan: Plan, readings: Sequence[Reading]) -> list[Grid]:
-    """All grids of some readings, each once; their names begin with that of their reading."""
-    return list({grid.name: grid for reading in readings for grid in _grids(plan, reading).values()}.values())
-
-
-def runs(mode: str) -> int:
-    """How many runs a mode takes, but for those of crossed readings and of the pictures of single runs."""
-    return sum(grid.runs for grid in grids(plan(mode), [as_taken(), *singles(QUESTIONS)]))
-
-
-class Explorer:
-    """Makes the runs of readings, none of them twice."""
-
-    def __init__(self, bench: Bench, plan: Plan) -> None:
-        self._bench, self._plan = bench, plan
-        #: The numbers of all grids, by their full names.
-        self.numbers: dict[str, Numbers] = {}
-
-    def measure(self, readings: Sequence[Reading]) -> dict[str, Data]:
-        """The data of some readings, by their names."""
-        wanted = [grid for grid in grids(self._plan, readings) if grid.name not in self.numbers]
-        if not any(reading.name == AS_TAKEN for reading in readings):
-            self._bench.expect(sum(grid.runs for grid in wanted))
-        self.numbers |= self._bench.grids(wanted) if wanted else {}
-        return {reading.name: self._data(reading) for reading in readings}
-
-    def _data(self, reading: Reading) -> Data:
-        mine: dict[str, Any] = {name: self.numbers[grid.name] for name, grid in _grids(self._plan, reading).items()}
-        of = taken(reading)
-        return Data(reading.name, mine, of, touched(reading), of.background and self._plan.crowded)
+def data(reading: Reading, numbers: Mapping[str, Numbers], plan: Plan) -> Data:
+    """What the claims of a reading are judged on."""
+    of = taken(reading)
+    return Data(reading.name, numbers, of, touched(reading), of.background and plan.crowded)

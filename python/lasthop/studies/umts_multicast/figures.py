@@ -13,13 +13,12 @@ from lasthop.results import Table
 from lasthop.stats import estimate, number
 from lasthop.studies import Picture
 from lasthop.studies.claims import NotRun
+
 from .data import FAIRNESS, PERMANENT, STEPS, TEMPORARY, Data
-from .scenario import CHANGES, PERMANENT_S, SIZES, STEPS_S
-from .judges.fairness import MIXED, PAIRS
-from .styles import LOOKS, PROTOCOLS
-from .network import SCHEMES
+from .network import LEGACY, MODIFIED, SCHEMES
 from .paper import TABLE_II
-from .judges.temporary import LEGACY, MODIFIED
+from .scenario import CHANGES, MIXED, PAIRS, PERMANENT_S, SIZES, STEPS_S
+from .styles import LOOKS, PROTOCOLS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

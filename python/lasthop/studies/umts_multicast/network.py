@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-
 #: RNCs of each SGSN, Node Bs of each RNC, all Node Bs, and terminals (Table I).
 RNCS, PER_RNC = (7, 7, 6), 4
 NODE_BS, UES = sum(RNCS) * PER_RNC, 500
@@ -34,6 +33,9 @@ SCHEMES = {
     "tcp": "TCP",
     "cbr": "CBR",
 }
+
+#: The schemes of a kind; and a source of the bearer's rate that gives way to nothing.
+MODIFIED, LEGACY, FREE_RATE = ("mod_tfmcc", "mod_pgmcc"), ("leg_tfmcc", "leg_pgmcc"), "cbr"
 
 #: The first terminal that may belong to the background: those of a lower number are observed, or idle.
 BACKGROUND = 100

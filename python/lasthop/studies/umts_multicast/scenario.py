@@ -13,12 +13,24 @@ from typing import Any
 
 from lasthop.scenario import Scenario, load
 from lasthop.studies.grid import Point
+
 from .network import ELSEWHERE, GROUP, NODE_BS, PER_RNC, UES, Flow, Setting, rnc, text
 from .taken import ALONE, AS_STATED, Taken, losing
 
-
 #: Simulated seconds of §5.1, and from when on means are taken.
 FAIRNESS_S, FROM_S = 200.0, 50.0
+
+#: The flows of an experiment of §5.1: two of a scheme, and one of each.
+PAIRS = ("mod_tfmcc+mod_tfmcc", "mod_pgmcc+mod_pgmcc")
+MIXED = "mod_tfmcc+mod_pgmcc+tcp"
+
+#: The same with a flow that is not controlled in the place of the first one; by what they replace.
+FREED: Mapping[str, str] = {
+    PAIRS[0]: "cbr+mod_tfmcc",
+    PAIRS[1]: "cbr+mod_pgmcc",
+    MIXED: "cbr+mod_pgmcc+tcp",
+}
+UNCONTROLLED = tuple(FREED.values())
 
 #: §5.2: when each of the three stages ends.
 STEPS_S = (50.0, 100.0, 150.0)
@@ -45,6 +57,10 @@ EXPULSION_S, SPELL_S = 260.0, 20.0
 
 #: The rate of the source where it is counted what the bit tells.
 TOLD_KBPS = 240.0
+
+#: What the bit tells is run with these losses of the radio, and these rules.
+RADIO_LOSSES = (0.05, 0.2)
+CASES: Mapping[str, Sequence[Any]] = {"rule": ("edge", "edge 2", "toggle", "resend"), "radio": RADIO_LOSSES}
 
 #: Values that are sampled beside the usual ones.
 QUANTITIES = (

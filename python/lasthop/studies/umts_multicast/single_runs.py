@@ -13,11 +13,11 @@ from lasthop import plot
 from lasthop.results import Table
 from lasthop.stats import number
 from lasthop.studies import Picture
-from . import scenario
-from . import measures
-from .judges import loss_classification
-from .scenario import DEGRADED, PERMANENT_S
+
+from . import measures, scenario
+from .measures import loss_classification
 from .network import GROUP, NODE_BS, PER_RNC, RNCS, SCHEMES, Flow, Setting, node_b, rnc, sgsn, terminal, text
+from .scenario import DEGRADED, PERMANENT_S
 from .taken import ALONE
 
 if TYPE_CHECKING:

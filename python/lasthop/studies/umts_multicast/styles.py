@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-
 TFMCC, PGMCC, TCP, CBR = "#D55E00", "#56B4E9", "#0072B2", "#767676"
 
 #: By scheme.

@@ -14,8 +14,8 @@ from lasthop.studies import records
 from lasthop.studies.claims import NotRun
 from lasthop.studies.grid import Numbers
 from lasthop.studies.readings import AS_TAKEN
+
 from . import network
-from .judges.cost import COUNTERS
 from .data import (
     EXPULSION,
     FAIRNESS,
@@ -32,15 +32,14 @@ from .data import (
     Data,
     up_to_one,
 )
-from .scenario import SIZES, SPELL_S, STEPS_S
-from .judges.fairness import MIXED, PAIRS, PLACES, UNCONTROLLED, variation
-from .network import SCHEMES
+from .judges.cost import COUNTERS
+from .judges.fairness import PLACES, variation
+from .judges.loss_classification import EXPECTED
+from .judges.responsiveness import NAMES, adaptation, adaptations
+from .network import LEGACY, MODIFIED, SCHEMES
 from .paper import ADAPTATION_S, TABLE_II
 from .readings import MULTICAST, UNICAST
-from .judges.responsiveness import NAMES, adaptation, adaptations
-from .judges.loss_classification import EXPECTED
-from .judges.temporary import LEGACY, MODIFIED
-
+from .scenario import MIXED, PAIRS, SIZES, SPELL_S, STEPS_S, UNCONTROLLED
 
 #: The reading without the background.
 SILENT = "observed flows alone"

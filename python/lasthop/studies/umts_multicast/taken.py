@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-
 #: PDUs of RLC for a packet of 1000 B: of 40 B each, with a header of 2 B in AM, 1 B in UM.
 PDUS = {"am": 27, "um": 26}
 

@@ -1,28 +1,21 @@
-"""The paper's claims M1 to M22, in their order."""
+"""The judges of the paper's claims: fairness, responsiveness, the two degradations, what the bit tells and costs."""
 
 from __future__ import annotations
 
-from lasthop.studies.claims import Claim, explained
-from . import cost
-from . import fairness
-from . import permanent
-from . import responsiveness
-from . import loss_classification
-from . import temporary
-from .causes import CAUSES
-from ..data import Data
+from lasthop.studies import words
 
+from ..readings import QUESTIONS
+from . import cost, fairness, loss_classification, permanent, responsiveness, temporary
 
-CLAIMS: list[Claim[Data]] = explained(
-    (
-        *fairness.CLAIMS,
-        *responsiveness.CLAIMS,
-        *temporary.CLAIMS,
-        *loss_classification.CLAIMS,
-        *permanent.CLAIMS,
-        *cost.CLAIMS,
-    ),
-    CAUSES,
+CLAIMS = words.claims(
+    __name__,
+    {
+        **fairness.JUDGES,
+        **responsiveness.JUDGES,
+        **temporary.JUDGES,
+        **loss_classification.JUDGES,
+        **permanent.JUDGES,
+        **cost.JUDGES,
+    },
+    QUESTIONS,
 )
-
-assert [claim.id for claim in CLAIMS] == [f"M{n}" for n in range(1, 23)]

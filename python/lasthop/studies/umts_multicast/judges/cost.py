@@ -10,10 +10,9 @@ import numpy as np
 from lasthop.stats import estimate, number
 from lasthop.studies.claims import Judge, Judges
 from lasthop.studies.conditions import Judgement, judged, within
-from ..data import REPORTS, Data, asking
-from ..network import SCHEMES
-from .temporary import LEGACY, MODIFIED
 
+from ..data import REPORTS, Data, asking
+from ..network import LEGACY, MODIFIED, SCHEMES
 
 #: Reports in a round of so many equal receivers beside the CLR, within 15 %.
 GROUPS = {1: 1.0, 10: 4.2, 100: 4.8}

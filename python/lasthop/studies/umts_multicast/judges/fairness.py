@@ -10,14 +10,13 @@ import numpy as np
 from lasthop.stats import Estimate, estimate, number
 from lasthop.studies.claims import Judge, Judges, NotRun
 from lasthop.studies.conditions import Condition, Judgement, above, judged, within
-from lasthop.studies.grid import Numbers
+from lasthop.studies.grid import Array, Numbers
 from lasthop.studies.nulls import instead
-from lasthop.studies.grid import Array
+
 from ..data import FAIRNESS, FREE, GN, STEPS, Data, asking, over, up_to_one
-from ..scenario import FREED, MIXED, PAIRS, STEPS_S
 from ..network import SCHEMES
 from ..readings import FAIR, STEP
-
+from ..scenario import FREED, MIXED, PAIRS, STEPS_S
 
 #: Where the bottleneck is.
 PLACES = {"iu": "Iu", "gn": "Gn", "none": "no wired bottleneck", "bearer": "one bearer for all flows"}

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from lasthop.stats import Estimate, estimate
 from lasthop.studies.claims import Judge, Judges, NotRun
 from lasthop.studies.conditions import Condition, Judgement, above, below, fact, judged, within
-from lasthop.studies.grid import Numbers
+from lasthop.studies.grid import Array, Numbers
 from lasthop.studies.nulls import another, instead
-from lasthop.studies.grid import Array
+
 from ..data import PERMANENT, SCALING, SEVERAL, Data, asking
-from ..scenario import DEGRADED, PERMANENT_S
+from ..measures import SETTLED_S
 from ..network import GROUP, LEGACY, MODIFIED, SCHEMES
 from ..readings import MANY_WORSE, TCP, WORSE
-from ..measures import SETTLED_S
-
+from ..scenario import DEGRADED, PERMANENT_S
 
 #: How long the degradation lasts: what has not happened by then counts as that late.
 NEVER_S = PERMANENT_S[1] - PERMANENT_S[0]
@@ -164,7 +162,7 @@ def _anybody(data: Data) -> Data:
     return data.with_values(SEVERAL, {"degraded_share": share})
 
 
-LEGACY_INSTEAD = _legacy
+LEGACY_INSTEAD = another(PERMANENT, "scheme", dict(zip(MODIFIED, LEGACY, strict=True)))
 
 
 def _why_slow_start(data: Data) -> str:
@@ -198,7 +196,9 @@ def _why_clocked(data: Data) -> str:
 
 
 JUDGES: Judges[Data] = {
-    "M18": Judge(asking(_before, WORSE), null=_worse, cause=_why_slow_start),
+    "M18": Judge(
+        asking(_before, WORSE), null=instead(PERMANENT, {"before_kbps": "after_kbps"}, shift=1), cause=_why_slow_start
+    ),
     "M19": Judge(asking(_order, WORSE, TCP), null=LEGACY_INSTEAD, former=_no_early_cut, cause=_why_round_trips),
     "M20": Judge(asking(_cuts, WORSE, TCP), null=LEGACY_INSTEAD, former=_settles, cause=_why_clocked),
     "M21": Judge(asking(_several, MANY_WORSE), null=_anybody, former=_always),

@@ -13,15 +13,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from lasthop.stats import Estimate, bootstrap, estimate
+from lasthop.stats import Estimate, bootstrap, estimate, number
 from lasthop.studies.claims import Judge, Judges
 from lasthop.studies.conditions import Condition, Judgement, above, alike, judged, within
+from lasthop.studies.grid import Array
+
 from .. import measures
-from ..data import STEPS, Array, Data, asking
-from ..scenario import STEPS_S
+from ..data import STEPS, Data, asking
 from ..paper import ADAPTATION_S
 from ..readings import STEP
-
+from ..scenario import STEPS_S
 
 NAMES = {"tcp": "TCP", "pgmcc": "PGMCC", "tfmcc": "TFMCC"}
 
@@ -226,8 +227,15 @@ def _why_small_steps(data: Data) -> str:
 
 
 JUDGES: Judges[Data] = {
-    "M7": Judge(asking(_order, STEP), null=_as_pgmcc, former=_before(partial(_each_order, step="loss")), cause=_why_mean_curve),
-    "M8": Judge(asking(_timely("pgmcc", "tcp"), STEP), null=LATE, former=_before(_each_run_of("pgmcc", "tcp")), cause=_why_mean_curve),
+    "M7": Judge(
+        asking(_order, STEP), null=_as_pgmcc, former=_before(partial(_each_order, step="loss")), cause=_why_mean_curve
+    ),
+    "M8": Judge(
+        asking(_timely("pgmcc", "tcp"), STEP),
+        null=LATE,
+        former=_before(_each_run_of("pgmcc", "tcp")),
+        cause=_why_mean_curve,
+    ),
     "M9": Judge(asking(_timely("tfmcc"), STEP), null=LATE, former=_before(_each_run_of("tfmcc")), cause=_why_forgets),
     "M10": Judge(asking(_follow, STEP), null=_constant, former=partial(_follow, band=(0.5, 2.0))),
     "M11": Judge(

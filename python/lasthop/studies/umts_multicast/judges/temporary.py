@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +12,12 @@ from lasthop.studies.claims import Judge, Judges, NotRun
 from lasthop.studies.conditions import Condition, Judgement, above, alike, below, judged, within
 from lasthop.studies.nulls import another
 from lasthop.studies.trends import falls
+
 from ..data import TEMPORARY, Data, asking, over
 from ..network import FREE_RATE, LEGACY, MODIFIED, SCHEMES
-from ..paper import SIZES, TABLE_II
+from ..paper import TABLE_II
 from ..readings import MULTICAST, UNICAST
-
+from ..scenario import SIZES
 
 #: The levels that are accepted: of modified schemes, of legacy ones with one member and with a hundred.
 LEVEL, FIRST, LAST = (0.8, 1.4), (0.75, 1.1), (0.35, 0.75)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from ..scenario import SIZES
 
-
 #: Table II: throughput over TCP's by size of the group.
 TABLE_II: Mapping[str, Sequence[float]] = {
     "mod_tfmcc": (1.14, 1.08, 1.10, 1.07, 1.12, 1.08, 1.05, 1.06, 1.07, 1.05),
