@@ -8,7 +8,22 @@ from pathlib import Path
 
 import pytest
 from conftest import Lasthop
+from lasthop import studies
 from lasthop.studies.claims import NOT_REPRODUCED, REPRODUCED
+
+#: What every study has, and what it may have beside.
+SKELETON = {"paper", "readings", "scenario", "experiments", "measures", "judges", "figures", "tables", "study"}
+MORE = {"data", "network", "single_runs", "styles", "appendix"}
+
+STUDIES = Path(studies.__file__).parent
+
+
+@pytest.mark.parametrize("name", ["template", *(name.replace("-", "_") for name in studies.STUDIES)])
+def test_all_studies_have_the_same_entries(name: str) -> None:
+    home = STUDIES / name
+    code = {path.stem for path in home.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert code | {"paper"} >= SKELETON and code - {"__init__"} <= SKELETON | MORE
+    assert {path.name for path in (home / "paper").glob("*.toml")} == {"about.toml", "claims.toml", "questions.toml"}
 
 
 def changed(file: Path, before: str, after: str) -> None:

@@ -23,9 +23,9 @@ from lasthop.studies.umts_multicast.data import FAIRNESS, GN, PERMANENT, SEVERAL
 from lasthop.studies.umts_multicast.judges import CLAIMS
 from lasthop.studies.umts_multicast.measures import loss_classification
 from lasthop.studies.umts_multicast.network import Flow, Setting
-from lasthop.studies.umts_multicast.readings import QUESTIONS, TOUCHES, part
+from lasthop.studies.umts_multicast.readings import ALONE, AS_STATED, QUESTIONS, TOUCHES, Taken, losing, part
+from lasthop.studies.umts_multicast.readings import taken as taken_in
 from lasthop.studies.umts_multicast.scenario import MIXED
-from lasthop.studies.umts_multicast.taken import ALONE, AS_STATED, Taken, losing
 
 READINGS = [as_taken(), *singles(QUESTIONS)]
 
@@ -75,7 +75,7 @@ def test_legacy_networks_have_no_bit():
 
 @pytest.mark.parametrize("reading", READINGS, ids=lambda one: one.name)
 def test_every_reading_is_a_valid_scenario(reading):
-    taken = experiments.taken(reading)
+    taken = taken_in(reading)
     for scheme in ("mod_tfmcc", "leg_pgmcc", "tcp"):
         scenario.temporary({"scheme": scheme, "ues": 3}, taken=taken)
     scenario.permanent({"scheme": "mod_pgmcc"}, taken=taken)
@@ -84,7 +84,7 @@ def test_every_reading_is_a_valid_scenario(reading):
 
 def test_no_pair_of_answers_contradicts_itself():
     for reading in pairs(QUESTIONS, [question.name for question in QUESTIONS]):
-        scenario.temporary({"scheme": "mod_tfmcc", "ues": 3}, taken=experiments.taken(reading))
+        scenario.temporary({"scheme": "mod_tfmcc", "ues": 3}, taken=taken_in(reading))
     named = {reading.name for reading in pairs(QUESTIONS, [question.name for question in QUESTIONS])}
     # A chain of bursts has no clean start; with one attempt a share of packets is one of attempts.
     assert "clean start + bursts" not in named and "one attempt + of attempts" not in named
@@ -92,7 +92,7 @@ def test_no_pair_of_answers_contradicts_itself():
 
 
 def test_the_defaults_are_those_of_the_scenarios():
-    assert experiments.taken(as_taken()) == AS_STATED == Taken()
+    assert taken_in(as_taken()) == AS_STATED == Taken()
     assert all(not question.default.changes for question in QUESTIONS)
     assert set(TOUCHES) == {question.name for question in QUESTIONS}
 

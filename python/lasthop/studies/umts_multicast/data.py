@@ -14,8 +14,8 @@ from lasthop.studies.claims import NotRun
 from lasthop.studies.conditions import Judgement
 from lasthop.studies.grid import Array, Grids, Numbers
 
+from .readings import AS_STATED, Taken
 from .scenario import TCP_FLOWS
-from .taken import AS_STATED, Taken
 
 #: The grids.
 FAIRNESS, GN, STEPS, TEMPORARY, TCP_ALONE = (

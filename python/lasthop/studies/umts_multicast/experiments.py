@@ -31,9 +31,22 @@ from .data import (
 from .judges.cost import GROUPS
 from .measures import loss_classification
 from .network import FREE_RATE, LEGACY, MODIFIED
-from .readings import FAIR, MANY_WORSE, MULTICAST, STEP, TCP, UNICAST, WORSE, part, touched
+from .readings import (
+    ALONE,
+    AS_STATED,
+    FAIR,
+    MANY_WORSE,
+    MULTICAST,
+    STEP,
+    TCP,
+    UNICAST,
+    WORSE,
+    Taken,
+    part,
+    taken,
+    touched,
+)
 from .scenario import CASES, DEGRADED, MIXED, PAIRS, SIZES, TCP_FLOWS, UNCONTROLLED
-from .taken import ALONE, AS_STATED, Taken
 
 if TYPE_CHECKING:
     pass
@@ -253,11 +266,6 @@ KINDS: Mapping[str, tuple[Collection[str], Make]] = {
     INDICATION: ((), _indication),
     REPORTS: ((), _reports),
 }
-
-
-def taken(reading: Reading) -> Taken:
-    """What is taken in a reading. Readings beside the default go without the background."""
-    return replace(ALONE, **reading.changes) if reading.chosen else AS_STATED
 
 
 def grids(reading: Reading, plan: Plan) -> dict[str, Grid]:

@@ -15,7 +15,7 @@ from lasthop.scenario import Scenario, load
 from lasthop.studies.grid import Point
 
 from .network import ELSEWHERE, GROUP, NODE_BS, PER_RNC, UES, Flow, Setting, rnc, text
-from .taken import ALONE, AS_STATED, Taken, losing
+from .readings import ALONE, AS_STATED, Taken, losing
 
 #: Simulated seconds of §5.1, and from when on means are taken.
 FAIRNESS_S, FROM_S = 200.0, 50.0

@@ -17,8 +17,8 @@ from lasthop.studies import Picture
 from . import measures, scenario
 from .measures import loss_classification
 from .network import GROUP, NODE_BS, PER_RNC, RNCS, SCHEMES, Flow, Setting, node_b, rnc, sgsn, terminal, text
+from .readings import ALONE
 from .scenario import DEGRADED, PERMANENT_S
-from .taken import ALONE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ from lasthop.results import Table
 from lasthop.studies.series import Series
 
 from ..network import GROUP, PACKET, bearer, payload, terminal
+from ..readings import AS_STATED, Taken
 from ..scenario import DEGRADED, FAIRNESS_S, FROM_S, PERMANENT_S, STEPS_S, TCP_FLOWS
-from ..taken import AS_STATED, Taken
 
 if TYPE_CHECKING:
     from lasthop.results import Result
