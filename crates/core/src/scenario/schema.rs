@@ -453,7 +453,7 @@ mod tests {
         for line in [
             "| `delay` | a length of time | `\"10 ms\"` | The propagation delay, in both directions. Default: 10 ms. |",
             "| `name` | text | required | A name for results and changes. |",
-            "| `droptail` | A FIFO that drops what arrives when it is full. |",
+            "| `droptail` | A FIFO that drops arriving packets when it is full. |",
             "## `[[link]]`",
             "## `flow.transport.tcp.rto`",
             "- `tahoe`: Fast retransmit, then slow start from one segment (Jacobson 1988).",
