@@ -44,7 +44,10 @@ impl Bearer {
                 if !self.ends[from].wants_to_send() {
                     break;
                 }
-                let Some(pdu) = self.ends[from].pull(&Slot { now, at: now, tti, pdus: PDUS, place }) else { break };
+                let Some(pdu) = self.ends[from].pull(&Slot { now, at: now, tti, bits: PDUS, left: PDUS - place })
+                else {
+                    break;
+                };
                 let lost = from == 0 && (self.interval * u64::from(PDUS) + u64::from(place)) % drop == drop - 1;
                 if !lost {
                     self.ends[1 - from].on_pdu(now, black_box(&pdu), &mut self.outcomes);

@@ -18,8 +18,8 @@ pub trait LinkArq: Send {
     /// Takes an SDU of `bytes` bytes, not 0, to send. Those taken are numbered from 0. `false`: there is no room, and it is not taken.
     fn enqueue(&mut self, now: Instant, bytes: u32) -> bool;
 
-    /// The PDU that leaves next in a transmission time interval. Asked until it gives none or
-    /// the interval is full; only while [`LinkArq::wants_to_send`].
+    /// The PDU that leaves next in a transmission time interval, no larger than what is left of it. Asked until it gives none or
+    /// less is left than [`ArqConfig::pdu_bits`]; only while [`LinkArq::wants_to_send`].
     fn pull(&mut self, slot: &Slot) -> Option<Pdu>;
 
     /// Whether there is, or soon may be, something to send: intervals are counted while it says so.
@@ -93,10 +93,17 @@ pub struct Slot {
     pub at: Instant,
     /// The length of an interval (TTI).
     pub tti: Duration,
-    /// How many PDUs an interval carries.
-    pub pdus: u32,
-    /// The number of this one in the interval, from 0.
-    pub place: u32,
+    /// How many bits the interval carries.
+    pub bits: u32,
+    /// How many of them are left for this PDU and those after it.
+    pub left: u32,
+}
+
+impl Slot {
+    /// How many PDUs of one size the interval carries, and how many of them are left.
+    pub fn pdus_of(&self, bits: u32) -> [u32; 2] {
+        [self.bits / bits, self.left / bits]
+    }
 }
 
 /// What an entity holds to send, in bytes.

@@ -13,6 +13,7 @@
 //! Above the link ARQ [`pdcp`] may compress headers. What radios share beside the parts: [`delay_line`]; [`imposed`], what changes of a
 //! scenario do to terminals; and [`loss_indication`], by which base stations tell terminals of packets that they never had.
 
+pub mod alarm;
 pub mod arq;
 pub mod attachment;
 pub mod channel;
@@ -29,6 +30,7 @@ pub mod quality;
 pub mod rate_map;
 pub mod rlc;
 pub mod scheduler;
+pub mod shared_channel;
 pub mod umts;
 
 /// A direction between a radio network and a terminal.

@@ -10,10 +10,10 @@ use crate::net::{Core, NodeId, Simulation};
 use crate::profile::Profile;
 use crate::queues::inner::asked;
 use crate::radio::hsdpa::air::{self, Air, Scene, Serving};
-use crate::radio::hsdpa::medium::SLOT;
 use crate::radio::hsdpa::{Hsdpa as Medium, Setup, Split, Terminal, layout};
 use crate::radio::imposed;
 use crate::radio::quality::Quality;
+use crate::radio::shared_channel::SLOT;
 
 use crate::scenario::registry::{Queue, RateMap, Scheduler};
 

@@ -276,7 +276,8 @@ impl Cell {
         for place in 0..channel.pdus() {
             let side = &mut self.sides[direction];
             let at = side.leaves.front().copied().unwrap_or(now);
-            let slot = Slot { now, at, tti: channel.tti, pdus: channel.pdus(), place };
+            let [bits, left] = [channel.pdus(), channel.pdus() - place].map(|pdus| 320 * pdus);
+            let slot = Slot { now, at, tti: channel.tti, bits, left };
             let Some(pdu) = side.entity.wants_to_send().then(|| side.entity.pull(&slot)).flatten() else { break };
             side.leaves.pop_front();
             assert_eq!(pdu.bits, 320);

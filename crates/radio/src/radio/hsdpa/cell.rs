@@ -1,16 +1,12 @@
 //! A cell: the mobiles waiting in it, its scheduler, and its counts.
 
-use crate::radio::scheduler::{Candidate, Scheduler, Watch};
+use crate::radio::scheduler::Scheduler;
+use crate::radio::shared_channel::SharedChannel;
 use lasthop_net::net::Probe;
 
 /// A cell.
 pub struct Cell {
-    pub scheduler: Box<dyn Scheduler>,
-    pub watch: Watch,
-    /// The mobiles for which something waits, by number.
-    pub waiting: Vec<u32>,
-    /// Those among them that the scheduler may choose; empty between events.
-    pub candidates: Vec<Candidate>,
+    pub shared: SharedChannel,
     /// How many mobiles it serves.
     pub mobiles: u32,
     pub counts: Counts,
@@ -53,26 +49,12 @@ const RECEIVERS: [&str; 16] = [
 impl Cell {
     /// A cell in which no mobile waits.
     pub fn new(scheduler: Box<dyn Scheduler>) -> Self {
-        Self {
-            scheduler,
-            watch: Watch::new(0),
-            waiting: Vec::new(),
-            candidates: Vec::new(),
-            mobiles: 0,
-            counts: Counts::default(),
-        }
-    }
-
-    /// Something waits for a mobile.
-    pub fn insert(&mut self, mobile: u32) {
-        if let Err(place) = self.waiting.binary_search(&mobile) {
-            self.waiting.insert(place, mobile);
-        }
+        Self { shared: SharedChannel::new(scheduler, 0), mobiles: 0, counts: Counts::default() }
     }
 
     /// A slot begins.
     pub fn count_receivers(&mut self) {
-        let place = self.waiting.len().min(RECEIVERS.len() - 1);
+        let place = self.shared.waiting().min(RECEIVERS.len() - 1);
         self.counts.receivers[place] += 1;
     }
 

@@ -3,12 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::radio::alarm::Alarm;
 use crate::radio::channel_state::ChannelState;
 use crate::radio::delay_line::DelayLine;
 use crate::radio::quality::Quality;
-use crate::radio::rate_map::{Grant, RateMap};
+use crate::radio::rate_map::RateMap;
 use crate::radio::scheduler::{Candidate, Scheduler};
-use lasthop_net::engine::{BitRate, Duration, Instant, Stream, Target};
+use crate::radio::shared_channel::harq::{Attempts, Block, Conclusion, Harq};
+use crate::radio::shared_channel::{Room, SLOT, usual_rate};
+use lasthop_net::engine::{Duration, Instant, Stream, Target};
 use lasthop_net::net::copies;
 use lasthop_net::net::discipline::QueueDiscipline;
 use lasthop_net::net::medium::{Access, Change, Edge, End, Medium, Peer};
@@ -18,9 +21,6 @@ use lasthop_net::net::{Core, Observation, Pkt, SeenBlock};
 use super::buffer::Buffer;
 use super::cell::Cell;
 use super::spikes::Spikes;
-
-/// A slot: three radio slots, or a subframe (3GPP TS 25.211 §5.3.3.13).
-pub const SLOT: Duration = Duration::from_millis(2);
 
 /// How the codes of a slot are shared by the terminals served in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,7 +81,8 @@ pub struct Hsdpa {
     codes: u8,
     users: u8,
     split: Split,
-    attempts: Option<u32>,
+    /// A process for each mobile, with the bytes of its block.
+    harq: Harq<u32>,
     /// Packets on their way up.
     uplink: DelayLine,
     /// The slot that is waited for, and the one that was looked at last.
@@ -100,22 +101,12 @@ struct Mobile {
     place: Place,
     buffer: Buffer,
     errors: Stream,
-    block: Option<Block>,
     /// When it was served last, or something began to wait.
     since: Instant,
-    /// The valid wake-up of its queue.
-    armed: Instant,
+    /// Wakes its queue.
+    alarm: Alarm,
     spikes: Spikes,
     counts: Counts,
-}
-
-/// A block that has not come.
-#[derive(Clone, Copy)]
-struct Block {
-    grant: Grant,
-    bytes: u32,
-    transmission: u32,
-    received: bool,
 }
 
 /// The counts of a mobile.
@@ -137,7 +128,7 @@ impl Hsdpa {
     /// Cells whose wake-ups come to `component`; `ends` are the wired side and the mobiles.
     pub fn new(component: u32, ends: &[End], setup: Setup) -> Self {
         let mut cells: Vec<Cell> = setup.schedulers.into_iter().map(Cell::new).collect();
-        let mobile = |(terminal, end): (Terminal, &End)| {
+        let mobile = |(number, (terminal, end)): (u32, (Terminal, &End))| {
             cells[terminal.cell as usize].mobiles += 1;
             Mobile {
                 end: *end,
@@ -145,14 +136,13 @@ impl Hsdpa {
                 place: terminal.place,
                 buffer: Buffer::new(terminal.queue),
                 errors: terminal.errors,
-                block: None,
                 since: Instant::ZERO,
-                armed: Instant::MAX,
+                alarm: Alarm::new(Target { component, key: number << 2 | QUEUE }),
                 spikes: Spikes::default(),
                 counts: Counts::default(),
             }
         };
-        let mobiles: Vec<Mobile> = setup.terminals.into_iter().zip(&ends[1..]).map(mobile).collect();
+        let mobiles: Vec<Mobile> = (0..).zip(setup.terminals.into_iter().zip(&ends[1..])).map(mobile).collect();
         Self {
             name: setup.name,
             component,
@@ -161,11 +151,11 @@ impl Hsdpa {
             rate_map: setup.rate_map,
             sending: vec![false; cells.len()],
             cells,
+            harq: Harq::new(mobiles.len(), setup.attempts.unwrap_or(u32::MAX)),
             mobiles,
             codes: setup.codes,
             users: setup.users,
             split: setup.split,
-            attempts: setup.attempts,
             uplink: DelayLine::new(setup.uplink_delay, Target { component, key: UPLINK }),
             next_slot: None,
             last_slot: None,
@@ -204,13 +194,8 @@ impl Hsdpa {
 
     /// Wakes a mobile's queue when that wishes.
     fn arm_queue(&mut self, core: &mut Core, number: u32) {
-        let mobile = &mut self.mobiles[number as usize];
-        if let Some(at) = mobile.buffer.queue().next_timeout()
-            && at < mobile.armed
-        {
-            mobile.armed = at;
-            self.arm(core, at, number << 2 | QUEUE);
-        }
+        let Mobile { buffer, alarm, .. } = &mut self.mobiles[number as usize];
+        alarm.set(core, buffer.queue().next_timeout());
     }
 
     /// Lets a mobile take part in slots if something waits for it.
@@ -218,7 +203,7 @@ impl Hsdpa {
         self.arm_queue(core, number);
         let mobile = &self.mobiles[number as usize];
         if mobile.buffer.waiting() > 0 {
-            self.cells[mobile.cell as usize].insert(number);
+            self.cells[mobile.cell as usize].shared.join(number);
             self.await_slot(core);
         }
     }
@@ -226,10 +211,9 @@ impl Hsdpa {
     fn wake_queue(&mut self, core: &mut Core, number: u32) {
         let now = core.now();
         let mobile = &mut self.mobiles[number as usize];
-        if mobile.armed != now {
-            return; // an old wake-up
+        if !mobile.alarm.rings(core) {
+            return;
         }
-        mobile.armed = Instant::MAX;
         if mobile.buffer.queue().next_timeout().is_some_and(|at| at <= now) {
             mobile.buffer.queue().on_timeout(now);
         }
@@ -254,7 +238,7 @@ impl Hsdpa {
     fn wake_slot(&mut self, core: &mut Core) {
         let Some(slot) = self.next_slot.take() else { return };
         self.end_slot(core);
-        if self.cells.iter().all(|cell| cell.waiting.is_empty()) {
+        if self.cells.iter().all(|cell| cell.shared.waiting() == 0) {
             return;
         }
         if self.last_slot.is_none_or(|last| last + 1 < slot) {
@@ -276,27 +260,26 @@ impl Hsdpa {
         let mut sent = std::mem::take(&mut self.sent);
         for number in sent.drain(..) {
             let mobile = &mut self.mobiles[number as usize];
-            let Some(block) = mobile.block else { continue };
             let cell = &mut self.cells[mobile.cell as usize];
-            if block.received {
-                mobile.block = None;
-                cell.counts.bytes += u64::from(block.bytes);
-                let (end, counts, spikes, now) = (mobile.end, &mut mobile.counts, &mut mobile.spikes, core.now());
-                mobile.buffer.on_received(core, block.bytes, |core, pkt| {
-                    counts.packets += 1;
-                    counts.bytes += u64::from(core.packet(&pkt).size);
-                    spikes.on_delivered(now, now.since(core.queued_at(&pkt)));
-                    core.arrive(end.node, end.port, pkt);
-                });
-            } else if self.attempts.is_some_and(|most| block.transmission >= most) {
-                mobile.block = None;
-                let place = mobile.place;
-                mobile.buffer.on_given_up(core, block.bytes, |core, pkt| core.drop(pkt, place, Cause::Radio));
+            match self.harq.conclude(number as usize, |_, _| false) {
+                Conclusion::Again => {}
+                Conclusion::Received(block) => {
+                    cell.counts.bytes += u64::from(block.data);
+                    let (end, counts, spikes, now) = (mobile.end, &mut mobile.counts, &mut mobile.spikes, core.now());
+                    mobile.buffer.on_received(core, block.data, |core, pkt| {
+                        counts.packets += 1;
+                        counts.bytes += u64::from(core.packet(&pkt).size);
+                        spikes.on_delivered(now, now.since(core.queued_at(&pkt)));
+                        core.arrive(end.node, end.port, pkt);
+                    });
+                }
+                Conclusion::GivenUp(block) => {
+                    let place = mobile.place;
+                    mobile.buffer.on_given_up(core, block.data, |core, pkt| core.drop(pkt, place, Cause::Radio));
+                }
             }
-            if mobile.buffer.waiting() == 0
-                && let Ok(place) = cell.waiting.binary_search(&number)
-            {
-                cell.waiting.remove(place);
+            if mobile.buffer.waiting() == 0 {
+                cell.shared.leave(number);
             }
             self.arm_queue(core, number);
         }
@@ -306,63 +289,45 @@ impl Hsdpa {
     /// Gives the slot of a cell to mobiles.
     fn schedule(&mut self, core: &mut Core, slot: u64, number: usize) {
         let now = core.now();
-        let cell = &mut self.cells[number];
-        self.sending[number] = !cell.waiting.is_empty();
-        if cell.waiting.is_empty() {
+        let Self { cells, mobiles, air, rate_map, harq, sent, split, .. } = self;
+        let (cell, codes) = (&mut cells[number], self.codes);
+        self.sending[number] = cell.shared.waiting() > 0;
+        if cell.shared.waiting() == 0 {
             return;
         }
-        if cell.scheduler.watches() {
-            let of_cell: Vec<u32> =
-                (0..).zip(&self.mobiles).filter(|(_, m)| m.cell as usize == number).map(|(n, _)| n).collect();
-            let air = &mut self.air;
-            cell.watch.tell(&mut *cell.scheduler, slot, of_cell.into_iter(), |terminal, slot| {
-                let state = air.at(terminal, Instant::ZERO + SLOT * slot);
-                (state.sir, state.valid_until.as_nanos().saturating_sub(1) / SLOT.as_nanos())
-            });
-        }
+        let of_cell = (0..).zip(&*mobiles).filter(|(_, m)| m.cell as usize == number).map(|(n, _)| n);
+        let last = |until: Instant| until.as_nanos().saturating_sub(1) / SLOT.as_nanos();
+        cell.shared.watch(slot, of_cell, air, |slot| Instant::ZERO + SLOT * slot, last);
         cell.count_receivers();
         cell.counts.used += 1;
-        let (mut codes, mut users) = (self.codes, self.users);
-        cell.candidates.clear();
-        for &terminal in &cell.waiting {
-            if !self.air.covers(terminal) {
-                continue;
+        let mut room = Room { resources: codes, users: self.users };
+        cell.shared.gather(|terminal| {
+            if !air.covers(terminal) {
+                return None;
             }
-            let mobile = &mut self.mobiles[terminal as usize];
-            if let Some(block) = mobile.block {
-                // Blocks in error come first. All of them fitted into the slot before.
-                codes -= block.grant.codes;
-                users -= 1;
-                self.sent.push(terminal);
-                continue;
+            if let Some(block) = harq.block(terminal as usize) {
+                // A block in error is sent first. All of them fitted into the slot before.
+                room.take(block.attempts.grant);
+                sent.push(terminal);
+                return None;
             }
-            let sir = self.air.at(terminal, now).sir;
-            let bits = self.rate_map.grant(sir, u64::MAX, self.codes).map_or(0, |grant| grant.bits);
-            cell.candidates.push(Candidate { terminal, sir, bits, since: mobile.since });
-        }
-        if codes == 0 || users == 0 || cell.candidates.is_empty() {
-            return;
-        }
-        cell.scheduler.order(slot, &mut cell.candidates);
-        let present = cell.candidates.iter().filter(|candidate| candidate.bits > 0).count();
-        let share = match self.split {
-            Split::Need => self.codes,
-            Split::Equal => (codes / users.min(u8::try_from(present).unwrap_or(u8::MAX)).max(1)).max(1),
+            let sir = air.at(terminal, now).sir;
+            let bits = rate_map.grant(sir, u64::MAX, codes).map_or(0, |grant| grant.bits);
+            Some(Candidate { terminal, sir, bits, since: mobiles[terminal as usize].since })
+        });
+        let share = |room: Room, present: usize| match split {
+            Split::Need => codes,
+            Split::Equal => (room.resources / room.users.min(u8::try_from(present).unwrap_or(u8::MAX)).max(1)).max(1),
         };
-        for candidate in &cell.candidates {
-            if codes == 0 || users == 0 {
-                break;
-            }
-            let mobile = &mut self.mobiles[candidate.terminal as usize];
-            let waiting = 8 * mobile.buffer.waiting();
-            let Some(grant) = self.rate_map.grant(candidate.sir, waiting, codes.min(share)) else { continue };
-            let bytes = mobile.buffer.fill(core, grant.bits / 8);
-            mobile.block = Some(Block { grant, bytes, transmission: 0, received: false });
-            self.sent.push(candidate.terminal);
-            codes -= grant.codes;
-            users -= 1;
-            cell.scheduler.on_served(slot, candidate.terminal, grant.bits);
-        }
+        cell.shared.serve(slot, room, share, |&Candidate { terminal, sir, .. }, codes| {
+            let buffer = &mut mobiles[terminal as usize].buffer;
+            let grant = rate_map.grant(sir, 8 * buffer.waiting(), codes)?;
+            let data = buffer.fill(core, grant.bits / 8);
+            let attempts = Attempts::new(grant, 0.0);
+            harq.start(terminal as usize, Block { terminal, number: 0, data, attempts, received: false });
+            sent.push(terminal);
+            Some((grant, grant.bits))
+        });
     }
 
     /// Sends the blocks of the slot: which of them will come depends on the cells that send in it.
@@ -370,11 +335,11 @@ impl Hsdpa {
         let now = core.now();
         for &number in &self.sent {
             let mobile = &mut self.mobiles[number as usize];
-            let Some(block) = &mut mobile.block else { continue };
-            let error = self.rate_map.error(block.grant.format, self.air.at(number, now).sir);
-            let comes = !mobile.errors.chance(error);
+            let Some(block) = self.harq.block(number as usize) else { continue };
+            let (sir, Attempts { grant, .. }) = (self.air.at(number, now).sir, block.attempts);
+            block.attempts.add(sir);
+            let comes = !mobile.errors.chance(self.rate_map.error(grant.format, sir));
             block.received = comes && !self.air.loses(number, now);
-            block.transmission += 1;
             mobile.since = now;
             mobile.counts.slots += 1;
             mobile.counts.blocks += 1;
@@ -382,30 +347,23 @@ impl Hsdpa {
             let counts = &mut self.cells[mobile.cell as usize].counts;
             counts.blocks += 1;
             counts.failed += u64::from(!block.received);
-            counts.codes += u64::from(block.grant.codes);
+            counts.codes += u64::from(grant.resources);
             if core.is_observed() {
                 let seen = SeenBlock {
                     cell: mobile.cell,
                     process: 0,
                     number: (mobile.counts.blocks - mobile.counts.failed) as u32,
-                    transmission: block.transmission,
-                    format: block.grant.format,
-                    codes: block.grant.codes,
-                    bits: block.grant.bits,
-                    data: 8 * block.bytes,
+                    transmission: block.attempts.transmission,
+                    format: grant.format,
+                    codes: grant.resources,
+                    bits: grant.bits,
+                    data: 8 * block.data,
                     waiting: 8 * mobile.buffer.waiting(),
                     received: block.received,
                 };
                 core.observe(&Observation::Slot { place: mobile.place, block: &seen });
             }
         }
-    }
-
-    /// The rate of a mobile that has the whole channel.
-    fn rate(&self, number: u32) -> BitRate {
-        let sir = self.air.usual(number);
-        let bits = self.rate_map.grant(sir, u64::MAX, self.codes).map_or(0, |grant| grant.bits);
-        BitRate::from_bps(u64::from(bits) * 1_000_000_000 / SLOT.as_nanos())
     }
 }
 
@@ -433,7 +391,11 @@ impl Medium for Hsdpa {
     fn access(&self, peer: Peer) -> Access {
         let delay = if peer.0 == 0 { self.uplink.delay() } else { SLOT };
         let number = peer.0.saturating_sub(1);
-        Access { rate: self.rate(number), delay, up: peer.0 == 0 || self.air.covers(number) }
+        Access {
+            rate: usual_rate(&*self.rate_map, &self.air, number, self.codes),
+            delay,
+            up: peer.0 == 0 || self.air.covers(number),
+        }
     }
 
     fn edges(&self, _now: Instant) -> Vec<Edge> {

@@ -1,6 +1,7 @@
 //! A trace of channel quality indicators: how good the air is, slot by slot, again and again.
 
-use crate::radio::rate_map::cqi::{self, SLOT};
+use crate::radio::rate_map::cqi;
+use crate::radio::shared_channel::SLOT;
 use lasthop_net::engine::{Decibel, Instant};
 
 use super::{Quality, State};

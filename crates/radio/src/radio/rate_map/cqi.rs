@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use lasthop_net::engine::{Decibel, Duration, Fault};
+use lasthop_net::engine::{Decibel, Fault};
 
 use super::{Grant, RateMap, RateMapConfig};
 
@@ -56,9 +56,6 @@ impl Config {
         }
     }
 }
-
-/// A slot of the shared channel: three slots of a radio frame, or a subframe (TS 25.211 §5.3.3.13).
-pub const SLOT: Duration = Duration::from_millis(2);
 
 /// The highest CQI. CQI 0 says that no format would do.
 pub const HIGHEST: u8 = 30;
@@ -136,15 +133,15 @@ impl Table {
 struct Cqi(Table);
 
 impl RateMap for Cqi {
-    fn grant(&self, sir: Decibel, bits: u64, codes: u8) -> Option<Grant> {
+    fn grant(&self, sir: Decibel, bits: u64, resources: u8) -> Option<Grant> {
         let formats = &self.0.formats;
         let most = usize::from(of_sir(sir)).min(formats.len());
         // Larger blocks never take fewer codes.
-        let allowed = formats[..most].partition_point(|(needed, _)| *needed <= codes);
+        let allowed = formats[..most].partition_point(|(needed, _)| *needed <= resources);
         let enough = formats[..allowed].partition_point(|(_, size)| u64::from(*size) < bits);
         let (needed, size) = *formats[..allowed].get(enough).or(formats[..allowed].last())?;
         let format = enough.min(allowed - 1) as u8 + 1;
-        Some(Grant { format, codes: needed, bits: u32::from(size) })
+        Some(Grant { format, resources: needed, bits: u32::from(size) })
     }
 
     fn error(&self, format: u8, sir: Decibel) -> f64 {
@@ -175,7 +172,7 @@ mod tests {
         ] {
             for &(cqi, codes, bits) in rows {
                 let grant = map(category).grant(to_sir(cqi), u64::MAX, 15).unwrap();
-                assert_eq!((grant.codes, grant.bits), (codes, bits), "category {category}, CQI {cqi}");
+                assert_eq!((grant.resources, grant.bits), (codes, bits), "category {category}, CQI {cqi}");
             }
         }
         assert_eq!(map(6).grant(to_sir(0), u64::MAX, 15), None);
@@ -209,7 +206,7 @@ mod tests {
             (11, 3630, 5),
         ] {
             let grant = map(category).grant(to_sir(HIGHEST), u64::MAX, 15).unwrap();
-            assert!(grant.bits <= bits && grant.codes <= codes, "category {category}: {grant:?}");
+            assert!(grant.bits <= bits && grant.resources <= codes, "category {category}: {grant:?}");
         }
     }
 

@@ -5,11 +5,12 @@ use lasthop_net::engine::{Decibel, Fault};
 pub mod cqi;
 pub mod modulation;
 
-/// From the state of the air to transport formats, for a shared channel with codes.
+/// From the state of the air to transport formats, for a shared channel whose slots are divided into resources: HSDPA's codes, or
+/// resource blocks.
 pub trait RateMap: Send {
-    /// The smallest block that takes `bits` bits, or else the largest, with at most `codes` codes, to a terminal whose
-    /// signal-to-interference ratio is taken for `sir`. `None`: these codes carry nothing.
-    fn grant(&self, sir: Decibel, bits: u64, codes: u8) -> Option<Grant>;
+    /// The smallest block that takes `bits` bits, or else the largest, with at most `resources` resources, to a terminal whose
+    /// signal-to-interference ratio is taken for `sir`. `None`: these resources carry nothing.
+    fn grant(&self, sir: Decibel, bits: u64, resources: u8) -> Option<Grant>;
 
     /// How likely a block of this format is in error if it is sent at this signal-to-interference ratio.
     fn error(&self, format: u8, sir: Decibel) -> f64;
@@ -20,8 +21,8 @@ pub trait RateMap: Send {
 pub struct Grant {
     /// The transport format: modulation and coding.
     pub format: u8,
-    /// How many codes it takes.
-    pub codes: u8,
+    /// How many resources it takes.
+    pub resources: u8,
     /// How many bits they carry.
     pub bits: u32,
 }

@@ -58,12 +58,12 @@ struct Modulation {
 }
 
 impl RateMap for Modulation {
-    fn grant(&self, sir: Decibel, bits: u64, codes: u8) -> Option<Grant> {
+    fn grant(&self, sir: Decibel, bits: u64, resources: u8) -> Option<Grant> {
         // Below the lowest threshold the lowest scheme is used.
         let format = SCHEMES.iter().rposition(|(threshold, _)| sir >= *threshold).unwrap_or(0);
         let per_code = SCHEMES[format].1;
-        let codes = bits.div_ceil(u64::from(per_code)).min(u64::from(codes)) as u8;
-        (codes > 0).then(|| Grant { format: format as u8, codes, bits: u32::from(codes) * per_code })
+        let codes = bits.div_ceil(u64::from(per_code)).min(u64::from(resources)) as u8;
+        (codes > 0).then(|| Grant { format: format as u8, resources: codes, bits: u32::from(codes) * per_code })
     }
 
     fn error(&self, format: u8, sir: Decibel) -> f64 {
@@ -89,7 +89,7 @@ mod tests {
             (30.0, 1800, 7.2, 4.0, 0.625),
         ] {
             let grant = map.grant(Decibel::new(sir), u64::MAX, 12).unwrap();
-            assert_eq!((grant.bits, grant.codes), (8 * block, 12), "{sir} dB");
+            assert_eq!((grant.bits, grant.resources), (8 * block, 12), "{sir} dB");
             let in_mbps = f64::from(grant.bits) / 2e-3 / 1e6;
             assert!((in_mbps - mbps).abs() < 1e-9 && (12.0 * 0.24 * bits_per_symbol * rate - mbps).abs() < 1e-9);
         }
@@ -99,7 +99,7 @@ mod tests {
     fn codes_are_those_that_the_bytes_need() {
         let map = Config::default().build();
         let codes = |sir: f64, bytes: u64, left: u8| {
-            map.grant(Decibel::new(sir), 8 * bytes, left).map(|grant| (grant.codes, grant.bits / 8))
+            map.grant(Decibel::new(sir), 8 * bytes, left).map(|grant| (grant.resources, grant.bits / 8))
         };
         assert_eq!(codes(8.0, 40, 12), Some((1, 150)));
         assert_eq!(codes(8.0, 151, 12), Some((2, 300)));

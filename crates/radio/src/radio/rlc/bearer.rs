@@ -50,6 +50,7 @@ pub struct Bearer<A> {
     pub keeps_departures: bool,
     tti: Duration,
     pdus: u32,
+    pdu_bits: u32,
     delay: Duration,
     /// Sequence numbers are taken modulo this; `None`: of no use.
     modulus: Option<u64>,
@@ -75,6 +76,7 @@ impl<A: LinkArq> Bearer<A> {
             keeps_departures: false,
             tti: Duration::from_millis(10),
             pdus: 1,
+            pdu_bits: 1,
             delay: Duration::from_millis(25),
             modulus,
             loses: Box::new(|_, _, _| false),
@@ -87,6 +89,11 @@ impl<A: LinkArq> Bearer<A> {
 
     pub fn carrying(self, pdus: u32) -> Self {
         Self { pdus, ..self }
+    }
+
+    /// What a PDU takes of an interval.
+    pub fn with_pdus_of(self, pdu_bits: u32) -> Self {
+        Self { pdu_bits, ..self }
     }
 
     /// `loses(from, number, pdu)`: whether the `number`-th PDU of this end, counted from 0, is lost.
@@ -198,7 +205,8 @@ impl<A: LinkArq> Bearer<A> {
                 if !self.ends[from].wants_to_send() {
                     break;
                 }
-                let slot = Slot { now: self.now, at: self.now, tti: self.tti, pdus: self.pdus, place };
+                let [bits, left] = [self.pdus, self.pdus - place].map(|pdus| pdus * self.pdu_bits);
+                let slot = Slot { now: self.now, at: self.now, tti: self.tti, bits, left };
                 let Some(pdu) = self.ends[from].pull(&slot) else { break };
                 let number = self.ledgers[from].number(&pdu, self.modulus);
                 let lost = (self.loses)(from, self.sent[from], &pdu);

@@ -98,7 +98,7 @@ impl Tm {
     fn may_begin(&self, bytes: u32, slot: &Slot) -> bool {
         let under_way = self.interval.filter(|(interval, _)| *interval == slot.now);
         if self.config.segmentation {
-            let left = slot.pdus.saturating_sub(slot.place);
+            let [_, left] = slot.pdus_of(8 * self.pdu());
             return under_way.is_none() && bytes.div_ceil(self.pdu()) <= left;
         }
         under_way.is_none_or(|(_, size)| size == bytes)
@@ -194,7 +194,8 @@ mod tests {
     use super::*;
 
     fn bearer(config: &Config, pdus: u32) -> Bearer<Tm> {
-        Bearer::new(pair(config, || Tm::new(config)), None).carrying(pdus).keeping_departures()
+        let bearer = Bearer::new(pair(config, || Tm::new(config)), None).with_pdus_of(config.pdu_bits());
+        bearer.carrying(pdus).keeping_departures()
     }
 
     #[test]

@@ -170,7 +170,8 @@ mod tests {
             let config = Config { pdu: Bytes::new(pdu), tells_start: false, ..Config::default() };
             let mut um = Um::new(&config);
             assert!(um.enqueue(Instant::ZERO, 10));
-            let slot = Slot { now: Instant::ZERO, at: Instant::ZERO, tti: Default::default(), pdus: 1, place: 0 };
+            let slot =
+                Slot { now: Instant::ZERO, at: Instant::ZERO, tti: Default::default(), bits: u32::MAX, left: u32::MAX };
             let sent = um.pull(&slot).unwrap();
             // Header, data, one indicator for the end and one for padding.
             assert_eq!(u64::from(sent.padding), pdu - 1 - 10 - 2 * indicator);

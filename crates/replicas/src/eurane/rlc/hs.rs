@@ -209,7 +209,8 @@ impl LinkArq for Entity {
     /// A slot is a grant here.
     fn pull(&mut self, slot: &Slot) -> Option<Pdu> {
         let waiting = self.take()?;
-        self.poll_wanted |= slot.place + 1 == slot.pdus;
+        let [_, left] = slot.pdus_of(u32::from(self.pdu) * 8);
+        self.poll_wanted |= left == 1;
         match waiting {
             Waiting::New(content) => {
                 let poll = self.polls(slot, None);

@@ -76,7 +76,8 @@ impl Entity {
         let Some(intervals) = waits.position(|wait| !may_wait(due, wait)).filter(|intervals| *intervals > 0) else {
             return false;
         };
-        let pdus = u64::from(slot.pdus) * intervals as u64 - u64::from(slot.place);
+        let [all, left] = slot.pdus_of(u32::from(self.pdu) * 8).map(u64::from);
+        let pdus = all * (intervals as u64 - 1) + left;
         self.sender.carries(bytes + INDICATOR, pdus)
     }
 

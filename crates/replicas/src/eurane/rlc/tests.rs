@@ -32,7 +32,7 @@ impl Bearer {
                 entity.on_timeout(now);
             }
         }
-        let slot = Slot { now, at: now, tti: TTI, pdus: 1, place: 0 };
+        let slot = Slot { now, at: now, tti: TTI, bits: 320, left: 320 };
         let [forth, back] =
             [&mut self.sender, &mut self.receiver].map(|end| end.wants_to_send().then(|| end.pull(&slot)).flatten());
         if let Some(pdu) = forth.as_ref().filter(|pdu| !lost(Way::Forth, pdu)) {

@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn slot(now: Instant, tti: u64) -> Slot {
-        Slot { now, at: now, tti: Duration::from_millis(tti), pdus: 2, place: 0 }
+        Slot { now, at: now, tti: Duration::from_millis(tti), bits: 640, left: 640 }
     }
 
     /// When a timer ends.

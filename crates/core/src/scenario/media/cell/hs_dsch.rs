@@ -7,8 +7,9 @@ use crate::engine::{Duration, Fault};
 use crate::profile::Profile;
 use crate::radio::quality::trace::{Run, Traces};
 use crate::radio::rate_map::{RateMapConfig, cqi};
+use crate::radio::shared_channel::{SLOT, harq};
+use crate::radio::umts::hs_dsch::Setup;
 use crate::radio::umts::hs_dsch::capacity::Plan;
-use crate::radio::umts::hs_dsch::{Setup, harq};
 
 use crate::scenario::registry::{Reception, Scheduler};
 
@@ -96,7 +97,7 @@ impl HsDsch {
 
     /// How long a block is on the air in a scenario of this profile.
     pub fn air_time(&self, profile: Profile) -> Duration {
-        self.air_time.unwrap_or(if profile.is_ns2() { Duration::ZERO } else { cqi::SLOT })
+        self.air_time.unwrap_or(if profile.is_ns2() { Duration::ZERO } else { SLOT })
     }
 
     /// From a request for capacity until the allocation, in a scenario of this profile, over an Iub with this delay.
@@ -159,9 +160,9 @@ impl HsDsch {
             let message = "a block that is never sent".to_owned();
             add(String::new(), wrong("transmissions", message, "expected 1 or more".to_owned()));
         }
-        if self.air_time.is_some_and(|time| time > cqi::SLOT) {
+        if self.air_time.is_some_and(|time| time > SLOT) {
             let message = format!("a block is on the air for {}", self.air_time.unwrap_or_default());
-            add(String::new(), wrong("air_time", message, format!("expected at most a slot, {}", cqi::SLOT)));
+            add(String::new(), wrong("air_time", message, format!("expected at most a slot, {}", SLOT)));
         }
         if !(1..=32).contains(&self.window) {
             let message = format!("a window of {} blocks", self.window);
@@ -189,7 +190,7 @@ pub(super) fn setup(cell: &Cell, hs_dsch: &HsDsch, profile: Profile) -> Setup {
     Setup {
         quality: Box::new(Traces::new((0..cell.ues as usize).map(trace))),
         rate_map: hs_dsch.rate_map().build(),
-        scheduler: hs_dsch.scheduler(profile).config().build(cqi::SLOT),
+        scheduler: hs_dsch.scheduler(profile).config().build(SLOT),
         reception: hs_dsch.reception(profile).config().build(),
         processes: hs_dsch.processes,
         transmissions: hs_dsch.transmissions,

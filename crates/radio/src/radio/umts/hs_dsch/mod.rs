@@ -12,15 +12,13 @@
 //! | channel | a [`Quality`](crate::radio::quality::Quality): a trace of CQIs |
 //! | rate map | [`rate_map::cqi`](crate::radio::rate_map::cqi) |
 //! | scheduler | [`scheduler`](crate::radio::scheduler) |
-//! | link ARQ | [`harq`], [`reception`], [`reordering`], and RLC above, which learns of received PDUs only |
+//! | link ARQ | [`harq`](crate::radio::shared_channel::harq), [`reception`](crate::radio::shared_channel::reception), [`reordering`], and RLC above, which learns of received PDUs only |
 //!
 //! [`capacity`] keeps the queues at the Node B short (TS 25.435 §5.3). One terminal is served in a slot; several at once by
 //! different codes are not here. What a terminal says of a block, and of the air, costs nothing and is never lost.
 
 pub mod capacity;
-pub mod harq;
 pub mod queue;
-pub mod reception;
 pub mod reordering;
 pub mod setup;
 

@@ -6,7 +6,7 @@ use crate::radio::scheduler::Scheduler;
 use lasthop_net::engine::Duration;
 
 use super::capacity::Plan;
-use super::reception::Reception;
+use crate::radio::shared_channel::reception::Reception;
 
 /// How the channel is set up.
 pub struct Setup {

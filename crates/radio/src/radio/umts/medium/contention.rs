@@ -1,37 +1,64 @@
 //! Uplink channels for which terminals contend: RACH with access slots, and the common packet channels.
 
 use crate::radio::Direction;
+use crate::radio::alarm::Alarm;
 use crate::radio::attachment::Service;
-use crate::radio::umts::cpch::Uplink;
-use crate::radio::umts::rach::Place;
-use lasthop_net::engine::Instant;
+use crate::radio::umts::cpch::{Cpch, Uplink};
+use crate::radio::umts::rach::{Aloha, Place};
+use lasthop_net::engine::{Duration, Instant, Stream};
 use lasthop_net::net::Core;
 
+use super::Umts;
+use super::channels::Kind;
 use super::clock::at_or_after;
 use super::landing::BEYOND_AIR;
 use super::terminal::Bearers;
-use super::{CONTENTION, Kind, Umts, key};
+
+/// How messages get onto the random access channels.
+pub(super) struct Rach {
+    /// Access delays the PDUs of an interval by up to this long, at random.
+    pub(super) delay: Duration,
+    /// Access is slotted ALOHA instead.
+    pub(super) aloha: Option<Aloha>,
+    pub(super) stream: Stream,
+    /// Messages whose places have been chosen, with their channels; empty between events.
+    preambles: Vec<(Place, u32)>,
+}
+
+impl Rach {
+    pub(super) fn new(delay: Duration, aloha: Option<Aloha>, stream: Stream) -> Self {
+        Self { delay, aloha, stream, preambles: Vec::new() }
+    }
+}
+
+/// The common packet channels.
+pub(super) struct PacketAccess {
+    pub(super) cpch: Cpch,
+    pub(super) alarm: Alarm,
+    /// Terminals that might send an interval over such a channel, and whether they did; empty between events.
+    pub(super) sent: Vec<(u32, bool)>,
+}
 
 impl Umts {
     /// Whether a message of RACH cannot be prepared: its terminal has not sent the former one.
     #[inline]
     pub(super) fn awaits_access(&self, channel: u32, kind: Kind) -> bool {
-        kind == Kind::Rach && self.aloha.is_some() && !self.channels[channel as usize].is_empty()
+        kind == Kind::Rach && self.rach.aloha.is_some() && !self.channels[channel].queue.is_empty()
     }
 
     /// A terminal whose RACH has something to send, and that is not sending, chooses its place.
     pub(super) fn choose_place(&mut self, now: Instant, channel: u32) {
-        let (tti, terminal) = (self.channels[channel as usize].rate().tti, self.owner(channel));
+        let (tti, terminal) = (self.channels[channel].queue.rate().tti, self.channels.owner(channel));
         let ue = &self.terminals[terminal as usize];
-        if let Some(aloha) = self.aloha.as_ref().filter(|_| ue.rach_free <= now) {
-            let place = aloha.choose(now, tti, &mut self.accesses);
-            self.preambles.push((place, channel));
+        if let Some(aloha) = self.rach.aloha.as_ref().filter(|_| ue.rach_free <= now) {
+            let place = aloha.choose(now, tti, &mut self.rach.stream);
+            self.rach.preambles.push((place, channel));
         }
     }
 
     /// Sends the messages of the terminals that have chosen places in this interval.
     pub(super) fn send_messages(&mut self, core: &mut Core) {
-        let mut preambles = std::mem::take(&mut self.preambles);
+        let mut preambles = std::mem::take(&mut self.rach.preambles);
         preambles.sort_unstable();
         for rivals in preambles.chunk_by(|a, b| a.0 == b.0) {
             for &(place, channel) in rivals {
@@ -39,12 +66,12 @@ impl Umts {
             }
         }
         preambles.clear();
-        self.preambles = preambles;
+        self.rach.preambles = preambles;
     }
 
     fn send_message(&mut self, core: &mut Core, place: Place, channel: u32, collided: bool) {
-        let end = place.message() + self.channels[channel as usize].rate().tti;
-        let terminal = self.owner(channel);
+        let end = place.message() + self.channels[channel].queue.rate().tti;
+        let terminal = self.channels.owner(channel);
         self.terminals[terminal as usize].rach_free = end;
         self.send_over_air(core, channel, end + BEYOND_AIR, collided);
     }
@@ -52,7 +79,7 @@ impl Umts {
     /// A terminal on the common channels asks for a common packet channel, if much waits there.
     #[inline]
     pub(super) fn consider_cpch(&mut self, core: &mut Core, terminal: u32) {
-        let Some(cpch) = &mut self.cpch else { return };
+        let Some(PacketAccess { cpch, .. }) = &mut self.cpch else { return };
         let ue = &self.terminals[terminal as usize];
         let waits = ue.senders[Direction::Up.index()].arq.backlog().sdus;
         if ue.service == Service::Common && cpch.is_much(waits) {
@@ -63,7 +90,7 @@ impl Umts {
 
     /// The terminals that have sent an interval over common packet channels keep them, or give them back.
     pub(super) fn count_intervals(&mut self, core: &mut Core) {
-        while let Some((terminal, sent)) = self.sent_on_cpch.pop() {
+        while let Some((terminal, sent)) = self.cpch.as_mut().and_then(|access| access.sent.pop()) {
             self.count_interval(core, terminal, sent);
         }
     }
@@ -71,9 +98,9 @@ impl Umts {
     /// A message ends when nothing follows; then it asks anew only if it sent something, or it would ask for ever
     /// while its window is closed.
     fn count_interval(&mut self, core: &mut Core, terminal: u32, sent: bool) {
-        let Some(cpch) = &mut self.cpch else { return };
+        let Some(PacketAccess { cpch, .. }) = &mut self.cpch else { return };
         let sender = &self.terminals[terminal as usize].senders[Direction::Up.index()];
-        let tti = self.clocks[usize::from(sender.clock)].tti;
+        let tti = self.channels.clocks[usize::from(sender.clock)].tti;
         let end = at_or_after(core.now(), tti) + tti;
         if cpch.on_interval(terminal, end, sent && sender.arq.wants_to_send()) {
             self.set_uplink(core, terminal);
@@ -85,20 +112,20 @@ impl Umts {
 
     /// A terminal leaves the common channels: it gives back its common packet channel.
     pub(super) fn leave_cpch(&mut self, core: &mut Core, terminal: u32) {
-        let Some(cpch) = &mut self.cpch else { return };
+        let Some(PacketAccess { cpch, .. }) = &mut self.cpch else { return };
         let sender = &self.terminals[terminal as usize].senders[Direction::Up.index()];
-        let tti = self.clocks[usize::from(sender.clock)].tti;
+        let tti = self.channels.clocks[usize::from(sender.clock)].tti;
         cpch.leave(terminal, at_or_after(core.now(), tti) + tti);
         self.terminals[terminal as usize].uplink = Uplink::Rach;
     }
 
     pub(super) fn wake_contention(&mut self, core: &mut Core) {
-        let Some(cpch) = self.cpch.as_mut().filter(|_| self.contention_armed == core.now()) else {
-            return; // an old wake-up
-        };
-        self.contention_armed = Instant::MAX;
+        let Some(PacketAccess { cpch, alarm, .. }) = &mut self.cpch else { return };
+        if !alarm.rings(core) {
+            return;
+        }
         cpch.on_timeout(core.now(), &Bearers(&self.terminals));
-        while let Some(terminal) = self.cpch.as_mut().and_then(|cpch| cpch.poll()) {
+        while let Some(terminal) = self.cpch.as_mut().and_then(|access| access.cpch.poll()) {
             self.set_uplink(core, terminal);
             let ue = &self.terminals[terminal as usize];
             if ue.uplink == Uplink::Cpch && !ue.senders[Direction::Up.index()].arq.wants_to_send() {
@@ -110,18 +137,15 @@ impl Umts {
 
     /// Carries out a decision on a terminal's uplink.
     fn set_uplink(&mut self, core: &mut Core, terminal: u32) {
-        if let Some(cpch) = &self.cpch {
+        if let Some(PacketAccess { cpch, .. }) = &self.cpch {
             self.terminals[terminal as usize].uplink = cpch.uplink(terminal);
             self.change_clock(core, terminal, Direction::Up);
         }
     }
 
     fn arm_contention(&mut self, core: &mut Core) {
-        if let Some(at) = self.cpch.as_ref().and_then(|cpch| cpch.next_timeout())
-            && at < self.contention_armed
-        {
-            self.contention_armed = at;
-            self.arm(core, at, key(CONTENTION, 0));
+        if let Some(PacketAccess { cpch, alarm, .. }) = &mut self.cpch {
+            alarm.set(core, cpch.next_timeout());
         }
     }
 }

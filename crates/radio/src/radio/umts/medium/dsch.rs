@@ -26,7 +26,7 @@ impl Umts {
     /// after all, such as when its window is closed, the turn passes to the next.
     pub(super) fn share_interval(&mut self, core: &mut Core, senders: &[u32]) {
         let mut asked = self.dsch.as_mut().map_or_else(Vec::new, |dsch| std::mem::take(&mut dsch.asked));
-        while self.leaving.is_empty()
+        while self.flights.leaving.is_empty()
             && let Some(terminal) = self.turn(core.now(), senders, &asked)
         {
             self.hand_down(core, terminal, Direction::Down);
@@ -38,9 +38,9 @@ impl Umts {
             asked.clear();
             dsch.asked = asked;
         }
-        let Some(terminal) = self.leaving.first().map(|(_, _, terminal, _)| *terminal) else { return };
+        let Some(terminal) = self.flights.leaving.first().map(|(_, _, terminal, _)| *terminal) else { return };
         // One frame of the Iub: all of it comes with its last PDU.
-        let bits = self.leaving.iter().map(|(.., pdu)| pdu.bits).sum();
+        let bits = self.flights.leaving.iter().map(|(.., pdu)| pdu.bits).sum();
         let at = self.utran.down(core.now(), bits, self.serving_rnc(terminal), &ONE_CELL);
         self.leave_rnc(core, Some(at));
     }

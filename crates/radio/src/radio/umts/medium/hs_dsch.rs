@@ -5,9 +5,9 @@
 use crate::radio::Direction;
 use crate::radio::arq::Slot;
 use crate::radio::attachment::Service;
+use crate::radio::rlc::Pdu;
+use crate::radio::shared_channel::harq::{Block, Conclusion};
 use crate::radio::umts::hs_dsch::capacity::Allocation;
-use crate::radio::umts::hs_dsch::harq::{Block, Conclusion};
-use lasthop_net::engine::Instant;
 use lasthop_net::net::Core;
 use lasthop_net::net::observe::PduStep;
 
@@ -48,17 +48,9 @@ impl Umts {
     /// Wakes flow control when something is asked for next, or an allocation is at the RNC.
     fn arm_capacity(&mut self, core: &mut Core) {
         let Some(hs) = &mut self.hs_dsch else { return };
-        let wishes = [hs.capacity.next_request(core.now()), hs.capacity.next_allocation()];
-        let mut arm = [None; 2];
-        for (which, wish) in wishes.into_iter().enumerate() {
-            arm[which] = wish.filter(|at| *at < hs.armed[which]);
-            hs.armed[which] = arm[which].unwrap_or(hs.armed[which]);
-        }
-        for (index, at) in [REQUEST, ALLOCATION].into_iter().zip(arm) {
-            if let Some(at) = at {
-                self.arm(core, at, key(HIGH_SPEED, index));
-            }
-        }
+        let request = hs.capacity.next_request(core.now());
+        hs.request_alarm.set(core, request);
+        hs.allocation_alarm.set(core, hs.capacity.next_allocation());
     }
 
     pub(super) fn wake_high_speed(&mut self, core: &mut Core, index: u32) {
@@ -72,10 +64,10 @@ impl Umts {
     }
 
     fn request_capacity(&mut self, core: &mut Core) {
-        let Some(hs) = self.hs_dsch.as_deref_mut().filter(|hs| hs.armed[0] == core.now()) else {
-            return; // an old wake-up
-        };
-        hs.armed[0] = Instant::MAX;
+        let Some(hs) = self.hs_dsch.as_deref_mut() else { return };
+        if !hs.request_alarm.rings(core) {
+            return;
+        }
         let (ues, terminals) = (&self.terminals, &hs.terminals);
         let ready = |terminal: u32| {
             let ue = &ues[terminal as usize];
@@ -89,10 +81,9 @@ impl Umts {
     /// PDUs leave for which there is capacity.
     fn use_capacity(&mut self, core: &mut Core) {
         let now = core.now();
-        let Some(hs) = self.hs_dsch.as_deref_mut().filter(|hs| hs.armed[1] == now) else {
-            return; // an old wake-up
-        };
-        hs.armed[1] = Instant::MAX;
+        if !self.hs_dsch.as_mut().is_some_and(|hs| hs.allocation_alarm.rings(core)) {
+            return;
+        }
         while let Some(allocation) = self.hs_dsch.as_mut().and_then(|hs| hs.capacity.take(now)) {
             self.hand_down_allocated(core, allocation);
         }
@@ -105,12 +96,15 @@ impl Umts {
         let now = core.now();
         let Some(tti) = self.high_speed(terminal, Direction::Down).map(|hs| hs.capacity.interval()) else { return };
         let rnc = self.serving_rnc(terminal);
-        for place in 0..pdus {
+        let bits = pdus * self.pdu_bits;
+        let mut left = bits;
+        while left >= self.pdu_bits {
             let arq = &mut self.terminals[terminal as usize].senders[Direction::Down.index()].arq;
             if !arq.wants_to_send() {
                 break;
             }
-            let Some(pdu) = arq.pull(&Slot { now, at: now, tti, pdus, place }) else { break };
+            let Some(pdu) = arq.pull(&Slot { now, at: now, tti, bits, left }) else { break };
+            left -= pdu.bits.max(self.pdu_bits);
             self.observe(core, now, PduStep::Sent, terminal, Direction::Down, &pdu, None);
             self.attachment.on_sent(now, terminal, Direction::Down, pdu.bits);
             let at = self.utran.down(now, pdu.bits, rnc, &ONE_CELL);
@@ -169,7 +163,7 @@ impl Umts {
                 Conclusion::Received(block) => {
                     let (up, terminal) = (&mut hs.up, block.terminal);
                     let reordering = &mut hs.terminals[terminal as usize].reordering;
-                    reordering.accept(now, block.tsn, block.pdus, |pdus| up.push(pdus));
+                    reordering.accept(now, block.number, block.data, |pdus| up.push(pdus));
                     self.hand_up(core, terminal);
                 }
                 Conclusion::GivenUp(block) => {
@@ -183,13 +177,13 @@ impl Umts {
         }
     }
 
-    fn give_up(&mut self, core: &mut Core, mut block: Block) {
-        self.terminals[block.terminal as usize].lost[Direction::Down.index()] += block.pdus.len() as u64;
-        for pdu in block.pdus.drain(..) {
+    fn give_up(&mut self, core: &mut Core, mut block: Block<Vec<Pdu>>) {
+        self.terminals[block.terminal as usize].lost[Direction::Down.index()] += block.data.len() as u64;
+        for pdu in block.data.drain(..) {
             self.observe(core, core.now(), PduStep::Lost, block.terminal, Direction::Down, &pdu, None);
         }
         if let Some(hs) = &mut self.hs_dsch {
-            hs.spare.push(block.pdus);
+            hs.spare.push(block.data);
         }
     }
 
@@ -213,21 +207,17 @@ impl Umts {
 
     fn arm_t1(&mut self, core: &mut Core, terminal: u32) {
         let Some(hs) = &mut self.hs_dsch else { return };
-        let Terminal { reordering, armed, .. } = &mut hs.terminals[terminal as usize];
-        if let Some(at) = reordering.next_timeout().filter(|at| *at < *armed) {
-            *armed = at;
-            self.arm(core, at, key(HIGH_SPEED, T1 + terminal));
-        }
+        let Terminal { reordering, t1_alarm, .. } = &mut hs.terminals[terminal as usize];
+        t1_alarm.set(core, reordering.next_timeout());
     }
 
     fn wake_t1(&mut self, core: &mut Core, terminal: u32) {
         let now = core.now();
         let Some(hs) = &mut self.hs_dsch else { return };
-        let Terminal { reordering, armed, .. } = &mut hs.terminals[terminal as usize];
-        if *armed != now {
-            return; // an old wake-up
+        let Terminal { reordering, t1_alarm, .. } = &mut hs.terminals[terminal as usize];
+        if !t1_alarm.rings(core) {
+            return;
         }
-        *armed = Instant::MAX;
         let up = &mut hs.up;
         reordering.on_timeout(now, |pdus| up.push(pdus));
         self.hand_up(core, terminal);

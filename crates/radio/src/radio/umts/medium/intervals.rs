@@ -4,13 +4,14 @@
 use crate::radio::Direction;
 use crate::radio::arq::Slot;
 use crate::radio::umts::slab::Flying;
-use lasthop_net::engine::{Duration, Instant};
+use lasthop_net::engine::{Duration, Instant, Stream};
 use lasthop_net::net::Core;
 use lasthop_net::net::observe::PduStep;
 
+use super::channels::{Kind, TransportChannel};
 use super::clock::{at_or_after, insert, remove};
 use super::landing::{BEYOND_AIR, Landing, land};
-use super::{CLOCK, Kind, ONE_CELL, Umts, Way, key};
+use super::{CLOCK, ONE_CELL, Umts, key};
 
 /// A PDU under way from the RNC to a channel's queue.
 pub(super) struct ToNodeB {
@@ -18,6 +19,20 @@ pub(super) struct ToNodeB {
     pub(super) channel: u32,
     pub(super) terminal: u32,
     pub(super) pdu: Flying,
+}
+
+/// PDUs of one interval leave their entity one after the other, each up to this long after the one before, at random.
+pub(super) struct Spacing {
+    pub(super) most: Duration,
+    pub(super) stream: Stream,
+}
+
+impl Spacing {
+    /// From one PDU to the next.
+    #[inline]
+    fn next(&mut self) -> Duration {
+        Duration::from_nanos((self.most.as_nanos() as f64 * self.stream.unit()) as u64)
+    }
 }
 
 impl Umts {
@@ -33,13 +48,13 @@ impl Umts {
         }
         let number = sender.clock;
         self.terminals[terminal as usize].senders[direction.index()].ticking = true;
-        insert(&mut self.clocks[usize::from(number)].senders, 2 * terminal + direction.index() as u32);
+        insert(&mut self.channels.clocks[usize::from(number)].senders, 2 * terminal + direction.index() as u32);
         self.arm_tick(core, number);
     }
 
     /// Wakes a clock one lead before the next interval that begins after now.
     fn arm_tick(&mut self, core: &mut Core, number: u8) {
-        let clock = &mut self.clocks[usize::from(number)];
+        let clock = &mut self.channels.clocks[usize::from(number)];
         if clock.tick != Instant::MAX {
             return; // it is awake, and no tick lies before the one it waits for
         }
@@ -50,7 +65,7 @@ impl Umts {
 
     /// Wakes a clock at the first interval that begins at `at` or later.
     fn arm_frame(&mut self, core: &mut Core, number: u8, at: Instant) {
-        let clock = &mut self.clocks[usize::from(number)];
+        let clock = &mut self.channels.clocks[usize::from(number)];
         if clock.frame < at + clock.tti {
             return; // it waits for that one, or an earlier one
         }
@@ -62,7 +77,7 @@ impl Umts {
     }
 
     pub(super) fn wake_clock(&mut self, core: &mut Core, number: u8) {
-        let clock = &mut self.clocks[usize::from(number)];
+        let clock = &mut self.channels.clocks[usize::from(number)];
         if clock.tick == core.now() {
             clock.tick = Instant::MAX;
             clock.ticked = core.now();
@@ -75,8 +90,8 @@ impl Umts {
 
     /// The entities of a clock hand down what the next interval is to carry.
     fn tick(&mut self, core: &mut Core, number: u8) {
-        let senders = std::mem::take(&mut self.clocks[usize::from(number)].senders);
-        if self.clocks[usize::from(number)].alone {
+        let senders = std::mem::take(&mut self.channels.clocks[usize::from(number)].senders);
+        if self.channels.clocks[usize::from(number)].alone {
             self.share_interval(core, &senders);
         } else {
             for &sender in &senders {
@@ -93,8 +108,8 @@ impl Umts {
             sender.ticking
         });
         // Sending wakes no sender here, so none has joined meanwhile.
-        self.clocks[usize::from(number)].senders = senders;
-        if !self.clocks[usize::from(number)].senders.is_empty() {
+        self.channels.clocks[usize::from(number)].senders = senders;
+        if !self.channels.clocks[usize::from(number)].senders.is_empty() {
             self.arm_tick(core, number);
         }
         self.count_intervals(core);
@@ -107,77 +122,76 @@ impl Umts {
         if now < self.terminals[terminal as usize].senders[direction.index()].not_before {
             return;
         }
-        let Way { kind, pdus, tti, .. } = self.ways[channel as usize];
+        let TransportChannel { queue, kind, .. } = &self.channels[channel];
+        let (kind, tti, bits) = (*kind, queue.rate().tti, queue.interval_bits());
         if self.awaits_access(channel, kind) {
             return;
         }
-        let spacing = if kind == Kind::Dsch { Duration::ZERO } else { self.spacing };
-        let mut at = now;
-        for place in 0..pdus {
+        let is_spaced = kind != Kind::Dsch && self.spacing.most > Duration::ZERO;
+        let (mut at, mut left) = (now, bits);
+        while left >= self.pdu_bits {
             let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
             if !arq.wants_to_send() {
                 break;
             }
-            if spacing > Duration::ZERO {
-                at += Duration::from_nanos((spacing.as_nanos() as f64 * self.spacings.unit()) as u64);
+            if is_spaced {
+                at += self.spacing.next();
             }
-            let Some(pdu) = arq.pull(&Slot { now, at, tti, pdus, place }) else { break };
+            let Some(pdu) = arq.pull(&Slot { now, at, tti, bits, left }) else { break };
+            left -= pdu.bits.max(self.pdu_bits);
             self.observe(core, at, PduStep::Sent, terminal, direction, &pdu, None);
-            let pdu = self.under_way.keep(pdu);
+            let pdu = self.flights.pdus.keep(pdu);
             match direction {
-                Direction::Down => self.leaving.push((at, channel, terminal, pdu)),
+                Direction::Down => self.flights.leaving.push((at, channel, terminal, pdu)),
                 Direction::Up => self.offer(core, at, channel, terminal, direction, pdu),
             }
         }
-        if kind == Kind::Cpch {
-            self.sent_on_cpch.push((terminal, !self.channels[channel as usize].is_empty()));
+        if let Some(access) = self.cpch.as_mut().filter(|_| kind == Kind::Cpch) {
+            access.sent.push((terminal, !self.channels[channel].queue.is_empty()));
         }
     }
 
     /// Sends what left the entities at the RNC on its way to the Node B, in order. All of it is there at
     /// `arrival`, if that is given.
     pub(super) fn leave_rnc(&mut self, core: &mut Core, arrival: Option<Instant>) {
-        if self.leaving.is_empty() {
+        if self.flights.leaving.is_empty() {
             return;
         }
-        let mut leaving = std::mem::take(&mut self.leaving);
-        if self.spacing > Duration::ZERO {
+        let mut leaving = std::mem::take(&mut self.flights.leaving);
+        if self.spacing.most > Duration::ZERO {
             leaving.sort_by_key(|(at, ..)| *at);
         }
         for (at, channel, terminal, pdu) in leaving.drain(..) {
             let rnc = self.serving_rnc(terminal);
-            let cells = match &self.area {
-                Some(area) => area.cells(terminal),
-                None => &ONE_CELL,
-            };
+            let cells = self.roaming.as_ref().map_or(&ONE_CELL[..], |roaming| roaming.area.cells(terminal));
             let last = &mut self.terminals[terminal as usize].last[Direction::Down.index()];
             let at = arrival.unwrap_or_else(|| self.utran.down(at, pdu.bits, rnc, cells)).max(*last);
             *last = at;
-            let number = self.ways[channel as usize].clock;
-            self.clocks[usize::from(number)].coming += 1;
+            let number = self.channels[channel].clock;
+            self.channels.clocks[usize::from(number)].coming += 1;
             self.arm_frame(core, number, at);
             let coming = ToNodeB { at, channel, terminal, pdu };
-            if self.to_node_b.back().is_none_or(|last| last.at <= at) {
-                self.to_node_b.push_back(coming);
+            if self.flights.to_node_b.back().is_none_or(|last| last.at <= at) {
+                self.flights.to_node_b.push_back(coming);
             } else {
                 // Some ways are longer, over an Iur.
-                let behind = self.to_node_b.iter().rev().take_while(|other| other.at > at).count();
-                self.to_node_b.insert(self.to_node_b.len() - behind, coming);
+                let behind = self.flights.to_node_b.iter().rev().take_while(|other| other.at > at).count();
+                self.flights.to_node_b.insert(self.flights.to_node_b.len() - behind, coming);
             }
         }
-        self.leaving = leaving;
+        self.flights.leaving = leaving;
     }
 
     /// A PDU comes to the queue of a channel.
     fn offer(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Flying) {
-        let number = self.ways[channel as usize].clock;
+        let number = self.channels[channel].clock;
         self.attachment.on_sent(core.now(), terminal, direction, pdu.bits);
-        let queue = &mut self.channels[channel as usize];
+        let queue = &mut self.channels[channel].queue;
         let was_empty = queue.is_empty();
         match queue.offer(terminal, pdu) {
             Ok(()) => {
                 if was_empty {
-                    insert(&mut self.clocks[usize::from(number)].channels, channel);
+                    insert(&mut self.channels.clocks[usize::from(number)].channels, channel);
                 }
                 // A PDU down was waited for when it left the RNC, and stands in the queue only once the
                 // interval has begun: that one would begin again.
@@ -187,8 +201,8 @@ impl Umts {
             }
             Err(pdu) => {
                 self.terminals[terminal as usize].dropped[direction.index()] += 1;
-                let bytes = self.channels[channel as usize].queued_bytes();
-                let pdu = self.under_way.take(pdu);
+                let bytes = self.channels[channel].queue.queued_bytes();
+                let pdu = self.flights.pdus.take(pdu);
                 self.observe(core, at, PduStep::Dropped, terminal, direction, &pdu, Some(bytes));
             }
         }
@@ -196,10 +210,10 @@ impl Umts {
 
     /// PDUs that have come to the Node B by now stand in its queues.
     fn arrive_at_node_b(&mut self, core: &mut Core) {
-        while self.to_node_b.front().is_some_and(|first| first.at <= core.now())
-            && let Some(ToNodeB { at, channel, terminal, pdu }) = self.to_node_b.pop_front()
+        while self.flights.to_node_b.front().is_some_and(|first| first.at <= core.now())
+            && let Some(ToNodeB { at, channel, terminal, pdu }) = self.flights.to_node_b.pop_front()
         {
-            self.clocks[usize::from(self.ways[channel as usize].clock)].coming -= 1;
+            self.channels.clock_of(channel).coming -= 1;
             self.offer(core, at, channel, terminal, Direction::Down, pdu);
         }
     }
@@ -208,13 +222,13 @@ impl Umts {
     fn frame(&mut self, core: &mut Core, number: u8) {
         self.arrive_at_node_b(core);
         let now = core.now();
-        let mut channels = std::mem::take(&mut self.clocks[usize::from(number)].channels);
+        let mut channels = std::mem::take(&mut self.channels.clocks[usize::from(number)].channels);
         for &channel in &channels {
             self.send_interval(core, channel);
         }
         self.send_messages(core);
-        channels.retain(|channel| !self.channels[*channel as usize].is_empty());
-        let clock = &mut self.clocks[usize::from(number)];
+        channels.retain(|channel| !self.channels[*channel].queue.is_empty());
+        let clock = &mut self.channels.clocks[usize::from(number)];
         clock.channels = channels;
         if !clock.channels.is_empty() || clock.coming > 0 {
             let next = now + clock.tti;
@@ -226,17 +240,17 @@ impl Umts {
 
     fn send_interval(&mut self, core: &mut Core, channel: u32) {
         let now = core.now();
-        let mut arrival = now + self.channels[channel as usize].rate().tti + BEYOND_AIR;
+        let mut arrival = now + self.channels[channel].queue.rate().tti + BEYOND_AIR;
         let mut collided = false;
-        match self.ways[channel as usize].kind {
-            Kind::Rach if self.aloha.is_some() => return self.choose_place(now, channel),
-            Kind::Rach if self.rach_access > Duration::ZERO => {
-                let nanos = self.rach_access.as_nanos() as f64 * self.accesses.unit();
+        match self.channels[channel].kind {
+            Kind::Rach if self.rach.aloha.is_some() => return self.choose_place(now, channel),
+            Kind::Rach if self.rach.delay > Duration::ZERO => {
+                let nanos = self.rach.delay.as_nanos() as f64 * self.rach.stream.unit();
                 arrival += Duration::from_nanos(nanos as u64);
             }
             Kind::Cpch => {
-                let terminal = self.owner(channel);
-                collided = self.cpch.as_ref().is_some_and(|cpch| cpch.collides(terminal));
+                let terminal = self.channels.owner(channel);
+                collided = self.cpch.as_ref().is_some_and(|access| access.cpch.collides(terminal));
             }
             _ => {}
         }
@@ -246,18 +260,18 @@ impl Umts {
     /// A channel sends what fits in an interval.
     pub(super) fn send_over_air(&mut self, core: &mut Core, channel: u32, arrival: Instant, collided: bool) {
         let now = core.now();
-        let kind = self.ways[channel as usize].kind;
+        let kind = self.channels[channel].kind;
         let direction = kind.direction();
-        let mut left = self.channels[channel as usize].interval_bits();
+        let mut left = self.channels[channel].queue.interval_bits();
         if kind == Kind::Dsch {
             // The frames of two terminals may have come in one interval, if theirs took differently long.
-            left = left.min(self.channels[channel as usize].bits_of_first());
+            left = left.min(self.channels[channel].queue.bits_of_first());
         }
-        while let Some((terminal, pdu)) = self.channels[channel as usize].next(&mut left) {
-            let bytes = self.channels[channel as usize].queued_bytes();
-            self.observe(core, now, PduStep::Aired, terminal, direction, self.under_way.at(&pdu), Some(bytes));
+        while let Some((terminal, pdu)) = self.channels[channel].queue.next(&mut left) {
+            let bytes = self.channels[channel].queue.queued_bytes();
+            self.observe(core, now, PduStep::Aired, terminal, direction, self.flights.pdus.at(&pdu), Some(bytes));
             let landing = Landing { at: arrival, sent: now, channel, terminal, collided, pdu, time: None };
-            land(&mut self.landings[direction.index()], landing);
+            land(&mut self.flights.lanes[direction.index()].landings, landing);
         }
     }
 
@@ -265,22 +279,23 @@ impl Umts {
     /// PDUs for the former one.
     pub(super) fn change_clock(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         let channel = self.channel(terminal, direction);
-        let tti = channel.map(|channel| self.channels[channel as usize].rate().tti);
-        let shared = channel.map(|channel| self.ways[channel as usize]).filter(|way| way.kind == Kind::Dsch);
+        let tti = channel.map(|channel| self.channels[channel].queue.rate().tti);
+        let shared = channel.filter(|channel| self.channels[*channel].kind == Kind::Dsch);
+        let shared = shared.map(|channel| self.channels[channel].clock);
         let sender = &self.terminals[terminal as usize].senders[direction.index()];
         let (former, ticking) = (sender.clock, sender.ticking);
-        let clock = &self.clocks[usize::from(former)];
-        if shared.map_or(tti == Some(clock.tti) && !clock.alone, |way| way.clock == former) {
+        let clock = &self.channels.clocks[usize::from(former)];
+        if shared.map_or(tti == Some(clock.tti) && !clock.alone, |shared| shared == former) {
             return self.activate(core, terminal, direction);
         }
         if ticking {
-            remove(&mut self.clocks[usize::from(former)].senders, 2 * terminal + direction.index() as u32);
+            remove(&mut self.channels.clocks[usize::from(former)].senders, 2 * terminal + direction.index() as u32);
         }
-        let next = self.clocks[usize::from(former)].next_tick(core.now());
-        let former_tti = self.clocks[usize::from(former)].tti;
+        let next = self.channels.clocks[usize::from(former)].next_tick(core.now());
+        let former_tti = self.channels.clocks[usize::from(former)].tti;
         let present = match (shared, tti) {
-            (Some(way), _) => way.clock,
-            (None, Some(tti)) => self.clock(tti, Duration::from_nanos(next.as_nanos() % tti.as_nanos())),
+            (Some(shared), _) => shared,
+            (None, Some(tti)) => self.channels.clock(tti, Duration::from_nanos(next.as_nanos() % tti.as_nanos())),
             (None, None) => former,
         };
         let sender = &mut self.terminals[terminal as usize].senders[direction.index()];

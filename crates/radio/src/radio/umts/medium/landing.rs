@@ -3,18 +3,22 @@
 use std::collections::VecDeque;
 
 use crate::radio::Direction;
+use crate::radio::alarm::Alarm;
 use crate::radio::arq::Outcome;
 use crate::radio::channel::{Block, Receivers};
 use crate::radio::pdcp::rfc2507::ContextLost;
 use crate::radio::rlc::Pdu;
 use crate::radio::umts::bearer::Sdu;
-use crate::radio::umts::slab::Flying;
-use lasthop_net::engine::{Duration, FloatTime, Instant, Target};
+use crate::radio::umts::slab::{Flying, Slab};
+use lasthop_net::engine::{Duration, FloatTime, Instant};
 use lasthop_net::net::Core;
 use lasthop_net::net::clock::{Clock, Ns2};
 use lasthop_net::net::observe::{Cause, PduStep};
 
-use super::{Kind, LANDING, ONE_CELL, Umts, fach, key};
+use super::channels::{Kind, fach};
+use super::intervals::ToNodeB;
+use super::roaming::Roaming;
+use super::{ONE_CELL, Umts};
 
 /// From the end of an interval to the RLC entity at the other side: channel and MAC (EURANE).
 pub(super) const BEYOND_AIR: Duration = Duration::from_micros(15);
@@ -34,34 +38,75 @@ pub(super) struct Landing {
     pub(super) time: Option<FloatTime>,
 }
 
-/// Where PDUs fly: the air, in the places of its two directions, and the Iub up to the RNC.
+/// The lanes of the air are in the places of its two directions; then comes the Iub up to the RNC.
 pub(super) const TO_RNC: usize = 2;
+
+/// The PDUs under way between RLC entities.
+pub(super) struct Flights {
+    /// Where those lie whose handles are in queues and lanes.
+    pub(super) pdus: Slab,
+    /// Those that leave the RNC in one interval, with when, their channels and their terminals; empty between events.
+    pub(super) leaving: Vec<(Instant, u32, u32, Flying)>,
+    /// From the RNC to the Node B's queues, in the order of arrival.
+    pub(super) to_node_b: VecDeque<ToNodeB>,
+    /// On the air down and up, and up from the Node B to the RNC.
+    pub(super) lanes: [Lane; 3],
+}
+
+/// PDUs in the order of arrival.
+pub(super) struct Lane {
+    pub(super) landings: VecDeque<Landing>,
+    alarm: Alarm,
+}
+
+impl Flights {
+    /// None, with the alarm of each lane.
+    pub(super) fn new(alarm: impl Fn(u32) -> Alarm) -> Self {
+        let lane = |place| Lane { landings: VecDeque::new(), alarm: alarm(place) };
+        Self {
+            pdus: Slab::default(),
+            leaving: Vec::new(),
+            to_node_b: VecDeque::new(),
+            lanes: [lane(0), lane(1), lane(2)],
+        }
+    }
+
+    /// How many are under way to a Node B, on the air, or under way to an RNC.
+    pub(super) fn len(&self) -> usize {
+        self.to_node_b.len() + self.lanes.iter().map(|lane| lane.landings.len()).sum::<usize>()
+    }
+
+    /// Takes out the PDUs in a lane to or from a terminal.
+    pub(super) fn take_landings(&mut self, lane: usize, terminal: u32) -> Vec<Pdu> {
+        let landings = std::mem::take(&mut self.lanes[lane].landings);
+        let (taken, kept): (VecDeque<_>, VecDeque<_>) =
+            landings.into_iter().partition(|landing| landing.terminal == terminal);
+        self.lanes[lane].landings = kept;
+        taken.into_iter().map(|landing| self.pdus.take(landing.pdu)).collect()
+    }
+}
 
 impl Umts {
     pub(super) fn arm_landings(&mut self, core: &mut Core) {
-        for place in 0..self.landings.len() {
-            if let Some(first) = self.landings[place].front()
-                && first.at < self.armed[place]
-            {
-                self.armed[place] = first.at;
-                let since = first.time.map_or(core.now(), |time| time.order_at(time.instant(), core.now()));
-                let target = Target { component: self.component, key: key(LANDING, place as u32) };
-                core.arm(target, first.at, since);
+        for Lane { landings, alarm } in &mut self.flights.lanes {
+            if let Some(first) = landings.front() {
+                alarm.set_as(core, Some(first.at), |core| {
+                    first.time.map_or(core.now(), |time| time.order_at(time.instant(), core.now()))
+                });
             }
         }
     }
 
     /// PDUs have come over the air, or to the RNC.
     pub(super) fn wake_landing(&mut self, core: &mut Core, place: usize) {
-        if self.armed[place] != core.now() {
-            return; // an old wake-up
+        if !self.flights.lanes[place].alarm.rings(core) {
+            return;
         }
-        self.armed[place] = Instant::MAX;
         let direction = if place == TO_RNC { Direction::Up } else { Direction::BOTH[place] };
         // Whose entity has heard something, and has not acted on it.
         let mut heard = None;
-        while self.landings[place].front().is_some_and(|first| first.at <= core.now())
-            && let Some(landing) = self.landings[place].pop_front()
+        while self.flights.lanes[place].landings.front().is_some_and(|first| first.at <= core.now())
+            && let Some(landing) = self.flights.lanes[place].landings.pop_front()
         {
             let terminal = landing.terminal;
             self.tell_time(core, landing.time);
@@ -70,7 +115,7 @@ impl Umts {
             }
             let comes = if place == TO_RNC { Some(landing.pdu) } else { self.come_over_air(core, direction, landing) };
             if let Some(pdu) = comes {
-                let pdu = self.under_way.take(pdu);
+                let pdu = self.flights.pdus.take(pdu);
                 self.hear(core, terminal, direction, &pdu);
                 heard = Some(terminal);
             }
@@ -93,11 +138,11 @@ impl Umts {
     /// A PDU has come over the air, unless the air loses it. Gives the PDU if it is at its RLC entity then.
     fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) -> Option<Flying> {
         let Landing { at, sent, channel, terminal, collided, pdu, .. } = landing;
-        let (kind, rnc) = (self.ways[channel as usize].kind, self.serving_rnc(terminal));
+        let (kind, rnc) = (self.channels[channel].kind, self.serving_rnc(terminal));
         let dedicated = matches!(kind, Kind::DchDown | Kind::DchUp);
-        let cells = match &self.area {
-            Some(area) if dedicated => area.cells(terminal),
-            Some(area) => &area.cells(terminal)[..1],
+        let cells = match self.roaming.as_deref() {
+            Some(Roaming { area, .. }) if dedicated => area.cells(terminal),
+            Some(Roaming { area, .. }) => &area.cells(terminal)[..1],
             None => &ONE_CELL,
         };
         // A terminal listens to the forward access channel of its own cell only.
@@ -111,7 +156,7 @@ impl Umts {
         let ue = &mut self.terminals[terminal as usize];
         if !got.any() {
             ue.lost[direction.index()] += 1;
-            let pdu = self.under_way.take(pdu);
+            let pdu = self.flights.pdus.take(pdu);
             self.observe(core, at, PduStep::Lost, terminal, direction, &pdu, None);
             return None;
         }
@@ -121,10 +166,11 @@ impl Umts {
                 let last = &mut ue.last[Direction::Up.index()];
                 let arrival = self.utran.up(at, pdu.bits, rnc, cells, got).max(*last);
                 *last = arrival;
-                let time = core.float().and_then(|_| self.ns2_clock.at_node_b(self.ways[channel as usize].tti, at));
+                let time =
+                    core.float().and_then(|_| self.ns2_clock.at_node_b(self.channels[channel].queue.rate().tti, at));
                 let time = time.map(|at| self.utran.up_by_ns2(at, pdu.bits));
                 let landing = Landing { at: arrival, sent: at, channel, terminal, collided, pdu, time };
-                land(&mut self.landings[TO_RNC], landing);
+                land(&mut self.flights.lanes[TO_RNC].landings, landing);
                 None
             }
         }

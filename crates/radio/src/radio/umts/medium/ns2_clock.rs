@@ -4,7 +4,7 @@
 //! transports of ns-2 at both ends subtract such times. Differences that are equal in nanoseconds are equal there or not, as
 //! roundings have it, and that decides where a rate or a number of ticks is compared (see [`FloatTime`]).
 
-use crate::radio::rate_map::cqi::SLOT;
+use crate::radio::shared_channel::SLOT;
 use lasthop_net::engine::{Duration, FloatTime, Instant};
 
 use super::hs_dsch;

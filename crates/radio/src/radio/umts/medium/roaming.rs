@@ -1,23 +1,34 @@
 //! What the medium does when a terminal changes cells.
 
-use std::collections::VecDeque;
-
 use crate::radio::Direction;
+use crate::radio::alarm::Alarm;
 use crate::radio::attachment::Service;
-use crate::radio::rlc::Pdu;
-use crate::radio::umts::roaming::{CarryOver, Step};
+use crate::radio::umts::roaming::{Area, CarryOver, Step};
 use lasthop_net::engine::Instant;
 use lasthop_net::net::observe::{Cause, PduStep};
 use lasthop_net::net::{Core, Pkt};
 
+use super::Umts;
+use super::channels::{DCH_DOWN, fach};
 use super::landing::TO_RNC;
-use super::{AREA, DCH_DOWN, Umts, fach, key};
+
+/// What moves terminals between cells.
+pub(super) struct Roaming {
+    pub(super) area: Area,
+    pub(super) alarm: Alarm,
+}
 
 impl Umts {
+    /// Where terminals are, if they roam.
+    #[inline]
+    pub(super) fn area(&self) -> Option<&Area> {
+        self.roaming.as_deref().map(|roaming| &roaming.area)
+    }
+
     /// What serves a terminal now: nothing while it is silent.
     #[inline]
     pub(super) fn service(&self, terminal: u32) -> Service {
-        match &self.area {
+        match self.area() {
             Some(area) if area.is_silent(terminal) => Service::Nothing,
             _ => self.terminals[terminal as usize].service,
         }
@@ -26,23 +37,23 @@ impl Umts {
     /// Where a terminal's RLC ends.
     #[inline]
     pub(super) fn serving_rnc(&self, terminal: u32) -> u32 {
-        self.area.as_ref().map_or(0, |area| area.rnc(terminal))
+        self.area().map_or(0, |area| area.rnc(terminal))
     }
 
     /// The cell whose common channels a terminal uses.
     #[inline]
     pub(super) fn own_cell(&self, terminal: u32) -> u32 {
-        self.area.as_ref().map_or(0, |area| area.cells(terminal)[0])
+        self.area().map_or(0, |area| area.cells(terminal)[0])
     }
 
     /// The other system that serves a terminal.
     #[inline]
     pub(super) fn away(&self, terminal: u32) -> Option<u32> {
-        self.area.as_ref()?.away(terminal)
+        self.area()?.away(terminal)
     }
 
     pub(super) fn start_area(&mut self, core: &mut Core) {
-        let Some(area) = &mut self.area else { return };
+        let Some(Roaming { area, .. }) = self.roaming.as_deref_mut() else { return };
         area.start(&mut *self.air, &mut *self.attachment);
         for (terminal, ue) in (0..).zip(&self.terminals) {
             area.on_dedicated(core.now(), terminal, ue.service == Service::Dedicated, &mut *self.attachment);
@@ -52,19 +63,18 @@ impl Umts {
 
     /// The attachment has given a terminal dedicated channels, or taken them.
     pub(super) fn tell_area(&mut self, now: Instant, terminal: u32, dedicated: bool) {
-        if let Some(area) = &mut self.area {
+        if let Some(Roaming { area, .. }) = self.roaming.as_deref_mut() {
             area.on_dedicated(now, terminal, dedicated, &mut *self.attachment);
         }
     }
 
     pub(super) fn wake_area(&mut self, core: &mut Core) {
-        let Some(area) = &mut self.area else { return };
-        if self.area_armed != core.now() {
-            return; // an old wake-up
+        let Some(Roaming { area, alarm }) = self.roaming.as_deref_mut() else { return };
+        if !alarm.rings(core) {
+            return;
         }
-        self.area_armed = Instant::MAX;
         area.on_timeout(core.now(), &mut *self.air, &mut *self.attachment);
-        while let Some(step) = self.area.as_mut().and_then(|area| area.poll()) {
+        while let Some(step) = self.roaming.as_mut().and_then(|roaming| roaming.area.poll()) {
             self.follow(core, step);
         }
         self.arm_area(core);
@@ -72,10 +82,8 @@ impl Umts {
     }
 
     fn arm_area(&mut self, core: &mut Core) {
-        let Some(at) = self.area.as_ref().map(|area| area.next_timeout()) else { return };
-        if at < self.area_armed {
-            self.area_armed = at;
-            self.arm(core, at, key(AREA, 0));
+        if let Some(Roaming { area, alarm }) = self.roaming.as_deref_mut() {
+            alarm.set(core, Some(area.next_timeout()));
         }
     }
 
@@ -108,28 +116,27 @@ impl Umts {
     /// Loses PDUs on their way down: on wires, and in the queue of the terminal's own channel. With `all`, also those for common channels,
     /// which would otherwise send them in vain.
     fn lose_on_way_down(&mut self, core: &mut Core, terminal: u32, all: bool) {
-        let own = self.own_channel(terminal, DCH_DOWN);
+        let own = self.channels.own(terminal, DCH_DOWN);
         let mut lost = Vec::new();
-        for place in (0..self.to_node_b.len()).rev() {
-            let coming = &self.to_node_b[place];
+        for place in (0..self.flights.to_node_b.len()).rev() {
+            let coming = &self.flights.to_node_b[place];
             if coming.terminal == terminal
                 && (all || coming.channel == own)
-                && let Some(coming) = self.to_node_b.remove(place)
+                && let Some(coming) = self.flights.to_node_b.remove(place)
             {
-                self.clocks[usize::from(self.ways[coming.channel as usize].clock)].coming -= 1;
+                self.channels.clock_of(coming.channel).coming -= 1;
                 lost.push(coming.pdu);
             }
         }
         lost.reverse();
-        lost.splice(0..0, self.channels[own as usize].take(terminal));
+        lost.splice(0..0, self.channels[own].queue.take(terminal));
         if all {
             for cell in 0..self.utran.cells() as u32 {
-                let fach = fach(cell) as usize;
-                lost.extend(self.channels[fach].take(terminal));
+                lost.extend(self.channels[fach(cell)].queue.take(terminal));
             }
         }
         for pdu in lost {
-            let pdu = self.under_way.take(pdu);
+            let pdu = self.flights.pdus.take(pdu);
             self.terminals[terminal as usize].lost[Direction::Down.index()] += 1;
             self.observe(core, core.now(), PduStep::Lost, terminal, Direction::Down, &pdu, None);
         }
@@ -137,31 +144,21 @@ impl Umts {
 
     fn lose_on_air(&mut self, core: &mut Core, terminal: u32) {
         for direction in Direction::BOTH {
-            for pdu in self.take_landings(direction.index(), terminal) {
+            for pdu in self.flights.take_landings(direction.index(), terminal) {
                 self.terminals[terminal as usize].lost[direction.index()] += 1;
                 self.observe(core, core.now(), PduStep::Lost, terminal, direction, &pdu, None);
             }
         }
     }
 
-    /// Takes out what flies to or from a terminal.
-    fn take_landings(&mut self, place: usize, terminal: u32) -> Vec<Pdu> {
-        let landings = std::mem::take(&mut self.landings[place]);
-        let (taken, kept): (VecDeque<_>, VecDeque<_>) =
-            landings.into_iter().partition(|landing| landing.terminal == terminal);
-        self.landings[place] = kept;
-        taken.into_iter().map(|landing| self.under_way.take(landing.pdu)).collect()
-    }
-
     /// The bearer ends: nothing of it is under way any more. Gives the packets of each direction that have not come.
     fn end_bearer(&mut self, core: &mut Core, terminal: u32) -> [Vec<Pkt>; 2] {
         self.lose_on_way_down(core, terminal, true);
         self.lose_on_air(core, terminal);
-        self.take_landings(TO_RNC, terminal);
-        for which in 0..self.own {
-            let channel = self.own_channel(terminal, which) as usize;
-            for pdu in self.channels[channel].take(terminal) {
-                self.under_way.take(pdu);
+        self.flights.take_landings(TO_RNC, terminal);
+        for channel in self.channels.all_own(terminal) {
+            for pdu in self.channels[channel].queue.take(terminal) {
+                self.flights.pdus.take(pdu);
             }
         }
         let ue = &mut self.terminals[terminal as usize];
@@ -173,7 +170,7 @@ impl Umts {
     /// A terminal leaves for another system.
     fn leave(&mut self, core: &mut Core, terminal: u32, number: u32) {
         let packets = self.end_bearer(core, terminal);
-        let Some(area) = &self.area else { return };
+        let Some(area) = self.area() else { return };
         let system = &area.systems()[number as usize];
         let (interruption, carry_over) = (system.interruption, system.carry_over);
         let rnc = self.rncs[self.serving_rnc(terminal) as usize];
@@ -185,7 +182,7 @@ impl Umts {
 
     /// A terminal comes back from another system.
     fn come_back(&mut self, core: &mut Core, terminal: u32, number: u32) {
-        let Some(area) = &self.area else { return };
+        let Some(area) = self.area() else { return };
         let carry_over = area.systems()[number as usize].carry_over;
         for direction in Direction::BOTH {
             let packets = self.elsewhere.end(core, terminal, number, direction);

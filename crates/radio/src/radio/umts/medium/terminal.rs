@@ -1,16 +1,17 @@
 //! A terminal: the two ends of its bearer, what they take, and their timers.
 
 use crate::radio::Direction;
+use crate::radio::alarm::Alarm;
 use crate::radio::arq::Unsent;
 use crate::radio::attachment::{Service, Waiting};
 use crate::radio::umts::bearer::Sender;
 use crate::radio::umts::cpch::Uplink;
-use lasthop_net::engine::{Instant, Target};
+use lasthop_net::engine::Instant;
 use lasthop_net::net::medium::End;
 use lasthop_net::net::observe::Cause;
 use lasthop_net::net::{Core, Pkt};
 
-use super::{TERMINAL, Umts, key};
+use super::Umts;
 
 /// A terminal.
 pub(super) struct Ue {
@@ -28,8 +29,8 @@ pub(super) struct Ue {
     pub(super) uplink: Uplink,
     /// When its last message on RACH ends, if there are access slots.
     pub(super) rach_free: Instant,
-    /// When the valid wake-up of its RLC entities comes.
-    pub(super) armed: Instant,
+    /// Wakes its RLC entities.
+    pub(super) alarm: Alarm,
 }
 
 /// The backlogs of the terminals' bearers.
@@ -74,24 +75,20 @@ impl Umts {
     /// Wakes an RLC entity of a terminal when it wishes.
     #[inline]
     pub(super) fn arm_entity(&mut self, core: &mut Core, terminal: u32, entity: usize) {
-        let ue = &mut self.terminals[terminal as usize];
-        if let Some(at) = ue.senders[entity].arq.next_timeout().filter(|at| *at < ue.armed) {
-            ue.armed = at;
+        let Ue { senders, alarm, .. } = &mut self.terminals[terminal as usize];
+        let arq = &senders[entity].arq;
+        alarm.set_as(core, arq.next_timeout(), |core| {
             // Timers expire before anything else happens at their instant, unless ns-2's clock says more.
-            let time = core.float().and_then(|_| ue.senders[entity].arq.next_float());
-            let since = time.map_or(Instant::ZERO, |time| time.order_at(time.instant(), core.now()));
-            let target = Target { component: self.component, key: key(TERMINAL, terminal) };
-            core.arm(target, at, since);
-        }
+            let time = core.float().and_then(|_| arq.next_float());
+            time.map_or(Instant::ZERO, |time| time.order_at(time.instant(), core.now()))
+        });
     }
 
     pub(super) fn wake_terminal(&mut self, core: &mut Core, terminal: u32) {
         let now = core.now();
-        let ue = &mut self.terminals[terminal as usize];
-        if ue.armed != now {
-            return; // an old wake-up
+        if !self.terminals[terminal as usize].alarm.rings(core) {
+            return;
         }
-        ue.armed = Instant::MAX;
         for direction in Direction::BOTH {
             let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
             if arq.next_timeout().is_some_and(|at| at <= now) {

@@ -2,23 +2,25 @@
 
 use std::collections::VecDeque;
 
+use crate::radio::alarm::Alarm;
 use crate::radio::channel_state::ChannelState;
-use crate::radio::quality::State;
-use crate::radio::rate_map::cqi::SLOT;
 use crate::radio::rate_map::{Grant, RateMap};
 use crate::radio::rlc::Pdu;
-use crate::radio::scheduler::{Candidate, Scheduler, Watch};
+use crate::radio::scheduler::Candidate;
+use crate::radio::shared_channel::harq::{Attempts, Block, Harq};
+use crate::radio::shared_channel::reception::Reception;
+use crate::radio::shared_channel::{Room, SLOT, SharedChannel, usual_rate};
 use crate::radio::umts::hs_dsch::HEADER_BITS;
 use crate::radio::umts::hs_dsch::capacity::Capacity;
-use crate::radio::umts::hs_dsch::harq::{Block, Harq};
 use crate::radio::umts::hs_dsch::queue::Queue;
-use crate::radio::umts::hs_dsch::reception::Reception;
 use crate::radio::umts::hs_dsch::reordering::Reordering;
 use crate::radio::umts::hs_dsch::setup::Setup;
-use lasthop_net::engine::{BitRate, Decibel, Duration, Instant, Stream};
+use lasthop_net::engine::{Decibel, Duration, Instant, Stream, Target};
 use lasthop_net::net::medium::Access;
 use lasthop_net::net::observe::{PduStep, Place, Probe};
 use lasthop_net::net::{Change, Core, Observation, SeenBlock};
+
+use super::{ALLOCATION, HIGH_SPEED, REQUEST, T1, key};
 
 /// How long before a slot it is decided what it carries (EURANE).
 const LEAD: Duration = Duration::from_micros(200);
@@ -33,28 +35,24 @@ const CODES: u8 = 15;
 pub struct HsDsch {
     air: ChannelState,
     pub(super) rate_map: Box<dyn RateMap>,
-    pub(super) scheduler: Box<dyn Scheduler>,
     pub(super) reception: Box<dyn Reception>,
-    pub(super) harq: Harq,
+    pub(super) shared: SharedChannel,
+    pub(super) harq: Harq<Vec<Pdu>>,
     pub(super) capacity: Capacity,
     pub(super) air_time: Duration,
     /// Slots between the beginnings of two blocks to a terminal.
     pub(super) interval: u64,
     pub(super) terminals: Vec<Terminal>,
     /// The terminals with data waiting at the Node B, in order.
-    pub(super) waiting: Vec<u32>,
-    /// Those among them that may be chosen; empty between events.
-    pub(super) candidates: Vec<Candidate>,
     /// Under way to the Node B, in order.
     pub(super) coming: VecDeque<(Instant, u32, Pdu)>,
     /// Processes whose blocks are on the air, in order.
     pub(super) landing: VecDeque<(Instant, usize)>,
-    /// The valid wake-ups for requests and allocations.
-    pub(super) armed: [Instant; 2],
+    pub(super) request_alarm: Alarm,
+    pub(super) allocation_alarm: Alarm,
     /// The slot that is waited for, and the one that was decided last.
     pub(super) next_slot: Option<u64>,
     pub(super) last_slot: u64,
-    pub(super) watch: Watch,
     /// PDUs that reordering hands up; empty between events.
     pub(super) up: Vec<Vec<Pdu>>,
     /// Lists without PDUs, to be used again.
@@ -67,8 +65,7 @@ pub(super) struct Terminal {
     pub(super) place: Place,
     pub(super) queue: Queue,
     pub(super) reordering: Reordering<Vec<Pdu>>,
-    /// The valid wake-up of T1.
-    pub(super) armed: Instant,
+    pub(super) t1_alarm: Alarm,
     pub(super) draws: Stream,
     pub(super) counts: Counts,
 }
@@ -85,33 +82,32 @@ pub(super) struct Counts {
 
 impl HsDsch {
     /// A channel for terminals whose bearers are these.
-    pub fn new(core: &Core, places: &[[Place; 2]], setup: Setup) -> Self {
-        let terminal = |[down, _]: &[Place; 2]| Terminal {
+    pub fn new(core: &Core, component: u32, places: &[[Place; 2]], setup: Setup) -> Self {
+        let alarm = |index| Alarm::new(Target { component, key: key(HIGH_SPEED, index) });
+        let terminal = |(number, [down, _]): (u32, &[Place; 2])| Terminal {
             place: *down,
             queue: Queue::default(),
             reordering: Reordering::new(setup.window, setup.t1),
-            armed: Instant::MAX,
+            t1_alarm: alarm(T1 + number),
             draws: core.stream(core.place_name(*down), "blocks"),
             counts: Counts::default(),
         };
         Self {
-            terminals: places.iter().map(terminal).collect(),
+            terminals: (0..).zip(places).map(terminal).collect(),
             air: ChannelState::new(setup.quality, places.len()),
             rate_map: setup.rate_map,
-            scheduler: setup.scheduler,
+            shared: SharedChannel::new(setup.scheduler, 1),
             reception: setup.reception,
-            harq: Harq::new(setup.processes, setup.transmissions),
+            harq: Harq::new(setup.processes.into(), setup.transmissions),
             capacity: Capacity::new(setup.capacity, places.len()),
             air_time: setup.air_time,
             interval: setup.interval,
-            waiting: Vec::new(),
-            candidates: Vec::new(),
             coming: VecDeque::new(),
             landing: VecDeque::new(),
-            armed: [Instant::MAX; 2],
+            request_alarm: alarm(REQUEST),
+            allocation_alarm: alarm(ALLOCATION),
             next_slot: None,
             last_slot: 0,
-            watch: Watch::new(1),
             up: Vec::new(),
             spare: Vec::new(),
             used_slots: 0,
@@ -123,71 +119,53 @@ impl HsDsch {
         self.air.change(now, terminal, change);
     }
 
-    /// The format of a block at this ratio, and how many PDUs of `pdu_bits` bits fit into it.
-    fn format(&self, sir: Decibel, pdu_bits: u32) -> Option<(Grant, u32)> {
-        let grant = self.rate_map.grant(sir, u64::MAX, CODES)?;
-        let pdus = (grant.bits.saturating_sub(HEADER_BITS) / pdu_bits).min(MOST_PDUS);
-        (pdus > 0).then_some((grant, pdus))
-    }
-
     /// PDUs that have come to the Node B by now wait there.
     pub fn take_arrivals(&mut self, now: Instant) {
         while let Some((at, terminal, pdu)) = self.coming.pop_front_if(|(at, ..)| *at <= now) {
             self.terminals[terminal as usize].queue.push(at, pdu);
-            if let Err(place) = self.waiting.binary_search(&terminal) {
-                self.waiting.insert(place, terminal);
-            }
+            self.shared.join(terminal);
         }
     }
 
     /// Tells the scheduler, if it wants to know, how good the air was up to this slot, as decisions would have taken it.
     pub fn tell_scheduler(&mut self, slot: u64) {
-        let Self { watch, scheduler, air, terminals, .. } = self;
-        watch.tell(&mut **scheduler, slot, 0..terminals.len() as u32, |terminal, slot| {
-            let State { sir, valid_until } = air.at(terminal, decision(slot));
-            (sir, if valid_until == Instant::MAX { u64::MAX } else { first_decided(valid_until) - 1 })
-        });
-    }
-
-    /// Whose block a slot carries, its format, and how many PDUs fit into it.
-    fn choose(&mut self, now: Instant, slot: u64, pdu_bits: u32) -> Option<(u32, Grant, u32)> {
-        self.candidates.clear();
-        for place in 0..self.waiting.len() {
-            let terminal = self.waiting[place];
-            let sir = self.air.at(terminal, now).sir;
-            let queue = &self.terminals[terminal as usize].queue;
-            if queue.next_slot <= slot
-                && let Some((_, pdus)) = self.format(sir, pdu_bits)
-            {
-                self.candidates.push(Candidate { terminal, sir, bits: pdus * pdu_bits, since: queue.since });
-            }
-        }
-        if self.candidates.len() > 1 {
-            self.scheduler.order(slot, &mut self.candidates);
-        }
-        let Candidate { terminal, sir, bits, .. } = *self.candidates.first()?;
-        let (grant, pdus) = self.format(sir, pdu_bits)?;
-        self.scheduler.on_served(slot, terminal, bits);
-        Some((terminal, grant, pdus))
+        let last = |until: Instant| if until == Instant::MAX { u64::MAX } else { first_decided(until) - 1 };
+        self.shared.watch(slot, 0..self.terminals.len() as u32, &mut self.air, decision, last);
     }
 
     /// A new block for a process that is free, if there is one to send.
     pub fn start(&mut self, now: Instant, slot: u64, process: usize, pdu_bits: u32) {
-        let Some((terminal, grant, most)) = self.choose(now, slot, pdu_bits) else { return };
-        let Terminal { queue, draws, counts, .. } = &mut self.terminals[terminal as usize];
-        let mut pdus = self.spare.pop().unwrap_or_default();
-        let tsn = queue.fill(now, most as usize, &mut pdus);
+        let Self { shared, air, rate_map, terminals, .. } = self;
+        shared.gather(|terminal| {
+            let sir = air.at(terminal, now).sir;
+            let queue = &terminals[terminal as usize].queue;
+            let (_, pdus) = format(&**rate_map, sir, pdu_bits).filter(|_| queue.next_slot <= slot)?;
+            Some(Candidate { terminal, sir, bits: pdus * pdu_bits, since: queue.since })
+        });
+        let mut chosen = None;
+        let room = Room { resources: CODES, users: 1 };
+        shared.serve(
+            slot,
+            room,
+            |_, _| CODES,
+            |candidate, _| {
+                let (grant, pdus) = format(&**rate_map, candidate.sir, pdu_bits)?;
+                chosen = Some((candidate.terminal, grant, pdus));
+                Some((grant, candidate.bits))
+            },
+        );
+        let Some((terminal, grant, most)) = chosen else { return };
+        let Terminal { queue, draws, counts, .. } = &mut terminals[terminal as usize];
+        let mut data = self.spare.pop().unwrap_or_default();
+        let number = queue.fill(now, most as usize, &mut data);
         queue.next_slot = slot + self.interval;
-        if queue.is_empty()
-            && let Ok(place) = self.waiting.binary_search(&terminal)
-        {
-            self.waiting.remove(place);
+        if queue.is_empty() {
+            shared.leave(terminal);
         }
         counts.blocks += 1;
-        counts.pdus += pdus.len() as u64;
-        let draw = draws.unit();
-        let block = Block { terminal, tsn, grant, pdus, transmission: 0, draw, combined: 0.0, received: false };
-        self.harq.start(process, block);
+        counts.pdus += data.len() as u64;
+        let attempts = Attempts::new(grant, draws.unit());
+        self.harq.start(process, Block { terminal, number, data, attempts, received: false });
     }
 
     /// Sends the block of a process in a slot.
@@ -196,9 +174,8 @@ impl HsDsch {
         let start = begin(slot);
         let sir = self.air.at(terminal, start).sir;
         let Some(block) = self.harq.block(process) else { return };
-        block.transmission += 1;
-        block.combined += sir.ratio();
-        let comes = self.reception.receives(block, &*self.rate_map);
+        block.attempts.add(sir);
+        let comes = self.reception.receives(&block.attempts, &*self.rate_map);
         block.received = comes && !self.air.loses(terminal, start);
         let counts = &mut self.terminals[terminal as usize].counts;
         counts.transmissions += 1;
@@ -211,22 +188,22 @@ impl HsDsch {
     pub fn show(&mut self, core: &mut Core, slot: u64, process: usize, pdu_bits: u32) {
         let Some(block) = self.harq.block(process).filter(|_| core.is_observed()) else { return };
         let Terminal { place, queue, .. } = &self.terminals[block.terminal as usize];
-        let data = block.pdus.len() as u32 * pdu_bits;
+        let data = block.data.len() as u32 * pdu_bits;
         let waits = queue.len() as u64 * u64::from(pdu_bits);
         let seen = SeenBlock {
             cell: 0,
             process: process as u8,
-            number: block.tsn,
-            transmission: block.transmission,
-            format: block.grant.format,
-            codes: block.grant.codes,
-            bits: block.grant.bits,
+            number: block.number,
+            transmission: block.attempts.transmission,
+            format: block.attempts.grant.format,
+            codes: block.attempts.grant.resources,
+            bits: block.attempts.grant.bits,
             data,
             waiting: waits + u64::from(data),
             received: block.received,
         };
         core.observe(&Observation::Slot { place: *place, block: &seen });
-        for pdu in block.pdus.iter().filter(|_| block.transmission == 1) {
+        for pdu in block.data.iter().filter(|_| block.attempts.transmission == 1) {
             let queued = Some((waits / 8) as u32);
             let (at, step) = (begin(slot), PduStep::Aired);
             core.observe(&Observation::Pdu { at, place: *place, step, pdu: &pdu.seen(), queued });
@@ -236,7 +213,7 @@ impl HsDsch {
     /// The next slot to be decided; the one that is waited for, if any, is no later.
     pub fn upcoming(&self, now: Instant) -> Option<u64> {
         let from = match self.coming.front() {
-            _ if !self.waiting.is_empty() || !self.harq.is_idle() => now,
+            _ if self.shared.waiting() > 0 || !self.harq.is_idle() => now,
             Some((at, ..)) => *at,
             None => return None,
         };
@@ -245,8 +222,8 @@ impl HsDsch {
 
     /// For a terminal that has the whole channel.
     pub fn access(&self, terminal: u32, delay: Duration) -> Access {
-        let bits = self.rate_map.grant(self.air.usual(terminal), u64::MAX, CODES).map_or(0, |grant| grant.bits);
-        Access { rate: BitRate::from_bps(u64::from(bits) * 1_000_000_000 / SLOT.as_nanos()), delay, up: true }
+        let rate = usual_rate(&*self.rate_map, &self.air, terminal, CODES);
+        Access { rate, delay, up: true }
     }
 
     pub fn sample(&self, now: Instant, probe: &mut dyn Probe) {
@@ -270,6 +247,13 @@ impl HsDsch {
         probe.value("hs_dsch_sent_pdus", counts.pdus as f64);
         probe.value("hs_dsch_queue_pdus", queue.len() as f64);
     }
+}
+
+/// The format of a block at this ratio, and how many PDUs of `pdu_bits` bits fit into it.
+fn format(map: &dyn RateMap, sir: Decibel, pdu_bits: u32) -> Option<(Grant, u32)> {
+    let grant = map.grant(sir, u64::MAX, CODES)?;
+    let pdus = (grant.bits.saturating_sub(HEADER_BITS) / pdu_bits).min(MOST_PDUS);
+    (pdus > 0).then_some((grant, pdus))
 }
 
 /// When a slot begins.

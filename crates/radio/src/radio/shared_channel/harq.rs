@@ -1,18 +1,18 @@
 //! Hybrid ARQ: the blocks that are under way, each in a process (3GPP TS 25.321 §11.6.1).
 //!
-//! The processes come round in turn, one in each slot. One that is free takes a new block. One whose block failed sends
+//! Of HS-DSCH the processes come round in turn, one in each slot. One that is free takes a new block. One whose block failed sends
 //! it again when its turn comes, and nothing else is sent in that slot; so the turns must be far enough apart for the answer, which
 //! the terminal gives 7.5 slots of a radio frame, 5 ms, after the block (TS 25.211 §7.7).
 
 use crate::radio::rate_map::Grant;
-use crate::radio::rlc::Pdu;
+use lasthop_net::engine::Decibel;
 
-/// How many processes there can be: at least six, so that an answer comes in time, at most eight (TS 25.331 §10.3.5.7a).
+/// How many processes HS-DSCH can have: at least six, so that an answer comes in time, at most eight (TS 25.331 §10.3.5.7a).
 pub const PROCESSES: std::ops::RangeInclusive<u8> = 6..=8;
 
-/// The processes of a cell.
-pub struct Harq {
-    processes: Vec<Option<Block>>,
+/// Processes, each with one block of `D` or none.
+pub struct Harq<D> {
+    processes: Vec<Option<Block<D>>>,
     /// How often a block is sent at most.
     transmissions: u32,
     /// How many processes have a block.
@@ -20,28 +20,48 @@ pub struct Harq {
 }
 
 /// A block and what becomes of it.
-pub struct Block {
+pub struct Block<D> {
     /// For which terminal.
     pub terminal: u32,
     /// Its number among the terminal's blocks (TSN).
-    pub tsn: u32,
+    pub number: u32,
+    /// What it carries.
+    pub data: D,
+    /// How it is sent.
+    pub attempts: Attempts,
+    /// Whether the last transmission is received.
+    pub received: bool,
+}
+
+/// The transmissions of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempts {
     /// Its format.
     pub grant: Grant,
-    /// What it carries.
-    pub pdus: Vec<Pdu>,
     /// How often it has been sent.
     pub transmission: u32,
     /// Drawn from [0, 1): how hard it is to receive.
     pub draw: f64,
     /// The ratios of signal to interference with which it was sent, added up.
     pub combined: f64,
-    /// Whether the last transmission is received.
-    pub received: bool,
 }
 
-impl Harq {
+impl Attempts {
+    /// None yet, in this format.
+    pub fn new(grant: Grant, draw: f64) -> Self {
+        Self { grant, transmission: 0, draw, combined: 0.0 }
+    }
+
+    /// It is sent at this ratio of signal to interference.
+    pub fn add(&mut self, sir: Decibel) {
+        self.transmission += 1;
+        self.combined += sir.ratio();
+    }
+}
+
+impl<D> Harq<D> {
     /// `processes` free processes, and at most `transmissions` transmissions of a block.
-    pub fn new(processes: u8, transmissions: u32) -> Self {
+    pub fn new(processes: usize, transmissions: u32) -> Self {
         Self { processes: (0..processes).map(|_| None).collect(), transmissions, busy: 0 }
     }
 
@@ -51,12 +71,12 @@ impl Harq {
     }
 
     /// The block of a process.
-    pub fn block(&mut self, process: usize) -> Option<&mut Block> {
+    pub fn block(&mut self, process: usize) -> Option<&mut Block<D>> {
         self.processes[process].as_mut()
     }
 
     /// A free process takes a block.
-    pub fn start(&mut self, process: usize, block: Block) {
+    pub fn start(&mut self, process: usize, block: Block<D>) {
         debug_assert!(self.processes[process].is_none(), "a process has one block");
         self.processes[process] = Some(block);
         self.busy += 1;
@@ -64,10 +84,10 @@ impl Harq {
 
     /// What became of the last transmission of a process is known. `too_old`: whether the terminal would no longer take a block of
     /// this number.
-    pub fn conclude(&mut self, process: usize, too_old: impl Fn(u32, u32) -> bool) -> Conclusion {
+    pub fn conclude(&mut self, process: usize, too_old: impl Fn(u32, u32) -> bool) -> Conclusion<D> {
         let Some(block) = &self.processes[process] else { return Conclusion::Again };
         let received = block.received;
-        if !received && block.transmission < self.transmissions && !too_old(block.terminal, block.tsn) {
+        if !received && block.attempts.transmission < self.transmissions && !too_old(block.terminal, block.number) {
             return Conclusion::Again;
         }
         self.busy -= 1;
@@ -85,27 +105,27 @@ impl Harq {
 }
 
 /// What becomes of a block.
-pub enum Conclusion {
+pub enum Conclusion<D> {
     /// It has come.
-    Received(Block),
+    Received(Block<D>),
     /// It is sent again when the turn comes.
     Again,
     /// It was sent often enough.
-    GivenUp(Block),
+    GivenUp(Block<D>),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn block(terminal: u32) -> Block {
-        let grant = Grant { format: 14, codes: 4, bits: 2583 };
-        Block { terminal, tsn: 7, grant, pdus: Vec::new(), transmission: 0, draw: 0.0, combined: 0.0, received: false }
+    fn block(terminal: u32) -> Block<u32> {
+        let grant = Grant { format: 14, resources: 4, bits: 2583 };
+        Block { terminal, number: 7, data: 320, attempts: Attempts::new(grant, 0.0), received: false }
     }
 
     #[test]
     fn the_turn_comes_round_after_as_many_slots_as_there_are_processes() {
-        let harq = Harq::new(6, 3);
+        let harq = Harq::<u32>::new(6, 3);
         // Slots begin at 2 ms: that at 1082 ms is number 541.
         assert_eq!([1, 2, 6, 7, 541, 616].map(|slot| harq.turn(slot)), [0, 1, 5, 0, 0, 3]);
     }
@@ -118,7 +138,7 @@ mod tests {
             let mut sent = 0;
             let conclusion = loop {
                 let block = harq.block(2).unwrap();
-                block.transmission += 1;
+                block.attempts.add(Decibel::ZERO);
                 sent += 1;
                 block.received = sent == received_at;
                 match harq.conclude(2, |terminal, tsn| (terminal, tsn) == (1, 7) && sent >= too_old_at) {

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::radio::rate_map::RateMap;
 use lasthop_net::engine::{Decibel, Fault};
 
-use super::harq::Block;
+use super::harq::Attempts;
 
 /// Decides which blocks are received.
 pub trait Reception: Send {
     /// Whether the last transmission of a block is received.
-    fn receives(&self, block: &Block, map: &dyn RateMap) -> bool;
+    fn receives(&self, block: &Attempts, map: &dyn RateMap) -> bool;
 }
 
 /// The parameters of reception.
@@ -44,7 +44,7 @@ impl ReceptionConfig for Combining {
 }
 
 impl Reception for Combining {
-    fn receives(&self, block: &Block, map: &dyn RateMap) -> bool {
+    fn receives(&self, block: &Attempts, map: &dyn RateMap) -> bool {
         block.draw >= map.error(block.grant.format, Decibel::of(block.combined))
     }
 }
@@ -84,7 +84,7 @@ impl ReceptionConfig for Thresholds {
 const FIRST: f64 = 40.0;
 
 impl Reception for Thresholds {
-    fn receives(&self, block: &Block, _map: &dyn RateMap) -> bool {
+    fn receives(&self, block: &Attempts, _map: &dyn RateMap) -> bool {
         let count = self.thresholds.len();
         let threshold = self.thresholds[((block.draw * count as f64) as usize).min(count - 1)];
         let gain = match (block.transmission as usize).checked_sub(2) {
@@ -103,20 +103,10 @@ mod tests {
     /// After each of three transmissions at a ratio: whether a block is received.
     fn tries(reception: &dyn Reception, cqi: u8, draw: f64, sir: Decibel) -> [bool; 3] {
         let map = cqi::Config::default().build();
-        let grant = Grant { format: cqi, codes: 1, bits: 137 };
-        let mut block = Block {
-            terminal: 0,
-            tsn: 0,
-            grant,
-            pdus: Vec::new(),
-            transmission: 0,
-            draw,
-            combined: 0.0,
-            received: false,
-        };
-        [1, 2, 3].map(|transmission| {
-            block.transmission = transmission;
-            block.combined += sir.ratio();
+        let grant = Grant { format: cqi, resources: 1, bits: 137 };
+        let mut block = Attempts::new(grant, draw);
+        [(); 3].map(|()| {
+            block.add(sir);
             reception.receives(&block, &*map)
         })
     }

@@ -1,0 +1,137 @@
+//! The transport channels of the medium by number, and the clocks of their intervals.
+
+use std::ops::{Index, IndexMut};
+
+use crate::radio::Direction;
+use crate::radio::umts::channel::{Channel, Limit, Order, Rate};
+use lasthop_net::engine::Duration;
+
+use super::clock::{Clock, usual_phase};
+
+/// The forward access channel of each cell and the shared one, if there is one; then for each terminal its RACH, its DCH down and its
+/// DCH up, and what it sends over CPCH if there are such channels.
+pub(super) struct Channels {
+    list: Vec<TransportChannel>,
+    /// The clocks of the transmission time intervals in use.
+    pub(super) clocks: Vec<Clock>,
+    /// How many channels belong to all terminals.
+    common: u32,
+    /// How many belong to each terminal.
+    own: u32,
+}
+
+/// A transport channel as the medium uses it.
+pub(super) struct TransportChannel {
+    pub(super) queue: Channel,
+    pub(super) kind: Kind,
+    /// The number of its clock.
+    pub(super) clock: u8,
+}
+
+/// The transport channels of TS 25.301 §5.3.1 that carry user data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Fach,
+    Dsch,
+    Rach,
+    DchDown,
+    DchUp,
+    Cpch,
+}
+
+impl Kind {
+    pub(super) fn direction(self) -> Direction {
+        match self {
+            Self::Fach | Self::Dsch | Self::DchDown => Direction::Down,
+            Self::Rach | Self::DchUp | Self::Cpch => Direction::Up,
+        }
+    }
+}
+
+/// The forward access channel of a cell.
+pub(super) const fn fach(cell: u32) -> u32 {
+    cell
+}
+
+/// The downlink shared channel, if there is one; then there is one cell.
+pub(super) const DSCH: u32 = 1;
+/// The place of each among a terminal's channels.
+pub(super) const RACH: u32 = 0;
+pub(super) const DCH_DOWN: u32 = 1;
+pub(super) const DCH_UP: u32 = 2;
+pub(super) const CPCH: u32 = 3;
+
+impl Channels {
+    /// None yet, of which this number will belong to all terminals, and this number to each.
+    pub(super) fn new(common: u32, own: u32) -> Self {
+        Self { list: Vec::new(), clocks: Vec::new(), common, own }
+    }
+
+    /// Adds a channel. A shared one has a clock of its own.
+    pub(super) fn add(&mut self, kind: Kind, rate: Rate, limit: Limit, order: Order) {
+        let phase = usual_phase(rate.tti);
+        let clock = match kind {
+            Kind::Dsch => self.add_clock(Clock::new(rate.tti, phase, true)),
+            _ => self.clock(rate.tti, phase),
+        };
+        self.list.push(TransportChannel { queue: Channel::new(rate, limit, order), kind, clock });
+    }
+
+    /// The clock of these intervals, whose PDUs are handed down at multiples of `tti` and `phase`.
+    pub(super) fn clock(&mut self, tti: Duration, phase: Duration) -> u8 {
+        let is_it = |clock: &Clock| clock.tti == tti && clock.phase == phase && !clock.alone;
+        match self.clocks.iter().position(is_it) {
+            Some(place) => place as u8,
+            None => self.add_clock(Clock::new(tti, phase, false)),
+        }
+    }
+
+    fn add_clock(&mut self, clock: Clock) -> u8 {
+        self.clocks.push(clock);
+        (self.clocks.len() - 1) as u8
+    }
+
+    /// The clock of a channel.
+    #[inline]
+    pub(super) fn clock_of(&mut self, channel: u32) -> &mut Clock {
+        &mut self.clocks[usize::from(self.list[channel as usize].clock)]
+    }
+
+    /// A channel of a terminal's own.
+    #[inline]
+    pub(super) fn own(&self, terminal: u32, which: u32) -> u32 {
+        self.common + self.own * terminal + which
+    }
+
+    /// All channels of a terminal's own.
+    pub(super) fn all_own(&self, terminal: u32) -> std::ops::Range<u32> {
+        self.own(terminal, 0)..self.own(terminal, self.own)
+    }
+
+    /// The terminal to which a channel belongs that is not common to all.
+    #[inline]
+    pub(super) fn owner(&self, channel: u32) -> u32 {
+        (channel - self.common) / self.own
+    }
+
+    /// How many PDUs wait in their queues.
+    pub(super) fn waiting(&self) -> usize {
+        self.list.iter().map(|channel| channel.queue.len()).sum()
+    }
+}
+
+impl Index<u32> for Channels {
+    type Output = TransportChannel;
+
+    #[inline]
+    fn index(&self, channel: u32) -> &TransportChannel {
+        &self.list[channel as usize]
+    }
+}
+
+impl IndexMut<u32> for Channels {
+    #[inline]
+    fn index_mut(&mut self, channel: u32) -> &mut TransportChannel {
+        &mut self.list[channel as usize]
+    }
+}
