@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Lasthop
+from conftest import ROOT, Lasthop
 from lasthop import studies
+from lasthop.results import read_table
 from lasthop.studies.claims import NOT_REPRODUCED, REPRODUCED
 
 #: What every study has, and what it may have beside.
@@ -18,9 +19,14 @@ MORE = {"data", "network", "single_runs", "styles", "appendix"}
 STUDIES = Path(studies.__file__).parent
 
 
-@pytest.mark.parametrize("name", ["template", *(name.replace("-", "_") for name in studies.STUDIES)])
-def test_all_studies_have_the_same_entries(name: str) -> None:
-    home = STUDIES / name
+#: One made by the recipe of CONTRIBUTING, apart from ours.
+EXAMPLE = ROOT / "examples" / "studies" / "round_trip"
+
+
+@pytest.mark.parametrize(
+    "home", [EXAMPLE, STUDIES / "template", *(STUDIES / name.replace("-", "_") for name in studies.STUDIES)]
+)
+def test_all_studies_have_the_same_entries(home: Path) -> None:
     code = {path.stem for path in home.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert code | {"paper"} >= SKELETON and code - {"__init__"} <= SKELETON | MORE
     assert {path.name for path in (home / "paper").glob("*.toml")} == {"about.toml", "claims.toml", "questions.toml"}
@@ -64,6 +70,16 @@ def test_a_claim_that_is_changed_fails(lasthop: Lasthop, mine: Path) -> None:
     assert verdicts(lasthop) == {"N1": REPRODUCED, "N2": REPRODUCED}
     changed(mine / "judges.py", "power, -0.6, -0.4", "power, -1.1, -0.9")
     assert verdicts(lasthop) == {"N1": NOT_REPRODUCED, "N2": REPRODUCED}
+
+
+def test_the_example_of_the_recipe_runs(lasthop: Lasthop) -> None:
+    document = json.loads(lasthop("reproduce", str(EXAMPLE), "--json").stdout)
+    [claim] = document["claims"]
+    assert (claim["id"], claim["verdict"], claim["null"]["state"]) == ("N1", REPRODUCED, "fails")
+    figure = read_table(lasthop.folder / "out" / "round-trip" / "figure-1.parquet").rows()
+    # The model of the paper, with the quarter either way of the template's second claim: it knows no timeouts and no start.
+    for row in figure:
+        assert row["mean"] == pytest.approx(1.31 * 8.0 / (2e-3 * row["delay_ms"] * 0.1), rel=0.25), row
 
 
 def test_it_is_small(mine: Path) -> None:

@@ -323,11 +323,12 @@ class TableWriter:
             self._writer.close()
 
 
-def read_table(path: Path, columns: Sequence[str] | None = None, types: Mapping[str, str] | None = None) -> Table:
+def read_table(path: str | Path, columns: Sequence[str] | None = None, types: Mapping[str, str] | None = None) -> Table:
     """Reads a table that :func:`write_table` wrote, or some of its columns.
 
     With ``types``, the names of the columns' types, a CSV file gives what a Parquet file gives.
     """
+    path = Path(path)
     with files.named(path):
         if path.suffix == ".csv":
             from pyarrow import csv
