@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -50,9 +49,7 @@ def verdicts(lasthop: Lasthop, *words: str) -> dict[str, str]:
 
 
 def test_a_new_study_runs_and_judges_its_claims(lasthop: Lasthop) -> None:
-    began = time.perf_counter()
     shown = lasthop("reproduce", "./mine").stdout
-    assert time.perf_counter() - began < 10
     assert shown.startswith("mine · one file over a path of 100 ms that loses packets · quick")
     assert "2 reproduced" in shown and "lasthop reproduce ./mine --full" in shown
     out = lasthop.folder / "out" / "mine"
@@ -77,7 +74,7 @@ def test_the_example_of_the_recipe_runs(lasthop: Lasthop) -> None:
     [claim] = document["claims"]
     assert (claim["id"], claim["verdict"], claim["null"]["state"]) == ("N1", REPRODUCED, "fails")
     figure = read_table(lasthop.folder / "out" / "round-trip" / "figure-1.parquet").rows()
-    # The model of the paper, with the quarter either way of the template's second claim: it knows no timeouts and no start.
+    # The model of the paper, a quarter either way as in the template's second claim: it knows no timeouts and no start.
     for row in figure:
         assert row["mean"] == pytest.approx(1.31 * 8.0 / (2e-3 * row["delay_ms"] * 0.1), rel=0.25), row
 

@@ -12,9 +12,11 @@ from .experiments import DELAYS, Data
 def _rates(data: Data) -> Picture:
     grid = data.grid(DELAYS)
     return curves(
-        "figure-1", [Line("SACK", grid.along("goodput_kbps", "delay_ms"))], x=grid.axes["delay_ms"], x_label="one-way delay (ms)",
+        "figure-1", [Line("SACK", grid.along("goodput_kbps", "delay_ms"))],
+        x=grid.axes["delay_ms"], x_label="one-way delay (ms)",
         y_label="goodput (kbit/s)", column="delay_ms", log=True, even=True,
-        caption=f"Goodput over the delay of the path, 1 % of the packets lost. Bars are 95 % intervals over {len(grid.seeds)} runs; profile rfc.",
+        caption="Goodput over the delay of the path, 1 % of the packets lost. Bars are 95 % intervals over "
+        f"{len(grid.seeds)} runs; profile rfc.",
     )  # fmt: skip
 
 
