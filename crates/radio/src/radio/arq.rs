@@ -18,8 +18,8 @@ pub trait LinkArq: Send {
     /// Takes an SDU of `bytes` bytes, not 0, to send. Those taken are numbered from 0. `false`: there is no room, and it is not taken.
     fn enqueue(&mut self, now: Instant, bytes: u32) -> bool;
 
-    /// The PDU that leaves next in a transmission time interval, no larger than what is left of it. Asked until it gives none or
-    /// less is left than [`ArqConfig::pdu_bits`]; only while [`LinkArq::wants_to_send`].
+    /// The PDU that leaves next in a transmission time interval, no larger than [`Slot::left`]. Asked until it gives none, or until
+    /// fewer bits are left than [`ArqConfig::pdu_bits`]; only while [`LinkArq::wants_to_send`].
     fn pull(&mut self, slot: &Slot) -> Option<Pdu>;
 
     /// Whether there is, or soon may be, something to send: intervals are counted while it says so.

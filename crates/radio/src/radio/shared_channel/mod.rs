@@ -15,7 +15,7 @@ pub mod reception;
 /// A slot of HSDPA: three radio slots, or a subframe (3GPP TS 25.211 §5.3.3.13).
 pub const SLOT: Duration = Duration::from_millis(2);
 
-/// Who waits for a shared channel, and in which order the terminals are served.
+/// The terminals that wait for a shared channel, and its scheduler.
 pub struct SharedChannel {
     scheduler: Box<dyn Scheduler>,
     watch: Watch,
@@ -93,9 +93,9 @@ impl SharedChannel {
         self.candidates.extend(self.waiting.iter().filter_map(|terminal| candidate(*terminal)));
     }
 
-    /// Gives what is free in a slot to the candidates, in the scheduler's order. No terminal gets more than `share` of what is free for
-    /// so many candidates that would get something. `give` says what a candidate takes, at most so many resources, and how many bits
-    /// the scheduler counts for it.
+    /// Gives the room of a slot to the candidates, in the scheduler's order. `share` is the most resources for one terminal, given the room
+    /// and the number of candidates that would get something. `give` says what a candidate takes of at most this number of resources, and
+    /// how many bits the scheduler counts for it.
     pub fn serve(
         &mut self,
         slot: u64,
