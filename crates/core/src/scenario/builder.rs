@@ -205,7 +205,14 @@ fn add_flow(simulation: &mut Simulation, scenario: &Scenario, names: &[String], 
             }
         },
     );
-    FlowInfo { id, name, from: flow.from.clone(), transport: flow.transport.config().label(profile), start }
+    FlowInfo {
+        id,
+        name,
+        from: flow.from.clone(),
+        transport: flow.transport.config().label(profile),
+        start,
+        to_group: matches!(to, Address::Group(_)),
+    }
 }
 
 /// What a change of the scenario means for the way to `peer`, now. A ramp leaves the rate for later. `name` is that of its random stream.

@@ -21,6 +21,19 @@ pub struct FlowInfo {
     pub transport: String,
     /// When its source starts.
     pub start: Instant,
+    /// Whether it goes to a group.
+    pub to_group: bool,
+}
+
+/// Packets that a receiver of a group found missing by their numbers from the first one that it got on, and those that it got without
+/// being sent again: what a link dropped once may be missing at several receivers.
+fn missed_and_got(receiver: &Part) -> Option<(f64, f64)> {
+    let count = |name: &str| receiver.value(name);
+    let or_none = |name: &str| count(name).unwrap_or(0.0);
+    let by_cause = [count("missing_by_congestion"), count("missing_by_radio")];
+    let missed = by_cause.into_iter().flatten().reduce(|a, b| a + b).or_else(|| count("lost_packets"))?;
+    let got = count("received_packets")? - or_none("duplicate_packets") - or_none("repairs");
+    Some((missed - or_none("missing_at_start"), got))
 }
 
 /// The receiver's values that stand in the table `flows` as they are.
@@ -72,10 +85,14 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             for (column, name) in received.iter_mut().zip(RECEIVER_COUNTS) {
                 column.push(receiver.value(name).map(|v| v as i64));
             }
-            let [drops, unwanted] = [&losses, &counters.to_nobody].map(|of| of.get(&flow.id).copied().unwrap_or(0));
-            dropped.push(Some(drops as i64));
-            let sent = sender.value("sent_packets").unwrap_or(0.0) - unwanted as f64;
-            loss.push((sent > 0.0).then(|| 100.0 * drops as f64 / sent));
+            let drops = losses.get(&flow.id).copied().unwrap_or(0);
+            dropped.push((!flow.to_group).then_some(drops as i64));
+            let (lost, of) = if flow.to_group {
+                missed_and_got(receiver).map_or((0.0, 0.0), |(missed, got)| (missed, missed + got))
+            } else {
+                (drops as f64, sender.value("sent_packets").unwrap_or(0.0))
+            };
+            loss.push((of > 0.0).then(|| 100.0 * lost / of));
             for (column, name) in counts.iter_mut().zip(SENDER_COUNTS) {
                 column.push(sender.value(name).map(|v| v as i64));
             }

@@ -68,8 +68,6 @@ pub struct Counters {
     pub hops: u64,
     /// Drops by place, cause and flow.
     pub drops: BTreeMap<(Place, Cause, FlowId), DropCount>,
-    /// Per flow: packets with new data that were sent to a group without members.
-    pub to_nobody: BTreeMap<FlowId, u64>,
     /// Marks by place.
     pub marks: BTreeMap<Place, u64>,
 }
@@ -329,9 +327,6 @@ impl Core {
             observer.see(self.now, &Observation::Dropped { place, cause, packet });
         }
         self.counters.dropped += 1;
-        if cause == Cause::NoMembers && packet.header.is_new_data() {
-            *self.counters.to_nobody.entry(flow).or_default() += 1;
-        }
         let count = self.counters.drops.entry((place, cause, flow)).or_default();
         count.packets += 1;
         count.bytes += bytes;

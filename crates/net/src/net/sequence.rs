@@ -66,6 +66,11 @@ impl Sequence {
     pub fn missing(&self) -> u64 {
         self.missing
     }
+
+    /// How many numbers below the first one that came have not come.
+    pub fn missing_at_start(&self) -> u64 {
+        self.gaps.get(&0).copied().unwrap_or(0)
+    }
 }
 
 #[cfg(test)]
@@ -84,6 +89,13 @@ mod tests {
         assert_eq!(came, [Ahead, Ahead, Ahead, Again, Late, Again, Late, Ahead, Late, Late, Late, Again]);
         assert_eq!(sequence.missing(), 0);
         assert!(sequence.gaps.is_empty());
+    }
+
+    #[test]
+    fn what_is_missing_at_the_start_is_told_apart() {
+        let mut sequence = Sequence::default();
+        [10, 11, 14].map(|n| sequence.take(n));
+        assert_eq!((sequence.missing(), sequence.missing_at_start()), (12, 10));
     }
 
     #[test]

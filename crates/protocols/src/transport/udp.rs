@@ -213,6 +213,7 @@ impl Endpoint for Receiver {
         probe.value("duplicate_packets", self.duplicates as f64);
         probe.value("duplicate_bytes", self.duplicate_bytes as f64);
         probe.value("lost_packets", self.sequence.missing() as f64);
+        probe.value("missing_at_start", self.sequence.missing_at_start() as f64);
         probe.value("jitter_ms", self.jitter.estimate_ns * 1e-6);
         probe.distribution("delay_ms", 1e-6, &self.delays);
     }
