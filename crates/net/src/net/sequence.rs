@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn what_is_missing_at_the_start_is_told_apart() {
         let mut sequence = Sequence::default();
-        [10, 11, 14].map(|n| sequence.take(n));
+        assert_eq!([10, 11, 14].map(|n| sequence.take(n)), [Came::Ahead; 3]);
         assert_eq!((sequence.missing(), sequence.missing_at_start()), (12, 10));
     }
 
