@@ -289,6 +289,7 @@ mod tests {
             ("duplicate_bytes", 200.0),
             // The last one is not missed yet.
             ("lost_packets", 2.0),
+            ("missing_at_start", 0.0),
             ("jitter_ms", 0.0),
             ("delay_ms", 31e-6),
         ];
