@@ -28,8 +28,8 @@ pub struct Series {
     last_s: f64,
     /// Bytes that each part had carried at the last sample, by kind and name: parts may appear in the course of a run.
     parts: BTreeMap<&'static str, BTreeMap<String, f64>>,
-    /// Bytes that the receivers of each flow had.
-    flows: Vec<f64>,
+    /// Bytes that the receivers of each flow had, in order and in any order.
+    flows: Vec<[f64; 2]>,
 }
 
 impl Series {
@@ -51,22 +51,25 @@ impl Series {
             }
         };
         part::each(|probe| simulation.sample_media(probe), see);
-        self.flows.resize(flows.len(), 0.0);
+        self.flows.resize(flows.len(), [0.0; 2]);
         for (flow, place) in flows.iter().zip(0..) {
             let sender = Part::of_sender(simulation, flow.id);
             self.state(now, "flow", &flow.name, &sender, &SENDER_STATE);
-            let (mut receivers, mut bytes) = (0, 0.0);
+            let (mut receivers, mut in_order, mut waiting) = (0, 0.0, 0.0);
             let see = |receiver: &Part| {
                 receivers += 1;
-                bytes += receiver.value("received_bytes").unwrap_or(0.0);
+                in_order += receiver.value("received_bytes").unwrap_or(0.0);
+                waiting += receiver.value("waiting_bytes").unwrap_or(0.0);
                 if !self.more.is_empty() {
                     self.state(now, "receiver", &format!("{} at {}", flow.name, receiver.name), receiver, &[]);
                 }
             };
             part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
-            let each = bytes / f64::from(receivers.max(1));
+            let each = [in_order, in_order + waiting].map(|bytes| bytes / f64::from(receivers.max(1)));
             let before = std::mem::replace(&mut self.flows[place], each);
-            self.rate(now, ("flow", &flow.name, "goodput_kbps"), each - before);
+            self.rate(now, ("flow", &flow.name, "goodput_kbps"), each[0] - before[0]);
+            // What waited for bytes of a connection that has ended is not taken back.
+            self.rate(now, ("flow", &flow.name, "arrival_kbps"), (each[1] - before[1]).max(0.0));
         }
         self.last_s = now;
         (self.time.len() - before) as u64

@@ -353,6 +353,7 @@ impl Endpoint for Receiver {
         let counts = &self.counts;
         probe.value("received_packets", (counts.data + counts.repairs) as f64);
         probe.value("received_bytes", (counts.bytes + self.reception.bytes()) as f64);
+        probe.value("waiting_bytes", self.reception.waiting_bytes() as f64);
         probe.value("duplicate_packets", counts.duplicates as f64);
         probe.value("repairs", counts.repairs as f64);
         probe.value("loss_rate", self.filter.rate());

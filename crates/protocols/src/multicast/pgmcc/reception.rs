@@ -79,6 +79,14 @@ impl Reception {
             Self::Reliable(data) => data.bytes,
         }
     }
+
+    /// Payload bytes that wait for packets before them.
+    pub fn waiting_bytes(&self) -> u64 {
+        match self {
+            Self::Unreliable(_) => 0,
+            Self::Reliable(data) => data.waiting_bytes(),
+        }
+    }
 }
 
 impl Ordered {
@@ -91,6 +99,11 @@ impl Ordered {
     /// Payload bytes that were handed on.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        let payload = |place: &Place| if let Place::Here(payload) = place { u64::from(*payload) } else { 0 };
+        self.ahead.iter().map(payload).sum()
     }
 
     /// Whether a packet has neither come nor been given up.
@@ -145,6 +158,16 @@ impl Ordered {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn data_wait_for_those_before_them() {
+        let mut reception = Reception::new(true);
+        let waiting = [1u64, 3, 0, 3, 2].map(|seq| {
+            reception.take(seq, 10 + seq as u32, 0);
+            reception.waiting_bytes()
+        });
+        assert_eq!(waiting, [11, 24, 13, 13, 0]);
+    }
 
     #[test]
     fn reliable_data_are_handed_on_in_order_and_once() {

@@ -237,6 +237,12 @@ impl State {
         Self { rcv_nxt, last_ack: rcv_nxt, due: Instant::MAX, ..Self::default() }
     }
 
+    /// Out-of-order payload. A FIN among it has a sequence number and is no byte.
+    fn waiting(&self) -> u64 {
+        let fin = self.fin.is_some_and(|fin| fin >= self.rcv_nxt);
+        self.blocks.iter().map(|(start, end)| end - start).sum::<u64>() - u64::from(fin)
+    }
+
     /// The right edge of the window. Before the SYN, which takes no room, it lies where it will lie
     /// after it.
     fn edge(&self, settings: &Settings) -> u64 {
@@ -363,6 +369,7 @@ impl Endpoint for Receiver {
     fn sample(&self, probe: &mut dyn Probe) {
         probe.value("received_packets", self.totals.packets as f64);
         probe.value("received_bytes", self.totals.bytes as f64);
+        probe.value("waiting_bytes", self.state.waiting() as f64);
         probe.value("duplicate_packets", self.totals.duplicates as f64);
         probe.value("duplicate_bytes", self.totals.duplicate_bytes as f64);
     }

@@ -127,6 +127,12 @@ impl Sink {
         self.tell = self.seat.hears.received && bytes > 0;
     }
 
+    /// Payload beyond the gap.
+    fn waiting_bytes(&self) -> i64 {
+        let lacking: i64 = self.other.iter().map(|(_, lacking)| lacking).sum();
+        self.arrivals.waiting() * self.segment - lacking
+    }
+
     /// Makes the acknowledgement that `packet` causes (`ack`).
     fn acknowledge(&mut self, packet: Arrived) {
         let saved = self.delayed.take().map(|(saved, _)| saved);
@@ -258,6 +264,7 @@ impl Endpoint for Sink {
     fn sample(&self, probe: &mut dyn Probe) {
         probe.value("received_packets", self.received as f64);
         probe.value("received_bytes", self.received_bytes as f64);
+        probe.value("waiting_bytes", self.waiting_bytes() as f64);
         probe.value("duplicate_packets", self.duplicates as f64);
         probe.value("duplicate_bytes", self.duplicate_bytes as f64);
         probe.value("old_connection_packets", self.old as f64);
@@ -316,6 +323,11 @@ impl Arrivals {
             wider.set(seq, self.has(seq));
         }
         *self = wider;
+    }
+
+    /// Packets beyond the gap.
+    fn waiting(&self) -> i64 {
+        (self.next..=self.highest).filter(|seq| self.has(*seq)).count() as i64
     }
 
     /// Takes a packet (`update`).
