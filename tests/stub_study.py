@@ -74,7 +74,7 @@ STUDY = studies.Study(
 
 def install() -> None:
     """Makes it one of the studies, in this process, which has drawn before: fonts take a second to find."""
-    plot.base.FORMATS = ("svg",)
+    plot.style.FORMATS = ("svg",)
     with TemporaryDirectory() as folder:
         plot.save(plot.figure()[0], Path(folder) / "first")
     studies.STUDIES = (*studies.STUDIES, "stub")

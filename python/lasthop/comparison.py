@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lasthop import files
-from lasthop.results import Table, read_table
+from lasthop.results import Result, Table, read_table
 from lasthop.stats import Estimate, estimate, welch
 
 __all__ = ["Comparison", "Stored", "compare"]
@@ -101,6 +101,20 @@ class Comparison:
             row = {**row, "one": row["one"].mean, "other": row["other"].mean, "difference": found.mean}
             flat.append({**row, "low": found.low, "high": found.high, "n": found.n})
         return Table(pa.Table.from_pylist(flat))
+
+    def draw(self, folder: str | Path) -> list[Path]:
+        """Draws both runs over time in the same axes, into ``folder``; the paths written."""
+        from lasthop import plot
+
+        runs = {}
+        for place, stored in enumerate((self.one, self.other)):
+            if stored.vary or len(stored.seeds) > 1:
+                raise ValueError(f"{stored.folder} holds more than one run; a picture over time is of one")
+            if "series" not in stored.manifest["tables"]:
+                raise ValueError(f"{stored.folder} holds no series: record them (record.series)")
+            name = stored.folder.name
+            runs[name if name not in runs else f"{name} {place + 1}"] = Result.load(stored.folder)
+        return plot.standard(runs, folder)
 
     def _by_thing(self, rows: list[dict[str, Any]]) -> dict[tuple[tuple[str, Any], ...], dict[int, dict[str, Any]]]:
         """The metrics of each thing, by seed."""

@@ -15,8 +15,9 @@ from lasthop.cli import common
 @click.argument("other", type=click.Path(path_type=Path))
 @click.option("--table", default="flows", metavar="NAME", help="The table to compare: flows, links, cells, …. flows")
 @click.option("--all", "every", is_flag=True, help="Every number, not only those that `lasthop run` shows.")
+@click.option("--plot", "plots", metavar="DIR", type=click.Path(path_type=Path), help="Draw both runs into pictures.")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
-def compare(one: Path, other: Path, table: str, every: bool, as_json: bool) -> None:
+def compare(one: Path, other: Path, table: str, every: bool, plots: Path | None, as_json: bool) -> None:
     """Say what differs between two stored runs or sweeps.
 
     \b
@@ -41,6 +42,11 @@ def compare(one: Path, other: Path, table: str, every: bool, as_json: bool) -> N
         from lasthop.text import comparison_text
 
         click.echo(comparison_text(found, table, every=every))
+    if plots:
+        try:
+            common.written(found.draw(plots), quiet=False)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
 
 
 def _document(found: Any, table: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ TOTALS = ("flows", "transfers", "links", "cells", "bearers", "drops")
 @common.output("Write the tables into DIR.")
 @click.option("--format", type=click.Choice(["parquet", "csv"]), default="parquet", help="Format of the tables.")
 @click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="Write a capture (pcapng).")
-@click.option("--plot", "plots", is_flag=True, help="Draw throughput, window, RTT and queue over time.")
+@click.option("--plot", "plots", is_flag=True, help="Draw throughput, window, RTT, queues, … over time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
 @common.force
 @common.quiet

@@ -4,27 +4,32 @@ Figures can be put into a paper as they are: 88 or 180 mm wide, 8-point text, no
 axes with quantity and unit. A protocol keeps its colour everywhere; line styles say it again.
 """
 
-from lasthop.plot.base import (
+from lasthop.plot.connections import analyzed, goodput, outstanding, rtts, time_sequence
+from lasthop.plot.over_time import (
+    in_order,
+    over_time,
+    pictures,
+    queue,
+    recording,
+    rtt,
+    standard,
+    throughput,
+    window,
+)
+from lasthop.plot.style import (
     GREY,
     MARKERS,
     ONE_COLUMN,
     PROTOCOLS,
-    STANDARD,
     TWO_COLUMNS,
     figure,
     in_look,
     label_lines,
     look,
-    queue,
-    recording,
-    rtt,
+    name_lines,
     save,
-    standard,
-    throughput,
     unlike,
-    window,
 )
-from lasthop.plot.connections import analyzed, goodput, outstanding, rtts, time_sequence
 from lasthop.plot.sweeps import across, swept
 
 __all__ = [
@@ -32,16 +37,19 @@ __all__ = [
     "MARKERS",
     "ONE_COLUMN",
     "PROTOCOLS",
-    "STANDARD",
     "TWO_COLUMNS",
     "across",
     "analyzed",
     "figure",
     "goodput",
     "in_look",
+    "in_order",
     "label_lines",
     "look",
+    "name_lines",
     "outstanding",
+    "over_time",
+    "pictures",
     "queue",
     "recording",
     "rtt",

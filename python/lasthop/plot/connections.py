@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lasthop.plot.base import MARKERS, figure, label_lines, look, save
+from lasthop.plot.style import MANY, MARKERS, figure, look, name_lines, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from lasthop.analysis.measures import Measured
 
 __all__ = ["analyzed", "goodput", "outstanding", "rtts", "time_sequence"]
-
-#: The most flows of which one picture can tell the lines apart.
-MANY = 8
 
 
 def time_sequence(analysis: Analysis, *, flow: str | None = None, axes: Axes | None = None) -> Axes:
@@ -140,10 +137,7 @@ class _Picture:
         axes.set_ylabel(label)
         axes.set_xlim(*self.window)
         axes.set_ylim(bottom=0)
-        if 1 < len(self._names) <= 4:
-            label_lines(axes, [(end, height, name, colour) for name, height, colour in self._names])
-        elif len(self._names) > 4:
-            for place, (name, _, colour) in enumerate(self._names):
-                axes.plot([], [], marker=MARKERS[place % len(MARKERS)], color=colour, label=name)
-            axes.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+        for place, (name, _, colour) in enumerate(self._names):
+            axes.plot([], [], marker=MARKERS[place % len(MARKERS)], color=colour, label=name)
+        name_lines(axes, [(end, height, name, colour) for name, height, colour in self._names])
         return axes

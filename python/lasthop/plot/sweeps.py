@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lasthop.plot.base import MARKERS, figure, label_lines, look, save, unlike
+from lasthop.plot.names import quantity_label
+from lasthop.plot.style import MARKERS, Label, figure, look, name_lines, save, unlike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,10 +19,6 @@ __all__ = ["across", "swept"]
 
 #: What `lasthop plot` draws of a sweep: metrics of flows by the names of the pictures.
 SWEEP = {"goodput": "goodput_kbps", "loss": "loss_pct", "rtt": "rtt_ms_p50"}
-
-#: The units that end a metric's name, and what a quantile at its end is called.
-_UNITS = {"kbps": "kbit/s", "bps": "bit/s", "ms": "ms", "s": "s", "pct": "%", "bytes": "B", "packets": "packets"}
-_QUANTILES = {"p50": "median ", "p95": "95th percentile of "}
 
 
 def across(
@@ -51,7 +48,7 @@ def across(
     x = axis[0] if axis else [float(place) for place in range(len(values))]
     order = sorted(range(len(x)), key=lambda place: x[place])
     used: set[str] = set()
-    ends: list[tuple[float, float, str, str]] = []
+    ends: list[Label] = []
     for start in dict.fromkeys(vary.moved(point, {key: values[0]}) for point in range(vary.points)):
         points = [vary.moved(start, {key: values[place]}) for place in order]
         others = [label(value) for other, value in sweep.points[start].items() if other != key]
@@ -78,16 +75,13 @@ def across(
             )
             ends.append((across[-1], float(y[-1]), name, style["color"]))
     axes.set_xlabel(f"{key} ({axis[1]})" if axis and axis[1] else key)
-    axes.set_ylabel(_quantity(metric))
+    axes.set_ylabel(quantity_label(metric))
     if not axis:
         axes.set_xticks([place + 0.03 * (len(ends) - 1) for place in x], [label(value) for value in values])
         axes.margins(x=0.2)
     lowest = float(np.nanmin(mean - np.nan_to_num(half), initial=0.0))
     axes.set_ylim(bottom=axes.get_ylim()[0] if lowest < 0 else 0.0)
-    if 1 < len(ends) <= 4:
-        label_lines(axes, ends)
-    elif len(ends) > 4:
-        axes.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+    name_lines(axes, ends)
     return axes
 
 
@@ -118,13 +112,3 @@ def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
         return ([float(part[1]) for part in parts if part], units.pop()) if len(units) == 1 else None
     except ValueError:
         return None
-
-
-def _quantity(metric: str) -> str:
-    """A metric's name as a quantity with its unit."""
-    words = metric.split("_")
-    quantile = _QUANTILES.get(words[-1], "")
-    words = words[:-1] if quantile else words
-    unit = _UNITS.get(words[-1]) if len(words) > 1 else None
-    name = " ".join(words[:-1] if unit else words).replace("rtt", "round-trip time")
-    return f"{quantile}{name} ({unit})" if unit else f"{quantile}{name}"

@@ -1,0 +1,166 @@
+"""The lines of a picture over time: what a run recorded, which of many lines are named, and how they look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lasthop.plot.style import COLOURS, MANY, STYLES, look, protocol
+from lasthop.results import Result
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+__all__ = ["Labelled", "Line", "Of", "Runs", "chosen", "labelled", "merged", "named", "of_run", "styles", "together"]
+
+#: One run, or several with their labels or without.
+Runs = Result | Sequence[Result] | Mapping[str, Result]
+#: A run and its label.
+Labelled = tuple[str, Result]
+#: Names of what is drawn.
+Of = str | Sequence[str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Something that a run recorded over time."""
+
+    #: The label of the run.
+    run: str
+    #: The name of the flow, link or terminal.
+    name: str
+    #: The transport of a flow.
+    transport: str
+    time: Array
+    value: Array
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """Lines of one kind differ in a number only."""
+        return self.run, re.sub(r"\d+", "", self.name), self.transport
+
+    def is_called(self, name: str) -> bool:
+        """Whether this is its name, or that of its link, whatever the direction."""
+        return self.name == name or self.name.startswith(f"{name} ")
+
+
+def labelled(runs: Runs) -> list[Labelled]:
+    """Runs with their labels: those given, or what tells them apart."""
+    if isinstance(runs, Result):
+        return [("", runs)]
+    if isinstance(runs, Mapping):
+        return list(runs.items())
+    return _told_apart(list(runs))
+
+
+def _told_apart(runs: Sequence[Result]) -> list[Labelled]:
+    """Runs by their names, seeds or transports: by the first of these that differs between all of them."""
+    if len(runs) < 2:
+        return [("", run) for run in runs]
+    said = [
+        [run.name for run in runs],
+        [", ".join(dict.fromkeys(run.flows["transport"].tolist())) for run in runs],
+        [f"seed {run.seed}" for run in runs],
+    ]
+    labels = next((one for one in said if len({*one}) == len(runs)), [f"run {n}" for n in range(1, len(runs) + 1)])
+    return list(zip(labels, runs, strict=True))
+
+
+def together(before: Sequence[Labelled], more: Sequence[Labelled]) -> list[Labelled]:
+    """Runs that were drawn and further ones, told apart if they came without labels."""
+    both = [*before, *more]
+    return both if len({label for label, _ in both}) == len(both) else _told_apart([run for _, run in both])
+
+
+def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
+    """The lines of a quantity, those of flows from their start."""
+    series = result.series.where(quantity=quantity)
+    flows = result.flows
+    starts, transports = (
+        dict(zip(flows["flow"].tolist(), flows[column].tolist(), strict=True)) for column in ("start_s", "transport")
+    )
+    kinds, names, times, values = (series[column] for column in ("kind", "name", "time_s", "value"))
+    order = {name: place for place, name in enumerate(starts)}
+    found = dict.fromkeys(zip(kinds.tolist(), names.tolist(), strict=True))
+    for kind, name in sorted(found, key=lambda one: order.get(one[1], len(order))):
+        mine = (kinds == kind) & (names == name)
+        if kind == "flow":
+            # A rate is of the interval before its time.
+            mine &= times > starts[name] if quantity.endswith("_kbps") else times >= starts[name]
+        if mine.sum() > 1:
+            yield Line(label, name, transports[name] if kind == "flow" else "", times[mine], values[mine])
+
+
+def merged(lines: Sequence[Line]) -> list[Line]:
+    """The lines, with one for both directions of a link where they are the same."""
+    import numpy as np
+
+    made: list[Line] = []
+    for line in lines:
+        link = line.name.rpartition(" ")[0]
+        twin = next((one for one in made if line.run == one.run and link and one.is_called(link)), None)
+        if (
+            twin
+            and not line.transport
+            and np.array_equal(twin.time, line.time)
+            and np.array_equal(twin.value, line.value)
+        ):
+            made[made.index(twin)] = replace(twin, name=link)
+        else:
+            made.append(line)
+    return made
+
+
+def chosen(lines: Sequence[Line]) -> list[tuple[Line, str]]:
+    """The lines that are named, and what is said of them: all, if they can be told apart.
+
+    Otherwise, of each kind with more than three, those with the highest, the median and the lowest mean.
+    """
+    if len(lines) <= MANY:
+        return [(line, "") for line in lines]
+    kinds: dict[Any, list[Line]] = {}
+    for line in lines:
+        kinds.setdefault(line.kind, []).append(line)
+    front = [one for several in kinds.values() for one in _ranked(several)]
+    return front if len(front) <= MANY else _ranked(lines)
+
+
+def _ranked(lines: Sequence[Line]) -> list[tuple[Line, str]]:
+    if len(lines) <= 3:
+        return [(line, "") for line in lines]
+    ordered = sorted(lines, key=lambda line: -float(line.value.mean()))
+    return [(ordered[0], "highest"), (ordered[len(ordered) // 2], "median"), (ordered[-1], "lowest")]
+
+
+def named(front: Sequence[tuple[Line, str]]) -> list[str]:
+    """The names of lines: by run, by what they show, or by both."""
+    runs, names = ({getattr(line, part) for line, _ in front} for part in ("run", "name"))
+    made = []
+    for line, rank in front:
+        parts = [*([line.run] if len(runs) > 1 else []), *([line.name] if len(names) > 1 or len(runs) == 1 else [])]
+        made.append(": ".join(parts) + (f", {rank}" if rank else ""))
+    return made
+
+
+def styles(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """The looks of lines: a protocol's own where each line has another, and otherwise a colour for each line.
+
+    Of several runs with several lines each, the colour says which line and the style says which run.
+    """
+    runs, names = (list(dict.fromkeys(getattr(line, part) for line in lines)) for part in ("run", "name"))
+    protocols = [protocol(line.transport) for line in lines]
+    if None not in protocols and len({*protocols}) == len(lines):
+        looks = [look(line.transport) for line in lines]
+        return looks if len(lines) > 1 else [{**looks[0], "linestyle": "-"}]
+    if len(runs) > 1 and len(names) > 1:
+        places = [(names.index(line.name), runs.index(line.run)) for line in lines]
+    else:
+        places = [(place, place // len(COLOURS)) for place in range(len(lines))]
+    return [
+        {"color": COLOURS[colour % len(COLOURS)], "linestyle": STYLES[style % len(STYLES)], "linewidth": 1.0}
+        for colour, style in places
+    ]

@@ -1,0 +1,245 @@
+"""Pictures of runs over time: throughput, windows, round-trip times, queues, and whatever else was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from lasthop.plot.lines import Labelled, Line, Of, Runs, chosen, labelled, merged, named, of_run, styles, together
+from lasthop.plot.names import quantity_label
+from lasthop.plot.style import BEHIND, Label, figure, name_lines, save
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from lasthop.scenario import Scenario
+
+__all__ = ["in_order", "over_time", "pictures", "queue", "recording", "rtt", "standard", "throughput", "window"]
+
+#: Samples of a picture, if the scenario does not say how many.
+SAMPLES = 300
+#: The most intervals over which rates are drawn.
+RATES = 100
+
+
+def recording(scenario: Scenario) -> Scenario:
+    """The scenario with series recorded, 300 samples of them if it does not say how many."""
+    if scenario["record"].get("series"):
+        return scenario
+    return scenario.with_({"record.series": f"{max(1, round(scenario.duration_s / SAMPLES * 1e6))} us"})
+
+
+def throughput(runs: Runs, *, flow: Of = None, axes: Axes | None = None) -> Axes:
+    """Payload of flows as it arrives, in order or not: never above what the last link carries."""
+    return over_time(runs, "arrival_kbps", of=flow, axes=axes)
+
+
+def in_order(runs: Runs, *, flow: Of = None, axes: Axes | None = None) -> Axes:
+    """Payload of flows that was received in order, summed: flat while a packet is missing, a step when it has come."""
+    return _draw(_Picture("goodput_kbps", flow, summed=True), runs, axes)
+
+
+def window(runs: Runs, *, flow: Of = None, axes: Axes | None = None) -> Axes:
+    """Congestion windows of flows."""
+    return over_time(runs, "cwnd_packets", of=flow, axes=axes)
+
+
+def rtt(runs: Runs, *, flow: Of = None, axes: Axes | None = None) -> Axes:
+    """Smoothed round-trip times of flows."""
+    return over_time(runs, "srtt_ms", of=flow, axes=axes)
+
+
+def queue(runs: Runs, *, of: Of = None, axes: Axes | None = None) -> Axes:
+    """Queues of links and of terminals in a cell: of those ever longer than a packet, unless ``of`` names them."""
+    return _draw(_Picture("queue_packets", of, above=1.0), runs, axes)
+
+
+def over_time(runs: Runs, quantity: str, *, of: Of = None, axes: Axes | None = None) -> Axes:
+    """A quantity of the table ``series`` over time, by its name: ``"sir_db"``, ``"layers"``.
+
+    ``runs`` is a result, or several: a list, or a dictionary with their labels. Runs that are drawn into
+    the same axes one after the other get labels too. ``of`` names one or several flows, links or
+    terminals. Up to eight lines are told apart; of more, the highest, the median and the lowest mean of
+    each kind are named, and the others stand behind them in grey.
+    """
+    return _draw(_Picture(quantity, of), runs, axes)
+
+
+@dataclass(frozen=True)
+class _Picture:
+    """What a picture shows."""
+
+    quantity: str
+    #: Names of flows, links, terminals; all if none are given.
+    of: Of = None
+    #: Of a rate: the megabytes up to each time.
+    summed: bool = False
+    #: Lines that never pass it are left out, unless that is all of them.
+    above: float | None = None
+    #: Lines that never change are left out.
+    changing: bool = False
+
+    @property
+    def label(self) -> str:
+        """What stands at the vertical axis."""
+        return _LABELS.get(self.quantity) or quantity_label(self.quantity)
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is a mean over the interval before its time."""
+        return self.quantity.endswith("_kbps")
+
+    @property
+    def drawstyle(self) -> str:
+        """What was sampled stays until the next sample."""
+        return "default" if self.summed else "steps-pre" if self.is_rate else "steps-post"
+
+    def lines(self, runs: Sequence[Labelled]) -> list[Line]:
+        """The lines of these runs."""
+        lines = [self._scaled(line) for label, result in runs for line in of_run(label, result, self.quantity)]
+        if self.of is not None:
+            wanted = [self.of] if isinstance(self.of, str) else self.of
+            for name in wanted:
+                if not any(line.is_called(name) for line in lines):
+                    known = ", ".join(dict.fromkeys(line.name for line in lines)) or "nothing"
+                    raise ValueError(f"there is no {self.quantity} of {name!r}; known: {known}")
+            return [line for line in lines if any(line.is_called(name) for name in wanted)]
+        if self.changing:
+            return merged([line for line in lines if line.value.min() < line.value.max()])
+        if self.above is not None:
+            return [line for line in lines if line.value.max() > self.above] or lines
+        return lines
+
+    def _scaled(self, line: Line) -> Line:
+        import numpy as np
+
+        value = line.value * _SCALES.get(self.quantity, 1.0)
+        time = line.time
+        if self.is_rate:
+            # What came up to each time, in kbit. An interval of a few packets says little of the rate.
+            came = np.cumsum(value * np.diff(time, prepend=2 * time[0] - time[1]))
+            if self.summed:
+                return replace(line, value=came / 8e3)
+            kept = np.arange(len(time))[:: -(-len(time) // RATES)]
+            time, value = time[kept], np.append(value[:1], np.diff(came[kept]) / np.diff(time[kept]))
+        return replace(line, time=time, value=value)
+
+
+#: Labels that say more than the name of the quantity, and quantities that are drawn in another unit.
+_LABELS = {
+    "arrival_kbps": "throughput (kbit/s)",
+    "goodput_kbps": "received in order (MB)",
+    "cwnd_packets": "congestion window (packets)",
+    "srtt_ms": "smoothed round-trip time (ms)",
+    "rate_bps": "rate of the link (kbit/s)",
+    "delay_s": "delay of the link (ms)",
+    "dedicated": "dedicated channels in use",
+    "layers": "layers subscribed",
+}
+_SCALES = {"rate_bps": 1e-3, "delay_s": 1e3}
+
+#: The standard pictures by name; links and cells only where they change.
+STANDARD: dict[str, _Picture] = {
+    "throughput": _Picture("arrival_kbps"),
+    "in-order": _Picture("goodput_kbps", summed=True),
+    "window": _Picture("cwnd_packets"),
+    "rtt": _Picture("srtt_ms"),
+    "queue": _Picture("queue_packets", above=1.0),
+    "rate": _Picture("rate_bps", changing=True),
+    "delay": _Picture("delay_s", changing=True),
+    "dedicated": _Picture("dedicated", changing=True),
+}
+
+
+def pictures(runs: Runs) -> dict[str, Callable[[Axes], Axes]]:
+    """The pictures of runs that show something, by name: each draws itself into axes.
+
+    These are the standard ones, and whatever the scenario asks to be recorded beyond (``record.quantities``).
+    """
+    from lasthop.scenario import from_text
+
+    them = labelled(runs)
+    asked: dict[str, None] = {}
+    for _, result in them:
+        asked |= dict.fromkeys(from_text(result.scenario_text, origin=result.name)["record"].get("quantities", []))
+    more = {one.replace("_", "-"): _Picture(one, changing=True) for one in asked}
+    shown: dict[str, Callable[[Axes], Axes]] = {}
+    for name, picture in {**STANDARD, **more}.items():
+        lines = picture.lines(them)
+        if any(line.value.max() > (picture.above or line.value.min()) for line in lines):
+            shown[name] = partial(_draw, picture, runs)
+    return shown
+
+
+def standard(runs: Runs, folder: str | Path) -> list[Path]:
+    """Writes the pictures of runs that show something into ``folder``; the paths written."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, draw in pictures(runs).items():
+        drawn, axes = figure()
+        draw(axes)
+        paths += save(drawn, folder / name)
+    return paths
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """What was drawn into axes."""
+
+    picture: _Picture
+    runs: Sequence[Labelled]
+    artists: Sequence[Artist]
+
+
+#: What was drawn into which axes: a further run changes the names and looks of the lines before.
+_DRAWN: WeakKeyDictionary[Axes, _Drawn] = WeakKeyDictionary()
+
+
+def _draw(picture: _Picture, runs: Runs, axes: Axes | None) -> Axes:
+    if axes is None:
+        _, axes = figure()
+    assert axes is not None
+    before = _DRAWN.get(axes)
+    again = before is not None and before.picture == picture
+    drawn = together(before.runs if before and again else [], labelled(runs))
+    lines = picture.lines(drawn)
+    if not lines:
+        recorded = dict.fromkeys(one for _, result in drawn for one in result.series["quantity"].tolist())
+        raise ValueError(f"nothing has {picture.quantity}; recorded are {', '.join(recorded)}")
+    if before and again:
+        for artist in before.artists:
+            artist.remove()
+    there = {*axes.get_children()}
+    _fill(axes, picture, lines)
+    _DRAWN[axes] = _Drawn(picture, drawn, [one for one in axes.get_children() if one not in there])
+    return axes
+
+
+def _fill(axes: Axes, picture: _Picture, lines: Sequence[Line]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    front = chosen(lines)
+    there = [line for line, _ in front]
+    behind = [line for line in lines if line not in there]
+    ends: list[Label] = []
+    drawn = picture.drawstyle
+    for line, name, style in zip(there, named(front), styles(there), strict=True):
+        axes.plot(line.time, line.value, label=name, drawstyle=drawn, **style)
+        ends.append((float(line.time[-1]), float(line.value[-1]), name, str(style["color"])))
+    for place, line in enumerate(behind):
+        label = f"{len(behind)} others" if place == 0 else None
+        axes.plot(line.time, line.value, color=BEHIND, linewidth=0.4, zorder=1, label=label, drawstyle=drawn)
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel(picture.label)
+    axes.set_xlim(0, max(float(line.time[-1]) for line in lines))
+    if all(line.value.min() >= 0 for line in lines):
+        axes.set_ylim(bottom=0)
+    if all((line.value == line.value.round()).all() and line.value.max() < 10 for line in lines):
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    name_lines(axes, ends, legend=bool(behind))

@@ -1,0 +1,170 @@
+"""Pictures of runs: of every template, of several runs, in a notebook."""
+
+from __future__ import annotations
+
+import lasthop as lh
+import numpy as np
+import pytest
+from conftest import ROOT
+from lasthop import plot
+from lasthop.plot.style import BEHIND
+from looks import faults
+
+TEMPLATES = sorted((ROOT / "python" / "lasthop" / "templates").glob("*.toml"))
+
+
+def flows(count: int, *, start: str = "0 s", transport: object = "tcp") -> lh.Scenario:
+    """So many downloads over a link of 1 Mbit/s."""
+    radio = {"name": "radio", "between": ["server", "phone"], "rate": "1 Mbit/s", "delay": "40 ms"}
+    one = {"from": "server", "to": "phone", "transport": transport, "start": start}
+    return lh.load(
+        {
+            "duration": "20 s",
+            "record": {"series": "100 ms"},
+            "link": [{**radio, "queue": {"droptail": {"limit": "30 packets"}}}],
+            "flow": [{**one, "name": f"bulk {n}"} for n in range(count)],
+        }
+    )
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
+def test_all_pictures_of_a_template(template):
+    result = lh.run(plot.recording(lh.load(template)))
+    shown = plot.pictures(result)
+    assert {"throughput", "in-order", "queue"} <= set(shown)
+    for name, draw in shown.items():
+        figure, axes = plot.figure()
+        draw(axes)
+        assert not faults(figure), name
+
+
+def test_bad_pictures_are_found():
+    def drawn(spoil):
+        figure, axes = plot.figure()
+        axes.plot([0, 1, 2], [0, 1, 2], label="line")
+        axes.set(xlabel="time (s)", ylabel="queue (packets)")
+        spoil(axes)
+        return faults(figure)
+
+    assert drawn(lambda axes: axes.grid(True)) == []
+    assert any("lies on" in one for one in drawn(lambda axes: [axes.text(1, 1, "one"), axes.text(1.02, 1, "two")]))
+    assert any(
+        "cut off" in one
+        for one in drawn(lambda axes: axes.annotate("far", (1, 1), (900, 0), textcoords="offset points"))
+    )
+    assert "empty axes" in drawn(lambda axes: axes.lines[0].remove())
+    assert "an axis has no name" in drawn(lambda axes: axes.set_ylabel(""))
+    assert any("outside" in one for one in drawn(lambda axes: axes.set_ylim(5, 6)))
+    assert any("collapsed" in one for one in drawn(lambda axes: axes.set_ylabel("line\n" * 60, rotation=0)))
+
+
+def test_throughput_keeps_to_the_rate_of_the_link():
+    result = lh.run(flows(1))
+    # An interval of 200 ms has 17 packets, the last of which may belong in part to the next.
+    assert plot.throughput(result).lines[0].get_ydata().max() <= 1e3 * (1 + 1 / 17)
+    received = plot.in_order(result).lines[0].get_ydata()
+    assert received[-1] == pytest.approx(result.flows["received_bytes"][0] / 1e6)
+    assert np.all(np.diff(received) >= 0)
+
+
+def test_nothing_is_drawn_before_a_flow_starts():
+    result = lh.run(flows(1, start="5 s"))
+    for draw in (plot.throughput, plot.window, plot.rtt, plot.in_order):
+        assert draw(result).lines[0].get_xdata()[0] >= 5.0
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 8, 9, 40])
+def test_flows_of_one_protocol_are_told_apart(count):
+    figure, axes = plot.figure()
+    plot.throughput(lh.run(flows(count)), axes=axes)
+    assert not faults(figure)
+    assert len(axes.lines) == count
+    bold = [line for line in axes.lines if line.get_color() != BEHIND]
+    assert len(bold) == (count if count <= 8 else 3)
+    assert len({line.get_color() for line in bold}) == len(bold)
+    if count > 8:
+        ranks = {line.get_label().rpartition(", ")[2]: line.get_ydata().mean() for line in bold}
+        means = sorted(line.get_ydata().mean() for line in axes.lines)
+        assert ranks["lowest"] == means[0] and ranks["highest"] == means[-1]
+        assert f"{count - 3} others" in [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_several_runs_are_named():
+    both = {variant: lh.run(flows(1, transport={"tcp": {"congestion": variant}})) for variant in ("reno", "cubic")}
+    figure, axes = plot.figure()
+    plot.window(both, axes=axes)
+    assert [line.get_label() for line in axes.lines] == ["reno", "cubic"]
+    assert not faults(figure)
+    # One after the other into the same axes: what differs between them names them.
+    figure, axes = plot.figure()
+    for run in both.values():
+        plot.window(run, axes=axes)
+    assert [line.get_label() for line in axes.lines] == ["tcp sack+reno", "tcp sack+cubic"]
+    assert sorted(text.get_text() for text in axes.texts) == ["tcp sack+cubic", "tcp sack+reno"]
+    assert not faults(figure)
+
+
+def test_seeds_name_runs_of_one_scenario():
+    runs = [lh.run(flows(2), seed=seed) for seed in (1, 2, 3)]
+    figure, axes = plot.figure()
+    plot.rtt(runs, axes=axes)
+    assert [line.get_label() for line in axes.lines] == [f"seed {seed}: bulk {n}" for seed in (1, 2, 3) for n in (0, 1)]
+    assert not faults(figure)
+
+
+def test_wrong_names_are_answered():
+    result = lh.run(flows(2))
+    with pytest.raises(ValueError, match=r"no cwnd_packets of 'film'; known: bulk 0, bulk 1"):
+        plot.window(result, flow="film")
+    with pytest.raises(ValueError, match="nothing has cqi; recorded are"):
+        plot.over_time(result, "cqi")
+    with pytest.raises(AttributeError, match=r"record\.series"):
+        plot.window(lh.run(lh.load(TEMPLATES[0])))
+
+
+def test_figures_are_saved_by_text_and_by_path(tmp_path):
+    figure, axes = plot.figure()
+    plot.queue(lh.run(flows(1)), of="radio", axes=axes)
+    assert plot.save(figure, str(tmp_path / "a")) == [tmp_path / f"a.{suffix}" for suffix in ("png", "svg", "pdf")]
+    assert [path.read_bytes()[:60] for path in plot.save(figure, tmp_path / "b")] == [
+        (tmp_path / f"a.{suffix}").read_bytes()[:60] for suffix in ("png", "svg", "pdf")
+    ]
+
+
+def test_names_at_lines_ends_stay_apart_and_beside_the_axes():
+    for ends in ([1, 1, 1, 1], [10, 10, 10, 10], [0, 0, 10, 10], [5, 5.1, 5.2, 5.3]):
+        figure, axes = plot.figure()
+        for n, end in enumerate(ends):
+            axes.plot([0, 1], [0, end], color=f"C{n}")
+        axes.set(xlabel="time (s)", ylabel="window", ylim=(0, 10), xlim=(0, 1))
+        plot.label_lines(axes, [(1, end, f"line {n}", f"C{n}") for n, end in enumerate(ends)])
+        assert not faults(figure), ends
+
+
+def test_runs_are_drawn_together_from_the_shell(lasthop, tmp_path):
+    for variant in ("reno", "cubic"):
+        lh.run(flows(1, transport={"tcp": {"congestion": variant}})).save(tmp_path / variant)
+    said = lasthop("plot", "reno", "cubic", "-o", "both").stdout.split()
+    assert said[0] == "both/throughput.{png,svg,pdf}"
+    assert "cubic" in (tmp_path / "both" / "window.svg").read_text()
+    lasthop("compare", "reno", "cubic", "--plot", "compared")
+    assert (tmp_path / "compared" / "window.svg").read_text() == (tmp_path / "both" / "window.svg").read_text()
+    assert "say with -o" in lasthop("plot", "reno", "cubic", code=2).stderr
+
+
+def test_a_figure_shows_itself_in_a_notebook(tmp_path):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    cells = [
+        "import lasthop as lh",
+        f"result = lh.run(lh.plot.recording(lh.load({str(TEMPLATES[-2])!r})))",
+        "lh.plot.throughput(result);",
+        "_, (one, two) = lh.plot.figure(rows=2)\nlh.plot.window(result, axes=one)\nlh.plot.rtt(result, axes=two);",
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(
+        book, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    ).execute()
+    pictures = [
+        [one["output_type"] for one in cell["outputs"] if "image/png" in one.get("data", {})] for cell in book.cells
+    ]
+    assert [len(one) for one in pictures] == [0, 0, 1, 1]
