@@ -57,9 +57,9 @@ def main() -> None:
             os.write(2, b"\ninterrupted\n")
             # Worker threads of an interrupted run have nothing left to do.
             os._exit(INTERRUPTED)
-        from lasthop.cli import report
+        from lasthop.cli import complain
 
-        code = report(error)
+        code = complain(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -10,7 +10,7 @@ import click
 
 from lasthop import __version__
 
-__all__ = ["cli", "report"]
+__all__ = ["cli", "complain"]
 
 #: The commands with their one-line helps, so that `lasthop --help` imports none of them.
 COMMANDS = {
@@ -20,7 +20,8 @@ COMMANDS = {
     "compare": "Say what differs between two stored runs or sweeps.",
     "analyze": "Say what each TCP connection did.",
     "new": "Write a commented scenario to start from.",
-    "plot": "Draw throughput, window, round-trip time and queue over time.",
+    "plot": "Draw what runs show over time.",
+    "report": "Make one page of stored results.",
     "schema": "Print what a scenario can say.",
     "studies": "List the studies and how their claims fared.",
     "reproduce": "Re-run a paper's study and judge its claims.",
@@ -76,7 +77,7 @@ def did_you_mean(name: str, known: object) -> str:
     return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}"
 
 
-def report(error: BaseException) -> int:
+def complain(error: BaseException) -> int:
     """Says what went wrong; the exit code."""
     from lasthop.cli.common import colour
     from lasthop.errors import RunError, ScenarioError

@@ -21,7 +21,7 @@ def check(files: tuple[Path, ...], expand: bool, as_json: bool, quiet: bool) -> 
     \b
     lasthop check examples/*.toml
     """
-    from lasthop.cli import report
+    from lasthop.cli import complain
     from lasthop.errors import ScenarioError
 
     worst = 0
@@ -34,7 +34,7 @@ def check(files: tuple[Path, ...], expand: bool, as_json: bool, quiet: bool) -> 
                 said.append({"file": str(file), "ok": False, **error.to_dict()})
                 worst = 2
             else:
-                worst = max(worst, report(error))
+                worst = max(worst, complain(error))
             continue
         if as_json:
             said.append({"file": str(file), "ok": True, **({"scenario": scenario.to_dict()} if expand else {})})

@@ -30,7 +30,7 @@ from lasthop.plot.style import (
     save,
     unlike,
 )
-from lasthop.plot.sweeps import across, swept
+from lasthop.plot.sweeps import across, sweep_pictures, swept
 
 __all__ = [
     "GREY",
@@ -56,6 +56,7 @@ __all__ = [
     "rtts",
     "save",
     "standard",
+    "sweep_pictures",
     "swept",
     "throughput",
     "time_sequence",

@@ -116,7 +116,7 @@ def merged(lines: Sequence[Line]) -> list[Line]:
 
 
 def chosen(lines: Sequence[Line]) -> list[tuple[Line, str]]:
-    """The lines that are named, and what is said of them: all, if they can be told apart.
+    """The lines that are named, and what is said of them: all, if there are few enough.
 
     Otherwise, of each kind with more than three, those with the highest, the median and the lowest mean.
     """

@@ -64,7 +64,7 @@ def over_time(runs: Runs, quantity: str, *, of: Of = None, axes: Axes | None = N
 
     ``runs`` is a result, or several: a list, or a dictionary with their labels. Runs that are drawn into
     the same axes one after the other get labels too. ``of`` names one or several flows, links or
-    terminals. Up to eight lines are told apart; of more, the highest, the median and the lowest mean of
+    terminals. Up to eight lines have names; of more, the highest, the median and the lowest mean of
     each kind are named, and the others stand behind them in grey.
     """
     return _draw(_Picture(quantity, of), runs, axes)
@@ -121,7 +121,7 @@ class _Picture:
         value = line.value * _SCALES.get(self.quantity, 1.0)
         time = line.time
         if self.is_rate:
-            # What came up to each time, in kbit. An interval of a few packets says little of the rate.
+            # The sum up to each time, in kbit. An interval of a few packets says little of the rate.
             came = np.cumsum(value * np.diff(time, prepend=2 * time[0] - time[1]))
             if self.summed:
                 return replace(line, value=came / 8e3)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from lasthop.sweeps import Sweep
 
-__all__ = ["across", "swept"]
+__all__ = ["across", "sweep_pictures", "swept"]
 
 #: What `lasthop plot` draws of a sweep: metrics of flows by the names of the pictures.
 SWEEP = {"goodput": "goodput_kbps", "loss": "loss_pct", "rtt": "rtt_ms_p50"}
@@ -85,14 +86,29 @@ def across(
     return axes
 
 
-def swept(sweep: Sweep, folder: Path) -> list[Path]:
+def sweep_pictures(sweep: Sweep) -> dict[str, Callable[[Axes], Axes]]:
+    """The pictures of a sweep that show something, by name: each draws itself into axes."""
+    shown: dict[str, Callable[[Axes], Axes]] = {}
+    for name, metric in SWEEP.items():
+        _, axes = figure()
+        if across(sweep, metric, axes=axes).containers:
+            shown[name] = partial(_across, sweep, metric)
+    return shown
+
+
+def _across(sweep: Sweep, metric: str, axes: Axes) -> Axes:
+    return across(sweep, metric, axes=axes)
+
+
+def swept(sweep: Sweep, folder: str | Path) -> list[Path]:
     """Writes the pictures of a sweep into ``folder``; the paths written."""
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for name, metric in SWEEP.items():
+    for name, draw in sweep_pictures(sweep).items():
         drawn, axes = figure()
-        if across(sweep, metric, axes=axes).containers:
-            paths += save(drawn, folder / name)
+        draw(axes)
+        paths += save(drawn, folder / name)
     return paths
 
 

@@ -115,6 +115,8 @@ class Study:
     perform: Callable[[Bench], Campaign]
     #: What goes beyond the paper; it is run by itself. Its name is the study's with ``-appendix``.
     appendix: Study | None = None
+    #: What symbols in its claims mean.
+    symbols: Mapping[str, str] = field(default_factory=dict)
     #: The folder of its code, and its path as it was given, if it is none of ours.
     home: Path | None = None
     path: str = ""
@@ -147,6 +149,7 @@ class Study:
             runs=runs,
             perform=perform,
             appendix=appendix,
+            symbols=about.symbols,
             home=Path(str(sys.modules[module].__file__)).parent,
         )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -58,6 +58,8 @@ class About:
     #: The document among the seeds of the project, if it is one of them.
     seed_document: str = ""
     assumptions: Sequence[Assumption] = ()
+    #: What symbols in the claims mean.
+    symbols: Mapping[str, str] = field(default_factory=dict)
 
 
 def about(module: str) -> About:

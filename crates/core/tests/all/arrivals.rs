@@ -2,7 +2,7 @@
 
 use crate::common::scenario::{run, series};
 
-/// One lost packet, sent again after a round trip: what came behind it is in order all at once. On the link, 1,460 of 1,500 bytes are
+/// One lost packet, sent again after a round trip: all packets behind it are in order at once. On the link, 1,460 of 1,500 bytes are
 /// payload.
 #[test]
 fn arrivals_keep_to_the_rate_of_the_link() {

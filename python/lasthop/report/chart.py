@@ -1,0 +1,174 @@
+"""A figure's lines as data, for a page that draws them again: to zoom into, to hide and show, to read values from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["charts"]
+
+Chart = dict[str, Any]
+
+#: Digits that values keep on the way to the page.
+DIGITS = 5
+
+#: What dashes are called, and how long they are.
+_DASHES: Mapping[Any, Sequence[int]] = {"--": [6, 3], "-.": [6, 3, 1, 3], ":": [1.5, 3]}  # type: ignore[list-item]
+#: Where a step's value holds: before its time, or from then on.
+_STEPS = {"steps": -1, "steps-pre": -1, "steps-post": 1}
+
+
+def charts(figure: Figure) -> list[Chart] | None:
+    """A chart for each axes of a figure; nothing if one of them holds more than lines, points, error bars and bands."""
+    made = [_chart(axes) for axes in figure.axes]
+    return [one for one in made if one] if made and all(made) else None
+
+
+def _chart(axes: Axes) -> Chart | None:
+    from matplotlib.collections import PolyCollection
+
+    bars: list[Any] = [one for one in axes.containers if type(one).__name__ == "ErrorbarContainer"]
+    parts = {id(part) for one in bars for part in _parts(one)}
+    if len(bars) < len(axes.containers) or axes.images or axes.name != "rectilinear":
+        return None
+    bands = [one for one in axes.collections if isinstance(one, PolyCollection)]
+    if any(id(one) not in parts and one not in bands for one in axes.collections):
+        return None
+    spans = [_span(axes, patch) for patch in axes.patches]
+    if None in spans:
+        return None
+    ends = {id(one.lines[0]): _ends(one) for one in bars if one.lines[0] is not None}
+    series = [
+        _series(axes, line, _name(line, bars), ends.get(id(line)))
+        for line in axes.lines
+        if id(line) in ends or id(line) not in parts
+    ]
+    series += [edge for band in bands for edge in _band(band)]
+    series = [one for one in series if one and one["x"]]
+    if not series:
+        return None
+    return {
+        "x": _axis(axes.xaxis, axes.get_xscale(), axes.get_xlim()),
+        "y": _axis(axes.yaxis, axes.get_yscale(), axes.get_ylim()),
+        "title": axes.get_title() or axes.get_title("left"),
+        "height": round(axes.get_position().height, 3),
+        "spans": spans,
+        "series": series,
+    }
+
+
+def _axis(axis: Any, scale: str, limits: tuple[float, float]) -> dict[str, Any] | None:
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
+
+    words = isinstance(axis.get_major_formatter(), (FixedFormatter, FuncFormatter))
+    ticks = [
+        [_short(place), label.get_text()]
+        for place, label in zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=False)
+        if words and label.get_text()
+    ]
+    return {"label": axis.get_label_text(), "log": scale == "log", "limits": [*map(_short, limits)], "ticks": ticks}
+
+
+def _parts(container: Any) -> Iterator[Any]:
+    line, caps, bars = container.lines
+    yield from [*([line] if line is not None else []), *caps, *bars]
+
+
+def _ends(container: Any) -> tuple[list[float], list[float]] | None:
+    """The ends of error bars up and down."""
+    _, _, bars = container.lines
+    if not container.has_yerr:
+        return None
+    segments = bars[-1].get_segments()
+    return [float(one[0][1]) for one in segments], [float(one[-1][1]) for one in segments]
+
+
+def _name(line: Any, bars: Sequence[Any]) -> str:
+    owner = next((one for one in bars if one.lines[0] is line), line)
+    label = str(owner.get_label())
+    return "" if label.startswith("_") else label
+
+
+def _series(axes: Axes, line: Any, name: str, ends: tuple[list[float], list[float]] | None) -> dict[str, Any] | None:
+    import numpy as np
+    from matplotlib.colors import to_hex
+
+    if line.get_transform() != axes.transData and not line.get_transform().contains_branch(axes.transData):
+        return None
+    x, y = (np.atleast_1d(np.asarray(part, float)) for part in (line.get_xdata(), line.get_ydata()))
+    if len(x) != len(y) or not line.get_visible():
+        return None
+    style, marker = line.get_linestyle(), line.get_marker()
+    made = {
+        "name": name,
+        "color": to_hex(line.get_color()),
+        "width": 0 if style in ("None", "none", "", " ") else line.get_linewidth(),
+        "dash": _DASHES.get(style),
+        "step": _STEPS.get(line.get_drawstyle(), 0),
+        "points": marker not in (None, "None", "none", "", " "),
+        "open": line.get_fillstyle() == "none" or line.get_markerfacecolor() in ("none", "white", "w"),
+        "faint": (line.get_alpha() or 1.0) < 1.0 or line.get_zorder() < 2,
+    }
+    low, high = ends if ends and len(ends[0]) == len(x) else (None, None)
+    order = np.argsort(x, kind="stable")
+    if np.any(np.diff(x) < 0) and made["width"]:
+        # A curve that turns back is no function of x.
+        return None
+    columns = {"x": x, "y": y, "low": low, "high": high}
+    return made | {key: [_short(part[n]) for n in order] for key, part in columns.items() if part is not None}
+
+
+def _band(band: Any) -> Iterator[dict[str, Any]]:
+    """A band as its two edges."""
+    import numpy as np
+    from matplotlib.colors import to_hex
+
+    color = to_hex(band.get_facecolor()[0])
+    for path in band.get_paths():
+        # The lower edge there, the upper edge back (matplotlib, `fill_between`).
+        points = path.vertices
+        x = np.unique(points[:, 0])
+        edges = [
+            [float(points[points[:, 0] == at, 1].min()) for at in x],
+            [float(points[points[:, 0] == at, 1].max()) for at in x],
+        ]
+        yield {
+            "name": "",
+            "color": color,
+            "width": 0,
+            "dash": None,
+            "step": 0,
+            "points": False,
+            "open": False,
+            "faint": True,
+            "x": [*map(_short, x)],
+            "y": [None] * len(x),
+            "from": [*map(_short, edges[0])],
+            "to": [*map(_short, edges[1])],
+        }
+
+
+def _span(axes: Axes, patch: Any) -> dict[str, Any] | None:
+    """What `axvspan` shades; nothing if it is another patch."""
+    from matplotlib.colors import to_hex
+    from matplotlib.patches import Rectangle
+
+    across = axes.get_xaxis_transform(which="grid")
+    if not isinstance(patch, Rectangle) or patch.get_data_transform() != across:
+        return None
+    if (patch.get_y(), patch.get_height()) != (0.0, 1.0):
+        return None
+    return {
+        "x": [_short(patch.get_x()), _short(patch.get_x() + patch.get_width())],
+        "color": to_hex(patch.get_facecolor()),
+    }
+
+
+def _short(value: float) -> float | None:
+    """A number in as many digits as are read."""
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None

@@ -1,0 +1,105 @@
+"""The report of stored runs or of a sweep."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop.comparison import Stored, compare
+from lasthop.report import page
+from lasthop.results import Result
+from lasthop.stats import number
+from lasthop.sweeps.outcome import MADE_BY, Sweep
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["write_runs"]
+
+#: Tables that are shown, in this order, as far as they were made. The others can be long, and are in the files.
+SHOWN = ("flows", "transfers", "links", "cells", "bearers", "drops")
+
+
+def write_runs(folders: Sequence[str | Path], path: str | Path) -> Path:
+    """Writes a report of what ``lasthop run -o`` or ``lasthop sweep`` left in folders: one sweep, or some runs."""
+    stored = [Stored.load(folder) for folder in folders]
+    swept = [one for one in stored if one.manifest.get("made_by") == MADE_BY]
+    if swept and len(stored) > 1:
+        raise ValueError(f"{swept[0].folder} holds a sweep, which has a report of its own")
+    said = _sweep(Sweep.load(swept[0].folder)) if swept else _runs(stored)
+    first = stored[0].manifest
+    made = {
+        "Folders": ", ".join(str(one.folder) for one in stored),
+        "lasthop": first["lasthop"] + (f", commit {first['commit']}" if "commit" in first else ""),
+        "Python": first["python"],
+        "Platform": first["platform"],
+    }
+    return page.write(page.render("runs.html.j2", made=made, **said), Path(path))
+
+
+def _runs(stored: Sequence[Stored]) -> dict[str, Any]:
+    from lasthop import plot
+
+    runs = _named(stored)
+    drawn = {name: run for name, run in runs.items() if "series" in run.tables}
+    pictures = plot.pictures(drawn if len(runs) > 1 else next(iter(runs.values()))) if len(drawn) == len(runs) else {}
+    lone = len(runs) == 1
+    first = next(iter(runs.values()))
+    seeds = [seed for one in stored for seed in one.seeds]
+    return {
+        "title": " and ".join(runs) if not lone else first.name,
+        "lead": f"{number(first.simulated_s)} s simulated"
+        + (f", seed {seeds[0]}" if lone and len(seeds) == 1 else f", {len(seeds)} runs"),
+        "names": [*runs],
+        "differences": compare(stored[0].folder, stored[1].folder).scenario if len(stored) == 2 else None,
+        "pictures": [_picture(name, draw) for name, draw in pictures.items()],
+        "tables": [
+            page.table(
+                f"{name}-{place}", name if lone else f"{name} of {label}", run.tables[name], opened=name == "flows"
+            )
+            for place, (label, run) in enumerate(runs.items())
+            for name in SHOWN
+            if name in run.tables
+        ],
+        "scenarios": {label: run.scenario_text for label, run in runs.items()},
+    }
+
+
+def _named(stored: Sequence[Stored]) -> Mapping[str, Result]:
+    """The first run of each folder, by the folder's name."""
+    names = [one.folder.resolve().name for one in stored]
+    names = names if len({*names}) == len(names) else [str(one.folder) for one in stored]
+    return {name: Result.load(one.folder) for name, one in zip(names, stored, strict=True)}
+
+
+def _sweep(sweep: Sweep) -> dict[str, Any]:
+    from lasthop import plot
+
+    return {
+        "title": sweep.name,
+        "lead": sweep.heading(),
+        "names": [],
+        "differences": None,
+        "pictures": [_picture(name, draw) for name, draw in plot.sweep_pictures(sweep).items()],
+        "tables": [page.table(name, f"{name}, each run", sweep.tables[name]) for name in SHOWN if name in sweep.tables],
+        "scenarios": {sweep.name: sweep.scenario_text},
+    }
+
+
+def _picture(name: str, draw: Any) -> dict[str, Any]:
+    from lasthop import plot
+
+    drawn, axes = plot.figure(plot.TWO_COLUMNS, 75.0)
+    draw(axes)
+    out = io.BytesIO()
+    with plot.in_look():
+        drawn.savefig(out, format="svg", metadata={"Date": None})
+    made = page.figure(name, drawn, out.getvalue(), caption="", alt=_alt(axes), names=[])
+    return {**made, "name": axes.get_ylabel().partition(" (")[0].capitalize()}
+
+
+def _alt(axes: Axes) -> str:
+    names = [line.get_label() for line in axes.lines if not str(line.get_label()).startswith("_")]
+    return f"{axes.get_ylabel()} over {axes.get_xlabel()}: {', '.join(map(str, names))}"

@@ -1,0 +1,154 @@
+"""Reports of stored results: what is on the page, and how it fares in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import lasthop as lh
+import numpy as np
+import pytest
+from browser import accessible, needs_browser, opened, scrolled
+from conftest import ROOT
+from lasthop import plot
+from lasthop.report import write_runs
+from lasthop.report.chart import charts
+
+TEMPLATES = ROOT / "python" / "lasthop" / "templates"
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Two runs and a sweep."""
+    folder = tmp_path_factory.mktemp("stored")
+    scenario = plot.recording(lh.load(TEMPLATES / "two-flows.toml"))
+    lh.run(scenario).save(folder / "slow")
+    lh.run(scenario.with_({"link.radio.rate": "8 Mbit/s"})).save(folder / "fast")
+    lh.sweep(scenario, vary={"link.radio.delay": ["20 ms", "80 ms"]}, seeds=3, folder=folder / "swept")
+    return folder
+
+
+def page(stored, *names):
+    return write_runs([stored / name for name in names], stored / f"{'-'.join(names)}.html")
+
+
+def drawn(path):
+    text = path.read_text(encoding="utf-8")
+    return [json.loads(one) for one in re.findall(r'<script type="application/json">(.*?)</script>', text)]
+
+
+def test_a_chart_has_the_numbers_of_the_run(stored):
+    result = lh.Result.load(stored / "slow")
+    made = drawn(page(stored, "slow"))
+    window = next(one["charts"][0] for one in made if "window" in one["charts"][0]["y"]["label"])
+    series = result.series.where(kind="flow", name="file", quantity="cwnd_packets")
+    late = series["time_s"] >= 5.0
+    assert window["series"][0]["name"] == "file"
+    assert np.allclose(window["series"][0]["x"], series["time_s"][late], rtol=1e-4)
+    assert np.allclose(window["series"][0]["y"], series["value"][late], rtol=1e-4)
+
+
+def test_two_runs_stand_beside_each_other(stored):
+    path = page(stored, "slow", "fast")
+    text = path.read_text(encoding="utf-8")
+    assert "<code>link.radio.rate</code>" in text and "8 Mbit/s" in text
+    names = {series["name"] for one in drawn(path) for chart in one["charts"] for series in chart["series"]}
+    assert {"slow: file", "fast: file"} <= names
+
+
+def test_a_sweep_has_its_means_with_intervals(stored):
+    made = drawn(page(stored, "swept"))
+    goodput = made[0]["charts"][0]["series"][0]
+    assert goodput["x"] == [20, 80]
+    assert all(low <= y <= high for low, y, high in zip(goodput["low"], goodput["y"], goodput["high"], strict=True))
+
+
+def test_what_is_no_line_stays_a_picture():
+    figure, axes = plot.figure()
+    axes.bar([1, 2], [3, 4])
+    assert charts(figure) is None
+    figure, axes = plot.figure()
+    axes.plot([0, 1, 0.5], [0, 1, 2])
+    assert charts(figure) is None, "a curve that turns back"
+
+
+def test_a_chart_keeps_scales_bands_and_error_bars():
+    figure, axes = plot.figure()
+    axes.errorbar([1, 10], [2, 3], yerr=[0.5, 1], label="mean", linestyle="--", marker="o")
+    axes.fill_between([1, 10], [1, 2], [3, 4])
+    axes.axvspan(2, 4, color="grey")
+    axes.set(xscale="log", xlabel="x", ylabel="y", xlim=(1, 10))
+    (chart,) = charts(figure)
+    assert chart["x"]["log"] and not chart["y"]["log"] and chart["x"]["limits"] == [1, 10]
+    mean, band = chart["series"]
+    assert (mean["name"], mean["low"], mean["high"], mean["dash"]) == ("mean", [1.5, 2], [2.5, 4], [6, 3])
+    assert (band["from"], band["to"]) == ([1, 2], [3, 4])
+    assert chart["spans"][0]["x"] == [2, 4]
+
+
+def test_the_command_says_what_it_cannot_do(lasthop, stored, tmp_path):
+    lasthop.folder = stored
+    assert lasthop("report", "slow").stderr == "wrote slow/report.html\n"
+    assert "say with -o" in lasthop("report", "slow", "fast", code=2).stderr
+    assert "holds a sweep" in lasthop("report", "slow", "swept", "-o", "x.html", code=2).stderr
+    (stored / "mine.html").write_text("mine")
+    assert "--force" in lasthop("report", "slow", "-o", "mine.html", code=2).stderr
+    (tmp_path / "empty").mkdir()
+    assert "manifest" in lasthop("report", tmp_path / "empty", code=2).stderr
+
+
+@needs_browser
+@pytest.mark.parametrize("names", [("slow",), ("slow", "fast"), ("swept",)], ids="-".join)
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (360, True)])
+def test_the_page_in_a_browser(stored, names, width, dark):
+    path = page(stored, *names)
+    assert path.stat().st_size < 3e6
+    with opened(path, width=width, dark=dark) as browser:
+        scrolled(browser)
+        charts = sum(len(one["charts"]) for one in drawn(path))
+        assert browser.execute_script("return document.querySelectorAll('.panel canvas').length") == charts
+        assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+        # Something is drawn in each: pixels of more than one colour.
+        blank = """return [...document.querySelectorAll('.panel canvas')].filter(one => {
+            const at = one.getContext('2d').getImageData(0, 0, one.width, one.height).data, seen = new Set();
+            for (let k = 0; k < at.length; k += 4) if (at[k + 3]) seen.add(at[k] << 16 | at[k + 1] << 8 | at[k + 2]);
+            return seen.size < 8; }).length"""
+        assert browser.execute_script(blank) == 0
+        assert accessible(browser) == []
+
+
+@needs_browser
+def test_a_chart_is_used_by_mouse_and_by_keys(stored):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    with opened(page(stored, "slow")) as browser:
+        scrolled(browser)
+        box = browser.find_element(By.CSS_SELECTOR, "#window .panel")
+        read = "return document.querySelector('#window output').textContent"
+        assert browser.execute_script(read) == ""
+        for _ in range(30):
+            box.send_keys(Keys.ARROW_RIGHT)
+        value = float(browser.execute_script(read).replace("\u202f", ""))
+        assert 1 <= value <= 100
+        ticks = "return document.querySelector('#window canvas').toDataURL()"
+        whole = browser.execute_script(ticks)
+        box.send_keys("+")
+        zoomed = browser.execute_script(ticks)
+        assert zoomed != whole
+        box.send_keys("0")
+        assert browser.execute_script(ticks) == whole
+        name = browser.find_element(By.CSS_SELECTOR, "#window .series button")
+        name.click()
+        hidden = browser.execute_script(ticks)
+        assert name.get_attribute("aria-pressed") == "false" and hidden != whole
+        name.click()
+        assert name.get_attribute("aria-pressed") == "true" and browser.execute_script(ticks) == whole
+        before = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+        browser.find_element(By.ID, "theme").click()
+        assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") != before
+        # On paper there are the pictures.
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        stills = browser.find_elements(By.CSS_SELECTOR, "img.still")
+        assert stills and all(one.is_displayed() and int(one.get_property("naturalWidth")) for one in stills)
+        assert not browser.find_element(By.CSS_SELECTOR, ".panel").is_displayed()
