@@ -22,6 +22,7 @@ COMMANDS = {
     "new": "Write a commented scenario to start from.",
     "plot": "Draw what runs show over time.",
     "report": "Make one page of stored results.",
+    "view": "Make a page that replays a run, packet by packet.",
     "schema": "Print what a scenario can say.",
     "studies": "List the studies and how their claims fared.",
     "reproduce": "Re-run a paper's study and judge its claims.",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from lasthop import files
 from lasthop.report.chart import charts
@@ -23,8 +23,18 @@ __all__ = ["figure", "render", "table", "write"]
 #: Longer tables are shown by their beginning; the files hold them whole.
 MOST_ROWS = 40
 
+#: What stays as it is in the address of a picture.
+_PLAIN = " '/:;,.=()!*+-_~@&?|[]{}$^"
+
 #: What a page holds beside its text.
-ASSETS = ("page.css", "chart.js", "vendor/uPlot.min.css", "vendor/uPlot.iife.min.js")
+ASSETS = (
+    "report/page.css",
+    "report/chart.js",
+    "view/view.js",
+    "vendor/uPlot.min.css",
+    "vendor/uPlot.iife.min.js",
+    "vendor/d3.min.js",
+)
 
 
 def render(template: str, symbols: Mapping[str, str] | None = None, **said: Any) -> str:
@@ -49,7 +59,7 @@ def render(template: str, symbols: Mapping[str, str] | None = None, **said: Any)
 
 
 def _read(name: str) -> str:
-    return (resources.files(__package__) / name).read_text(encoding="utf-8")
+    return (resources.files("lasthop") / name).read_text(encoding="utf-8")
 
 
 def write(page: str, path: Path) -> Path:
@@ -69,11 +79,16 @@ def figure(id: str, drawn: Figure, svg: bytes, *, caption: str, alt: str, names:
         "name": id.replace("figure-", "Figure "),
         "caption": caption,
         "alt": alt,
-        "image": "data:image/svg+xml;base64," + base64.b64encode(svg).decode(),
+        "image": "data:image/svg+xml," + quote(_short(svg.decode()), safe=_PLAIN),
         "files": names,
         "width_mm": round(width * 25.4),
         "charts": made and {"charts": made, "columns": columns, "ratio": height / width},
     }
+
+
+def _short(svg: str) -> str:
+    """A drawing without blanks that say nothing."""
+    return re.sub(r"\s+", " ", svg[svg.index("<svg") :]).replace("> <", "><").replace('"', "'")
 
 
 def table(name: str, about: str, shown: Table, *, names: Sequence[str] = (), opened: bool = False) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def write_runs(folders: Sequence[str | Path], path: str | Path) -> Path:
         "Python": first["python"],
         "Platform": first["platform"],
     }
-    return page.write(page.render("runs.html.j2", made=made, **said), Path(path))
+    return page.write(page.render("report/runs.html.j2", made=made, **said), Path(path))
 
 
 def _runs(stored: Sequence[Stored]) -> dict[str, Any]:

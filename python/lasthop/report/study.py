@@ -38,7 +38,7 @@ def write_report(outcome: Outcome, campaign: Campaign, started: datetime) -> Pat
     made, study = files.provenance(), outcome.study
     assert outcome.report is not None
     text = page.render(
-        "study.html.j2",
+        "report/study.html.j2",
         study.symbols,
         study=study,
         answer=[*answer(outcome)],

@@ -62,7 +62,8 @@ impl Session {
     pub fn new(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>) -> Result<Self, BuildError> {
         let record = &scenario.record;
         let wanted = Wanted {
-            packets: record.packets,
+            packets: record.packets || record.hops,
+            hops: record.hops,
             variables: record.variables,
             handovers: record.handovers,
             slots: record.slots,

@@ -163,6 +163,8 @@ pub struct Record {
     /// Show every value that links, endpoints and signalling machines keep at the end, into the
     /// table `state`.
     pub state: bool,
+    /// Record each node that a packet goes on from too, into the table `packets`.
+    pub hops: bool,
     /// Record what each change of a link did, into the table `handovers`.
     pub handovers: bool,
     /// Record what each slot of a radio's shared channel carries, into the table `slots`.
@@ -182,6 +184,7 @@ impl Default for Record {
             quantities: Vec::new(),
             transfer_quantities: Vec::new(),
             packets: false,
+            hops: false,
             state: false,
             variables: false,
             handovers: false,

@@ -19,6 +19,8 @@ pub struct Wanted {
     pub packets: bool,
     /// Every change of a variable.
     pub variables: bool,
+    /// Among these, each node that a packet goes on from.
+    pub hops: bool,
     /// What each change of a link did.
     pub handovers: bool,
     /// The terminals served in each slot of a radio.
@@ -69,6 +71,7 @@ struct PacketRow {
 enum Event {
     Sent(NodeId),
     Received(NodeId),
+    Forwarded(NodeId),
     Dropped(Place, &'static str),
     Marked(Place),
 }
@@ -125,6 +128,7 @@ impl Recorder {
             let (name, at, why) = match row.event {
                 Event::Sent(node) => ("sent", (labels.node)(node), ""),
                 Event::Received(node) => ("received", (labels.node)(node), ""),
+                Event::Forwarded(node) => ("forwarded", (labels.node)(node), ""),
                 Event::Dropped(at, why) => ("dropped", (labels.place)(at), why),
                 Event::Marked(at) => ("marked", (labels.place)(at), ""),
             };
@@ -281,6 +285,9 @@ impl Observer for Recorder {
         match *observation {
             Observation::Sent { node, packet } => self.note(now, Event::Sent(node), packet),
             Observation::Received { node, packet } => self.note(now, Event::Received(node), packet),
+            Observation::Forwarded { node, packet } if self.wanted.hops => {
+                self.note(now, Event::Forwarded(node), packet);
+            }
             Observation::Dropped { place, cause, packet } => {
                 self.note(now, Event::Dropped(place, cause.name()), packet)
             }

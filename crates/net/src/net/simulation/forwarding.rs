@@ -89,6 +89,10 @@ impl Simulation {
         if rest == 0 {
             return self.core.drop(pkt, self.nowhere, nobody(Cause::NoEndpoint));
         }
+        if self.core.is_observed() && !list.out.is_empty() {
+            let packet = self.core.packet(&pkt).clone();
+            self.core.observe(&Observation::Forwarded { node, packet: &packet });
+        }
         let mut pkt = Some(pkt);
         let mut take = |core: &mut Core| {
             rest -= 1;

@@ -1,0 +1,49 @@
+"""`lasthop view`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lasthop.cli import common
+
+
+@click.command()
+@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
+@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The page. out/NAME/view.html.")
+@click.option("--from", "begin", type=float, default=0.0, metavar="S", help="Begin at this second. 0")
+@click.option("--to", "end", type=float, metavar="S", help="End at this second. The end of the run.")
+@common.force
+@common.quiet
+def view(source: Path, output: Path | None, begin: float, end: float | None, force: bool, quiet: bool) -> None:
+    """Make a page that replays a run: packets on their way, queues, windows, a time line to drag.
+
+    \b
+    lasthop view examples/two-flows.toml --from 5 --to 15
+
+    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote with `record.hops = true`.
+    Of an HSDPA cell the page shows who is served in each slot, of satellites the globe. It is one file, and asks
+    for nothing from the network.
+    """
+    from lasthop import files, runs, view
+    from lasthop.results import Result
+
+    if source.is_dir():
+        try:
+            result = Result.load(source)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        path = output or source / "view.html"
+    else:
+        scenario = view.recording(common.scenario(source))
+        path = output or Path("out") / files.folder_name(scenario.name) / "view.html"
+        with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
+            result = runs.run(scenario, progress=progress)
+    if output and output.exists() and not force:
+        raise files.OutputRefused(f"{output} exists: choose another name, or replace it with --force")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        common.written([view.write_view(result, path, begin=begin, end=end)], quiet=quiet)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None

@@ -1,0 +1,134 @@
+"""The way of each packet, hop by hop, from what was recorded of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from lasthop.results import Table
+
+    Array = np.ndarray[Any, Any]
+
+__all__ = ["Legs", "legs"]
+
+#: Drops that are none: nobody had asked for the packet.
+NO_LOSS = {"no_members"}
+
+#: Parts of the time in each of which the shortest passage of a hop is looked for: links may change.
+PARTS = 100
+
+
+@dataclass(frozen=True)
+class Legs:
+    """Packets on their hops, in the order of the times at which they left a node."""
+
+    #: The nodes, and the hops as pairs of places among them.
+    nodes: Sequence[str]
+    hops: Sequence[tuple[int, int]]
+    flows: Sequence[str]
+    #: When each left the node, and when it came to the next or was dropped.
+    left: Array
+    came: Array
+    #: How long it flew: the shortest passage of the hop about that time. Before it, it waited.
+    flight: Array
+    #: The hop and the flow by place, whether it was dropped, and whether it carries data.
+    hop: Array
+    flow: Array
+    dropped: Array
+    data: Array
+
+
+def legs(packets: Table, links: Sequence[tuple[str, str]], begin: float, end: float, most: int) -> Legs:
+    """The hops of packets that left a node from ``begin`` to ``end``, at most so many; ``links`` are known neighbours.
+
+    A packet goes from the node that sent it or sent it on to the next that got it. Copies of one packet to a group go
+    from the latest node before that is a neighbour.
+    """
+    import numpy as np
+
+    found: dict[str, list[Any]] = {name: [] for name in ("left", "came", "hop", "flow", "dropped", "data")}
+    nodes: dict[str, int] = {}
+    hops: dict[tuple[int, int], int] = {}
+    flows: dict[str, int] = {}
+    near = {frozenset(link) for link in links}
+    for left, came, one, other, flow, dropped, data in _each(packets, near):
+        if not begin <= left <= end:
+            continue
+        if len(found["left"]) == most:
+            break
+        pair = (nodes.setdefault(one, len(nodes)), nodes.setdefault(other, len(nodes)))
+        values = (left, came, hops.setdefault(pair, len(hops)), flows.setdefault(flow, len(flows)), dropped, data)
+        for column, value in zip(found.values(), values, strict=True):
+            column.append(value)
+    columns = {name: np.array(values) for name, values in found.items()}
+    order = np.argsort(columns["left"], kind="stable") if len(columns["left"]) else np.zeros(0, int)
+    columns = {name: values[order] for name, values in columns.items()}
+    flight = _flights(columns, begin, end)
+    return Legs([*nodes], [*hops], [*flows], flight=flight, **columns)
+
+
+def _each(packets: Table, near: set[frozenset[str]]) -> Iterator[tuple[float, float, str, str, str, bool, bool]]:
+    """Each hop: its begin and end, its nodes, the flow, whether it ended in a drop, whether it carried data."""
+    columns = ("time_s", "event", "place", "flow", "connection", "kind", "seq", "ack", "number", "cause")
+    known = {place for place, event in zip(packets["place"].tolist(), packets["event"].tolist(), strict=True)
+             if event in ("sent", "received", "forwarded")}  # fmt: skip
+    at: dict[tuple[Any, ...], dict[str, float]] = {}
+    for time, event, place, flow, *which in zip(*(packets[name].tolist() for name in columns), strict=True):
+        connection, kind, seq, ack, number, cause = which
+        key = (flow, connection, kind, seq, None if ack != ack else ack, number)
+        if event == "sent":
+            at[key] = {place: time}
+            continue
+        there = at.get(key)
+        if there is None or event == "marked" or cause in NO_LOSS:
+            continue
+        to = place if event != "dropped" else _beyond(place)
+        before = [node for node in there if node != to]
+        if event == "dropped" and to not in known:
+            # At a place that leads to no node by name: it is drawn at the node itself.
+            node = next(reversed(there))
+            yield there[node], time, node, node, flow, True, kind == "data"
+        elif before:
+            beside = [node for node in before if frozenset((node, to)) in near]
+            node = (beside or before)[-1]
+            if not beside:
+                near.add(frozenset((node, to)))
+            if event == "dropped" or to not in there:
+                yield there[node], time, node, to, flow, event == "dropped", kind == "data"
+        if event == "forwarded":
+            there.setdefault(place, time)
+
+
+def _beyond(place: str) -> str:
+    """Where a packet would have come that was dropped at ``place``: a direction of a link, or a terminal's bearer."""
+    link, _, way = place.rpartition(" ")
+    if ">" in way:
+        return way.partition(">")[2]
+    if ">" in place:
+        return place.rpartition(">")[2]
+    return link if way == "down" else place
+
+
+def _flights(columns: dict[str, Array], begin: float, end: float) -> Array:
+    """How long each packet flew."""
+    import numpy as np
+
+    took = columns["came"] - columns["left"]
+    part = np.clip(((columns["came"] - begin) / max(end - begin, 1e-9) * PARTS).astype(int), 0, PARTS - 1)
+    flight = took.copy()
+    for hop in np.unique(columns["hop"]):
+        mine = (columns["hop"] == hop) & ~columns["dropped"].astype(bool)
+        if not mine.any():
+            continue
+        least = np.full(PARTS, np.inf)
+        np.minimum.at(least, part[mine], took[mine])
+        # A part may have none, or only such as waited.
+        around = np.minimum(least, np.minimum(np.append(least[1:], np.inf), np.append(np.inf, least[:-1])))
+        around[np.isinf(around)] = took[mine].min()
+        here = columns["hop"] == hop
+        flight[here] = np.minimum(took[here], around[part[here]])
+    return flight

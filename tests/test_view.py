@@ -1,0 +1,176 @@
+"""Replays: the hops of packets, and the page in a browser."""
+
+from __future__ import annotations
+
+import lasthop as lh
+import numpy as np
+import pytest
+from browser import accessible, needs_browser, opened
+from conftest import ROOT
+from lasthop import view
+from lasthop.view.legs import legs
+from lasthop.view.times import seconds
+
+TEMPLATES = ROOT / "python" / "lasthop" / "templates"
+
+
+def chain(**more):
+    """Datagrams of 1,000 B every 10 ms over 10 Mbit/s and 5 ms, then over 1 Mbit/s and 20 ms."""
+    return lh.load(
+        {
+            "duration": "2 s",
+            "link": [
+                {"name": "fast", "between": ["a", "b"], "rate": "10 Mbit/s", "delay": "5 ms"},
+                {
+                    "name": "slow",
+                    "between": ["b", "c"],
+                    "rate": "1 Mbit/s",
+                    "delay": "20 ms",
+                    "queue": {"droptail": {"limit": "5 packets"}},
+                },
+            ],
+            "flow": [
+                {
+                    "name": "f",
+                    "from": "a",
+                    "to": "c",
+                    "transport": "udp",
+                    "source": {"cbr": {"size": "972 B", "interval": "10 ms"}},
+                }
+            ],
+            **more,
+        }
+    )
+
+
+def of(result, **more):
+    links = [("a", "b"), ("b", "c")]
+    return legs(result.packets, links, more.get("begin", 0.0), more.get("end", 10.0), more.get("most", 10**6))
+
+
+def between(way, one, other):
+    return np.array([way.nodes[way.hops[h][0]] == one and way.nodes[way.hops[h][1]] == other for h in way.hop])
+
+
+def test_hops_last_as_long_as_links_take():
+    result = lh.run(view.recording(chain()))
+    way = of(result)
+    first, second = between(way, "a", "b"), between(way, "b", "c")
+    assert first.sum() == 200
+    # 1,000 B at 10 Mbit/s and 5 ms; at 1 Mbit/s and 20 ms. Nothing waits.
+    assert np.allclose((way.came - way.left)[first], 0.8e-3 + 5e-3)
+    assert np.allclose((way.came - way.left)[second], 8e-3 + 20e-3)
+    assert np.allclose(way.flight, way.came - way.left)
+    assert not way.dropped.any() and way.data.all()
+
+
+def test_what_takes_longer_has_waited():
+    # Two flows at once: of each pair the second waits for the first to be sent.
+    one = chain().to_dict()["flow"][0]
+    result = lh.run(view.recording(chain(flow=[one, {**one, "name": "g"}])))
+    way = of(result)
+    second = between(way, "b", "c")
+    waited = (way.came - way.left - way.flight)[second & ~way.dropped]
+    assert waited.min() == pytest.approx(0, abs=1e-9)
+    assert waited.max() <= 6 * 8e-3
+    # 200 packets a second come and 125 go: the others are dropped where they would go on.
+    dropped = second & way.dropped
+    assert dropped.sum() == result.links["drops"].sum() > 0
+
+
+def test_a_part_of_the_run_and_the_first_hops_of_many():
+    result = lh.run(view.recording(chain()))
+    way = of(result, begin=1.0, end=1.5)
+    assert way.left.min() >= 1.0 and way.left.max() <= 1.5
+    assert len(of(result, most=17).left) == 17
+
+
+def test_packets_to_a_group_go_to_each_receiver():
+    result = lh.run(view.recording(lh.load(TEMPLATES / "mbms.toml")).with_({"duration": "5 s"}))
+    way = legs(result.packets, [("server", "rnc")], 0, 5, 10**6)
+    pairs = {(way.nodes[one], way.nodes[other]) for one, other in way.hops}
+    assert {("server", "rnc"), *(("rnc", f"{cell}.ue[{n}]") for cell in ("near", "far") for n in range(3))} <= pairs
+    assert not any(one.startswith(("near", "far")) and other.startswith(("near", "far")) for one, other in pairs)
+
+
+def test_recorded_hops_are_the_nodes_of_the_way():
+    packets = lh.run(view.recording(chain())).packets
+    assert [(row["event"], row["place"]) for row in packets.rows() if row["number"] == 1 and row["kind"] == "data"] == [
+        ("sent", "a"),
+        ("forwarded", "a"),
+        ("forwarded", "b"),
+        ("received", "c"),
+    ]
+
+
+def test_times_of_scenarios_are_read():
+    for text, value in {"30 s": 30, "1.5 ms": 1.5e-3, "2 min": 120, "7 ns": 7e-9, "1 h": 3600, "3 us": 3e-6}.items():
+        assert seconds(text) == pytest.approx(value)
+
+
+def test_the_command(lasthop, tmp_path):
+    assert lasthop("view", TEMPLATES / "two-flows.toml", "--to", "3", "-q").stderr == ""
+    page = tmp_path / "out" / "two-flows" / "view.html"
+    assert page.stat().st_size < 3e6
+    lh.run(chain()).save(tmp_path / "bare")
+    assert "record.hops = true" in lasthop("view", "bare", code=2).stderr
+    lh.run(view.recording(chain())).save(tmp_path / "kept")
+    assert lasthop("view", "kept").stderr == "wrote kept/view.html\n"
+    assert "--force" in lasthop("view", "kept", "-o", "kept/view.html", code=2).stderr
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("template", ["two-flows", "umts-cell", "hsdpa", "satellite"])
+def test_a_replay_in_a_browser(tmp_path, template, width):
+    result = lh.run(view.recording(lh.load(TEMPLATES / f"{template}.toml")))
+    path = view.write_view(result, tmp_path / "view.html", end=40.0)
+    with opened(path, width=width, dark=width < 500) as browser:
+        drawn = """const map = document.querySelector('#map'), seen = new Set();
+            const at = map.getContext('2d').getImageData(0, 0, map.width, map.height).data;
+            for (let k = 0; k < at.length; k += 4) if (at[k + 3]) seen.add(at[k] << 16 | at[k + 1] << 8 | at[k + 2]);
+            return seen.size"""
+        browser.execute_script("replay.seek(replay.total / 2)")
+        assert browser.execute_script(drawn) > 10
+        state = "return document.querySelector('#state').textContent"
+        middle = browser.execute_script(state)
+        assert "packets fly" in middle
+        if template == "hsdpa":
+            assert "served: hsdpa.ue[" in middle
+        browser.execute_script("replay.seek(0)")
+        assert browser.execute_script(state) != middle
+        assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+        assert browser.execute_script("return document.querySelectorAll('#curves canvas').length") >= 2
+        assert accessible(browser) == []
+
+
+@needs_browser
+def test_a_replay_plays_and_seeks(tmp_path):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    result = lh.run(view.recording(lh.load(TEMPLATES / "two-flows.toml")))
+    path = view.write_view(result, tmp_path / "view.html")
+    with opened(path) as browser:
+        time = "return Number(document.querySelector('#time').value)"
+        play = browser.find_element(By.ID, "play")
+        play.click()
+        assert play.text == "Pause"
+        WebDriverWait(browser, 30).until(lambda _: browser.execute_script(time) > 0.5)
+        play.click()
+        stood = browser.execute_script(time)
+        assert browser.execute_script(time) == stood and play.text == "Play"
+        browser.find_element(By.ID, "map").send_keys(Keys.ARROW_RIGHT)
+        assert browser.execute_script(time) > stood
+        # A press in the curves seeks.
+        from selenium.webdriver import ActionChains
+
+        over = browser.find_element(By.CSS_SELECTOR, "#curves .u-over")
+        ActionChains(browser).move_to_element(over).click().perform()
+        assert browser.execute_script(time) == pytest.approx(30.0, abs=0.5)
+        # Each of a hundred instants is drawn.
+        frames = "return replay.frames()"
+        before = browser.execute_script(frames)
+        browser.execute_script("for (let k = 0; k < 100; k++) replay.seek(replay.total * k / 100)")
+        assert browser.execute_script(frames) == before + 100
