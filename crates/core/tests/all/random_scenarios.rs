@@ -154,6 +154,7 @@ fn valid(text: &str, dice: &mut Dice) -> Outcome {
         // Recording does not alter a run, and a seed gives the same run again.
         let mut other = document.scenario.clone();
         other.record.packets = !other.record.packets;
+        other.record.hops = !other.record.hops;
         other.record.variables = !other.record.variables;
         other.record.transfers ^= dice.one_in(2);
         let same = other.record.transfers == document.scenario.record.transfers;

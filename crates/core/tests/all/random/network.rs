@@ -203,6 +203,9 @@ pub fn network(dice: &mut Dice, packets: f64) -> String {
             let _ = writeln!(out, "transfers = false");
         }
         let _ = writeln!(out, "variables = {}\nhandovers = {}", dice.one_in(2), dice.one_in(2));
+        if dice.one_in(4) {
+            let _ = writeln!(out, "hops = true");
+        }
     }
     out
 }
