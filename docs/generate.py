@@ -36,6 +36,13 @@ def scenario_reference() -> str:
     return page.replace("## The scenario\n", "## Top level\n", 1)
 
 
+def schema() -> str:
+    """The JSON Schema of a scenario, which editors fetch from the site."""
+    from lasthop.cli.schema import document
+
+    return document()
+
+
 def assumptions(name: str) -> str:
     """What a paper does not say and its study takes without an alternative."""
     from lasthop.studies import study
@@ -417,6 +424,7 @@ def main() -> None:
     for part, of in FROM_CLAIMS.items():
         for name in STUDIES:
             _write(GENERATED / f"{part}-{name}.md", of(judged(name)))
+    _write(GENERATED / "static" / "scenario.schema.json", schema())
     for name, write in FROM_CODE.items():
         _write(GENERATED / f"{name}.md", write())
     for name, (make, command) in EVIDENCE.items():
@@ -434,7 +442,7 @@ def _json(path: Path) -> Any:
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
 

@@ -8,7 +8,9 @@ import time
 import pytest
 from conftest import EXAMPLES, ROOT
 
-COMMANDS = ["run", "sweep", "analyze", "check", "new", "plot", "schema", "studies", "reproduce"]
+COMMANDS = [
+    "run", "sweep", "analyze", "check", "compare", "new", "plot", "report", "schema", "studies", "reproduce", "view",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -109,7 +111,10 @@ def test_check_expand_is_a_scenario_again(lasthop, busy):
 
 def test_schema_of_everything_and_of_a_part(lasthop):
     assert "droptail" in lasthop("schema", "queue").stdout
-    assert json.loads(lasthop("schema", "--json").stdout)["properties"]["link"]
+    document = json.loads(lasthop("schema", "--json").stdout)
+    assert document["properties"]["link"] and document["$id"].endswith("/scenario.schema.json")
+    assert len(lasthop("schema").stdout.splitlines()) < 24, "its sections fit a screen"
+    assert len(lasthop("schema", "--all").stdout.splitlines()) > 1000
     assert "droptail" in lasthop("schema", "droptial", code=2).stderr
 
 
@@ -162,6 +167,13 @@ def test_unknown_words_get_the_nearest(lasthop):
     assert "'reproduce'" in lasthop("reprodce", code=2).stderr
     assert "'handover'" in lasthop("reproduce", "handovr", code=2).stderr
     assert "'two-flows'" in lasthop("new", "twoflows", code=2).stderr
+
+
+def test_templates_name_the_schema_for_editors():
+    from lasthop.cli.schema import ID
+
+    for path in EXAMPLES:
+        assert path.read_text().startswith(f"#:schema {ID}\n# "), path.name
 
 
 def test_templates_are_the_examples():

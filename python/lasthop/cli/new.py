@@ -35,7 +35,7 @@ def new(template: str | None, output: Path | None, force: bool, quiet: bool) -> 
 
     texts = templates()
     if template is None:
-        lines = [[name, text.splitlines()[0].removeprefix("# ")] for name, text in texts.items()]
+        lines = [[name, _title(text)] for name, text in texts.items()]
         click.echo(aligned(["template", "what it shows"], lines))
         return
     if template not in texts:
@@ -49,3 +49,8 @@ def new(template: str | None, output: Path | None, force: bool, quiet: bool) -> 
     with files.whole(path) as out:
         out.write_text(texts[template], encoding="utf-8")
     common.note(f"wrote {path}; now: lasthop run {path}", quiet=quiet)
+
+
+def _title(text: str) -> str:
+    """The first line of a template that is for readers: editors have theirs before it."""
+    return next(line.removeprefix("# ") for line in text.splitlines() if not line.startswith("#:"))

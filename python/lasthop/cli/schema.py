@@ -2,26 +2,66 @@
 
 from __future__ import annotations
 
+import json
+
 import click
+
+#: Where the schema of this version can be had, for editors.
+ID = "https://lasthop.readthedocs.io/en/stable/_static/scenario.schema.json"
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON Schema.")
-def schema(name: str | None, as_json: bool) -> None:
-    """Print what a scenario can say: all of it, or the part called NAME.
+@click.option("--all", "every", is_flag=True, help="The whole reference.")
+@click.option("--json", "as_json", is_flag=True, help="The JSON Schema, for editors and other programs.")
+def schema(name: str | None, every: bool, as_json: bool) -> None:
+    """Print what a scenario can say: its sections, or the part called NAME.
 
     \b
     lasthop schema queue
+    lasthop schema --json > scenario.schema.json
     """
     from lasthop import _core
 
     # It says so if there is no such part.
     json_schema = _core.schema(name)
     if as_json:
-        click.echo(json_schema)
+        click.echo(json_schema if name else document())
+    elif name:
+        click.echo(_sections(name))
     else:
-        click.echo(_sections(name) if name else _core.reference())
+        click.echo(_core.reference() if every else _overview())
+
+
+def document() -> str:
+    """The JSON Schema of a scenario, with its address."""
+    from lasthop import _core
+
+    made = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": ID, **json.loads(_core.schema(None))}
+    return json.dumps(made, indent=2, ensure_ascii=False)
+
+
+def _overview() -> str:
+    """The sections at the top, and what there is to choose from."""
+    from lasthop import _core
+    from lasthop.text import aligned
+
+    read = json.loads(_core.schema(None))
+    fields = [[name, _first(field)] for name, field in read["properties"].items()]
+    return "\n".join(
+        [
+            aligned(["a scenario has", ""], fields),
+            "",
+            "lasthop schema NAME     one of these, or of their fields: link, queue, transport, tcp, loss, source, rlc",
+            "lasthop schema --all    the whole reference",
+            "lasthop new             scenarios to start from",
+        ]
+    )
+
+
+def _first(field: dict[str, object]) -> str:
+    """The first sentence of what a field is."""
+    return str(field.get("description", "")).partition(". ")[0].rstrip(".")
 
 
 def _sections(name: str) -> str:
