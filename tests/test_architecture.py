@@ -15,7 +15,12 @@ from lasthop import _core
 PACKAGE = ROOT / "python" / "lasthop"
 
 #: What stands on top, and on which of each other it may lean.
-ABOVE = {"cli": {"cli", "studies", "report"}, "studies": {"studies", "report"}, "report": {"report", "studies"}}
+ABOVE = {
+    "cli": {"cli", "studies", "report", "view"},
+    "studies": {"studies", "report"},
+    "report": {"report", "studies"},
+    "view": {"view", "report"},
+}
 
 #: What costs much to import, and so is imported inside functions.
 HEAVY = {"matplotlib", "scipy", "pandas", "polars", "plotly", "jinja2", "pyarrow", "numpy"}

@@ -63,7 +63,7 @@ def test_runs_are_spread_over_processes():
 def test_a_dash_is_standard_input_and_output(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written = lasthop("new", "two-flows", "-o", "-")
-    assert written.stdout.startswith("# ") and not list(tmp_path.iterdir())
+    assert written.stdout.startswith("#:schema ") and not list(tmp_path.iterdir())
     assert lasthop("check", "-", given=written.stdout).stdout.startswith("-: valid: ")
     assert "download" in lasthop("run", "-", given=PLAIN).stdout
     wrong = lasthop("run", "-", given=PLAIN.replace("rate", "rat"))

@@ -74,14 +74,14 @@ def test_what_is_no_line_stays_a_picture():
 
 def test_a_chart_keeps_scales_bands_and_error_bars():
     figure, axes = plot.figure()
-    axes.errorbar([1, 10], [2, 3], yerr=[0.5, 1], label="mean", linestyle="--", marker="o")
+    axes.errorbar([1, 5, 10], [2, 2, 3], yerr=[0.5, np.nan, 1], label="mean", linestyle="--", marker="o")
     axes.fill_between([1, 10], [1, 2], [3, 4])
     axes.axvspan(2, 4, color="grey")
     axes.set(xscale="log", xlabel="x", ylabel="y", xlim=(1, 10))
     (chart,) = charts(figure)
     assert chart["x"]["log"] and not chart["y"]["log"] and chart["x"]["limits"] == [1, 10]
     mean, band = chart["series"]
-    assert (mean["name"], mean["low"], mean["high"], mean["dash"]) == ("mean", [1.5, 2], [2.5, 4], [6, 3])
+    assert (mean["name"], mean["low"], mean["high"], mean["dash"]) == ("mean", [1.5, None, 2], [2.5, None, 4], [6, 3])
     assert (band["from"], band["to"]) == ([1, 2], [3, 4])
     assert chart["spans"][0]["x"] == [2, 4]
 

@@ -17,13 +17,13 @@ from lasthop.cli import common
 @common.force
 @common.quiet
 def view(source: Path, output: Path | None, begin: float, end: float | None, force: bool, quiet: bool) -> None:
-    """Make a page that replays a run: packets on their way, queues, windows, a time line to drag.
+    """Make a page that replays a run, packet by packet, on a time line to drag.
 
     \b
     lasthop view examples/two-flows.toml --from 5 --to 15
 
     SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote with `record.hops = true`.
-    Of an HSDPA cell the page shows who is served in each slot, of satellites the globe. It is one file, and asks
+    Of an HSDPA cell the page shows the terminals served in each slot, of satellites the globe. It is one file, and asks
     for nothing from the network.
     """
     from lasthop import files, runs, view

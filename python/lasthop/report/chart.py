@@ -84,8 +84,9 @@ def _ends(container: Any) -> tuple[list[float], list[float]] | None:
     _, _, bars = container.lines
     if not container.has_yerr:
         return None
-    segments = bars[-1].get_segments()
-    return [float(one[0][1]) for one in segments], [float(one[-1][1]) for one in segments]
+    # A point without an interval has no bar.
+    ends = [(one[0][1], one[-1][1]) if len(one) else (math.nan, math.nan) for one in bars[-1].get_segments()]
+    return [float(low) for low, _ in ends], [float(high) for _, high in ends]
 
 
 def _name(line: Any, bars: Sequence[Any]) -> str:

@@ -22,7 +22,7 @@ __all__ = ["recording", "write_view"]
 #: The most hops that a page holds.
 MOST = 200_000
 
-#: Positions of satellites that are told, between which the page goes in a straight line.
+#: Instants at which the positions of satellites are given; the page interpolates between them.
 POSITIONS = 120
 
 #: What is drawn below the map, as far as it was recorded.
@@ -145,7 +145,7 @@ def _places(
 
 
 def _served(result: Result, nodes: Sequence[str], begin: float, end: float) -> dict[str, Any] | None:
-    """Who is served in each slot."""
+    """The terminals served in each slot."""
     if "slots" not in result.tables:
         return None
     import numpy as np

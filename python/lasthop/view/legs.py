@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Legs", "legs"]
 
-#: Drops that are none: nobody had asked for the packet.
+#: Drops that are none: the packet had no receiver.
 NO_LOSS = {"no_members"}
 
 #: Parts of the time in each of which the shortest passage of a hop is looked for: links may change.
@@ -43,7 +43,7 @@ class Legs:
 
 
 def legs(packets: Table, links: Sequence[tuple[str, str]], begin: float, end: float, most: int) -> Legs:
-    """The hops of packets that left a node from ``begin`` to ``end``, at most so many; ``links`` are known neighbours.
+    """The hops of packets that left a node from ``begin`` to ``end``, at most ``most``; ``links`` are known neighbours.
 
     A packet goes from the node that sent it or sent it on to the next that got it. Copies of one packet to a group go
     from the latest node before that is a neighbour.
