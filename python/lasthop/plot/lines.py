@@ -142,7 +142,7 @@ def named(front: Sequence[tuple[Line, str]]) -> list[str]:
     made = []
     for line, rank in front:
         parts = [*([line.run] if len(runs) > 1 else []), *([line.name] if len(names) > 1 or len(runs) == 1 else [])]
-        made.append(": ".join(parts) + (f", {rank}" if rank else ""))
+        made.append(": ".join(dict.fromkeys(parts)) + (f", {rank}" if rank else ""))
     return made
 
 

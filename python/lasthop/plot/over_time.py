@@ -125,8 +125,10 @@ class _Picture:
             came = np.cumsum(value * np.diff(time, prepend=2 * time[0] - time[1]))
             if self.summed:
                 return replace(line, value=came / 8e3)
-            kept = np.arange(len(time))[:: -(-len(time) // RATES)]
-            time, value = time[kept], np.append(value[:1], np.diff(came[kept]) / np.diff(time[kept]))
+            every = -(-len(time) // RATES)
+            kept = np.arange(len(time))[::-every][::-1]
+            begin = 2 * time[0] - time[1]
+            time, value = time[kept], np.diff(came[kept], prepend=0) / np.diff(time[kept], prepend=begin)
         return replace(line, time=time, value=value)
 
 
