@@ -43,6 +43,30 @@ def schema() -> str:
     return document()
 
 
+def gallery() -> str:
+    """A picture for each script of the gallery, with its lines; the pictures are drawn beside the page."""
+    import os
+    import runpy
+
+    from lasthop import plot
+
+    os.chdir(ROOT)
+    page = []
+    for script in sorted((DOCS / "gallery").glob("*.py"), key=lambda path: path.stem):
+        title, _, lines = script.read_text(encoding="utf-8").partition("\n")
+        picture = GENERATED / "gallery" / f"{script.stem}.svg"
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        with plot.in_look():
+            runpy.run_path(str(script))["axes"].figure.savefig(picture, format="svg", metadata={"Date": None})
+        title = title.removeprefix("# ")
+        page += [
+            f"## {title}",
+            f"```{{image}} generated/gallery/{script.stem}.svg\n:alt: {title}\n:width: 440px\n```",
+            f":::{{dropdown}} {len(lines.splitlines())} lines\n```{{code-block}} python\n{lines}```\n:::",
+        ]
+    return "\n\n".join(page)
+
+
 def assumptions(name: str) -> str:
     """What a paper does not say and its study takes without an alternative."""
     from lasthop.studies import study
@@ -425,6 +449,7 @@ def main() -> None:
         for name in STUDIES:
             _write(GENERATED / f"{part}-{name}.md", of(judged(name)))
     _write(GENERATED / "static" / "scenario.schema.json", schema())
+    _write(GENERATED / "gallery.md", gallery())
     for name, write in FROM_CODE.items():
         _write(GENERATED / f"{name}.md", write())
     for name, (make, command) in EVIDENCE.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+
 import lasthop as lh
 import numpy as np
 import pytest
@@ -36,6 +38,22 @@ def test_all_pictures_of_a_template(template):
         figure, axes = plot.figure()
         draw(axes)
         assert not faults(figure), name
+
+
+GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.py"))
+
+
+@pytest.mark.parametrize("script", GALLERY, ids=lambda path: path.stem)
+def test_a_picture_of_the_gallery_takes_few_lines(script, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    title, *lines = script.read_text(encoding="utf-8").splitlines()
+    assert title.startswith("# ") and len(lines) <= 15
+    axes = runpy.run_path(str(script))["axes"]
+    assert not faults(axes.figure)
+
+
+def test_the_gallery_has_24_pictures():
+    assert len(GALLERY) == 24
 
 
 def test_bad_pictures_are_found():

@@ -145,7 +145,8 @@ def unlike(style: dict[str, Any], used: set[str]) -> dict[str, Any]:
 
 def in_look() -> AbstractContextManager[None]:
     """The project's fonts and lines for whatever is drawn inside."""
-    from matplotlib import cycler, rc_context
+    from cycler import cycler
+    from matplotlib import rc_context
 
     return rc_context({**_RC, "axes.prop_cycle": cycler(color=COLOURS)})
 
