@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
@@ -113,3 +114,34 @@ def test_a_unit_spelled_otherwise_is_recognised(written, meant):
 def test_a_second_section_is_told_how_to_be_one():
     with pytest.raises(lh.ScenarioError, match=r"write \[\[link\]\] each time"):
         lh.load(PLAIN.replace("[[link]]", "[link]") + '[[link]]\nname = "other"\n')
+
+
+def test_colours_can_be_asked_for(lasthop, tmp_path):
+    (tmp_path / "wrong.toml").write_text("duraton = '1 s'\n")
+    lasthop.environment.pop("NO_COLOR", None)
+    assert "\x1b[" not in lasthop("check", "wrong.toml", code=2).stderr
+    lasthop.environment["FORCE_COLOR"] = "1"
+    assert "\x1b[" in lasthop("check", "wrong.toml", code=2).stderr
+    lasthop.environment["NO_COLOR"] = "1"
+    assert "\x1b[" not in lasthop("check", "wrong.toml", code=2).stderr
+
+
+def test_tables_say_what_they_are_of(lasthop, tmp_path):
+    from pyarrow import parquet
+
+    lasthop("run", TWO_FLOWS, "-o", "run", "-q")
+    lasthop("sweep", TWO_FLOWS, "--vary", "link.radio.delay=20 ms,80 ms", "--seeds", "2", "-o", "swept", "-q")
+    for file, seeds in {"run/flows.parquet": [1], "swept/flows.parquet": [1, 2]}.items():
+        said = json.loads(parquet.read_schema(tmp_path / file).metadata[b"lasthop"])
+        assert said["scenario"] == "two-flows" and said["seeds"] == seeds
+        assert "[[link]]" in said["scenario_text"] and said["lasthop"]
+
+
+def test_a_sweep_is_compared_with_the_point_that_is_asked_for(lasthop):
+    words = ("sweep", TWO_FLOWS, "--vary", "link.radio.delay=20 ms,80 ms", "--seeds", "2", "-q")
+    assert "difference to link.radio.delay = 20 ms" in lasthop(*words, "-o", "a").stdout
+    assert (
+        "difference to link.radio.delay = 80 ms"
+        in lasthop(*words, "-o", "b", "--against", "link.radio.delay=80 ms").stdout
+    )
+    assert "did you mean" in lasthop(*words, "-o", "c", "--against", "link.radio.dely=80 ms", code=2).stderr

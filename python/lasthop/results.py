@@ -266,11 +266,17 @@ def save_tables(
     with files.claimed(Path(folder), made_by=made_by, force=force) as folder:
         with ExitStack() as drafts:
             for name, path in paths.items():
-                _fill(drafts.enter_context(files.whole(path)), tables[name])
+                _fill(drafts.enter_context(files.whole(path)), tables[name], said_of(document))
             # All is written. While it takes its place there is no result, rather than parts of two.
             _say(folder, owner)
         _say(folder, document)
     return [*paths.values(), folder / files.MANIFEST]
+
+
+def said_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What a table says of itself, away from its folder: the scenario, the seeds, and what made it."""
+    kept = ("made_by", "lasthop", "commit", "scenario", "scenario_text", "seeds", "vary")
+    return {key: manifest[key] for key in kept if key in manifest}
 
 
 def _say(folder: Path, document: Mapping[str, Any]) -> None:
@@ -286,16 +292,20 @@ def write_table(table: Table, path: Path) -> Path:
     return path
 
 
-def _fill(path: Path, table: Table) -> None:
-    with TableWriter(path) as writer:
+def _fill(path: Path, table: Table, about: Mapping[str, Any] | None = None) -> None:
+    with TableWriter(path, about) as writer:
         writer.write(table.to_arrow())
 
 
 class TableWriter:
-    """A file that a table is written into by and by, in the format that the path's suffix names."""
+    """A file that a table is written into by and by, in the format that the path's suffix names.
 
-    def __init__(self, path: Path) -> None:
+    ``about`` is kept in a Parquet file's metadata, below the key ``lasthop``, as JSON.
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, Any] | None = None) -> None:
         self._path = path
+        self._about = about
         self._writer: Any = None
 
     def write(self, rows: pa.Table) -> None:
@@ -313,6 +323,8 @@ class TableWriter:
             return csv.CSVWriter(self._path, schema)
         from pyarrow import parquet
 
+        if self._about:
+            schema = schema.with_metadata({**(schema.metadata or {}), b"lasthop": files.json_text(self._about)})
         return parquet.ParquetWriter(self._path, schema, compression="zstd")
 
     def __enter__(self) -> TableWriter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lasthop.results import SENT_PDUS
@@ -175,8 +175,8 @@ def analysis_text(analysis: Analysis) -> str:
 LINES = 40
 
 
-def sweep_text(sweep: Sweep) -> str:
-    """What `lasthop sweep` prints: means at each point, and differences to the first one."""
+def sweep_text(sweep: Sweep, against: Mapping[str, Any] | None = None) -> str:
+    """What `lasthop sweep` prints: means at each point, and differences to the one with the values of ``against``."""
     if not sweep.tables:
         return f"{sweep.heading()} · {number(sweep.finished)} of {number(sweep.runs)} runs are finished"
     several = len(sweep.seeds) > 1
@@ -185,9 +185,9 @@ def sweep_text(sweep: Sweep) -> str:
     metrics = _metrics(sweep, "flows", flows)
     parts = [_cut(flows, sweep.means("flows", by=sweep.by("flows"), metrics=metrics))]
     if several and len(sweep.points) > 1:
-        first = ", ".join(f"{key} = {label(value)}" for key, value in sweep.points[0].items())
-        differences = _cut(flows, sweep.differences(*metrics, by=sweep.by("flows")))
-        parts.append(f"difference to {first}, seed by seed\n{differences}")
+        other = ", ".join(f"{key} = {label(value)}" for key, value in (against or sweep.points[0]).items())
+        differences = _cut(flows, sweep.differences(*metrics, against=against, by=sweep.by("flows")))
+        parts.append(f"difference to {other}, seed by seed\n{differences}")
     parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links")))))
     return _page(heading, [*parts, SAME if sweep.repeats_itself else ""])
 

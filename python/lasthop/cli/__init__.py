@@ -89,8 +89,9 @@ def complain(error: BaseException) -> int:
             error.show()
             return 2
         case ScenarioError():
-            text = error.ansi if colour(sys.stderr) else str(error)
-            click.echo(text if text.startswith(("error", "\x1b")) else f"error: {text}", err=True)
+            coloured = colour(sys.stderr)
+            text = error.ansi if coloured else str(error)
+            click.echo(text if text.startswith(("error", "\x1b")) else f"error: {text}", err=True, color=coloured)
             return 2
         case click.Abort():
             return 130

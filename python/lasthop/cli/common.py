@@ -56,7 +56,9 @@ quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, no notes.
 
 
 def colour(stream: IO[str]) -> bool:
-    """Whether to use colours on this stream."""
+    """Whether to use colours on this stream: as ``NO_COLOR`` and ``FORCE_COLOR`` say, or on a terminal."""
+    if "NO_COLOR" not in os.environ and os.environ.get("FORCE_COLOR", "0") != "0":
+        return True
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 

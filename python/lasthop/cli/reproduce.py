@@ -62,4 +62,5 @@ def reproduce(
     if as_json:
         common.print_json(outcome.document())
     else:
-        click.echo(outcome.text(colour=common.colour(sys.stdout)))
+        coloured = common.colour(sys.stdout)
+        click.echo(outcome.text(colour=coloured), color=coloured)

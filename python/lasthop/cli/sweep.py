@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--vary", multiple=True, metavar="KEY=V1,V2", help="What to vary, over which values. Repeatable.")
 @click.option("--seeds", type=int, metavar="N", default=1, help="Seeds for every point. 1")
+@click.option("--against", multiple=True, metavar="KEY=V", help="Show differences to this point. The first one.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. All processors.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster tcp://HOST:PORT.")
 @click.option("--shard", metavar="I/N", help="Make part I of N, from 0. All parts share DIR.")
@@ -42,6 +43,7 @@ def sweep(
     file: Path | None,
     vary: tuple[str, ...],
     seeds: int,
+    against: tuple[str, ...],
     threads: int | None,
     scheduler: str | None,
     shard: str | None,
@@ -61,10 +63,11 @@ def sweep(
     from lasthop import sweeps
 
     part = _shard(shard)
+    other = {key: several[0] for key, several in values(against, "--against").items()}
     if collect_only:
         if output is None:
             raise click.UsageError("--collect needs the folder of the sweep: -o DIR")
-        _show(_collected(output), as_json=as_json, quiet=quiet)
+        _show(_collected(output), other, as_json=as_json, quiet=quiet)
         return
     if file is None:
         raise click.UsageError("say which scenario, or --collect with -o DIR")
@@ -77,11 +80,13 @@ def sweep(
             executor, workers = stack.enter_context(cluster(scheduler))
         if dry_run:
             asked.check()
+            _compared(asked, other)
             _forecast(asked, part or (0, 1), workers, as_json=as_json, quiet=quiet)
             return
+        _compared(asked, other)
         folder = output or Path("out") / f"{files.folder_name(asked.scenario.name)}-sweep"
         made = _sweep(asked, folder, executor, threads, part, quiet=quiet, force=force)
-    _show(made, as_json=as_json, quiet=quiet)
+    _show(made, other, as_json=as_json, quiet=quiet)
     if part:
         common.note(f"when all parts are made: lasthop sweep --collect -o {shlex.quote(str(folder))}", quiet=quiet)
 
@@ -122,12 +127,24 @@ def _collected(folder: Path) -> Sweep:
         raise click.UsageError(str(error)) from None
 
 
-def _show(made: Sweep, *, as_json: bool, quiet: bool) -> None:
+def _compared(asked: Plan, other: dict[str, Any]) -> None:
+    """Refuses a comparison with values that are not varied, before the work."""
+    try:
+        for key in other:
+            asked.vary.known(key)
+        asked.vary.moved(0, other)
+    except ValueError as error:
+        raise click.UsageError(f"--against: {error}") from None
+
+
+def _show(made: Sweep, other: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     """Prints the results, and says where they are."""
+    from lasthop.text import sweep_text
+
     if as_json:
         common.print_json(document(made))
     else:
-        click.echo(repr(made))
+        click.echo(sweep_text(made, other or None))
     if made.tables:
         common.written([made.folder / name for name in [*made.files.values(), files.MANIFEST]], quiet=quiet)
 
@@ -166,14 +183,17 @@ def _forecast(asked: Plan, part: tuple[int, int], workers: int, *, as_json: bool
     click.echo(f"about {common.clock(took_s)} on {workers} thread{'s' * (workers != 1)}")
 
 
-def values(vary: Sequence[str]) -> dict[str, list[Any]]:
+def values(vary: Sequence[str], option: str = "--vary") -> dict[str, list[Any]]:
     """The values of each `--vary KEY=V1,V2`: numbers, truth values and tables as in TOML, anything else text."""
     chosen: dict[str, list[Any]] = {}
     for text in vary:
         key, equals, rest = text.partition("=")
         key = key.strip()
         if not equals or not rest.strip():
-            raise click.UsageError(f"--vary {text!r}: write it as KEY=VALUE,VALUE, such as link.radio.delay=20ms,80ms")
+            several = ("VALUE,VALUE", "20ms,80ms") if option == "--vary" else ("VALUE", "20ms")
+            raise click.UsageError(
+                f"{option} {text!r}: write it as KEY={several[0]}, such as link.radio.delay={several[1]}"
+            )
         if key in chosen:
             raise click.UsageError(f"--vary {key} is there twice: give all its values at once")
         chosen[key] = [_value(part.strip(), text) for part in _parts(rest)]

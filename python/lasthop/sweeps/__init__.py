@@ -19,7 +19,7 @@ from typing import Any
 from lasthop import files
 from lasthop.errors import RunError, ScenarioError
 from lasthop.files import OutputRefused
-from lasthop.results import FORMATS, Format
+from lasthop.results import FORMATS, Format, said_of
 from lasthop.runs import Progress, run_once, seeds_of
 from lasthop.scenario import Scenario, load
 from lasthop.stats import number
@@ -266,7 +266,7 @@ def _run(
 def _finish(folder: Path, manifest: dict[str, Any], journals: journal.Journals) -> dict[str, Any]:
     """Puts the tables together, and says so in the manifest; what it says now."""
     vary, seeds, format = Vary(manifest["vary"]), manifest["seeds"], manifest["format"]
-    made = write_tables(vary, seeds, journals, folder, format)
+    made = write_tables(vary, seeds, journals, folder, format, said_of(manifest))
     made = with_summary(Sweep.of(folder, {**manifest, **made}), made, format)
     manifest = {**manifest, **made}
     with files.whole(folder / files.MANIFEST, durable=True) as out:

@@ -6,7 +6,7 @@ one portion ends depends on the plan and on nothing else, and so does every byte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,7 +72,9 @@ def type_name(kind: pa.DataType) -> str:
     return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
-def write_tables(vary: Vary, seeds: Sequence[int], journals: Journals, folder: Path, format: str) -> dict[str, Any]:
+def write_tables(
+    vary: Vary, seeds: Sequence[int], journals: Journals, folder: Path, format: str, about: Mapping[str, Any]
+) -> dict[str, Any]:
     """Writes the tables of all runs. Gives their files, the types of their columns, and what the runs did."""
     packet_hops = 0
     paths: dict[str, Path] = {}
@@ -84,7 +86,7 @@ def write_tables(vary: Vary, seeds: Sequence[int], journals: Journals, folder: P
                 if name not in growing:
                     paths[name] = folder / f"{name}.{format}"
                     draft = writers.enter_context(files.whole(paths[name], durable=True))
-                    growing[name] = _Growing(vary, seeds, writers.enter_context(TableWriter(draft)))
+                    growing[name] = _Growing(vary, seeds, writers.enter_context(TableWriter(draft, about)))
                 growing[name].add(head.run, part)
         for table in growing.values():
             table.flush()
