@@ -10,7 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 import lasthop as lh
 import pytest
-from conftest import ROOT
+from conftest import EXAMPLES, ROOT
+from lasthop.scenario import from_text
 
 TWO_FLOWS = ROOT / "examples" / "two-flows.toml"
 
@@ -145,3 +146,15 @@ def test_a_sweep_is_compared_with_the_point_that_is_asked_for(lasthop):
         in lasthop(*words, "-o", "b", "--against", "link.radio.delay=80 ms").stdout
     )
     assert "did you mean" in lasthop(*words, "-o", "c", "--against", "link.radio.dely=80 ms", code=2).stderr
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_scenario_is_written_as_toml(path):
+    scenario = lh.load(path)
+    assert scenario.to_toml() == path.read_text(encoding="utf-8")
+    changed = scenario.with_(seed=7, name="other")
+    text = changed.to_toml()
+    assert text.startswith('name = "other"') and "null" not in text
+    assert from_text(text, origin="other.toml") == changed
+    # What was written, and no default beside it.
+    assert "reorder" not in text

@@ -68,6 +68,14 @@ class Scenario:
         """The scenario as TOML, every name and default filled in."""
         return self.core.toml()
 
+    def to_toml(self) -> str:
+        """The scenario as TOML, with what it states and no more: the text that it was read from, if that was TOML."""
+        if not _is_json(self._text):
+            return self._text
+        import tomli_w
+
+        return tomli_w.dumps(_stated(_plain(self._text)))
+
     def positions(self, *seconds: float) -> Table:
         """Where the satellites and terminals of its constellations are over the ground at these times.
 
@@ -192,6 +200,13 @@ def _plain(text: str) -> dict[str, Any]:
     text = text.removeprefix("\ufeff")
     data: dict[str, Any] = json.loads(text) if _is_json(text) else tomllib.loads(text)
     return data
+
+
+def _stated(value: Any) -> Any:
+    """Plain data without what is null, which TOML has no word for."""
+    if isinstance(value, dict):
+        return {key: _stated(one) for key, one in value.items() if one is not None}
+    return [_stated(one) for one in value] if isinstance(value, list) else value
 
 
 def _assign(data: dict[str, Any], path: str, value: Any, expanded: Any) -> None:

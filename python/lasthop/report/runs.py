@@ -63,7 +63,7 @@ def _runs(stored: Sequence[Stored]) -> dict[str, Any]:
             for name in SHOWN
             if name in run.tables
         ],
-        "scenarios": {label: run.scenario_text for label, run in runs.items()},
+        "scenarios": {label: _scenario(label, run.scenario_text) for label, run in runs.items()},
     }
 
 
@@ -84,8 +84,15 @@ def _sweep(sweep: Sweep) -> dict[str, Any]:
         "differences": None,
         "pictures": [_picture(name, draw) for name, draw in plot.sweep_pictures(sweep).items()],
         "tables": [page.table(name, f"{name}, each run", sweep.tables[name]) for name in SHOWN if name in sweep.tables],
-        "scenarios": {sweep.name: sweep.scenario_text},
+        "scenarios": {sweep.name: _scenario(sweep.name, sweep.scenario_text)},
     }
+
+
+def _scenario(name: str, text: str) -> str:
+    """A scenario for readers."""
+    from lasthop.scenario import from_text
+
+    return from_text(text, origin=name).to_toml()
 
 
 def _picture(name: str, draw: Any) -> dict[str, Any]:
