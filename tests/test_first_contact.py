@@ -158,3 +158,17 @@ def test_a_scenario_is_written_as_toml(path):
     assert from_text(text, origin="other.toml") == changed
     # What was written, and no default beside it.
     assert "reorder" not in text
+
+
+def test_many_flows_of_one_kind_take_few_lines(lasthop):
+    lines = lasthop("run", ROOT / "examples" / "hsdpa.toml").stdout.splitlines()
+    assert len(lines) < 30
+    # The cells stand before the flows, and of these the best, the median and the worst.
+    assert lines[2].split()[:2] == ["cell", "ues"]
+    ranks = [line for line in lines if line.startswith("download[")]
+    assert [line.split(", ")[1].split()[0] for line in ranks] == ["highest", "median", "lowest"]
+    result = lh.run(ROOT / "examples" / "hsdpa.toml")
+    goodput = sorted(result.flows["goodput_kbps"])
+    assert [float(line.split()[4]) for line in ranks] == [float(f"{goodput[n]:.4g}") for n in (-1, 32, 0)]
+    assert any("… and 62 more flows" in line for line in lines)
+    assert any(line.startswith("65 flows download[…]") for line in lines)

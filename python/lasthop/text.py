@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +73,9 @@ def run_text(result: Result) -> str:
     return _page(
         result.heading(),
         [
-            _table(FLOWS, result.tables["flows"].rows(), _plain),
-            _table(LINKS, _busy(result.tables["links"].rows()), _plain),
             *_cells(result),
+            _flows(result.tables["flows"].rows(), _plain),
+            _table(LINKS, _busy(result.tables["links"].rows()), _plain),
             transfers,
         ],
     )
@@ -92,7 +93,7 @@ def replications_text(replications: Replications) -> str:
     return _page(
         replications.heading(),
         [
-            _table(FLOWS, replications.means("flows"), str),
+            _flows(replications.means("flows"), str),
             _table(LINKS, _busy(replications.means("links")), str),
             SAME if replications.repeats_itself else "",
         ],
@@ -234,6 +235,38 @@ def _busy(links: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in links if getattr(row["packets"], "mean", row["packets"])]
 
 
+#: More flows of one kind are shown by those with the highest, the median and the lowest goodput.
+FEW = 8
+
+
+def _flows(rows: list[dict[str, Any]], cell: Callable[[Any], str]) -> str:
+    """The table of flows. Flows of one kind differ in a number in their names."""
+    kinds: dict[tuple[str, Any], list[dict[str, Any]]] = {}
+    for row in rows:
+        kinds.setdefault((_kind(row["flow"]), row.get("transport")), []).append(row)
+    shown = []
+    for several in kinds.values():
+        ordered = sorted(several, key=lambda row: -_goodput(row)) if len(several) > FEW else []
+        named = {"highest": 0, "median": len(ordered) // 2, "lowest": -1} if ordered else {}
+        shown += [{**ordered[place], "flow": f"{ordered[place]['flow']}, {rank}"} for rank, place in named.items()]
+        shown += [] if ordered else several
+    left_out = len(rows) - len(shown)
+    note = (
+        f"\n… and {number(left_out)} more flows, by goodput between these: -o DIR or --json has all" if left_out else ""
+    )
+    return _table(FLOWS, shown, cell) + note
+
+
+def _kind(flow: str) -> str:
+    """The name of a flow without its number."""
+    return re.sub(r"\d+", "…", flow)
+
+
+def _goodput(row: dict[str, Any]) -> float:
+    value = getattr(row["goodput_kbps"], "mean", row["goodput_kbps"])
+    return value if value is not None else 0.0
+
+
 def _table(view: View, rows: list[dict[str, Any]], cell: Callable[[Any], str]) -> str:
     """The columns of `view` that say something about `rows`."""
     if not rows:
@@ -334,11 +367,19 @@ def _channels(result: Result) -> list[str]:
 
 
 def _transfers(rows: list[dict[str, Any]]) -> str:
-    """A line for each flow with transfers: how many, how many ended, how long they took."""
-    flows = dict.fromkeys(row["flow"] for row in rows)
+    """A line for each flow with transfers, or for many of one kind: how many, how many ended, how long they took."""
+    kinds: dict[str, dict[str, None]] = {}
+    for row in rows:
+        kinds.setdefault(_kind(row["flow"]), {})[row["flow"]] = None
     lines = []
-    for flow in flows:
-        mine = [row for row in rows if row["flow"] == flow]
+    flows = {
+        name: several if len(several) > FEW else [flow]
+        for several in map(list, kinds.values())
+        for flow in several
+        for name in [f"{len(several)} flows {_kind(flow)}" if len(several) > FEW else flow]
+    }
+    for flow, members in flows.items():
+        mine = [row for row in rows if row["flow"] in members]
         ended = sorted(row["duration_s"] for row in mine if row["duration_s"] is not None)
         middle = number(ended[len(ended) // 2]) if ended else "–"
         longest = number(ended[-1]) if ended else "–"
