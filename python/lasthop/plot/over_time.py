@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from lasthop.plot.lines import Labelled, Line, Of, Runs, chosen, labelled, merged, named, of_run, styles, together
 from lasthop.plot.names import quantity_label
-from lasthop.plot.style import BEHIND, Label, figure, name_lines, save
+from lasthop.plot.style import BEHIND, Label, figure, name_lines, save_all
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -180,14 +180,7 @@ def pictures(runs: Runs) -> dict[str, Callable[[Axes], Axes]]:
 
 def standard(runs: Runs, folder: str | Path) -> list[Path]:
     """Writes the pictures of runs that show something into ``folder``; the paths written."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, draw in pictures(runs).items():
-        drawn, axes = figure()
-        draw(axes)
-        paths += save(drawn, folder / name)
-    return paths
+    return save_all(pictures(runs), folder)
 
 
 @dataclass(frozen=True)

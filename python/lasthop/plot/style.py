@@ -6,7 +6,7 @@ axes with quantity and unit. A protocol keeps its colour everywhere; line styles
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ __all__ = [
     "name_lines",
     "protocol",
     "save",
+    "save_all",
     "unlike",
 ]
 
@@ -190,6 +191,18 @@ def save(drawn: Figure, stem: str | Path) -> list[Path]:
             with files.whole(path) as out:
                 drawn.savefig(out, dpi=200, format=suffix, metadata=undated[suffix])
             paths.append(path)
+    return paths
+
+
+def save_all(pictures: Mapping[str, Callable[[Axes], Axes]], folder: str | Path) -> list[Path]:
+    """Draws pictures, each by what draws it into axes, and writes them into ``folder``; the paths written."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, draw in pictures.items():
+        drawn, axes = figure()
+        draw(axes)
+        paths += save(drawn, folder / name)
     return paths
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop.plot.names import quantity_label
-from lasthop.plot.style import MARKERS, Label, figure, look, name_lines, save, unlike
+from lasthop.plot.style import MARKERS, Label, figure, look, name_lines, save_all, unlike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,14 +102,7 @@ def _across(sweep: Sweep, metric: str, axes: Axes) -> Axes:
 
 def swept(sweep: Sweep, folder: str | Path) -> list[Path]:
     """Writes the pictures of a sweep into ``folder``; the paths written."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, draw in sweep_pictures(sweep).items():
-        drawn, axes = figure()
-        draw(axes)
-        paths += save(drawn, folder / name)
-    return paths
+    return save_all(sweep_pictures(sweep), folder)
 
 
 def _missing(values: Any) -> bool:
