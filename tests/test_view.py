@@ -115,6 +115,8 @@ def test_the_command(lasthop, tmp_path):
     lh.run(chain()).save(tmp_path / "bare")
     assert "record.hops = true" in lasthop("view", "bare", code=2).stderr
     lh.run(view.recording(chain())).save(tmp_path / "kept")
+    for words in (("--from", "5"), ("--from", "1", "--to", "1"), ("--from", "-1")):
+        assert "the run has 2 s" in lasthop("view", "kept", *words, code=2).stderr
     assert lasthop("view", "kept").stderr == "wrote kept/view.html\n"
     assert "--force" in lasthop("view", "kept", "-o", "kept/view.html", code=2).stderr
 

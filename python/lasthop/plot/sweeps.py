@@ -88,12 +88,12 @@ def across(
 
 def sweep_pictures(sweep: Sweep) -> dict[str, Callable[[Axes], Axes]]:
     """The pictures of a sweep that show something, by name: each draws itself into axes."""
-    shown: dict[str, Callable[[Axes], Axes]] = {}
-    for name, metric in SWEEP.items():
-        _, axes = figure()
-        if across(sweep, metric, axes=axes).containers:
-            shown[name] = partial(_across, sweep, metric)
-    return shown
+    grid = sweep.grid("flows", sweep.by("flows"))
+    return {
+        name: partial(_across, sweep, metric)
+        for name, metric in SWEEP.items()
+        if metric in grid.metrics and not _missing(grid.means(metric)[0])
+    }
 
 
 def _across(sweep: Sweep, metric: str, axes: Axes) -> Axes:

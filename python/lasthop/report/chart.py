@@ -18,7 +18,7 @@ Chart = dict[str, Any]
 DIGITS = 5
 
 #: What dashes are called, and how long they are.
-_DASHES: Mapping[Any, Sequence[int]] = {"--": [6, 3], "-.": [6, 3, 1, 3], ":": [1.5, 3]}  # type: ignore[list-item]
+_DASHES: Mapping[Any, Sequence[float]] = {"--": [6, 3], "-.": [6, 3, 1, 3], ":": [1.5, 3]}
 #: Where a step's value holds: before its time, or from then on.
 _STEPS = {"steps": -1, "steps-pre": -1, "steps-post": 1}
 

@@ -56,6 +56,8 @@ def write_view(result: Result, path: str | Path, *, begin: float = 0.0, end: flo
             "the run has no hops of packets: record them (record.hops = true), or `lasthop view` the scenario"
         )
     end = result.simulated_s if end is None else min(end, result.simulated_s)
+    if not 0 <= begin < end:
+        raise ValueError(f"nothing to show from {begin:g} s to {end:g} s; the run has {result.simulated_s:g} s")
     scenario = from_text(result.scenario_text, origin=result.name)
     links = _links(scenario.to_dict())
     way = legs(result.packets, links, begin, end, MOST)
