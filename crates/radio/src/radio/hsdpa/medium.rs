@@ -337,7 +337,7 @@ impl Hsdpa {
             let mobile = &mut self.mobiles[number as usize];
             let Some(block) = self.harq.block(number as usize) else { continue };
             let (sir, Attempts { grant, .. }) = (self.air.at(number, now).sir, block.attempts);
-            block.attempts.add(sir);
+            block.attempts.transmission += 1;
             let comes = !mobile.errors.chance(self.rate_map.error(grant.format, sir));
             block.received = comes && !self.air.loses(number, now);
             mobile.since = now;

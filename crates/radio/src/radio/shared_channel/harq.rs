@@ -5,7 +5,6 @@
 //! the terminal gives 7.5 slots of a radio frame, 5 ms, after the block (TS 25.211 §7.7).
 
 use crate::radio::rate_map::Grant;
-use lasthop_net::engine::Decibel;
 
 /// How many processes HS-DSCH can have: at least six, so that an answer comes in time, at most eight (TS 25.331 §10.3.5.7a).
 pub const PROCESSES: std::ops::RangeInclusive<u8> = 6..=8;
@@ -42,7 +41,7 @@ pub struct Attempts {
     pub transmission: u32,
     /// Drawn from [0, 1): how hard it is to receive.
     pub draw: f64,
-    /// The ratios of signal to interference with which it was sent, added up.
+    /// The ratios of signal to interference with which it was sent, added up, if its reception combines them.
     pub combined: f64,
 }
 
@@ -50,12 +49,6 @@ impl Attempts {
     /// None yet, in this format.
     pub fn new(grant: Grant, draw: f64) -> Self {
         Self { grant, transmission: 0, draw, combined: 0.0 }
-    }
-
-    /// It is sent at this ratio of signal to interference.
-    pub fn add(&mut self, sir: Decibel) {
-        self.transmission += 1;
-        self.combined += sir.ratio();
     }
 }
 
@@ -138,7 +131,7 @@ mod tests {
             let mut sent = 0;
             let conclusion = loop {
                 let block = harq.block(2).unwrap();
-                block.attempts.add(Decibel::ZERO);
+                block.attempts.transmission += 1;
                 sent += 1;
                 block.received = sent == received_at;
                 match harq.conclude(2, |terminal, tsn| (terminal, tsn) == (1, 7) && sent >= too_old_at) {

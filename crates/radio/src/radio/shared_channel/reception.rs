@@ -13,8 +13,8 @@ use super::harq::Attempts;
 
 /// Decides which blocks are received.
 pub trait Reception: Send {
-    /// Whether the last transmission of a block is received.
-    fn receives(&self, block: &Attempts, map: &dyn RateMap) -> bool;
+    /// Whether the last transmission of a block, at this ratio of signal to interference, is received.
+    fn receives(&self, block: &mut Attempts, sir: Decibel, map: &dyn RateMap) -> bool;
 }
 
 /// The parameters of reception.
@@ -44,7 +44,8 @@ impl ReceptionConfig for Combining {
 }
 
 impl Reception for Combining {
-    fn receives(&self, block: &Attempts, map: &dyn RateMap) -> bool {
+    fn receives(&self, block: &mut Attempts, sir: Decibel, map: &dyn RateMap) -> bool {
+        block.combined += sir.ratio();
         block.draw >= map.error(block.grant.format, Decibel::of(block.combined))
     }
 }
@@ -84,7 +85,7 @@ impl ReceptionConfig for Thresholds {
 const FIRST: f64 = 40.0;
 
 impl Reception for Thresholds {
-    fn receives(&self, block: &Attempts, _map: &dyn RateMap) -> bool {
+    fn receives(&self, block: &mut Attempts, _sir: Decibel, _map: &dyn RateMap) -> bool {
         let count = self.thresholds.len();
         let threshold = self.thresholds[((block.draw * count as f64) as usize).min(count - 1)];
         let gain = match (block.transmission as usize).checked_sub(2) {
@@ -106,8 +107,8 @@ mod tests {
         let grant = Grant { format: cqi, resources: 1, bits: 137 };
         let mut block = Attempts::new(grant, draw);
         [(); 3].map(|()| {
-            block.add(sir);
-            reception.receives(&block, &*map)
+            block.transmission += 1;
+            reception.receives(&mut block, sir, &*map)
         })
     }
 

@@ -43,7 +43,6 @@ pub struct HsDsch {
     /// Slots between the beginnings of two blocks to a terminal.
     pub(super) interval: u64,
     pub(super) terminals: Vec<Terminal>,
-    /// The terminals with data waiting at the Node B, in order.
     /// Under way to the Node B, in order.
     pub(super) coming: VecDeque<(Instant, u32, Pdu)>,
     /// Processes whose blocks are on the air, in order.
@@ -174,8 +173,8 @@ impl HsDsch {
         let start = begin(slot);
         let sir = self.air.at(terminal, start).sir;
         let Some(block) = self.harq.block(process) else { return };
-        block.attempts.add(sir);
-        let comes = self.reception.receives(&block.attempts, &*self.rate_map);
+        block.attempts.transmission += 1;
+        let comes = self.reception.receives(&mut block.attempts, sir, &*self.rate_map);
         block.received = comes && !self.air.loses(terminal, start);
         let counts = &mut self.terminals[terminal as usize].counts;
         counts.transmissions += 1;
