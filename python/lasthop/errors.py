@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 __all__ = ["RunError", "ScenarioError"]
 
 
 class ScenarioError(ValueError):
-    """A scenario is wrong. Its text shows the place and says what was expected."""
+    """A scenario is wrong. Its text shows each place and says what was expected there."""
 
     def __init__(
         self,
@@ -17,6 +19,7 @@ class ScenarioError(ValueError):
         column: int | None = None,
         path: str = "",
         ansi: str = "",
+        also: Sequence[ScenarioError] = (),
     ) -> None:
         super().__init__(rendered)
         #: One sentence.
@@ -31,6 +34,8 @@ class ScenarioError(ValueError):
         self.path = path
         #: The text in colours, for a terminal.
         self.ansi = ansi or rendered
+        #: Other errors of the same scenario, in the order of its text; at most 9.
+        self.also = tuple(also)
 
     def to_dict(self) -> dict[str, object]:
         """The error as plain data."""
@@ -40,6 +45,7 @@ class ScenarioError(ValueError):
             "line": self.line,
             "column": self.column,
             "path": self.path,
+            **({"also": [error.to_dict() for error in self.also]} if self.also else {}),
         }
 
 

@@ -22,6 +22,7 @@ pub fn diagnostic(py: Python<'_>, error: &Diagnostic) -> PyErr {
         error.column,
         error.path.as_str(),
         error.render(true),
+        error.also.iter().map(|also| diagnostic(py, also)).collect::<Vec<_>>(),
     );
     make(py, "ScenarioError", arguments)
 }

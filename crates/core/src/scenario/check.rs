@@ -33,7 +33,7 @@ const PORTS: usize = 65_535;
 /// Checks the scenario of `document`.
 ///
 /// # Errors
-/// The first thing that is wrong, in the order of the text.
+/// All that is wrong, in the order of the text.
 pub fn check(document: &Document) -> Result<(), Diagnostic> {
     let scenario = &document.scenario;
     let mut problems = Problems::default();
@@ -41,7 +41,7 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     let few = media::are_countable(scenario, &mut problems) && stand_for(scenario, &mut problems);
     if !few {
         // Their names may be too many to write down.
-        return document.first(problems.0, |_, _| Default::default()).map_or(Ok(()), Err);
+        return document.all(problems.0, |_, _| Default::default()).map_or(Ok(()), Err);
     }
     let names = Names::of(scenario);
     nodes(scenario, &mut problems);
@@ -59,7 +59,7 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
         // Now it is known that they are not too many to be written down.
         single_flows(scenario, &mut problems);
     }
-    document.first(problems.0, |name, of| names.unknown(name, of)).map_or(Ok(()), Err)
+    document.all(problems.0, |name, of| names.unknown(name, of)).map_or(Ok(()), Err)
 }
 
 /// Something wrong, and its place.
@@ -282,7 +282,7 @@ fn flows(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             }
         }
         to_itself(i, flow, names, problems);
-        if flow.start >= scenario.duration {
+        if has_ended(scenario, flow.start) {
             let message = format!("flow {} starts at {}, when the run has ended", shown(label), flow.start);
             problems.add(format!("flow[{i}].start"), message, format!("the run lasts {}", scenario.duration));
         }
@@ -367,6 +367,11 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
     }
 }
 
+/// Whether the run is over at `at`. One of no duration is wrong by itself, and nothing else is by that.
+fn has_ended(scenario: &Scenario, at: Duration) -> bool {
+    scenario.duration > Duration::ZERO && at >= scenario.duration
+}
+
 fn changes(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
     for (i, change) in scenario.change.iter().enumerate() {
         let Some(changeable) = names.changeables.get(&change.link) else {
@@ -374,7 +379,7 @@ fn changes(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
             problems.unknown(format!("change[{i}].link"), message, "", (&change.link, Of::Links));
             continue;
         };
-        if change.at >= scenario.duration {
+        if has_ended(scenario, change.at) {
             let message = format!("a change at {}, when the run has ended", change.at);
             problems.add(format!("change[{i}].at"), message, format!("the run lasts {}", scenario.duration));
         }

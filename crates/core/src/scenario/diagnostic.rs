@@ -26,9 +26,23 @@ pub struct Diagnostic {
     pub label: String,
     /// What else helps. May be empty.
     pub note: String,
+    /// Other errors of the same scenario, in the order of its text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Self>,
+    /// How many there are beyond these.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more: usize,
     /// The line's text, and the part of it to underline.
     #[serde(skip)]
     pub(super) excerpt: Option<(String, Range<usize>)>,
+}
+
+/// How many errors of one scenario are kept.
+pub(super) const MOST: usize = 10;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The longest part of a line that is kept: longer ones are cut around the place.
@@ -45,8 +59,28 @@ impl Diagnostic {
             path: String::new(),
             label: String::new(),
             note: String::new(),
+            also: Vec::new(),
+            more: 0,
             excerpt: None,
         }
+    }
+
+    /// The first of these errors, with the others; `None` if there is none. The same sentence is said once.
+    pub(super) fn together(errors: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let mut errors = errors.into_iter();
+        let mut first = errors.next()?;
+        for error in errors {
+            let again = |one: &Self| one.message == error.message;
+            if again(&first) || first.also.iter().any(again) {
+                continue;
+            }
+            if first.also.len() + 1 < MOST {
+                first.also.push(error);
+            } else {
+                first.more += 1;
+            }
+        }
+        Some(first)
     }
 
     /// Points at a part of `text`, or at the first line of that part.
@@ -66,8 +100,20 @@ impl Diagnostic {
         self
     }
 
-    /// The error as text for people, as rustc shows its own, without a newline at the end.
+    /// The errors as text for people, as rustc shows its own, without a newline at the end.
     pub fn render(&self, colour: bool) -> String {
+        let mut text = self.render_one(colour);
+        for error in &self.also {
+            text += "\n\n";
+            text += &error.render_one(colour);
+        }
+        match self.more {
+            0 => text,
+            more => format!("{text}\n\n… and {more} more errors"),
+        }
+    }
+
+    fn render_one(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let mut group = Level::ERROR.primary_title(self.message.as_str()).elements(Vec::<Origin<'_>>::new());
         // Without a line to write it under, the label follows.

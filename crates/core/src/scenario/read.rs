@@ -5,14 +5,16 @@
 use std::io::Read;
 use std::ops::Range;
 
+use serde_json::Value;
 use serde_path_to_error::Segment;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::check::{Of, Problem};
-use super::diagnostic::{Diagnostic, Path, Step};
+use super::diagnostic::{Diagnostic, MOST, Path, Step};
 use super::tree::Tree;
 use super::types::Scenario;
+use super::wording::Wording;
 use super::{schema, wording};
 
 /// The largest file that is read.
@@ -44,9 +46,9 @@ impl Document {
         Self { scenario, origin: origin.to_owned(), text: None }
     }
 
-    /// The first of these problems in the order of the text, shown at its place. `meant` says of a name that stands for nothing what it
+    /// These problems in the order of the text, each shown at its place. `meant` says of a name that stands for nothing what it
     /// may have meant: label and note.
-    pub(super) fn first(
+    pub(super) fn all(
         &self,
         problems: Vec<Problem>,
         meant: impl Fn(&str, Of) -> (String, String),
@@ -57,27 +59,64 @@ impl Document {
         let text = self.text.as_deref().unwrap_or_default();
         let tree = DeTable::parse(text).ok();
         let place = |p: &Problem| tree.as_ref().and_then(|t| span(t, &Path::parse(&p.path), p.part));
-        let places = problems.iter().map(place).collect::<Vec<_>>();
-        let order = |place: &Option<Range<usize>>| place.as_ref().map_or(0, |p| p.start);
-        let (problem, place) = problems.into_iter().zip(places).min_by_key(|(_, place)| order(place))?;
-        let Problem { path, message, mut label, mut note, unknown, .. } = problem;
-        if let Some((name, of)) = unknown {
-            let (near, known) = meant(&name, of);
-            label = if label.is_empty() { near } else { label };
-            note = known;
-        }
-        let diagnostic = Diagnostic { path, label, note, ..Diagnostic::new(message, &self.origin) };
-        Some(match place {
-            Some(place) => diagnostic.at(text, place),
-            None => diagnostic,
-        })
+        let mut problems: Vec<_> = problems.into_iter().map(|problem| (place(&problem), problem)).collect();
+        problems.sort_by_key(|(place, _)| place.as_ref().map_or(0, |place| place.start));
+        Diagnostic::together(problems.into_iter().map(|(place, problem)| {
+            let Problem { path, message, mut label, mut note, unknown, .. } = problem;
+            if let Some((name, of)) = unknown {
+                let (near, known) = meant(&name, of);
+                label = if label.is_empty() { near } else { label };
+                note = known;
+            }
+            let diagnostic = Diagnostic { path, label, note, ..Diagnostic::new(message, &self.origin) };
+            match place {
+                Some(place) => diagnostic.at(text, place),
+                None => diagnostic,
+            }
+        }))
     }
+}
+
+/// The scenario that a tree of tables is, or what is wrong with its names and values.
+///
+/// Reading ends at an error. To find the next one, the field that is wrong is taken away, and the rest is read again.
+fn scenario_of(written: &Value) -> Result<Scenario, Vec<(Wording, Path)>> {
+    let mut errors = Vec::new();
+    let mut left = written.clone();
+    let mut taken: Vec<Path> = Vec::new();
+    while errors.len() < MOST {
+        let error = match serde_path_to_error::deserialize::<_, Scenario>(left.clone()) {
+            Ok(scenario) if errors.is_empty() => return Ok(scenario),
+            Ok(_) => break,
+            Err(error) => error,
+        };
+        let (wording, path) = wording::of(&error.inner().to_string(), steps(error.path()));
+        if taken.iter().any(|taken| taken == &path || taken.parent() == path) {
+            break; // it may be wrong only because a field was taken away
+        }
+        errors.push((wording, path.clone()));
+        if !take_away(&mut left, &path) {
+            break;
+        }
+        taken.push(path);
+    }
+    Err(errors)
+}
+
+/// Takes the field at `path` away, or says that it is none.
+fn take_away(tree: &mut Value, path: &Path) -> bool {
+    let Some((Step::Key(name), way)) = path.0.split_last() else { return false };
+    let inner = way.iter().try_fold(tree, |tree, step| match step {
+        Step::Key(name) => tree.get_mut(name),
+        Step::Index(place) => tree.get_mut(place),
+    });
+    inner.and_then(Value::as_object_mut).is_some_and(|fields| fields.remove(name).is_some())
 }
 
 /// Reads TOML. `origin` names the text in errors.
 ///
 /// # Errors
-/// The first thing that is wrong with its syntax, its names or its values.
+/// The first error of its syntax, or all of its names and values.
 pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
     let syntax = |error: &toml::de::Error| {
         let span = error.span().unwrap_or(0..0);
@@ -85,11 +124,18 @@ pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
         Diagnostic { label, ..Diagnostic::new(message, origin) }.at(text, span)
     };
     let Tree(written) = toml::from_str(text).map_err(|e| syntax(&e))?;
-    let scenario = serde_path_to_error::deserialize(written.clone()).map_err(|error| {
-        let (wording, path) = wording::of(&error.inner().to_string(), steps(error.path()));
-        let place = DeTable::parse(text).ok().and_then(|tree| span(&tree, &path, wording.part));
-        wording.diagnostic(origin, &path).at(text, place.unwrap_or(0..0))
-    })?;
+    let scenario = match scenario_of(&written) {
+        Ok(scenario) => scenario,
+        Err(errors) => {
+            let tree = DeTable::parse(text).ok();
+            let place = |path: &Path, part| tree.as_ref().and_then(|tree| span(tree, path, part)).unwrap_or(0..0);
+            let mut errors: Vec<_> = errors.into_iter().map(|(w, path)| (place(&path, w.part), w, path)).collect();
+            errors.sort_by_key(|(place, ..)| place.start);
+            let shown =
+                errors.into_iter().map(|(place, wording, path)| wording.diagnostic(origin, &path).at(text, place));
+            return Err(Diagnostic::together(shown).unwrap_or_else(|| Diagnostic::new("not a scenario", origin)));
+        }
+    };
     let document = Document { scenario, origin: origin.to_owned(), text: Some(text.to_owned()) };
     shape(&document, &written)?;
     Ok(document)
@@ -98,7 +144,7 @@ pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
 /// Reads JSON, such as Python makes of a dictionary. Errors in names and values give the path.
 ///
 /// # Errors
-/// The first thing that is wrong with its syntax, its names or its values.
+/// The first error of its syntax, or all of its names and values.
 pub fn json(text: &str, origin: &str) -> Result<Document, Diagnostic> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim_start().starts_with('[') {
@@ -109,9 +155,9 @@ pub fn json(text: &str, origin: &str) -> Result<Document, Diagnostic> {
         let message = wording::json_syntax(&error.to_string());
         Diagnostic::new(message, origin).at(text, offset(text, error.line(), error.column()))
     })?;
-    let scenario = serde_path_to_error::deserialize(written.clone()).map_err(|error| {
-        let (wording, path) = wording::of(&error.inner().to_string(), steps(error.path()));
-        wording.diagnostic(origin, &path)
+    let scenario = scenario_of(&written).map_err(|errors| {
+        let shown = errors.into_iter().map(|(wording, path)| wording.diagnostic(origin, &path));
+        Diagnostic::together(shown).unwrap_or_else(|| Diagnostic::new("not a scenario", origin))
     })?;
     let document = Document::of(scenario, origin);
     shape(&document, &written)?;
@@ -164,7 +210,6 @@ pub fn file(path: impl AsRef<std::path::Path>) -> Result<Document, Diagnostic> {
 
 /// Refuses what serde lets pass: a list where a table belongs, which it reads by position.
 fn shape(document: &Document, written: &serde_json::Value) -> Result<(), Diagnostic> {
-    use serde_json::Value;
     if schema::takes_lists(written) {
         return Ok(());
     }
@@ -176,7 +221,7 @@ fn shape(document: &Document, written: &serde_json::Value) -> Result<(), Diagnos
                 let message = format!("{} must be a table of fields", Path::parse(&path).subject());
                 let label = "found a list".to_owned();
                 let problem = Problem { path, part: Part::Value, message, label, note: String::new(), unknown: None };
-                return document.first(vec![problem], |_, _| Default::default()).map_or(Ok(()), Err);
+                return document.all(vec![problem], |_, _| Default::default()).map_or(Ok(()), Err);
             }
             (Value::Array(written), Value::Array(read)) => {
                 let items = written.iter().zip(read).enumerate().rev();

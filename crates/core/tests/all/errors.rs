@@ -275,6 +275,32 @@ fn errors_read_exactly_so() {
     }
 }
 
+/// Errors of names and values come together, in the order of the text, and so do those of what the values mean.
+#[test]
+fn all_errors_of_a_file_are_shown_at_once() {
+    let spoil = |pairs: &[(&str, &str)]| {
+        let text = pairs.iter().fold(RIGHT.to_owned(), |text, (line, by)| text.replacen(line, by, 1));
+        let error = reading(&text).unwrap_err();
+        let also: Vec<_> = error.also.iter().map(|also| (also.line.unwrap(), also.message.clone())).collect();
+        ((error.line.unwrap(), error.message.clone()), also, error.render(false))
+    };
+    let (first, also, text) = spoil(&[
+        ("duration = ", "durations = \"4 s\"\nduration = "),
+        ("name = \"radio\"", "name = 7"),
+        ("transport.tcp.variant = \"newreno\"", "transport.tcp.variants = \"newreno\""),
+    ]);
+    assert!(first.1.contains("durations"), "{text}");
+    assert_eq!(also.len(), 2, "{text}");
+    assert!(also[0].0 < also[1].0 && also[0].1.contains("name") && also[1].1.contains("variants"), "{text}");
+    assert_eq!(text.matches("error: ").count(), 3, "{text}");
+    // What is missing only because it was wrong is not said.
+    let (_, also, text) = spoil(&[("duration = ", "duration = 7 # ")]);
+    assert!(also.is_empty(), "{text}");
+    let (first, also, text) =
+        spoil(&[("from = \"server\"", "from = \"sever\""), ("to = \"mobile\"", "to = \"mobil\"")]);
+    assert!(first.1.contains("sever") && also.len() == 1 && also[0].1.contains("mobil"), "{text}");
+}
+
 /// Line replaced, its replacement, line number of the error, and parts of its text.
 const PARTS: &[(&str, &str, usize, &[&str])] = &[
     // Syntax.
