@@ -29,7 +29,7 @@ SLICE = 200_000
 MOST_SEEDS = 1_000_000
 
 #: The columns that name a row of a table.
-KEYS = ("flow", "from", "to", "transport", "link", "place", "cause", "transfer")
+KEYS = ("flow", "from", "to", "transport", "link", "place", "cause", "transfer", "cell", "bearer")
 
 T = TypeVar("T")
 

@@ -23,12 +23,20 @@ SWEEP = {"goodput": "goodput_kbps", "loss": "loss_pct", "rtt": "rtt_ms_p50"}
 
 
 def across(
-    sweep: Sweep, metric: str, *, key: str | None = None, table: str = "flows", axes: Axes | None = None
+    sweep: Sweep,
+    metric: str,
+    *,
+    key: str | None = None,
+    table: str = "flows",
+    by: Sequence[str] | None = None,
+    total: bool = False,
+    axes: Axes | None = None,
 ) -> Axes:
     """A metric over the values of a varied key: means over the seeds with their 95 % intervals.
 
     Without ``key`` it is the first one whose values are numbers, or the first. A line for each flow (or
-    link) and for each combination of the other keys' values.
+    link) and for each combination of the other keys' values. ``by`` and ``total`` are those of ``Sweep.means``:
+    ``by=(), total=True`` draws what all together have.
     """
     import numpy as np
 
@@ -40,7 +48,7 @@ def across(
     )
     values = vary.keys[key]
     axis = _numbers(values)
-    grid = sweep.grid(table, sweep.by(table))
+    grid = sweep.grid(table, sweep.by(table) if by is None else by, total=total)
     mean, half, _ = grid.means(grid.known(metric))
     transports = grid.words().get("transport") if grid.things != [{}] else None
     if axes is None:

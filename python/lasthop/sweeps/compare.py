@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["THINGS", "Grid"]
 
 #: The tables that can be compared, and the columns that tell their things apart.
-THINGS: dict[str, tuple[str, ...]] = {"flows": ("flow", "from", "to"), "links": ("link",), "transfers": ("flow",)}
+THINGS: dict[str, tuple[str, ...]] = {
+    "flows": ("flow", "from", "to"),
+    "links": ("link",),
+    "transfers": ("flow",),
+    "cells": ("cell",),
+    "bearers": ("bearer",),
+    "drops": ("place", "cause", "flow"),
+}
 
 #: Numbers that only say which thing it is.
 _NAMES = {"transfer"}
@@ -36,14 +43,22 @@ class Grid:
     """A table of a sweep: its metrics by point, thing and seed.
 
     Several rows of one run that are one thing, such as all flows if no name tells them apart, count by
-    their mean.
+    their mean; by their sum if ``total``.
     """
 
     def __init__(
-        self, path: Path, types: Mapping[str, str], vary: Vary, seeds: Sequence[int], things: Sequence[str]
+        self,
+        path: Path,
+        types: Mapping[str, str],
+        vary: Vary,
+        seeds: Sequence[int],
+        things: Sequence[str],
+        *,
+        total: bool = False,
     ) -> None:
         import numpy as np
 
+        self._total = total
         self._path, self._types, self._vary = path, types, vary
         self._names = {*vary.keys, "seed", *things, *_NAMES}
         columns = self._read([*vary.keys, "seed", *things])
@@ -79,7 +94,8 @@ class Grid:
         counts = np.bincount(self._cells[there], minlength=size)
         sums = np.bincount(self._cells[there], column[there], minlength=size)
         with np.errstate(invalid="ignore"):
-            return (sums / counts).reshape(self._shape)
+            means = (sums / counts).reshape(self._shape)
+        return np.where(np.isnan(means), means, sums.reshape(self._shape)) if self._total else means
 
     def words(self) -> dict[str, Array]:
         """What the table says in text of each point and thing, such as a flow's transport."""

@@ -117,14 +117,22 @@ class Sweep:
         yield from self.tables
 
     def means(
-        self, table: str = "flows", *, by: Sequence[str] | None = None, metrics: Sequence[str] | None = None
+        self,
+        table: str = "flows",
+        *,
+        by: Sequence[str] | None = None,
+        metrics: Sequence[str] | None = None,
+        total: bool = False,
     ) -> list[dict[str, Any]]:
         """The :class:`Estimate` of each number of a table at each point, over the seeds.
 
         A row for each point and thing: ``by`` names the columns that tell things apart (each flow, each
-        link). With ``by=()`` all rows of a run count by their mean, such as the mean goodput of its flows.
+        link). With ``by=()`` all rows of a run count by their mean, such as the mean goodput of its flows; with
+        ``total=True`` rows that are one thing count by their sum.
+
+        >>> sweep.means("flows", by=(), metrics=["goodput_kbps"], total=True)  # doctest: +SKIP
         """
-        grid = self.grid(table, by)
+        grid = self.grid(table, by, total=total)
         chosen = [grid.known(metric) for metric in metrics] if metrics is not None else grid.metrics
         means = {metric: grid.means(metric) for metric in chosen}
         words = grid.words() if by is None or len(by) else {}
@@ -145,19 +153,20 @@ class Sweep:
         against: Mapping[str, Any] | None = None,
         table: str = "flows",
         by: Sequence[str] | None = None,
+        total: bool = False,
     ) -> Table:
         """By how much metrics differ from another point's, seed by seed: a row for each point, thing and metric.
 
         Columns: what was varied, what tells things apart, ``metric``, the mean ``difference``, the ends ``low`` and
         ``high`` of its 95 % interval, and ``n``, the number of pairs. ``against`` says with which point each is
         compared: ``{"link.radio.delay": "20 ms"}`` is the one with that delay and else the same values. Without it all
-        are compared with the first point.
+        are compared with the first point. ``by`` and ``total`` are those of :meth:`means`.
 
         >>> sweep.paired("goodput_kbps", against={"link.radio.delay": "20 ms"}).df  # doctest: +SKIP
         """
         import pyarrow as pa
 
-        found = self.differences(*metrics, against=against, table=table, by=by)
+        found = self.differences(*metrics, against=against, table=table, by=by, total=total)
         rows = [
             {
                 **{name: value for name, value in row.items() if name not in metrics},
@@ -178,9 +187,10 @@ class Sweep:
         against: Mapping[str, Any] | None = None,
         table: str = "flows",
         by: Sequence[str] | None = None,
+        total: bool = False,
     ) -> list[dict[str, Any]]:
         """The same as :meth:`paired`, a row for each point and thing, with an :class:`Estimate` for each metric."""
-        grid = self.grid(table, by)
+        grid = self.grid(table, by, total=total)
         others = self.opposite(against)
         made = {metric: grid.differences(grid.known(metric), others) for metric in metrics}
         return [
@@ -212,7 +222,7 @@ class Sweep:
         """The columns by which reports distinguish rows: none if there are too many, so that they give a mean."""
         return () if len(self.grid(table).things) > MANY else None
 
-    def grid(self, table: str, by: Sequence[str] | None = None) -> Grid:
+    def grid(self, table: str, by: Sequence[str] | None = None, *, total: bool = False) -> Grid:
         """The metrics of a table by point, thing and seed."""
         if table not in THINGS:
             raise ValueError(f"the table {table!r} has no means; known: {', '.join(THINGS)}")
@@ -223,7 +233,7 @@ class Sweep:
         for name in chosen:
             if columns.get(name) != "string":
                 raise ValueError(f"{table} cannot be told apart by {name!r}; known: {', '.join(THINGS[table])}")
-        return Grid(self.folder / self.files[table], columns, self._vary, self.seeds, chosen)
+        return Grid(self.folder / self.files[table], columns, self._vary, self.seeds, chosen, total=total)
 
     def __repr__(self) -> str:
         from lasthop.text import sweep_text

@@ -292,12 +292,11 @@ fn flows(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
 
 /// The names of the flows for which those to or from all terminals of a radio stand.
 fn single_flows(scenario: &Scenario, problems: &mut Problems) {
-    let stands_for_many = |flow: &Flow| [&flow.from, &flow.to].iter().any(|end| end.ends_with(".ue[*]"));
-    if !scenario.flow.iter().any(stands_for_many) {
+    let radios = Radios::of(scenario);
+    if scenario.flow.iter().all(|flow| !radios.is_several(&flow.from) && !radios.is_several(&flow.to)) {
         return;
     }
     let mut seen = BTreeSet::new();
-    let radios = Radios::of(scenario);
     for (i, flow) in scenario.flow.iter().enumerate() {
         for label in radios.flows(flow).iter().map(Flow::label) {
             name(|| format!("flow[{i}]"), &label, problems);

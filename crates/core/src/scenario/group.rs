@@ -18,7 +18,8 @@ use super::types::Scenario;
 pub struct Group {
     /// A name, to which flows send.
     pub name: String,
-    /// The nodes that listen from the start; `NAME.ue[*]` stands for all terminals of a cell.
+    /// The nodes that listen from the start; `NAME.ue[*]` stands for all terminals of a cell,
+    /// `NAME.ue[0:15]` for the first 15.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<String>,
     /// Later joins.

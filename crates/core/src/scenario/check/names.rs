@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::scenario::diagnostic::{listed, nearest};
 use crate::scenario::media::changeable::Changeables;
-use crate::scenario::media::terminals_of;
+use crate::scenario::media::{several_terminals, terminals_of};
 use crate::scenario::types::{Flow, Scenario};
 
 use super::Of;
@@ -52,8 +52,8 @@ impl<'s> Names<'s> {
 
     /// The nodes that a name stands for as the end of a flow, or the member of a group; none if it is not known.
     pub fn called(&self, name: &str) -> Cow<'_, [usize]> {
-        match name.strip_suffix(".ue[*]").and_then(|radio| self.radios.get(radio)) {
-            Some(terminals) => Cow::Borrowed(terminals),
+        match several_terminals(name, |radio| Some(self.radios.get(radio)?.len() as u32)) {
+            Some((radio, which)) => Cow::Borrowed(&self.radios[radio][which.start as usize..which.end as usize]),
             None => self.node(name).into_iter().collect::<Vec<_>>().into(),
         }
     }

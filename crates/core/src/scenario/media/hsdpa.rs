@@ -20,8 +20,8 @@ use crate::scenario::registry::{Queue, RateMap, Scheduler};
 use super::{Around, Built, Faults, Joined, MediumConfig, Setting, countable, terminals_of};
 
 /// Cells of HSDPA around a centre, with mobiles that stand still. The mobiles are nodes called `NAME.ue[0]`, `NAME.ue[1]`, …; a
-/// flow to or from `NAME.ue[*]` stands for one flow for each of them. The model and its defaults are those of Landström,
-/// Larzon and Bodin (*Congestion Control in a High Speed Radio Environment*).
+/// flow to or from `NAME.ue[*]` stands for one flow for each of them, `NAME.ue[0:15]` for the first
+/// 15. The model and its defaults are those of Landström, Larzon and Bodin (*Congestion Control in a High Speed Radio Environment*).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hsdpa {

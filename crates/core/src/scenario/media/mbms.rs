@@ -21,7 +21,7 @@ use super::{Around, Built, Faults, Joined, MediumConfig, Setting, countable, ter
 
 /// A Node B of MBMS (Multimedia Broadcast Multicast Service) between an RNC and terminals. A packet for several terminals crosses
 /// the Iub once; the Node B divides it. The terminals are nodes called `NAME.ue[0]`, `NAME.ue[1]`, …; a flow to or from
-/// `NAME.ue[*]` stands for one flow for each of them. The model is that of Alexiou, Bouras and Papazois (2009).
+/// `NAME.ue[*]` stands for one flow for each of them, `NAME.ue[0:15]` for the first 15. The model is that of Alexiou, Bouras and Papazois (2009).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mbms {

@@ -241,10 +241,30 @@ sections!(link, cell, hsdpa, mbms, constellation);
 
 /// The names of all terminals of a radio of this name.
 pub fn terminals_of(radio: &str, count: u32) -> impl Iterator<Item = String> + '_ {
-    (0..count).map(move |n| format!("{radio}.ue[{n}]"))
+    (0..count).map(move |n| terminal_of(radio, n))
 }
 
-/// The radios of a scenario by name, for what `NAME.ue[*]` stands for.
+fn terminal_of(radio: &str, n: u32) -> String {
+    format!("{radio}.ue[{n}]")
+}
+
+/// The radio and its terminals for which `name` stands: `NAME.ue[*]` for all, `NAME.ue[A:B]` for those from A to B - 1, `NAME.ue[A:]`
+/// and `NAME.ue[:B]` for those from A on and before B. `count` says how many a radio has. None if there are none such.
+pub fn several_terminals(name: &str, count: impl Fn(&str) -> Option<u32>) -> Option<(&str, Range<u32>)> {
+    let (radio, which) = name.strip_suffix(']')?.rsplit_once(".ue[")?;
+    let all = count(radio)?;
+    let terminals = match which.split_once(':') {
+        None if which == "*" => 0..all,
+        None => return None,
+        Some((from, to)) => {
+            let number = |text: &str, or| if text.is_empty() { Some(or) } else { text.parse::<u32>().ok() };
+            number(from, 0)?..number(to, all)?
+        }
+    };
+    (!terminals.is_empty() && terminals.end <= all).then_some((radio, terminals))
+}
+
+/// The radios of a scenario by name, for what `NAME.ue[*]` and `NAME.ue[A:B]` stand for.
 pub struct Radios<'s>(BTreeMap<&'s str, u32>);
 
 impl<'s> Radios<'s> {
@@ -259,20 +279,24 @@ impl<'s> Radios<'s> {
 
     /// How many nodes `name` stands for, as the end of a flow.
     pub fn count(&self, name: &str) -> u64 {
-        self.all_of(name).map_or(1, |(_, terminals)| terminals.into())
+        self.several(name).map_or(1, |(_, terminals)| terminals.len() as u64)
     }
 
     /// The nodes that `name` stands for, as the end of a flow.
     pub fn called(&self, name: &str) -> Vec<String> {
-        match self.all_of(name) {
-            Some((radio, terminals)) => terminals_of(radio, terminals).collect(),
+        match self.several(name) {
+            Some((radio, terminals)) => terminals.map(|n| terminal_of(radio, n)).collect(),
             None => vec![name.to_owned()],
         }
     }
 
-    fn all_of<'n>(&self, name: &'n str) -> Option<(&'n str, u32)> {
-        let radio = name.strip_suffix(".ue[*]")?;
-        Some((radio, *self.0.get(radio)?))
+    /// Whether `name` stands for terminals of a radio, and not for the one node of this name.
+    pub fn is_several(&self, name: &str) -> bool {
+        self.several(name).is_some()
+    }
+
+    fn several<'n>(&self, name: &'n str) -> Option<(&'n str, Range<u32>)> {
+        several_terminals(name, |radio| self.0.get(radio).copied())
     }
 
     /// The flows for which one stands: one for each terminal if one of its ends is all terminals of a radio.
@@ -299,4 +323,37 @@ fn countable(what: &str, ues: u32) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::new("ues", format!("{what} of {ues} terminals"), format!("expected 1 to {MOST_TERMINALS}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_for_terminals_that_there_are() {
+        let of = |name| several_terminals(name, |radio| (radio == "cell").then_some(30));
+        for (name, terminals) in [
+            ("cell.ue[*]", 0..30),
+            ("cell.ue[0:15]", 0..15),
+            ("cell.ue[15:]", 15..30),
+            ("cell.ue[:2]", 0..2),
+            ("cell.ue[29:30]", 29..30),
+        ] {
+            assert_eq!(of(name), Some(("cell", terminals)), "{name}");
+        }
+        for name in [
+            "cell.ue[3]",
+            "cell.ue[0:31]",
+            "cell.ue[5:5]",
+            "cell.ue[6:5]",
+            "cell.ue[-1:2]",
+            "cell.ue[1:2:3]",
+            "sell.ue[*]",
+            "cell",
+        ] {
+            assert_eq!(of(name), None, "{name}");
+        }
+        assert_eq!(of("cell.ue[*"), None);
+        assert_eq!(of("cell.ue[0:99999999999]"), None);
+    }
 }

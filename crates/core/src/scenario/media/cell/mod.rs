@@ -23,7 +23,8 @@ use super::{Around, Built, Faults, Joined, MediumConfig, Setting, countable};
 use hs_dsch::HsDsch;
 
 /// A cell of UMTS between an RNC and terminals (UEs). The terminals are nodes called `NAME.ue[0]`,
-/// `NAME.ue[1]`, …; a flow to or from `NAME.ue[*]` stands for one flow for each of them.
+/// `NAME.ue[1]`, …; a flow to or from `NAME.ue[*]` stands for one flow for each of them, and `NAME.ue[0:15]` for the
+/// first 15.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
