@@ -51,7 +51,7 @@ ONCE, FULL, SHORT = range(3)
 #: Runs a command in a fork for each line that it reads: what to run, and which call has to fail.
 SERVER = """
 import ctypes, json, os, sys, traceback
-import jinja2, numpy, pandas, pyarrow.csv, pyarrow.parquet, scipy.special
+import jinja2, numpy, pandas, pyarrow.csv, pyarrow.parquet
 import lasthop.files, lasthop.report, lasthop.sweeps, lasthop.studies.bench
 from lasthop.__main__ import main
 import stub_study
@@ -291,7 +291,7 @@ def test_a_study(server, tmp_path):
 #: Sweeps both shards of a sweep at once in forks, and puts them together in a third, for each line that it reads.
 SHARDS = """
 import json, os, sys, signal, time
-import lasthop as lh, numpy, pyarrow.csv, pyarrow.parquet, scipy.special
+import lasthop as lh, numpy, pyarrow.csv, pyarrow.parquet
 import lasthop.sweeps.summary
 lasthop.files.code()
 for line in sys.stdin:

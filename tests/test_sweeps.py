@@ -19,7 +19,7 @@ from multiprocessing import get_context
 import lasthop as lh
 import numpy as np
 import pytest
-from conftest import stopped
+from conftest import ROOT, stopped
 from lasthop import files, sweeps
 from lasthop.sweeps import record
 from lasthop.sweeps.plan import fingerprint
@@ -208,6 +208,29 @@ def test_many_flows_are_told_by_their_mean():
     assert mean["mean"] == pytest.approx(np.mean(s.flows.where(**{"link.radio.delay": "1 ms"})["goodput_kbps"]))
 
 
+def test_totals_are_sums_within_each_run(whole):
+    together = whole.means("flows", by=(), metrics=["goodput_kbps"], total=True)
+    assert len(together) == len(whole.points)
+    for row in together:
+        runs = whole.flows.where(**{key: row[key] for key in VARY}).df.groupby("seed")["goodput_kbps"].sum()
+        assert row["goodput_kbps"].mean == pytest.approx(runs.mean())
+        assert row["goodput_kbps"].n == SEEDS
+    first, *_, last = together
+    found = whole.paired("goodput_kbps", by=(), total=True).rows()[-1]
+    assert found["difference"] == pytest.approx(last["goodput_kbps"].mean - first["goodput_kbps"].mean)
+
+
+def test_each_table_has_its_means():
+    s = lh.sweep(ROOT / "examples" / "umts-cell.toml", vary={"duration": ["40 s", "60 s"]}, seeds=2)
+    things = {"cells": "cell", "bearers": "bearer", "transfers": "flow", "links": "link"}
+    assert set(things) <= set(s.tables)
+    for table, thing in things.items():
+        assert thing in s.means(table)[0], table
+    for seconds, row in zip(("40 s", "60 s"), s.means("bearers", by=(), metrics=["new_pdus"], total=True), strict=True):
+        runs = s.tables["bearers"].where(duration=seconds).df.groupby("seed")["new_pdus"].sum()
+        assert row["new_pdus"].mean == pytest.approx(runs.mean())
+
+
 # Whoever does the runs
 
 
@@ -292,7 +315,7 @@ def test_shards_of_a_running_sweep_lock_out_who_would_do_all(tmp_path):
 #: before, so that a kill does not only hit imports.
 FORKS = """
 import os, sys
-import lasthop as lh, pandas, pyarrow.csv, pyarrow.parquet, scipy.special
+import lasthop as lh, pandas, pyarrow.csv, pyarrow.parquet
 while folder := sys.stdin.readline():
     pid = os.fork()
     if pid == 0:

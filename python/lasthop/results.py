@@ -131,7 +131,7 @@ class Table:
 
     def text(self, most: int = 20) -> str:
         """The first rows in aligned columns."""
-        from lasthop.text import aligned
+        from lasthop.columns import aligned
 
         shown = self.to_arrow().slice(0, most).to_pylist()
         body = aligned(self.columns, [[_cell(row[c]) for c in self.columns] for row in shown])

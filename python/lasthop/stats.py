@@ -149,11 +149,14 @@ def _student(freedom: int, level: float) -> float:
 
 
 def _t_quantile(freedom: Array, probability: float) -> Array:
-    # scipy.stats takes ten times as long to import.
-    from scipy.special import stdtrit
+    import numpy as np
 
-    quantile: Array = stdtrit(freedom, probability)
-    return quantile
+    from ._core import student
+
+    several, which = np.unique(freedom, return_inverse=True)
+    quantiles = np.array([student(float(one), probability) for one in several])
+    found: Array = quantiles[which].reshape(np.shape(freedom))
+    return found
 
 
 def with_half(mean: float, half: float) -> str:

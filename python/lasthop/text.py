@@ -1,4 +1,4 @@
-"""Tables for the terminal: aligned columns, no lines, no colours."""
+"""What the commands print of runs, sweeps, comparisons and analyses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lasthop.columns import aligned
 from lasthop.results import SENT_PDUS
 from lasthop.stats import Estimate, number
 from lasthop.sweeps.vary import label
@@ -18,22 +19,7 @@ if TYPE_CHECKING:
     from lasthop.runs import Replications
     from lasthop.sweeps import Sweep
 
-__all__ = ["aligned", "analysis_text", "comparison_text", "replications_text", "run_text", "sweep_text"]
-
-
-#: What numbers are written with, alone, as a mean with its half-width, or as a pair.
-_NUMERIC = set("0123456789.-–±/ ")
-
-
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns two spaces apart; a column of numbers is aligned to the right."""
-    columns = list(zip(header, *rows, strict=True))
-    parts = []
-    for head, *cells in columns:
-        width = max(map(len, (head, *cells)))
-        right = all(set(cell) <= _NUMERIC for cell in cells)
-        parts.append([cell.rjust(width) if right else cell.ljust(width) for cell in (head, *cells)])
-    return "\n".join("  ".join(line).rstrip() for line in zip(*parts, strict=True))
+__all__ = ["analysis_text", "comparison_text", "replications_text", "run_text", "sweep_text"]
 
 
 #: What the terminal shows of the tables: the heading, and the columns joined by `/` under it.

@@ -6,6 +6,7 @@ mod errors;
 mod positions;
 mod scenario;
 mod session;
+mod student;
 mod table;
 
 /// The compiled core of lasthop. Use the package `lasthop` instead.
@@ -19,6 +20,8 @@ mod _core {
     use crate::scenario::{Scenario, read, read_file, reference, schema, seconds};
     #[pymodule_export]
     use crate::session::{Outcome, Session};
+    #[pymodule_export]
+    use crate::student::student;
     #[pymodule_export]
     use crate::table::Table;
 }

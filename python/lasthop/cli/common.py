@@ -15,6 +15,8 @@ import click
 from lasthop import files
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as BarOfRich
+
     from lasthop.scenario import Scenario
 
 __all__ = [
@@ -82,8 +84,8 @@ def written(paths: Sequence[Path], *, quiet: bool) -> None:
 class Progress:
     """Shows how far work has come, on stderr, once it has taken two seconds.
 
-    A terminal gets a line with a bar that is overwritten; anything else a line every ten seconds. The
-    time left is judged by the work done since the first call: a part may have been there before.
+    A terminal gets a bar that is overwritten; anything else a line every ten seconds. The time left is judged by the
+    work done since the first call: a part may have been there before.
     """
 
     def __init__(self, what: str, total: float, unit: str, *, quiet: bool = False) -> None:
@@ -91,7 +93,7 @@ class Progress:
         self._first: tuple[float, float] | None = None
         self._terminal = sys.stderr.isatty()
         self._next = math.inf if quiet else time.monotonic() + 2.0
-        self._shown = False
+        self._bar: BarOfRich | None = None
 
     def __call__(self, share: float) -> None:
         now = time.monotonic()
@@ -102,21 +104,28 @@ class Progress:
         text = f"{self._what}: {share * self._total:.0f} of {self._total:.0f} {self._unit}"
         if share > already:
             text += f", {clock((now - began) * (1 - share) / (share - already))} left"
-        self._shown = True
         if self._terminal:
-            done = min(BAR, int(share * BAR))
-            sys.stderr.write(f"\r{'█' * done}{'░' * (BAR - done)} {text}\x1b[K")
-            sys.stderr.flush()
+            self._draw(text, share)
         else:
             click.echo(text, err=True)
+
+    def _draw(self, text: str, share: float) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            columns = (BarColumn(bar_width=BAR), TextColumn("{task.description}", markup=False))
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+            self._bar.add_task("", total=1.0)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=share, description=text, refresh=True)
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._shown and self._terminal:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+        if self._bar is not None:
+            self._bar.stop()
 
 
 def clock(seconds: float) -> str:

@@ -31,7 +31,7 @@ def new(template: str | None, output: Path | None, force: bool, quiet: bool) -> 
     lasthop new handover -o mine.toml
     """
     from lasthop import files
-    from lasthop.text import aligned
+    from lasthop.columns import aligned
 
     texts = templates()
     if template is None:

@@ -44,7 +44,7 @@ def document() -> str:
 def _overview() -> str:
     """The sections at the top, and what there is to choose from."""
     from lasthop import _core
-    from lasthop.text import aligned
+    from lasthop.columns import aligned
 
     read = json.loads(_core.schema(None))
     fields = [[name, _first(field)] for name, field in read["properties"].items()]

@@ -27,8 +27,8 @@ def studies(context: click.Context, out: Path, as_json: bool) -> None:
     """
     if context.invoked_subcommand:
         return
+    from lasthop.columns import aligned
     from lasthop.studies import STUDIES, last_counts, study
-    from lasthop.text import aligned
 
     rows = []
     for name in STUDIES:

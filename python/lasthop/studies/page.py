@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lasthop.columns import aligned
 from lasthop.files import braces
 from lasthop.studies import claims
-from lasthop.text import aligned
 
 if TYPE_CHECKING:
     from lasthop.studies import Outcome

@@ -1,0 +1,96 @@
+"""Tables in aligned columns, as wide as the terminal; without limit where the output is no terminal."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+
+__all__ = ["aligned"]
+
+#: What numbers are written with, alone, as a mean with its half-width, or as a pair.
+_NUMERIC = set("0123456789.-–±/ ")
+
+#: Spaces between columns.
+_GAP = 2
+
+#: A column of text is broken into lines rather than set apart if it keeps this many characters.
+_PROSE = 16
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int | None = None) -> str:
+    """Columns two spaces apart; a column of numbers is aligned to the right.
+
+    Longer text is broken within its column. Columns for which ``width``, by itself that of the terminal, has no room
+    follow in blocks of their own under the same first column.
+    """
+    from rich.cells import cell_len
+
+    columns = list(zip(header, *rows, strict=True))
+    natural = [max(map(cell_len, column)) for column in columns]
+    width = width or terminal()
+    if width is None:
+        return _block(header, rows, natural)
+    needed = [
+        length if _is_numeric(column[1:]) else min(length, max(_PROSE, *map(cell_len, _words(column))))
+        for length, column in zip(natural, columns, strict=True)
+    ]
+    needed[0] = min(needed[0], width // 2) if len(columns) > 1 else min(needed[0], width)
+    needed[1:] = [min(need, width - needed[0] - _GAP) for need in needed[1:]]
+    starts, used = [1], needed[0]
+    for at, need in enumerate(needed[1:], 1):
+        if used + _GAP + need > width and at > starts[-1]:
+            starts.append(at)
+            used = needed[0]
+        used += _GAP + need
+    blocks = []
+    for start, end in pairwise([*starts, max(2, len(columns))]):
+        of = [0, *range(start, min(end, len(columns)))]
+        room = _widened([needed[at] for at in of], [natural[at] for at in of], width - _GAP * (len(of) - 1))
+        blocks.append(_block([header[at] for at in of], [[row[at] for at in of] for row in rows], room))
+    return "\n\n".join(blocks)
+
+
+def _widened(needed: Sequence[int], natural: Sequence[int], room: int) -> list[int]:
+    """Widths that fill the room as far as the text does, those first that lack the least."""
+    widths = list(needed)
+    lacking = sorted(range(len(widths)), key=lambda at: natural[at] - needed[at])
+    for n, at in enumerate(lacking):
+        share = (room - sum(widths)) // (len(lacking) - n)
+        widths[at] += max(0, min(share, natural[at] - widths[at]))
+    return widths
+
+
+def terminal() -> int | None:
+    """The columns of the terminal; `None` if the output is none."""
+    if not sys.stdout.isatty():
+        return None
+    said = os.environ.get("COLUMNS", "")
+    return max(20, int(said) if said.isdecimal() else os.get_terminal_size(sys.stdout.fileno()).columns)
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    return all(set(cell) <= _NUMERIC for cell in cells)
+
+
+def _words(column: Sequence[str]) -> list[str]:
+    return [word for cell in column for word in cell.split(" ")]
+
+
+def _block(header: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
+    from rich.console import Console, JustifyMethod
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="")
+    for at, (head, width) in enumerate(zip(header, widths, strict=True)):
+        justify: JustifyMethod = "right" if _is_numeric([row[at] for row in rows]) else "left"
+        table.add_column(Text(head), justify=justify, width=width, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    page = io.StringIO()
+    whole = sum(widths) + _GAP * len(widths)
+    Console(file=page, width=whole, color_system=None, legacy_windows=False, force_terminal=False).print(table)
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
