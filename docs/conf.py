@@ -7,7 +7,7 @@ from latex2mathml.converter import convert
 project = "lasthop"
 author = "the lasthop authors"
 version = release = installed_version("lasthop")
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "sphinx_design"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "sphinx_design"]
 # What pages include is no page of its own.
 exclude_patterns = ["_build", "generated", "snapshots", "studies/does-not-follow"]
 html_theme = "pydata_sphinx_theme"
@@ -21,6 +21,10 @@ html_theme_options = {"navbar_center": [], "show_prev_next": True}
 html_math_renderer = "mathml"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+# Notebooks are run when the site is built; a cell that fails fails the build.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 nitpicky = False

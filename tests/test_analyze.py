@@ -122,6 +122,7 @@ def test_a_small_capture_comes_to_what_it_does_by_hand(tmp_path, isn):
     for name, value in BY_HAND.items():
         assert row[name] == (value if value is None else pytest.approx(value)), name
     assert row["received_bytes"] is None, "nobody looked at the receiver"
+    assert "timeouts are left out" in repr(made) and "record.variables" in repr(made)
     assert made.rtts["rtt_ms"] == pytest.approx([100, 100, 110, 100])
     assert made.rtts["time_s"] == pytest.approx([0.1, 0.2, 0.21, 1.1])
     assert [(r["time_s"], r["acks"]) for r in made.dupack_runs.rows()] == [(pytest.approx(0.3), 3)]

@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 import zlib
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -269,6 +270,23 @@ def test_a_cluster_that_is_not_there(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE_S", 0.3)
     with pytest.raises(lh.RunError, match="no Dask scheduler answers"), cluster.cluster("tcp://127.0.0.1:1"):
         pass
+
+
+def test_a_cluster_whose_workers_come_later(monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="distributed (Dask) is not installed")
+    from lasthop.sweeps import cluster
+
+    with distributed.LocalCluster(
+        n_workers=0, threads_per_worker=1, protocol="tcp", host="127.0.0.1", dashboard_address=None
+    ) as local:
+        late = threading.Timer(0.5, local.scale, args=[1])
+        late.start()
+        with cluster.cluster(local.scheduler_address) as (_, threads):
+            assert threads == 1
+    with distributed.LocalCluster(n_workers=0, protocol="tcp", host="127.0.0.1", dashboard_address=None) as local:
+        monkeypatch.setattr(cluster, "PATIENCE_S", 1)
+        with pytest.raises(lh.RunError, match="no workers after 1 s"), cluster.cluster(local.scheduler_address):
+            pass
 
 
 def test_shards_and_what_puts_them_together(whole, quick, lasthop):

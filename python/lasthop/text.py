@@ -147,6 +147,12 @@ ANALYSIS = [
 ]
 
 
+#: What stands below connections whose timeouts nothing tells.
+UNKNOWN = (
+    "note: timeouts are left out: a run needs record.variables = true to tell them by connection, a capture has none."
+)
+
+
 def analysis_text(analysis: Analysis) -> str:
     """What `lasthop analyze` prints: each connection, and what those of a flow, and all, did together."""
     connections, totals = analysis.connections.rows(), analysis.totals.rows()
@@ -155,7 +161,8 @@ def analysis_text(analysis: Analysis) -> str:
     if len(connections) > 1:
         told = [{**row, "flow": row["flow"] or "all together"} for row in totals]
         tables.append(_cut([("flow", ["flow"]), ("connections", ["connections"]), *ANALYSIS], told))
-    return _page(analysis.heading(), tables)
+    unknown = any(row["timeouts"] is None for row in connections)
+    return _page(analysis.heading(), [*tables, UNKNOWN if unknown else ""])
 
 
 #: The most lines of a table of a sweep, or of an analysis.

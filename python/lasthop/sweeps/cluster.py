@@ -11,7 +11,7 @@ from lasthop.errors import RunError, ScenarioError
 
 __all__ = ["cluster"]
 
-#: How long a scheduler may take to answer.
+#: How long a scheduler may take to answer, and its first worker to come.
 PATIENCE_S = 30
 
 
@@ -29,7 +29,8 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
     except (OSError, ValueError) as error:
         raise RunError(f"no Dask scheduler answers at {address}: {error}") from None
     with client:
-        threads = sum(client.nthreads().values())
-        if not threads:
-            raise RunError(f"the Dask scheduler at {address} has no workers")
-        yield client.get_executor(), threads
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE_S)
+        except TimeoutError:
+            raise RunError(f"the Dask scheduler at {address} has no workers after {PATIENCE_S} s") from None
+        yield client.get_executor(), sum(client.nthreads().values())
