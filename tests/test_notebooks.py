@@ -23,5 +23,7 @@ def test_a_notebook_runs(path, tmp_path):
     outputs = [output for cell in book.cells for output in cell.get("outputs", [])]
     shown = [output["data"] for output in outputs if output["output_type"] in ("display_data", "execute_result")]
     assert any("image/png" in data for data in shown)
+    printed = [output["data"] for output in outputs if output["output_type"] == "display_data"]
+    assert all("image/png" in data for data in printed), "a table is the value of its cell, and nothing else is shown"
     assert any("text/html" in data and "<table" in data["text/html"] for data in shown)
     assert not [output for output in outputs if output.get("name") == "stderr"], outputs

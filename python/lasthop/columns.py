@@ -92,5 +92,7 @@ def _block(header: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequenc
         table.add_row(*map(Text, row))
     page = io.StringIO()
     whole = sum(widths) + _GAP * len(widths)
-    Console(file=page, width=whole, color_system=None, legacy_windows=False, force_terminal=False).print(table)
+    # Neither a terminal nor a notebook, whatever it runs in: the text goes to the page alone.
+    console = Console(file=page, width=whole, color_system=None, force_terminal=False, force_jupyter=False)
+    console.print(table)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
