@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +128,22 @@ def busy(tmp_path):
     path = tmp_path / "busy.toml"
     path.write_text(BUSY)
     return path
+
+
+def in_terminal(columns, command, folder, environment):
+    """How a command ends that writes to a terminal of so many columns, and what it writes."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    own, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(command, stdin=its, stdout=its, stderr=its, cwd=folder, env=environment)
+    os.close(its)
+    written = b""
+    with suppress(OSError):
+        while part := os.read(own, 65536):
+            written += part
+    os.close(own)
+    return process.wait(), written.decode().replace("\r\n", "\n")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
-import struct
-import subprocess
 import sys
-import termios
 from collections import Counter
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, in_terminal
 from hypothesis import given
 from hypothesis import strategies as st
 from lasthop.columns import aligned
@@ -53,34 +48,13 @@ def test_columns_without_room_follow_under_the_same_first_column():
     ]
 
 
-def in_terminal(columns, words, folder):
-    """What a command writes to a terminal of so many columns."""
-    own, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
-    command = subprocess.Popen(
-        [sys.executable, "-m", "lasthop", *words], stdin=its, stdout=its, stderr=its, cwd=folder, env=environment
-    )
-    os.close(its)
-    written = b""
-    while True:
-        try:
-            part = os.read(own, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        written += part
-    os.close(own)
-    assert command.wait() == 0, written.decode()
-    return written.decode().replace("\r\n", "\n")
-
-
 @pytest.mark.parametrize("columns", [60, 80, 132])
 @pytest.mark.parametrize(
     "words", [["new"], ["studies"], ["run", str(ROOT / "examples" / "umts-cell.toml")]], ids=lambda w: w[0]
 )
 def test_commands_fit_the_terminal(words, columns, tmp_path):
-    text = in_terminal(columns, words, tmp_path)
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    code, text = in_terminal(columns, [sys.executable, "-m", "lasthop", *words], tmp_path, environment)
+    assert code == 0, text
     tables = [line for line in text.splitlines() if "  " in line]
     assert tables and max(map(len, tables)) <= columns, text

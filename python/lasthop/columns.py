@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from itertools import pairwise
 
-__all__ = ["aligned"]
+__all__ = ["aligned", "fitted"]
 
 #: What numbers are written with, alone, as a mean with its half-width, or as a pair.
 _NUMERIC = set("0123456789.-–±/ ")
@@ -61,6 +62,15 @@ def _widened(needed: Sequence[int], natural: Sequence[int], room: int) -> list[i
         share = (room - sum(widths)) // (len(lacking) - n)
         widths[at] += max(0, min(share, natural[at] - widths[at]))
     return widths
+
+
+def fitted(text: str) -> str:
+    """Text of which lines too long for the terminal are broken between words."""
+    width = terminal()
+    if width is None:
+        return text
+    lines = (textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
+    return "\n".join("\n".join(line) for line in lines)
 
 
 def terminal() -> int | None:

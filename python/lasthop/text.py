@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lasthop.columns import aligned
+from lasthop.columns import aligned, fitted
 from lasthop.results import SENT_PDUS
 from lasthop.stats import Estimate, number
 from lasthop.sweeps.vary import label
@@ -81,7 +81,7 @@ def replications_text(replications: Replications) -> str:
         [
             _flows(replications.means("flows"), str),
             _table(LINKS, _busy(replications.means("links")), str),
-            SAME if replications.repeats_itself else "",
+            fitted(SAME) if replications.repeats_itself else "",
         ],
     )
 
@@ -162,7 +162,7 @@ def analysis_text(analysis: Analysis) -> str:
         told = [{**row, "flow": row["flow"] or "all together"} for row in totals]
         tables.append(_cut([("flow", ["flow"]), ("connections", ["connections"]), *ANALYSIS], told))
     unknown = any(row["timeouts"] is None for row in connections)
-    return _page(analysis.heading(), [*tables, UNKNOWN if unknown else ""])
+    return _page(analysis.heading(), [*tables, fitted(UNKNOWN) if unknown else ""])
 
 
 #: The most lines of a table of a sweep, or of an analysis.
@@ -181,9 +181,9 @@ def sweep_text(sweep: Sweep, against: Mapping[str, Any] | None = None) -> str:
     if several and len(sweep.points) > 1:
         other = ", ".join(f"{key} = {label(value)}" for key, value in (against or sweep.points[0]).items())
         differences = _cut(flows, sweep.differences(*metrics, against=against, by=sweep.by("flows")))
-        parts.append(f"difference to {other}, seed by seed\n{differences}")
+        parts.append(fitted(f"difference to {other}, seed by seed") + f"\n{differences}")
     parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links")))))
-    return _page(heading, [*parts, SAME if sweep.repeats_itself else ""])
+    return _page(heading, [*parts, fitted(SAME) if sweep.repeats_itself else ""])
 
 
 def _sweep_view(sweep: Sweep, table: str, view: View) -> View:
@@ -215,7 +215,7 @@ def _shown(value: Any) -> str:
 
 
 def _page(heading: str, tables: Sequence[str]) -> str:
-    return "\n\n".join([heading, *(table for table in tables if table)])
+    return "\n\n".join([fitted(heading), *(table for table in tables if table)])
 
 
 def _plain(value: Any) -> str:
@@ -247,7 +247,7 @@ def _flows(rows: list[dict[str, Any]], cell: Callable[[Any], str]) -> str:
     note = (
         f"\n… and {number(left_out)} more flows, by goodput between these: -o DIR or --json has all" if left_out else ""
     )
-    return _table(FLOWS, shown, cell) + note
+    return _table(FLOWS, shown, cell) + fitted(note)
 
 
 def _kind(flow: str) -> str:
