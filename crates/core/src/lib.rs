@@ -1,4 +1,6 @@
-//! lasthop simulates, packet by packet, how congestion control behaves over a radio last hop.
+#![doc = include_str!("../README.md")]
+//!
+//! # Its place
 //!
 //! This crate makes a network of a scenario; it gives everything of the crates below it, and knows no Python. `ARCHITECTURE.md` in the
 //! repository tells how it is divided.

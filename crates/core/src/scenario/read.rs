@@ -1,6 +1,6 @@
 //! From text to a [`Scenario`]: TOML, JSON, files. Errors name the place and the mend.
 //!
-//! What the values mean together is the business of [`super::check`].
+//! What the values mean together is the business of [`super::check()`].
 
 use std::io::Read;
 use std::ops::Range;

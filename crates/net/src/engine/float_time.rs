@@ -62,7 +62,7 @@ impl FloatTime {
     /// A value for the place of `since` in the order of wake-ups at `at`: it is earlier for an earlier time, and at equal times for an
     /// earlier cause, as ns-2's scheduler has it. The bits available at this time of the run are shared: every double within a nanosecond
     /// of `at` has a value of its own after the first 134 ms of a run, and the remaining bits distinguish causes that lie a fraction of
-    /// [`SPAN`] from each other: at 1 s a 32nd, at 10 s a 4096th.
+    /// `SPAN` from each other: at 1 s a 32nd, at 10 s a 4096th.
     #[inline]
     pub fn order_at(self, at: Instant, since: Instant) -> Instant {
         let nanos = at.as_nanos();

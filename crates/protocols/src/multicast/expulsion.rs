@@ -12,7 +12,7 @@
 //! minute or so.
 //!
 //! A round is six times the largest round-trip time reported in the one before, of at least 0.5 s, as in RFC 4654 §3.4. The number of
-//! packets that found no room is queried from the machines of [`membership`](super::membership) on the way to the receiver: the first whose
+//! packets that found no room is queried from the machines of [`super::membership`] on the way to the receiver: the first whose
 //! interface knows answers.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -121,7 +121,7 @@ impl Simulation {
         flow
     }
 
-    /// Adds a machine that serves `node` at `port`, below [`FIRST_FREE_PORT`](super::FIRST_FREE_PORT): routers have such
+    /// Adds a machine that serves `node` at `port`, below `FIRST_FREE_PORT`: routers have such
     /// for signalling. `make` gets its seat.
     pub fn add_agent(&mut self, node: NodeId, port: u16, make: impl FnOnce(EndpointContext) -> Box<dyn Endpoint>) {
         let local = Socket { node, port };

@@ -4,7 +4,7 @@
 //! Read [`sender`] first: it asks [`window`] how much it may send, [`flight`] which packets are under way, [`scoreboard`] which the acker
 //! got and missed, [`election`] which receiver is the acker. [`receiver`] measures loss ([`loss_filter`]), answers, and reports missing
 //! packets ([`naks`]). A legacy receiver and a modified one (Alexiou, Bouras, Papazois 2009, §4.1) differ in their
-//! [`Classifier`](super::gaps::Classifier) alone.
+//! `gaps::Classifier` alone.
 
 pub mod config;
 pub mod deadlines;

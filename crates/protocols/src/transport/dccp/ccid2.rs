@@ -1,7 +1,7 @@
 //! CCID 2: TCP-like congestion control (RFC 4341): SACK without reliability.
 //!
-//! [`TcpLike`] says how many packets may be in the network, [`flight`] how many are and which are lost,
-//! [`ack_ratio`] how often the receiver is to acknowledge. Here they meet the timer and the headers.
+//! [`TcpLike`] says how many packets may be in the network, `flight` how many are and which are lost,
+//! `ack_ratio` how often the receiver is to acknowledge. Here they meet the timer and the headers.
 
 mod ack_ratio;
 mod flight;

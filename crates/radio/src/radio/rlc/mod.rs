@@ -5,7 +5,7 @@
 //! | transparent | nothing: an SDU is a PDU, or is cut into the PDUs of one interval | [`tm`] |
 //! | unacknowledged | sequence numbers, segmentation, concatenation | [`um`] |
 //! | acknowledged | retransmission, polls and status reports, discard, reset | [`am`] |
-//! | acknowledged, as in EURANE | the same in the rules of ns-2's extension | [`eurane`] |
+//! | acknowledged, as in EURANE | the same in the rules of ns-2's extension | `eurane` of the replicas |
 //!
 //! Not here: ciphering, suspension and re-establishment by upper layers, flexible PDU sizes, reordering
 //! and out-of-sequence delivery in unacknowledged mode (multicast in the terminal).

@@ -6,7 +6,7 @@
 //! set) before there is one. Where ns-2 departs from the RFCs, so do these files, and their
 //! comments say so; the standard's TCP knows nothing of it.
 //!
-//! Read [`agent`] first: numbering, windows, timers and sending, which all variants share.
+//! Read `agent` first: numbering, windows, timers and sending, which all variants share.
 //! [`sender`] makes an endpoint of it, one file each adds what a variant does at an
 //! acknowledgement and at a timeout. Names are ns-2's where ns-2 has one.
 

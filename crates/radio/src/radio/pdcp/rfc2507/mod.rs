@@ -2,11 +2,11 @@
 //!
 //! | file | what | clauses |
 //! | --- | --- | --- |
-//! | [`headers`] | which fields a packet's headers have, and how each is coded | §4, §7 |
-//! | [`coded`] | the formats of a compressed header, and what they take | §6, §10.2 |
-//! | [`contexts`] | context identifiers | §4, §8 |
-//! | [`tcp`] | TCP: differences to the header before; the "twice" algorithm and header requests | §3.2, §10 |
-//! | [`non_tcp`] | others: generations, slow start and periodic refresh of contexts | §3.3 |
+//! | `headers` | which fields a packet's headers have, and how each is coded | §4, §7 |
+//! | `coded` | the formats of a compressed header, and what they take | §6, §10.2 |
+//! | `contexts` | context identifiers | §4, §8 |
+//! | `tcp` | TCP: differences to the header before; the "twice" algorithm and header requests | §3.2, §10 |
+//! | `non_tcp` | others: generations, slow start and periodic refresh of contexts | §3.3 |
 //!
 //! Not here: IPv6 and tunnels, of which the simulation has none; fragments; the storing of packets until their
 //! context comes (§9), a choice of the implementation; links that reorder (§11), which a bearer that delivers
