@@ -27,13 +27,23 @@ README = ROOT / "README.md"
 CLAIMS_FILE = "claims.json"
 
 
-def scenario_reference() -> str:
-    """Every table and field of a scenario, below the heading of the page that includes it."""
+#: The sections of a scenario that have a page of their own.
+SECTIONS = ("link", "cell", "hsdpa", "mbms", "constellation", "group", "flow", "change", "record")
+
+
+def scenario_reference(section: str | None) -> str:
+    """Every table and field of one section of a scenario, or those at its top level."""
     from lasthop import _core
 
-    first, _, rest = _core.reference().partition("\n")
-    page = rest.lstrip("\n") if first.startswith("# ") else f"{first}\n{rest}"
-    return page.replace("## The scenario\n", "## Top level\n", 1)
+    found = []
+    for part in re.split(r"^(?=## )", _core.reference(), flags=re.MULTILINE)[1:]:
+        path = part.partition("\n")[0].removeprefix("## ").strip("`[]")
+        name = path.partition(".")[0]
+        if (name if name in SECTIONS else None) == section:
+            found.append(part)
+    if not found:
+        raise ValueError(f"the schema says nothing of {section!r}")
+    return "".join(found).replace("## The scenario\n", "## Top level\n", 1)
 
 
 def schema() -> str:
@@ -410,7 +420,8 @@ STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast", "satellite")
 
 #: What is made from the code alone.
 FROM_CODE: dict[str, Callable[[], str]] = {
-    "scenario-reference": scenario_reference,
+    "reference-scenario": partial(scenario_reference, None),
+    **{f"reference-{name}": partial(scenario_reference, name) for name in SECTIONS},
     **{f"assumptions-{name}": partial(assumptions, name) for name in STUDIES},
     **{f"questions-{name}": partial(questions, name) for name in STUDIES},
     **{f"criteria-{name}": partial(criteria, name) for name in STUDIES},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -80,3 +81,11 @@ def test_a_command_that_is_wrong_fails(tmp_path):
     block = next(examples.blocks("```console\n$ lasthop nonsense\n```\n"))
     with pytest.raises(AssertionError, match="nonsense"):
         examples.Runner(tmp_path).run(block)
+
+
+def test_the_python_page_has_everything_that_is_public():
+    import lasthop as lh
+
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\.\. auto(?:function|class|exception|module):: (?:lasthop\.)?(\w+)$", page, re.MULTILINE))
+    assert named == {name for name in lh.__all__ if not name.startswith("_")}
