@@ -88,4 +88,5 @@ def test_the_python_page_has_everything_that_is_public():
 
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\.\. auto(?:function|class|exception|module):: (?:lasthop\.)?(\w+)$", page, re.MULTILINE))
+    named |= set(re.findall(r"`lh\.(\w+)`", page))
     assert named == {name for name in lh.__all__ if not name.startswith("_")}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lasthop import plot
     from lasthop.analysis import Analysis, analyze
+    from lasthop.builders import Cell, Change, Constellation, Flow, Group, Hsdpa, Link, Mbms, Record
     from lasthop.comparison import Comparison, compare
     from lasthop.errors import RunError, ScenarioError
     from lasthop.results import Result, Table
@@ -24,8 +25,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analysis",
+    "Cell",
+    "Change",
     "Comparison",
+    "Constellation",
     "Estimate",
+    "Flow",
+    "Group",
+    "Hsdpa",
+    "Link",
+    "Mbms",
+    "Record",
     "Replications",
     "Result",
     "RunError",
@@ -68,6 +78,9 @@ _HOMES = {
     "Scenario": "scenario",
     "Session": "session",
     "load": "scenario",
+    **dict.fromkeys(
+        ("Cell", "Change", "Constellation", "Flow", "Group", "Hsdpa", "Link", "Mbms", "Record"), "builders"
+    ),
 }
 
 

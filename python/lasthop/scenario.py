@@ -8,13 +8,15 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
+from keyword import iskeyword
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from lasthop import _core
 from lasthop.errors import ScenarioError
 
 if TYPE_CHECKING:
+    from lasthop.builders import ScenarioFields
     from lasthop.results import Table
 
 __all__ = ["Scenario", "from_text", "load"]
@@ -143,8 +145,24 @@ class Scenario:
         return f"<p>{escape(self.summary())}</p><table><tr><th>flow</th><th>from</th><th>to</th></tr>{rows}</table>"
 
 
-def load(source: str | Path | Mapping[str, Any] | Scenario) -> Scenario:
-    """Reads and checks a scenario: a TOML or JSON file, TOML or JSON text, or plain data."""
+def load(
+    source: str | Path | Mapping[str, Any] | Scenario | None = None, /, **fields: Unpack[ScenarioFields]
+) -> Scenario:
+    """Reads and checks a scenario: a TOML or JSON file, TOML or JSON text, plain data, or its sections by name.
+
+    >>> import lasthop as lh
+    >>> radio = lh.Link(name="radio", between=["server", "mobile"], rate="2 Mbit/s", delay="40 ms")
+    >>> download = lh.Flow(from_="server", to="mobile", transport={"tcp": {"variant": "reno"}})
+    >>> lh.load(duration="10 s", link=[radio], flow=[download]).duration_s
+    10.0
+
+    ``lh.Link`` and the like are dictionaries whose fields editors and type checkers know. A field that is a keyword of
+    Python, ``from``, has an underscore behind it.
+    """
+    if source is None:
+        source = cast("Mapping[str, Any]", fields)
+    elif fields:
+        raise TypeError("load() takes a source, or the sections of a scenario by name, not both")
     if isinstance(source, Scenario):
         return source
     if isinstance(source, Mapping):
@@ -171,12 +189,24 @@ def _again(text: str, origin: str, name: str) -> Scenario:
 
 def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
     try:
-        text = json.dumps(data, indent=1, default=_number)
+        text = json.dumps(_without_underscores(data), indent=1, default=_number)
     except (TypeError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
     # A name or a value may hold an invalid character; within the text it is escaped.
     origin = origin.encode(errors="backslashreplace").decode()
     return Scenario(_core.read(text, origin, "json"), text=text, origin=origin)
+
+
+def _without_underscores(data: Any) -> Any:
+    """Plain data in which keys such as ``from_`` have lost the underscore that Python asks for."""
+    if isinstance(data, Mapping):
+        return {
+            key[:-1] if isinstance(key, str) and key.endswith("_") and iskeyword(key[:-1]) else key: (
+                _without_underscores(value)
+            )
+            for key, value in data.items()
+        }
+    return [_without_underscores(one) for one in data] if isinstance(data, (list, tuple)) else data
 
 
 def _number(value: Any) -> Any:
