@@ -92,3 +92,26 @@ def test_sweeps_are_compared_point_by_point(tmp_path):
     found = [r for r in lh.compare(tmp_path / "few", tmp_path / "many").table() if r["metric"] == "goodput_kbps"]
     assert [row["link.radio.delay"] for row in found] == ["20 ms", "80 ms"]
     assert all(row["difference"] < 0 for row in found)
+
+
+def test_two_results_of_a_study(lasthop, tmp_path):
+    claims = [
+        {"id": f"A{n}", "statement": f"statement {n}", "paper": "1", "ours": "1.0 ±0.1", "verdict": "reproduced"}
+        for n in range(3)
+    ]
+    other = [dict(claim) for claim in claims[:2]]
+    other[1] |= {"ours": "3.0 ±0.1", "verdict": "not reproduced"}
+    for name, found in {"quick": claims, "full": other}.items():
+        (tmp_path / name).mkdir()
+        document = {"study": "stub", "mode": name, "claims": found}
+        (tmp_path / name / "claims.json").write_text(json.dumps(document))
+    said = lasthop("compare", "quick", "full").stdout
+    assert "A0" not in said and "reproduced → not reproduced" in said and "reproduced → –" in said
+    assert "2 of 3 verdicts differ" in said
+    assert "A0" in lasthop("compare", "quick", "full", "--all").stdout
+    rows = json.loads(lasthop("compare", "quick", "full", "--json").stdout)["claims"]
+    assert [row["differs"] for row in rows] == [False, True, True] and rows[1]["other_ours"] == "3.0 ±0.1"
+    (tmp_path / "full" / "claims.json").write_text(json.dumps({"study": "another", "mode": "full", "claims": []}))
+    assert "no claim in both" in lasthop("compare", "quick", "full", code=2).stderr
+    (tmp_path / "full" / "claims.json").write_text("[]")
+    assert "holds no claims" in lasthop("compare", "quick", "full", code=2).stderr

@@ -18,17 +18,29 @@ from lasthop.cli import common
 @click.option("--plot", "plots", metavar="DIR", type=click.Path(path_type=Path), help="Draw both runs into pictures.")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
 def compare(one: Path, other: Path, table: str, every: bool, plots: Path | None, as_json: bool) -> None:
-    """Say what differs between two stored runs or sweeps.
+    """Say what differs between two stored runs, sweeps or studies.
 
     \b
     lasthop compare out/reno out/cubic
 
     ONE and OTHER are folders that `lasthop run -o` or `lasthop sweep` wrote. First comes what differs in the
     scenarios, then each number that differs, with the difference OTHER − ONE. Runs with the same seeds are
-    compared seed by seed.
+    compared seed by seed. Of two results of one study come the claims with other figures or verdicts.
     """
     from lasthop.comparison import compare as compared
+    from lasthop.studies.compare import claims_differ, claims_text, is_study
 
+    if is_study(one) and is_study(other):
+        if plots:
+            raise click.UsageError("--plot draws runs and sweeps; the figures of a study are in its folder")
+        try:
+            if as_json:
+                common.print_json({"one": str(one), "other": str(other), "claims": claims_differ(one, other)})
+            else:
+                click.echo(claims_text(one, other, every=every))
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        return
     try:
         found = compared(one, other)
     except ValueError as error:
