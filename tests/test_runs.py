@@ -192,3 +192,10 @@ def test_studies_are_listed(lasthop):
     listed = json.loads(lasthop("studies", "--json").stdout)
     assert listed[0]["study"] == "handover"
     assert listed[0]["verdicts"] is None
+
+
+def test_loss_is_of_all_transmissions():
+    """Of a path that loses everything 100 % are lost, however often the sender tries again."""
+    link = {"name": "radio", "between": ["a", "b"], "rate": "1 Mbit/s", "loss": {"bernoulli": {"p": 1}}}
+    (flow,) = lh.run({"duration": "20 s", "link": [link], "flow": [{"from": "a", "to": "b"}]}).flows.rows()
+    assert flow["retransmitted_packets"] > 0 and flow["loss_pct"] == 100

@@ -90,7 +90,8 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             let (lost, of) = if flow.to_group {
                 missed_and_got(receiver).map_or((0.0, 0.0), |(missed, got)| (missed, missed + got))
             } else {
-                (drops as f64, sender.value("sent_packets").unwrap_or(0.0))
+                let sent = ["sent_packets", "retransmitted_packets"].map(|name| sender.value(name).unwrap_or(0.0));
+                (drops as f64, sent.iter().sum())
             };
             loss.push((of > 0.0).then(|| 100.0 * lost / of));
             for (column, name) in counts.iter_mut().zip(SENDER_COUNTS) {
