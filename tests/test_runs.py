@@ -195,7 +195,8 @@ def test_studies_are_listed(lasthop):
 
 
 def test_loss_is_of_all_transmissions():
-    """Of a path that loses everything 100 % are lost, however often the sender tries again."""
-    link = {"name": "radio", "between": ["a", "b"], "rate": "1 Mbit/s", "loss": {"bernoulli": {"p": 1}}}
+    """Of a path that loses everything but the handshake 100 % are lost, however often the sender tries again."""
+    loss = {"schedule": {"steps": [["0 s", 0], ["30 ms", 1]]}}
+    link = {"name": "radio", "between": ["a", "b"], "rate": "1 Mbit/s", "delay": "20 ms", "loss": loss}
     (flow,) = lh.run({"duration": "20 s", "link": [link], "flow": [{"from": "a", "to": "b"}]}).flows.rows()
-    assert flow["retransmitted_packets"] > 0 and flow["loss_pct"] == 100
+    assert flow["sent_packets"] == 10 and flow["retransmitted_packets"] > 0 and flow["loss_pct"] == 100
