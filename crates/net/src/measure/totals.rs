@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::Instant;
-use crate::net::{FlowId, Simulation, What};
+use crate::net::{DropCount, FlowId, Simulation, What};
 
 use super::part::{self, Part};
 use super::table::{Column, Names, Table};
@@ -85,13 +85,13 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
             for (column, name) in received.iter_mut().zip(RECEIVER_COUNTS) {
                 column.push(receiver.value(name).map(|v| v as i64));
             }
-            let drops = losses.get(&flow.id).copied().unwrap_or(0);
-            dropped.push((!flow.to_group).then_some(drops as i64));
+            let drops = losses.get(&flow.id).copied().unwrap_or_default();
+            dropped.push((!flow.to_group).then_some(drops.packets as i64));
             let (lost, of) = if flow.to_group {
                 missed_and_got(receiver).map_or((0.0, 0.0), |(missed, got)| (missed, missed + got))
             } else {
                 let sent = ["sent_packets", "retransmitted_packets"].map(|name| sender.value(name).unwrap_or(0.0));
-                (drops as f64, sent.iter().sum())
+                (drops.data as f64, sent.iter().sum())
             };
             loss.push((of > 0.0).then(|| 100.0 * lost / of));
             for (column, name) in counts.iter_mut().zip(SENDER_COUNTS) {
@@ -132,11 +132,14 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     Table { columns }
 }
 
-/// The packets of each flow, summed.
-fn by_flow(counts: impl Iterator<Item = (FlowId, u64)>) -> BTreeMap<FlowId, u64> {
-    let mut sums = BTreeMap::new();
-    for (flow, packets) in counts {
-        *sums.entry(flow).or_default() += packets;
+/// The drops of each flow, summed.
+fn by_flow(counts: impl Iterator<Item = (FlowId, DropCount)>) -> BTreeMap<FlowId, DropCount> {
+    let mut sums = BTreeMap::<_, DropCount>::new();
+    for (flow, count) in counts {
+        let sum = sums.entry(flow).or_default();
+        sum.packets += count.packets;
+        sum.bytes += count.bytes;
+        sum.data += count.data;
     }
     sums
 }

@@ -73,12 +73,12 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Dropped packets that had a receiver: flow (each perhaps several times) and number of packets.
-    pub fn losses(&self) -> impl Iterator<Item = (FlowId, u64)> {
+    /// Dropped packets that had a receiver: flow (each perhaps several times), and how many packets.
+    pub fn losses(&self) -> impl Iterator<Item = (FlowId, DropCount)> {
         self.drops
             .iter()
             .filter(|((_, cause, _), _)| *cause != Cause::NoMembers)
-            .map(|((.., flow), count)| (*flow, count.packets))
+            .map(|((.., flow), count)| (*flow, *count))
     }
 }
 
@@ -89,6 +89,8 @@ pub struct DropCount {
     pub packets: u64,
     /// How many bytes.
     pub bytes: u64,
+    /// How many of the packets had data: no acknowledgements, reports, messages.
+    pub data: u64,
 }
 
 impl Core {
@@ -318,7 +320,7 @@ impl Core {
     #[inline(never)]
     pub fn drop(&mut self, pkt: Pkt, place: Place, cause: Cause) {
         let packet = self.slab.release(pkt);
-        let (flow, bytes) = (packet.flow, u64::from(packet.size));
+        let (flow, bytes, data) = (packet.flow, u64::from(packet.size), u64::from(packet.has_data()));
         if let (Some(losses), Header::Tfrc(header)) = (&mut self.losses, &packet.header) {
             losses.of.push((flow, Notice::Lost { payload: header.payload, end: header.end }));
             self.queue.push(self.now, self.now, losses.target);
@@ -330,6 +332,7 @@ impl Core {
         let count = self.counters.drops.entry((place, cause, flow)).or_default();
         count.packets += 1;
         count.bytes += bytes;
+        count.data += data;
     }
 
     /// Marks a packet as having experienced congestion (RFC 3168).

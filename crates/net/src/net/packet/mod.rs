@@ -199,6 +199,18 @@ impl Packet {
         self.signal().is_some_and(|signal| of_membership(signal.kind))
     }
 
+    /// Whether it carries data of the flow: no acknowledgement, no report, no message.
+    pub fn has_data(&self) -> bool {
+        match &self.header {
+            Header::Tcp(header) => header.payload > 0,
+            Header::Dccp(header) => header.payload > 0,
+            Header::Pgm(header) => matches!(header, PgmHeader::Data(_) | PgmHeader::Repair(_)),
+            Header::Layered(header) => matches!(header, LayeredHeader::Data { .. }),
+            Header::Udp(_) | Header::Tfrc(_) | Header::Tfmcc(_) => true,
+            Header::TfrcReport(_) | Header::TfmccReport(_) | Header::Signal(_) => false,
+        }
+    }
+
     /// Whether it is a pure acknowledgement: part of the classification key of network elements.
     pub fn is_pure_ack(&self) -> bool {
         self.tcp().is_some_and(|h| {

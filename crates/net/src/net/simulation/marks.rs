@@ -63,7 +63,7 @@ impl Simulation {
         for (name, value) in wanted.iter().zip(&mut values) {
             if name == DROPPED_PACKETS {
                 let of_flow = self.core.counters().losses().filter(|(of, _)| *of == flow);
-                *value = Some(of_flow.map(|(_, packets)| packets).sum::<u64>() as f64);
+                *value = Some(of_flow.map(|(_, count)| count.packets).sum::<u64>() as f64);
             }
         }
         values
