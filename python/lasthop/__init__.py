@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from lasthop.analysis import Analysis, analyze
     from lasthop.builders import Cell, Change, Constellation, Flow, Group, Hsdpa, Link, Mbms, Record
     from lasthop.comparison import Comparison, compare
-    from lasthop.errors import RunError, ScenarioError
+    from lasthop.controller import Controller
+    from lasthop.errors import ControllerError, RunError, ScenarioError
     from lasthop.results import Result, Table
     from lasthop.runs import Replications, replicate, run
     from lasthop.scenario import Scenario, load
@@ -29,6 +30,8 @@ __all__ = [
     "Change",
     "Comparison",
     "Constellation",
+    "Controller",
+    "ControllerError",
     "Estimate",
     "Flow",
     "Group",
@@ -73,6 +76,8 @@ _HOMES = {
     "sweep": "sweeps",
     "Result": "results",
     "Table": "results",
+    "Controller": "controller",
+    "ControllerError": "errors",
     "RunError": "errors",
     "ScenarioError": "errors",
     "Scenario": "scenario",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-__all__ = ["RunError", "ScenarioError"]
+__all__ = ["ControllerError", "RunError", "ScenarioError", "controller_error"]
 
 
 class ScenarioError(ValueError):
@@ -51,3 +52,30 @@ class ScenarioError(ValueError):
 
 class RunError(RuntimeError):
     """A run ended early. Its text says when and why."""
+
+
+class ControllerError(RunError):
+    """A controller in Python raised an error, or answered with what is no window or rate. Its cause is the author's error."""
+
+    def __init__(self, message: str, *, flow: str = "", hook: str = "", time_s: float = 0.0, told: str = "") -> None:
+        super().__init__(message)
+        #: The flow.
+        self.flow = flow
+        #: The method that was called.
+        self.hook = hook
+        #: When, in simulated seconds.
+        self.time_s = time_s
+        #: What it was told.
+        self.told = told
+
+
+def controller_error(cause: BaseException, flow: str, hook: str, time_s: float, told: object) -> ControllerError:
+    """The error of a call at an instant, with its cause."""
+    import traceback
+
+    place = traceback.extract_tb(cause.__traceback__)
+    where = f" ({Path(place[-1].filename).name}, line {place[-1].lineno})" if place else ""
+    text = f"{hook} of flow {flow} at {time_s:.6g} s: {type(cause).__name__}: {cause}{where}\n{told}"
+    made = ControllerError(text, flow=flow, hook=hook, time_s=time_s, told=str(told))
+    made.__cause__ = cause
+    return made

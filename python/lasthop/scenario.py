@@ -189,7 +189,7 @@ def _again(text: str, origin: str, name: str) -> Scenario:
 
 def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
     try:
-        text = json.dumps(_without_underscores(data), indent=1, default=_number)
+        text = json.dumps(_as_in_a_file(data), indent=1, default=_number)
     except (TypeError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
     # A name or a value may hold an invalid character; within the text it is escaped.
@@ -197,16 +197,20 @@ def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
     return Scenario(_core.read(text, origin, "json"), text=text, origin=origin)
 
 
-def _without_underscores(data: Any) -> Any:
-    """Plain data in which keys such as ``from_`` have lost the underscore that Python asks for."""
+def _as_in_a_file(data: Any) -> Any:
+    """Plain data in which keys such as ``from_`` have lost the underscore that Python asks for, and controllers are named."""
+    if isinstance(data, type):
+        from lasthop.controller import Controller, given
+
+        return {"python": given(data)} if issubclass(data, Controller) else data
     if isinstance(data, Mapping):
         return {
             key[:-1] if isinstance(key, str) and key.endswith("_") and iskeyword(key[:-1]) else key: (
-                _without_underscores(value)
+                _as_in_a_file(value)
             )
             for key, value in data.items()
         }
-    return [_without_underscores(one) for one in data] if isinstance(data, (list, tuple)) else data
+    return [_as_in_a_file(one) for one in data] if isinstance(data, (list, tuple)) else data
 
 
 def _number(value: Any) -> Any:

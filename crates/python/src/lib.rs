@@ -2,6 +2,7 @@
 //! released between. The Python package beside it does the rest.
 
 mod capture;
+mod controller;
 mod errors;
 mod positions;
 mod scenario;
@@ -14,6 +15,8 @@ mod table;
 mod _core {
     #[pymodule_export]
     use crate::capture::segments;
+    #[pymodule_export]
+    use crate::controller::Measurement;
     #[pymodule_export]
     use crate::positions::positions;
     #[pymodule_export]

@@ -6,7 +6,7 @@ use lasthop_core::scenario::read::Document;
 use lasthop_core::scenario::{check, expand, read as core_read, schema as core_schema};
 use pyo3::prelude::*;
 
-use crate::errors;
+use crate::{controller, errors};
 
 /// A scenario that was read and checked.
 #[pyclass(frozen, module = "lasthop._core")]
@@ -84,6 +84,10 @@ pub fn reference() -> String {
 
 fn checked(py: Python<'_>, document: Result<Document, Diagnostic>) -> PyResult<Scenario> {
     document
+        .map(|mut document| {
+            controller::find(py, &mut document.scenario, &document.origin);
+            document
+        })
         .and_then(|document| check::check(&document).map(|()| Scenario { document }))
         .map_err(|error| errors::diagnostic(py, &error))
 }

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lasthop_core::engine::{Fault, Instant};
 use lasthop_core::measure::pcapng::Capture;
@@ -16,23 +16,41 @@ use lasthop_core::scenario::session::Session as CoreSession;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::errors;
 use crate::scenario::Scenario;
 use crate::table::Table;
+use crate::{controller, errors};
 
 /// A scenario that is under way.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Session {
     /// `None` once it is finished.
     session: Mutex<Option<CoreSession>>,
+    /// What controllers in Python share.
+    controllers: Option<Arc<controller::Run>>,
 }
 
 impl Session {
     fn with<T>(&self, f: impl FnOnce(&mut CoreSession) -> T) -> PyResult<T> {
+        if controller::is_inside() {
+            return Err(PyRuntimeError::new_err("this run is inside a call of its controller"));
+        }
         match &mut *self.session.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(session) => Ok(f(session)),
             None => Err(finished()),
         }
+    }
+
+    /// Without the interpreter's lock, so that other threads work; but with it if controllers in Python would take it back all the time.
+    fn detached<T: Send>(&self, py: Python<'_>, f: impl Send + FnOnce(&mut CoreSession) -> T) -> PyResult<T> {
+        if self.controllers.is_some() { self.with(f) } else { py.detach(|| self.with(f)) }
+    }
+
+    /// The error of a controller that failed.
+    fn ask_controllers(&self, py: Python<'_>) -> PyResult<()> {
+        let Some(error) = self.controllers.as_ref().and_then(|run| run.error(py)) else { return Ok(()) };
+        // Nothing of a run that failed is kept.
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Err(error)
     }
 }
 
@@ -52,15 +70,19 @@ impl Session {
             }
             None => None,
         };
+        let seated = controller::seat(py, scenario, origin, seed)?;
+        let scenario = seated.as_ref().map_or(scenario, |(seated, _)| seated);
         let session = py
             .detach(|| CoreSession::new(scenario, seed, observer))
             .map_err(|error| errors::build(py, origin, &error))?;
-        Ok(Self { session: Mutex::new(Some(session)) })
+        Ok(Self { session: Mutex::new(Some(session)), controllers: seated.map(|(_, run)| run) })
     }
 
     /// Goes on for about `events` events; whether the end is reached.
     fn advance(&self, py: Python<'_>, events: u64) -> PyResult<bool> {
-        match py.detach(|| self.with(|session| session.advance(events)))? {
+        let progress = self.detached(py, |session| session.advance(events))?;
+        self.ask_controllers(py)?;
+        match progress {
             Ok(progress) => Ok(progress == Progress::Reached),
             Err(error) => Err(errors::run(py, &error)),
         }
@@ -69,7 +91,9 @@ impl Session {
     /// The same up to an instant, in simulated seconds: whether it is reached.
     fn advance_to(&self, py: Python<'_>, until_s: f64, events: u64) -> PyResult<bool> {
         let until = Instant::from_secs_f64(until_s.max(0.0));
-        match py.detach(|| self.with(|session| session.advance_to(until, events)))? {
+        let progress = self.detached(py, |session| session.advance_to(until, events))?;
+        self.ask_controllers(py)?;
+        match progress {
             Ok(progress) => Ok(progress == Progress::Reached),
             Err(error) => Err(errors::run(py, &error)),
         }

@@ -5,7 +5,9 @@
 //! the registry below. One made elsewhere, in another crate or for one flow, is seated as a [`Congestion::Custom`].
 
 pub mod cubic;
+pub mod filter;
 pub mod hystart;
+pub mod python;
 pub mod reno;
 mod samples;
 pub mod tcp_like;
@@ -18,6 +20,7 @@ pub use samples::{
 use super::xcp::sender as xcp;
 use lasthop_net::choice;
 use lasthop_net::engine::{BitRate, Fault, Instant};
+use lasthop_net::net::Probe;
 
 /// A congestion control algorithm. Windows are in bytes.
 pub trait CongestionControl: Send {
@@ -65,6 +68,9 @@ pub trait CongestionControl: Send {
         None
     }
 
+    /// Shows its values, for the table `state`.
+    fn sample(&self, _probe: &mut dyn Probe) {}
+
     /// Itself, if routers tell it its rate ([`CongestionConfig::is_explicit`]).
     fn explicit(&mut self) -> Option<&mut dyn xcp::Explicit> {
         None
@@ -94,6 +100,8 @@ pub struct EndpointContext {
     pub initial_window: u64,
     /// Initial slow-start threshold, bytes; `u64::MAX` for none.
     pub initial_ssthresh: u64,
+    /// The number of the flow in its network.
+    pub flow: u32,
 }
 
 /// The parameters of an algorithm: they make its controllers, one for each connection.
@@ -126,5 +134,7 @@ choice! {
         "cubic" => Cubic(cubic::Config),
         /// As routers say (Katabi, Handley, Rohrs 2002): the links need queues of this name.
         "xcp" => Xcp(xcp::Config),
+        /// A class in Python ([`lasthop.Controller`](../controllers.md)).
+        "python" => Python(python::Config),
     }
 }

@@ -36,6 +36,8 @@ pub struct AckSample {
     pub rtt: Option<Duration>,
     /// The smoothed round-trip time (RFC 6298); zero before the first sample.
     pub srtt: Duration,
+    /// The variation of the round-trip time (RFC 6298), with [`Wants::records`](super::Wants::records).
+    pub rttvar: Duration,
     /// Bytes delivered so far in this connection.
     pub delivered: u64,
     /// How fast the path delivered them lately, with [`Wants::records`](super::Wants::records).

@@ -72,6 +72,7 @@ impl State {
             options: 0,
             initial_window: TcpLike::initial(segment).into(),
             initial_ssthresh: u64::MAX,
+            flow: 0,
         };
         let rto = RtoConfig::new(&Rto { min: Some(Duration::ZERO), ..Rto::default() });
         Self {

@@ -60,7 +60,8 @@ struct Totals {
 impl Sender {
     /// A sender at `seat`.
     pub fn new(config: &Config, seat: EndpointContext) -> Self {
-        let settings = Settings::new(config);
+        let mut settings = Settings::new(config);
+        settings.flow = seat.flow.0;
         Self::with(settings, seat)
     }
 
@@ -192,6 +193,7 @@ impl Endpoint for Sender {
         }
         probe.value("rto_ms", c.rto.rto().as_secs_f64() * 1e3);
         probe.distribution("rtt_ms", 1e-6, &self.rtt);
+        c.congestion.sample(probe);
     }
 }
 

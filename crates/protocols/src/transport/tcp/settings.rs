@@ -68,6 +68,8 @@ pub struct Settings {
     pub rto: RtoConfig,
     /// No new fast retransmit before everything sent at the last loss is acknowledged.
     pub guard: bool,
+    /// The number of the flow.
+    pub flow: u32,
 }
 
 impl Settings {
@@ -100,6 +102,7 @@ impl Settings {
             spurious: config.spurious,
             rto: RtoConfig::new(&config.rto),
             guard: config.guard.unwrap_or(true),
+            flow: u32::MAX,
         }
     }
 
@@ -124,6 +127,7 @@ impl Settings {
             options: if self.explicit { xcp::HEADER_BYTES + stamps } else { stamps },
             initial_window: self.initial_window,
             initial_ssthresh: self.initial_ssthresh,
+            flow: self.flow,
         };
         self.congestion.config().build(&seat)
     }

@@ -216,6 +216,7 @@ mod tests {
             options: HEADER_BYTES,
             initial_window: 24 * 940,
             initial_ssthresh: u64::MAX,
+            flow: 0,
         };
         Xcp::new(Config { rate_based }, &seat)
     }

@@ -112,6 +112,7 @@ impl Sender {
                 in_flight: c.in_flight(),
                 rtt,
                 srtt: c.rto.srtt().unwrap_or(Duration::ZERO),
+                rttvar: if c.wants.records { c.rto.rttvar() } else { Duration::ZERO },
                 rate: c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), c.board.total_lost(), rtt),
                 delivered: c.delivery.bytes(),
                 ece: u32::from(ece),

@@ -1,0 +1,199 @@
+"""Congestion controllers written in Python: the class to derive from, and how a scenario's names become classes."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from lasthop._core import Measurement
+
+__all__ = ["Controller", "Setting"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a controller knows of its connection when it begins."""
+
+    #: Payload bytes of a full segment.
+    segment: int
+    #: The initial window, in bytes.
+    initial_window: int
+    #: The seed of the run.
+    seed: int
+    #: The name of the flow.
+    flow: str
+
+
+def _acts(hook: F) -> F:
+    """Marks a method of the base class that does something."""
+    hook.acts = True  # type: ignore[attr-defined]
+    return hook
+
+
+class Controller:
+    """A congestion control: derive from it, and set ``self.window`` (bytes) and ``self.pacing_rate`` (bit/s or None).
+
+    >>> import lasthop as lh
+    >>> class Constant(lh.Controller):
+    ...     def start(self, setting):
+    ...         self.window = 20 * setting.segment
+    ...     def on_loss(self, m):
+    ...         pass
+
+    Both are read after each call; a call may return the window instead, or the window and the rate. Between calls they
+    hold: nothing grows by itself. ``m`` is one object that is used again: copy what is to last.
+    """
+
+    #: How often `on_ack` is called: ``"ack"``, ``"8 acks"``, ``"10 ms"``, ``"rtt"`` or ``"rtt/4"``.
+    every = "rtt/4"
+    #: The congestion window, in bytes. A window below one segment counts as one.
+    window: float
+    #: How fast segments may leave, in bit/s; ``None`` as fast as the window allows.
+    pacing_rate: float | None = None
+    #: Random numbers that depend on the run's seed and the flow alone.
+    random: Random
+
+    def start(self, setting: Setting) -> None:
+        """A connection begins. The window is the initial one."""
+
+    def on_ack(self, m: Measurement) -> Any:
+        """Acknowledgements came; amounts and rates in ``m`` are since the last call."""
+
+    @_acts
+    def on_loss(self, m: Measurement) -> Any:
+        """A loss was found: once in a round trip. By default the window is halved, as by RFC 5681."""
+        self.window = max(m.flight // 2, 2 * m.segment)
+
+    @_acts
+    def on_timeout(self, m: Measurement) -> Any:
+        """The retransmission timer expired. By default the window is one segment."""
+        self.window = m.segment
+
+    @_acts
+    def on_ecn(self, m: Measurement) -> Any:
+        """Marks came back: at most once in a round trip. By default as `on_loss`."""
+        return self.on_loss(m)
+
+    def on_idle(self, m: Measurement) -> Any:
+        """The first packet after an empty flight left."""
+
+    def on_limit(self, m: Measurement) -> Any:
+        """A standard asks the window to be at most ``m.flight``: after idle time, and as a recovery of NewReno ends."""
+
+    def on_undo(self, m: Measurement) -> Any:
+        """A timeout proved spurious; this object is as it was before. ``m.flight`` was in flight then."""
+
+
+#: Classes that were named by a program rather than by a file.
+_GIVEN: dict[str, type[Controller]] = {}
+#: Modules read from files beside scenarios, with what their text was.
+_READ: dict[Path, tuple[str, ModuleType]] = {}
+
+
+def given(kind: type[Controller]) -> str:
+    """The name by which a scenario holds a class that a program puts into it."""
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    _GIVEN[name] = kind
+    return name
+
+
+def resolve(name: str, origin: str) -> type[Controller]:
+    """The class of a name such as ``mycc:Mine``: of a file beside the scenario, or of a module that is installed."""
+    if kind := _GIVEN.get(name):
+        return kind
+    module, colon, path = name.partition(":")
+    if not (module and colon and path):
+        raise ValueError(f'{name!r} names no class: write "module:Class"')
+    found: Any = _module(module, Path(origin).parent)
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"{module} has no {path}")
+        found = getattr(found, part)
+    if not (isinstance(found, type) and issubclass(found, Controller)):
+        raise ValueError(f"{name} is no class derived from lasthop.Controller")
+    return found
+
+
+def _module(name: str, folder: Path) -> ModuleType:
+    path = (folder / f"{name.replace('.', '/')}.py").resolve()
+    try:
+        if not path.is_file():
+            return importlib.import_module(name)
+        text = path.read_text(encoding="utf-8")
+        known = _READ.get(path)
+        if known and known[0] == text:
+            return known[1]
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is no module")
+        module = importlib.util.module_from_spec(spec)
+        # A class says where it is from by this name; an installed module of the same name stays what it is.
+        sys.modules.setdefault(name, module)
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ValueError(f"the module {name} cannot be imported: {type(error).__name__}: {error}") from error
+    _READ[path] = (text, module)
+    return module
+
+
+def make(
+    kind: type[Controller],
+    options: Mapping[str, Any],
+    segment: int,
+    initial_window: int,
+    seed: int,
+    flow: str,
+    number: int,
+) -> Controller:
+    """A controller of a new connection."""
+    made = kind(**options)
+    made.random = Random(f"{seed}/{flow}/{number}/controller")
+    made.window = initial_window
+    made.start(Setting(segment, initial_window, seed, flow))
+    return made
+
+
+def copied(controller: Controller) -> Controller:
+    """A controller as it is now, to be put back if a timeout proves spurious."""
+    other = object.__new__(type(controller))
+    other.__dict__.update(copy.deepcopy(controller.__dict__))
+    return other
+
+
+def values(m: Measurement) -> str:
+    """What a controller was told, for reading."""
+    told = {name: getattr(m, name) for name in dir(m) if not name.startswith("_")}
+    return ", ".join(f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}" for name, value in told.items())
+
+
+def sources(scenario: Mapping[str, Any], origin: str) -> dict[str, str]:
+    """The classes that a scenario names, with a digest of the text of their modules."""
+    import inspect
+
+    digests = {}
+    for flow in scenario["flow"]:
+        transport = flow["transport"]
+        tcp = transport.get("tcp") if isinstance(transport, dict) else None
+        congestion = tcp.get("congestion") if tcp else None
+        if isinstance(congestion, dict) and (named := congestion.get("python")):
+            kind = resolve(named["class"], origin)
+            module = sys.modules.get(kind.__module__)
+            known = [text for text, read in _READ.values() if getattr(read, kind.__name__, None) is kind]
+            try:
+                text = known[0] if known else inspect.getsource(module if module and hasattr(module, "__file__") else kind)
+            except (OSError, TypeError):
+                text = named["class"]
+            digests[named["class"]] = hashlib.sha256(text.encode()).hexdigest()
+    return digests
