@@ -2076,7 +2076,13 @@ class AsCongestionXcp(TypedDict, total=False):
     xcp: Required[CongestionXcp]
 
 
-Congestion: TypeAlias = "Literal['reno', 'vegas', 'cubic', 'xcp'] | AsCongestionReno | AsCongestionVegas | AsCongestionCubic | AsCongestionXcp"
+class AsCongestionPython(TypedDict, total=False):
+    """``python`` with its parameters."""
+
+    python: Required[CongestionPython]
+
+
+Congestion: TypeAlias = "Literal['reno', 'vegas', 'cubic', 'xcp', 'python'] | AsCongestionReno | AsCongestionVegas | AsCongestionCubic | AsCongestionXcp | AsCongestionPython"
 
 CongestionReno: TypeAlias = "Mapping[str, Any]"
 
@@ -2110,6 +2116,15 @@ class CongestionXcp(TypedDict, total=False):
 
     rate_based: bool
     "Keep a rate instead of a window: feedback is added to it, and segments leave at it whatever is in flight. Profile `rfc` only. Default: off."
+
+
+class CongestionPython(TypedDict, total=False):
+    """Which class, and its parameters."""
+
+    class_: Required[str]
+    'The module and the class in it: `"mycc:Mine"`. The module is the file `mycc.py` beside the scenario, or one that is installed. `congestion.python = "mycc:Mine"` says the same.'
+    options: Mapping[str, Any]
+    "Parameters, which the class gets by their names."
 
 
 Handshake: TypeAlias = "Literal['full', 'partial', 'data_on_syn', 'none']"

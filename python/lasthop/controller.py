@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from lasthop._core import Measurement
+    from lasthop.scenario import Scenario
 
 __all__ = ["Controller", "Setting"]
 
@@ -116,7 +117,7 @@ def resolve(name: str, origin: str) -> type[Controller]:
     module, colon, path = name.partition(":")
     if not (module and colon and path):
         raise ValueError(f'{name!r} names no class: write "module:Class"')
-    found: Any = _module(module, Path(origin).parent)
+    found: Any = _module(module, _folder(origin))
     for part in path.split("."):
         if not hasattr(found, part):
             raise ValueError(f"{module} has no {path}")
@@ -124,6 +125,17 @@ def resolve(name: str, origin: str) -> type[Controller]:
     if not (isinstance(found, type) and issubclass(found, Controller)):
         raise ValueError(f"{name} is no class derived from lasthop.Controller")
     return found
+
+
+def is_importable(name: str) -> bool:
+    """Whether another process finds the class of a name: not if a program put it into its scenario itself."""
+    return name not in _GIVEN
+
+
+def _folder(origin: str) -> Path:
+    """The folder of a scenario's file, which a sweep names with what it changes: ``a/cell.toml with delay = 20 ms``."""
+    file = Path(origin)
+    return (file if file.is_file() else Path(origin.partition(" with ")[0])).parent
 
 
 def _module(name: str, folder: Path) -> ModuleType:
@@ -173,16 +185,45 @@ def copied(controller: Controller) -> Controller:
 
 
 def values(m: Measurement) -> str:
-    """What a controller was told, for reading."""
+    """The values of a measurement, for reading."""
     told = {name: getattr(m, name) for name in dir(m) if not name.startswith("_")}
-    return ", ".join(f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}" for name, value in told.items())
+    return ", ".join(
+        f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}" for name, value in told.items()
+    )
+
+
+#: What makes two runs with one seed differ.
+_UNSTEADY = {"random", "secrets", "time", "uuid"}
+
+
+def doubts(scenario: Scenario) -> list[str]:
+    """Imports of a scenario's controllers by which runs with one seed could differ."""
+    import ast
+
+    found = []
+    for name, text in _texts(scenario.to_dict(), scenario.origin).items():
+        for node in ast.walk(ast.parse(text)):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found += [
+                f"{name}: line {getattr(node, 'lineno', 0)} imports {one}; "
+                "self.random and m.now are the same in each run of a seed"
+                for one in names
+                if one.partition(".")[0] in _UNSTEADY
+            ]
+    return found
 
 
 def sources(scenario: Mapping[str, Any], origin: str) -> dict[str, str]:
     """The classes that a scenario names, with a digest of the text of their modules."""
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in _texts(scenario, origin).items()}
+
+
+def _texts(scenario: Mapping[str, Any], origin: str) -> dict[str, str]:
+    """The classes that a scenario names, with the texts of their modules, or of the classes alone."""
     import inspect
 
-    digests = {}
+    texts = {}
     for flow in scenario["flow"]:
         transport = flow["transport"]
         tcp = transport.get("tcp") if isinstance(transport, dict) else None
@@ -192,8 +233,10 @@ def sources(scenario: Mapping[str, Any], origin: str) -> dict[str, str]:
             module = sys.modules.get(kind.__module__)
             known = [text for text, read in _READ.values() if getattr(read, kind.__name__, None) is kind]
             try:
-                text = known[0] if known else inspect.getsource(module if module and hasattr(module, "__file__") else kind)
+                text = (
+                    known[0] if known else inspect.getsource(module if module and hasattr(module, "__file__") else kind)
+                )
             except (OSError, TypeError):
-                text = named["class"]
-            digests[named["class"]] = hashlib.sha256(text.encode()).hexdigest()
-    return digests
+                text = ""
+            texts[named["class"]] = text
+    return texts

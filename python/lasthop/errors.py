@@ -55,7 +55,7 @@ class RunError(RuntimeError):
 
 
 class ControllerError(RunError):
-    """A controller in Python raised an error, or answered with what is no window or rate. Its cause is the author's error."""
+    """A controller in Python raised an error, which is its cause, or answered with what is no window or rate."""
 
     def __init__(self, message: str, *, flow: str = "", hook: str = "", time_s: float = 0.0, told: str = "") -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class ControllerError(RunError):
         self.hook = hook
         #: When, in simulated seconds.
         self.time_s = time_s
-        #: What it was told.
+        #: The values of `m`.
         self.told = told
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lasthop.builders import ScenarioFields
     from lasthop.results import Table
 
-__all__ = ["Scenario", "from_text", "load"]
+__all__ = ["Scenario", "as_in_a_file", "from_text", "load"]
 
 
 class Scenario:
@@ -189,7 +189,7 @@ def _again(text: str, origin: str, name: str) -> Scenario:
 
 def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
     try:
-        text = json.dumps(_as_in_a_file(data), indent=1, default=_number)
+        text = json.dumps(as_in_a_file(data), indent=1, default=_number)
     except (TypeError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
     # A name or a value may hold an invalid character; within the text it is escaped.
@@ -197,8 +197,8 @@ def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
     return Scenario(_core.read(text, origin, "json"), text=text, origin=origin)
 
 
-def _as_in_a_file(data: Any) -> Any:
-    """Plain data in which keys such as ``from_`` have lost the underscore that Python asks for, and controllers are named."""
+def as_in_a_file(data: Any) -> Any:
+    """Plain data as in a file: keys such as ``from_`` without the underscore, controllers in Python by their names."""
     if isinstance(data, type):
         from lasthop.controller import Controller, given
 
@@ -206,11 +206,11 @@ def _as_in_a_file(data: Any) -> Any:
     if isinstance(data, Mapping):
         return {
             key[:-1] if isinstance(key, str) and key.endswith("_") and iskeyword(key[:-1]) else key: (
-                _as_in_a_file(value)
+                as_in_a_file(value)
             )
             for key, value in data.items()
         }
-    return [_as_in_a_file(one) for one in data] if isinstance(data, (list, tuple)) else data
+    return [as_in_a_file(one) for one in data] if isinstance(data, (list, tuple)) else data
 
 
 def _number(value: Any) -> Any:

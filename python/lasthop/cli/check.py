@@ -22,6 +22,7 @@ def check(files: tuple[Path, ...], expand: bool, as_json: bool, quiet: bool) -> 
     lasthop check examples/*.toml
     """
     from lasthop.cli import complain
+    from lasthop.controller import doubts
     from lasthop.errors import ScenarioError
 
     worst = 0
@@ -42,6 +43,8 @@ def check(files: tuple[Path, ...], expand: bool, as_json: bool, quiet: bool) -> 
             click.echo(scenario.expand())
         elif not quiet:
             click.echo(f"{file}: valid: {scenario.summary()}")
+        for doubt in doubts(scenario):
+            common.note(f"note: {doubt}", quiet=quiet)
     if as_json:
         common.print_json(said)
     sys.exit(worst)

@@ -11,8 +11,9 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from lasthop.errors import RunError, ScenarioError
 from lasthop.files import OutputRefused
 from lasthop.results import FORMATS, Format, said_of
 from lasthop.runs import Progress, run_once, seeds_of
-from lasthop.scenario import Scenario, load
+from lasthop.scenario import Scenario, as_in_a_file, load
 from lasthop.stats import number
 from lasthop.sweeps import journal
 from lasthop.sweeps.collect import write_tables
@@ -116,7 +117,8 @@ def plan(
     scenario = load(scenario)
     if format not in FORMATS:
         raise ScenarioError(f"there is no format {format!r}; known: {', '.join(FORMATS)}")
-    return Plan(scenario, Vary(vary), seeds_of(scenario, seeds), format)
+    named = {key: [as_in_a_file(value) for value in values] for key, values in vary.items()}
+    return Plan(scenario, Vary(named), seeds_of(scenario, seeds), format)
 
 
 def collect(folder: str | Path) -> Sweep:
@@ -250,8 +252,13 @@ def _run(
     if executor is not None:
         feed(executor, tasks, keep, do=perform, wait=tell)
         return
+    threads = threads or os.cpu_count() or 1
+    if threads > 1 and asked.needs_processes:
+        with ProcessPoolExecutor(threads, mp_context=get_context("spawn")) as processes:
+            feed(processes, tasks, keep, do=perform, wait=tell)
+        return
     stop = threading.Event()
-    pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
+    pool = ThreadPoolExecutor(threads)
 
     def do(task: Task) -> bytes:
         return perform(task, stop=stop, progress=partial(shares.__setitem__, task.run))

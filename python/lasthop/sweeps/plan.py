@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from lasthop import files
@@ -61,8 +62,37 @@ class Plan:
             where=self.vary.where(point),
             seed=self.seeds[seed],
             code=files.code(),
+            controllers=json.dumps(self._sources(point)),
             plan=plan,
         )
+
+    @cached_property
+    def code(self) -> str:
+        """Which code makes the runs: this program, and the controllers in Python that they use."""
+        used: dict[str, str] = {}
+        for point in range(self.vary.points):
+            used |= self._sources(point)
+        return files.code() + "".join(f" with {name} {digest[:16]}" for name, digest in sorted(used.items()))
+
+    @cached_property
+    def needs_processes(self) -> bool:
+        """Whether threads would wait for one another: controllers in Python hold the interpreter's lock.
+
+        A class that only this process knows, of a notebook or a function, cannot be sent to another.
+        """
+        from lasthop.controller import is_importable
+
+        named = [name for point in range(self.vary.points) for name in self._sources(point)]
+        return bool(named) and all(map(is_importable, named))
+
+    def _sources(self, point: int) -> dict[str, str]:
+        """The controllers in Python of a point, with the digests of their texts."""
+        if '"python"' not in json.dumps(self.vary.keys) and "python" not in self.scenario.text:
+            return {}
+        from lasthop.controller import sources
+
+        scenario = self.variant(point)
+        return sources(scenario.to_dict(), scenario.origin)
 
     def check(self) -> None:
         """Builds the scenario of every point, so that whatever is wrong is said before anything runs."""
@@ -99,14 +129,14 @@ class Plan:
             "vary": self.vary.keys,
             "seeds": list(self.seeds),
             "format": self.format,
-            "code": files.code(),
+            "code": self.code,
         }
         return {"scenario": self.scenario.name, **made, "plan": fingerprint(made)}
 
     def difference(self, other: dict[str, Any]) -> str | None:
         """What makes this another plan than that of a manifest, if it is one."""
-        if other["code"] != files.code():
-            return f"was begun by {other['code']}, and this is {files.code()}, which may give other results"
+        if other["code"] != self.code:
+            return f"was begun by {other['code']}, and this is {self.code}, which may give other results"
         if not self._same_scenario(other["scenario_text"]):
             return f"is of another scenario than {self.scenario.origin} says now"
         if other["vary"] != self.vary.keys or list(other["vary"]) != list(self.vary.keys):

@@ -43,6 +43,8 @@ class Task:
     seed: int
     #: The version of lasthop that has to do it.
     code: str
+    #: The digests of its controllers in Python, as JSON.
+    controllers: str
     #: What tells the plan from any other.
     plan: str
 
@@ -52,6 +54,11 @@ def perform(task: Task, *, stop: threading.Event | None = None, progress: Progre
     if code() != task.code:
         raise RunError(f"this worker has {code()}, and the sweep is one of {task.code}: install the same everywhere")
     scenario = _scenario(task.text, task.origin, task.changes)
+    if controllers := json.loads(task.controllers):
+        from lasthop.controller import sources
+
+        if sources(scenario.to_dict(), scenario.origin) != controllers:
+            raise RunError(f"{task.where}: {', '.join(controllers)} is not here what it was where the sweep began")
     try:
         result = run_once(scenario, task.seed, progress, stop=stop)
     except RunError as error:

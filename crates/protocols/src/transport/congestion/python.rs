@@ -71,9 +71,11 @@ impl CongestionConfig for Config {
     fn check(&self) -> Result<(), Fault> {
         match &self.found {
             Some(Ok(())) => Ok(()),
-            Some(Err(problem)) => {
-                Err(Fault::new("class", problem.as_str(), "expected a module and a class of lasthop.Controller: \"mycc:Mine\""))
-            }
+            Some(Err(problem)) => Err(Fault::new(
+                "class",
+                problem.as_str(),
+                "expected a module and a class of lasthop.Controller: \"mycc:Mine\"",
+            )),
             None => Err(Fault::new("class", "no Python here", "only lasthop's Python package runs it")),
         }
     }

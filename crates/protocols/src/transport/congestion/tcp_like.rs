@@ -135,7 +135,14 @@ mod tests {
         let (initial_window, initial_ssthresh) = (cwnd.into(), u64::MAX);
         TcpLike {
             ssthresh,
-            ..TcpLike::new(&EndpointContext { smss: 1, header: 0, options: 0, initial_window, initial_ssthresh, flow: 0 })
+            ..TcpLike::new(&EndpointContext {
+                smss: 1,
+                header: 0,
+                options: 0,
+                initial_window,
+                initial_ssthresh,
+                flow: 0,
+            })
         }
     }
 

@@ -20,7 +20,10 @@ fn pairs(alternatives: bool) -> impl Iterator<Item = (Recovery, Congestion)> {
         name => parsed(&format!("chosen = '{name}'")).map(|Choice { chosen }| chosen).unwrap(),
     });
     recoveries.flat_map(|recovery| {
-        let controls = Congestion::NAMES.iter().filter(|name| **name != "python").map(|name| parsed(&format!("chosen = '{name}'")).unwrap());
+        let controls = Congestion::NAMES
+            .iter()
+            .filter(|name| **name != "python")
+            .map(|name| parsed(&format!("chosen = '{name}'")).unwrap());
         let controls = controls.map(|Choice { chosen }: Choice<Congestion>| chosen);
         let blind = controls.filter(|one| !one.config().is_explicit());
         blind.map(move |congestion| (recovery.clone(), congestion)).collect::<Vec<_>>()

@@ -1,0 +1,351 @@
+//! Controllers in Python. What acknowledgements say is gathered here; a class of the user is called at the pace that it asks for, and at
+//! once for losses, marks and timeouts. Between its calls its last window and rate hold.
+
+mod every;
+mod measurement;
+mod run;
+mod seat;
+
+use std::sync::Arc;
+
+use lasthop_core::engine::{BitRate, Duration, Instant};
+use lasthop_core::net::Probe;
+use lasthop_core::transport::congestion::filter::Least;
+use lasthop_core::transport::congestion::{
+    AckSample, CongestionControl, CongestionEvent, CongestionKind, EndpointContext, LostSegment, Sent, Undo, Wants,
+    WindowRule,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use every::Every;
+pub use measurement::Measurement;
+use run::Failure;
+pub use run::{Run, is_inside};
+use seat::Maker;
+pub use seat::{find, seat};
+
+/// How long the least round-trip time counts.
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+
+/// The methods of a class.
+#[derive(Clone, Copy, PartialEq)]
+enum Hook {
+    Ack,
+    Loss,
+    Timeout,
+    Ecn,
+    Idle,
+    Limit,
+    Undo,
+}
+
+const HOOKS: [(Hook, &str); 7] = [
+    (Hook::Ack, "on_ack"),
+    (Hook::Loss, "on_loss"),
+    (Hook::Timeout, "on_timeout"),
+    (Hook::Ecn, "on_ecn"),
+    (Hook::Idle, "on_idle"),
+    (Hook::Limit, "on_limit"),
+    (Hook::Undo, "on_undo"),
+];
+
+/// A controller whose decisions an object in Python takes.
+struct Controller {
+    object: Option<Py<PyAny>>,
+    /// Its methods, where the class has its own.
+    hooks: [Option<Py<PyAny>>; HOOKS.len()],
+    told: Py<Measurement>,
+    next: Measurement,
+    every: Every,
+    last_call: Instant,
+    /// When the next call of `on_ack` is due, unless acknowledgements are counted.
+    due_at: Instant,
+    last_mark: Option<Instant>,
+    min_rtt: Least<Instant, Duration>,
+    window: u64,
+    pacing: Option<BitRate>,
+    segment: u64,
+    raised: u64,
+    flow: String,
+    run: Arc<Run>,
+}
+
+impl Controller {
+    fn new(py: Python<'_>, maker: &Maker, seat: &EndpointContext) -> Self {
+        let segment = u64::from(seat.smss);
+        let next = Measurement::new(segment, seat.initial_window);
+        let told = Py::new(py, next.clone()).expect("the interpreter has memory for one object");
+        let flow = if maker.name.is_empty() { seat.flow.to_string() } else { maker.name.clone() };
+        let mut made = Self {
+            object: None,
+            hooks: Default::default(),
+            told,
+            next,
+            every: Every::Acks(1),
+            last_call: Instant::ZERO,
+            due_at: Instant::ZERO,
+            last_mark: None,
+            min_rtt: Least::default(),
+            window: seat.initial_window,
+            pacing: None,
+            segment,
+            raised: 0,
+            flow,
+            run: Arc::clone(&maker.run),
+        };
+        if let Err(error) = made.start(py, maker, seat) {
+            made.fail("start", error, Instant::ZERO);
+        }
+        made
+    }
+
+    fn start(&mut self, py: Python<'_>, maker: &Maker, seat: &EndpointContext) -> PyResult<()> {
+        let arguments =
+            (&maker.class, &maker.options, seat.smss, seat.initial_window, maker.seed, &self.flow, seat.flow);
+        let object = py.import("lasthop.controller")?.call_method1("make", arguments)?;
+        let every: String = object.getattr("every")?.extract()?;
+        self.every = Every::parse(&every).map_err(PyValueError::new_err)?;
+        self.bind(&object)?;
+        self.read(&object)
+    }
+
+    /// Takes the methods of an object.
+    fn bind(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let base = object.py().import("lasthop.controller")?.getattr("Controller")?;
+        let class = object.get_type();
+        for (bound, (_, name)) in self.hooks.iter_mut().zip(HOOKS) {
+            // What does nothing need not be called.
+            let own = !class.getattr(name)?.is(&base.getattr(name)?) || base.getattr(name)?.hasattr("acts")?;
+            *bound = if own { Some(object.getattr(name)?.unbind()) } else { None };
+        }
+        self.object = Some(object.clone().unbind());
+        Ok(())
+    }
+
+    /// Reads its answer from the object.
+    fn read(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = object.py();
+        let window = number(&object.getattr(intern!(py, "window"))?, "window")?;
+        if !(window >= 0.0 && window.is_finite()) {
+            return Err(PyValueError::new_err(format!("window is {window}: it must be a finite number of bytes")));
+        }
+        let rate = object.getattr(intern!(py, "pacing_rate"))?;
+        self.pacing = if rate.is_none() {
+            None
+        } else {
+            let rate = number(&rate, "pacing_rate")?;
+            if !(rate > 0.0 && rate.is_finite()) {
+                let message = format!("pacing_rate is {rate}: it must be a positive number of bit/s, or None");
+                return Err(PyValueError::new_err(message));
+            }
+            Some(BitRate::from_bps((rate as u64).max(1)))
+        };
+        let bytes = window as u64;
+        self.raised += u64::from(bytes < self.segment);
+        self.window = bytes.max(self.segment);
+        Ok(())
+    }
+
+    fn fail(&mut self, hook: &'static str, error: PyErr, now: Instant) {
+        self.object = None;
+        self.hooks = Default::default();
+        let measurement = Python::attach(|py| self.told.clone_ref(py));
+        self.run.fail(Failure {
+            error,
+            flow: self.flow.clone(),
+            hook,
+            at_s: now.as_secs_f64(),
+            measurement: Some(measurement),
+        });
+    }
+
+    /// Calls a method, if the class has its own, and reads the answer.
+    fn call(&mut self, hook: Hook, now: Instant) {
+        if self.hooks[hook as usize].is_none() || self.run.has_failed() {
+            return;
+        }
+        Python::attach(|py| {
+            let Some((bound, object)) = self.hooks[hook as usize].as_ref().zip(self.object.as_ref()) else { return };
+            let (bound, object) = (bound.bind(py).clone(), object.bind(py).clone());
+            let answer = match self.tell(py, now) {
+                Ok(()) => {
+                    self.run.enter();
+                    let answer = bound.call1((self.told.bind(py),));
+                    self.run.leave();
+                    answer
+                }
+                Err(error) => Err(error),
+            };
+            let read = answer.and_then(|answer| {
+                if !answer.is_none() {
+                    set(&object, &answer)?;
+                }
+                self.read(&object)
+            });
+            if let Err(error) = read {
+                self.fail(HOOKS[hook as usize].1, error, now);
+            }
+        });
+    }
+
+    /// Writes down what the author is told.
+    fn tell(&mut self, py: Python<'_>, now: Instant) -> PyResult<()> {
+        let next = &mut self.next;
+        (next.now, next.min_rtt) = (now, self.min_rtt.get());
+        (next.window, next.pacing) = (self.window, self.pacing);
+        *self.told.try_borrow_mut(py).map_err(|_| PyTypeError::new_err("the measurement is in use"))? = next.clone();
+        Ok(())
+    }
+
+    /// Begins to gather anew.
+    fn begin(&mut self, now: Instant) {
+        self.next.begin(now);
+        self.last_call = now;
+        self.due_at = match self.every {
+            Every::Acks(_) => Instant::MAX,
+            Every::Time(time) => now + time,
+            Every::RoundTrips(share) => now + self.next.srtt.mul_f64(share),
+        };
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        match self.every {
+            Every::Acks(count) => self.next.acks >= count,
+            Every::Time(_) | Every::RoundTrips(_) => now >= self.due_at,
+        }
+    }
+}
+
+/// A number of the author's.
+fn number(value: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
+    value.extract().map_err(|_| {
+        let shown = value.repr().map_or_else(|_| String::new(), |text| text.to_string());
+        PyTypeError::new_err(format!("{name} is {shown}: it must be a number"))
+    })
+}
+
+/// Sets what a call returned: a window, or a window and a rate.
+fn set(object: &Bound<'_, PyAny>, answer: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = object.py();
+    match answer.cast::<PyTuple>() {
+        Ok(pair) if pair.len() == 2 => {
+            object.setattr(intern!(py, "window"), pair.get_item(0)?)?;
+            object.setattr(intern!(py, "pacing_rate"), pair.get_item(1)?)
+        }
+        Ok(pair) => {
+            Err(PyTypeError::new_err(format!("{} values were returned: a window, or a window and a rate", pair.len())))
+        }
+        Err(_) => object.setattr(intern!(py, "window"), answer),
+    }
+}
+
+impl CongestionControl for Controller {
+    fn wants(&self) -> Wants {
+        Wants { sends: true, records: true }
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        self.next.sent += sent.bytes;
+        self.next.in_flight = sent.in_flight;
+        if sent.in_flight == sent.bytes && self.next.delivered > 0 {
+            self.call(Hook::Idle, sent.now);
+        }
+    }
+
+    fn on_lost(&mut self, lost: &LostSegment) {
+        self.next.lost += lost.bytes;
+    }
+
+    fn on_ack(&mut self, sample: &AckSample) {
+        let now = sample.now;
+        self.next.on_ack(sample);
+        if let Some(rtt) = sample.rtt {
+            let since = now.since(Instant::ZERO);
+            let from = if since > MIN_RTT_WINDOW { Instant::ZERO + (since - MIN_RTT_WINDOW) } else { Instant::ZERO };
+            self.min_rtt.update(now, rtt, from);
+        }
+        if self.is_due(now) {
+            self.call(Hook::Ack, now);
+            self.begin(now);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.next.flight = event.flight;
+        match event.kind {
+            CongestionKind::Loss => self.call(Hook::Loss, event.now),
+            CongestionKind::Ecn => {
+                // At most once in a batch.
+                if self.last_mark.is_none_or(|last| last < self.last_call || last == Instant::ZERO) {
+                    self.last_mark = Some(event.now);
+                    self.call(Hook::Ecn, event.now);
+                }
+            }
+        }
+    }
+
+    fn on_timeout(&mut self, now: Instant, flight: u64, again: bool) {
+        (self.next.flight, self.next.again) = (flight, again);
+        self.call(Hook::Timeout, now);
+        self.next.again = false;
+    }
+
+    fn on_rule(&mut self, rule: WindowRule) {
+        if let WindowRule::Start(most) | WindowRule::Recovery(most) = rule
+            && most < self.window
+            && self.hooks[Hook::Limit as usize].is_some()
+        {
+            self.next.flight = most;
+            self.call(Hook::Limit, self.last_call);
+        }
+    }
+
+    fn snapshot(&self) -> Box<dyn CongestionControl> {
+        Python::attach(|py| {
+            let mut saved = Self {
+                object: None,
+                hooks: Default::default(),
+                told: self.told.clone_ref(py),
+                next: self.next.clone(),
+                min_rtt: self.min_rtt.clone(),
+                flow: self.flow.clone(),
+                run: Arc::clone(&self.run),
+                every: self.every,
+                last_call: self.last_call,
+                due_at: self.due_at,
+                last_mark: self.last_mark,
+                window: self.window,
+                pacing: self.pacing,
+                segment: self.segment,
+                raised: self.raised,
+            };
+            if let Some(object) = &self.object {
+                let copied = py.import("lasthop.controller").and_then(|m| m.call_method1("copied", (object,)));
+                if let Err(error) = copied.and_then(|copied| saved.bind(&copied)) {
+                    saved.fail("snapshot", error, self.last_call);
+                }
+            }
+            Box::new(saved)
+        })
+    }
+
+    fn on_undo(&mut self, undo: &Undo) {
+        self.next.flight = undo.flight;
+        self.call(Hook::Undo, self.last_call);
+    }
+
+    fn window(&self) -> u64 {
+        self.window
+    }
+
+    fn pacing_rate(&self) -> Option<BitRate> {
+        self.pacing
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        probe.value("window_raised", self.raised as f64);
+    }
+}

@@ -1,0 +1,99 @@
+//! What all controllers of a run share: the first failure, and signs of life.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError, Weak};
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+use super::measurement::Measurement;
+
+/// How many seconds a call may take before its name is printed.
+const PATIENCE_S: u32 = 10;
+
+thread_local! {
+    /// Whether this thread is inside a call of a controller.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside a call of a controller.
+pub fn is_inside() -> bool {
+    INSIDE.get()
+}
+
+/// What all controllers of a run share: the first failure, and signs of life.
+#[derive(Default)]
+pub struct Run {
+    failure: Mutex<Option<Failure>>,
+    failed: AtomicBool,
+    calls: AtomicU64,
+    inside: AtomicBool,
+}
+
+/// A call that failed.
+pub struct Failure {
+    pub error: PyErr,
+    pub flow: String,
+    pub hook: &'static str,
+    pub at_s: f64,
+    pub measurement: Option<Py<Measurement>>,
+}
+
+impl Run {
+    /// A call of a method begins.
+    pub fn enter(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.inside.store(true, Ordering::Relaxed);
+        INSIDE.set(true);
+    }
+
+    /// It has ended.
+    pub fn leave(&self) {
+        INSIDE.set(false);
+        self.inside.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether a call has failed.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// A call failed; only the first counts.
+    pub fn fail(&self, failure: Failure) {
+        self.failed.store(true, Ordering::Relaxed);
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+    }
+
+    /// The error of the first call that failed.
+    pub fn error(&self, py: Python<'_>) -> Option<PyErr> {
+        if !self.failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        // Ctrl-C and the like are no errors of the author.
+        if !failure.error.is_instance_of::<PyException>(py) {
+            return Some(failure.error);
+        }
+        let arguments = (failure.error.value(py), failure.flow, failure.hook, failure.at_s, failure.measurement);
+        let made = py.import("lasthop.errors").and_then(|errors| errors.getattr("controller_error")?.call1(arguments));
+        Some(made.map_or_else(|error| error, PyErr::from_value))
+    }
+
+    /// Prints the name of a controller that is in one call for long.
+    pub fn watch(run: Weak<Self>) {
+        std::thread::spawn(move || {
+            let (mut calls, mut seconds) = (0, 0);
+            loop {
+                std::thread::sleep(std::time::Duration::from_secs(1));
+                let Some(run) = run.upgrade() else { return };
+                let now = run.calls.load(Ordering::Relaxed);
+                seconds = if run.inside.load(Ordering::Relaxed) && now == calls { seconds + 1 } else { 0 };
+                calls = now;
+                if seconds == PATIENCE_S {
+                    eprintln!("note: a controller has been in one call for {PATIENCE_S} s; Ctrl-C ends the run");
+                }
+            }
+        });
+    }
+}

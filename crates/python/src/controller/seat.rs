@@ -1,0 +1,82 @@
+//! From the names in a scenario to classes in Python, and to what makes their controllers.
+
+use std::sync::Arc;
+
+use lasthop_core::engine::choice::Custom;
+use lasthop_core::scenario::registry::Transport;
+use lasthop_core::scenario::types::Scenario;
+use lasthop_core::transport::congestion::{Congestion, CongestionConfig, CongestionControl, EndpointContext, python};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::Controller;
+use super::run::Run;
+
+/// Says of each flow of `scenario` whether the controller that it names is there. Modules are looked for beside `origin` first.
+pub fn find(py: Python<'_>, scenario: &mut Scenario, origin: &str) {
+    for config in named(scenario) {
+        let found = resolve(py, &config.class, origin).map(|_| ());
+        config.found = Some(found.map_err(|error| one_line(py, &error)));
+    }
+}
+
+/// The scenario with controllers that call Python, and what they share; `None` if it names none.
+pub fn seat(py: Python<'_>, scenario: &Scenario, origin: &str, seed: u64) -> PyResult<Option<(Scenario, Arc<Run>)>> {
+    let mut seated = scenario.clone();
+    let run = Arc::new(Run::default());
+    let mut any = false;
+    for flow in &mut seated.flow {
+        let name = flow.name.clone();
+        let Transport::Tcp(tcp) = &mut flow.transport else { continue };
+        let Some(Congestion::Python(config)) = &tcp.congestion else { continue };
+        let class = resolve(py, &config.class, origin)?;
+        let options =
+            py.import("json")?.call_method1("loads", (serde_json::to_string(&config.options).map_err(wrong)?,))?;
+        let shown: String = class.getattr("__name__")?.extract()?;
+        let maker = Maker { class: class.unbind(), options: options.unbind(), name, seed, run: Arc::clone(&run) };
+        tcp.congestion = Some(Congestion::Custom(Custom::new(shown, Arc::new(maker))));
+        any = true;
+    }
+    if any {
+        Run::watch(Arc::downgrade(&run));
+    }
+    Ok(any.then_some((seated, run)))
+}
+
+fn wrong(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+fn named(scenario: &mut Scenario) -> impl Iterator<Item = &mut python::Config> {
+    scenario.flow.iter_mut().filter_map(|flow| match &mut flow.transport {
+        Transport::Tcp(tcp) => match &mut tcp.congestion {
+            Some(Congestion::Python(config)) => Some(config),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+fn resolve<'py>(py: Python<'py>, class: &str, origin: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("lasthop.controller")?.call_method1("resolve", (class, origin))
+}
+
+fn one_line(py: Python<'_>, error: &PyErr) -> String {
+    let text = error.value(py).to_string();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Makes the controllers of a flow.
+pub struct Maker {
+    pub class: Py<PyAny>,
+    pub options: Py<PyAny>,
+    pub name: String,
+    pub seed: u64,
+    pub run: Arc<Run>,
+}
+
+impl CongestionConfig for Maker {
+    fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl> {
+        Python::attach(|py| Box::new(Controller::new(py, self, seat)) as Box<dyn CongestionControl>)
+    }
+}

@@ -1,0 +1,396 @@
+"""Controllers in Python: the bytes of a built-in one, the errors of wrong ones, sweeps and their identity."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import random
+import textwrap
+from itertools import pairwise
+
+import lasthop as lh
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+MODULE = '''
+import lasthop
+
+
+class NewReno(lasthop.Controller):
+    """The window of RFC 5681, called for each acknowledgement."""
+
+    every = "ack"
+
+    def start(self, setting):
+        self.ssthresh = None
+        self.acked = 0
+
+    def on_ack(self, m):
+        if m.recovering or not m.window_limited or not m.acked:
+            return
+        if self.ssthresh is None or self.window < self.ssthresh:
+            self.window += min(m.acked, m.segment)
+            return
+        self.acked += min(m.acked, self.window)
+        if self.acked >= self.window:
+            self.acked -= self.window
+            self.window += m.segment
+
+    def on_loss(self, m):
+        self.ssthresh = self.window = max(m.flight // 2, 2 * m.segment)
+        self.acked = 0
+
+    def on_timeout(self, m):
+        if not m.again:
+            self.ssthresh = max(m.flight // 2, 2 * m.segment)
+        self.window = m.segment
+        self.acked = 0
+
+    def on_limit(self, m):
+        self.window = max(min(self.window, m.flight), m.segment)
+        self.acked = 0
+
+    def on_undo(self, m):
+        raise NotImplementedError
+
+
+class Mine(lasthop.Controller):
+    """Keeps about 20 ms in the queue."""
+
+    def __init__(self, target=0.020):
+        self.target = target
+
+    def on_ack(self, m):
+        if m.rtt is None:
+            return
+        step = m.acked * m.segment / self.window
+        self.window += step if m.rtt - m.min_rtt < self.target else -step
+        self.pacing_rate = 1.2 * 8 * self.window / m.srtt
+
+    def on_loss(self, m):
+        self.window *= 0.7
+
+
+class Drawn(lasthop.Controller):
+    """A window at random."""
+
+    def on_ack(self, m):
+        return self.random.uniform(1, 50) * m.segment
+
+
+class NoController:
+    pass
+'''
+
+
+def scenario(congestion, *, loss=0.002, duration="30 s", **tcp):
+    return {
+        "duration": duration,
+        "link": [
+            {
+                "name": "radio",
+                "between": ["server", "mobile"],
+                "rate": "5 Mbit/s",
+                "delay": "20 ms",
+                "queue": {"droptail": {"limit": "40 kB"}},
+                "loss": {"bernoulli": {"p": loss}},
+            }
+        ],
+        "flow": [
+            {
+                "name": "f",
+                "from": "server",
+                "to": "mobile",
+                "transport": {"tcp": {"recovery": "newreno", "congestion": congestion, **tcp}},
+            }
+        ],
+        "record": {"packets": True},
+    }
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the module, in which the test works."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mycc.py").write_text(MODULE)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("loss", [0.0, 0.002, 0.05])
+def test_newreno_in_python_gives_the_bytes_of_the_built_in_one(loss):
+    mine = lh.run(scenario({"python": "mycc:NewReno"}, loss=loss))
+    theirs = lh.run(scenario("reno", loss=loss))
+    assert mine.packets.to_arrow().equals(theirs.packets.to_arrow())
+    assert theirs.flows["received_packets"][0] > 500
+    assert mine.flows["transport"] == ["tcp newreno+NewReno"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_delay_target_is_kept():
+    """Of a round trip 42.5 ms are propagation and transmission; a full queue takes 64 ms more."""
+    found = {
+        target: lh.run(
+            scenario({"python": {"class": "mycc:Mine", "options": {"target": target}}}, loss=0, duration="9 s")
+        ).flows.rows()[0]
+        for target in (0.010, 0.030)
+    }
+    for target, flow in found.items():
+        assert 42 < flow["rtt_ms_p50"] < 45 + 1.3e3 * target, flow
+        assert flow["goodput_kbps"] > 4_000
+    assert found[0.010]["rtt_ms_p50"] < found[0.030]["rtt_ms_p50"]
+
+
+def test_a_class_of_the_program_itself():
+    class Fixed(lh.Controller):
+        def start(self, setting):
+            self.window = 4 * setting.segment
+            assert (setting.flow, setting.seed) == ("f", 7)
+
+        def on_loss(self, m):
+            pass
+
+    flow = lh.run(scenario(Fixed, loss=0), seed=7).flows.rows()[0]
+    # Four segments of 1460 B in a round trip of 40 ms and the transmission of one of 1500 B.
+    assert flow["goodput_kbps"] == pytest.approx(8 * 4 * 1460 / (40 + 2.4 + 0.064), rel=0.02)
+    again = lh.load(scenario("reno")).with_({"flow.f.transport.tcp.congestion": Fixed})
+    assert lh.run(again, seed=7).flows["transport"] == ["tcp newreno+Fixed"]
+
+
+@pytest.mark.parametrize(
+    ("every", "calls"), [("ack", 1.0), ("8 acks", 1 / 8), ("10 ms", None), ("rtt", None), ("rtt/4", None)]
+)
+def test_calls_come_at_the_pace_that_is_asked_for(every, calls):
+    seen = []
+
+    class Counting(lh.Controller):
+        def start(self, setting):
+            self.window = 60 * setting.segment
+
+        def on_ack(self, m):
+            seen.append((m.now, m.acked, m.srtt, m.packets_acked))
+
+        def on_loss(self, m):
+            pass
+
+    Counting.every = every
+    result = lh.run(scenario(Counting, loss=0, duration="10 s", window=25))
+    acked = result.flows["acked_bytes"][0]
+    assert sum(one[1] for one in seen) == pytest.approx(acked, abs=30 * 1460)
+    if calls:
+        assert len(seen) == pytest.approx(calls * acked / 1460, rel=0.02)
+        return
+    gaps = [later[0] - earlier[0] for earlier, later in pairwise(seen[len(seen) // 2 :])]
+    wanted = {"10 ms": 0.010, "rtt": seen[-1][2], "rtt/4": seen[-1][2] / 4}[every]
+    # The first acknowledgement at or past the boundary; they are 2.4 ms apart.
+    assert wanted <= min(gaps) + 1e-9 and max(gaps) < wanted + 0.0025
+
+
+def test_measurements_mean_what_they_say():
+    last = {}
+
+    class Watching(lh.Controller):
+        every = "rtt"
+
+        def start(self, setting):
+            self.window = 60 * setting.segment
+
+        def on_ack(self, m):
+            last.update({name: getattr(m, name) for name in dir(m) if not name.startswith("_")}, shown=repr(m))
+
+        def on_loss(self, m):
+            pass
+
+    lh.run(scenario(Watching, loss=0, duration="20 s", window=25))
+    # A window of 25 segments fills the link: 1460 of 1500 B are payload; the queue holds what is beyond the path.
+    assert last["delivery_rate"] == pytest.approx(5e6 * 1460 / 1500, rel=0.02)
+    assert last["send_rate"] == pytest.approx(last["delivery_rate"], rel=0.05)
+    assert last["inter_ack"] == pytest.approx(1500 * 8 / 5e6, rel=0.02)
+    assert last["rtt"] == pytest.approx(25 * 1500 * 8 / 5e6, rel=0.05)
+    assert last["rtt_min"] <= last["rtt"] and last["segment"] == 1460 and last["in_flight"] <= 25 * 1460
+    assert last["acked"] == pytest.approx(25 * 1460, rel=0.1) and last["lost"] == last["packets_ce"] == 0
+    assert last["pacing_rate"] is None and not last["recovering"] and "srtt=0.0" in last["shown"]
+
+
+WRONG = {
+    "raises": ("raise KeyError('queue')", "KeyError: 'queue'"),
+    "not a number": ("self.window = float('nan')", "window is NaN"),
+    "infinite": ("self.window = float('inf')", "window is inf"),
+    "negative": ("return -1", "window is -1"),
+    "text": ("self.window = 'wide'", "window is 'wide': it must be a number"),
+    "no rate": ("self.pacing_rate = 0", "pacing_rate is 0"),
+    "three values": ("return 1, 2, 3", "3 values were returned"),
+    "reads only": ("m.acked = 5", "AttributeError"),
+    "deletes": ("del self.window", "AttributeError"),
+}
+
+
+@pytest.mark.parametrize("body", WRONG)
+def test_a_wrong_answer_ends_the_run_and_names_place_and_instant(folder, lasthop, body):
+    line, says = WRONG[body]
+    (folder / "bad.py").write_text(
+        f"import lasthop\nclass Bad(lasthop.Controller):\n    def on_ack(self, m):\n        {line}\n"
+    )
+    with pytest.raises(lh.ControllerError, match=r"on_ack of flow f at 0\.0") as caught:
+        lh.run(scenario({"python": "bad:Bad"}))
+    assert says in str(caught.value)
+    assert caught.value.flow == "f" and caught.value.hook == "on_ack" and 0.04 < caught.value.time_s < 0.1
+    assert isinstance(caught.value.__cause__, Exception)
+    lasthop.folder = folder
+    (folder / "wrong.json").write_text(json.dumps(scenario({"python": "bad:Bad"})))
+    done = lasthop("run", "wrong.json", "-o", "out", code=1)
+    assert says in done.stderr and "Traceback" not in done.stderr and len(done.stderr.splitlines()) <= 3
+    assert not (folder / "out").exists() or not list((folder / "out").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("nothing:Here", "cannot be imported"),
+        ("mycc:Nobody", "mycc has no Nobody"),
+        ("mycc:NoController", "no class derived from lasthop.Controller"),
+        ("mycc", "names no class"),
+        ("broken:Any", "SyntaxError"),
+        ("json:loads", "no class derived"),
+    ],
+)
+def test_what_is_no_controller_is_refused_before_anything_runs(folder, lasthop, name, says):
+    (folder / "broken.py").write_text("def\n")
+    lines = textwrap.dedent(
+        f"""
+        duration = "1 s"
+        [[link]]
+        name = "l"
+        between = ["a", "b"]
+        rate = "1 Mbit/s"
+        [[flow]]
+        from = "a"
+        to = "b"
+        transport.tcp.congestion.python = "{name}"
+        """
+    )
+    (folder / "s.toml").write_text(lines)
+    lasthop.folder = folder
+    error = lasthop("check", "s.toml", code=2).stderr
+    assert says in error and "s.toml:10" in error, error
+
+
+@pytest.mark.usefixtures("folder")
+def test_options_that_the_class_does_not_take():
+    wrong = scenario({"python": {"class": "mycc:Mine", "options": {"aim": 1}}})
+    with pytest.raises(lh.ControllerError, match=r"start of flow f at 0 s: TypeError.*aim"):
+        lh.run(wrong)
+
+
+@pytest.mark.parametrize("every", ["", "0 acks", "-1 ms", "rtt/0", "often", "rtt/x"])
+def test_a_pace_that_is_none(every):
+    kind = type("Odd", (lh.Controller,), {"every": every})
+    with pytest.raises(lh.ControllerError, match="every ="):
+        lh.run(scenario(kind))
+
+
+def test_a_call_that_touches_its_own_run():
+    box = []
+
+    class Curious(lh.Controller):
+        def on_ack(self, m):
+            box[0].advance("1 s")
+
+    box.append(lh.Session(scenario(Curious)))
+    with pytest.raises(lh.ControllerError, match="inside a call of its controller"):
+        box[0].complete()
+
+
+def test_ctrl_c_in_a_call_ends_the_run():
+    class Interrupted(lh.Controller):
+        def on_ack(self, m):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lh.run(scenario(Interrupted))
+
+
+def test_a_window_below_a_segment_counts_as_one():
+    class Tiny(lh.Controller):
+        def on_ack(self, m):
+            return 1
+
+    result = lh.run({**scenario(Tiny, loss=0, duration="5 s"), "record": {"state": True}})
+    raised = result.tables["state"].where(quantity="window_raised")["value"][0]
+    # One segment in a round trip of 42.5 ms.
+    assert raised > 50 and result.flows["received_packets"][0] == pytest.approx(5 / 0.0425, rel=0.1)
+
+
+@pytest.mark.usefixtures("folder")
+def test_randomness_is_that_of_the_seed():
+    drawn = {"python": "mycc:Drawn"}
+    one, same, other = (lh.run(scenario(drawn), seed=seed).packets.to_arrow() for seed in (1, 1, 2))
+    random.random()
+    assert one.equals(same) and not one.equals(other)
+
+
+def test_spurious_timeouts_put_the_controller_back():
+    """The delay steps from 20 to 1500 ms: the timer expires, and Eifel finds that nothing was lost."""
+    windows = []
+
+    class Growing(lh.Controller):
+        def on_ack(self, m):
+            self.window += m.acked / 10
+
+        def on_timeout(self, m):
+            self.window = m.segment
+
+        def on_undo(self, m):
+            windows.append((self.window, m.flight))
+
+    steps = scenario(Growing, loss=0, spurious="eifel", window=25) | {
+        "change": [{"at": "3 s", "link": "radio", "delay": "1500 ms"}]
+    }
+    result = lh.run(steps)
+    assert result.flows["detected_spurious_timeouts"][0] >= 1
+    assert windows and all(window > 10 * 1460 and flight > 1460 for window, flight in windows)
+
+
+def test_sweeps_give_the_same_with_processes_and_know_another_text(folder, lasthop):
+    (folder / "s.json").write_text(json.dumps({**scenario({"python": "mycc:Mine"}, duration="3 s"), "name": "s"}))
+    vary = {"link.radio.delay": ["10 ms", "40 ms"]}
+    one = lh.sweep(folder / "s.json", vary=vary, seeds=2, threads=1)
+    lasthop.folder = folder
+    words = ("sweep", "s.json", "--vary", "link.radio.delay=10 ms,40 ms", "--seeds", "2", "-o", "swept", "-q")
+    lasthop(*words)
+    assert lh.Sweep.load(folder / "swept").flows.to_arrow().equals(one.flows.to_arrow())
+    (folder / "mycc.py").write_text(MODULE.replace("0.7", "0.5"))
+    assert "was begun by" in lasthop(*words, code=2).stderr
+    built_in = lh.sweep(folder / "s.json", vary={"flow.f.transport.tcp.congestion": ["cubic", lh.Controller]}, seeds=1)
+    assert set(built_in.flows["transport"]) == {"tcp newreno+cubic", "tcp newreno+Controller"}
+
+
+def test_check_says_what_makes_runs_differ(folder, lasthop):
+    (folder / "mycc.py").write_text("import time\n" + MODULE)
+    (folder / "s.json").write_text(json.dumps(scenario({"python": "mycc:Mine"})))
+    lasthop.folder = folder
+    assert "line 1 imports time" in lasthop("check", "s.json").stderr
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.one_of(st.floats(), st.integers(), st.none(), st.text(max_size=3), st.booleans()), max_size=4))
+def test_whatever_is_answered_there_is_a_result_or_an_error(answers):
+    left = list(answers)
+
+    class Any(lh.Controller):
+        every = "ack"
+
+        def on_ack(self, m):
+            return left.pop() if left else None
+
+    try:
+        result = lh.run(scenario(Any, duration="2 s"))
+    except lh.ControllerError as error:
+        assert error.hook == "on_ack"
+    else:
+        assert result.flows["received_packets"][0] > 0
+
+
+def test_the_class_is_where_people_look():
+    assert lh.Controller is importlib.import_module("lasthop.controller").Controller
