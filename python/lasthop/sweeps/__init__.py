@@ -117,8 +117,7 @@ def plan(
     scenario = load(scenario)
     if format not in FORMATS:
         raise ScenarioError(f"there is no format {format!r}; known: {', '.join(FORMATS)}")
-    named = {key: [as_in_a_file(value) for value in values] for key, values in vary.items()}
-    return Plan(scenario, Vary(named), seeds_of(scenario, seeds), format)
+    return Plan(scenario, Vary(as_in_a_file(vary)), seeds_of(scenario, seeds), format)
 
 
 def collect(folder: str | Path) -> Sweep:

@@ -191,7 +191,7 @@ impl Controller {
         });
     }
 
-    /// Writes down what the author is told.
+    /// Writes down the measurement for the author.
     fn tell(&mut self, py: Python<'_>, now: Instant) -> PyResult<()> {
         let next = &mut self.next;
         (next.now, next.min_rtt) = (now, self.min_rtt.get());
