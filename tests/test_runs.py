@@ -200,3 +200,16 @@ def test_loss_is_of_all_transmissions():
     link = {"name": "radio", "between": ["a", "b"], "rate": "1 Mbit/s", "delay": "20 ms", "loss": loss}
     (flow,) = lh.run({"duration": "20 s", "link": [link], "flow": [{"from": "a", "to": "b"}]}).flows.rows()
     assert flow["sent_packets"] == 10 and flow["retransmitted_packets"] > 0 and flow["loss_pct"] == 100
+
+
+@pytest.mark.parametrize("freedom", [1, 1.5, 2, 9, 29, 199, 9_999, 10_001, 1e6])
+@pytest.mark.parametrize("probability", [0.9, 0.975, 0.995])
+def test_quantiles_of_student_are_scipys(freedom, probability):
+    from lasthop._core import student
+    from scipy.special import stdtrit
+
+    assert student(freedom, probability) == pytest.approx(stdtrit(freedom, probability), rel=2e-8)
+    with pytest.raises(ValueError):
+        student(freedom, 1.0)
+    with pytest.raises(ValueError):
+        student(-freedom, probability)

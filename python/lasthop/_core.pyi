@@ -227,6 +227,5 @@ def student(freedom: float, probability: float) -> float:
     """
     The quantile of Student's distribution with `freedom` degrees of freedom at `probability`.
 
-    With many degrees of freedom it is the first two terms of Abramowitz and Stegun, 26.7.5,
-    which are good to 3e-8 there.
+    With many degrees of freedom it is the first three terms of Abramowitz and Stegun, 26.7.5.
     """
