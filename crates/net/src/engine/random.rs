@@ -44,6 +44,11 @@ impl Stream {
         Self { key: splitmix(splitmix(self.key).wrapping_add(number)), rng: None }
     }
 
+    /// A number that names it: streams of [`Streams::new`] with this seed are beneath it. Nothing is drawn.
+    pub fn seed(&self) -> u64 {
+        self.key
+    }
+
     /// 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {

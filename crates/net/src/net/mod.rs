@@ -43,9 +43,9 @@ pub use observe::{Cause, Histogram, Observation, Observer, PduStep, Place, Probe
 pub use order::{Answer, Command, Order, Rejections};
 pub use packet::{
     AckVector, Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header,
-    LayeredHeader, ListedInterval, ListedIntervals, NodeId, Packet, PacketState, PgmAck, PgmData, PgmElements,
-    PgmHeader, PgmNak, PgmPath, PgmReport, SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader, TcpOptions,
-    TfmccEcho, TfmccHeader, TfmccReport, TfrcHeader, TfrcReport, UdpHeader, Words,
+    LayeredHeader, ListedInterval, ListedIntervals, MarkedBytes, NodeId, Packet, PacketState, PgmAck, PgmData,
+    PgmElements, PgmHeader, PgmNak, PgmPath, PgmReport, SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader,
+    TcpOptions, TfmccEcho, TfmccHeader, TfmccReport, TfrcHeader, TfrcReport, UdpHeader, Words,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

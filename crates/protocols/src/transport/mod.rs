@@ -5,6 +5,7 @@ pub mod dccp;
 pub mod ewa;
 pub mod half_connection;
 pub(crate) mod limits;
+pub mod media;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;

@@ -19,7 +19,7 @@ pub use layered::LayeredHeader;
 pub use pgm::{PgmAck, PgmData, PgmElements, PgmHeader, PgmNak, PgmPath, PgmReport};
 pub use sack::SackBlocks;
 pub use signal::{Signal, SignalHeader};
-pub use tcp::{TcpFlags, TcpHeader, TcpOptions};
+pub use tcp::{MarkedBytes, TcpFlags, TcpHeader, TcpOptions};
 pub use tfmcc::{TfmccEcho, TfmccHeader, TfmccReport};
 pub use tfrc::{Direction, TfrcHeader, TfrcReport};
 pub use udp::UdpHeader;

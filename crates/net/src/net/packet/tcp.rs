@@ -22,6 +22,8 @@ pub struct TcpHeader {
     pub window: u32,
     /// SYN, ACK, FIN, ECE, CWR and whether time stamps are present.
     pub flags: TcpFlags,
+    /// On an acknowledgement: marked payload bytes received, where the receiver counts them.
+    pub ceb: MarkedBytes,
     /// SACK blocks, or what XCP puts in their place.
     pub options: TcpOptions,
     /// Time-stamp option, TSval (RFC 7323).
@@ -74,6 +76,34 @@ impl TcpFlags {
     #[must_use]
     pub const fn only(self, other: Self) -> Self {
         Self(self.0 & other.0)
+    }
+}
+
+/// The counter r.ceb of AccECN (RFC 9768 §3.2.3): payload bytes in packets that came marked, modulo 2²⁴ as in the option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarkedBytes([u8; 3]);
+
+impl MarkedBytes {
+    /// The counter at `bytes`.
+    #[inline]
+    pub fn new(bytes: u64) -> Self {
+        let [a, b, c, ..] = bytes.to_le_bytes();
+        Self([a, b, c])
+    }
+
+    /// Its value.
+    #[inline]
+    pub fn get(self) -> u32 {
+        let [a, b, c] = self.0;
+        u32::from_le_bytes([a, b, c, 0])
+    }
+
+    /// How many bytes were counted since the total was `before`, at most 2²⁴ − 1. A counter of an older acknowledgement tells nothing:
+    /// it lies just below.
+    #[inline]
+    pub fn since(self, before: u64) -> u64 {
+        let ahead = self.get().wrapping_sub(before as u32) & 0xff_ffff;
+        if ahead < 1 << 23 { u64::from(ahead) } else { 0 }
     }
 }
 

@@ -256,7 +256,15 @@ mod tests {
     const RTT: f64 = 0.1;
 
     fn seat(initial_window: u64, initial_ssthresh: u64) -> EndpointContext {
-        EndpointContext { smss: SMSS as u32, header: 40, options: 0, initial_window, initial_ssthresh, flow: 0 }
+        EndpointContext {
+            smss: SMSS as u32,
+            header: 40,
+            options: 0,
+            initial_window,
+            initial_ssthresh,
+            flow: 0,
+            seed: 0,
+        }
     }
 
     /// A controller at `segments` whose window is lost at once, in congestion avoidance.

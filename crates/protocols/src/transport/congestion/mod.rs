@@ -55,6 +55,9 @@ pub trait CongestionControl: Send {
     /// The timeout since the snapshot, which this is, was spurious.
     fn on_undo(&mut self, undo: &Undo);
 
+    /// The terminal says that its path is another one from now on: delays that were learnt on the old one are void.
+    fn on_path_change(&mut self, _now: Instant) {}
+
     /// The congestion window.
     fn window(&self) -> u64;
 
@@ -102,6 +105,8 @@ pub struct EndpointContext {
     pub initial_ssthresh: u64,
     /// The number of the flow in its network.
     pub flow: u32,
+    /// The seed of its random streams, of this connection alone: `Streams::new(seed).stream("bbr", "wait")`.
+    pub seed: u64,
 }
 
 /// The parameters of an algorithm: they make its controllers, one for each connection.
@@ -111,6 +116,12 @@ pub trait CongestionConfig: Send + Sync {
 
     /// Whether its packets carry XCP's congestion header.
     fn is_explicit(&self) -> bool {
+        false
+    }
+
+    /// Whether it is an L4S controller (RFC 9331 §4): its data packets are ECT(1), the receiver counts marks (AccECN, RFC 9768),
+    /// and it answers to the counts ([`AckSample::ce`]) and not to [`CongestionKind::Ecn`].
+    fn is_l4s(&self) -> bool {
         false
     }
 

@@ -42,8 +42,10 @@ pub struct AckSample {
     pub delivered: u64,
     /// How fast the path delivered them lately, with [`Wants::records`](super::Wants::records).
     pub rate: Option<RateSample>,
-    /// How many congestion echoes came with it (RFC 3168: none or one).
+    /// How many congestion echoes came with it (RFC 3168: none or one; with counted marks: whether there are new ones).
     pub ece: u32,
+    /// Payload bytes newly reported to have come marked, where the receiver counts them (AccECN, RFC 9768).
+    pub ce: u64,
     /// How many packets the receiver acknowledges at once, as far as the sender knows (DCCP's Ack Ratio; TCP: 1).
     pub ack_every: u32,
     /// How many round trips have passed.

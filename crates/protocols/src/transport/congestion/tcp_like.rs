@@ -142,6 +142,7 @@ mod tests {
                 initial_window,
                 initial_ssthresh,
                 flow: 0,
+                seed: 0,
             })
         }
     }

@@ -73,6 +73,7 @@ impl State {
             initial_window: TcpLike::initial(segment).into(),
             initial_ssthresh: u64::MAX,
             flow: 0,
+            seed: 0,
         };
         let rto = RtoConfig::new(&Rto { min: Some(Duration::ZERO), ..Rto::default() });
         Self {

@@ -60,8 +60,12 @@ pub struct Config {
     /// The window after an idle time longer than the RTO. `rfc`: `rfc5681`. Default: `ns2`: `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<IdleRestart>,
-    /// Explicit congestion notification (RFC 3168). Default: off.
+    /// Explicit congestion notification (RFC 3168). An L4S controller switches it on. Default: off.
     pub ecn: bool,
+    /// The receiver counts marks and reports the count in each acknowledgement, in 8 bytes (AccECN, RFC 9768). Default: on with an L4S
+    /// controller, else off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accurate_ecn: Option<bool>,
     /// Time stamps (RFC 7323), which cost 12 bytes in each packet. Default: `rfc`: on with Eifel,
     /// else off. `ns2`: on with XCP, else off.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -284,6 +288,7 @@ impl Config {
                 "leave them on",
             ),
             (rate_based, "congestion.xcp.rate_based", "ns-2's XCP keeps a window", STANDARD),
+            (self.accurate_ecn == Some(true), "accurate_ecn", "ns-2's receiver counts no marks", STANDARD),
             (self.dsack == Some(true), "dsack", "ns-2's receiver does not report duplicates", STANDARD),
             (
                 self.ack.every.is_some_and(|every| every > 2),
@@ -306,6 +311,12 @@ impl Config {
                 "rto.max_backoff",
                 "the standards bound the timer, not its back-off",
                 SIMULATOR,
+            ),
+            (
+                self.accurate_ecn == Some(true) && !self.ecn && !congestion.config().is_l4s(),
+                "accurate_ecn",
+                "nothing is marked without ECN",
+                "set ecn too",
             ),
             (
                 xcp && recovery.config().reads_sack(),

@@ -20,8 +20,8 @@ use lasthop_net::profile::Profile;
 use super::{TransportConfig, limits};
 
 impl TransportConfig for Config {
-    fn sender(&self, seat: EndpointContext, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {
-        Box::new(sender::Sender::new(self, seat))
+    fn sender(&self, seat: EndpointContext, _profile: Profile, stream: Stream) -> Box<dyn Endpoint> {
+        Box::new(sender::Sender::new(self, seat, &stream))
     }
 
     fn receiver(&self, seat: EndpointContext, _profile: Profile, _stream: Stream) -> Box<dyn Endpoint> {

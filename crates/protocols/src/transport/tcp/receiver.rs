@@ -8,18 +8,21 @@ use std::collections::VecDeque;
 
 use lasthop_net::engine::Instant;
 use lasthop_net::net::{
-    Action, Ecn, Endpoint, EndpointContext, Header, Notice, Packet, Port, Probe, SackBlocks, TcpFlags, TcpHeader,
-    TcpOptions, Timed, Words,
+    Action, Ecn, Endpoint, EndpointContext, Header, MarkedBytes, Notice, Packet, Port, Probe, SackBlocks, TcpFlags,
+    TcpHeader, TcpOptions, Timed, Words,
 };
 
 use crate::transport::xcp::sender as xcp;
 
 use super::config::{Config, Handshake};
-use super::settings::{FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES};
+use super::settings::{ACCURATE_ECN_BYTES, FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES};
 
 /// How many blocks are remembered in the order of their reports. RFC 2018 §4 asks for the most
 /// recently reported first; those beyond are filled in by sequence number.
 const REMEMBERED: usize = 6;
+
+/// How many marked packets cause an acknowledgement at once (RFC 9768 §3.2.2.5.1, n of increment-triggered ACKs: 2 is recommended).
+const MARKS_TO_AN_ACK: u32 = 2;
 
 /// The receiving end.
 pub struct Receiver {
@@ -58,6 +61,9 @@ struct State {
     last_ack: u64,
     /// Whether congestion is echoed (RFC 3168 §6.1.3).
     echo: bool,
+    /// Payload bytes that came marked (r.ceb of RFC 9768), and marked packets since the last acknowledgement.
+    ceb: u64,
+    marks: u32,
     /// XCP: what routers granted to the segments that the next acknowledgement answers, bytes/s.
     granted: f64,
     /// The sequence number of the FIN, when it is known.
@@ -129,7 +135,7 @@ impl Receiver {
         if header.payload > 0 {
             self.totals.packets += 1;
         }
-        self.echo_marks(packet.ecn, header.flags);
+        self.note_marks(packet.ecn, header);
         if header.flags.has(TcpFlags::TIMESTAMPS) && start <= self.state.last_ack {
             self.state.ts_recent = self.state.ts_recent.max(header.ts_val);
         }
@@ -164,18 +170,25 @@ impl Receiver {
         debug_assert!(state.is_in_order(&self.settings), "blocks lie in order between RCV.NXT and the window's edge");
         // RFC 5681 §4.2: at once for a gap, for data that fill one, and for a duplicate.
         state.owed += 1;
-        if !new || was_gap || !state.blocks.is_empty() || fin || state.owed >= self.settings.ack_every {
+        // RFC 9768 §3.2.2.5.1: and for every second mark.
+        let marked = state.marks >= MARKS_TO_AN_ACK;
+        if !new || was_gap || !state.blocks.is_empty() || fin || marked || state.owed >= self.settings.ack_every {
             self.ack_now = Some(Reply { syn: false, duplicate });
         } else if state.due == Instant::MAX {
             state.due = now + self.settings.ack_delay;
         }
     }
 
-    /// RFC 3168 §6.1.3: congestion is echoed until the sender says that it has reduced.
+    /// RFC 3168 §6.1.3: congestion is echoed until the sender says that it has reduced; RFC 9768 §3.2.1: or marks are counted.
     #[inline]
-    fn echo_marks(&mut self, ecn: Ecn, flags: TcpFlags) {
-        if self.settings.ecn {
-            if flags.has(TcpFlags::CWR) {
+    fn note_marks(&mut self, ecn: Ecn, header: &TcpHeader) {
+        if self.settings.accurate_ecn {
+            if ecn == Ecn::Ce {
+                self.state.ceb += u64::from(header.payload);
+                self.state.marks += 1;
+            }
+        } else if self.settings.ecn {
+            if header.flags.has(TcpFlags::CWR) {
                 self.state.echo = false;
             }
             if ecn == Ecn::Ce {
@@ -188,6 +201,7 @@ impl Receiver {
     fn acknowledge(&mut self, now: Instant, reply: Reply, packet: &mut Packet) {
         let state = &mut self.state;
         state.owed = 0;
+        state.marks = 0;
         state.due = Instant::MAX;
         state.last_ack = state.rcv_nxt;
         self.number += 1;
@@ -209,6 +223,10 @@ impl Receiver {
             size += TIMESTAMP_BYTES;
             header.ts_val = now;
             header.ts_echo = state.ts_recent;
+        }
+        if self.settings.accurate_ecn {
+            header.ceb = MarkedBytes::new(state.ceb);
+            size += ACCURATE_ECN_BYTES;
         }
         if state.dsack.is_some() || (self.settings.sack && !state.blocks.is_empty()) {
             let mut sack = SackBlocks::default();

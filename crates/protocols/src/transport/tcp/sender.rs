@@ -13,7 +13,7 @@ mod report;
 mod sending;
 mod timers;
 
-use lasthop_net::engine::Instant;
+use lasthop_net::engine::{Instant, Stream};
 use lasthop_net::net::{
     Action, Endpoint, EndpointContext, Header, Histogram, Notice, Packet, Port, Probe, TcpFlags, TcpOptions, Timed,
 };
@@ -58,10 +58,10 @@ struct Totals {
 }
 
 impl Sender {
-    /// A sender at `seat`.
-    pub fn new(config: &Config, seat: EndpointContext) -> Self {
+    /// A sender at `seat`; `stream` is its own.
+    pub fn new(config: &Config, seat: EndpointContext, stream: &Stream) -> Self {
         let mut settings = Settings::new(config);
-        settings.flow = seat.flow.0;
+        (settings.flow, settings.seed) = (seat.flow.0, stream.seed());
         Self::with(settings, seat)
     }
 
@@ -73,7 +73,7 @@ impl Sender {
             totals: Totals::default(),
             rtt: Histogram::default(),
             truth: GroundTruth::default(),
-            c: Connection::new(&settings),
+            c: Connection::new(&settings, 0),
             burst: settings.max_burst,
             shown: Shown::default(),
             settings,
@@ -138,11 +138,11 @@ impl Endpoint for Sender {
             Notice::Reset => {
                 self.connection += 1;
                 self.truth.reset();
-                self.c = Connection::new(&self.settings);
+                self.c = Connection::new(&self.settings, self.connection);
             }
             Notice::Segment(bytes) if self.c.phase == Phase::Closed => {
                 self.settings = self.settings.with_segment(bytes);
-                self.c = Connection::new(&self.settings);
+                self.c = Connection::new(&self.settings, self.connection);
             }
             _ => {}
         }

@@ -2,7 +2,7 @@
 //! read them from the same [`Config`], so what real ends negotiate on their SYNs is agreed.
 
 use lasthop_net::engine::Duration;
-use lasthop_net::net::TcpFlags;
+use lasthop_net::net::{Ecn, TcpFlags};
 
 use crate::transport::congestion::{Congestion, CongestionControl, EndpointContext};
 use crate::transport::xcp::sender as xcp;
@@ -17,6 +17,9 @@ pub const HEADER_BYTES: u32 = 40;
 
 /// What the time-stamp option adds to every segment (RFC 7323 §3, padded as in its Appendix A).
 pub const TIMESTAMP_BYTES: u32 = 12;
+
+/// What the AccECN option with two of its three counters adds to an acknowledgement (RFC 9768 §3.2.3).
+pub const ACCURATE_ECN_BYTES: u32 = 8;
 
 /// The first data byte's sequence number; 0 is the SYN's.
 pub const FIRST_BYTE: u64 = 1;
@@ -56,6 +59,12 @@ pub struct Settings {
     pub idle_restart: IdleRestart,
     /// RFC 3168.
     pub ecn: bool,
+    /// The ECN field of data packets.
+    pub ect: Ecn,
+    /// Whether the receiver counts marks (RFC 9768).
+    pub accurate_ecn: bool,
+    /// Whether the controller answers to counted marks by itself (RFC 9331).
+    pub l4s: bool,
     /// RFC 7323.
     pub timestamps: bool,
     /// Whether the receiver sends SACK blocks (RFC 2018): if the recovery reads them.
@@ -70,12 +79,15 @@ pub struct Settings {
     pub guard: bool,
     /// The number of the flow.
     pub flow: u32,
+    /// The seed of its random streams.
+    pub seed: u64,
 }
 
 impl Settings {
     /// What `config` says, completed from the RFCs.
     pub fn new(config: &Config) -> Self {
         let (recovery, congestion) = parts(config);
+        let l4s = congestion.config().is_l4s();
         let stated = config.segment.map(|b| b.get().clamp(1, 1 << 20) as u32);
         let smss = stated.unwrap_or(1460);
         let segments = |n: u32| u64::from(n) * u64::from(smss);
@@ -96,13 +108,21 @@ impl Settings {
             limited_transmit: config.limited_transmit.unwrap_or(true),
             max_burst: if config.max_burst == 0 { u32::MAX } else { config.max_burst },
             idle_restart: config.idle_restart.unwrap_or(IdleRestart::Rfc5681),
-            ecn: config.ecn,
+            ecn: config.ecn || l4s,
+            ect: match (config.ecn, l4s) {
+                (_, true) => Ecn::Ect1,
+                (true, false) => Ecn::Ect0,
+                (false, false) => Ecn::NotEct,
+            },
+            accurate_ecn: config.accurate_ecn.unwrap_or(l4s),
+            l4s,
             timestamps: config.timestamps.unwrap_or(config.spurious == Spurious::Eifel),
             dsack: config.dsack.unwrap_or(true),
             spurious: config.spurious,
             rto: RtoConfig::new(&config.rto),
             guard: config.guard.unwrap_or(true),
             flow: u32::MAX,
+            seed: 0,
         }
     }
 
@@ -118,8 +138,8 @@ impl Settings {
         Self { smss, initial_window: scaled(self.initial_window), initial_ssthresh, ..self.clone() }
     }
 
-    /// The controller of a new connection.
-    pub fn controller(&self) -> Box<dyn CongestionControl> {
+    /// The controller of the connection of this number.
+    pub fn controller(&self, connection: u32) -> Box<dyn CongestionControl> {
         let stamps = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
         let seat = EndpointContext {
             smss: self.smss,
@@ -128,6 +148,7 @@ impl Settings {
             initial_window: self.initial_window,
             initial_ssthresh: self.initial_ssthresh,
             flow: self.flow,
+            seed: self.seed.wrapping_add(u64::from(connection)),
         };
         self.congestion.config().build(&seat)
     }

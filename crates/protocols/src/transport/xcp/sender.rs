@@ -217,6 +217,7 @@ mod tests {
             initial_window: 24 * 940,
             initial_ssthresh: u64::MAX,
             flow: 0,
+            seed: 0,
         };
         Xcp::new(Config { rate_based }, &seat)
     }

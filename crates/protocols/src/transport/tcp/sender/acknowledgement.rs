@@ -86,8 +86,11 @@ impl Sender {
             }
         }
         let c = &mut self.c;
-        let ece = self.settings.ecn && header.flags.has(TcpFlags::ECE) && !header.flags.has(TcpFlags::SYN);
-        if ece && !c.status.recovering && ack > c.cut_to {
+        let ce = if self.settings.accurate_ecn { header.ceb.since(c.ceb) } else { 0 };
+        c.ceb += ce;
+        let echoed = self.settings.ecn && header.flags.has(TcpFlags::ECE) && !header.flags.has(TcpFlags::SYN);
+        let ece = ce > 0 || echoed;
+        if ece && !self.settings.l4s && !c.status.recovering && ack > c.cut_to {
             // RFC 3168 §6.1.2: as for a loss, at most once in a window of data.
             let event = c.event(now, CongestionKind::Ecn);
             c.congestion.on_congestion(&event);
@@ -116,6 +119,7 @@ impl Sender {
                 rate: c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), c.board.total_lost(), rtt),
                 delivered: c.delivery.bytes(),
                 ece: u32::from(ece),
+                ce,
                 ack_every: 1,
                 round: c.delivery.round().unwrap_or(c.round.count()),
                 window_limited: before < c.full_to,

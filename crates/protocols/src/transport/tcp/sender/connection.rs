@@ -68,6 +68,8 @@ pub(super) struct Connection {
     /// SND.NXT at the last reduction of the window, and at the last for marks.
     pub(super) cut_to: u64,
     pub(super) ecn_cut_to: u64,
+    /// Marked bytes that the receiver has reported (s.ceb of RFC 9768).
+    pub(super) ceb: u64,
     /// Whether the next new segment says that the window was reduced (RFC 3168 §6.1.2).
     pub(super) say_cwr: bool,
     pub(super) last_rtt: Duration,
@@ -78,8 +80,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(settings: &Settings) -> Self {
-        let (recovery, congestion) = (settings.recovery.config().build(settings), settings.controller());
+    pub(super) fn new(settings: &Settings, number: u32) -> Self {
+        let (recovery, congestion) = (settings.recovery.config().build(settings), settings.controller(number));
         let wants = congestion.wants();
         Self {
             phase: Phase::Closed,
@@ -117,6 +119,7 @@ impl Connection {
             timed_out_at: u64::MAX,
             cut_to: 0,
             ecn_cut_to: 0,
+            ceb: 0,
             say_cwr: false,
             last_rtt: Duration::ZERO,
             round: Round::default(),

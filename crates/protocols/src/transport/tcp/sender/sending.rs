@@ -118,11 +118,11 @@ impl Sender {
         if std::mem::take(&mut c.say_cwr) {
             flags = flags.with(TcpFlags::CWR);
         }
-        let ecn = if self.settings.ecn { Ecn::Ect0 } else { Ecn::NotEct };
-        self.segment(now, start, len, fin, flags, ecn, in_flight, packet);
+        self.segment(now, start, len, fin, flags, self.settings.ect, in_flight, packet);
     }
 
-    /// Sends a segment again. RFC 3168 §6.1.5: a retransmission is not ECN-capable.
+    /// Sends a segment again. RFC 3168 §6.1.5: a retransmission is not ECN-capable. One of an L4S sender is (RFC 8311 §4.3), or it would
+    /// wait in another queue.
     pub(super) fn resend(&mut self, now: Instant, id: Id, packet: &mut Packet) {
         let c = &mut self.c;
         c.board.resend(id, now);
@@ -134,7 +134,8 @@ impl Sender {
         }
         let in_flight = c.in_flight();
         let (start, len, fin) = (segment.start, segment.len, segment.is_fin());
-        self.segment(now, start, len, fin, TcpFlags::ACK, Ecn::NotEct, in_flight, packet);
+        let ecn = if self.settings.l4s { self.settings.ect } else { Ecn::NotEct };
+        self.segment(now, start, len, fin, TcpFlags::ACK, ecn, in_flight, packet);
     }
 
     /// A data segment or a FIN on its way: timers, pacing, and the packet.

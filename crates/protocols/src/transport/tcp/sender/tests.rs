@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::super::config::*;
 use super::super::receiver::Receiver;
 use super::*;
-use lasthop_net::engine::Duration;
+use lasthop_net::engine::{Duration, Streams};
 use lasthop_net::net::{Address, Ecn, FlowId, Hears, NodeId, Socket, TcpHeader};
 
 mod chaos;
@@ -58,7 +58,7 @@ impl Path {
     fn new(config: &Config) -> Self {
         Self {
             now: Instant::ZERO,
-            sender: Sender::new(config, seat(0, ALL)),
+            sender: Sender::new(config, seat(0, ALL), &Streams::new(1).stream("flow", "sender")),
             receiver: Receiver::new(config, seat(1, ALL)),
             data: VecDeque::new(),
             acks: VecDeque::new(),

@@ -168,7 +168,7 @@ impl World {
 fn transfer(config: &Config, chaos: &Chaos, bytes: u64) {
     let mut world = World {
         now: Instant::ZERO,
-        sender: Sender::new(config, seat(0, ALL)),
+        sender: Sender::new(config, seat(0, ALL), &Streams::new(1).stream("flow", "sender")),
         receiver: Receiver::new(config, seat(1, ALL)),
         under_way: BTreeMap::new(),
         count: 0,

@@ -21,7 +21,10 @@ fn config() -> Config {
 impl Script {
     /// A connection without a handshake that has `segments` to send.
     pub(super) fn new(config: &Config, segments: u64) -> (Self, Vec<u64>) {
-        let mut script = Self { now: Instant::ZERO, sender: Sender::new(config, seat(0, Hears::default())) };
+        let mut script = Self {
+            now: Instant::ZERO,
+            sender: Sender::new(config, seat(0, Hears::default()), &Streams::new(1).stream("flow", "sender")),
+        };
         script.sender.on_notice(script.now, Notice::Open);
         script.sender.on_notice(script.now, Notice::Write(segments * 1000));
         let sent = script.segments();
