@@ -339,6 +339,14 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
             problems.unknown(path, format!("there is no node {}", shown(node)), "", (node, Of::Nodes));
         }
     }
+    if source.follows_rate() && !transport.tells_rate(scenario.profile) {
+        let message = format!("the source \"{source_name}\" follows a rate, and \"{transport_name}\" tells it none");
+        problems.add(
+            format!("flow[{i}].source"),
+            message,
+            "choose media, tcp or tfrc in profile \"rfc\", or the source cbr".to_owned(),
+        );
+    }
     if source.reconnects() && !transport.can_reconnect() {
         let message = format!(
             "the source \"{source_name}\" opens one connection after another, which \"{transport_name}\" cannot"

@@ -17,7 +17,7 @@ use crate::radio::umts::attachment::{AttachmentConfig, fixed, rrc};
 use crate::replicas::eurane;
 use crate::satellite::orbits::{OrbitsConfig, planes, star, tle, walker};
 use crate::traffic::{self, SourceConfig};
-use crate::transport::{self, TransportConfig, dccp, tcp, tfrc, udp};
+use crate::transport::{self, TransportConfig, dccp, media, tcp, tfrc, udp};
 
 choice! {
     /// What a transmitter keeps, marks and drops.
@@ -60,6 +60,8 @@ choice! {
         "udp" => Udp(udp::Config),
         /// TFRC: a rate that follows TCP's throughput equation (RFC 5348).
         "tfrc" => Tfrc(tfrc::Config),
+        /// Interactive media: RTP with feedback for each packet (RFC 8888), and congestion control that gives an encoder its rate.
+        "media" => Media(media::Config),
         /// DCCP: datagrams under a congestion control of choice (RFC 4340).
         "dccp" => Dccp(dccp::Config),
         /// TFMCC: a rate for a group, by the receiver with the least of TCP's throughput (RFC 4654).
@@ -86,6 +88,8 @@ choice! {
         "voice" => Voice(traffic::voice::Config),
         /// Video in frames of several slices, with Pareto-distributed sizes.
         "video" => Video(traffic::video::Config),
+        /// A video encoder that follows the rate of the congestion control (RFC 8593).
+        "encoder" => Encoder(traffic::encoder::Config),
         /// Web pages, one after another (3GPP TR 25.876).
         "web" => Web(traffic::web::Config),
         /// Files, one after another (3GPP TR 25.876).

@@ -307,6 +307,7 @@ impl Session {
         for (name, what) in [("cells", What::Cell), ("bearers", What::Bearer)] {
             tables.extend(totals::parts(simulation, what).map(|table| (name, table)));
         }
+        tables.extend(totals::media(simulation, flows).map(|table| ("media", table)));
         if self.state {
             tables.push(("state", totals::state(simulation, flows)));
         }

@@ -150,6 +150,8 @@ impl<W: Write> Capture<W> {
             }
             // TFRC and TFMCC are not protocols of their own, PGM may travel in datagrams, and signalling does.
             Header::Udp(_)
+            | Header::Rtp(_)
+            | Header::Rtcp(_)
             | Header::Tfrc(_)
             | Header::TfrcReport(_)
             | Header::Tfmcc(_)

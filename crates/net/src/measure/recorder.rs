@@ -211,6 +211,14 @@ impl Recorder {
                 };
             }
             Header::Udp(udp) => row.seq = udp.seq,
+            Header::Rtp(rtp) => {
+                row.seq = rtp.seq;
+                row.payload = rtp.payload;
+            }
+            Header::Rtcp(report) => {
+                row.kind = "report";
+                row.ack = Some(report.begin + report.len() as u64);
+            }
             Header::Tfrc(tfrc) => {
                 row.seq = tfrc.seq;
                 row.payload = tfrc.payload;

@@ -261,33 +261,72 @@ pub fn links(simulation: &Simulation) -> Table {
 /// The tables `cells` and `bearers`: a row for each part of this kind that media show, with a column for
 /// each value that any of them shows. `None` if there is no such part.
 pub fn parts(simulation: &Simulation, what: What) -> Option<Table> {
-    let mut names = Vec::new();
-    let mut columns: Vec<(&'static str, Vec<Option<f64>>)> = Vec::new();
+    let mut rows = Rows::default();
     let see = |part: &Part| {
-        if part.what != Some(what) {
-            return;
+        if part.what == Some(what) {
+            rows.add(part.name.clone(), part.values());
         }
-        for (name, value) in part.values() {
-            let place = columns.iter().position(|(other, _)| *other == name).unwrap_or_else(|| {
-                columns.push((name, Vec::new()));
-                columns.len() - 1
-            });
-            // Parts before this one may not have shown it.
-            columns[place].1.resize(names.len(), None);
-            columns[place].1.push(Some(value));
-        }
-        names.push(part.name.clone());
     };
     part::each(|probe| simulation.sample_media(probe), see);
-    let rows = names.len();
-    let column = |(name, mut values): (&'static str, Vec<Option<f64>>)| {
-        values.resize(rows, None);
-        let is_count = !["_s", "_m", "_kbps", "_pct", "_db", "_dbm", "_mean"].iter().any(|unit| name.ends_with(unit));
-        let whole = |values: Vec<Option<f64>>| values.into_iter().map(|v| v.map(|v| v as i64)).collect();
-        (name, if is_count { Column::Int(whole(values)) } else { Column::Float(values) })
-    };
-    let first = std::iter::once((what.name(), Column::Text(names)));
-    (rows > 0).then(|| Table { columns: first.chain(columns.into_iter().map(column)).collect() })
+    rows.table(what.name())
+}
+
+/// The table `media`: a row for each flow whose source knows what became of its frames. `None` if there is none.
+pub fn media(simulation: &Simulation, flows: &[FlowInfo]) -> Option<Table> {
+    const DELAY: &str = "frame_delay_ms";
+    let mut rows = Rows::default();
+    for flow in flows {
+        part::each(
+            |probe| simulation.sample_source(flow.id, probe),
+            |source| {
+                let delay = source.distribution(DELAY);
+                let [median, high] = delay.quantiles;
+                let delays =
+                    [("frame_delay_ms_p50", median), ("frame_delay_ms_p95", high), ("frame_delay_ms_mean", delay.mean)];
+                rows.add(
+                    flow.name.clone(),
+                    source.values().chain(delays.into_iter().filter_map(|(n, v)| Some((n, v?)))),
+                );
+            },
+        );
+    }
+    rows.table("flow")
+}
+
+/// Rows with a name, and with a column for each value that any of them has.
+#[derive(Default)]
+struct Rows {
+    names: Vec<String>,
+    columns: Vec<(&'static str, Vec<Option<f64>>)>,
+}
+
+impl Rows {
+    fn add(&mut self, row: String, values: impl Iterator<Item = (&'static str, f64)>) {
+        for (name, value) in values {
+            let place = self.columns.iter().position(|(other, _)| *other == name).unwrap_or_else(|| {
+                self.columns.push((name, Vec::new()));
+                self.columns.len() - 1
+            });
+            // Rows before this one may not have it.
+            self.columns[place].1.resize(self.names.len(), None);
+            self.columns[place].1.push(Some(value));
+        }
+        self.names.push(row);
+    }
+
+    /// The table, whose first column is called `first`; `None` if it has no row.
+    fn table(self, first: &'static str) -> Option<Table> {
+        const UNITS: [&str; 10] = ["_s", "_m", "_kbps", "_pct", "_db", "_dbm", "_mean", "_ms", "_p50", "_p95"];
+        let rows = self.names.len();
+        let column = |(name, mut values): (&'static str, Vec<Option<f64>>)| {
+            values.resize(rows, None);
+            let is_count = !UNITS.iter().any(|unit| name.ends_with(unit));
+            let whole = |values: Vec<Option<f64>>| values.into_iter().map(|v| v.map(|v| v as i64)).collect();
+            (name, if is_count { Column::Int(whole(values)) } else { Column::Float(values) })
+        };
+        let first = std::iter::once((first, Column::Text(self.names)));
+        (rows > 0).then(|| Table { columns: first.chain(self.columns.into_iter().map(column)).collect() })
+    }
 }
 
 /// The table `drops`: a row for each place, cause and flow.

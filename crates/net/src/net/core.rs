@@ -6,7 +6,7 @@ use crate::engine::{EventQueue, FloatTime, Instant, Stream, Streams, Target};
 
 use super::machine::Notice;
 use super::observe::{Cause, Observation, Observer, Place};
-use super::packet::{FlowId, Header, NodeId, Packet};
+use super::packet::{FlowId, NodeId, Packet};
 use super::slab::{Pkt, Slab};
 
 /// The clock, `arm`, the packets under way, arrivals, counters and random streams.
@@ -321,8 +321,10 @@ impl Core {
     pub fn drop(&mut self, pkt: Pkt, place: Place, cause: Cause) {
         let packet = self.slab.release(pkt);
         let (flow, bytes, data) = (packet.flow, u64::from(packet.size), u64::from(packet.has_data()));
-        if let (Some(losses), Header::Tfrc(header)) = (&mut self.losses, &packet.header) {
-            losses.of.push((flow, Notice::Lost { payload: header.payload, end: header.end }));
+        if let Some(losses) = &mut self.losses
+            && let Some((payload, end)) = packet.header.unrepaired()
+        {
+            losses.of.push((flow, Notice::Lost { payload, end }));
             self.queue.push(self.now, self.now, losses.target);
         }
         if let Some(observer) = &mut self.observer {

@@ -3,7 +3,7 @@
 //! A machine never schedules, sleeps or asks the time. After every input its `poll` is drained,
 //! then `next_timeout` is read; when that instant comes, `on_timeout` is called.
 
-use crate::engine::{Duration, FloatTime, Instant, Stream};
+use crate::engine::{BitRate, Duration, FloatTime, Instant, Stream};
 
 use super::core::Port;
 use super::medium::Access;
@@ -76,9 +76,11 @@ pub enum Notice {
     Sent(u64),
     /// Sender: bytes acknowledged so far.
     Acked(u64),
+    /// Sender: the rate at which its congestion control lets payload leave, for sources that can follow it.
+    Rate(BitRate),
     /// Receiver: bytes received in order so far.
     Received(u64),
-    /// The network: a packet of a protocol that sends nothing again was dropped.
+    /// The network, or the sender of media that came too late to be sent: a packet of a protocol that sends nothing again was dropped.
     Lost {
         /// How many bytes it carried.
         payload: u32,
@@ -145,6 +147,8 @@ pub struct Hears {
     pub received: bool,
     /// [`Notice::Lost`].
     pub lost: bool,
+    /// [`Notice::Rate`].
+    pub rate: bool,
 }
 
 /// A machine that serves its node.
@@ -207,6 +211,8 @@ pub trait Source: Timed {
     fn transfers(&self) -> &[Transfer] {
         &[]
     }
+    /// What became of the media that it sends, for the table `media`.
+    fn sample(&self, _probe: &mut dyn Probe) {}
     /// Transfers are not recorded: those that have ended need not be kept.
     fn forget_transfers(&mut self) {}
 }

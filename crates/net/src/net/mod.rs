@@ -44,8 +44,9 @@ pub use order::{Answer, Command, Order, Rejections};
 pub use packet::{
     AckVector, Address, CongestionHeader, DccpHeader, DccpOptions, DccpType, Direction, Ecn, FlowId, GroupId, Header,
     LayeredHeader, ListedInterval, ListedIntervals, MarkedBytes, NodeId, Packet, PacketState, PgmAck, PgmData,
-    PgmElements, PgmHeader, PgmNak, PgmPath, PgmReport, SackBlocks, Signal, SignalHeader, Socket, TcpFlags, TcpHeader,
-    TcpOptions, TfmccEcho, TfmccHeader, TfmccReport, TfrcHeader, TfrcReport, UdpHeader, Words,
+    PgmElements, PgmHeader, PgmNak, PgmPath, PgmReport, RtcpReport, RtpHeader, SackBlocks, Signal, SignalHeader,
+    Socket, TcpFlags, TcpHeader, TcpOptions, TfmccEcho, TfmccHeader, TfmccReport, TfrcHeader, TfrcReport, UdpHeader,
+    Words,
 };
 pub use simulation::{RunError, Simulation};
 pub use slab::Pkt;

@@ -73,7 +73,7 @@ impl Source for File {
     }
 
     fn hears(&self) -> Hears {
-        Hears { sent: false, acked: true, received: true, lost: false }
+        Hears { sent: false, acked: true, received: true, lost: false, rate: false }
     }
 
     fn transfers(&self) -> &[Transfer] {

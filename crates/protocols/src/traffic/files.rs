@@ -215,7 +215,7 @@ impl Source for Files {
     }
 
     fn hears(&self) -> Hears {
-        Hears { sent: true, acked: true, received: true, lost: true }
+        Hears { sent: true, acked: true, received: true, lost: true, rate: false }
     }
 
     fn transfers(&self) -> &[Transfer] {

@@ -1,11 +1,13 @@
 //! Sources: what a flow has to send, one file each.
 
 pub mod cbr;
+pub mod encoder;
 pub mod file;
 pub mod files;
 pub mod ftp;
 pub mod greedy;
 pub mod onoff;
+pub mod playout;
 pub mod session;
 pub mod video;
 pub mod voice;
@@ -30,6 +32,11 @@ pub trait SourceConfig: Send + Sync {
 
     /// Whether it opens one connection after another, and subscribes to bytes sent and received.
     fn repeats(&self) -> bool {
+        false
+    }
+
+    /// Whether it follows the rate that its transport tells ([`Notice::Rate`](lasthop_net::net::Notice::Rate)).
+    fn follows_rate(&self) -> bool {
         false
     }
 

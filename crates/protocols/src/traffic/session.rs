@@ -194,7 +194,7 @@ impl<P: Pages> Source for Session<P> {
     }
 
     fn hears(&self) -> Hears {
-        Hears { sent: true, acked: true, received: true, lost: false }
+        Hears { sent: true, acked: true, received: true, lost: false, rate: false }
     }
 
     fn transfers(&self) -> &[Transfer] {

@@ -6,6 +6,7 @@ pub mod ewa;
 pub mod half_connection;
 pub(crate) mod limits;
 pub mod media;
+pub mod path_hint;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;
@@ -56,6 +57,11 @@ pub trait TransportConfig: Send + Sync {
     /// The reason for which its headers cannot be compressed: how they differ from those of its standard.
     fn header_fault(&self, _profile: Profile) -> Option<String> {
         None
+    }
+
+    /// Whether it tells sources the rate that its congestion control allows ([`Notice::Rate`](lasthop_net::net::Notice::Rate)).
+    fn tells_rate(&self, _profile: Profile) -> bool {
+        false
     }
 
     /// Whether it can send to a group.

@@ -166,18 +166,23 @@ impl Receiver {
 /// The interarrival jitter (RFC 3550 §6.4.1, §A.8): the smoothed difference of the transit times
 /// of datagrams that arrive one after the other.
 #[derive(Debug, Default)]
-struct Jitter {
+pub(super) struct Jitter {
     estimate_ns: f64,
     /// The transit time of the last datagram.
     transit: Option<Duration>,
 }
 
 impl Jitter {
-    fn add(&mut self, transit: Duration) {
+    pub(super) fn add(&mut self, transit: Duration) {
         if let Some(last) = self.transit.replace(transit) {
             let difference = transit.as_nanos().abs_diff(last.as_nanos()) as f64;
             self.estimate_ns += (difference - self.estimate_ns) / 16.0;
         }
+    }
+
+    /// The estimate in milliseconds.
+    pub(super) fn ms(&self) -> f64 {
+        self.estimate_ns * 1e-6
     }
 }
 
@@ -214,7 +219,7 @@ impl Endpoint for Receiver {
         probe.value("duplicate_bytes", self.duplicate_bytes as f64);
         probe.value("lost_packets", self.sequence.missing() as f64);
         probe.value("missing_at_start", self.sequence.missing_at_start() as f64);
-        probe.value("jitter_ms", self.jitter.estimate_ns * 1e-6);
+        probe.value("jitter_ms", self.jitter.ms());
         probe.distribution("delay_ms", 1e-6, &self.delays);
     }
 }

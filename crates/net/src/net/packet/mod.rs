@@ -6,6 +6,7 @@
 mod dccp;
 mod layered;
 mod pgm;
+mod rtp;
 mod sack;
 mod signal;
 mod tcp;
@@ -17,6 +18,7 @@ mod xcp;
 pub use dccp::{AckVector, DccpHeader, DccpOptions, DccpType, ListedInterval, ListedIntervals, PacketState};
 pub use layered::LayeredHeader;
 pub use pgm::{PgmAck, PgmData, PgmElements, PgmHeader, PgmNak, PgmPath, PgmReport};
+pub use rtp::{RtcpReport, RtpHeader};
 pub use sack::SackBlocks;
 pub use signal::{Signal, SignalHeader};
 pub use tcp::{MarkedBytes, TcpFlags, TcpHeader, TcpOptions};
@@ -118,6 +120,10 @@ pub enum Header {
     Tfrc(TfrcHeader),
     /// A feedback packet of TFRC.
     TfrcReport(TfrcReport),
+    /// A data packet of a media flow: RTP over UDP.
+    Rtp(RtpHeader),
+    /// Its feedback: RTCP over UDP.
+    Rtcp(RtcpReport),
     /// DCCP.
     Dccp(DccpHeader),
     /// A data packet of TFMCC.
@@ -133,6 +139,15 @@ pub enum Header {
 }
 
 impl Header {
+    /// Of a data packet of a protocol that sends nothing again and counts bytes: its payload, and the bytes of the flow up to its end.
+    pub fn unrepaired(&self) -> Option<(u32, u64)> {
+        match self {
+            Self::Tfrc(header) => Some((header.payload, header.end)),
+            Self::Rtp(header) => Some((header.payload, header.end)),
+            _ => None,
+        }
+    }
+
     /// Whether a packet to a group with it has data for the first time: no repair, and no message.
     pub fn is_new_data(&self) -> bool {
         matches!(
@@ -206,8 +221,8 @@ impl Packet {
             Header::Dccp(header) => header.payload > 0,
             Header::Pgm(header) => matches!(header, PgmHeader::Data(_) | PgmHeader::Repair(_)),
             Header::Layered(header) => matches!(header, LayeredHeader::Data { .. }),
-            Header::Udp(_) | Header::Tfrc(_) | Header::Tfmcc(_) => true,
-            Header::TfrcReport(_) | Header::TfmccReport(_) | Header::Signal(_) => false,
+            Header::Udp(_) | Header::Rtp(_) | Header::Tfrc(_) | Header::Tfmcc(_) => true,
+            Header::Rtcp(_) | Header::TfrcReport(_) | Header::TfmccReport(_) | Header::Signal(_) => false,
         }
     }
 

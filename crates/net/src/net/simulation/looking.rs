@@ -58,6 +58,11 @@ impl Simulation {
         }
     }
 
+    /// Shows what a flow's source knows of the media that it sends.
+    pub fn sample_source(&self, flow: FlowId, probe: &mut dyn Probe) {
+        self.flows[flow.0 as usize].source.sample(probe);
+    }
+
     /// The transfers that a flow's source has begun.
     pub fn transfers(&self, flow: FlowId) -> &[Transfer] {
         self.flows[flow.0 as usize].source.transfers()

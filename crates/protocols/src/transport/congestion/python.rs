@@ -12,9 +12,10 @@ use serde_json::{Map, Value};
 use lasthop_net::engine::Fault;
 
 use super::{CongestionConfig, CongestionControl, EndpointContext};
+use crate::transport::media::control::{MediaContext, MediaControl, MediaControlConfig};
 
 /// Which class, and its parameters.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Config {
     /// The module and the class in it: `"mycc:Mine"`. The module is the file `mycc.py` beside the scenario, or one that is
@@ -65,16 +66,36 @@ impl<'de> Deserialize<'de> for Config {
 
 impl CongestionConfig for Config {
     fn build(&self, _seat: &EndpointContext) -> Box<dyn CongestionControl> {
-        panic!("{} was not put in its place; a scenario is checked before it is built", self.class)
+        self.unseated()
     }
 
     fn check(&self) -> Result<(), Fault> {
+        self.faults()
+    }
+}
+
+impl MediaControlConfig for Config {
+    fn build(&self, _seat: &MediaContext) -> Box<dyn MediaControl> {
+        self.unseated()
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        self.faults()
+    }
+}
+
+impl Config {
+    fn unseated(&self) -> ! {
+        panic!("{} was not put in its place; a scenario is checked before it is built", self.class)
+    }
+
+    fn faults(&self) -> Result<(), Fault> {
         match &self.found {
             Some(Ok(())) => Ok(()),
             Some(Err(problem)) => Err(Fault::new(
                 "class",
                 problem.as_str(),
-                "expected a module and a class of lasthop.Controller: \"mycc:Mine\"",
+                "expected a module and a class of lasthop.Controller, or of lasthop.MediaController for media: \"mycc:Mine\"",
             )),
             None => Err(Fault::new("class", "no Python here", "only lasthop's Python package runs it")),
         }

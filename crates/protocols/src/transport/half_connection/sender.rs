@@ -1,6 +1,6 @@
 //! The sending end of a half-connection.
 
-use lasthop_net::engine::Instant;
+use lasthop_net::engine::{BitRate, Instant};
 use lasthop_net::net::{Action, Endpoint, EndpointContext, Hears, Notice, Packet, Port, Probe, Timed, Variable};
 
 use super::address::address;
@@ -27,6 +27,11 @@ pub trait Sending: Timed {
         false
     }
 
+    /// The rate at which payload may leave, if it is known.
+    fn rate(&self) -> Option<BitRate> {
+        None
+    }
+
     /// The receiver has everything that will ever come: no answer is waited for.
     fn over(&mut self) {}
 
@@ -46,6 +51,7 @@ pub struct Sender<S> {
     tell_sent: bool,
     tell_acked: bool,
     tell_over: bool,
+    told_rate: Option<BitRate>,
     /// Packets of earlier connections.
     old: u64,
 }
@@ -53,7 +59,17 @@ pub struct Sender<S> {
 impl<S: Sending> Sender<S> {
     /// `machine` at `seat`.
     pub fn new(machine: S, seat: EndpointContext) -> Self {
-        Self { machine, seat, connection: 0, number: 0, tell_sent: false, tell_acked: false, tell_over: false, old: 0 }
+        Self {
+            machine,
+            seat,
+            connection: 0,
+            number: 0,
+            tell_sent: false,
+            tell_acked: false,
+            tell_over: false,
+            told_rate: None,
+            old: 0,
+        }
     }
 }
 
@@ -106,6 +122,12 @@ impl<S: Sending> Endpoint for Sender<S> {
             address(packet, &self.seat, self.connection, self.number);
             self.tell_sent = self.seat.hears.sent;
             return Some(Action::Send);
+        }
+        if self.seat.hears.rate
+            && let Some(rate) = self.machine.rate()
+            && self.told_rate.replace(rate) != Some(rate)
+        {
+            return Some(Action::Tell(Notice::Rate(rate)));
         }
         if std::mem::take(&mut self.tell_sent) {
             return Some(Action::Tell(Notice::Sent(self.machine.outbox().sent_bytes())));

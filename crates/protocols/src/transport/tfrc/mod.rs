@@ -47,6 +47,10 @@ impl TransportConfig for Config {
         false
     }
 
+    fn tells_rate(&self, profile: Profile) -> bool {
+        !self.is_ns2(profile)
+    }
+
     fn header_fault(&self, profile: Profile) -> Option<String> {
         limits::unlike_the_standard(self.is_ns2(profile), self.header, 28)
     }

@@ -2,7 +2,7 @@
 //! and DCCP's with CCID 3 write the headers.
 
 use crate::transport::half_connection::Outbox;
-use lasthop_net::engine::{Duration, Instant};
+use lasthop_net::engine::{BitRate, Duration, Instant};
 use lasthop_net::net::{Histogram, Probe};
 
 use super::control::{Control, Notification, Parameters, Report};
@@ -126,6 +126,11 @@ impl Pacer {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }
+    }
+
+    /// The allowed sending rate X.
+    pub fn rate(&self) -> BitRate {
+        BitRate::from_bps((8.0 * self.control.rate()) as u64)
     }
 
     /// The round-trip time, once there is a sample.

@@ -1,7 +1,7 @@
 //! The sending end of profile `rfc`: what its packets carry, and what reports say.
 
 use crate::transport::half_connection::{Outbox, Sending};
-use lasthop_net::engine::{Duration, FloatTime, Instant};
+use lasthop_net::engine::{BitRate, Duration, FloatTime, Instant};
 use lasthop_net::net::{Ecn, Header, Packet, Probe, TfrcHeader, Timed};
 
 use super::control::{Notification, Report};
@@ -73,6 +73,10 @@ impl Sending for Machine {
         });
         self.next += 1;
         true
+    }
+
+    fn rate(&self) -> Option<BitRate> {
+        Some(self.pacer.rate())
     }
 
     fn losses_are_told(&self) -> bool {

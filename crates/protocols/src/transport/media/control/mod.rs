@@ -7,6 +7,8 @@ mod samples;
 
 pub use samples::{Arrival, Fate, Feedback, Sent};
 
+use crate::transport::congestion::python;
+use lasthop_net::choice;
 use lasthop_net::engine::{BitRate, Duration, Fault, Instant};
 use lasthop_net::net::Probe;
 
@@ -44,6 +46,14 @@ pub trait MediaControl: Send {
 
     /// Shows its values, for the table `state`.
     fn sample(&self, _probe: &mut dyn Probe) {}
+}
+
+choice! {
+    /// What decides the rate of media.
+    pub enum MediaCongestion: "congestion control for media" as MediaControlConfig {
+        /// A class in Python ([`lasthop.MediaController`](../controllers.md)).
+        "python" => Python(python::Config),
+    }
 }
 
 /// What a controller knows of its flow when it is made.

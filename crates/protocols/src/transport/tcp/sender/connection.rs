@@ -77,6 +77,7 @@ pub(super) struct Connection {
     pub(super) delivery: Delivery,
     pub(super) told_sent: u64,
     pub(super) told_acked: u64,
+    pub(super) told_rate: Option<BitRate>,
 }
 
 impl Connection {
@@ -126,6 +127,7 @@ impl Connection {
             delivery: Delivery::new(wants.records),
             told_sent: 0,
             told_acked: 0,
+            told_rate: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The reports of a connection to the flow's source and to observers.
 
-use lasthop_net::engine::Duration;
+use lasthop_net::engine::{BitRate, Duration};
 use lasthop_net::net::{Action, Notice, Variable};
 
 use super::super::settings::FIRST_BYTE;
@@ -36,6 +36,16 @@ impl Sender {
             let sent = bytes(c.nxt, c.fin_sent);
             if std::mem::replace(&mut c.told_sent, sent) != sent {
                 return Some(Notice::Sent(sent));
+            }
+        }
+        if hears.rate
+            && let Some(srtt) = c.rto.srtt().filter(|srtt| *srtt > Duration::ZERO)
+        {
+            // What a source that asks the kernel for it takes: the window over the smoothed round-trip time.
+            let bps = u128::from(c.window) * 8_000_000_000 / u128::from(srtt.as_nanos());
+            let rate = BitRate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX));
+            if c.told_rate.replace(rate) != Some(rate) {
+                return Some(Notice::Rate(rate));
             }
         }
         if hears.acked {

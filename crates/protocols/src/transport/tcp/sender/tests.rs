@@ -28,7 +28,7 @@ fn seat(node: u32, hears: Hears) -> EndpointContext {
     }
 }
 
-const ALL: Hears = Hears { sent: true, acked: true, received: true, lost: false };
+const ALL: Hears = Hears { sent: true, acked: true, received: true, lost: false, rate: false };
 
 /// A data path of one millisecond's serialisation for each packet of any size, 50 ms each way,
 /// acknowledgements without serialisation: path P of the checks.

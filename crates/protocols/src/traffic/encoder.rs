@@ -1,0 +1,311 @@
+//! A video encoder that follows a rate: the statistical model and the trace-driven model of RFC 8593, and the playout of what arrives.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lasthop_net::engine::{BitRate, Duration, Fault, Instant, Stream};
+use lasthop_net::net::{Hears, Notice, Probe, Source, Timed};
+
+use super::SourceConfig;
+use super::playout::Playout;
+
+/// An encoder that follows the rate of the congestion control, from the start of the flow to the end of the run (RFC 8593 §5). The first
+/// frame comes at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Encoder")]
+pub struct Config {
+    /// Frames a second. Default: 30 (RFC 8593, Figure 2).
+    pub fps: f64,
+    /// The least rate of the encoder, R_min. Default: 150 kbit/s (RFC 8593, Figure 2).
+    pub min_rate: BitRate,
+    /// Its greatest, R_max. Default: 1.5 Mbit/s (RFC 8593, Figure 2).
+    pub max_rate: BitRate,
+    /// That at the start, until the transport says one. Default: `min_rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_rate: Option<BitRate>,
+    /// After a change of its rate it takes no other for this time, τ_v. Default: 200 ms (RFC 8593, Figure 2).
+    pub reaction: Duration,
+    /// Scale of the Laplacian deviation of a frame's size, in sizes, SCALE_B. 0: all have the size that the rate asks for. Default: 0.15 (RFC
+    /// 8593, Figure 2).
+    pub size_deviation: f64,
+    /// Scale of the Laplacian deviation of the time between two frames, in such times, SCALE_t. Default: 0.15 (RFC 8593, Figure 2).
+    pub interval_deviation: f64,
+    /// The first frame after a rate that rises or falls by half or more is larger by this factor, K_B/B0; the seven frames after it are
+    /// smaller, so that the eight (K_d) keep the rate. 1: no such burst. Default: 3.24 (RFC 8593, Figure 2: 13.5 kB of 4.17 kB).
+    pub burst: f64,
+    /// How long after its capture a frame is shown; one that is not whole by then is late. Default: 400 ms, the one-way delay beyond which a
+    /// conversation suffers (ITU-T G.114).
+    pub playout: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            fps: 30.0,
+            min_rate: BitRate::from_kbps(150),
+            max_rate: BitRate::from_kbps(1_500),
+            start_rate: None,
+            reaction: Duration::from_millis(200),
+            size_deviation: 0.15,
+            interval_deviation: 0.15,
+            burst: 3.24,
+            playout: Duration::from_millis(400),
+        }
+    }
+}
+
+/// K_d: frames of a transient (RFC 8593, Figure 2).
+const TRANSIENT: u32 = 8;
+
+/// The change of rate that an encoder shows a transient for. RFC 8593 §5.2 speaks of abrupt changes; half is a choice.
+const ABRUPT: f64 = 0.5;
+
+/// fs_min: the smallest frame, bytes (RFC 8593 §6.2.1).
+const SMALLEST: f64 = 10.0;
+
+/// Fastest frames, a second.
+const MOST_FPS: f64 = 1_000.0;
+
+impl SourceConfig for Config {
+    fn build(&self, start: Instant, stream: Stream) -> Box<dyn Source> {
+        let start_rate = self.start_rate.unwrap_or(self.min_rate).clamp(self.min_rate, self.max_rate);
+        let rate = start_rate.as_bps() as f64;
+        Box::new(Encoder {
+            config: self.clone(),
+            stream,
+            next: start,
+            rate,
+            wanted: rate,
+            reacts_at: start,
+            transient: 0,
+            due: None,
+            woken: false,
+            opened: false,
+            playout: Playout::new(self.playout, Duration::from_secs_f64(1.0 / self.fps)),
+        })
+    }
+
+    fn suits_datagrams(&self) -> bool {
+        false
+    }
+
+    fn follows_rate(&self) -> bool {
+        true
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let wrong = |field, message: String, expected: &str| Err(Fault::new(field, message, expected));
+        if !(self.fps > 0.01 && self.fps <= MOST_FPS) {
+            return wrong("fps", format!("{} frames a second", self.fps), "expected a number from 0.01 to 1000");
+        }
+        if self.min_rate.as_bps() == 0 || self.min_rate > self.max_rate {
+            let message = format!("rates from {} to {}", self.min_rate, self.max_rate);
+            return wrong("min_rate", message, "expected more than zero, and no more than max_rate");
+        }
+        for (field, scale) in [("size_deviation", self.size_deviation), ("interval_deviation", self.interval_deviation)]
+        {
+            if !(0.0..1.0).contains(&scale) {
+                return wrong(field, format!("a scale of {scale}"), "expected a share from 0 to 1");
+            }
+        }
+        if !(1.0..=f64::from(TRANSIENT)).contains(&self.burst) {
+            return wrong("burst", format!("a first frame of {} sizes", self.burst), "expected 1 to 8");
+        }
+        Ok(())
+    }
+}
+
+/// The source.
+#[derive(Debug)]
+pub struct Encoder {
+    config: Config,
+    stream: Stream,
+    /// When the next frame comes.
+    next: Instant,
+    /// The rate that it encodes at, bit/s, and the one that the congestion control asks for.
+    rate: f64,
+    wanted: f64,
+    /// Before this it takes no other rate.
+    reacts_at: Instant,
+    /// Frames of the transient that are to come.
+    transient: u32,
+    /// The frame that is to be written.
+    due: Option<u64>,
+    woken: bool,
+    opened: bool,
+    playout: Playout,
+}
+
+impl Encoder {
+    /// A Laplacian deviation of this scale, by inversion.
+    fn deviation(&mut self, scale: f64) -> f64 {
+        if scale == 0.0 {
+            return 0.0;
+        }
+        let u = self.stream.inner_unit() - 0.5;
+        -scale * u.signum() * libm::log(1.0 - 2.0 * u.abs())
+    }
+
+    /// §5.1: a new rate, unless one was taken a short while ago.
+    fn react(&mut self, now: Instant) {
+        if self.wanted == self.rate || now < self.reacts_at {
+            return;
+        }
+        if (self.wanted / self.rate - 1.0).abs() >= ABRUPT {
+            self.transient = TRANSIENT;
+        }
+        self.rate = self.wanted;
+        self.reacts_at = now + self.config.reaction;
+    }
+
+    /// The size of the next frame, bytes.
+    fn size(&mut self) -> u64 {
+        let reference = self.rate / 8.0 / self.config.fps;
+        let burst = self.config.burst;
+        // §5.2: over the transient the mean is that of the rate.
+        let factor = match self.transient {
+            0 => 1.0,
+            TRANSIENT => burst,
+            _ => (f64::from(TRANSIENT) - burst) / f64::from(TRANSIENT - 1),
+        };
+        self.transient = self.transient.saturating_sub(1);
+        let deviation = self.deviation(self.config.size_deviation);
+        libm::round((reference * factor * (1.0 + deviation)).max(SMALLEST)) as u64
+    }
+}
+
+impl Timed for Encoder {
+    fn on_timeout(&mut self, now: Instant) {
+        self.woken = true;
+        if self.next > now || now == Instant::MAX {
+            return;
+        }
+        self.react(now);
+        self.due = Some(self.size());
+        let interval = (1.0 + self.deviation(self.config.interval_deviation)).max(SHORTEST) / self.config.fps;
+        self.next = now + Duration::from_secs_f64(interval);
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        // The first call comes at the flow's start without being asked for.
+        self.woken.then_some(self.next)
+    }
+}
+
+/// The least time between two frames, in usual ones.
+const SHORTEST: f64 = 0.05;
+
+impl Source for Encoder {
+    fn on_notice(&mut self, now: Instant, notice: Notice) {
+        match notice {
+            Notice::Rate(rate) => {
+                self.wanted = rate.clamp(self.config.min_rate, self.config.max_rate).as_bps() as f64;
+            }
+            Notice::Received(end) => self.playout.on_received(now, end),
+            Notice::Lost { payload, end } => self.playout.on_lost(payload, end),
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Notice> {
+        self.due?;
+        if !std::mem::replace(&mut self.opened, true) {
+            return Some(Notice::Open);
+        }
+        let bytes = self.due.take()?;
+        self.playout.on_write(now, bytes);
+        Some(Notice::Write(bytes))
+    }
+
+    fn hears(&self) -> Hears {
+        Hears { received: true, lost: true, rate: true, ..Hears::default() }
+    }
+
+    fn sample(&self, probe: &mut dyn Probe) {
+        probe.value("encoder_kbps", self.rate / 1e3);
+        self.playout.sample(probe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_net::engine::Streams;
+    use lasthop_net::engine::choice::parsed;
+
+    /// Runs an encoder that is asked for a rate at some instants (s, bit/s); gives when it writes how much.
+    fn frames(text: &str, rates: &[(f64, u64)], seconds: f64) -> Vec<(f64, f64)> {
+        let config: Config = parsed(text).unwrap();
+        config.check().unwrap();
+        let mut source = config.build(Instant::ZERO, Streams::new(3).stream("flow", "source"));
+        let (mut wake, mut written, mut rates) = (Some(Instant::ZERO), Vec::new(), rates.iter().peekable());
+        while let Some(now) = wake.filter(|at| at.as_secs_f64() < seconds) {
+            while let Some((_, rate)) = rates.next_if(|(at, _)| *at <= now.as_secs_f64()) {
+                source.on_notice(now, Notice::Rate(BitRate::from_bps(*rate)));
+            }
+            source.on_timeout(now);
+            while let Some(notice) = source.poll(now) {
+                if let Notice::Write(bytes) = notice {
+                    written.push((now.as_secs_f64(), bytes as f64));
+                }
+            }
+            wake = source.next_timeout();
+        }
+        written
+    }
+
+    /// RFC 8593 §5.3: sizes and intervals deviate by a Laplacian, whose mean absolute value is its scale.
+    #[test]
+    fn sizes_and_intervals_are_laplacian_around_the_rate() {
+        let written = frames("start_rate = '1 Mbit/s'", &[], 2_000.0);
+        let n = written.len() as f64;
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let reference = 1e6 / 8.0 / 30.0;
+        let sizes: Vec<f64> = written.iter().map(|(_, bytes)| bytes / reference - 1.0).collect();
+        let gaps: Vec<f64> = written.windows(2).map(|pair| (pair[1].0 - pair[0].0) * 30.0 - 1.0).collect();
+        for (what, deviations) in [("sizes", sizes), ("intervals", gaps)] {
+            // Five standard errors: the variance of a Laplacian is 2 b², that of its absolute value b².
+            let error = 5.0 * 0.15 * (2.0 / n).sqrt();
+            assert!(mean(&deviations).abs() < error, "{what}: mean {}", mean(&deviations));
+            let absolute: Vec<f64> = deviations.iter().map(|d| d.abs()).collect();
+            // Below -1 there is no size and no interval: e^(-1/0.15)/2 = 0.06 % of the values.
+            assert!((mean(&absolute) - 0.15).abs() < error + 1e-3, "{what}: scale {}", mean(&absolute));
+        }
+    }
+
+    /// §5.1: within τ_v after a reaction further requests are ignored.
+    #[test]
+    fn it_reacts_at_once_and_then_waits() {
+        let plain = "fps = 10\nsize_deviation = 0\ninterval_deviation = 0\nburst = 1\nreaction = '250 ms'\nmax_rate = '2 Mbit/s'";
+        let written = frames(plain, &[(0.15, 400_000), (0.25, 800_000)], 0.65);
+        let kbps: Vec<f64> = written.iter().map(|(_, bytes)| bytes * 8.0 * 10.0 / 1e3).collect();
+        // 400 kbit/s from the frame at 0.2 s; the request of 0.25 s is taken by the first frame at or after 0.45 s.
+        assert_eq!(kbps, [150.0, 150.0, 400.0, 400.0, 400.0, 800.0, 800.0]);
+    }
+
+    /// §5.2: a burst, and smaller frames that make up for it.
+    #[test]
+    fn a_transient_keeps_the_rate() {
+        let plain = "fps = 10\nsize_deviation = 0\ninterval_deviation = 0\nmin_rate = '80 kbit/s'";
+        let written = frames(plain, &[(0.05, 800_000)], 1.0);
+        let sizes: Vec<f64> = written.iter().map(|(_, bytes)| *bytes).collect();
+        assert_eq!(sizes[..3], [1_000.0, 32_400.0, 6_800.0]);
+        assert_eq!(sizes[1..9].iter().sum::<f64>(), 80_000.0);
+        assert_eq!(sizes[9], 10_000.0);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for (text, field) in [
+            ("fps = 0", "fps"),
+            ("min_rate = '2 Mbit/s'", "min_rate"),
+            ("size_deviation = 1.5", "size_deviation"),
+            ("interval_deviation = -0.1", "interval_deviation"),
+            ("burst = 9", "burst"),
+        ] {
+            let config: Config = parsed(text).unwrap();
+            assert_eq!(config.check().unwrap_err().field, field, "{text}");
+        }
+    }
+}
