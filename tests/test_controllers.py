@@ -394,3 +394,124 @@ def test_whatever_is_answered_there_is_a_result_or_an_error(answers):
 
 def test_the_class_is_where_people_look():
     assert lh.Controller is importlib.import_module("lasthop.controller").Controller
+
+
+MEDIA = '''
+import lasthop
+
+
+class Fixed(lasthop.MediaController):
+    """One rate, whatever is reported."""
+
+    def __init__(self, rate=400e3):
+        self.rate = rate
+
+    def on_feedback(self, m):
+        return self.rate
+
+
+class Watcher(lasthop.MediaController):
+    """Keeps what it is told."""
+
+    seen = []
+
+    def start(self, setting):
+        Watcher.seen.clear()
+        Watcher.setting = setting
+
+    def on_feedback(self, m):
+        Watcher.seen.append((m.now, m.in_flight, m.rtt, m.link_changed, [(p.number, p.sent_at, p.arrival, p.ecn) for p in m.packets]))
+
+
+class Wrong(lasthop.MediaController):
+    def on_feedback(self, m):
+        return float("nan")
+
+
+class Raises(lasthop.MediaController):
+    def on_feedback(self, m):
+        raise KeyError("nothing")
+'''
+
+
+def call(congestion, *, duration="10 s", source=None, **media):
+    quiet = {"size_deviation": 0, "interval_deviation": 0, "burst": 1}
+    return {
+        "duration": duration,
+        "link": [{"name": "radio", "between": ["server", "mobile"], "rate": "2 Mbit/s", "delay": "50 ms"}],
+        "flow": [
+            {
+                "name": "call",
+                "from": "server",
+                "to": "mobile",
+                "transport": {"media": {"congestion": {"python": congestion}, **media}},
+                "source": {"encoder": {**quiet, **(source or {})}},
+            }
+        ],
+    }
+
+
+@pytest.fixture
+def media(folder):
+    (folder / "mymedia.py").write_text(MEDIA)
+    return folder
+
+
+@pytest.mark.usefixtures("media")
+@pytest.mark.parametrize(("rate", "kbps"), [(400e3, 400), (1e9, 1500), (1.0, 150)])
+def test_an_encoder_follows_a_controller_within_its_bounds(rate, kbps):
+    result = lh.run(call({"class": "mymedia:Fixed", "options": {"rate": rate}}, duration="20 s"))
+    media = result.media.rows()[0]
+    # The target counts RTP's 12 bytes of each 1200.
+    assert media["encoder_kbps"] == pytest.approx(max(150, kbps * 1188 / 1200), rel=1e-3)
+    # The first frame is encoded at the rate at the start, and the first report comes after a round trip.
+    assert result.flows["goodput_kbps"][0] == pytest.approx(media["encoder_kbps"], rel=0.02)
+    assert media["freezes"] == media["frames_late"] == media["frames_lost"] == 0
+    # Of 30 frames a second all but those under way arrived, 50 ms and their serialisation later.
+    assert media["frames"] - media["frames_received"] <= 2
+    assert 50 < media["frame_delay_ms_p50"] < 50 + 8 * kbps / 30 / 2e3 * 1e3
+
+
+@pytest.mark.usefixtures("media")
+def test_a_controller_of_media_is_told_each_packet_once():
+    lh.run(call("mymedia:Watcher", start_rate="600 kbit/s", feedback="40 ms"))
+    watcher = importlib.import_module("sys").modules["mymedia"].Watcher
+    assert (watcher.setting.min_rate, watcher.setting.max_rate, watcher.setting.start_rate) == (150e3, 1.5e6, 600e3)
+    packets = [packet for *_, packets in watcher.seen for packet in packets]
+    assert [number for number, *_ in packets] == list(range(len(packets)))
+    for _, sent, arrival, ecn in packets:
+        # 50 ms and at most 1228 bytes at 2 Mbit/s; a frame's packets wait for one another; ATO has steps of 1/1024 s.
+        assert 0.050 < arrival - sent < 0.050 + 3 * 1228 * 8 / 2e6 + 1 / 1024 + 1e-4
+        assert ecn == 0
+    for _, _, rtt, *_ in watcher.seen:
+        assert 0.100 < rtt < 0.100 + 3 * 1228 * 8 / 2e6 + 2e-3
+    # Reports are 40 ms apart, or more where a frame's packets come later.
+    assert min(b - a for (a, *_), (b, *_) in pairwise(watcher.seen)) > 0.039
+
+
+@pytest.mark.usefixtures("media")
+def test_a_path_change_is_told_if_the_flow_asks_for_it():
+    for hint, expected in (("off", 0), ("delays", 1)):
+        scenario = call("mymedia:Watcher", path_hint=hint)
+        scenario["change"] = [{"at": "5 s", "link": "radio", "delay": "120 ms"}]
+        lh.run(scenario)
+        seen = importlib.import_module("sys").modules["mymedia"].Watcher.seen
+        assert sum(changed for _, _, _, changed, _ in seen) == expected
+
+
+@pytest.mark.usefixtures("media")
+@pytest.mark.parametrize(("kind", "said"), [("Wrong", "target_bitrate is nan"), ("Raises", "KeyError")])
+def test_errors_of_a_controller_of_media_name_flow_and_instant(kind, said):
+    with pytest.raises(lh.ControllerError, match=said) as caught:
+        lh.run(call(f"mymedia:{kind}"))
+    assert (caught.value.flow, caught.value.hook) == ("call", "on_feedback")
+    assert 0.1 < caught.value.time_s < 0.2
+    assert "in_flight=" in caught.value.told
+
+
+@pytest.mark.usefixtures("media")
+def test_the_kind_of_controller_has_to_fit_the_transport():
+    with pytest.raises(lh.ScenarioError, match="derived from lasthop.MediaController"):
+        lh.load(call("mycc:Mine"))
+    with pytest.raises(lh.ScenarioError, match="derived from lasthop.Controller"):
+        lh.load(scenario({"python": "mymedia:Fixed"}))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lasthop.analysis import Analysis, analyze
     from lasthop.builders import Cell, Change, Constellation, Flow, Group, Hsdpa, Link, Mbms, Record
     from lasthop.comparison import Comparison, compare
-    from lasthop.controller import Controller
+    from lasthop.controller import Controller, MediaController
     from lasthop.errors import ControllerError, RunError, ScenarioError
     from lasthop.results import Result, Table
     from lasthop.runs import Replications, replicate, run
@@ -38,6 +38,7 @@ __all__ = [
     "Hsdpa",
     "Link",
     "Mbms",
+    "MediaController",
     "Record",
     "Replications",
     "Result",
@@ -77,6 +78,7 @@ _HOMES = {
     "Result": "results",
     "Table": "results",
     "Controller": "controller",
+    "MediaController": "controller",
     "ControllerError": "errors",
     "RunError": "errors",
     "ScenarioError": "errors",

@@ -15,10 +15,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from lasthop._core import Measurement
+    from lasthop._core import Measurement, MediaMeasurement
     from lasthop.scenario import Scenario
 
-__all__ = ["Controller", "Setting"]
+__all__ = ["Controller", "MediaController", "MediaSetting", "Setting"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -63,6 +63,8 @@ class Controller:
     window: float
     #: How fast segments may leave, in bit/s; ``None`` as fast as the window allows.
     pacing_rate: float | None = None
+    #: Whether packets are ECT(1) and the receiver counts marks, as L4S asks (RFC 9331). `on_ecn` is then not called: see ``m.ce``.
+    l4s = False
     #: Random numbers that depend on the run's seed and the flow alone.
     random: Random
 
@@ -97,22 +99,74 @@ class Controller:
         """A timeout proved spurious; this object is as it was before. ``m.flight`` was in flight then."""
 
 
+@dataclass(frozen=True)
+class MediaSetting:
+    """What a controller of media knows of its flow when it begins. Rates in bit/s."""
+
+    #: The bounds of the encoder's rate.
+    min_rate: float
+    max_rate: float
+    #: The rate at the start.
+    start_rate: float
+    #: The most bytes of a packet, RTP's header included.
+    packet: int
+    #: The seed of the run.
+    seed: int
+    #: The name of the flow.
+    flow: str
+
+
+class MediaController:
+    """A congestion control for media: derive from it, and set ``self.target_bitrate`` when a report of the receiver arrives.
+
+    >>> import lasthop as lh
+    >>> class Careful(lh.MediaController):
+    ...     def on_feedback(self, m):
+    ...         return self.target_bitrate * (0.9 if m.lost or m.ce else 1.01)
+
+    ``target_bitrate`` is what the encoder is to produce, in bit/s; ``pacing_rate`` how fast packets may leave, and ``window`` how
+    many bytes may be in flight, each ``None`` for no limit. All are read after each call; a call may return the target instead.
+    """
+
+    #: The rate that the encoder is to produce, in bit/s; the bounds of the flow hold in any case.
+    target_bitrate: float
+    #: How fast packets may leave, in bit/s; ``None`` as fast as frames are written and the window allows.
+    pacing_rate: float | None = None
+    #: How many bytes may be in flight; ``None`` for no limit.
+    window: float | None = None
+    #: Whether packets are ECT(1), as L4S asks (RFC 9331).
+    l4s = False
+    #: Random numbers that depend on the run's seed and the flow alone.
+    random: Random
+
+    def start(self, setting: MediaSetting) -> None:
+        """A flow begins. The target is the rate at the start."""
+
+    def on_feedback(self, m: MediaMeasurement) -> Any:
+        """A report told something new; ``m.packets`` are those of which nothing was known before."""
+
+
 #: Classes that were named by a program rather than by a file.
-_GIVEN: dict[str, type[Controller]] = {}
+_GIVEN: dict[str, type[Controller | MediaController]] = {}
 #: Modules read from files beside scenarios, with what their text was.
 _READ: dict[Path, tuple[str, ModuleType]] = {}
 
 
-def given(kind: type[Controller]) -> str:
+def given(kind: type[Controller | MediaController]) -> str:
     """The name by which a scenario holds a class that a program puts into it."""
     name = f"{kind.__module__}:{kind.__qualname__}"
     _GIVEN[name] = kind
     return name
 
 
-def resolve(name: str, origin: str) -> type[Controller]:
-    """The class of a name such as ``mycc:Mine``: of a file beside the scenario, or of a module that is installed."""
-    if kind := _GIVEN.get(name):
+def resolve(name: str, origin: str, base: str | None = None) -> type[Any]:
+    """The class of a name such as ``mycc:Mine``: of a file beside the scenario, or of a module that is installed.
+
+    It is derived from the class of this module called ``base``, or from either of them.
+    """
+    bases = {kind.__name__: kind for kind in (Controller, MediaController)}
+    wanted = (bases[base],) if base else tuple(bases.values())
+    if (kind := _GIVEN.get(name)) and issubclass(kind, wanted):
         return kind
     module, colon, path = name.partition(":")
     if not (module and colon and path):
@@ -122,8 +176,9 @@ def resolve(name: str, origin: str) -> type[Controller]:
         if not hasattr(found, part):
             raise ValueError(f"{module} has no {path}")
         found = getattr(found, part)
-    if not (isinstance(found, type) and issubclass(found, Controller)):
-        raise ValueError(f"{name} is no class derived from lasthop.Controller")
+    if not (isinstance(found, type) and issubclass(found, wanted)):
+        names = " or ".join(f"lasthop.{kind.__name__}" for kind in wanted)
+        raise ValueError(f"{name} is no class derived from {names}")
     return found
 
 
@@ -177,6 +232,24 @@ def make(
     return made
 
 
+def make_media(
+    kind: type[MediaController],
+    options: Mapping[str, Any],
+    min_rate: float,
+    max_rate: float,
+    start_rate: float,
+    packet: int,
+    seed: int,
+    flow: str,
+) -> MediaController:
+    """A controller of a new flow of media."""
+    made = kind(**options)
+    made.random = Random(f"{seed}/{flow}/controller")
+    made.target_bitrate = start_rate
+    made.start(MediaSetting(min_rate, max_rate, start_rate, packet, seed, flow))
+    return made
+
+
 def copied(controller: Controller) -> Controller:
     """A controller as it is now, to be put back if a timeout proves spurious."""
     other = object.__new__(type(controller))
@@ -184,9 +257,11 @@ def copied(controller: Controller) -> Controller:
     return other
 
 
-def values(m: Measurement) -> str:
+def values(m: Measurement | MediaMeasurement) -> str:
     """The values of a measurement, for reading."""
     told = {name: getattr(m, name) for name in dir(m) if not name.startswith("_")}
+    if "packets" in told:
+        told["packets"] = len(told["packets"])
     return ", ".join(
         f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}" for name, value in told.items()
     )
@@ -226,8 +301,8 @@ def _texts(scenario: Mapping[str, Any], origin: str) -> dict[str, str]:
     texts = {}
     for flow in scenario["flow"]:
         transport = flow["transport"]
-        tcp = transport.get("tcp") if isinstance(transport, dict) else None
-        congestion = tcp.get("congestion") if tcp else None
+        chosen = (transport.get("tcp") or transport.get("media")) if isinstance(transport, dict) else None
+        congestion = chosen.get("congestion") if chosen else None
         if isinstance(congestion, dict) and (named := congestion.get("python")):
             kind = resolve(named["class"], origin)
             module = sys.modules.get(kind.__module__)

@@ -200,9 +200,9 @@ def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
 def as_in_a_file(data: Any) -> Any:
     """Plain data as in a file: keys such as ``from_`` without the underscore, controllers in Python by their names."""
     if isinstance(data, type):
-        from lasthop.controller import Controller, given
+        from lasthop.controller import Controller, MediaController, given
 
-        return {"python": given(data)} if issubclass(data, Controller) else data
+        return {"python": given(data)} if issubclass(data, (Controller, MediaController)) else data
     if isinstance(data, Mapping):
         return {
             key[:-1] if isinstance(key, str) and key.endswith("_") and iskeyword(key[:-1]) else key: (

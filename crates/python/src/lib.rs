@@ -16,7 +16,7 @@ mod _core {
     #[pymodule_export]
     use crate::capture::segments;
     #[pymodule_export]
-    use crate::controller::Measurement;
+    use crate::controller::{Measurement, MediaMeasurement, MediaPacket};
     #[pymodule_export]
     use crate::positions::positions;
     #[pymodule_export]

@@ -18,7 +18,10 @@ pub struct Measurement {
     pub(super) sacked: u64,
     pub(super) lost: u64,
     pub(super) marks: u64,
+    /// Marked bytes, where the receiver counts them.
+    pub(super) ce: u64,
     pub(super) sent: u64,
+    pub(super) link_changed: bool,
     pub(super) rtt_sum_ns: u64,
     pub(super) rtts: u64,
     pub(super) rtt_last: Duration,
@@ -55,7 +58,9 @@ impl Measurement {
             sacked: 0,
             lost: 0,
             marks: 0,
+            ce: 0,
             sent: 0,
+            link_changed: false,
             rtt_sum_ns: 0,
             rtts: 0,
             rtt_last: Duration::ZERO,
@@ -81,8 +86,8 @@ impl Measurement {
 
     /// Begins to gather anew.
     pub(super) fn begin(&mut self, now: Instant) {
-        (self.since, self.acks, self.sent) = (now, 0, 0);
-        (self.acked, self.sacked, self.lost, self.marks) = (0, 0, 0, 0);
+        (self.since, self.acks, self.sent, self.link_changed) = (now, 0, 0, false);
+        (self.acked, self.sacked, self.lost, self.marks, self.ce) = (0, 0, 0, 0, 0);
         (self.rtt_sum_ns, self.rtts, self.best) = (0, 0, None);
         (self.app_limited, self.window_limited) = (false, false);
     }
@@ -96,6 +101,10 @@ impl Measurement {
         self.acked += sample.acked;
         self.sacked += sample.sacked;
         self.marks += u64::from(sample.ece);
+        self.ce += sample.ce;
+        // Each transmission adds to the flight, each delivery and each loss takes away.
+        let out = sample.in_flight + (sample.delivered - self.delivered) + sample.lost;
+        self.sent += out.saturating_sub(self.in_flight);
         (self.in_flight, self.prior_in_flight) = (sample.in_flight, sample.prior_in_flight);
         if let Some(rtt) = sample.rtt {
             self.rtt_sum_ns += rtt.as_nanos();
@@ -146,10 +155,10 @@ impl Measurement {
         self.lost
     }
 
-    /// Bytes in marked packets, as far as echoes tell.
+    /// Bytes in marked packets: as the receiver counts them (AccECN), or a segment for each echo.
     #[getter]
     fn ce(&self) -> u64 {
-        self.marks * self.segment
+        if self.ce > 0 { self.ce } else { self.marks * self.segment }
     }
 
     /// Packets acknowledged or SACKed.
@@ -158,10 +167,16 @@ impl Measurement {
         (self.acked + self.sacked).div_ceil(self.segment)
     }
 
-    /// Marks that were echoed.
+    /// Marked packets, likewise.
     #[getter]
     fn packets_ce(&self) -> u64 {
-        self.marks
+        self.ce().div_ceil(self.segment)
+    }
+
+    /// Whether the terminal said since the last call that its path is another one (`path_hint = "delays"`).
+    #[getter]
+    fn link_changed(&self) -> bool {
+        self.link_changed
     }
 
     /// Bytes in flight now.

@@ -3,6 +3,7 @@
 
 mod every;
 mod measurement;
+mod media;
 mod run;
 mod seat;
 
@@ -22,6 +23,7 @@ use pyo3::types::PyTuple;
 
 use every::Every;
 pub use measurement::Measurement;
+pub use media::{MediaMeasurement, MediaPacket};
 use run::Failure;
 pub use run::{Run, is_inside};
 use seat::Maker;
@@ -136,12 +138,7 @@ impl Controller {
         self.pacing = if rate.is_none() {
             None
         } else {
-            let rate = number(&rate, "pacing_rate")?;
-            if !(rate > 0.0 && rate.is_finite()) {
-                let message = format!("pacing_rate is {rate}: it must be a positive number of bit/s, or None");
-                return Err(PyValueError::new_err(message));
-            }
-            Some(BitRate::from_bps((rate as u64).max(1)))
+            Some(BitRate::from_bps((positive(&rate, "pacing_rate")? as u64).max(1)))
         };
         let bytes = window as u64;
         self.raised += u64::from(bytes < self.segment);
@@ -152,7 +149,7 @@ impl Controller {
     fn fail(&mut self, hook: &'static str, error: PyErr, now: Instant) {
         self.object = None;
         self.hooks = Default::default();
-        let measurement = Python::attach(|py| self.told.clone_ref(py));
+        let measurement = Python::attach(|py| self.told.clone_ref(py).into_any());
         self.run.fail(Failure {
             error,
             flow: self.flow.clone(),
@@ -194,6 +191,10 @@ impl Controller {
     /// Writes down the measurement for the author.
     fn tell(&mut self, py: Python<'_>, now: Instant) -> PyResult<()> {
         let next = &mut self.next;
+        if next.rtts > 0 {
+            let from = Instant::from_nanos(now.as_nanos().saturating_sub(MIN_RTT_WINDOW.as_nanos()));
+            self.min_rtt.update(now, next.rtt_min, from);
+        }
         (next.now, next.min_rtt) = (now, self.min_rtt.get());
         (next.window, next.pacing) = (self.window, self.pacing);
         *self.told.try_borrow_mut(py).map_err(|_| PyTypeError::new_err("the measurement is in use"))? = next.clone();
@@ -227,6 +228,15 @@ fn number(value: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
     })
 }
 
+/// A rate of the author's.
+fn positive(value: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
+    let rate = number(value, name)?;
+    if rate > 0.0 && rate.is_finite() {
+        return Ok(rate);
+    }
+    Err(PyValueError::new_err(format!("{name} is {rate}: it must be a positive number of bit/s")))
+}
+
 /// Sets what a call returned: a window, or a window and a rate.
 fn set(object: &Bound<'_, PyAny>, answer: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = object.py();
@@ -244,12 +254,10 @@ fn set(object: &Bound<'_, PyAny>, answer: &Bound<'_, PyAny>) -> PyResult<()> {
 
 impl CongestionControl for Controller {
     fn wants(&self) -> Wants {
-        Wants { sends: true, records: true }
+        Wants { sends: self.hooks[Hook::Idle as usize].is_some(), records: true }
     }
 
     fn on_sent(&mut self, sent: &Sent) {
-        self.next.sent += sent.bytes;
-        self.next.in_flight = sent.in_flight;
         if sent.in_flight == sent.bytes && self.next.delivered > 0 {
             self.call(Hook::Idle, sent.now);
         }
@@ -262,11 +270,6 @@ impl CongestionControl for Controller {
     fn on_ack(&mut self, sample: &AckSample) {
         let now = sample.now;
         self.next.on_ack(sample);
-        if let Some(rtt) = sample.rtt {
-            let since = now.since(Instant::ZERO);
-            let from = if since > MIN_RTT_WINDOW { Instant::ZERO + (since - MIN_RTT_WINDOW) } else { Instant::ZERO };
-            self.min_rtt.update(now, rtt, from);
-        }
         if self.is_due(now) {
             self.call(Hook::Ack, now);
             self.begin(now);
@@ -335,6 +338,13 @@ impl CongestionControl for Controller {
     fn on_undo(&mut self, undo: &Undo) {
         self.next.flight = undo.flight;
         self.call(Hook::Undo, self.last_call);
+    }
+
+    fn on_path_change(&mut self, now: Instant) {
+        self.min_rtt.clear();
+        self.next.link_changed = true;
+        self.call(Hook::Ack, now);
+        self.begin(now);
     }
 
     fn window(&self) -> u64 {

@@ -7,8 +7,6 @@ use std::sync::{Mutex, PoisonError, Weak};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use super::measurement::Measurement;
-
 /// How many seconds a call may take before its name is printed.
 const PATIENCE_S: u32 = 10;
 
@@ -37,7 +35,7 @@ pub struct Failure {
     pub flow: String,
     pub hook: &'static str,
     pub at_s: f64,
-    pub measurement: Option<Py<Measurement>>,
+    pub measurement: Option<Py<PyAny>>,
 }
 
 impl Run {

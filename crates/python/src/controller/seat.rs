@@ -6,17 +6,36 @@ use lasthop_core::engine::choice::Custom;
 use lasthop_core::scenario::registry::Transport;
 use lasthop_core::scenario::types::Scenario;
 use lasthop_core::transport::congestion::{Congestion, CongestionConfig, CongestionControl, EndpointContext, python};
+use lasthop_core::transport::media::control::MediaCongestion;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::Controller;
 use super::run::Run;
 
+/// What a class has to be derived from.
+#[derive(Clone, Copy)]
+enum Kind {
+    Window,
+    Media,
+}
+
+impl Kind {
+    fn base(self) -> &'static str {
+        match self {
+            Self::Window => "Controller",
+            Self::Media => "MediaController",
+        }
+    }
+}
+
 /// Says of each flow of `scenario` whether the controller that it names is there. Modules are looked for beside `origin` first.
 pub fn find(py: Python<'_>, scenario: &mut Scenario, origin: &str) {
-    for config in named(scenario) {
-        let found = resolve(py, &config.class, origin).map(|_| ());
-        config.found = Some(found.map_err(|error| one_line(py, &error)));
+    for flow in &mut scenario.flow {
+        if let Some((kind, config)) = named(&mut flow.transport) {
+            let found = resolve(py, &config.class, origin, kind).map(|_| ());
+            config.found = Some(found.map_err(|error| one_line(py, &error)));
+        }
     }
 }
 
@@ -27,14 +46,25 @@ pub fn seat(py: Python<'_>, scenario: &Scenario, origin: &str, seed: u64) -> PyR
     let mut any = false;
     for flow in &mut seated.flow {
         let name = flow.name.clone();
-        let Transport::Tcp(tcp) = &mut flow.transport else { continue };
-        let Some(Congestion::Python(config)) = &tcp.congestion else { continue };
-        let class = resolve(py, &config.class, origin)?;
+        let Some((kind, config)) = named(&mut flow.transport) else { continue };
+        let class = resolve(py, &config.class, origin, kind)?;
         let options =
             py.import("json")?.call_method1("loads", (serde_json::to_string(&config.options).map_err(wrong)?,))?;
         let shown: String = class.getattr("__name__")?.extract()?;
-        let maker = Maker { class: class.unbind(), options: options.unbind(), name, seed, run: Arc::clone(&run) };
-        tcp.congestion = Some(Congestion::Custom(Custom::new(shown, Arc::new(maker))));
+        let l4s = class.getattr("l4s")?.is_truthy()?;
+        let maker = Arc::new(Maker {
+            class: class.unbind(),
+            options: options.unbind(),
+            name,
+            seed,
+            l4s,
+            run: Arc::clone(&run),
+        });
+        match &mut flow.transport {
+            Transport::Tcp(tcp) => tcp.congestion = Some(Congestion::Custom(Custom::new(shown, maker))),
+            Transport::Media(media) => media.congestion = MediaCongestion::Custom(Custom::new(shown, maker)),
+            _ => {}
+        }
         any = true;
     }
     if any {
@@ -47,18 +77,22 @@ fn wrong(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-fn named(scenario: &mut Scenario) -> impl Iterator<Item = &mut python::Config> {
-    scenario.flow.iter_mut().filter_map(|flow| match &mut flow.transport {
+fn named(transport: &mut Transport) -> Option<(Kind, &mut python::Config)> {
+    match transport {
         Transport::Tcp(tcp) => match &mut tcp.congestion {
-            Some(Congestion::Python(config)) => Some(config),
+            Some(Congestion::Python(config)) => Some((Kind::Window, config)),
+            _ => None,
+        },
+        Transport::Media(media) => match &mut media.congestion {
+            MediaCongestion::Python(config) => Some((Kind::Media, config)),
             _ => None,
         },
         _ => None,
-    })
+    }
 }
 
-fn resolve<'py>(py: Python<'py>, class: &str, origin: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("lasthop.controller")?.call_method1("resolve", (class, origin))
+fn resolve<'py>(py: Python<'py>, class: &str, origin: &str, kind: Kind) -> PyResult<Bound<'py, PyAny>> {
+    py.import("lasthop.controller")?.call_method1("resolve", (class, origin, kind.base()))
 }
 
 fn one_line(py: Python<'_>, error: &PyErr) -> String {
@@ -72,11 +106,17 @@ pub struct Maker {
     pub options: Py<PyAny>,
     pub name: String,
     pub seed: u64,
+    /// Whether it answers to marks as L4S asks.
+    pub l4s: bool,
     pub run: Arc<Run>,
 }
 
 impl CongestionConfig for Maker {
     fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl> {
         Python::attach(|py| Box::new(Controller::new(py, self, seat)) as Box<dyn CongestionControl>)
+    }
+
+    fn is_l4s(&self) -> bool {
+        self.l4s
     }
 }

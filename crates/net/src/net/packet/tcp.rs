@@ -54,6 +54,8 @@ impl TcpFlags {
     pub const TIMESTAMPS: Self = Self(0x20);
     /// Ground truth, on an acknowledgement: the segment that caused it had arrived before.
     pub const DUPLICATE: Self = Self(0x08);
+    /// On an acknowledgement: changes its value with each change of the receiving terminal's path (an option in a real header).
+    pub const PATH: Self = Self(0x04);
 
     /// No flag.
     pub const NONE: Self = Self(0);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::transport::congestion::{self, Congestion, cubic, vegas};
 use crate::transport::limits;
+use crate::transport::path_hint::PathHint;
 use crate::transport::xcp::sender as xcp;
 use lasthop_net::engine::{Bytes, Duration, Fault};
 use lasthop_net::profile::Profile;
@@ -76,6 +77,8 @@ pub struct Config {
     pub dsack: Option<bool>,
     /// Detection of spurious retransmission timeouts. Default: none.
     pub spurious: Spurious,
+    /// What a change of the terminal's path makes void. Profile `rfc` only. Default: `off`.
+    pub path_hint: PathHint,
     /// The retransmission timer.
     pub rto: Rto,
     /// No new fast retransmit before everything sent at the last loss is acknowledged (ns-2's
@@ -289,6 +292,7 @@ impl Config {
             ),
             (rate_based, "congestion.xcp.rate_based", "ns-2's XCP keeps a window", STANDARD),
             (self.accurate_ecn == Some(true), "accurate_ecn", "ns-2's receiver counts no marks", STANDARD),
+            (self.path_hint != PathHint::Off, "path_hint", "ns-2's TCP takes no hint", STANDARD),
             (self.dsack == Some(true), "dsack", "ns-2's receiver does not report duplicates", STANDARD),
             (
                 self.ack.every.is_some_and(|every| every > 2),

@@ -89,6 +89,13 @@ impl Delivery {
         }
     }
 
+    /// The least round-trip time is of another path.
+    pub fn forget_delays(&mut self) {
+        if let Some(records) = &mut self.records {
+            records.min_rtt = None;
+        }
+    }
+
     /// Bytes delivered so far.
     #[inline]
     pub fn bytes(&self) -> u64 {

@@ -12,6 +12,7 @@ use lasthop_net::net::{
     TcpHeader, TcpOptions, Timed, Words,
 };
 
+use crate::transport::path_hint::PathHint;
 use crate::transport::xcp::sender as xcp;
 
 use super::config::{Config, Handshake};
@@ -39,6 +40,8 @@ pub struct Receiver {
     ack_now: Option<Reply>,
     /// Bytes received are to be reported to the flow's source.
     tell: bool,
+    /// Whether the terminal's path has changed an odd number of times.
+    path: bool,
 }
 
 /// The state of one connection.
@@ -102,6 +105,7 @@ impl Receiver {
             state,
             ack_now: None,
             tell: false,
+            path: false,
         }
     }
 
@@ -216,6 +220,9 @@ impl Receiver {
         // On the SYN+ACK, ECE says that the receiver echoes marks (RFC 3168 §6.1.1).
         if state.echo || (reply.syn && self.settings.ecn) {
             flags = flags.with(TcpFlags::ECE);
+        }
+        if self.path {
+            flags = flags.with(TcpFlags::PATH);
         }
         let mut header = TcpHeader { ack: state.rcv_nxt, window: self.settings.buffer, ..TcpHeader::default() };
         if self.settings.timestamps {
@@ -369,7 +376,16 @@ impl Endpoint for Receiver {
         }
     }
 
-    fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
+    fn on_notice(&mut self, _now: Instant, notice: Notice) {
+        if let Notice::Link(_) = notice
+            && self.settings.path_hint != PathHint::Off
+        {
+            self.path = !self.path;
+            if self.state.rcv_nxt > FIRST_BYTE {
+                self.ack_now.get_or_insert(Reply { syn: false, duplicate: false });
+            }
+        }
+    }
 
     fn poll(&mut self, now: Instant, packet: &mut Packet) -> Option<Action> {
         if let Some(reply) = self.ack_now.take() {

@@ -102,6 +102,14 @@ impl RtoEstimator {
         self.base = (rto + self.config.ack_delay).clamp(self.config.min, self.config.max);
     }
 
+    /// Forgets the estimates: they are of another path. The timer is what it was before the first sample (RFC 6298 §2.1), or what it is if
+    /// that is longer.
+    pub fn forget(&mut self) {
+        let initial = self.config.initial.min(self.config.max);
+        (self.srtt, self.rttvar, self.floor) = (None, Duration::ZERO, None);
+        self.base = self.base.max(initial);
+    }
+
     /// The timer has expired (RFC 6298 §5.5).
     pub fn back_off(&mut self) {
         if self.rto() < self.config.max {

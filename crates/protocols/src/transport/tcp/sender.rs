@@ -21,6 +21,7 @@ use lasthop_net::net::{
 use super::config::{Config, Handshake};
 use super::ground_truth::GroundTruth;
 use super::settings::Settings;
+use crate::transport::path_hint::PathHint;
 use connection::Connection;
 use handshake::Phase;
 use report::Shown;
@@ -38,6 +39,8 @@ pub struct Sender {
     rtt: Histogram,
     truth: GroundTruth,
     c: Connection,
+    /// Whether the receiver's path has changed an odd number of times, as it said last.
+    path: bool,
     /// How many segments may still leave at once ([`Settings::max_burst`]).
     burst: u32,
     shown: Shown,
@@ -74,10 +77,27 @@ impl Sender {
             rtt: Histogram::default(),
             truth: GroundTruth::default(),
             c: Connection::new(&settings, 0),
+            path: false,
             burst: settings.max_burst,
             shown: Shown::default(),
             settings,
         }
+    }
+}
+
+impl Sender {
+    /// The path of the terminal, which one of the two ends is, is another one from now on.
+    #[cold]
+    fn on_path_change(&mut self, now: Instant) {
+        let c = &mut self.c;
+        match self.settings.path_hint {
+            PathHint::Off => return,
+            PathHint::Delays => c.congestion.on_path_change(now),
+            PathHint::Restart => c.congestion = self.settings.controller(self.connection),
+        }
+        c.rto.forget();
+        c.delivery.forget_delays();
+        c.refresh();
     }
 }
 
@@ -117,6 +137,10 @@ impl Endpoint for Sender {
             explicit.on_feedback(change.get());
             self.c.refresh();
         }
+        if header.flags.has(TcpFlags::PATH) != self.path {
+            self.path = !self.path;
+            self.on_path_change(now);
+        }
         if self.c.phase == Phase::Open {
             if header.flags.has(TcpFlags::SYN) && self.settings.handshake == Handshake::Full {
                 // The handshake's last acknowledgement has not arrived.
@@ -129,7 +153,7 @@ impl Endpoint for Sender {
         }
     }
 
-    fn on_notice(&mut self, _now: Instant, notice: Notice) {
+    fn on_notice(&mut self, now: Instant, notice: Notice) {
         self.burst = self.settings.max_burst;
         match notice {
             Notice::Open => self.open(),
@@ -144,6 +168,7 @@ impl Endpoint for Sender {
                 self.settings = self.settings.with_segment(bytes);
                 self.c = Connection::new(&self.settings, self.connection);
             }
+            Notice::Link(_) => self.on_path_change(now),
             _ => {}
         }
     }

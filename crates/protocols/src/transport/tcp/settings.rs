@@ -5,6 +5,7 @@ use lasthop_net::engine::Duration;
 use lasthop_net::net::{Ecn, TcpFlags};
 
 use crate::transport::congestion::{Congestion, CongestionControl, EndpointContext};
+use crate::transport::path_hint::PathHint;
 use crate::transport::xcp::sender as xcp;
 
 use super::config::{Config, Handshake, IdleRestart, Spurious, Variant};
@@ -73,6 +74,8 @@ pub struct Settings {
     pub dsack: bool,
     /// How spurious timeouts are detected.
     pub spurious: Spurious,
+    /// What a change of the path makes void.
+    pub path_hint: PathHint,
     /// The retransmission timer.
     pub rto: RtoConfig,
     /// No new fast retransmit before everything sent at the last loss is acknowledged.
@@ -119,6 +122,7 @@ impl Settings {
             timestamps: config.timestamps.unwrap_or(config.spurious == Spurious::Eifel),
             dsack: config.dsack.unwrap_or(true),
             spurious: config.spurious,
+            path_hint: config.path_hint,
             rto: RtoConfig::new(&config.rto),
             guard: config.guard.unwrap_or(true),
             flow: u32::MAX,
