@@ -6,7 +6,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import SupportsFloat, SupportsIndex, final
 
-__all__ = ["Measurement", "Outcome", "Scenario", "Session", "Table", "positions", "read", "read_file", "reference", "schema", "seconds", "segments", "student"]
+__all__ = ["Measurement", "MediaMeasurement", "MediaPacket", "Outcome", "Scenario", "Session", "Table", "positions", "read", "read_file", "reference", "schema", "seconds", "segments", "student"]
 
 @final
 class Measurement:
@@ -15,61 +15,263 @@ class Measurement:
     """
     def __repr__(self, /) -> str: ...
     @property
-    def acked(self, /) -> int: ...
+    def acked(self, /) -> int:
+        """
+        Bytes acknowledged cumulatively since the last `on_ack`, SACKed before or not.
+        """
     @property
-    def again(self, /) -> bool: ...
+    def again(self, /) -> bool:
+        """
+        In `on_timeout`: whether the timer had expired for the same segment before.
+        """
     @property
-    def app_limited(self, /) -> bool: ...
+    def app_limited(self, /) -> bool:
+        """
+        Whether that sample was taken while the application had nothing more to send.
+        """
     @property
-    def ce(self, /) -> int: ...
+    def ce(self, /) -> int:
+        """
+        Bytes in marked packets: as the receiver counts them (AccECN), or a segment for each echo.
+        """
     @property
-    def delivered(self, /) -> int: ...
+    def delivered(self, /) -> int:
+        """
+        Bytes delivered so far.
+        """
     @property
-    def delivery_rate(self, /) -> float | None: ...
+    def delivery_rate(self, /) -> float | None:
+        """
+        The greatest valid sample of the delivery rate (draft-ietf-ccwg-bbr §4.1).
+        """
     @property
-    def flight(self, /) -> int: ...
+    def flight(self, /) -> int:
+        """
+        In `on_loss` and the like: bytes sent and not acknowledged, from which standards take a new threshold.
+        """
     @property
-    def in_flight(self, /) -> int: ...
+    def in_flight(self, /) -> int:
+        """
+        Bytes in flight now.
+        """
     @property
-    def inter_ack(self, /) -> float | None: ...
+    def inter_ack(self, /) -> float | None:
+        """
+        The mean time between acknowledgements.
+        """
     @property
-    def lost(self, /) -> int: ...
+    def link_changed(self, /) -> bool:
+        """
+        Whether the terminal said since the last call that its path is another one (`path_hint = "delays"`).
+        """
     @property
-    def min_rtt(self, /) -> float | None: ...
+    def lost(self, /) -> int:
+        """
+        Bytes newly taken for lost.
+        """
     @property
-    def now(self, /) -> float: ...
+    def min_rtt(self, /) -> float | None:
+        """
+        The least round-trip time of 10 s.
+        """
     @property
-    def pacing_rate(self, /) -> float | None: ...
+    def now(self, /) -> float:
+        """
+        The present.
+        """
     @property
-    def packets_acked(self, /) -> int: ...
+    def pacing_rate(self, /) -> float | None:
+        """
+        The pacing rate.
+        """
     @property
-    def packets_ce(self, /) -> int: ...
+    def packets_acked(self, /) -> int:
+        """
+        Packets acknowledged or SACKed.
+        """
     @property
-    def prior_in_flight(self, /) -> int: ...
+    def packets_ce(self, /) -> int:
+        """
+        Marked packets, likewise.
+        """
     @property
-    def recovering(self, /) -> bool: ...
+    def prior_in_flight(self, /) -> int:
+        """
+        Bytes in flight before the last acknowledgement.
+        """
     @property
-    def round(self, /) -> int: ...
+    def recovering(self, /) -> bool:
+        """
+        Whether losses are being repaired.
+        """
     @property
-    def rtt(self, /) -> float | None: ...
+    def round(self, /) -> int:
+        """
+        How many round trips have passed.
+        """
     @property
-    def rtt_last(self, /) -> float | None: ...
+    def rtt(self, /) -> float | None:
+        """
+        The mean of the round-trip times measured since the last `on_ack`.
+        """
     @property
-    def rtt_min(self, /) -> float | None: ...
+    def rtt_last(self, /) -> float | None:
+        """
+        The last of them.
+        """
     @property
-    def rttvar(self, /) -> float | None: ...
+    def rtt_min(self, /) -> float | None:
+        """
+        The least of them.
+        """
     @property
-    def sacked(self, /) -> int: ...
+    def rttvar(self, /) -> float | None:
+        """
+        Its variation.
+        """
     @property
-    def segment(self, /) -> int: ...
+    def sacked(self, /) -> int:
+        """
+        Bytes newly SACKed.
+        """
     @property
-    def send_rate(self, /) -> float | None: ...
+    def segment(self, /) -> int:
+        """
+        Payload bytes of a full segment.
+        """
     @property
-    def srtt(self, /) -> float | None: ...
+    def send_rate(self, /) -> float | None:
+        """
+        The rate at which segments left.
+        """
     @property
-    def window(self, /) -> int: ...
+    def srtt(self, /) -> float | None:
+        """
+        The smoothed round-trip time (RFC 6298).
+        """
     @property
-    def window_limited(self, /) -> bool: ...
+    def window(self, /) -> int:
+        """
+        The congestion window.
+        """
+    @property
+    def window_limited(self, /) -> bool:
+        """
+        Whether the window was full when the acknowledged data left.
+        """
+
+@final
+class MediaMeasurement:
+    """
+    The argument of `on_feedback`: a report of the receiver. Times in s, amounts in bytes, rates in bit/s.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def acked(self, /) -> int:
+        """
+        Bytes of them that arrived.
+        """
+    @property
+    def ce(self, /) -> int:
+        """
+        Bytes of them that arrived marked.
+        """
+    @property
+    def in_flight(self, /) -> int:
+        """
+        Bytes in flight now.
+        """
+    @property
+    def link_changed(self, /) -> bool:
+        """
+        Whether the terminal said since the last call that its path is another one (`path_hint = "delays"`).
+        """
+    @property
+    def lost(self, /) -> int:
+        """
+        Bytes of them that are taken for lost.
+        """
+    @property
+    def max_rate(self, /) -> float:
+        """
+        See `min_rate`.
+        """
+    @property
+    def min_rate(self, /) -> float:
+        """
+        The bounds of the encoder's rate.
+        """
+    @property
+    def now(self, /) -> float:
+        """
+        The present.
+        """
+    @property
+    def packets(self, /) -> list:
+        """
+        Packets of which nothing was known before, a list of `MediaPacket` by their numbers.
+        """
+    @property
+    def prior_in_flight(self, /) -> int:
+        """
+        Bytes in flight before the report.
+        """
+    @property
+    def queue_delay(self, /) -> float:
+        """
+        How long the first of them has waited.
+        """
+    @property
+    def queued(self, /) -> int:
+        """
+        Bytes that wait at the sender.
+        """
+    @property
+    def reported_at(self, /) -> float:
+        """
+        When the report was made, by the receiver's clock.
+        """
+    @property
+    def rtt(self, /) -> float | None:
+        """
+        The round-trip time of the last of them that arrived, without the time for which the report was held; `None` if none arrived.
+        """
+    @property
+    def target_bitrate(self, /) -> float:
+        """
+        What holds now.
+        """
+
+@final
+class MediaPacket:
+    """
+    What became of a packet.
+    """
+    @property
+    def arrival(self, /) -> float | None:
+        """
+        When it arrived, by the receiver's clock, in s; `None` if it is taken for lost.
+        """
+    @property
+    def bytes(self, /) -> int:
+        """
+        Its bytes, RTP's header included.
+        """
+    @property
+    def ecn(self, /) -> int:
+        """
+        The ECN field with which it arrived: 0 not ECN-capable, 1 ECT(1), 2 ECT(0), 3 marked.
+        """
+    @property
+    def number(self, /) -> int:
+        """
+        Its number in the flow, from 0.
+        """
+    @property
+    def sent_at(self, /) -> float:
+        """
+        When it was sent, in s.
+        """
 
 @final
 class Outcome:
@@ -223,7 +425,7 @@ def segments(path: str | PathLike[str]) -> Table:
     The TCP segments of a capture (pcapng): one row for each packet that passed an interface.
     """
 
-def student(freedom: float, probability: float) -> float:
+def student(freedom: SupportsFloat | SupportsIndex, probability: SupportsFloat | SupportsIndex) -> float:
     """
     The quantile of Student's distribution with `freedom` degrees of freedom at `probability`.
 

@@ -9,6 +9,7 @@
 //! Profile `ns2` counts packets; here they become bytes (see [`Numbering`]).
 
 mod dccp;
+mod rtp;
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -148,10 +149,19 @@ impl<W: Write> Capture<W> {
                 let (length, payload) = dccp::write(&mut transport, header, ports, [source, destination], LARGEST);
                 (IpNumber(dccp::PROTOCOL), length, payload)
             }
+            Header::Rtp(header) => {
+                let inner = rtp::data(packet.flow, header);
+                let payload = header.payload as usize;
+                let length = datagram(&mut transport, ports, [source, destination], &inner, payload);
+                (IpNumber::UDP, length, payload)
+            }
+            Header::Rtcp(report) => {
+                let inner = rtp::report(packet.flow, report);
+                let length = datagram(&mut transport, ports, [source, destination], &inner, 0);
+                (IpNumber::UDP, length, 0)
+            }
             // TFRC and TFMCC are not protocols of their own, PGM may travel in datagrams, and signalling does.
             Header::Udp(_)
-            | Header::Rtp(_)
-            | Header::Rtcp(_)
             | Header::Tfrc(_)
             | Header::TfrcReport(_)
             | Header::Tfmcc(_)
@@ -160,13 +170,8 @@ impl<W: Write> Capture<W> {
             | Header::Layered(_)
             | Header::Signal(_) => {
                 let payload = (packet.size as usize).saturating_sub(20 + UDP_BYTES).min(LARGEST - UDP_BYTES);
-                let length = (UDP_BYTES + payload) as u16;
-                let mut udp = UdpHeader { source_port: ports.0, destination_port: ports.1, length, checksum: 0 };
-                udp.checksum = udp
-                    .calc_checksum_ipv4_raw(source, destination, &ZEROS[..payload])
-                    .expect("its length was cut to fit");
-                transport[..UDP_BYTES].copy_from_slice(&udp.to_bytes());
-                (IpNumber::UDP, UDP_BYTES, payload)
+                let length = datagram(&mut transport, ports, [source, destination], &[], payload);
+                (IpNumber::UDP, length, payload)
             }
         };
         let length = (headers + payload) as u16;
@@ -302,6 +307,25 @@ enum Direction {
 const HOPS: u8 = 64;
 
 const UDP_BYTES: usize = 8;
+
+/// Puts UDP's header and the headers inside, which `payload` zero bytes follow, into `bytes`, and gives their length.
+fn datagram(
+    bytes: &mut [u8; dccp::MAX_BYTES],
+    ports: (u16, u16),
+    [source, destination]: [[u8; 4]; 2],
+    inner: &[u8],
+    payload: usize,
+) -> usize {
+    let headers = UDP_BYTES + inner.len();
+    let length = (headers + payload) as u16;
+    let mut udp = UdpHeader { source_port: ports.0, destination_port: ports.1, length, checksum: 0 };
+    let content =
+        if inner.is_empty() { Cow::from(&ZEROS[..payload]) } else { Cow::from([inner, &ZEROS[..payload]].concat()) };
+    udp.checksum = udp.calc_checksum_ipv4_raw(source, destination, &content).expect("its length was cut to fit");
+    bytes[..UDP_BYTES].copy_from_slice(&udp.to_bytes());
+    bytes[UDP_BYTES..headers].copy_from_slice(inner);
+    headers
+}
 
 /// The largest IPv4 payload.
 const LARGEST: usize = 65_535 - 20;

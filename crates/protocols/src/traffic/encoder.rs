@@ -7,6 +7,7 @@ use lasthop_net::engine::{BitRate, Duration, Fault, Instant, Stream};
 use lasthop_net::net::{Hears, Notice, Probe, Source, Timed};
 
 use super::SourceConfig;
+use super::frame_trace::FrameTrace;
 use super::playout::Playout;
 
 /// An encoder that follows the rate of the congestion control, from the start of the flow to the end of the run (RFC 8593 §5). The first
@@ -34,6 +35,10 @@ pub struct Config {
     /// The first frame after a rate that rises or falls by half or more is larger by this factor, K_B/B0; the seven frames after it are
     /// smaller, so that the eight (K_d) keep the rate. 1: no such burst. Default: 3.24 (RFC 8593, Figure 2: 13.5 kB of 4.17 kB).
     pub burst: f64,
+    /// Sizes that an encoder produced at several bit rates, in the place of the statistical model (§6): on the first line bit rates in
+    /// kbit/s, ascending, on each further line the sizes in bytes of one frame at these rates. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<FrameTrace>,
     /// How long after its capture a frame is shown; one that is not whole by then is late. Default: 400 ms, the one-way delay beyond which a
     /// conversation suffers (ITU-T G.114).
     pub playout: Duration,
@@ -50,6 +55,7 @@ impl Default for Config {
             size_deviation: 0.15,
             interval_deviation: 0.15,
             burst: 3.24,
+            trace: None,
             playout: Duration::from_millis(400),
         }
     }
@@ -75,6 +81,7 @@ impl SourceConfig for Config {
             config: self.clone(),
             stream,
             next: start,
+            frame: 0,
             rate,
             wanted: rate,
             reacts_at: start,
@@ -121,8 +128,9 @@ impl SourceConfig for Config {
 pub struct Encoder {
     config: Config,
     stream: Stream,
-    /// When the next frame comes.
+    /// When the next frame comes, and its number.
     next: Instant,
+    frame: u64,
     /// The rate that it encodes at, bit/s, and the one that the congestion control asks for.
     rate: f64,
     wanted: f64,
@@ -161,6 +169,9 @@ impl Encoder {
 
     /// The size of the next frame, bytes.
     fn size(&mut self) -> u64 {
+        if let Some(trace) = &self.config.trace {
+            return libm::round(trace.size(self.frame, self.rate)) as u64;
+        }
         let reference = self.rate / 8.0 / self.config.fps;
         let burst = self.config.burst;
         // §5.2: over the transient the mean is that of the rate.
@@ -183,7 +194,9 @@ impl Timed for Encoder {
         }
         self.react(now);
         self.due = Some(self.size());
-        let interval = (1.0 + self.deviation(self.config.interval_deviation)).max(SHORTEST) / self.config.fps;
+        self.frame += 1;
+        let scale = if self.config.trace.is_none() { self.config.interval_deviation } else { 0.0 };
+        let interval = (1.0 + self.deviation(scale)).max(SHORTEST) / self.config.fps;
         self.next = now + Duration::from_secs_f64(interval);
     }
 

@@ -4,6 +4,7 @@ pub mod cbr;
 pub mod encoder;
 pub mod file;
 pub mod files;
+pub mod frame_trace;
 pub mod ftp;
 pub mod greedy;
 pub mod onoff;

@@ -11,8 +11,8 @@ pub struct RtpHeader {
     pub seq: u64,
     /// When it was sent.
     pub sent_at: Instant,
-    /// The number of its frame; RTP's time stamp says the same.
-    pub frame: u32,
+    /// RTP's time stamp: when its frame was written, in steps of 1/90 000 s, modulo 2³².
+    pub timestamp: u32,
     /// Whether it is the last packet of its frame (the marker bit of video).
     pub marker: bool,
     /// Payload bytes.
@@ -74,6 +74,16 @@ impl RtcpReport {
         self.rts
     }
 
+    /// The same in steps of 2⁻¹⁶ s, modulo 2³²: RTS.
+    pub fn timestamp(&self) -> u32 {
+        ((u128::from(self.rts.as_nanos()) << 16) / 1_000_000_000) as u32
+    }
+
+    /// The packets as they are written: R, ECN and ATO of each.
+    pub fn blocks(&self) -> &[u16] {
+        &self.blocks.of[..self.len()]
+    }
+
     /// How many packets it reports of.
     pub fn len(&self) -> usize {
         self.blocks.len.into()
@@ -92,7 +102,7 @@ impl RtcpReport {
             let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(block >> 13 & 3)];
             (block & RECEIVED != 0).then_some((at, ecn))
         };
-        (self.begin..).zip(&self.blocks.of[..self.len()]).map(move |(seq, &block)| (seq, arrival(block)))
+        (self.begin..).zip(self.blocks()).map(move |(seq, &block)| (seq, arrival(block)))
     }
 
     /// Its bytes as an RTCP packet: header and sender, the stream with two numbers, two bytes a packet in words of four, and the report

@@ -14,8 +14,6 @@ pub struct Frames {
     bytes: u64,
     /// A source that never ends: full packets for ever.
     endless: bool,
-    /// The next frame's number.
-    next: u32,
     /// Payload bytes taken so far, sent or not.
     taken: u64,
 }
@@ -23,7 +21,6 @@ pub struct Frames {
 /// A frame of which something waits.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    number: u32,
     left: u64,
     written_at: Instant,
 }
@@ -31,8 +28,8 @@ struct Frame {
 /// A packet's part of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The frame's number.
-    pub frame: u32,
+    /// When the frame was written.
+    pub written_at: Instant,
     /// Its bytes.
     pub payload: u32,
     /// Bytes of the flow up to its end.
@@ -44,7 +41,7 @@ pub struct Piece {
 impl Frames {
     /// None wait; packets have at most `payload` bytes of payload.
     pub fn new(payload: u32) -> Self {
-        Self { payload, waiting: VecDeque::new(), bytes: 0, endless: false, next: 0, taken: 0 }
+        Self { payload, waiting: VecDeque::new(), bytes: 0, endless: false, taken: 0 }
     }
 
     /// A frame is written; one of `u64::MAX` bytes never ends.
@@ -52,8 +49,7 @@ impl Frames {
         if bytes == u64::MAX {
             self.endless = true;
         } else if bytes > 0 {
-            self.waiting.push_back(Frame { number: self.next, left: bytes, written_at: now });
-            self.next = self.next.wrapping_add(1);
+            self.waiting.push_back(Frame { left: bytes, written_at: now });
             self.bytes = self.bytes.saturating_add(bytes);
         }
     }
@@ -71,17 +67,17 @@ impl Frames {
         self.waiting.front().map(|frame| frame.left.min(self.payload.into()) as u32)
     }
 
-    /// Takes the next packet's payload.
-    pub fn take(&mut self) -> Option<Piece> {
+    /// Takes the next packet's payload. What never ends is written when it leaves.
+    pub fn take(&mut self, now: Instant) -> Option<Piece> {
         let payload = self.peek()?;
         self.taken += u64::from(payload);
         if self.endless {
-            return Some(Piece { frame: 0, payload, end: self.taken, marker: false });
+            return Some(Piece { written_at: now, payload, end: self.taken, marker: false });
         }
         let frame = self.waiting.front_mut()?;
         frame.left -= u64::from(payload);
         self.bytes -= u64::from(payload);
-        let piece = Piece { frame: frame.number, payload, end: self.taken, marker: frame.left == 0 };
+        let piece = Piece { written_at: frame.written_at, payload, end: self.taken, marker: frame.left == 0 };
         if piece.marker {
             self.waiting.pop_front();
         }
@@ -124,14 +120,14 @@ mod tests {
         for (ms, bytes) in [(0, 2_500), (10, 0), (20, 1_000), (30, 300)] {
             frames.write(at(ms), bytes);
         }
-        let piece = |frame, payload, end, marker| Some(Piece { frame, payload, end, marker });
-        assert_eq!(frames.take(), piece(0, 1_000, 1_000, false));
-        assert_eq!(frames.take(), piece(0, 1_000, 2_000, false));
+        let piece = |ms, payload, end, marker| Some(Piece { written_at: at(ms), payload, end, marker });
+        assert_eq!(frames.take(at(40)), piece(0, 1_000, 1_000, false));
+        assert_eq!(frames.take(at(40)), piece(0, 1_000, 2_000, false));
         assert_eq!((frames.bytes(), frames.delay(at(40))), (1_800, Duration::from_millis(40)));
         assert_eq!(frames.discard(at(0)), None, "it is not too old");
         assert_eq!(frames.discard(at(1)), Some((500, 2_500)), "the rest of the frame");
-        assert_eq!(frames.take(), piece(1, 1_000, 3_500, true));
-        assert_eq!(frames.take(), piece(2, 300, 3_800, true));
-        assert_eq!((frames.take(), frames.bytes()), (None, 0));
+        assert_eq!(frames.take(at(40)), piece(20, 1_000, 3_500, true));
+        assert_eq!(frames.take(at(40)), piece(30, 300, 3_800, true));
+        assert_eq!((frames.take(at(40)), frames.bytes()), (None, 0));
     }
 }

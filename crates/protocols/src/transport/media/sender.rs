@@ -184,7 +184,7 @@ impl Sender {
         if c.release > now || !c.has_room(bytes) {
             return false;
         }
-        let Some(piece) = c.frames.take() else { return false };
+        let Some(piece) = c.frames.take(now) else { return false };
         let number = c.next;
         c.next += 1;
         if c.in_flight == 0 {
@@ -213,7 +213,7 @@ impl Sender {
         let header = RtpHeader {
             seq: number,
             sent_at: now,
-            frame: piece.frame,
+            timestamp: ticks_90k(piece.written_at),
             marker: piece.marker,
             payload: piece.payload,
             end: piece.end,
@@ -222,6 +222,11 @@ impl Sender {
         packet.ecn = self.ect;
         true
     }
+}
+
+/// RTP's time stamp of video (RFC 3551 §5): steps of 1/90 000 s.
+fn ticks_90k(at: Instant) -> u32 {
+    (u128::from(at.as_nanos()) * 90_000 / 1_000_000_000) as u32
 }
 
 impl Connection {
