@@ -77,6 +77,9 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "diffserv": (_PURPLE, ":"),
     "swan": (GREY, "--"),
     "pgmcc": (_SKY, "-"),
+    "nada": (_GREEN, "--"),
+    "gcc": (_ORANGE, "-."),
+    "prague": (_PURPLE, "-."),
     "udp": (_BLACK, ":"),
 }
 #: The colours of lines that have none of their own.

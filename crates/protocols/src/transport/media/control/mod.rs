@@ -3,7 +3,12 @@
 //! A controller gets what was sent and what came of it, never packets. The sender finds out by the receiver's reports which packets arrived,
 //! when and how marked, and which are lost. To add one: a file with the algorithm and its parameters, and a line in the registry below.
 
+pub mod gcc;
+pub mod nada;
+pub mod prague;
 mod samples;
+#[cfg(test)]
+mod tests;
 
 pub use samples::{Arrival, Fate, Feedback, Sent};
 
@@ -39,6 +44,16 @@ pub trait MediaControl: Send {
         None
     }
 
+    /// How many bytes may leave at once, ahead of the pacing rate; a packet always may.
+    fn burst(&self) -> u64 {
+        0
+    }
+
+    /// The most bytes of a packet from now on, RTP's header included; `None` for those of the [`MediaContext`].
+    fn packet_size(&self) -> Option<u32> {
+        None
+    }
+
     /// How many bytes may be in flight; `None` for no limit.
     fn window(&self) -> Option<u64> {
         None
@@ -46,14 +61,6 @@ pub trait MediaControl: Send {
 
     /// Shows its values, for the table `state`.
     fn sample(&self, _probe: &mut dyn Probe) {}
-}
-
-choice! {
-    /// What decides the rate of media.
-    pub enum MediaCongestion: "congestion control for media" as MediaControlConfig {
-        /// A class in Python ([`lasthop.MediaController`](../controllers.md)).
-        "python" => Python(python::Config),
-    }
 }
 
 /// What a controller knows of its flow when it is made.
@@ -99,5 +106,19 @@ pub trait MediaControlConfig: Send + Sync {
     /// The first that does not.
     fn check(&self) -> Result<(), Fault> {
         Ok(())
+    }
+}
+
+choice! {
+    /// What gives the encoder its rate.
+    pub enum MediaCongestion: "congestion control for media" as MediaControlConfig {
+        /// Delay, loss and marks in one signal (RFC 8698).
+        "nada" => Nada(nada::Config),
+        /// The growth of the delay between groups of packets (draft-ietf-rmcat-gcc-02; WebRTC).
+        "gcc" => Gcc(gcc::Config),
+        /// The share of L4S marks (UDP Prague).
+        "prague" => Prague(prague::Config),
+        /// A class in Python ([`lasthop.MediaController`](../controllers.md)).
+        "python" => Python(python::Config),
     }
 }
