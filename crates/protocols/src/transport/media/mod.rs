@@ -6,6 +6,7 @@
 pub mod control;
 mod frames;
 mod receiver;
+pub mod rfc8888;
 mod sender;
 #[cfg(test)]
 mod tests;
@@ -48,7 +49,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            congestion: MediaCongestion::Python(Default::default()),
+            congestion: MediaCongestion::Scream(control::scream::Config::default()),
             min_rate: BitRate::from_kbps(150),
             max_rate: BitRate::from_kbps(1_500),
             start_rate: None,

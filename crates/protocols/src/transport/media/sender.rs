@@ -10,7 +10,7 @@ use lasthop_net::net::{
 
 use crate::transport::path_hint::PathHint;
 
-use super::control::{Arrival, Fate, Feedback, MediaCongestion, MediaContext, MediaControl, Sent};
+use super::control::{Arrival, Fate, Feedback, Frame, MediaCongestion, MediaContext, MediaControl, Sent};
 use super::frames::Frames;
 use super::{Config, RTP_BYTES, UDP_IP_BYTES};
 
@@ -107,6 +107,23 @@ impl Sender {
     fn controller(&self) -> Box<dyn MediaControl> {
         let seed = self.stream.seed().wrapping_add(self.connection.into());
         self.congestion.config().build(&MediaContext { seed, ..self.context })
+    }
+
+    fn on_write(&mut self, now: Instant, bytes: u64) {
+        let c = &mut self.c;
+        c.frames.write(now, bytes);
+        if c.frames.is_endless() {
+            return;
+        }
+        let packets = bytes.div_ceil(u64::from(self.context.packet - RTP_BYTES));
+        let bytes = bytes.saturating_add(packets.saturating_mul(RTP_BYTES.into()));
+        c.control.on_frame(&Frame {
+            now,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            queued: c.frames.bytes(),
+            queue_delay: c.frames.delay(now),
+            in_flight: c.in_flight,
+        });
     }
 
     fn on_path_change(&mut self, now: Instant) {
@@ -318,7 +335,7 @@ impl Endpoint for Sender {
 
     fn on_notice(&mut self, now: Instant, notice: Notice) {
         match notice {
-            Notice::Write(bytes) => self.c.frames.write(now, bytes),
+            Notice::Write(bytes) => self.on_write(now, bytes),
             Notice::Link(_) => self.on_path_change(now),
             Notice::Reset => {
                 self.connection += 1;

@@ -7,10 +7,11 @@ pub mod gcc;
 pub mod nada;
 pub mod prague;
 mod samples;
+pub mod scream;
 #[cfg(test)]
 mod tests;
 
-pub use samples::{Arrival, Fate, Feedback, Sent};
+pub use samples::{Arrival, Fate, Feedback, Frame, Sent};
 
 use crate::transport::congestion::python;
 use lasthop_net::choice;
@@ -19,6 +20,9 @@ use lasthop_net::net::Probe;
 
 /// A congestion control for media.
 pub trait MediaControl: Send {
+    /// The encoder has made a frame, and its packets wait.
+    fn on_frame(&mut self, _frame: &Frame) {}
+
     /// A packet has left.
     fn on_sent(&mut self, _sent: &Sent) {}
 
@@ -112,6 +116,8 @@ pub trait MediaControlConfig: Send + Sync {
 choice! {
     /// What gives the encoder its rate.
     pub enum MediaCongestion: "congestion control for media" as MediaControlConfig {
+        /// A window that answers to delay, loss and marks (SCReAM v2; RFC 8298).
+        "scream" => Scream(scream::Config),
         /// Delay, loss and marks in one signal (RFC 8698).
         "nada" => Nada(nada::Config),
         /// The growth of the delay between groups of packets (draft-ietf-rmcat-gcc-02; WebRTC).

@@ -3,6 +3,21 @@
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::Ecn;
 
+/// A frame that the encoder has made.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// When.
+    pub now: Instant,
+    /// Its bytes, RTP's headers included.
+    pub bytes: u32,
+    /// Bytes that wait at the sender, this frame included, and how long the first of them has waited.
+    pub queued: u64,
+    /// See `queued`.
+    pub queue_delay: Duration,
+    /// Bytes in flight.
+    pub in_flight: u64,
+}
+
 /// A packet that has left.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
