@@ -4,9 +4,14 @@
 //! segments are lost is decided by the transport. To add one: a file with the algorithm and its parameters, and a line in
 //! the registry below. One made elsewhere, in another crate or for one flow, is seated as a [`Congestion::Custom`].
 
+pub mod base_delay;
+pub mod copa;
 pub mod cubic;
 pub mod filter;
 pub mod hystart;
+pub mod ledbat;
+pub mod ledbat_pp;
+pub mod prague;
 pub mod python;
 pub mod reno;
 mod samples;
@@ -125,6 +130,11 @@ pub trait CongestionConfig: Send + Sync {
         false
     }
 
+    /// Whether it measures delays one way ([`AckSample::one_way`]): packets then carry time stamps, unless the scenario says otherwise.
+    fn wants_timestamps(&self) -> bool {
+        false
+    }
+
     /// Whether its parameters make sense.
     ///
     /// # Errors
@@ -143,6 +153,14 @@ choice! {
         "vegas" => Vegas(vegas::Config),
         /// Cubic growth in time (RFC 9438).
         "cubic" => Cubic(cubic::Config),
+        /// Data marked by L4S queues (RFC 9331; Linux' `tcp_prague`).
+        "prague" => Prague(prague::Config),
+        /// A target rate from the queueing delay (Arun, Balakrishnan 2018).
+        "copa" => Copa(copa::Config),
+        /// Background transfers that yield (RFC 6817).
+        "ledbat" => Ledbat(ledbat::Config),
+        /// LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus-06).
+        "ledbat_pp" => LedbatPp(ledbat_pp::Config),
         /// As routers say (Katabi, Handley, Rohrs 2002): the links need queues of this name.
         "xcp" => Xcp(xcp::Config),
         /// A class in Python ([`lasthop.Controller`](../controllers.md)).

@@ -34,6 +34,8 @@ pub struct AckSample {
     pub in_flight: u64,
     /// A round-trip time of a segment that was sent once.
     pub rtt: Option<Duration>,
+    /// The delay of the acknowledged segment one way, with time stamps (RFC 7323). The clocks of both ends agree.
+    pub one_way: Option<Duration>,
     /// The smoothed round-trip time (RFC 6298); zero before the first sample.
     pub srtt: Duration,
     /// The variation of the round-trip time (RFC 6298), with [`Wants::records`](super::Wants::records).

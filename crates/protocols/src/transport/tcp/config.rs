@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::transport::congestion::{self, Congestion, cubic, vegas};
+use crate::transport::congestion::{self, Congestion, copa, cubic, ledbat, prague, vegas};
 use crate::transport::limits;
 use crate::transport::path_hint::PathHint;
 use crate::transport::xcp::sender as xcp;
@@ -67,8 +67,8 @@ pub struct Config {
     /// controller, else off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accurate_ecn: Option<bool>,
-    /// Time stamps (RFC 7323), which cost 12 bytes in each packet. Default: `rfc`: on with Eifel,
-    /// else off. `ns2`: on with XCP, else off.
+    /// Time stamps (RFC 7323), which cost 12 bytes in each packet. Default: `rfc`: on with Eifel and
+    /// with LEDBAT, else off. `ns2`: on with XCP, else off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
     /// Whether a duplicate segment is reported in the first SACK block (RFC 2883). Default: `rfc`:
@@ -117,6 +117,12 @@ pub enum Variant {
     Vegas,
     /// SACK recovery with CUBIC's window (RFC 9438). Profile `rfc` only.
     Cubic,
+    /// SACK recovery with Prague's window (Linux' `tcp_prague`). Profile `rfc` only.
+    Prague,
+    /// SACK recovery with Copa's window (Arun, Balakrishnan 2018). Profile `rfc` only.
+    Copa,
+    /// SACK recovery with LEDBAT's window (RFC 6817). Profile `rfc` only.
+    Ledbat,
     /// The window that XCP's routers grant (Katabi, Handley, Rohrs 2002). Recovery is NewReno's in
     /// profile `rfc`, Reno's in profile `ns2`.
     Xcp,
@@ -133,6 +139,9 @@ impl Variant {
             Self::Fack => "fack",
             Self::Vegas => "vegas",
             Self::Cubic => "cubic",
+            Self::Prague => "prague",
+            Self::Copa => "copa",
+            Self::Ledbat => "ledbat",
             Self::Xcp => "xcp",
         }
     }
@@ -148,6 +157,9 @@ impl Variant {
             Self::Fack => (Recovery::Fack(fack::Config::default()), reno),
             Self::Vegas => (Recovery::Vegas(recovery::vegas::Config {}), Congestion::Vegas(vegas::Config::default())),
             Self::Cubic => (Recovery::Sack(sack::Config {}), Congestion::Cubic(cubic::Config::default())),
+            Self::Prague => (Recovery::Sack(sack::Config {}), Congestion::Prague(prague::Config::default())),
+            Self::Copa => (Recovery::Sack(sack::Config {}), Congestion::Copa(copa::Config::default())),
+            Self::Ledbat => (Recovery::Sack(sack::Config {}), Congestion::Ledbat(ledbat::Config::default())),
             Self::Xcp => (Recovery::NewReno(newreno::Config {}), Congestion::Xcp(xcp::Config::default())),
         }
     }
@@ -269,6 +281,9 @@ impl Config {
         let halfway = "choose partial, data_on_syn or none";
         first([
             (self.variant == Some(Variant::Cubic), "variant", "ns-2's TCP has no CUBIC", STANDARD),
+            (self.variant == Some(Variant::Prague), "variant", "ns-2's TCP has no Prague", STANDARD),
+            (self.variant == Some(Variant::Copa), "variant", "ns-2's TCP has no Copa", STANDARD),
+            (self.variant == Some(Variant::Ledbat), "variant", "ns-2's TCP has no LEDBAT", STANDARD),
             (self.recovery.as_ref().is_some_and(|one| one.name() != recovery.name()), "recovery", PAIRS, STANDARD),
             (
                 self.congestion.as_ref().is_some_and(|one| one.name() != congestion.name()),
@@ -321,6 +336,12 @@ impl Config {
                 "accurate_ecn",
                 "nothing is marked without ECN",
                 "set ecn too",
+            ),
+            (
+                self.accurate_ecn == Some(false) && congestion.config().is_l4s(),
+                "accurate_ecn",
+                "an L4S controller answers to counted marks (RFC 9331 §4.2)",
+                "leave it on",
             ),
             (
                 xcp && recovery.config().reads_sack(),

@@ -90,7 +90,7 @@ impl Settings {
     /// What `config` says, completed from the RFCs.
     pub fn new(config: &Config) -> Self {
         let (recovery, congestion) = parts(config);
-        let l4s = congestion.config().is_l4s();
+        let (l4s, one_way) = (congestion.config().is_l4s(), congestion.config().wants_timestamps());
         let stated = config.segment.map(|b| b.get().clamp(1, 1 << 20) as u32);
         let smss = stated.unwrap_or(1460);
         let segments = |n: u32| u64::from(n) * u64::from(smss);
@@ -119,7 +119,7 @@ impl Settings {
             },
             accurate_ecn: config.accurate_ecn.unwrap_or(l4s),
             l4s,
-            timestamps: config.timestamps.unwrap_or(config.spurious == Spurious::Eifel),
+            timestamps: config.timestamps.unwrap_or(config.spurious == Spurious::Eifel || one_way),
             dsack: config.dsack.unwrap_or(true),
             spurious: config.spurious,
             path_hint: config.path_hint,

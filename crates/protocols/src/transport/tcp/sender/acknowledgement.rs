@@ -114,6 +114,7 @@ impl Sender {
                 prior_in_flight,
                 in_flight: c.in_flight(),
                 rtt,
+                one_way: (stamped && advance > 0).then(|| header.ts_val.since(header.ts_echo)),
                 srtt: c.rto.srtt().unwrap_or(Duration::ZERO),
                 rttvar: if c.wants.records { c.rto.rttvar() } else { Duration::ZERO },
                 rate: c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), c.board.total_lost(), rtt),

@@ -99,7 +99,7 @@ impl World {
     fn put(&mut self, mut packet: Packet) {
         let is_data = packet.from.node == NodeId(0);
         let lose = if is_data { self.chaos.lose } else { self.chaos.lose_ack };
-        if packet.ecn == Ecn::Ect0 && self.stream.chance(self.chaos.mark) {
+        if matches!(packet.ecn, Ecn::Ect0 | Ecn::Ect1) && self.stream.chance(self.chaos.mark) {
             packet.ecn = Ecn::Ce;
         }
         let copies = 1 + u32::from(self.stream.chance(self.chaos.duplicate));
