@@ -262,6 +262,7 @@ mod tests {
             options: 0,
             initial_window,
             initial_ssthresh,
+            sack: true,
             flow: 0,
             seed: 0,
         }

@@ -5,6 +5,7 @@
 //! the registry below. One made elsewhere, in another crate or for one flow, is seated as a [`Congestion::Custom`].
 
 pub mod base_delay;
+pub mod bbr;
 pub mod copa;
 pub mod cubic;
 pub mod filter;
@@ -76,6 +77,12 @@ pub trait CongestionControl: Send {
         None
     }
 
+    /// Whether it keeps the flight below what the path takes, to measure it: samples of segments sent meanwhile count as
+    /// application-limited. It is asked after each acknowledgement, if [`Wants::records`].
+    fn holds_back(&self) -> bool {
+        false
+    }
+
     /// Shows its values, for the table `state`.
     fn sample(&self, _probe: &mut dyn Probe) {}
 
@@ -108,6 +115,8 @@ pub struct EndpointContext {
     pub initial_window: u64,
     /// Initial slow-start threshold, bytes; `u64::MAX` for none.
     pub initial_ssthresh: u64,
+    /// Whether more than one loss can be detected in a round trip (RFC 2018).
+    pub sack: bool,
     /// The number of the flow in its network.
     pub flow: u32,
     /// The seed of its random streams, of this connection alone: `Streams::new(seed).stream("bbr", "wait")`.
@@ -161,6 +170,8 @@ choice! {
         "ledbat" => Ledbat(ledbat::Config),
         /// LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus-06).
         "ledbat_pp" => LedbatPp(ledbat_pp::Config),
+        /// A model of the path: its bandwidth and its least round-trip time (draft-ietf-ccwg-bbr).
+        "bbr" => Bbr(bbr::Config),
         /// As routers say (Katabi, Handley, Rohrs 2002): the links need queues of this name.
         "xcp" => Xcp(xcp::Config),
         /// A class in Python ([`lasthop.Controller`](../controllers.md)).

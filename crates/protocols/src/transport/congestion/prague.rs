@@ -231,8 +231,7 @@ impl Prague {
             self.upscaled_alpha = alpha.min(MAX_ALPHA << SHIFT_G);
             self.alpha_at = now;
         }
-        self.round =
-            Round { end: self.delivered + in_flight, delivered: self.delivered, marked: self.marked };
+        self.round = Round { end: self.delivered + in_flight, delivered: self.delivered, marked: self.marked };
         if !self.in_slow_start() {
             self.rounds = self.rounds.saturating_add(1);
         }

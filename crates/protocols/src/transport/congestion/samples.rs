@@ -3,7 +3,7 @@
 use lasthop_net::engine::{Duration, Instant};
 
 /// A segment that was sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Sent {
     /// When.
     pub now: Instant,
@@ -13,6 +13,10 @@ pub struct Sent {
     pub in_flight: u64,
     /// Whether more data wait behind it.
     pub more: bool,
+    /// Whether samples of segments sent now are application-limited, with [`Wants::records`](super::Wants::records).
+    pub app_limited: bool,
+    /// The smoothed round-trip time (RFC 6298); zero before the first sample, which the handshake may have given.
+    pub srtt: Duration,
     /// The retransmission timeout (RFC 6298).
     pub rto: Duration,
 }
@@ -57,6 +61,8 @@ pub struct AckSample {
     pub window_limited: bool,
     /// Whether losses are being repaired: the window then waits.
     pub recovering: bool,
+    /// Whether data that were in flight at the last timeout have not all arrived, with [`Wants::records`](super::Wants::records).
+    pub after_timeout: bool,
 }
 
 /// A delivery-rate sample (draft-ietf-ccwg-bbr §4.1.2), from the acknowledged segment that was sent last.
@@ -97,10 +103,14 @@ pub struct Record {
 pub struct LostSegment {
     /// When.
     pub now: Instant,
+    /// Its place in the connection's data: its first sequence number.
+    pub start: u64,
     /// Its payload.
     pub bytes: u64,
     /// Bytes lost so far in this connection, these included (C.lost).
     pub lost: u64,
+    /// Bytes delivered so far, by the acknowledgement that told of it too (C.delivered).
+    pub delivered: u64,
     /// The record made when it was sent.
     pub record: Record,
 }

@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn sent(window: &mut TcpLike, now: Instant, in_flight: u64, more: bool) {
-        window.on_sent(&Sent { now, bytes: 1, in_flight, more, rto: Duration::from_secs(1) });
+        window.on_sent(&Sent { now, bytes: 1, in_flight, more, rto: Duration::from_secs(1), ..Sent::default() });
     }
 
     fn event(window: &mut TcpLike) {

@@ -170,7 +170,16 @@ mod tests {
     use super::*;
 
     fn seat(initial_window: u64, initial_ssthresh: u64) -> EndpointContext {
-        EndpointContext { smss: 1000, header: 40, options: 0, initial_window, initial_ssthresh, flow: 0, seed: 0 }
+        EndpointContext {
+            smss: 1000,
+            header: 40,
+            options: 0,
+            initial_window,
+            initial_ssthresh,
+            sack: true,
+            flow: 0,
+            seed: 0,
+        }
     }
 
     /// Twenty segments, BaseRTT 100 ms.

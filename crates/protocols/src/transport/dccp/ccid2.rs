@@ -72,6 +72,7 @@ impl State {
             options: 0,
             initial_window: TcpLike::initial(segment).into(),
             initial_ssthresh: u64::MAX,
+            sack: true,
             flow: 0,
             seed: 0,
         };
@@ -205,7 +206,14 @@ impl Sending for Sender {
         state.rto_at.get_or_insert(now + state.rto.rto());
         let (kind, ack, options) = state.acknowledge(now, seq);
         let (more, rto) = (!self.outbox.is_empty(), state.rto.rto());
-        state.window.on_sent(&Sent { now, bytes: 1, in_flight: state.flight.pipe().into(), more, rto });
+        state.window.on_sent(&Sent {
+            now,
+            bytes: 1,
+            in_flight: state.flight.pipe().into(),
+            more,
+            rto,
+            ..Sent::default()
+        });
         let header = DccpHeader { kind, ccval: 0, seq, ack, payload, end, options };
         packet.ecn = Ecn::Ect0;
         packet.size = IP_BYTES + header.bytes() + payload;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::transport::congestion::{self, Congestion, copa, cubic, ledbat, prague, vegas};
+use crate::transport::congestion::{self, Congestion, bbr, copa, cubic, ledbat, prague, vegas};
 use crate::transport::limits;
 use crate::transport::path_hint::PathHint;
 use crate::transport::xcp::sender as xcp;
@@ -123,6 +123,8 @@ pub enum Variant {
     Copa,
     /// SACK recovery with LEDBAT's window (RFC 6817). Profile `rfc` only.
     Ledbat,
+    /// SACK recovery with BBRv3 (draft-ietf-ccwg-bbr). Profile `rfc` only.
+    Bbr,
     /// The window that XCP's routers grant (Katabi, Handley, Rohrs 2002). Recovery is NewReno's in
     /// profile `rfc`, Reno's in profile `ns2`.
     Xcp,
@@ -142,6 +144,7 @@ impl Variant {
             Self::Prague => "prague",
             Self::Copa => "copa",
             Self::Ledbat => "ledbat",
+            Self::Bbr => "bbr",
             Self::Xcp => "xcp",
         }
     }
@@ -160,6 +163,7 @@ impl Variant {
             Self::Prague => (Recovery::Sack(sack::Config {}), Congestion::Prague(prague::Config::default())),
             Self::Copa => (Recovery::Sack(sack::Config {}), Congestion::Copa(copa::Config::default())),
             Self::Ledbat => (Recovery::Sack(sack::Config {}), Congestion::Ledbat(ledbat::Config::default())),
+            Self::Bbr => (Recovery::Sack(sack::Config {}), Congestion::Bbr(bbr::Config::default())),
             Self::Xcp => (Recovery::NewReno(newreno::Config {}), Congestion::Xcp(xcp::Config::default())),
         }
     }
@@ -284,6 +288,7 @@ impl Config {
             (self.variant == Some(Variant::Prague), "variant", "ns-2's TCP has no Prague", STANDARD),
             (self.variant == Some(Variant::Copa), "variant", "ns-2's TCP has no Copa", STANDARD),
             (self.variant == Some(Variant::Ledbat), "variant", "ns-2's TCP has no LEDBAT", STANDARD),
+            (self.variant == Some(Variant::Bbr), "variant", "ns-2's TCP has no BBR", STANDARD),
             (self.recovery.as_ref().is_some_and(|one| one.name() != recovery.name()), "recovery", PAIRS, STANDARD),
             (
                 self.congestion.as_ref().is_some_and(|one| one.name() != congestion.name()),

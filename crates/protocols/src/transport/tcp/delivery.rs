@@ -81,7 +81,7 @@ impl Delivery {
         }
     }
 
-    /// The application has nothing more to send, with `in_flight` bytes in flight.
+    /// The application has nothing more to send, or the congestion control holds data back, with `in_flight` bytes in flight.
     #[inline]
     pub fn on_app_limited(&mut self, in_flight: u64) {
         if let Some(records) = &mut self.records {
@@ -94,6 +94,11 @@ impl Delivery {
         if let Some(records) = &mut self.records {
             records.min_rtt = None;
         }
+    }
+
+    /// Whether samples of segments sent now are application-limited.
+    pub fn is_app_limited(&self) -> bool {
+        self.records.as_ref().is_some_and(|records| records.app_limited_to > 0)
     }
 
     /// Bytes delivered so far.

@@ -151,6 +151,7 @@ impl Settings {
             options: if self.explicit { xcp::HEADER_BYTES + stamps } else { stamps },
             initial_window: self.initial_window,
             initial_ssthresh: self.initial_ssthresh,
+            sack: self.sack,
             flow: self.flow,
             seed: self.seed.wrapping_add(u64::from(connection)),
         };

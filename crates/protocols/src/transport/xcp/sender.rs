@@ -216,6 +216,7 @@ mod tests {
             options: HEADER_BYTES,
             initial_window: 24 * 940,
             initial_ssthresh: u64::MAX,
+            sack: true,
             flow: 0,
             seed: 0,
         };

@@ -84,8 +84,7 @@ fn alpha_is_a_moving_average_of_the_marked_share() {
 /// (rtt / 25 ms)², in units of 2⁷ µs; only after 500 round trips.
 #[test]
 fn short_round_trips_grow_less() {
-    let cases =
-        [(25_000, 1_048_576), (10_000, 167_772), (5_000, 41_943), (40_000, 1_048_576), (150_000, 1_048_576)];
+    let cases = [(25_000, 1_048_576), (10_000, 167_772), (5_000, 41_943), (40_000, 1_048_576), (150_000, 1_048_576)];
     for (us, increase) in cases {
         let mut flow = old(10, us);
         flow.set_increase();

@@ -101,10 +101,10 @@ impl Sender {
         }
 
         let lost = c.board.total_lost() - lost_before;
-        if lost > 0 {
-            c.tell_lost(now);
-        }
         let delivered = acked.acked + acked.sacked;
+        if lost > 0 {
+            c.tell_lost(now, delivered);
+        }
         if delivered > 0 || advance > 0 || ece {
             let sample = AckSample {
                 now,
@@ -125,8 +125,12 @@ impl Sender {
                 round: c.delivery.round().unwrap_or(c.round.count()),
                 window_limited: before < c.full_to,
                 recovering: was_recovering || c.status.recovering,
+                after_timeout: c.wants.records && ack < c.timed_out_to,
             };
             c.congestion.on_ack(&sample);
+            if c.wants.records && c.congestion.holds_back() {
+                c.delivery.on_app_limited(c.in_flight());
+            }
         }
         c.refresh();
         if advance > 0 {
@@ -203,6 +207,7 @@ impl Sender {
                 c.rto.undo(saved.estimate);
                 c.resend_first = false;
                 c.timed_out_at = u64::MAX;
+                c.timed_out_to = 0;
                 c.refresh();
                 c.rto_at = if c.board.is_empty() { Instant::MAX } else { now + c.rto.rto() };
                 true

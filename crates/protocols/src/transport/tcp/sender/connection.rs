@@ -65,6 +65,8 @@ pub(super) struct Connection {
     pub(super) undone_to: u64,
     /// SND.UNA at the last timeout.
     pub(super) timed_out_at: u64,
+    /// SND.NXT at the last timeout.
+    pub(super) timed_out_to: u64,
     /// SND.NXT at the last reduction of the window, and at the last for marks.
     pub(super) cut_to: u64,
     pub(super) ecn_cut_to: u64,
@@ -118,6 +120,7 @@ impl Connection {
             limited: 0,
             undone_to: 0,
             timed_out_at: u64::MAX,
+            timed_out_to: 0,
             cut_to: 0,
             ecn_cut_to: 0,
             ceb: 0,
@@ -175,13 +178,16 @@ impl Connection {
         (self.board.flight() - self.limited).min(self.window)
     }
 
-    /// Reports each segment newly taken for lost to the congestion control, if it asks for them.
+    /// Reports each segment newly taken for lost to the congestion control, if it asks for them; `newly` bytes of the acknowledgement
+    /// that told so are not counted as delivered yet.
     #[cold]
-    pub(super) fn tell_lost(&mut self, now: Instant) {
+    pub(super) fn tell_lost(&mut self, now: Instant, newly: u64) {
+        let delivered = self.delivery.bytes() + newly;
         for (id, lost) in self.board.take_newly_lost() {
             if let Some(record) = self.delivery.record(id) {
-                let bytes = self.board.at(id).len.into();
-                self.congestion.on_lost(&LostSegment { now, bytes, lost, record });
+                let segment = self.board.at(id);
+                let (start, bytes) = (segment.start, segment.len.into());
+                self.congestion.on_lost(&LostSegment { now, start, bytes, lost, delivered, record });
             }
         }
     }

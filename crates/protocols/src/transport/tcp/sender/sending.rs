@@ -62,9 +62,16 @@ impl Sender {
                 true => new_data.then_some(Next::New),
                 false => c.recovery.next(&mut c.board, new_data),
             };
-            match next? {
-                Next::Resend(id) => return Some(Choice::Again(id)),
-                Next::New => {}
+            match next {
+                Some(Next::Resend(id)) => return Some(Choice::Again(id)),
+                Some(Next::New) => {}
+                None => {
+                    // draft-ietf-ccwg-bbr §4.1.2.4: nor is there anything to be sent again.
+                    if new.is_none() && !c.detector.holds_resends() {
+                        c.delivery.on_app_limited(in_flight);
+                    }
+                    return None;
+                }
             }
         }
         let Some((len, fin)) = new else {
@@ -92,13 +99,8 @@ impl Sender {
             c.restart_if_idle(now, &self.settings);
         }
         let start = c.nxt;
-        c.delivery.on_send(
-            now,
-            c.board.next(),
-            c.board.is_empty(),
-            c.in_flight() + u64::from(len),
-            c.board.total_lost(),
-        );
+        let idle = c.wants.records && c.board.pipe() == 0;
+        c.delivery.on_send(now, c.board.next(), idle, c.in_flight() + u64::from(len), c.board.total_lost());
         c.board.push(Segment::new(start, len, fin, now));
         c.nxt += u64::from(len);
         c.fin_sent |= fin;
@@ -125,8 +127,9 @@ impl Sender {
     /// wait in another queue.
     pub(super) fn resend(&mut self, now: Instant, id: Id, packet: &mut Packet) {
         let c = &mut self.c;
+        let idle = c.wants.records && c.board.pipe() == 0;
         c.board.resend(id, now);
-        c.delivery.on_send(now, id, false, c.in_flight(), c.board.total_lost());
+        c.delivery.on_send(now, id, idle, c.in_flight(), c.board.total_lost());
         let segment = *c.board.at(id);
         if !segment.is_fin() {
             self.totals.resent_packets += 1;
@@ -161,8 +164,15 @@ impl Sender {
         }
         c.persist_at = Instant::MAX;
         if c.wants.sends {
-            let (more, rto) = (c.end > c.nxt, c.rto.rto());
-            c.congestion.on_sent(&Sent { now, bytes: len.into(), in_flight, more, rto });
+            c.congestion.on_sent(&Sent {
+                now,
+                bytes: len.into(),
+                in_flight,
+                more: c.end > c.nxt,
+                app_limited: c.delivery.is_app_limited(),
+                srtt: c.rto.srtt().unwrap_or(Duration::ZERO),
+                rto: c.rto.rto(),
+            });
             // A controller may pace otherwise once it knows that it restarts after an idle time.
             c.pacing = c.congestion.pacing_rate();
         }

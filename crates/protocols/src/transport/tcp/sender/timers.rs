@@ -30,8 +30,9 @@ impl Sender {
         c.detector.on_timeout(now, c.una, c.nxt, saved);
         let again = c.timed_out_at == c.una;
         c.timed_out_at = c.una;
+        c.timed_out_to = c.nxt;
         c.recovery.on_timeout(now, &mut c.board, c.nxt);
-        c.tell_lost(now);
+        c.tell_lost(now, 0);
         c.congestion.on_timeout(now, flight, again);
         c.status = c.recovery.status();
         c.limited = 0;
