@@ -5,7 +5,7 @@ use crate::multicast::{layered, pgmcc, tfmcc};
 use crate::net::discipline::QueueConfig;
 use crate::net::loss::{LossConfig, bernoulli, gilbert, list, none, redrawn, schedule};
 use crate::qos::{self, QosConfig};
-use crate::queues::{codel, droptail, drr, priority, red, rio, token_bucket, wfq};
+use crate::queues::{codel, droptail, drr, dualpi2, fq_codel, pie, priority, red, rio, threshold, token_bucket, wfq};
 use crate::radio::arq::ArqConfig;
 use crate::radio::loss_indication::{self, IndicationConfig};
 use crate::radio::pdcp::{self, PdcpConfig};
@@ -28,6 +28,14 @@ choice! {
         "red" => Red(red::Config),
         /// Controlled delay (RFC 8289).
         "codel" => CoDel(codel::Config),
+        /// Proportional integral controller enhanced (RFC 8033).
+        "pie" => Pie(pie::Config),
+        /// Flow queue CoDel: a CoDel for each flow, which take turns (RFC 8290).
+        "fq_codel" => FqCoDel(fq_codel::Config),
+        /// Two coupled queues, for low-latency (L4S) and for classic traffic (RFC 9332).
+        "dualpi2" => DualPi2(dualpi2::Config),
+        /// A FIFO that marks packets above a threshold.
+        "threshold" => Threshold(threshold::Config),
         /// Writes windows into returning acknowledgements (Kalampoukas, Varma, Ramakrishnan 2002).
         "ewa" => Ewa(transport::ewa::Config),
         /// Tells the senders of XCP their change of throughput (Katabi, Handley, Rohrs 2002).

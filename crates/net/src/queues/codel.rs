@@ -8,16 +8,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
-use crate::engine::{Duration, Fault, Instant};
+use crate::engine::{Duration, Fault};
 use crate::net::Pkt;
 use crate::net::core::Core;
 use crate::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use crate::net::machine::Timed;
 use crate::net::observe::{Cause, Place, Probe};
-use crate::net::packet::Ecn;
 use crate::net::transmitter::Queue;
 
 use super::fifo::Fifo;
+
+pub mod control;
+
+use control::{Control, Law};
 
 /// Controlled delay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -65,7 +68,7 @@ impl QueueConfig for Config {
     fn build(&self, site: &Site<'_>) -> Queue {
         let usual = if site.profile.is_ns2() { Resume::MinusTwo } else { Resume::Difference };
         let resume = self.resume.unwrap_or(usual);
-        Queue::Asked(Box::new(CoDel::new(Self { resume: Some(resume), ..self.clone() }, site.place)))
+        Queue::Asked(Box::new(CoDel::new(&Self { resume: Some(resume), ..self.clone() }, site.place)))
     }
 
     fn check(&self) -> Result<(), Fault> {
@@ -80,84 +83,20 @@ impl QueueConfig for Config {
     }
 }
 
-/// The queue. Names are those of RFC 8289 §5.
+/// The queue.
 pub struct CoDel {
-    config: Config,
+    law: Law,
     place: Place,
     fifo: Fifo,
-    /// The largest packet seen: dropping never leaves less than one in the queue.
-    maxpacket: u64,
-    /// When the waiting time will have been above the target for an interval.
-    first_above_time: Option<Instant>,
-    /// Whether it is in the dropping state.
-    dropping: bool,
-    drop_next: Instant,
-    /// Drops since the dropping state was entered; how many at that time.
-    count: u64,
-    lastcount: u64,
-}
-
-/// The packet at the head, and whether it has waited too long for too long.
-struct Head {
-    packet: Pkt,
-    ok_to_drop: bool,
+    control: Control,
 }
 
 impl CoDel {
-    /// An empty queue whose drops are counted at `place`.
-    pub fn new(config: Config, place: Place) -> Self {
-        Self {
-            fifo: Fifo::new(config.limit),
-            config,
-            place,
-            maxpacket: 0,
-            first_above_time: None,
-            dropping: false,
-            drop_next: Instant::ZERO,
-            count: 0,
-            lastcount: 0,
-        }
-    }
-
-    /// Takes the head of the queue (RFC 8289 §5.6, `dodequeue`).
-    fn take(&mut self, core: &Core) -> Option<Head> {
-        let Some(packet) = self.fifo.pop(core) else {
-            self.first_above_time = None;
-            return None;
-        };
-        let now = core.now();
-        let sojourn = now.since(core.queued_at(&packet));
-        if sojourn < self.config.target || self.fifo.backlog().bytes <= self.maxpacket {
-            self.first_above_time = None;
-            return Some(Head { packet, ok_to_drop: false });
-        }
-        let first_above_time = *self.first_above_time.get_or_insert(now + self.config.interval);
-        Some(Head { packet, ok_to_drop: now >= first_above_time })
-    }
-
-    /// The time of the next drop after one at `t` (RFC 8289 §5.4).
-    fn control_law(&self, t: Instant) -> Instant {
-        t + Duration::from_secs_f64(self.config.interval.as_secs_f64() / (self.count as f64).sqrt())
-    }
-
-    /// The count with which the dropping state begins now.
-    fn first_count(&self, now: Instant) -> u64 {
-        let interval = self.config.interval;
-        match self.config.resume {
-            Some(Resume::MinusTwo) if now.since(self.drop_next) < interval * 8 => self.count.saturating_sub(2).max(1),
-            Some(Resume::MinusTwo) => 1,
-            _ if now.since(self.drop_next) < interval * 16 => (self.count - self.lastcount).max(1),
-            _ => 1,
-        }
-    }
-
-    /// Marks the packet if its transport understands marks.
-    fn marks(&self, core: &mut Core, packet: &Pkt) -> bool {
-        let can = self.config.ecn && core.packet(packet).ecn != Ecn::NotEct;
-        if can {
-            core.mark(packet, self.place);
-        }
-        can
+    /// An empty queue whose drops are counted at `place`. Without a word on where it resumes it follows the RFC.
+    pub fn new(config: &Config, place: Place) -> Self {
+        let Config { limit, target, interval, ecn, resume } = *config;
+        let law = Law { target, interval, ecn, resume: resume.unwrap_or(Resume::Difference) };
+        Self { law, place, fifo: Fifo::new(limit), control: Control::default() }
     }
 }
 
@@ -167,45 +106,12 @@ impl QueueDiscipline for CoDel {
         if self.fifo.is_full(size) {
             return core.drop(packet, self.place, Cause::Overflow);
         }
-        self.maxpacket = self.maxpacket.max(u64::from(size));
+        self.control.on_arrival(size);
         self.fifo.push(packet, size);
     }
 
     fn dequeue(&mut self, core: &mut Core) -> Option<Pkt> {
-        let now = core.now();
-        let mut head = self.take(core)?;
-        if !self.dropping {
-            if head.ok_to_drop {
-                self.dropping = true;
-                self.count = self.first_count(now);
-                self.lastcount = self.count;
-                self.drop_next = self.control_law(now);
-                if !self.marks(core, &head.packet) {
-                    core.drop(head.packet, self.place, Cause::Early);
-                    head = self.take(core)?;
-                }
-            }
-            return Some(head.packet);
-        }
-        self.dropping = head.ok_to_drop;
-        while self.dropping && now >= self.drop_next {
-            self.count += 1;
-            if self.marks(core, &head.packet) {
-                self.drop_next = self.control_law(self.drop_next);
-                break;
-            }
-            core.drop(head.packet, self.place, Cause::Early);
-            let Some(next) = self.take(core) else {
-                self.dropping = false;
-                return None;
-            };
-            head = next;
-            self.dropping = head.ok_to_drop;
-            if self.dropping {
-                self.drop_next = self.control_law(self.drop_next);
-            }
-        }
-        Some(head.packet)
+        self.control.dequeue(&self.law, core, self.place, &mut self.fifo)
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
@@ -221,7 +127,7 @@ impl QueueDiscipline for CoDel {
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
-        probe.value("drop_count", self.count as f64);
+        probe.value("drop_count", self.control.count() as f64);
     }
 }
 
@@ -230,7 +136,9 @@ impl Timed for CoDel {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Instant;
     use crate::net::bench::any_packet;
+    use crate::net::packet::Ecn;
     use crate::net::{NodeId, Packet, Port};
 
     fn at(ms: f64) -> Instant {
@@ -242,7 +150,7 @@ mod tests {
     fn signals(config: Config, ecn: Ecn, busy: &[std::ops::Range<u32>]) -> Vec<f64> {
         let mut core = Core::new(1);
         core.place("codel".into());
-        let mut codel = CoDel::new(config, Place(0));
+        let mut codel = CoDel::new(&config, Place(0));
         let mut times = Vec::new();
         for period in busy {
             core.set_clock(at(f64::from(period.start) - 10.0), Instant::ZERO);

@@ -17,6 +17,11 @@ pub struct Fifo {
 }
 
 impl Fifo {
+    /// An empty line whose owner counts its packets with others: it has no limit of its own.
+    pub fn unlimited() -> Self {
+        Self::new(Amount::Packets(u64::MAX))
+    }
+
     /// An empty line.
     pub fn new(limit: Amount) -> Self {
         Self { limit, packets: VecDeque::new(), bytes: 0, held: Backlog::default() }
@@ -54,6 +59,12 @@ impl Fifo {
         self.bytes -= u64::from(core.packet(&packet).size);
         debug_assert_eq!(self.packets.is_empty(), self.bytes == 0, "an empty queue has no bytes");
         Some(packet)
+    }
+
+    /// The packet at the head.
+    #[inline]
+    pub fn front(&self) -> Option<&Pkt> {
+        self.packets.front()
     }
 
     /// Whether nothing waits.

@@ -3,7 +3,7 @@
 use crate::net::discipline::{QueueConfig, QueueDiscipline, Site};
 use crate::net::transmitter::Queue;
 
-use super::{codel, droptail, drr, red, rio};
+use super::{codel, droptail, drr, dualpi2, fq_codel, pie, red, rio, threshold};
 
 crate::choice! {
     /// A queue inside another.
@@ -18,6 +18,14 @@ crate::choice! {
         "codel" => CoDel(codel::Config),
         /// Deficit round robin: equal shares for flows.
         "drr" => Drr(drr::Config),
+        /// Proportional integral controller enhanced (RFC 8033).
+        "pie" => Pie(pie::Config),
+        /// Flow queue CoDel (RFC 8290).
+        "fq_codel" => FqCoDel(fq_codel::Config),
+        /// Two coupled queues, for low-latency and for classic traffic (RFC 9332).
+        "dualpi2" => DualPi2(dualpi2::Config),
+        /// A FIFO that marks above a threshold.
+        "threshold" => Threshold(threshold::Config),
     }
 }
 

@@ -4,10 +4,16 @@
 pub mod codel;
 pub mod droptail;
 pub mod drr;
+pub mod dualpi2;
+pub mod ecn;
 pub mod fifo;
+pub mod fq_codel;
 pub mod inner;
+pub mod pie;
 pub mod priority;
 pub mod red;
 pub mod rio;
+pub mod threshold;
 pub mod token_bucket;
+mod updates;
 pub mod wfq;

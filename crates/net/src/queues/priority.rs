@@ -131,6 +131,14 @@ impl QueueDiscipline for Priority {
         })
     }
 
+    fn evict(&mut self, core: &mut Core) -> Option<Pkt> {
+        self.classes.iter_mut().find_map(|class| {
+            let packet = class.queue.evict(core)?;
+            class.sent += 1;
+            Some(packet)
+        })
+    }
+
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
         self.child(core.packet(&packet)).queue.put_back(core, packet);
     }
@@ -151,8 +159,16 @@ impl QueueDiscipline for Priority {
     }
 }
 
-// None of the queues that can stand inside waits for a time.
-impl Timed for Priority {}
+impl Timed for Priority {
+    fn on_timeout(&mut self, now: Instant) {
+        let due = |class: &&mut Child| class.queue.next_timeout().is_some_and(|at| at <= now);
+        self.classes.iter_mut().filter(due).for_each(|class| class.queue.on_timeout(now));
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.classes.iter().filter_map(|class| class.queue.next_timeout()).min()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -165,13 +165,19 @@ impl QueueDiscipline for Shaper {
 }
 
 impl Timed for Shaper {
-    fn on_timeout(&mut self, _now: Instant) {
-        // The link asks again.
-        self.ready_at = None;
+    fn on_timeout(&mut self, now: Instant) {
+        if self.queue.next_timeout().is_some_and(|at| at <= now) {
+            self.queue.on_timeout(now);
+        }
+        if self.ready_at.is_some_and(|at| at <= now) {
+            // The link asks again.
+            self.ready_at = None;
+        }
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        self.ready_at
+        let timeouts = [self.ready_at, self.queue.next_timeout()];
+        timeouts.into_iter().flatten().min()
     }
 }
 

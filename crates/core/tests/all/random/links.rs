@@ -68,7 +68,7 @@ pub fn queue(dice: &mut Dice) -> String {
         1 => format!("{} packets", libm::round(dice.log(4.0, 1000.0))),
         _ => format!("{} B", libm::round(dice.log(100.0, 1e6))),
     };
-    match dice.below(13) {
+    match dice.below(17) {
         6 => format!("rio = {{ limit = \"{limit}\", weight = {:.3} }}", dice.log(1e-3, 0.5)),
         7 => format!("drr = {{ limit = \"{limit}\", quantum = \"{} B\" }}", libm::round(dice.log(1.0, 9000.0))),
         8 => "priority = { classes = [{ dscp = [\"ef\", \"af11\"], queue = \"drr\" }, { queue = \"codel\" }] }"
@@ -76,7 +76,7 @@ pub fn queue(dice: &mut Dice) -> String {
         9 => {
             let (rate, burst) = (libm::round(dice.log(1e4, 1e7)), libm::round(dice.log(1.0, 1e5)));
             let excess = dice.pick(&["wait", "drop", "demote"]);
-            let queue = dice.pick(&["droptail", "red", "codel", "rio", "drr"]);
+            let queue = dice.pick(&["droptail", "red", "codel", "rio", "drr", "pie", "fq_codel", "dualpi2"]);
             format!(
                 "token_bucket = {{ rate = \"{rate} bit/s\", burst = \"{burst} B\", excess = \"{excess}\", queue = \"{queue}\" }}"
             )
@@ -86,6 +86,24 @@ pub fn queue(dice: &mut Dice) -> String {
             let (check, observe) = (1 + dice.below(100), 1 + dice.below(2_000));
             format!("queue_phase = {{ limit = \"{limit}\", check = \"{check} ms\", observe = \"{observe} ms\" }}")
         }
+        13 => format!(
+            "pie = {{ limit = \"{limit}\", target = \"{} ms\", derandomize = {}, ecn = {} }}",
+            1 + dice.below(30),
+            dice.one_in(2),
+            dice.one_in(2)
+        ),
+        14 => format!(
+            "fq_codel = {{ limit = \"{limit}\", flows = {}, quantum = \"{} B\", ecn = {} }}",
+            libm::round(dice.log(1.0, 1024.0)),
+            libm::round(dice.log(1.0, 9000.0)),
+            dice.one_in(2)
+        ),
+        15 => {
+            let dialect = dice.pick(&["rfc", "linux"]);
+            let (scheduler, overload) = (dice.pick(&["wrr", "time-shifted"]), dice.pick(&["drop", "delay"]));
+            format!("dualpi2 = {{ dialect = \"{dialect}\", scheduler = \"{scheduler}\", overload = \"{overload}\" }}")
+        }
+        16 => format!("threshold = {{ limit = \"{limit}\", delay = \"{} us\" }}", dice.below(20_000)),
         11 => format!("diffserv = {{ limit = \"{limit}\", edge = {} }}", dice.one_in(2)),
         0 => format!("droptail = {{ limit = \"{limit}\", drop_front = true }}"),
         1 => format!("red = {{ limit = \"{limit}\", ecn = {} }}", dice.one_in(2)),
