@@ -56,10 +56,15 @@ impl SackBlocks {
 
     /// Whether the first block reports a duplicate: it lies below `ack`, or in the second (RFC 2883 §4).
     pub fn reports_duplicate(&self, ack: u64) -> bool {
+        self.duplicate(ack).is_some()
+    }
+
+    /// The duplicate that the first block reports, if it does.
+    pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
         let mut blocks = self.iter(ack);
-        blocks.next().is_some_and(|(start, end)| {
-            start < ack || blocks.next().is_some_and(|(from, to)| from <= start && end <= to)
-        })
+        let (start, end) = blocks.next()?;
+        let is_one = start < ack || blocks.next().is_some_and(|(from, to)| from <= start && end <= to);
+        is_one.then_some((start, end))
     }
 
     /// The blocks as full sequence numbers `[start, end)`, those nearest to `ack`.

@@ -2,7 +2,7 @@
 //! flat middle lies at the window where the loss was.
 //!
 //! The initial slow start is HyStart++'s ([`hystart`](super::hystart), §4.10), later ones are
-//! RFC 5681's. Not followed: the undo of a spurious fast retransmit (§4.9.2; timeouts are undone).
+//! RFC 5681's. What a needless reduction took away is kept by the transport, which puts it back (§4.9).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use lasthop_net::engine::{Duration, Fault, Instant};
 
 use super::hystart::{HyStart, Step};
-use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, EndpointContext, Undo, WindowRule};
+use super::{
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind, EndpointContext, Undo, WindowRule,
+};
 
 /// CUBIC's constants (RFC 9438 §4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,11 +26,14 @@ pub struct Config {
     pub fast_convergence: bool,
     /// HyStart++ in the initial slow start (§4.10; RFC 9406). Default: on.
     pub hystart: bool,
+    /// Alternative Backoff with ECN: a mark in congestion avoidance lowers the window to 0.85 of it only (RFC 8511 §3.1). Default: off
+    /// (RFC 8511 is Experimental).
+    pub abe: bool,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { c: 0.4, beta: 0.7, fast_convergence: true, hystart: true }
+        Self { c: 0.4, beta: 0.7, fast_convergence: true, hystart: true, abe: false }
     }
 }
 
@@ -58,6 +63,7 @@ pub struct Cubic {
     /// α_cubic = 3·(1 − β)/(1 + β) (§4.3).
     alpha: f64,
     fast_convergence: bool,
+    abe: bool,
     smss: f64,
     /// cwnd.
     cwnd: f64,
@@ -100,6 +106,7 @@ impl Cubic {
             beta: config.beta,
             alpha: 3.0 * (1.0 - config.beta) / (1.0 + config.beta),
             fast_convergence: config.fast_convergence,
+            abe: config.abe,
             smss: size,
             cwnd: window as f64 / size,
             window,
@@ -122,15 +129,15 @@ impl Cubic {
         self.epoch = None;
     }
 
-    /// §4.6 and §4.7: what a loss leaves. The window itself is set by the caller.
-    fn reduce(&mut self, flight: u64) {
+    /// §4.6 and §4.7: what a loss or a mark leaves, `beta` of the flight. The window itself is set by the caller.
+    fn reduce(&mut self, flight: u64, beta: f64) {
         self.cwnd_prior = self.cwnd;
         self.w_max = if self.fast_convergence && self.cwnd < self.w_max {
             self.cwnd * (1.0 + self.beta) / 2.0
         } else {
             self.cwnd
         };
-        self.ssthresh = (flight as f64 / self.smss * self.beta).max(2.0);
+        self.ssthresh = (flight as f64 / self.smss * beta).max(2.0);
         self.epoch = None;
         self.hystart = None;
     }
@@ -208,14 +215,16 @@ impl CongestionControl for Cubic {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.reduce(event.flight);
+        // RFC 8511 §3.1; not in slow start (§4).
+        let mild = self.abe && event.kind == CongestionKind::Ecn && self.cwnd >= self.ssthresh;
+        self.reduce(event.flight, if mild { BETA_ECN } else { self.beta });
         self.after_timeout = false;
         self.set(self.ssthresh);
     }
 
     fn on_timeout(&mut self, _now: Instant, flight: u64, again: bool) {
         if !again {
-            self.reduce(flight);
+            self.reduce(flight, self.beta);
         }
         self.epoch = None;
         self.after_timeout = true;
@@ -247,9 +256,11 @@ impl CongestionControl for Cubic {
     }
 }
 
+/// β_ecn for CUBIC (RFC 8511 §3.1).
+const BETA_ECN: f64 = 0.85;
+
 #[cfg(test)]
 mod tests {
-    use super::super::CongestionKind;
     use super::*;
 
     const SMSS: u64 = 1000;
@@ -339,6 +350,22 @@ mod tests {
         run(&mut late, 15.67 * RTT);
         let cwnd = late.window() as f64 / SMSS as f64;
         assert!((cwnd - 20.0).abs() < 0.6, "ten round trips after it is back: {cwnd}");
+    }
+
+    /// RFC 8511 §3.1: 0.85 for a mark, and still 0.7 for a loss; §4: not in slow start.
+    #[test]
+    fn abe_lowers_the_window_less_for_a_mark() {
+        let marked = |abe: bool, threshold: u64| {
+            let mut cubic = Cubic::new(Config { abe, ..Config::default() }, &seat(100 * SMSS, threshold));
+            cubic.on_congestion(&CongestionEvent { kind: CongestionKind::Ecn, ..loss(100) });
+            (cubic.window(), cubic.ssthresh(), cubic.w_max)
+        };
+        for (abe, threshold, segments) in [(true, 100 * SMSS, 85), (false, 100 * SMSS, 70), (true, u64::MAX, 70)] {
+            assert_eq!(marked(abe, threshold), (segments * SMSS, Some(segments * SMSS), 100.0));
+        }
+        let mut cubic = Cubic::new(Config { abe: true, ..Config::default() }, &seat(100 * SMSS, 100 * SMSS));
+        cubic.on_congestion(&loss(100));
+        assert_eq!(cubic.window(), 70 * SMSS);
     }
 
     #[test]

@@ -5,16 +5,22 @@ use serde::{Deserialize, Serialize};
 
 use lasthop_net::engine::Instant;
 
-use super::{AckSample, CongestionConfig, CongestionControl, CongestionEvent, EndpointContext, Undo, WindowRule};
+use super::{
+    AckSample, CongestionConfig, CongestionControl, CongestionEvent, CongestionKind, EndpointContext, Undo, WindowRule,
+};
 
-/// It has no parameters.
+/// Reno's parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Config {}
+pub struct Config {
+    /// Alternative Backoff with ECN: a mark in congestion avoidance lowers the window to 0.8 of it only (RFC 8511 §3). Default: off
+    /// (RFC 8511 is Experimental).
+    pub abe: bool,
+}
 
 impl CongestionConfig for Config {
     fn build(&self, seat: &EndpointContext) -> Box<dyn CongestionControl> {
-        Box::new(Reno::new(seat))
+        Box::new(Reno { abe: self.abe, ..Reno::new(seat) })
     }
 }
 
@@ -26,12 +32,19 @@ pub struct Reno {
     ssthresh: u64,
     /// Bytes acknowledged in congestion avoidance since the window last grew.
     acked: u64,
+    abe: bool,
 }
 
 impl Reno {
     /// At the start of a connection.
     pub fn new(seat: &EndpointContext) -> Self {
-        Self { smss: seat.smss.into(), cwnd: seat.initial_window, ssthresh: seat.initial_ssthresh, acked: 0 }
+        Self {
+            smss: seat.smss.into(),
+            cwnd: seat.initial_window,
+            ssthresh: seat.initial_ssthresh,
+            acked: 0,
+            abe: false,
+        }
     }
 
     fn set_window(&mut self, bytes: u64) {
@@ -65,7 +78,9 @@ impl CongestionControl for Reno {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.ssthresh = self.half(event.flight);
+        // RFC 8511 §3; not in slow start (§4).
+        let mild = self.abe && event.kind == CongestionKind::Ecn && self.cwnd >= self.ssthresh;
+        self.ssthresh = if mild { (event.flight * 4 / 5).max(2 * self.smss) } else { self.half(event.flight) };
         self.cwnd = self.ssthresh;
         self.acked = 0;
     }
@@ -99,5 +114,30 @@ impl CongestionControl for Reno {
     fn on_undo(&mut self, undo: &Undo) {
         self.ssthresh = self.ssthresh.max(undo.flight);
         self.set_window(undo.window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 8511 §3: ssthresh = max(0.8·FlightSize, 2·SMSS) for a mark, and half for a loss; §4: not in slow start.
+    #[test]
+    fn abe_lowers_the_window_less_for_a_mark() {
+        let after = |abe: bool, kind: CongestionKind, segments: u64, initial_ssthresh: u64| {
+            let smss = 1000;
+            let initial_window = segments * 1000;
+            let seat =
+                EndpointContext { smss, header: 40, options: 0, initial_window, initial_ssthresh, flow: 0, seed: 0 };
+            let mut reno = Config { abe }.build(&seat);
+            let now = Instant::ZERO;
+            reno.on_congestion(&CongestionEvent { now, kind, flight: initial_window, lost: 0, resent: false });
+            (reno.window() / 1000, reno.ssthresh().unwrap() / 1000)
+        };
+        assert_eq!(after(true, CongestionKind::Ecn, 20, 20_000), (16, 16));
+        assert_eq!(after(true, CongestionKind::Loss, 20, 20_000), (10, 10));
+        assert_eq!(after(false, CongestionKind::Ecn, 20, 20_000), (10, 10));
+        assert_eq!(after(true, CongestionKind::Ecn, 20, u64::MAX), (10, 10));
+        assert_eq!(after(true, CongestionKind::Ecn, 2, 2000), (2, 2));
     }
 }

@@ -79,6 +79,10 @@ pub struct Config {
     pub spurious: Spurious,
     /// What a change of the terminal's path makes void. Profile `rfc` only. Default: `off`.
     pub path_hint: PathHint,
+    /// Undo a reduction of the window once duplicates that the receiver reports (RFC 3708) or time stamps (RFC 3522) show that nothing was
+    /// lost (RFC 9438 §4.9, which allows it). Default: on with recovery `rack`, else off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<bool>,
     /// The retransmission timer.
     pub rto: Rto,
     /// No new fast retransmit before everything sent at the last loss is acknowledged (ns-2's
@@ -151,19 +155,19 @@ impl Variant {
 
     /// The pair that it is, with the usual parameters.
     pub fn parts(self) -> (Recovery, Congestion) {
-        let reno = Congestion::Reno(congestion::reno::Config {});
+        let reno = Congestion::Reno(congestion::reno::Config::default());
         match self {
             Self::Tahoe => (Recovery::Tahoe(tahoe::Config {}), reno),
             Self::Reno => (Recovery::Reno(recovery::reno::Config {}), reno),
             Self::NewReno => (Recovery::NewReno(newreno::Config {}), reno),
-            Self::Sack => (Recovery::Sack(sack::Config {}), reno),
+            Self::Sack => (Recovery::Sack(sack::Config::default()), reno),
             Self::Fack => (Recovery::Fack(fack::Config::default()), reno),
             Self::Vegas => (Recovery::Vegas(recovery::vegas::Config {}), Congestion::Vegas(vegas::Config::default())),
-            Self::Cubic => (Recovery::Sack(sack::Config {}), Congestion::Cubic(cubic::Config::default())),
-            Self::Prague => (Recovery::Sack(sack::Config {}), Congestion::Prague(prague::Config::default())),
-            Self::Copa => (Recovery::Sack(sack::Config {}), Congestion::Copa(copa::Config::default())),
-            Self::Ledbat => (Recovery::Sack(sack::Config {}), Congestion::Ledbat(ledbat::Config::default())),
-            Self::Bbr => (Recovery::Sack(sack::Config {}), Congestion::Bbr(bbr::Config::default())),
+            Self::Cubic => (Recovery::Sack(sack::Config::default()), Congestion::Cubic(cubic::Config::default())),
+            Self::Prague => (Recovery::Sack(sack::Config::default()), Congestion::Prague(prague::Config::default())),
+            Self::Copa => (Recovery::Sack(sack::Config::default()), Congestion::Copa(copa::Config::default())),
+            Self::Ledbat => (Recovery::Sack(sack::Config::default()), Congestion::Ledbat(ledbat::Config::default())),
+            Self::Bbr => (Recovery::Sack(sack::Config::default()), Congestion::Bbr(bbr::Config::default())),
             Self::Xcp => (Recovery::NewReno(newreno::Config {}), Congestion::Xcp(xcp::Config::default())),
         }
     }
@@ -304,6 +308,7 @@ impl Config {
                 "choose ns2 or off",
             ),
             (self.spurious != Spurious::None, "spurious", "ns-2's TCP does not detect spurious timeouts", STANDARD),
+            (self.undo == Some(true), "undo", "ns-2's TCP undoes no reduction of its window", STANDARD),
             (
                 xcp && self.timestamps == Some(false),
                 "timestamps",

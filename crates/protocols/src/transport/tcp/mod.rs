@@ -3,6 +3,7 @@
 pub mod config;
 pub mod delivery;
 pub mod ground_truth;
+pub mod prr;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;
@@ -10,6 +11,7 @@ pub mod scoreboard;
 pub mod sender;
 pub mod settings;
 pub mod spurious;
+pub mod undo;
 
 pub use config::Config;
 

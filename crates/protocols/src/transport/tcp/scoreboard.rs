@@ -5,9 +5,15 @@
 //! costs the segments that it covers and nothing else. Runs of SACKed segments are jumped over,
 //! and the two borders below which all is known to be lost or resent only move up, so the work
 //! for each acknowledgement is constant in the long run, whatever the window.
+//!
+//! A recovery that judges segments one by one, by their times, has its own calls in [`by_time`].
+
+mod by_time;
 
 use lasthop_net::engine::Instant;
 use lasthop_net::net::SackBlocks;
+
+pub use by_time::Delivered;
 
 /// A segment's running number in its connection.
 pub type Id = u64;
@@ -129,6 +135,10 @@ pub struct Scoreboard {
     seen: [(u64, u64); SackBlocks::MAX],
     /// Segments newly marked lost, each with the bytes lost so far, if they are to be reported.
     newly_lost: Option<Vec<(Id, u64)>>,
+    /// The segments that the last acknowledgements delivered, if they are to be noted.
+    delivered: Option<Delivered>,
+    /// One past the highest segment that was marked lost by itself.
+    lost_end: Id,
 }
 
 impl Scoreboard {
@@ -259,6 +269,7 @@ impl Scoreboard {
     #[inline]
     pub fn on_ack(&mut self, ack: u64, out: &mut Acked) {
         let mut ambiguous = false;
+        let from = self.first;
         while self.first != self.next {
             let segment = &self.ring[(self.first & self.mask) as usize];
             if segment.end() > ack {
@@ -291,6 +302,9 @@ impl Scoreboard {
         if ambiguous {
             // Segments behind a hole may have arrived long before it was filled.
             out.timed = None;
+        }
+        if let Some(delivered) = &mut self.delivered {
+            delivered.acked = from..self.first;
         }
     }
 
@@ -333,6 +347,9 @@ impl Scoreboard {
                 out.timed = out.timed.max(Some(at));
             }
             out.note(id, at);
+            if let Some(delivered) = &mut self.delivered {
+                delivered.sacked.push(id);
+            }
             id += 1;
         }
         if id > from {
@@ -440,12 +457,13 @@ impl Scoreboard {
 
     /// Nothing is lost after all.
     pub fn unmark_lost(&mut self) {
-        for id in self.first..self.lost_to.max(self.first) {
+        for id in self.first..self.lost_to.max(self.lost_end).max(self.first) {
             self.at_mut(id).marks &= !LOST;
         }
         self.lost = 0;
         self.sacked_below = 0;
         self.lost_to = self.first;
+        self.lost_end = self.first;
     }
 
     /// Begins a recovery: resending starts at the first segment.

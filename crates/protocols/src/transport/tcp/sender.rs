@@ -9,6 +9,7 @@
 mod acknowledgement;
 mod connection;
 mod handshake;
+mod hooks;
 mod report;
 mod sending;
 mod timers;
@@ -58,6 +59,7 @@ struct Totals {
     detected_spurious: u64,
     fast_retransmits: u64,
     cuts: u64,
+    undone: u64,
 }
 
 impl Sender {
@@ -104,6 +106,9 @@ impl Sender {
 impl Timed for Sender {
     fn on_timeout(&mut self, now: Instant) {
         self.burst = self.settings.max_burst;
+        if self.c.recovery_at <= now {
+            self.on_recovery_timer(now);
+        }
         if self.c.rto_at <= now {
             self.on_rto(now);
         }
@@ -115,7 +120,7 @@ impl Timed for Sender {
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
         let c = &self.c;
-        let mut at = c.rto_at.min(c.persist_at);
+        let mut at = c.rto_at.min(c.persist_at).min(c.recovery_at);
         if c.paced {
             at = at.min(c.release);
         }
@@ -218,6 +223,10 @@ impl Endpoint for Sender {
         }
         probe.value("rto_ms", c.rto.rto().as_secs_f64() * 1e3);
         probe.distribution("rtt_ms", 1e-6, &self.rtt);
+        if self.settings.undo {
+            probe.value("undone_cuts", totals.undone as f64);
+        }
+        c.recovery.sample(probe);
         c.congestion.sample(probe);
     }
 }

@@ -76,6 +76,10 @@ pub struct Settings {
     pub spurious: Spurious,
     /// What a change of the path makes void.
     pub path_hint: PathHint,
+    /// Whether reductions of the window that prove needless are undone.
+    pub undo: bool,
+    /// Whether Proportional Rate Reduction governs recoveries.
+    pub prr: bool,
     /// The retransmission timer.
     pub rto: RtoConfig,
     /// No new fast retransmit before everything sent at the last loss is acknowledged.
@@ -97,6 +101,8 @@ impl Settings {
         Self {
             explicit: congestion.config().is_explicit(),
             sack: recovery.config().reads_sack(),
+            undo: config.undo.unwrap_or(recovery.config().undoes()),
+            prr: recovery.config().has_prr(),
             recovery,
             congestion,
             smss,

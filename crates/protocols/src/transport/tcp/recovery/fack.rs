@@ -114,7 +114,7 @@ impl LossRecovery for Fack {
             self.recover = ack.nxt;
             self.trim = if self.rampdown { board.pipe() / 2 } else { 0 };
             board.begin();
-            verdict = Verdict::Enter { limit: self.limit, cut: self.cut };
+            verdict = Verdict::Enter { limit: self.limit, cut: self.cut, resend: true };
         }
         self.repairing = self.recovering || ack.una < self.recover;
         verdict
@@ -136,9 +136,15 @@ impl LossRecovery for Fack {
         board.mark_all_lost();
     }
 
-    fn on_undo(&mut self, una: u64) {
+    fn on_undo(&mut self, _board: &mut Scoreboard, una: u64) {
         self.recover = una;
         self.repairing = false;
+    }
+
+    fn leave(&mut self, board: &mut Scoreboard, una: u64) {
+        self.recovering = false;
+        self.trim = 0;
+        self.on_undo(board, una);
     }
 
     fn status(&self) -> Status {

@@ -28,7 +28,7 @@ impl FastRecovery {
         }
         self.duplicates.recover = ack.nxt;
         self.begin(board);
-        Verdict::Enter { limit: u64::MAX, cut: Cut::Once }
+        Verdict::Enter { limit: u64::MAX, cut: Cut::Once, resend: true }
     }
 
     /// The first segment is lost. The duplicates so far count the segments that have left the network.

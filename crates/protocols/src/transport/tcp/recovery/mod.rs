@@ -8,6 +8,7 @@
 pub mod fack;
 mod fast;
 pub mod newreno;
+pub mod rack;
 pub mod reno;
 pub mod sack;
 pub mod tahoe;
@@ -15,7 +16,9 @@ pub mod vegas;
 
 use lasthop_net::choice;
 use lasthop_net::engine::{Duration, Instant};
+use lasthop_net::net::{Probe, TcpHeader};
 
+use super::rto::RtoEstimator;
 use super::scoreboard::{Id, Scoreboard};
 use super::settings::Settings;
 
@@ -29,6 +32,16 @@ pub trait RecoveryConfig: Send + Sync {
 
     /// Whether it reads SACK blocks, so that the receiver has to send them.
     fn reads_sack(&self) -> bool {
+        false
+    }
+
+    /// Whether Proportional Rate Reduction says how much leaves while it recovers ([`prr`](super::prr)).
+    fn has_prr(&self) -> bool {
+        false
+    }
+
+    /// Whether reductions of the window that prove needless are undone, if the connection does not say ([`undo`](super::undo)).
+    fn undoes(&self) -> bool {
         false
     }
 }
@@ -48,6 +61,8 @@ choice! {
         "fack" => Fack(fack::Config),
         /// Send times of the segments, with a fine-grained timeout (Brakmo, Peterson 1995).
         "vegas" => Vegas(vegas::Config),
+        /// Send times of the segments, a reordering window, and probes of the tail (RFC 8985).
+        "rack" => Rack(rack::Config),
     }
 }
 
@@ -69,17 +84,47 @@ pub trait LossRecovery: Send {
     /// SND.NXT.
     fn on_timeout(&mut self, now: Instant, board: &mut Scoreboard, nxt: u64);
 
-    /// The last timeout was spurious, and `una` is SND.UNA: what it taught is void. Recoveries
+    /// The last timeout was spurious, and `una` is SND.UNA: what it taught is void, and nothing is marked lost. Recoveries
     /// that count duplicates keep their guard, since the segment sent in vain makes one.
-    fn on_undo(&mut self, _una: u64) {}
+    fn on_undo(&mut self, _board: &mut Scoreboard, _una: u64) {}
+
+    /// The loss that it repairs was none: as for a spurious timeout, and it ends.
+    fn leave(&mut self, board: &mut Scoreboard, una: u64) {
+        self.on_undo(board, una);
+    }
 
     /// Where it stands.
     fn status(&self) -> Status;
+
+    /// Whether it has timers, and so hears of each segment that is sent. Asked once for each connection.
+    fn is_timed(&self) -> bool {
+        false
+    }
+
+    /// A segment was sent, for the first time or again, if it [is timed](Self::is_timed).
+    fn on_sent(&mut self, _board: &Scoreboard, _sent: &SentEvent) {}
+
+    /// When its timer expires; `Instant::MAX` if it is off. Asked after each of the other calls, if it [is timed](Self::is_timed).
+    fn next_timeout(&self) -> Instant {
+        Instant::MAX
+    }
+
+    /// Its timer has expired.
+    fn on_timer(&mut self, _board: &mut Scoreboard, _timer: &TimerEvent) -> Verdict {
+        Verdict::Usual
+    }
+
+    /// Shows its values, for the table `state`.
+    fn sample(&self, _probe: &mut dyn Probe) {}
 }
 
 /// An acknowledgement, as a recovery sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct AckEvent {
+#[derive(Clone, Copy)]
+pub struct AckEvent<'a> {
+    /// Its header.
+    pub header: &'a TcpHeader,
+    /// The retransmission timer's estimate, this acknowledgement's sample included.
+    pub rto: &'a RtoEstimator,
     /// When it came.
     pub now: Instant,
     /// SND.UNA.
@@ -98,19 +143,58 @@ pub struct AckEvent {
     pub duplicate: bool,
 }
 
-/// What an acknowledgement means.
+/// A segment that was sent, as a recovery with timers sees it.
+#[derive(Clone, Copy)]
+pub struct SentEvent<'a> {
+    /// When.
+    pub now: Instant,
+    /// Which.
+    pub id: Id,
+    /// Whether for the first time.
+    pub new: bool,
+    /// Whether it is the probe that the recovery asked for.
+    pub probe: bool,
+    /// SND.NXT behind it.
+    pub nxt: u64,
+    /// The retransmission timer's estimate, and when that timer expires.
+    pub rto: &'a RtoEstimator,
+    /// See `rto`.
+    pub rto_at: Instant,
+}
+
+/// The state of the connection as a recovery's timer expires.
+#[derive(Clone, Copy)]
+pub struct TimerEvent<'a> {
+    /// Now.
+    pub now: Instant,
+    /// SND.UNA.
+    pub una: u64,
+    /// SND.NXT.
+    pub nxt: u64,
+    /// Whether there are new data that the receiver's window takes.
+    pub new_data: bool,
+    /// The retransmission timer's estimate.
+    pub rto: &'a RtoEstimator,
+}
+
+/// What an acknowledgement, or the expiry of a recovery's timer, means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing in particular.
     Usual,
-    /// A loss: the window is to be lowered to `limit`, and the first segment to be sent again at
-    /// once.
+    /// A loss: the window is to be lowered to `limit`.
     Enter {
         /// The most that the window may be, `u64::MAX` for what the congestion control says.
         limit: u64,
         /// The call of the congestion control that comes first.
         cut: Cut,
+        /// Whether the first segment is to be sent again at once.
+        resend: bool,
     },
+    /// A loss that is repaired already, and so begins no recovery: the congestion control answers to it.
+    Repaired,
+    /// A segment is to be sent at once, whatever the window says.
+    Probe(Next),
     /// Some of the data outstanding at the loss have been repaired.
     Partial {
         /// Whether the first segment is to be sent again at once.

@@ -60,6 +60,11 @@ impl LossRecovery for NewReno {
         self.fast.on_timeout(board, nxt);
     }
 
+    fn leave(&mut self, _board: &mut Scoreboard, _una: u64) {
+        self.partial = false;
+        self.fast.leave();
+    }
+
     fn status(&self) -> Status {
         self.fast.status()
     }

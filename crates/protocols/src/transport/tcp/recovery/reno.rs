@@ -45,6 +45,10 @@ impl LossRecovery for Reno {
         self.0.on_timeout(board, nxt);
     }
 
+    fn leave(&mut self, _board: &mut Scoreboard, _una: u64) {
+        self.0.leave();
+    }
+
     fn status(&self) -> Status {
         self.0.status()
     }

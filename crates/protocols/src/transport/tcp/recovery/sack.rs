@@ -13,10 +13,13 @@ use super::super::scoreboard::Scoreboard;
 use super::super::settings::Settings;
 use super::{AckEvent, Cut, DUP_THRESH, LossRecovery, Next, RecoveryConfig, Status, Verdict};
 
-/// It has no parameters.
+/// SACK recovery's parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Config {}
+pub struct Config {
+    /// Proportional Rate Reduction (RFC 9937) while it recovers. Default: off (RFC 6675 §5 sets the window at once).
+    pub prr: bool,
+}
 
 impl RecoveryConfig for Config {
     fn build(&self, settings: &Settings) -> Box<dyn LossRecovery> {
@@ -25,6 +28,10 @@ impl RecoveryConfig for Config {
 
     fn reads_sack(&self) -> bool {
         true
+    }
+
+    fn has_prr(&self) -> bool {
+        self.prr
     }
 }
 
@@ -80,7 +87,7 @@ impl LossRecovery for Sack {
             self.recovery_point = ack.nxt;
             self.rescued = false;
             board.begin();
-            verdict = Verdict::Enter { limit: u64::MAX, cut: Cut::Once };
+            verdict = Verdict::Enter { limit: u64::MAX, cut: Cut::Once, resend: true };
         }
         // Without limited transmit SACKed segments release no new ones until a loss is clear.
         let hold = !self.limited_transmit && !self.recovering && ack.una >= self.recovery_point;
@@ -115,8 +122,13 @@ impl LossRecovery for Sack {
         board.mark_all_lost();
     }
 
-    fn on_undo(&mut self, una: u64) {
+    fn on_undo(&mut self, _board: &mut Scoreboard, una: u64) {
         self.recovery_point = una;
+    }
+
+    fn leave(&mut self, board: &mut Scoreboard, una: u64) {
+        self.recovering = false;
+        self.on_undo(board, una);
     }
 
     fn status(&self) -> Status {

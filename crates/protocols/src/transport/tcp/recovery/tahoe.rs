@@ -45,7 +45,7 @@ impl LossRecovery for Tahoe {
                 self.credit = 0;
                 self.duplicates.recover = ack.nxt;
                 board.mark_all_lost();
-                return Verdict::Enter { limit: self.duplicates.smss, cut: Cut::Once };
+                return Verdict::Enter { limit: self.duplicates.smss, cut: Cut::Once, resend: true };
             }
             self.credit = self.duplicates.limited(ack.una);
         }

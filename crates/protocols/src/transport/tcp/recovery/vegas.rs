@@ -72,7 +72,7 @@ impl Vegas {
         }
         match was_recovering && !cut {
             true => Verdict::Partial { resend: true, hold_timer: false },
-            false => Verdict::Enter { limit: u64::MAX, cut: if cut { Cut::Once } else { Cut::None } },
+            false => Verdict::Enter { limit: u64::MAX, cut: if cut { Cut::Once } else { Cut::None }, resend: true },
         }
     }
 
@@ -123,6 +123,10 @@ impl LossRecovery for Vegas {
         self.fast.on_timeout(board, nxt);
         self.checks = 0;
         self.cut_at = now;
+    }
+
+    fn leave(&mut self, _board: &mut Scoreboard, _una: u64) {
+        self.fast.leave();
     }
 
     fn status(&self) -> Status {

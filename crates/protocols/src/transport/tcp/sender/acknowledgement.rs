@@ -14,6 +14,7 @@ use super::super::scoreboard::Acked;
 use super::super::settings::FIRST_BYTE;
 use super::super::spurious::{Evidence, Judgement};
 use super::Sender;
+use super::sending::AtOnce;
 
 impl Sender {
     /// An acknowledgement of an open connection has come.
@@ -29,6 +30,7 @@ impl Sender {
         c.edge = ack + u64::from(header.window);
         let prior_in_flight = c.in_flight();
         let (before, advance) = (c.una, ack - c.una);
+        let had_sacked = c.hooked && c.board.sacked() > 0;
         let mut acked = Acked::default();
         if advance > 0 {
             c.una = ack;
@@ -59,12 +61,15 @@ impl Sender {
         if c.detector.is_open() && self.judge(now, header, advance, &acked) {
             return;
         }
+        let undone = self.c.hooked && self.judge_reduction(header, before, had_sacked, &acked);
         let c = &mut self.c;
         let was_recovering = c.status.recovering;
         let lost_before = c.board.total_lost();
         let mut hold_timer = false;
         if advance == 0 || c.status.alert || c.board.is_marked() {
             let event = AckEvent {
+                header,
+                rto: &c.rto,
                 now,
                 una: ack,
                 nxt: c.nxt,
@@ -75,15 +80,13 @@ impl Sender {
             };
             let verdict = c.recovery.on_ack(&mut c.board, &event);
             c.status = c.recovery.status();
-            match verdict {
-                Verdict::Usual => {}
-                Verdict::Enter { limit, cut } => self.on_loss(now, limit, cut),
-                Verdict::Partial { resend, hold_timer: hold } => {
-                    c.resend_first = resend;
-                    hold_timer = hold;
-                }
-                Verdict::Exit { limit } => c.congestion.on_rule(WindowRule::Recovery(limit)),
+            if undone && !matches!(verdict, Verdict::Enter { .. }) {
+                c.leave_recovery();
+            } else {
+                hold_timer = self.obey(now, verdict, advance, &acked);
             }
+        } else if undone {
+            c.leave_recovery();
         }
         let c = &mut self.c;
         let ce = if self.settings.accurate_ecn { header.ceb.since(c.ceb) } else { 0 };
@@ -98,6 +101,9 @@ impl Sender {
             c.ecn_cut_to = c.nxt;
             c.say_cwr = true;
             self.totals.cuts += 1;
+            if let Some(reversal) = &mut c.reversal {
+                reversal.end();
+            }
         }
 
         let lost = c.board.total_lost() - lost_before;
@@ -127,7 +133,10 @@ impl Sender {
                 recovering: was_recovering || c.status.recovering,
                 after_timeout: c.wants.records && ack < c.timed_out_to,
             };
-            c.congestion.on_ack(&sample);
+            // RFC 4015 §3.4: the window is not changed further for the acknowledgement that restored it.
+            if !undone {
+                c.congestion.on_ack(&sample);
+            }
             if c.wants.records && c.congestion.holds_back() {
                 c.delivery.on_app_limited(c.in_flight());
             }
@@ -143,16 +152,64 @@ impl Sender {
                 c.rto_at = now + c.rto.rto();
             }
         }
+        if c.hooked {
+            c.reduce_rate(&acked, advance > 0 && lost == 0);
+            c.rearm(now);
+        }
+    }
+
+    /// Does as the recovery says, on an acknowledgement of `acked` that moved SND.UNA by `advance` bytes, or on a timer's expiry. Says
+    /// whether the retransmission timer goes on as it runs.
+    pub(super) fn obey(&mut self, now: Instant, verdict: Verdict, advance: u64, acked: &Acked) -> bool {
+        let c = &mut self.c;
+        match verdict {
+            Verdict::Usual => {}
+            Verdict::Enter { limit, cut, resend } => {
+                self.on_loss(now, limit, cut, resend);
+                if self.settings.prr {
+                    self.c.begin_prr(self.settings.smss.into(), acked);
+                }
+            }
+            Verdict::Partial { resend, hold_timer } => {
+                c.at_once = resend.then_some(AtOnce::First);
+                return hold_timer;
+            }
+            Verdict::Exit { limit } => c.congestion.on_rule(WindowRule::Recovery(limit)),
+            Verdict::Repaired => self.on_repaired(now, advance),
+            Verdict::Probe(next) => c.at_once = Some(AtOnce::Probe(next)),
+        }
+        false
+    }
+
+    /// The probe of the recovery has repaired a loss; the acknowledgement of that moved SND.UNA by `advance` bytes. FlightSize is that
+    /// before it came.
+    #[cold]
+    fn on_repaired(&mut self, now: Instant, advance: u64) {
+        let c = &mut self.c;
+        if c.una >= c.ecn_cut_to {
+            let flight = (c.board.flight() + advance).min(c.window);
+            let event = CongestionEvent { flight, ..c.event(now, CongestionKind::Loss) };
+            c.congestion.on_congestion(&event);
+            c.cut_to = c.nxt;
+            c.say_cwr = self.settings.ecn;
+            self.totals.cuts += 1;
+        }
+        if let Some(reversal) = &mut c.reversal {
+            reversal.end();
+        }
     }
 
     /// A fast retransmit begins; `cut` says how it is reported to the congestion control.
-    fn on_loss(&mut self, now: Instant, limit: u64, cut: Cut) {
+    fn on_loss(&mut self, now: Instant, limit: u64, cut: Cut, resend: bool) {
         let c = &mut self.c;
         self.totals.fast_retransmits += 1;
-        self.truth.on_fast_retransmit(c.una, self.number + 1);
-        c.resend_first = true;
+        let lost = if c.timed { c.board.next_lost_alone() } else { None };
+        let seq = lost.map_or(c.una, |id| c.board.at(id).start);
+        self.truth.on_fast_retransmit(seq, self.number + 1);
+        c.at_once = resend.then_some(AtOnce::First);
         if cut != Cut::None && c.una >= c.ecn_cut_to {
             // RFC 3168 §6.1.2: marks and losses of one window count once.
+            c.keep(None);
             let event = c.event(now, CongestionKind::Loss);
             let slow_start = c.congestion.ssthresh().is_none_or(|ssthresh| c.window < ssthresh);
             c.congestion.on_congestion(&event);
@@ -195,8 +252,11 @@ impl Sender {
                 let (delivered, lost) = (acked.acked + acked.sacked, c.board.total_lost());
                 c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), lost, None);
                 c.board.unmark_lost();
-                c.recovery.on_undo(c.una);
+                c.recovery.on_undo(&mut c.board, c.una);
                 c.status = c.recovery.status();
+                if let Some(reversal) = &mut c.reversal {
+                    reversal.end();
+                }
                 if !(self.settings.ecn && header.flags.has(TcpFlags::ECE)) {
                     // RFC 4015 §3 step (9), with FlightSize as it is after this acknowledgement.
                     let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
@@ -205,11 +265,14 @@ impl Sender {
                 }
                 c.undone_to = saved.nxt;
                 c.rto.undo(saved.estimate);
-                c.resend_first = false;
+                c.at_once = None;
                 c.timed_out_at = u64::MAX;
                 c.timed_out_to = 0;
                 c.refresh();
                 c.rto_at = if c.board.is_empty() { Instant::MAX } else { now + c.rto.rto() };
+                if c.hooked {
+                    c.rearm(now);
+                }
                 true
             }
         }

@@ -7,13 +7,15 @@ use lasthop_net::engine::{BitRate, Duration, Instant};
 
 use super::super::config::{Handshake, IdleRestart};
 use super::super::delivery::{Delivery, Round};
+use super::super::prr::Prr;
 use super::super::recovery::{LossRecovery, Status};
 use super::super::rto::RtoEstimator;
 use super::super::scoreboard::Scoreboard;
 use super::super::settings::{FIRST_BYTE, Settings};
 use super::super::spurious::Detector;
+use super::super::undo::Reversal;
 use super::handshake::{Phase, Syn};
-use super::sending::Control;
+use super::sending::{AtOnce, Control};
 
 /// The state that a reset clears.
 pub(super) struct Connection {
@@ -33,6 +35,17 @@ pub(super) struct Connection {
     pub(super) recovery: Box<dyn LossRecovery>,
     /// What the recovery said last.
     pub(super) status: Status,
+    /// Whether any of what follows up to `reversal` is in use ([`hooks`](super::hooks)).
+    pub(super) hooked: bool,
+    /// Whether the recovery has timers, and when the next of them expires; `Instant::MAX` if none runs.
+    pub(super) timed: bool,
+    pub(super) recovery_at: Instant,
+    /// Proportional Rate Reduction, in a recovery that it governs.
+    pub(super) prr: Option<Prr>,
+    /// Whether the segment that is being sent is a probe of the recovery.
+    pub(super) probing: bool,
+    /// The last reduction of the window, if such may be undone.
+    pub(super) reversal: Option<Box<Reversal>>,
     pub(super) congestion: Box<dyn CongestionControl>,
     pub(super) wants: Wants,
     /// What the congestion control said last.
@@ -53,8 +66,8 @@ pub(super) struct Connection {
     pub(super) detector: Detector,
     /// A segment without data that is to be sent.
     pub(super) control: Option<Control>,
-    /// The first segment is to be sent again whatever the window says.
-    pub(super) resend_first: bool,
+    /// A segment that is to be sent whatever the window says.
+    pub(super) at_once: Option<AtOnce>,
     pub(super) syn: Syn,
     /// Data below were in flight when the window was full.
     pub(super) full_to: u64,
@@ -86,6 +99,11 @@ impl Connection {
     pub(super) fn new(settings: &Settings, number: u32) -> Self {
         let (recovery, congestion) = (settings.recovery.config().build(settings), settings.controller(number));
         let wants = congestion.wants();
+        let timed = recovery.is_timed();
+        let mut board = Scoreboard::new(settings.smss, wants.records);
+        if timed {
+            board.note_delivered();
+        }
         Self {
             phase: Phase::Closed,
             una: match settings.handshake {
@@ -97,8 +115,14 @@ impl Connection {
             edge: FIRST_BYTE + u64::from(settings.buffer),
             closing: false,
             fin_sent: false,
-            board: Scoreboard::new(settings.smss, wants.records),
+            board,
             status: recovery.status(),
+            hooked: timed || settings.prr || settings.undo,
+            timed,
+            recovery_at: Instant::MAX,
+            prr: None,
+            probing: false,
+            reversal: settings.undo.then(Box::default),
             recovery,
             window: congestion.window(),
             pacing: congestion.pacing_rate(),
@@ -113,7 +137,7 @@ impl Connection {
             send_part: false,
             detector: Detector::new(settings.spurious, settings.sack),
             control: None,
-            resend_first: false,
+            at_once: None,
             syn: Syn::default(),
             full_to: 0,
             last_sent: Instant::ZERO,

@@ -21,6 +21,15 @@ pub(super) enum Control {
     Probe,
 }
 
+/// A segment that does not wait for room in the window.
+#[derive(Clone, Copy)]
+pub(super) enum AtOnce {
+    /// The first one again.
+    First,
+    /// A probe of the recovery.
+    Probe(Next),
+}
+
 /// A segment of the sequence space that is to be sent.
 pub(super) enum Choice {
     /// One in flight, again.
@@ -37,10 +46,10 @@ impl Sender {
         if c.phase != Phase::Open {
             return None;
         }
-        if std::mem::take(&mut c.resend_first)
-            && let Some(id) = c.board.first()
+        if let Some(at_once) = c.at_once.take()
+            && let Some(choice) = c.choose_at_once(at_once, &self.settings)
         {
-            return Some(Choice::Again(id));
+            return Some(choice);
         }
         debug_assert!(c.window >= u64::from(self.settings.smss), "cwnd is at least one segment");
         c.paced = c.release > now;
@@ -53,7 +62,8 @@ impl Sender {
         let in_flight = c.in_flight();
         if c.status.recovering || c.status.duplicates > 0 || c.board.is_marked() {
             // RFC 6675 §5 step (C): while segments are missing there has to be room for a full one.
-            if in_flight + smss > c.window {
+            let room = c.prr.map_or(in_flight + smss <= c.window, |prr| prr.allows(in_flight));
+            if !room {
                 c.full_to = c.nxt;
                 return None;
             }
@@ -64,9 +74,10 @@ impl Sender {
             };
             match next {
                 Some(Next::Resend(id)) => return Some(Choice::Again(id)),
+                Some(Next::New) if c.prr.is_some() => return new.map(|(len, fin)| Choice::New { len, fin }),
                 Some(Next::New) => {}
                 None => {
-                    // draft-ietf-ccwg-bbr §4.1.2.4: nor is there anything to be sent again.
+                    // draft-ietf-ccwg-bbr §4.1.2.4: all that is lost was sent again, and there is nothing new.
                     if new.is_none() && !c.detector.holds_resends() {
                         c.delivery.on_app_limited(in_flight);
                     }
@@ -121,6 +132,10 @@ impl Sender {
             flags = flags.with(TcpFlags::CWR);
         }
         self.segment(now, start, len, fin, flags, self.settings.ect, in_flight, packet);
+        if self.c.hooked {
+            let id = self.c.board.next() - 1;
+            self.c.note_sent(now, id, true);
+        }
     }
 
     /// Sends a segment again. RFC 3168 §6.1.5: a retransmission is not ECN-capable. One of an L4S sender is (RFC 8311 §4.3), or it would
@@ -139,6 +154,9 @@ impl Sender {
         let (start, len, fin) = (segment.start, segment.len, segment.is_fin());
         let ecn = if self.settings.l4s { self.settings.ect } else { Ecn::NotEct };
         self.segment(now, start, len, fin, TcpFlags::ACK, ecn, in_flight, packet);
+        if self.c.hooked {
+            self.c.note_sent(now, id, false);
+        }
     }
 
     /// A data segment or a FIN on its way: timers, pacing, and the packet.

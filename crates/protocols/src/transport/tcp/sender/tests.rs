@@ -13,6 +13,7 @@ mod data_on_syn;
 mod hystart;
 mod losses;
 mod ns3;
+mod rack;
 mod scripts;
 mod vegas;
 

@@ -3,11 +3,13 @@
 
 use lasthop_net::engine::{Duration, Instant};
 
+use super::super::recovery::TimerEvent;
+use super::super::scoreboard::Acked;
 use super::super::spurious::Saved;
 use super::Sender;
 use super::connection::Connection;
 use super::handshake::Phase;
-use super::sending::{Choice, Control};
+use super::sending::{AtOnce, Choice, Control};
 
 impl Sender {
     /// The retransmission timer has expired (RFC 6298 §5.4 to §5.7).
@@ -31,6 +33,9 @@ impl Sender {
         let again = c.timed_out_at == c.una;
         c.timed_out_at = c.una;
         c.timed_out_to = c.nxt;
+        if c.hooked {
+            c.note_timeout(again, sent);
+        }
         c.recovery.on_timeout(now, &mut c.board, c.nxt);
         c.tell_lost(now, 0);
         c.congestion.on_timeout(now, flight, again);
@@ -42,8 +47,27 @@ impl Sender {
         c.rto.back_off();
         c.rto_at = now + c.rto.rto();
         c.release = now;
-        c.resend_first = true;
+        c.at_once = Some(AtOnce::First);
         c.refresh();
+    }
+
+    /// The recovery's own timer has expired. The retransmission timer, in whose place it ran, starts anew (RFC 8985 §7.3, §8).
+    #[cold]
+    pub(super) fn on_recovery_timer(&mut self, now: Instant) {
+        let c = &mut self.c;
+        let new_data = c.new_segment(&self.settings).is_some_and(|(len, fin)| fin || c.fits(len));
+        let event = TimerEvent { now, una: c.una, nxt: c.nxt, new_data, rto: &c.rto };
+        let verdict = c.recovery.on_timer(&mut c.board, &event);
+        c.status = c.recovery.status();
+        if !c.board.is_empty() {
+            c.rto_at = now + c.rto.rto();
+        }
+        self.obey(now, verdict, 0, &Acked::default());
+        let c = &mut self.c;
+        c.tell_lost(now, 0);
+        c.refresh();
+        c.reduce_rate(&Acked::default(), false);
+        c.rearm(now);
     }
 
     /// The persist timer has expired: as much as the window takes, or a probe.

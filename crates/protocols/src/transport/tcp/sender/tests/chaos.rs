@@ -7,16 +7,18 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::transport::congestion::Congestion;
-use crate::transport::tcp::recovery::{Recovery, fack};
+use crate::transport::tcp::recovery::{Recovery, fack, rack, sack};
 use lasthop_net::engine::choice::parsed;
 use lasthop_net::engine::{Bytes, Stream, Streams};
 
-/// Everything that a scenario can choose, FACK with its alternatives too: all recoveries, and all controls that do without routers.
+/// Everything that a scenario can choose, some with their alternatives too: all recoveries, and all controls that do without routers.
 fn pairs(alternatives: bool) -> impl Iterator<Item = (Recovery, Congestion)> {
     let recoveries = Recovery::NAMES.iter().map(move |name| match *name {
         "fack" => {
             Recovery::Fack(fack::Config { rampdown: alternatives, overdamping: alternatives, cwnd_at_trigger: None })
         }
+        "rack" => Recovery::Rack(rack::Config { prr: !alternatives, tlp: !alternatives }),
+        "sack" => Recovery::Sack(sack::Config { prr: alternatives }),
         name => parsed(&format!("chosen = '{name}'")).map(|Choice { chosen }| chosen).unwrap(),
     });
     recoveries.flat_map(|recovery| {
@@ -52,7 +54,7 @@ struct Chaos {
 
 /// The configurations.
 fn configs() -> impl Strategy<Value = Config> {
-    let switches = (any::<[bool; 5]>(), 1u32..3, 1u32..40, 0u32..4, 0usize..4, 0usize..3, 1u64..3000);
+    let switches = (any::<[bool; 6]>(), 1u32..3, 1u32..40, 0u32..4, 0usize..4, 0usize..3, 1u64..3000);
     switches.prop_map(|(on, every, window, burst, handshake, spurious, segment)| Config {
         segment: Some(Bytes::new(segment)),
         handshake: Some([Handshake::Full, Handshake::Partial, Handshake::DataOnSyn, Handshake::None][handshake]),
@@ -64,6 +66,7 @@ fn configs() -> impl Strategy<Value = Config> {
         guard: Some(on[3]),
         timestamps: if on[4] { Some(true) } else { None },
         spurious: [Spurious::None, Spurious::Eifel, Spurious::FRto][spurious],
+        undo: if on[5] { Some(true) } else { None },
         ..Config::default()
     })
 }
@@ -164,8 +167,14 @@ impl World {
     }
 }
 
-/// Transfers `bytes` in writes of different sizes; says in how many events.
-fn transfer(config: &Config, chaos: &Chaos, bytes: u64) {
+/// Transfers `bytes` over a path of 20 ms each way that delays each packet by up to `jitter_ms` more, and loses none; gives the sender.
+pub(super) fn reordered(config: &Config, jitter_ms: f64, bytes: u64) -> Sender {
+    let none = Chaos { seed: 1, lose: 0.0, lose_ack: 0.0, duplicate: 0.0, mark: 0.0, jitter_ms, spike: 0.0 };
+    transfer(config, &none, bytes)
+}
+
+/// Transfers `bytes` in writes of different sizes; gives the sender.
+fn transfer(config: &Config, chaos: &Chaos, bytes: u64) -> Sender {
     let mut world = World {
         now: Instant::ZERO,
         sender: Sender::new(config, seat(0, ALL), &Streams::new(1).stream("flow", "sender")),
@@ -205,6 +214,7 @@ fn transfer(config: &Config, chaos: &Chaos, bytes: u64) {
     assert_eq!(world.sender.c.fin_sent, config.handshake == Some(Handshake::Full));
     assert_eq!(world.sender.totals.bytes, bytes);
     assert_eq!(world.sender.totals.acked_bytes, bytes);
+    world.sender
 }
 
 proptest! {

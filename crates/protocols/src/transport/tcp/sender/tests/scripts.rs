@@ -10,7 +10,7 @@ use lasthop_net::net::{SackBlocks, TcpOptions};
 /// A sender by itself, whose acknowledgements are written by hand. Segments are of 1000 bytes
 /// and numbered from 0.
 pub(super) struct Script {
-    now: Instant,
+    pub(super) now: Instant,
     pub(super) sender: Sender,
 }
 
@@ -43,11 +43,11 @@ impl Script {
     }
 
     /// The numbers of the segments that leave.
-    fn segments(&mut self) -> Vec<u64> {
+    pub(super) fn segments(&mut self) -> Vec<u64> {
         self.packets().iter().map(|p| p.tcp().unwrap().seq / 1000).collect()
     }
 
-    fn input(&mut self, ms: u64, header: TcpHeader) {
+    pub(super) fn input(&mut self, ms: u64, header: TcpHeader) {
         self.now = Instant::ZERO + Duration::from_millis(ms);
         let sender = &self.sender.seat;
         let packet = Packet {
