@@ -127,8 +127,16 @@ mod tests {
         let after = |abe: bool, kind: CongestionKind, segments: u64, initial_ssthresh: u64| {
             let smss = 1000;
             let initial_window = segments * 1000;
-            let seat =
-                EndpointContext { smss, header: 40, options: 0, initial_window, initial_ssthresh, flow: 0, seed: 0 };
+            let seat = EndpointContext {
+                smss,
+                header: 40,
+                options: 0,
+                initial_window,
+                initial_ssthresh,
+                flow: 0,
+                seed: 0,
+                sack: true,
+            };
             let mut reno = Config { abe }.build(&seat);
             let now = Instant::ZERO;
             reno.on_congestion(&CongestionEvent { now, kind, flight: initial_window, lost: 0, resent: false });

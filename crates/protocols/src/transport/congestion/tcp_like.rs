@@ -143,6 +143,7 @@ mod tests {
                 initial_ssthresh,
                 flow: 0,
                 seed: 0,
+                sack: true,
             })
         }
     }

@@ -12,6 +12,7 @@ fn copa(config: Config, window: u64) -> Copa {
         initial_ssthresh: u64::MAX,
         flow: 0,
         seed: 0,
+        sack: true,
     };
     Copa::new(config, &seat)
 }

@@ -12,6 +12,7 @@ fn ledbat(config: Config, window: u64, ssthresh: u64) -> Ledbat {
         initial_ssthresh: ssthresh.saturating_mul(SMSS),
         flow: 0,
         seed: 0,
+        sack: true,
     };
     Ledbat::new(config, &seat)
 }

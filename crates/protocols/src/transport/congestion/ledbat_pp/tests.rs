@@ -12,6 +12,7 @@ fn ledbat(window: u64) -> LedbatPp {
         initial_ssthresh: u64::MAX,
         flow: 0,
         seed: 0,
+        sack: true,
     };
     LedbatPp::new(Config::default(), &seat)
 }

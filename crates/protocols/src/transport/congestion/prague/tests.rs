@@ -11,6 +11,7 @@ fn seat(window: u64, ssthresh: u64) -> EndpointContext {
         initial_ssthresh: ssthresh.saturating_mul(SMSS),
         flow: 0,
         seed: 0,
+        sack: true,
     }
 }
 
