@@ -91,6 +91,40 @@ def test_nothing_is_drawn_before_a_flow_starts():
         assert draw(result).lines[0].get_xdata()[0] >= 5.0
 
 
+def test_a_flow_is_drawn_to_the_end_of_its_file():
+    result = lh.run(plot.recording(lh.load(ROOT / "examples" / "transfers.toml")))
+    ends = {row["flow"]: row["acked_s"] for row in result.transfers}
+    for draw in (plot.throughput, plot.window, plot.rtt):
+        axes = draw(result)
+        for line in axes.lines:
+            last = line.get_xdata()[-1]
+            assert ends.get(line.get_label(), 60.0) <= last <= ends.get(line.get_label(), 60.0) + 0.6
+        assert axes.get_legend(), "names cannot stand at ends that lie within the axes"
+    # What was received remains.
+    assert {line.get_xdata()[-1] for line in plot.in_order(result).lines} == {60.0}
+
+
+def test_a_mean_over_receivers_is_called_one():
+    result = lh.run(plot.recording(lh.load(ROOT / "examples" / "mbms.toml")))
+    for draw in (plot.throughput, plot.in_order):
+        (name,) = draw(result).get_legend().get_texts()
+        assert name.get_text() == "tv, mean of 6 receivers"
+
+
+def test_axes_keep_their_height_below_a_long_legend():
+    result = lh.run(plot.recording(lh.load(ROOT / "examples" / "mbms.toml")))
+
+    def heights(draw, **size):
+        drawn, axes = plot.figure(**size)
+        draw(result, axes=axes)
+        drawn.canvas.draw()
+        return drawn.get_figheight() * 25.4, axes.get_window_extent().height
+
+    (short, few), (tall, many) = heights(plot.throughput), heights(plot.queue)
+    assert short == pytest.approx(55) and tall > short + 10 and many > 0.85 * few
+    assert heights(plot.queue, height_mm=55.0)[0] == pytest.approx(55), "a height that was asked for stays"
+
+
 @pytest.mark.parametrize("count", [2, 4, 5, 8, 9, 40])
 def test_flows_of_one_protocol_are_told_apart(count):
     figure, axes = plot.figure()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     Array = np.ndarray[Any, Any]
+
+#: Quantities that are a mean over the receivers of a flow.
+OF_RECEIVERS = ("goodput_kbps", "arrival_kbps")
 
 __all__ = ["Labelled", "Line", "Of", "Runs", "chosen", "labelled", "merged", "named", "of_run", "styles", "together"]
 
@@ -37,6 +41,10 @@ class Line:
     transport: str
     time: Array
     value: Array
+    #: What the value is of, where the name does not say it.
+    note: str = ""
+    #: When a flow's file had been sent, in seconds.
+    end: float | None = None
 
     @property
     def kind(self) -> tuple[str, str, str]:
@@ -80,6 +88,8 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
     """The lines of a quantity, those of flows from their start."""
     series = result.series.where(quantity=quantity)
     flows = result.flows
+    ends = _ends(result)
+    receivers = Counter(flows["flow"].tolist()) if quantity in OF_RECEIVERS else Counter[str]()
     starts, transports = (
         dict(zip(flows["flow"].tolist(), flows[column].tolist(), strict=True)) for column in ("start_s", "transport")
     )
@@ -92,7 +102,25 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
             # A rate is of the interval before its time.
             mine &= times > starts[name] if quantity.endswith("_kbps") else times >= starts[name]
         if mine.sum() > 1:
-            yield Line(label, name, transports[name] if kind == "flow" else "", times[mine], values[mine])
+            several = receivers[name] if kind == "flow" else 0
+            yield Line(
+                label,
+                name,
+                transports[name] if kind == "flow" else "",
+                times[mine],
+                values[mine],
+                note=f"mean of {several} receivers" if several > 1 else "",
+                end=ends.get(name) if kind == "flow" else None,
+            )
+
+
+def _ends(result: Result) -> dict[str, float]:
+    """When flows of the source ``file``, which have one transfer each, had all of it acknowledged."""
+    if "transfers" not in result.tables:
+        return {}
+    flows, sent, acked = (result.transfers[column].tolist() for column in ("flow", "sent_s", "acked_s"))
+    # The other sources say when they sent the first byte.
+    return {flow: end for flow, began, end in zip(flows, sent, acked, strict=True) if began != began and end == end}
 
 
 def merged(lines: Sequence[Line]) -> list[Line]:
@@ -142,7 +170,7 @@ def named(front: Sequence[tuple[Line, str]]) -> list[str]:
     made = []
     for line, rank in front:
         parts = [*([line.run] if len(runs) > 1 else []), *([line.name] if len(names) > 1 or len(runs) == 1 else [])]
-        made.append(": ".join(dict.fromkeys(parts)) + (f", {rank}" if rank else ""))
+        made.append(", ".join([": ".join(dict.fromkeys(parts)), *filter(None, [line.note, rank])]))
     return made
 
 

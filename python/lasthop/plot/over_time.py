@@ -129,6 +129,10 @@ class _Picture:
             kept = np.arange(len(time))[::-every][::-1]
             begin = 2 * time[0] - time[1]
             time, value = time[kept], np.diff(came[kept], prepend=0) / np.diff(time[kept], prepend=begin)
+        if line.end is not None:
+            # The first sample after the end is of an interval in which the last packets came, or the last state.
+            mine = slice(max(2, int(np.searchsorted(time, line.end)) + 1))
+            time, value = time[mine], value[mine]
         return replace(line, time=time, value=value)
 
 
@@ -237,4 +241,5 @@ def _fill(axes: Axes, picture: _Picture, lines: Sequence[Line]) -> None:
         axes.set_ylim(bottom=0)
     if all((line.value == line.value.round()).all() and line.value.max() < 10 for line in lines):
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    name_lines(axes, ends, legend=bool(behind))
+    early = len(there) > 1 and min(x for x, *_ in ends) < max(x for x, *_ in ends)
+    name_lines(axes, ends, legend=bool(behind) or early or any(line.note for line in there))

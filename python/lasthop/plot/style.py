@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from lasthop import files
 
@@ -47,6 +48,9 @@ ONE_COLUMN, TWO_COLUMNS = 88.0, 180.0
 
 #: Points an inch of figures in a notebook, where 88 mm are to be read from further away than on paper.
 SCREEN_DPI = 160
+
+#: The height of a figure unless another is asked for, in millimetres.
+HEIGHT_MM = 55.0
 
 #: The formats that figures are written in.
 FORMATS = ("png", "svg", "pdf")
@@ -155,13 +159,20 @@ def in_look() -> AbstractContextManager[None]:
     return rc_context({**_RC, "axes.prop_cycle": cycler(color=COLOURS)})
 
 
+#: Figures of which nobody has said how high they are.
+_FREE: WeakKeyDictionary[Figure, None] = WeakKeyDictionary()
+
+
 def figure(
-    width_mm: float = ONE_COLUMN, height_mm: float = 55.0, *, rows: int = 1, columns: int = 1, **subplots: Any
+    width_mm: float = ONE_COLUMN, height_mm: float | None = None, *, rows: int = 1, columns: int = 1, **subplots: Any
 ) -> tuple[Figure, Any]:
-    """A figure in the project's look, and its axes as ``matplotlib.pyplot.subplots`` gives them."""
+    """A figure in the project's look, and its axes as ``matplotlib.pyplot.subplots`` gives them.
+
+    Without ``height_mm`` it is 55 mm high, and higher where the lines of its axes have a long legend.
+    """
     from matplotlib.figure import Figure
 
-    size = (width_mm / 25.4, height_mm / 25.4)
+    size = (width_mm / 25.4, (height_mm or HEIGHT_MM) / 25.4)
     if _in_notebook():
         from matplotlib import pyplot
 
@@ -172,6 +183,8 @@ def figure(
 
         made = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(made)
+    if height_mm is None and rows == columns == 1:
+        _FREE[made] = None
     with in_look():
         return made, made.subplots(rows, columns, **subplots)
 
@@ -214,6 +227,8 @@ def name_lines(axes: Axes, labels: Sequence[Label], *, legend: bool = False) -> 
 
     A single line needs no name. With ``legend`` there is one in any case.
     """
+    from matplotlib.figure import Figure
+
     longest = max((len(text) for _, _, text, _ in labels), default=0)
     if not legend and 1 < len(labels) <= FEW and longest <= _SHORT:
         label_lines(axes, labels)
@@ -224,6 +239,10 @@ def name_lines(axes: Axes, labels: Sequence[Label], *, legend: bool = False) -> 
                 made = axes.legend(ncols=columns, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
                 if made.get_window_extent().width <= room:
                     break
+            if isinstance(axes.figure, Figure) and axes.figure in _FREE:
+                lines = -(-len(made.get_texts()) // columns)
+                height = made.get_window_extent().height / axes.figure.dpi
+                axes.figure.set_figheight(HEIGHT_MM / 25.4 + max(0.0, height * (1 - 2 / lines)))
 
 
 def label_lines(axes: Axes, labels: Sequence[Label]) -> None:
