@@ -102,3 +102,43 @@ impl LossModel for Schedule {
         self.stream.chance(p)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Streams;
+    use crate::engine::choice::parsed;
+
+    /// The tenths of a second, of `seconds`, at which a packet is lost.
+    fn lost(text: &str, seconds: u64) -> Vec<u64> {
+        let mut model = Schedule::new(&parsed(text).unwrap(), Streams::new(1).stream("link", "loss"));
+        (0..10 * seconds).filter(|n| model.loses(Instant::ZERO + Duration::from_millis(100 * n))).collect()
+    }
+
+    fn tenths(of: impl IntoIterator<Item = std::ops::Range<u64>>) -> Vec<u64> {
+        of.into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn a_step_holds_until_the_next_in_any_order() {
+        assert_eq!(lost("steps = [['3 s', 0], ['1 s', 1]]", 6), tenths([10..30]));
+    }
+
+    #[test]
+    fn losses_come_and_go_with_every() {
+        assert_eq!(lost("steps = [['0 s', 1], ['1 s', 0]]\nevery = '4 s'", 10), tenths([0..10, 40..50, 80..90]));
+    }
+
+    #[test]
+    fn before_the_first_step_nothing_is_lost_and_in_later_rounds_the_last_step_holds() {
+        assert_eq!(lost("steps = [['1 s', 0], ['3 s', 1]]\nevery = '4 s'", 9), tenths([30..50, 70..90]));
+    }
+
+    #[test]
+    fn an_interval_that_a_step_lies_beyond_is_refused() {
+        for every in ["0 s", "3 s"] {
+            let config: Config = parsed(&format!("steps = [['3 s', 1]]\nevery = '{every}'")).unwrap();
+            assert_eq!(config.check().unwrap_err().field, "every");
+        }
+    }
+}
