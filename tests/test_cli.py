@@ -116,6 +116,8 @@ def test_schema_of_everything_and_of_a_part(lasthop):
     assert len(lasthop("schema").stdout.splitlines()) < 24, "its sections fit a screen"
     assert len(lasthop("schema", "--all").stdout.splitlines()) > 1000
     assert "droptail" in lasthop("schema", "droptial", code=2).stderr
+    field = lasthop("schema", "max_dat").stdout
+    assert "cell.rlc.am" in field and "| `max_dat` |" in field and "| `buffer` |" not in field
 
 
 #: What is wrong, the line that makes it so, and what has to be said.

@@ -56,6 +56,33 @@ def test_results_and_scenarios_pickle_compare_and_hash(result):
     assert pickle.loads(pickle.dumps(scenario)).name == "two-flows"
 
 
+@pytest.mark.parametrize(("module", "ask"), [("pandas", "df"), ("polars", "to_polars")])
+def test_a_missing_extra_is_named(result, monkeypatch, module, ask):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=rf"pip install 'lasthop\[{module}\]'"):
+        value = getattr(result.flows, ask)
+        value()
+
+
+def test_a_receivers_losses_are_its_own():
+    lost = {row["to"]: row["loss_pct"] for row in lh.run(ROOT / "examples" / "mbms.toml").flows}
+    assert lost["far.ue[0]"] > 15 and max(loss for to, loss in lost.items() if to != "far.ue[0]") < 3
+
+
+def test_pairs_are_numbers_for_pandas():
+    lossy = PLAIN.replace("[[flow]]", "loss.bernoulli.p = 0.01\n[[flow]]")
+    pairs = lh.sweep(lossy, vary={"link.radio.delay": ["10 ms", "20 ms"]}, seeds=3).paired("goodput_kbps").df
+    assert {pairs[column].dtype.kind for column in ("difference", "low", "high")} == {"f"}
+    assert pairs["n"].dtype.kind == "i"
+
+
+def test_losses_come_and_go_without_a_list_of_changes():
+    onoff = 'loss.schedule = { every = "1 s", steps = [["0 s", 0], ["500 ms", 1]] }\n[[flow]]'
+    udp = 'transport = "udp"\nsource.cbr = { interval = "10 ms", size = "100 B" }\n[record]\npackets = true\n'
+    dropped = lh.run(PLAIN.replace("[[flow]]", onoff) + udp).packets.where(event="dropped")
+    assert len(dropped) == 100 and all(time % 1 >= 0.5 for time in dropped["time_s"])
+
+
 def test_runs_are_spread_over_processes():
     scenarios = [lh.load(PLAIN).with_(seed=seed) for seed in (1, 2)]
     with ProcessPoolExecutor(2) as pool:
@@ -158,6 +185,17 @@ def test_a_scenario_is_written_as_toml(path):
     assert from_text(text, origin="other.toml") == changed
     # What was written, and no default beside it.
     assert "reorder" not in text
+
+
+def test_means_over_seeds_show_the_cells_too(lasthop):
+    for example, heads in {
+        "umts-cell": ("occupancy_kbps", "sent_pdus"),
+        "hsdpa": ("used_pct",),
+        "mbms": ("tries",),
+    }.items():
+        text = lasthop("run", ROOT / "examples" / f"{example}.toml", "--seeds", 2).stdout
+        assert all(head in text.partition("goodput_kbps")[0] for head in heads), example
+        assert "±" in text.partition("goodput_kbps")[0]
 
 
 def test_many_flows_of_one_kind_take_few_lines(lasthop):

@@ -50,7 +50,11 @@ class Table:
         return self._arrow
 
     def to_pandas(self) -> pd.DataFrame:
-        """The table as a ``pandas.DataFrame``."""
+        """The table as a ``pandas.DataFrame``. It needs ``lasthop[pandas]``."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError as missing:
+            raise ImportError("a data frame needs pandas: pip install 'lasthop[pandas]'") from missing
         return self.to_arrow().to_pandas()
 
     @property
@@ -59,9 +63,11 @@ class Table:
         return self.to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
-        """The table as a ``polars.DataFrame``."""
-        import polars as pl
-
+        """The table as a ``polars.DataFrame``. It needs ``lasthop[polars]``."""
+        try:
+            import polars as pl
+        except ImportError as missing:
+            raise ImportError("a polars frame needs polars: pip install 'lasthop[polars]'") from missing
         frame = pl.from_arrow(self.to_arrow())
         assert isinstance(frame, pl.DataFrame)
         return frame

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.columns import aligned, fitted
 from lasthop.results import SENT_PDUS
-from lasthop.stats import Estimate, number
+from lasthop.stats import Estimate, estimate, number
 from lasthop.sweeps.vary import label
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def run_text(result: Result) -> str:
     return _page(
         result.heading(),
         [
-            *_cells(result),
+            *_cells([result]),
             _flows(result.tables["flows"].rows(), _plain),
             _table(LINKS, _busy(result.tables["links"].rows()), _plain),
             transfers,
@@ -79,6 +79,7 @@ def replications_text(replications: Replications) -> str:
     return _page(
         replications.heading(),
         [
+            *_cells(replications.runs),
             _flows(replications.means("flows"), str),
             _table(LINKS, _busy(replications.means("links")), str),
             fitted(SAME) if replications.repeats_itself else "",
@@ -105,7 +106,9 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
     rest = len(rows) - len(shown)
     rows = shown or rows
     pairs = rows[0]["difference"].n
-    seeds = f"seed by seed, {pairs} pairs" if one.seeds == other.seeds else "different seeds"
+    seeds = (
+        f"seed by seed, {pairs} {'pair' if pairs == 1 else 'pairs'}" if one.seeds == other.seeds else "different seeds"
+    )
     things = [name for name in rows[0] if name not in ("metric", "one", "other", "difference")]
     # What follows from the names before it tells nothing apart.
     kinds = [len({tuple(row[name] for name in things[:n]) for row in rows}) for n in range(len(things) + 1)]
@@ -324,20 +327,38 @@ def _tries(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"failed_pct": 100 * row["failed_tries"] / row["tries"] if row["tries"] else None}
 
 
-def _cells(result: Result) -> list[str]:
+def _cells(runs: Sequence[Result]) -> list[str]:
     """What each cell gave away, what RLC did in each of its directions, what slots carried, what attempts brought."""
-    if "cells" not in result.tables:
+    if "cells" not in runs[0].tables:
         return []
-    rows = result.tables["cells"].rows()
-    shared = [_slots(row) for row in rows if row.get("used_slots") is not None]
-    node_bs = [_tries(row) for row in rows if row.get("tries") is not None]
-    slots = _table(SHARED, shared, _plain) if shared else ""
-    return [*_channels(result), slots, _table(NODE_BS, node_bs, _plain) if node_bs else ""]
+    rows = [one.tables["cells"].rows() for one in runs]
+    shown = [(head, columns) for head, columns in CELLS if columns[0] in runs[0].tables["cells"].columns]
+    # Without dedicated channels to give away there is nothing to say of a cell but its name.
+    parts: list[tuple[View, list[list[dict[str, Any]]]]] = [(shown, rows)] if len(shown) > 1 else []
+    parts += [
+        (RADIO, [_radio(one) for one in runs]),
+        (SHARED, [[_slots(row) for row in mine if row.get("used_slots") is not None] for mine in rows]),
+        (NODE_BS, [[_tries(row) for row in mine if row.get("tries") is not None] for mine in rows]),
+    ]
+    if len(runs) == 1:
+        return [_table(view, mine, _plain) for view, (mine,) in parts]
+    return [_table(view, _means(view, mine), str) for view, mine in parts]
 
 
-def _channels(result: Result) -> list[str]:
-    """What each cell of UMTS gave away, and what RLC did in each of its directions."""
-    shown = [(head, columns) for head, columns in CELLS if columns[0] in result.tables["cells"].columns]
+def _means(view: View, runs: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Rows that runs have in common, by their first column, with the mean of each number and its interval."""
+    head, *others = [column for _, columns in view for column in columns]
+    named: dict[str, list[dict[str, Any]]] = {}
+    for row in (row for rows in runs for row in rows):
+        named.setdefault(row[head], []).append(row)
+    return [
+        {head: name, **{column: estimate(row[column] for row in rows) for column in others}}
+        for name, rows in named.items()
+    ]
+
+
+def _radio(result: Result) -> list[dict[str, Any]]:
+    """What RLC did in each direction of each cell."""
     sums: dict[str, dict[str, int]] = {}
     for row in result.tables["bearers"].rows():
         if all(row.get(name) is None for name in SENT_PDUS):
@@ -354,9 +375,7 @@ def _channels(result: Result) -> list[str]:
             {"radio": name, "sent_pdus": sent}
             | {head: 100 * count / sent if sent else None for head, count in share.items()}
         )
-    # Without dedicated channels to give away there is nothing to say of a cell but its name.
-    cells = _table(shown, result.tables["cells"].rows(), _plain) if len(shown) > 1 else ""
-    return [cells, _table(RADIO, lines, _plain) if lines else ""]
+    return lines
 
 
 def _transfers(rows: list[dict[str, Any]]) -> str:

@@ -15,16 +15,23 @@ ID = "https://lasthop.readthedocs.io/en/stable/_static/scenario.schema.json"
 @click.option("--all", "every", is_flag=True, help="The whole reference.")
 @click.option("--json", "as_json", is_flag=True, help="The JSON Schema, for editors and other programs.")
 def schema(name: str | None, every: bool, as_json: bool) -> None:
-    """Print what a scenario can say: its sections, or the part called NAME.
+    """Print what a scenario can say: its sections, or a part or field called NAME.
 
     \b
     lasthop schema queue
     lasthop schema --json > scenario.schema.json
     """
     from lasthop import _core
+    from lasthop.errors import ScenarioError
 
-    # It says so if there is no such part.
-    json_schema = _core.schema(name)
+    try:
+        # It says so if there is no such part.
+        json_schema = _core.schema(name)
+    except ScenarioError:
+        if as_json or not (fields := _fields(str(name))):
+            raise
+        click.echo(fields)
+        return
     if as_json:
         click.echo(json_schema if name else document())
     elif name:
@@ -68,9 +75,24 @@ def _sections(name: str) -> str:
     """The sections of the reference page about `name`: its own, or those of everything called so."""
     from lasthop import _core
 
-    sections = {}
-    for section in _core.reference().split("\n## ")[1:]:
-        heading, _, body = section.partition("\n")
-        sections[heading.strip("`[]")] = f"{heading.strip('`[]')}\n{body.rstrip()}\n"
-    mine = [text for path, text in sections.items() if path == name or path.endswith(f".{name}")]
+    mine = [f"{path}\n{body}\n" for path, body in _reference().items() if path == name or path.endswith(f".{name}")]
     return "\n".join(mine) or _core.schema(name)
+
+
+def _fields(name: str) -> str:
+    """The fields called `name`, each below the part that has it."""
+    found = []
+    for path, body in _reference().items():
+        lines = body.splitlines()
+        if mine := [line for line in lines if line.startswith(f"| `{name}` |")]:
+            head = next((at for at, line in enumerate(lines) if line.startswith("| field |")), None)
+            found.append("\n".join([path, "", *([] if head is None else lines[head : head + 2]), *mine, ""]))
+    return "\n".join(found)
+
+
+def _reference() -> dict[str, str]:
+    """The sections of the reference page by their paths."""
+    from lasthop import _core
+
+    sections = (section.partition("\n") for section in _core.reference().split("\n## ")[1:])
+    return {heading.strip("`[]"): body.rstrip() for heading, _, body in sections}
