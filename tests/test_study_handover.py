@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 
 import pytest
@@ -140,6 +141,16 @@ def test_the_report_opens_offline(reproduced, width, dark):
         assert shown == [claim["id"] for claim in document["claims"] if claim["verdict"] == "not reproduced"]
         only.click()
         assert all(one.is_displayed() for one in browser.find_elements(By.CLASS_NAME, "claim"))
+
+
+def test_the_reports_lines_have_names(reproduced):
+    folder, _ = reproduced
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    for name in ("figure-3a", "figure-3b", "figure-state"):
+        (drawn,) = re.findall(rf'id="{name}".*?<script type="application/json">(.*?)</script>', text, re.DOTALL)[:1]
+        lines = [one for one in json.loads(drawn)["charts"][0]["series"] if one["color"] and one["width"] >= 1]
+        assert len({one["name"] for one in lines if one["name"]}) >= 3, name
+    assert "<em>" in text and "*slow start*" not in text
 
 
 def test_the_report_begins_with_the_answer(reproduced):

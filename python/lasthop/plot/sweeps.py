@@ -89,7 +89,10 @@ def across(
         axes.set_xticks([place + 0.03 * (len(ends) - 1) for place in x], [label(value) for value in values])
         axes.margins(x=0.2)
     lowest = float(np.nanmin(mean - np.nan_to_num(half), initial=0.0))
-    axes.set_ylim(bottom=axes.get_ylim()[0] if lowest < 0 else 0.0)
+    if lowest >= 0:
+        # The margin above is 5 % of all that is shown, not of the distance of the values from each other.
+        highest = float(np.nanmax(mean + np.nan_to_num(half), initial=0.0))
+        axes.set_ylim(0.0, 1.05 * highest or None)
     name_lines(axes, ends)
     return axes
 

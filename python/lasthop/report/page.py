@@ -50,10 +50,14 @@ def render(template: str, symbols: Mapping[str, str] | None = None, **said: Any)
             made = re.sub(word, lambda found, said=meaning: f'<abbr title="{escape(said)}">{found[0]}</abbr>', made)  # type: ignore[misc]
         return Markup(made)
 
+    def quoted(text: str) -> Markup:
+        """A sentence of a paper; what is in italics there stands between asterisks."""
+        return Markup(re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", str(escape(text))))
+
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_read), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(number=number, symbols=explained)
+    environment.filters.update(number=number, symbols=explained, quoted=quoted)
     assets = {name.rpartition("/")[2]: Markup(_read(name)) for name in ASSETS}
     return environment.get_template(template).render(assets=assets, **said)
 

@@ -20,6 +20,7 @@ from lasthop.studies.claims import (
 )
 from lasthop.studies.conditions import FAILS, HOLDS, OPEN
 from lasthop.studies.readings import AS_TAKEN
+from lasthop.studies.records import RUNS
 
 if TYPE_CHECKING:
     from lasthop.studies import Campaign, Outcome, Picture
@@ -55,6 +56,12 @@ def write_report(outcome: Outcome, campaign: Campaign, started: datetime) -> Pat
                 name, about, shown, names=[path.name for path in outcome.tables[name]], opened=name.startswith("table-")
             )
             for name, (about, shown) in campaign.tables.items()
+            if not name.startswith(RUNS)
+        ],
+        runs=[
+            (about.rpartition("of each run: ")[2].rstrip("."), [path.name for path in outcome.tables[name]])
+            for name, (about, _) in campaign.tables.items()
+            if name.startswith(RUNS)
         ],
         scenario=study.scenario(),
         command=f"{study.command} --{outcome.mode}",

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from lasthop.studies.claims import Judged
     from lasthop.studies.grid import Numbers
 
-__all__ = ["Named", "Row", "by_reading", "costs", "costs_said", "runs", "said", "tables"]
+__all__ = ["RUNS", "Named", "Row", "by_reading", "costs", "costs_said", "runs", "said", "tables"]
 
 Data = TypeVar("Data")
+
+#: The names of the tables with the numbers of each run begin so. They are long and wide, and read by programs.
+RUNS = "runs-"
 
 #: A table with a line that says what it holds; and a row of one.
 Named = tuple[str, Table]
@@ -81,7 +84,7 @@ def runs(numbers: Mapping[str, Numbers]) -> dict[str, Named]:
         file = name.lower()
         for mark, instead in ((":", ""), (",", ""), ("'", ""), (".", "-"), ("/", "-"), (" ", "-")):
             file = file.replace(mark, instead)
-        made[f"runs-{file}"] = f"The numbers of each run: {name}.", grid.table()
+        made[f"{RUNS}{file}"] = f"The numbers of each run: {name}.", grid.table()
     return made
 
 

@@ -100,7 +100,7 @@ def _counts(data: Data, id: str, what: str) -> Picture:
         style = plot.look(keys[0])
         name = ", ".join(NAMES[key] for key in keys)
         axes.fill_between(GRID, low, high, color=style["color"], alpha=0.2, linewidth=0)
-        axes.plot(GRID, mean, **style)
+        axes.plot(GRID, mean, label=name, **style)
         ends.append((END, float(mean[-1]), f"{name} {number(float(mean[-1]), 0)}", style["color"]))
         said.append(f"{name} {number(float(mean[-1]), 0)}")
     axes.set_xlabel("time (s)")
@@ -326,9 +326,9 @@ def _state(data: Data) -> Picture:
     curves = {key: np.array(data.counters[key].state_bytes, dtype=float) for key in MECHANISMS}
     flows: Sequence[int] = data.counters["reno"].flows
     for keys in _groups(curves, 0.5):
-        style, mine = plot.look(keys[0]), curves[keys[0]]
-        axes.plot(flows, np.maximum(mine, 1), marker="o", markersize=3, **style)
-        ends.append((flows[-1], float(max(mine[-1], 1)), ", ".join(MECHANISMS[key] for key in keys), style["color"]))
+        style, mine, name = plot.look(keys[0]), curves[keys[0]], ", ".join(MECHANISMS[key] for key in keys)
+        axes.plot(flows, np.maximum(mine, 1), label=name, marker="o", markersize=3, **style)
+        ends.append((flows[-1], float(max(mine[-1], 1)), name, style["color"]))
     for key, curve in curves.items():
         columns.add(key, flows, curve)
     axes.set_xscale("log")

@@ -146,15 +146,19 @@ def _sky(way: Way, sky: Scenario) -> Picture:
         ends = ["gateway", *path, "remote"]
         _globe(axes)
         each = [where[node] for node, kind in kinds.items() if kind == "satellite"]
-        axes.plot(*zip(*each, strict=True), marker="o", markersize=2.5, color="#767676", linestyle="none")
+        axes.plot(
+            *zip(*each, strict=True), marker="o", markersize=2.5, color="#767676", linestyle="none", label="satellites"
+        )
         _great_ways(axes, [where[node] for node in ends])
         axes.plot(
             *zip(*(where[node] for node in path), strict=True), marker="o", markersize=4, color="#D55E00",
-            linestyle="none",
+            linestyle="none", label="on the way",
         )  # fmt: skip
-        for node, kind in kinds.items():
-            if kind == "terminal":
-                axes.plot(*where[node], marker="^", markersize=5, color="#0072B2", linestyle="none")
+        terminals = [where[node] for node, kind in kinds.items() if kind == "terminal"]
+        axes.plot(
+            *zip(*terminals, strict=True), marker="^", markersize=5, color="#0072B2", linestyle="none",
+            label="terminals",
+        )  # fmt: skip
         axes.annotate(
             f"{number(time, 0)} s: {number(delay, 1)} ms over {len(path)} satellites",
             (0.0, 1.02), xycoords="axes fraction", fontsize=8, va="bottom",
