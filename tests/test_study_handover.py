@@ -132,6 +132,12 @@ def test_the_report_opens_offline(reproduced, width, dark):
             assert browser.find_element(By.ID, claim["id"]).is_displayed()
         for link in browser.find_elements(By.CSS_SELECTOR, "a[href^='#']"):
             assert browser.find_element(By.ID, link.get_attribute("href").rpartition("#")[2])
+        # Under 1 s on an idle machine; tests share theirs.
+        assert (
+            browser.execute_script("return performance.getEntriesByName('first-contentful-paint')[0].startTime") < 3000
+        )
+        # The whole of it is small enough for any browser.
+        assert browser.execute_script("return document.querySelectorAll('*').length") < 10_000
         # Nothing is wider than the page, tables apart, which scroll by themselves.
         assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
         assert accessible(browser) == []

@@ -24,7 +24,16 @@
     made.values = (_, splits) => splits.map(text);
     if (told.ticks.length) {
       made.splits = () => told.ticks.map(tick => tick[0]);
-      made.values = () => told.ticks.map(tick => tick[1]);
+      /* Names that would lie on the one before are left out. */
+      made.values = u => {
+        let end = -Infinity;
+        return told.ticks.map(([at, name]) => {
+          const middle = u.valToPos(at, side), half = 3.5 * name.length;
+          if (side === "x" && middle - half < end + 4) return "";
+          end = middle + half;
+          return name;
+        });
+      };
       made.filter = (_, splits) => splits;
     }
     return made;

@@ -36,6 +36,9 @@ def _chart(axes: Axes) -> Chart | None:
     parts = {id(part) for one in bars for part in _parts(one)}
     if len(bars) < len(axes.containers) or axes.images or axes.name != "rectilinear":
         return None
+    # A drawing, whose words stand in it: of a network, say.
+    if not axes.axison:
+        return None
     bands = [one for one in axes.collections if isinstance(one, PolyCollection)]
     if any(id(one) not in parts and one not in bands for one in axes.collections):
         return None
