@@ -71,8 +71,12 @@ def test_what_is_no_line_stays_a_picture():
     axes.bar([1, 2], [3, 4])
     assert charts(figure) is None
     figure, axes = plot.figure()
+    axes.plot([0, 1], [0, 1])
     axes.plot([0, 1, 0.5], [0, 1, 2])
     assert charts(figure) is None, "a curve that turns back"
+    figure, axes = plot.figure()
+    axes.plot([2, 1, 0], [0, 1, 2])
+    assert charts(figure)[0]["series"][0]["x"] == [0, 1, 2], "from right to left is a function of x"
     figure, axes = plot.figure()
     axes.plot([0, 1], [0, 1])
     axes.axis("off")

@@ -37,7 +37,7 @@ def _chart(axes: Axes) -> Chart | None:
     if len(bars) < len(axes.containers) or axes.images or axes.name != "rectilinear":
         return None
     # A drawing, whose words stand in it: of a network, say.
-    if not axes.axison:
+    if not axes.axison or any(_turns(line) for line in axes.lines):
         return None
     bands = [one for one in axes.collections if isinstance(one, PolyCollection)]
     if any(id(one) not in parts and one not in bands for one in axes.collections):
@@ -63,6 +63,15 @@ def _chart(axes: Axes) -> Chart | None:
         "spans": spans,
         "series": series,
     }
+
+
+def _turns(line: Any) -> bool:
+    """Whether a curve goes to the right and back, so that it is no function of x."""
+    import numpy as np
+
+    steps = np.diff(np.atleast_1d(np.asarray(line.get_xdata(), float)))
+    drawn = line.get_visible() and line.get_linestyle() not in ("None", "none", "", " ")
+    return bool(drawn and (steps < 0).any() and (steps > 0).any())
 
 
 def _axis(axis: Any, scale: str, limits: tuple[float, float]) -> dict[str, Any] | None:
@@ -120,9 +129,6 @@ def _series(axes: Axes, line: Any, name: str, ends: tuple[list[float], list[floa
     }
     low, high = ends if ends and len(ends[0]) == len(x) else (None, None)
     order = np.argsort(x, kind="stable")
-    if np.any(np.diff(x) < 0) and made["width"]:
-        # A curve that turns back is no function of x.
-        return None
     columns = {"x": x, "y": y, "low": low, "high": high}
     return made | {key: [_short(part[n]) for n in order] for key, part in columns.items() if part is not None}
 
