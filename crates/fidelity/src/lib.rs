@@ -16,6 +16,7 @@ mod families;
 pub mod index;
 mod known;
 pub mod means;
+pub mod modern;
 pub mod mrg;
 pub mod queue_length;
 pub mod random_loss;

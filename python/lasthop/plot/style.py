@@ -84,6 +84,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "nada": (_GREEN, "--"),
     "gcc": (_ORANGE, "-."),
     "prague": (_PURPLE, "-."),
+    "scream": (_BLUE, "-."),
     "udp": (_BLACK, ":"),
 }
 #: The colours of lines that have none of their own.

@@ -1,7 +1,7 @@
 //! The arithmetic, in the implementation's units and single precision.
 //!
-//! [`Scream`] is told of frames, packets and reports with their times in ticks, and knows nothing of the rest of lasthop: a recorded run of the
-//! implementation can be played into it.
+//! [`Scream`] gets frames, packets and reports with their times in ticks, and knows nothing of the rest of lasthop: a recorded run of the
+//! implementation can be played into it. To give the same values to the last bit, it keeps the implementation's order of operations.
 
 use super::delay::{BACK_OFF_INTERVAL, QueueDelay};
 use super::flight::Flight;
@@ -105,6 +105,7 @@ pub struct Scream {
     place: usize,
     slow_at: Ticks,
     loss_rate: f32,
+    losses: u64,
     lost: bool,
     /// lastLossEventT: any congestion event.
     event_at: Ticks,
@@ -146,6 +147,7 @@ impl Scream {
             place: 0,
             slow_at: now,
             loss_rate: 0.0,
+            losses: 0,
             lost: false,
             event_at: now,
             updated_at: None,
@@ -207,6 +209,11 @@ impl Scream {
         self.marks.alpha()
     }
 
+    /// Packets found to be lost.
+    pub fn losses(&self) -> u64 {
+        self.losses
+    }
+
     /// The earliest tick at which the pacer lets a packet leave.
     pub fn next_at(&self) -> Ticks {
         self.next_at
@@ -266,9 +273,9 @@ impl Scream {
         self.flight.forget();
     }
 
-    /// A report, with the packets of its range that have arrived, in their order. Those that earlier ones have said are passed over.
-    pub fn on_report(&mut self, now: Ticks, blocks: &[Block]) {
-        self.delay.on_reported();
+    /// A report, with the packets of its range that have arrived, in their order. Those that earlier ones have said tell only that the queue's
+    /// delay is still the last one known. Gives whether window and rate were computed anew.
+    pub fn on_report(&mut self, now: Ticks, blocks: &[Block]) -> bool {
         let mut ce = false;
         for (place, block) in blocks.iter().enumerate() {
             let last = place + 1 == blocks.len();
@@ -280,9 +287,7 @@ impl Scream {
             }
             self.delay.on_reported();
         }
-        if !blocks.is_empty() {
-            self.on_report_end(now, ce);
-        }
+        !blocks.is_empty() && self.on_report_end(now, ce)
     }
 
     /// The path is another one: base delay and round-trip time are void, and what was sent on the old one tells nothing of the new one.
@@ -322,18 +327,19 @@ impl Scream {
         let gain = (LOSS_RATE_LIMIT / 4.0).min(self.mss as f32 / self.window.bytes as f32 / 2.0);
         let may_react = now - self.event_at > self.rtt.smoothed() && self.p.beta_loss < 1.0;
         let queue_stands = self.delay.average() > self.delay.target() / 4.0;
-        let (rate, lost_event) = (&mut self.loss_rate, &mut self.lost);
-        let passed = self.flight.advance(highest, |_, lost| {
+        let (rate, losses, lost_event) = (&mut self.loss_rate, &mut self.losses, &mut self.lost);
+        let passed = self.flight.advance(highest, |lost| {
+            *losses += u64::from(lost);
             if lost && may_react && (*rate > LOSS_RATE_LIMIT || queue_stands) {
                 *lost_event = true;
             }
             *rate = (1.0 - gain) * *rate + gain * f32::from(u8::from(lost));
         });
-        self.window.acked += i64::from(passed);
+        self.window.acked += passed as i64;
         self.rates.on_acked(passed);
     }
 
-    fn on_report_end(&mut self, now: Ticks, ce: bool) {
+    fn on_report_end(&mut self, now: Ticks, ce: bool) -> bool {
         let srtt = self.rtt.smoothed();
         let interval = BACK_OFF_INTERVAL.min(srtt);
         let mut ecn_event = ce && now - self.event_at > interval;
@@ -351,7 +357,7 @@ impl Scream {
         let half = self.delay.target() / 2.0;
         let virtual_alpha = (self.delay.average() > half && now - self.event_at > interval)
             .then(|| ((self.delay.average() - half) / half).clamp(0.0, 1.0) / back_offs_per_rtt(srtt));
-        // Marks at too high a threshold last longer than the queue.
+        // incomingStandardizedFeedback: no answer where every packet is marked and the round-trip time falls.
         if self.rtt.is_falling() && self.marks.is_full() {
             ecn_event = false;
         }
@@ -361,7 +367,7 @@ impl Scream {
         }
         let since = now - *self.updated_at.get_or_insert(now);
         if !(since > interval || event || self.new_frame) {
-            return;
+            return false;
         }
         let congestion = if std::mem::take(&mut self.lost) {
             Some(Congestion::Loss)
@@ -377,6 +383,7 @@ impl Scream {
         self.set_target();
         self.updated_at = Some(now);
         self.new_frame = false;
+        true
     }
 
     /// Pacing, window and rate anew.
@@ -401,17 +408,8 @@ impl Scream {
                 max_rate: self.p.max_rate,
             },
         );
-        self.share = self.window_rate(mss).min(self.p.max_rate);
-    }
-
-    /// The rate that the window gives.
-    fn window_rate(&self, mss: i64) -> f32 {
-        let rtt = (self.rtt.seconds() + RTT_MARGIN).clamp(0.001, LONGEST_RTT);
-        let mut rate = self.window.bytes.saturating_mul(8) as f32 / rtt;
-        // A window of few packets would fill the sender's queue.
-        rate *= 1.0 - (self.window.mss_share - 0.1).clamp(0.0, 0.2);
-        rate /= FRAME_MARGIN;
-        rate * (mss as f32 / (mss + OVERHEAD) as f32)
+        let rate = window_rate(self.window.bytes, self.rtt.seconds(), mss, self.window.mss_share);
+        self.share = rate.min(self.p.max_rate);
     }
 
     /// The target within the encoder's bounds, less for frames that wait.
@@ -444,5 +442,30 @@ impl Scream {
             self.most_in_flight = [0, self.most_in_flight[0]];
         }
         self.frame_high = self.frames.high;
+    }
+}
+
+/// The rate that a window gives, bit/s; `mss_share` is that of a packet in the window.
+fn window_rate(window: i64, srtt: f32, mss: i64, mss_share: f32) -> f32 {
+    let mut rate = window.saturating_mul(8) as f32 / (srtt + RTT_MARGIN).clamp(0.001, LONGEST_RTT);
+    // updateCwnd: below ten packets up to a fifth less.
+    rate *= 1.0 - (mss_share - 0.1).clamp(0.0, 0.2);
+    rate /= FRAME_MARGIN;
+    rate * (mss as f32 / (mss + OVERHEAD) as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_over_a_round_trip_time_is_a_rate() {
+        // (window, srtt, rate in Mbit/s): 8·50000/31 ms/1.1·1200/1220; and where 1200 bytes are 0.4 of the window, 0.8 of it.
+        for (window, srtt, mbps) in [(50_000, 0.030, 11.538), (3_000, 0.099, 0.240 / 1.1 * 0.8 * 1200.0 / 1220.0)] {
+            let rate = window_rate(window, srtt, 1_200, 1_200.0 / window as f32);
+            assert!((f64::from(rate) / 1e6 - mbps).abs() < 5e-4, "{window} {srtt}: {rate}");
+        }
+        // A round-trip time above 200 ms counts as 200 ms.
+        assert_eq!(window_rate(50_000, 0.6, 1_200, 0.024), window_rate(50_000, 0.25, 1_200, 0.024));
     }
 }

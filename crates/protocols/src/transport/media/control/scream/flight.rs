@@ -88,26 +88,26 @@ impl Flight {
         Some(Acked { sent_at: packet.sent_at, bytes: packet.bytes, marker: packet.marker })
     }
 
-    /// All packets up to this one have left the flight: their bytes. `settled` gets, in their order, those whose fate is now known, and whether
-    /// they are lost.
-    pub(super) fn advance(&mut self, highest: u64, mut settled: impl FnMut(u32, bool)) -> u32 {
-        let (reach, mut passed) = (self.edge.saturating_sub(1).saturating_sub(REACH), 0);
+    /// All packets up to this one have left the flight: their bytes. `settled` gets, in the order of those whose fate is now known, whether they
+    /// are lost.
+    pub(super) fn advance(&mut self, highest: u64, mut settled: impl FnMut(bool)) -> u64 {
+        let (reach, mut passed) = (self.edge.saturating_sub(1 + REACH), 0);
         for (packet, number) in self.packets.iter_mut().zip(self.first..=highest) {
             if number >= self.edge {
-                passed += packet.bytes;
+                passed += u64::from(packet.bytes);
             }
-            // A frame is sent at once, so the next packet may follow a whole frame later: that time does not count.
+            // tsDiffCorrection of detectLoss: the time between the two frames is added.
             let frames = self.acked_frame_at.saturating_sub(packet.frame_at);
             let late = packet.sent_at + REORDER_TIME + frames < self.acked_sent_at;
             match packet.fate {
-                Fate::Unknown if late || number < reach => settled(packet.bytes, true),
-                Fate::Arrived => settled(packet.bytes, false),
+                Fate::Unknown if late || number < reach => settled(true),
+                Fate::Arrived => settled(false),
                 Fate::Unknown | Fate::Settled => continue,
             }
             packet.fate = Fate::Settled;
         }
         self.edge = self.edge.max(highest + 1);
-        self.bytes -= i64::from(passed);
+        self.bytes -= passed as i64;
         while self.packets.front().is_some_and(|packet| packet.fate == Fate::Settled) {
             self.packets.pop_front();
             self.first += 1;

@@ -78,7 +78,7 @@ impl Frames {
         if bytes as f32 <= average {
             return;
         }
-        // A frame no larger than the last one tells of a slow encoder.
+        // newMediaFrame: no more than it exceeds the last one that was counted.
         let grown = bytes as f32 - self.previous as f32;
         let excess = (bytes as f32 - average).min(grown).max(0.0);
         self.previous = bytes;

@@ -4,6 +4,9 @@
 //! window over the round-trip time. [`Scream`] is the arithmetic in the implementation's units, [`Controller`] puts it behind
 //! [`MediaControl`].
 //!
+//! The arithmetic was written with the source of that commit at hand (github.com/EricssonResearch/scream, `code/ScreamV2Tx.cpp` and
+//! `ScreamV2TxStream.cpp`; Copyright (c) 2015, Ericsson AB; BSD 2-Clause). Names such as `kL4sGUp` are its names.
+//!
 //! A flow is one stream: rates are shared by no priorities. What else is not followed, and why, stands in `docs/protocols/media.md`.
 
 mod core;
@@ -106,6 +109,8 @@ struct Running {
     queued: u64,
     /// When the first packet of the frame left that is being sent; `None` after its last.
     frame_at: Option<Ticks>,
+    /// The packet that arrived last.
+    last: Option<Block>,
 }
 
 impl Controller {
@@ -131,7 +136,7 @@ impl Controller {
         let running = self.running.get_or_insert_with(|| {
             let clock = Clock(now);
             let scream = Scream::new(clock.ticks(now), parameters);
-            Running { clock, rate: scream.target(), scream, others: 0, queued: 0, frame_at: None }
+            Running { clock, rate: scream.target(), scream, others: 0, queued: 0, frame_at: None, last: None }
         });
         (running.clock.ticks(now), running)
     }
@@ -164,6 +169,7 @@ impl MediaControl for Controller {
         if now > running.scream.sent_at() + SILENCE {
             running.scream.forget_flight();
         }
+        running.scream.poll(now);
         let frame_at = *running.frame_at.get_or_insert(now);
         if sent.marker {
             running.frame_at = None;
@@ -176,16 +182,18 @@ impl MediaControl for Controller {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let (now, running) = self.at(feedback.now);
         let clock = running.clock;
-        let blocks: Vec<Block> = feedback
-            .packets
-            .iter()
-            .filter_map(|fate| {
-                let arrival = fate.arrival?;
-                Some(Block { number: fate.number, at: clock.ticks(arrival.at), ce: arrival.ecn == Ecn::Ce })
-            })
-            .collect();
+        let arrived = feedback.packets.iter().filter_map(|fate| {
+            let arrival = fate.arrival?;
+            Some(Block { number: fate.number, at: clock.ticks(arrival.at), ce: arrival.ecn == Ecn::Ce })
+        });
+        // SCReAM's receiver says the last 32 packets in each report: here one of them, before what is new.
+        let mut blocks: Vec<Block> = running.last.into_iter().chain(arrived).collect();
+        blocks.sort_by_key(|block| block.number);
+        if blocks.len() > usize::from(running.last.is_some()) {
+            running.scream.on_report(now, &blocks);
+            running.last = blocks.pop();
+        }
         running.queued = feedback.queued;
-        running.scream.on_report(now, &blocks);
         running.settle(now, feedback.in_flight);
     }
 
@@ -230,3 +238,6 @@ impl MediaControl for Controller {
         probe.value("l4s_alpha", f64::from(scream.alpha()));
     }
 }
+
+#[cfg(test)]
+mod tests;

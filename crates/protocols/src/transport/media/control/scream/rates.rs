@@ -13,8 +13,8 @@ pub(super) struct Rates {
     checked_at: Ticks,
     /// The beginning of the interval that runs.
     since: Option<Ticks>,
-    encoded_bytes: u32,
-    acked_bytes: u32,
+    encoded_bytes: u64,
+    acked_bytes: u64,
     encoded: [f32; AVERAGED],
     place: usize,
     /// rateRtpAvg.
@@ -39,12 +39,12 @@ impl Rates {
 
     /// The encoder made this.
     pub(super) fn on_encoded(&mut self, bytes: u32) {
-        self.encoded_bytes = self.encoded_bytes.saturating_add(bytes);
+        self.encoded_bytes += u64::from(bytes);
     }
 
     /// Packets are in flight no more.
-    pub(super) fn on_acked(&mut self, bytes: u32) {
-        self.acked_bytes = self.acked_bytes.saturating_add(bytes);
+    pub(super) fn on_acked(&mut self, bytes: u64) {
+        self.acked_bytes += bytes;
     }
 
     /// If an interval has ended, its rates.

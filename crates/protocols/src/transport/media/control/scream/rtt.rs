@@ -47,8 +47,7 @@ impl Rtt {
         self.short_before > self.short
     }
 
-    /// A sample. That of a sender which its application limits falls slowly: the window, which is its rate times this, would else allow more
-    /// than was tried.
+    /// A sample (markAcked). Where the application limits the sender, a fall is averaged with a weight of 1/1024.
     pub(super) fn on_sample(&mut self, now: Ticks, rtt: Ticks, application_limited: bool) {
         if rtt >= LONGEST {
             return;

@@ -150,7 +150,7 @@ impl Window {
         if now.target < now.acked * ACKED_FRACTION {
             back_off *= LEAST_SCALE;
         }
-        // In a long round-trip time there are several back-offs.
+        // updateCwnd: shared among those that fit into a round-trip time.
         back_off /= back_offs_per_rtt(now.srtt);
         if low_delay {
             back_off *= distance.max(LEAST_SCALE);

@@ -1,0 +1,3 @@
+//! Logs of today's congestion controls, made by their own code.
+
+pub mod scream;
