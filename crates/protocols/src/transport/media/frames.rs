@@ -7,8 +7,6 @@ use lasthop_net::engine::{Duration, Instant};
 /// Frames in the order in which they were written.
 #[derive(Debug)]
 pub struct Frames {
-    /// The most payload of a packet.
-    payload: u32,
     waiting: VecDeque<Frame>,
     /// Bytes that wait, without those of a source that never ends.
     bytes: u64,
@@ -39,9 +37,9 @@ pub struct Piece {
 }
 
 impl Frames {
-    /// None wait; packets have at most `payload` bytes of payload.
-    pub fn new(payload: u32) -> Self {
-        Self { payload, waiting: VecDeque::new(), bytes: 0, endless: false, taken: 0 }
+    /// None wait.
+    pub fn new() -> Self {
+        Self { waiting: VecDeque::new(), bytes: 0, endless: false, taken: 0 }
     }
 
     /// A frame is written; one of `u64::MAX` bytes never ends.
@@ -59,17 +57,17 @@ impl Frames {
         self.endless
     }
 
-    /// The payload of the next packet.
-    pub fn peek(&self) -> Option<u32> {
+    /// The payload of the next packet, which has room for `most` bytes.
+    pub fn peek(&self, most: u32) -> Option<u32> {
         if self.endless {
-            return Some(self.payload);
+            return Some(most);
         }
-        self.waiting.front().map(|frame| frame.left.min(self.payload.into()) as u32)
+        self.waiting.front().map(|frame| frame.left.min(most.into()) as u32)
     }
 
     /// Takes the next packet's payload. What never ends is written when it leaves.
-    pub fn take(&mut self, now: Instant) -> Option<Piece> {
-        let payload = self.peek()?;
+    pub fn take(&mut self, now: Instant, most: u32) -> Option<Piece> {
+        let payload = self.peek(most)?;
         self.taken += u64::from(payload);
         if self.endless {
             return Some(Piece { written_at: now, payload, end: self.taken, marker: false });
@@ -115,19 +113,19 @@ mod tests {
 
     #[test]
     fn a_frame_is_cut_into_full_packets_and_a_rest() {
-        let mut frames = Frames::new(1_000);
+        let mut frames = Frames::new();
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         for (ms, bytes) in [(0, 2_500), (10, 0), (20, 1_000), (30, 300)] {
             frames.write(at(ms), bytes);
         }
         let piece = |ms, payload, end, marker| Some(Piece { written_at: at(ms), payload, end, marker });
-        assert_eq!(frames.take(at(40)), piece(0, 1_000, 1_000, false));
-        assert_eq!(frames.take(at(40)), piece(0, 1_000, 2_000, false));
+        assert_eq!(frames.take(at(40), 1_000), piece(0, 1_000, 1_000, false));
+        assert_eq!(frames.take(at(40), 1_000), piece(0, 1_000, 2_000, false));
         assert_eq!((frames.bytes(), frames.delay(at(40))), (1_800, Duration::from_millis(40)));
         assert_eq!(frames.discard(at(0)), None, "it is not too old");
         assert_eq!(frames.discard(at(1)), Some((500, 2_500)), "the rest of the frame");
-        assert_eq!(frames.take(at(40)), piece(20, 1_000, 3_500, true));
-        assert_eq!(frames.take(at(40)), piece(30, 300, 3_800, true));
-        assert_eq!((frames.take(at(40)), frames.bytes()), (None, 0));
+        assert_eq!(frames.take(at(40), 1_000), piece(20, 1_000, 3_500, true));
+        assert_eq!(frames.take(at(40), 1_000), piece(30, 300, 3_800, true));
+        assert_eq!((frames.take(at(40), 1_000), frames.bytes()), (None, 0));
     }
 }

@@ -48,7 +48,7 @@ struct Connection {
     in_flight: u64,
     /// When the newest packet that arrived was sent.
     newest: Option<Instant>,
-    /// When the next packet may leave.
+    /// The turn of the next packet by the pacing rate.
     release: Instant,
     /// Since when a report has been awaited.
     quiet_since: Instant,
@@ -82,7 +82,7 @@ impl Sender {
         let congestion = config.congestion.clone();
         let context = config.context(stream.seed());
         let (l4s, discards_after) = (congestion.config().is_l4s(), congestion.config().discards_after());
-        let c = Connection::new(congestion.config().build(&context), &context);
+        let c = Connection::new(congestion.config().build(&context));
         Self {
             seat,
             congestion,
@@ -115,7 +115,7 @@ impl Sender {
         if c.frames.is_endless() {
             return;
         }
-        let packets = bytes.div_ceil(u64::from(self.context.packet - RTP_BYTES));
+        let packets = bytes.div_ceil(u64::from(c.most_payload(self.context.packet)));
         let bytes = bytes.saturating_add(packets.saturating_mul(RTP_BYTES.into()));
         c.control.on_frame(&Frame {
             now,
@@ -196,12 +196,13 @@ impl Sender {
 
     fn send(&mut self, now: Instant, packet: &mut Packet) -> bool {
         let c = &mut self.c;
-        let Some(payload) = c.frames.peek() else { return false };
+        let most = c.most_payload(self.context.packet);
+        let Some(payload) = c.frames.peek(most) else { return false };
         let bytes = payload + RTP_BYTES;
-        if c.release > now || !c.has_room(bytes) {
+        if c.opens_at() > now || !c.has_room(bytes) {
             return false;
         }
-        let Some(piece) = c.frames.take(now) else { return false };
+        let Some(piece) = c.frames.take(now, most) else { return false };
         let number = c.next;
         c.next += 1;
         if c.in_flight == 0 {
@@ -217,11 +218,8 @@ impl Sender {
             queued: c.frames.bytes(),
             marker: piece.marker,
         });
-        // A source that never ends has no encoder to hold the rate.
-        let pace = c.control.pacing_rate().or_else(|| c.frames.is_endless().then(|| c.control.target()));
-        if let Some(rate) = pace {
-            let ns = u128::from(bytes) * 8_000_000_000 / u128::from(rate.as_bps().max(1));
-            c.release = c.release.max(now) + Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX));
+        if let Some(rate) = c.pace() {
+            c.release = c.release.max(now) + time_of(bytes.into(), rate);
         }
         c.tell_sent = self.seat.hears.sent;
         self.totals.packets += 1;
@@ -241,16 +239,22 @@ impl Sender {
     }
 }
 
+/// How long `bytes` take at `rate`.
+fn time_of(bytes: u64, rate: BitRate) -> Duration {
+    let ns = u128::from(bytes) * 8_000_000_000 / u128::from(rate.as_bps().max(1));
+    Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+}
+
 /// RTP's time stamp of video (RFC 3551 §5): steps of 1/90 000 s.
 fn ticks_90k(at: Instant) -> u32 {
     (u128::from(at.as_nanos()) * 90_000 / 1_000_000_000) as u32
 }
 
 impl Connection {
-    fn new(control: Box<dyn MediaControl>, context: &MediaContext) -> Self {
+    fn new(control: Box<dyn MediaControl>) -> Self {
         Self {
             control,
-            frames: Frames::new(context.packet - RTP_BYTES),
+            frames: Frames::new(),
             next: 0,
             first: 0,
             flight: VecDeque::new(),
@@ -263,6 +267,23 @@ impl Connection {
             told_rate: None,
             tell_sent: false,
         }
+    }
+
+    /// The rate at which packets leave. A source that never ends has no encoder to hold it.
+    fn pace(&self) -> Option<BitRate> {
+        self.control.pacing_rate().or_else(|| self.frames.is_endless().then(|| self.control.target()))
+    }
+
+    /// When the next packet may leave: at its turn by the pacing rate, or ahead of it by what may leave at once.
+    fn opens_at(&self) -> Instant {
+        let Some(rate) = self.pace() else { return self.release };
+        let ahead = time_of(self.control.burst(), rate);
+        Instant::from_nanos(self.release.as_nanos().saturating_sub(ahead.as_nanos()))
+    }
+
+    /// The most payload of the next packet.
+    fn most_payload(&self, packet: u32) -> u32 {
+        self.control.packet_size().map_or(packet, |size| size.min(packet)).max(RTP_BYTES + 1) - RTP_BYTES
     }
 
     /// Whether the window takes a packet. It always takes one: an empty flight would never report anything.
@@ -319,8 +340,9 @@ impl Timed for Sender {
 
     fn next_timeout(&self) -> Option<Instant> {
         let c = &self.c;
-        let waits = c.frames.peek().is_some_and(|payload| c.has_room(payload + RTP_BYTES));
-        [c.control.next_timeout(), self.silent_at(), waits.then_some(c.release)].into_iter().flatten().min()
+        let most = c.most_payload(self.context.packet);
+        let waits = c.frames.peek(most).is_some_and(|payload| c.has_room(payload + RTP_BYTES));
+        [c.control.next_timeout(), self.silent_at(), waits.then(|| c.opens_at())].into_iter().flatten().min()
     }
 }
 
@@ -339,7 +361,7 @@ impl Endpoint for Sender {
             Notice::Link(_) => self.on_path_change(now),
             Notice::Reset => {
                 self.connection += 1;
-                self.c = Connection::new(self.controller(), &self.context);
+                self.c = Connection::new(self.controller());
             }
             _ => {}
         }
