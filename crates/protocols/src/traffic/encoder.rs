@@ -39,6 +39,9 @@ pub struct Config {
     /// kbit/s, ascending, on each further line the sizes in bytes of one frame at these rates. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<FrameTrace>,
+    /// A frame is skipped if more of the media than this wait at the sender (§4, instant frame skipping). Default: 100 ms, as long as SCReAM lets
+    /// packets wait.
+    pub skip: Duration,
     /// How long after its capture a frame is shown; one that is not whole by then is late. Default: 400 ms, the one-way delay beyond which a
     /// conversation suffers (ITU-T G.114).
     pub playout: Duration,
@@ -56,6 +59,7 @@ impl Default for Config {
             interval_deviation: 0.15,
             burst: 3.24,
             trace: None,
+            skip: Duration::from_millis(100),
             playout: Duration::from_millis(400),
         }
     }
@@ -87,6 +91,7 @@ impl SourceConfig for Config {
             reacts_at: start,
             transient: 0,
             due: None,
+            sent: 0,
             woken: false,
             opened: false,
             playout: Playout::new(self.playout, Duration::from_secs_f64(1.0 / self.fps)),
@@ -140,6 +145,8 @@ pub struct Encoder {
     transient: u32,
     /// The frame that is to be written.
     due: Option<u64>,
+    /// Bytes that have left the sender.
+    sent: u64,
     woken: bool,
     opened: bool,
     playout: Playout,
@@ -193,7 +200,13 @@ impl Timed for Encoder {
             return;
         }
         self.react(now);
-        self.due = Some(self.size());
+        let waiting = self.playout.written().saturating_sub(self.sent) as f64;
+        let size = self.size();
+        if waiting * 8.0 > self.rate * self.config.skip.as_secs_f64() {
+            self.playout.on_skip();
+        } else {
+            self.due = Some(size);
+        }
         self.frame += 1;
         let scale = if self.config.trace.is_none() { self.config.interval_deviation } else { 0.0 };
         let interval = (1.0 + self.deviation(scale)).max(SHORTEST) / self.config.fps;
@@ -215,6 +228,7 @@ impl Source for Encoder {
             Notice::Rate(rate) => {
                 self.wanted = rate.clamp(self.config.min_rate, self.config.max_rate).as_bps() as f64;
             }
+            Notice::Sent(sent) => self.sent = sent,
             Notice::Received(end) => self.playout.on_received(now, end),
             Notice::Lost { payload, end } => self.playout.on_lost(payload, end),
             _ => {}
@@ -232,7 +246,7 @@ impl Source for Encoder {
     }
 
     fn hears(&self) -> Hears {
-        Hears { received: true, lost: true, rate: true, ..Hears::default() }
+        Hears { sent: true, received: true, lost: true, rate: true, ..Hears::default() }
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -253,6 +267,7 @@ mod tests {
         config.check().unwrap();
         let mut source = config.build(Instant::ZERO, Streams::new(3).stream("flow", "source"));
         let (mut wake, mut written, mut rates) = (Some(Instant::ZERO), Vec::new(), rates.iter().peekable());
+        let mut sent = 0;
         while let Some(now) = wake.filter(|at| at.as_secs_f64() < seconds) {
             while let Some((_, rate)) = rates.next_if(|(at, _)| *at <= now.as_secs_f64()) {
                 source.on_notice(now, Notice::Rate(BitRate::from_bps(*rate)));
@@ -260,6 +275,8 @@ mod tests {
             source.on_timeout(now);
             while let Some(notice) = source.poll(now) {
                 if let Notice::Write(bytes) = notice {
+                    sent += bytes;
+                    source.on_notice(now, Notice::Sent(sent));
                     written.push((now.as_secs_f64(), bytes as f64));
                 }
             }
@@ -306,6 +323,24 @@ mod tests {
         assert_eq!(sizes[..3], [1_000.0, 32_400.0, 6_800.0]);
         assert_eq!(sizes[1..9].iter().sum::<f64>(), 80_000.0);
         assert_eq!(sizes[9], 10_000.0);
+    }
+
+    /// §4: frames are skipped while more than 100 ms of the media wait at the sender.
+    #[test]
+    fn frames_are_skipped_while_the_sender_holds_many() {
+        let config: Config =
+            parsed("fps = 10\nstart_rate = '800 kbit/s'\nsize_deviation = 0\ninterval_deviation = 0").unwrap();
+        let mut source = config.build(Instant::ZERO, Streams::new(3).stream("flow", "source"));
+        let mut step = |n: u64, sent: u64| {
+            let now = Instant::from_nanos(n * 100_000_000);
+            source.on_notice(now, Notice::Sent(sent));
+            source.on_timeout(now);
+            std::iter::from_fn(|| source.poll(now)).any(|notice| matches!(notice, Notice::Write(_)))
+        };
+        // Frames of 10,000 bytes, 100 ms each: with more than one of them waiting the next is skipped.
+        let got =
+            [(0, 0), (1, 0), (2, 0), (3, 9_999), (4, 10_000), (5, 10_000), (6, 30_000)].map(|(n, sent)| step(n, sent));
+        assert_eq!(got, [true, true, false, false, true, false, true]);
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub struct Playout {
     received: u64,
     late: u64,
     lost: u64,
+    skipped: u64,
     /// When the frame shown last was captured.
     shown: Option<Instant>,
     freezes: u64,
@@ -52,6 +53,7 @@ impl Playout {
             received: 0,
             late: 0,
             lost: 0,
+            skipped: 0,
             shown: None,
             freezes: 0,
             frozen: Duration::ZERO,
@@ -68,6 +70,17 @@ impl Playout {
             self.awaited.pop_front();
             self.lost += 1;
         }
+    }
+
+    /// A frame was captured and not written.
+    pub fn on_skip(&mut self) {
+        self.frames += 1;
+        self.skipped += 1;
+    }
+
+    /// Bytes written so far.
+    pub fn written(&self) -> u64 {
+        self.written
     }
 
     /// `payload` bytes up to `end` will not arrive.
@@ -120,6 +133,7 @@ impl Playout {
         probe.value("frames_received", self.received as f64);
         probe.value("frames_late", self.late as f64);
         probe.value("frames_lost", self.lost as f64);
+        probe.value("frames_skipped", self.skipped as f64);
         if ended > 0 {
             probe.value("late_or_lost_pct", 100.0 * (self.late + self.lost) as f64 / ended as f64);
         }

@@ -41,9 +41,10 @@ impl Sender {
         if hears.rate
             && let Some(srtt) = c.rto.srtt().filter(|srtt| *srtt > Duration::ZERO)
         {
-            // What a source that asks the kernel for it takes: the window over the smoothed round-trip time.
+            // What the connection allows: the window over the smoothed round-trip time, at most the pacing rate.
             let bps = u128::from(c.window) * 8_000_000_000 / u128::from(srtt.as_nanos());
-            let rate = BitRate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX));
+            let allowed = BitRate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX));
+            let rate = c.pacing.map_or(allowed, |pacing| pacing.min(allowed));
             if c.told_rate.replace(rate) != Some(rate) {
                 return Some(Notice::Rate(rate));
             }
