@@ -1,5 +1,6 @@
 //! The tests of the whole core, as one program: each file is a subject of its own.
 
+mod aqm;
 mod arrivals;
 mod budgets;
 mod captures;

@@ -100,7 +100,7 @@ impl Bounds {
     }
 
     /// InitLowerBounds(), LossLowerBounds() (§5.5.10.3).
-    fn lower(&mut self, signals: &Signals, max_bw: f64, cwnd: u64) {
+    pub(super) fn lower(&mut self, signals: &Signals, max_bw: f64, cwnd: u64) {
         if self.bw_shortterm == f64::INFINITY {
             self.bw_shortterm = max_bw;
         }

@@ -83,6 +83,12 @@ impl Cycle {
         Self { waits, ..Self::default() }
     }
 
+    /// BBR.bw_probe_wait.
+    #[cfg(test)]
+    pub(super) fn wait(&self) -> Duration {
+        self.wait
+    }
+
     /// How many waits were drawn.
     pub(super) fn waits(&self) -> u64 {
         self.waits

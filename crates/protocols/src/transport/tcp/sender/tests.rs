@@ -9,6 +9,7 @@ use lasthop_net::engine::{Duration, Streams};
 use lasthop_net::net::{Address, Ecn, FlowId, Hears, NodeId, Socket, TcpHeader};
 
 mod chaos;
+mod copa;
 mod data_on_syn;
 mod hystart;
 mod losses;

@@ -29,7 +29,7 @@ pub struct NewFrame {
     pub next: Option<u32>,
 }
 
-/// What is known of frames.
+/// The state kept of frames.
 #[derive(Clone, Debug)]
 pub(super) struct Frames {
     last_at: Option<Ticks>,

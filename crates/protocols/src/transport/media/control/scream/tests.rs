@@ -243,7 +243,7 @@ fn back_off_is_that_of_the_draft() {
             before = scream(&control).window();
         }
         event(&mut control, 50, ce, lost);
-        // A packet is lost by what is sent 30 ms later and arrives.
+        // A packet is lost once one sent 30 ms later has arrived.
         event(&mut control, 51, false, 0);
         scream(&control).window() as f64 / before as f64
     };
