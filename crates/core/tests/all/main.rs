@@ -30,6 +30,7 @@ mod pdcp;
 mod pgmcc;
 mod pgmcc_model;
 mod planned_and_asked;
+mod rack;
 mod random;
 mod random_scenarios;
 mod satellites;

@@ -30,6 +30,10 @@ pub fn tcp(dice: &mut Dice, out: &mut String, whole: bool) {
         9 => writeln!(out, "transport.tcp.handshake = \"{}\"", dice.pick(&handshakes[..4 - usize::from(ns2)])),
         10 => writeln!(out, "transport.tcp.ecn = true"),
         11 if !ns2 => writeln!(out, "transport.tcp.spurious = \"{}\"", dice.pick(&["eifel", "frto", "none"])),
+        13 if !ns2 && variant != "xcp" => {
+            let (prr, tlp) = (dice.one_in(2), dice.one_in(2));
+            writeln!(out, "transport.tcp.recovery.rack = {{ prr = {prr}, tlp = {tlp} }}")
+        }
         12 if !ns2 => writeln!(out, "transport.tcp.idle_restart = \"{}\"", dice.pick(&["rfc5681", "off"])),
         _ => Ok(()),
     };

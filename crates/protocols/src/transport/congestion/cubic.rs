@@ -249,6 +249,10 @@ impl CongestionControl for Cubic {
         Box::new(self.clone())
     }
 
+    fn is_restorable(&self) -> bool {
+        true
+    }
+
     fn on_undo(&mut self, undo: &Undo) {
         // §4.9.1 restores W_max and the rest; only the stage of growth begins anew.
         self.ssthresh = self.ssthresh.max(undo.flight as f64 / self.smss);

@@ -61,6 +61,12 @@ pub trait CongestionControl: Send {
     /// The timeout since the snapshot, which this is, was spurious.
     fn on_undo(&mut self, undo: &Undo);
 
+    /// Whether a reduction of its window for a loss that was none is undone by putting back a snapshot from before it (RFC 9438 §4.9.2). Of an
+    /// algorithm that learns from each acknowledgement the snapshot is out of date.
+    fn is_restorable(&self) -> bool {
+        false
+    }
+
     /// The terminal says that its path is another one from now on: delays that were learnt on the old one are void.
     fn on_path_change(&mut self, _now: Instant) {}
 

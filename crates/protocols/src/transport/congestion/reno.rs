@@ -111,6 +111,10 @@ impl CongestionControl for Reno {
         Box::new(self.clone())
     }
 
+    fn is_restorable(&self) -> bool {
+        true
+    }
+
     fn on_undo(&mut self, undo: &Undo) {
         self.ssthresh = self.ssthresh.max(undo.flight);
         self.set_window(undo.window);

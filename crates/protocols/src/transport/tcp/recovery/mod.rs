@@ -96,7 +96,7 @@ pub trait LossRecovery: Send {
     /// Where it stands.
     fn status(&self) -> Status;
 
-    /// Whether it has timers, and so hears of each segment that is sent. Asked once for each connection.
+    /// Whether it has timers, and so gets each segment that is sent. Asked once for each connection.
     fn is_timed(&self) -> bool {
         false
     }

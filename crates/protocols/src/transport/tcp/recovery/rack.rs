@@ -234,13 +234,15 @@ impl Rack {
         self.order.reached().map(|(_, last)| Timer::Reordering(self.lost_at(board, last)))
     }
 
-    /// §7.2: whether a loss probe is to be scheduled now.
+    /// §7.2: whether a loss probe is to be scheduled now. None is that could not leave (§7.3): it would only put the retransmission timer off,
+    /// for ever if new data keep coming.
     fn may_probe(&self, board: &Scoreboard) -> bool {
-        self.config.tlp && self.phase == Phase::Open && self.segs_sacked == 0 && !board.is_empty()
+        let quiet = self.phase == Phase::Open && self.segs_sacked == 0 && !board.is_empty();
+        self.config.tlp && quiet && self.probe.may_leave()
     }
 
-    /// §7.2, with the time at which the retransmission timer expires. Without an estimate of the round-trip time no probe could
-    /// leave (§7.3, condition 2), and none is scheduled.
+    /// §7.2, with the time at which the retransmission timer expires. Without an estimate of the round-trip time no probe may leave (§7.3,
+    /// condition 2).
     fn probe_timer(&self, board: &Scoreboard, now: Instant, srtt: Option<Duration>, rto_at: Instant) -> Timer {
         let alone = board.next() - board.una() == 1;
         srtt.map_or(Timer::Off, |srtt| Timer::Probe((now + self.probe.timeout(srtt, alone)).min(rto_at)))
@@ -354,7 +356,7 @@ impl LossRecovery for Rack {
                 verdict.unwrap_or(Verdict::Usual)
             }
             // §7.3.
-            Timer::Probe(_) if self.may_probe(board) && self.probe.may_leave() => {
+            Timer::Probe(_) if self.may_probe(board) => {
                 Verdict::Probe(if timer.new_data { Next::New } else { Next::Resend(board.next() - 1) })
             }
             _ => Verdict::Usual,

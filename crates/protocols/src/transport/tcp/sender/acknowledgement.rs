@@ -203,9 +203,11 @@ impl Sender {
     fn on_loss(&mut self, now: Instant, limit: u64, cut: Cut, resend: bool) {
         let c = &mut self.c;
         self.totals.fast_retransmits += 1;
-        let lost = if c.timed { c.board.next_lost_alone() } else { None };
-        let seq = lost.map_or(c.una, |id| c.board.at(id).start);
-        self.truth.on_fast_retransmit(seq, self.number + 1);
+        // Judged one by one, segments that are lost may all have been sent again, in a recovery that has just ended.
+        let seq = if c.timed { c.board.next_lost_alone().map(|id| c.board.at(id).start) } else { Some(c.una) };
+        if let Some(seq) = seq {
+            self.truth.on_fast_retransmit(seq, self.number + 1);
+        }
         c.at_once = resend.then_some(AtOnce::First);
         if cut != Cut::None && c.una >= c.ecn_cut_to {
             // RFC 3168 §6.1.2: marks and losses of one window count once.

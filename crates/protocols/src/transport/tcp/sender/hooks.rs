@@ -71,7 +71,9 @@ impl Connection {
 
     /// Keeps the congestion control as it is before a reduction, if that may be undone.
     pub(super) fn keep(&mut self, timeout: Option<u64>) {
-        if let Some(reversal) = &mut self.reversal {
+        if let Some(reversal) = &mut self.reversal
+            && self.congestion.is_restorable()
+        {
             reversal.begin(self.una, self.congestion.snapshot(), timeout);
         }
     }
@@ -115,8 +117,7 @@ impl Sender {
         // RFC 4015 §3 step (9); RFC 9438 §4.9.2: not if the window is already as large as it was.
         let marked = self.settings.ecn && header.flags.has(TcpFlags::ECE);
         let window = c.congestion.window();
-        // An algorithm without a threshold does not reduce its window once and for all: it answers for itself.
-        if marked || window >= last.before.window() || c.congestion.ssthresh().is_none() {
+        if marked || window >= last.before.window() {
             return false;
         }
         c.congestion = last.before;

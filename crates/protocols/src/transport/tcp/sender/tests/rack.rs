@@ -170,12 +170,25 @@ fn a_probe_is_new_data_if_there_are_any_and_not_followed_by_another() {
     assert_eq!(script.sender.totals.timeouts, 1);
 }
 
+/// An application writes on, and nothing comes back: what it writes does not put the retransmission timer off (RFC 6298 §5.1).
+#[test]
+fn new_data_behind_a_probe_do_not_put_the_timer_off() {
+    let mut script = measured(&config());
+    script.write(200, 1);
+    assert_eq!(script.timeout(), (400, vec![1]));
+    for n in 2..=9 {
+        assert_eq!(script.write(300 + 100 * n, 1), [n]);
+    }
+    assert_eq!(script.timeout(), (1400, vec![1]));
+    assert_eq!(script.sender.totals.timeouts, 1);
+}
+
 fn from(first: u64, end: u64) -> Vec<u64> {
     (first..end).collect()
 }
 
 /// RFC 8985 §7.4.2: a probe that was sent again and is acknowledged repaired a loss, unless a duplicate is reported. The congestion
-/// control hears of it once, when data behind it are acknowledged.
+/// control gets it once, when data behind it are acknowledged.
 #[test]
 fn a_loss_that_the_probe_repaired_is_answered_once() {
     for (case, cuts) in [("repaired", 1), ("duplicate reported", 0), ("duplicate without SACK", 0)] {

@@ -1,0 +1,75 @@
+//! RACK-TLP and Proportional Rate Reduction over links that lose and delay: no timeouts, and the rate that the window's law gives.
+
+use crate::common::scenario::{column, run};
+use lasthop_core::scenario::session::Results;
+
+/// A bulk transfer as in the reference data: 10 Mbit/s, 20 ms each way, 70 packets of buffer, segments of 1400 B, least timer 200 ms.
+fn bulk(tcp: &str, loss: &str, seed: u64) -> Results {
+    run(
+        &format!(
+            "duration = '30 s'
+            link = [{{ name = 'l', between = ['a', 'b'], rate = '10 Mbit/s', delay = '20 ms', {loss} queue.droptail.limit = '70 packets' }}]
+            flow = [{{ from = 'a', to = 'b', transport.tcp = {{ {tcp}, segment = '1400 B', rto.min = '200 ms' }} }}]"
+        ),
+        seed,
+    )
+}
+
+fn sum(results: &Results, name: &str) -> f64 {
+    column(results, "flows", name).iter().sum()
+}
+
+/// Goodput in kbit/s, timeouts, and fast retransmits of segments that were only late, over eight runs.
+fn lossy(tcp: &str, loss: f64) -> (f64, f64, f64) {
+    let runs: Vec<_> = (1..=8).map(|seed| bulk(tcp, &format!("loss.bernoulli.p = {loss},"), seed)).collect();
+    let total = |name: &str| runs.iter().map(|run| sum(run, name)).sum::<f64>();
+    (total("goodput_kbps") / 8.0, total("timeouts"), total("spurious_fast_retransmits"))
+}
+
+/// ns-3.37's TcpLinuxReno with SACK and Proportional Rate Reduction on the same path: 3.55 Mbit/s at 1 % of random loss, one seed, so within
+/// 20 %. Its TcpCubic has 1.55 there, less than half of that: RFC 9438 §4.3 wants CUBIC's window to be Reno's at least where that
+/// is small, and so it is here.
+#[test]
+fn at_one_per_cent_of_loss_the_rate_is_that_of_ns_3() {
+    let (reno, timeouts, late) = lossy("recovery = 'rack', congestion = 'reno'", 0.01);
+    assert!((reno / 3549.5 - 1.0).abs() < 0.2, "{reno}");
+    assert_eq!((timeouts, late), (0.0, 0.0));
+    let (cubic, timeouts, _) = lossy("recovery = 'rack', congestion = 'cubic'", 0.01);
+    assert!(cubic > 0.95 * reno && cubic < 1.5 * reno, "{cubic}, Reno {reno}");
+    assert_eq!(timeouts, 0.0);
+}
+
+/// With SACK alone a lost retransmission, or a loss at the tail of a flight, waits for the timer.
+#[test]
+fn loss_does_not_lead_to_timeouts() {
+    for congestion in ["reno", "cubic"] {
+        let (rack, timeouts, _) = lossy(&format!("recovery = 'rack', congestion = '{congestion}'"), 0.03);
+        let (sack, waits, _) = lossy(&format!("recovery = 'sack', congestion = '{congestion}'"), 0.03);
+        assert!(timeouts <= 1.0 && waits >= 10.0, "{congestion}: {timeouts} timeouts, with SACK {waits}");
+        assert!(rack > sack, "{congestion}: {rack} kbit/s, with SACK {sack}");
+    }
+}
+
+/// Files of 30 kB, one after another, over a link that loses 3 %. Most of them end within a window, whose last segments nothing follows.
+#[test]
+fn short_transfers_do_not_wait_for_the_timer() {
+    let mean = |recovery: &str| {
+        let results = run(
+            &format!(
+                "duration = '300 s'
+                link = [{{ name = 'l', between = ['a', 'b'], rate = '10 Mbit/s', delay = '20 ms', loss.bernoulli.p = 0.03 }}]
+                flow = [{{ from = 'a', to = 'b', transport.tcp.recovery = '{recovery}',
+                           source.web = {{ main_mean = '30 kB', main_std = '0 B', parsing = '0 s', reading = '0 s' }} }}]"
+            ),
+            1,
+        );
+        let transfers = results.table("transfers").unwrap();
+        let took = |row| Some(transfers.number("acked_s", row)? - transfers.number("start_s", row)?);
+        let times: Vec<f64> = (0..transfers.rows()).filter_map(took).collect();
+        assert!(times.len() > 100);
+        (times.iter().sum::<f64>() / times.len() as f64, sum(&results, "timeouts") / times.len() as f64)
+    };
+    let ((rack, timeouts), (sack, waits)) = (mean("rack"), mean("sack"));
+    assert!(rack < sack, "{rack} s, with SACK {sack} s");
+    assert!(timeouts < waits, "{timeouts} timeouts in each, with SACK {waits}");
+}
