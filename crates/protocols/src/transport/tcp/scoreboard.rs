@@ -6,7 +6,7 @@
 //! and the two borders below which all is known to be lost or resent only move up, so the work
 //! for each acknowledgement is constant in the long run, whatever the window.
 //!
-//! A recovery that judges segments one by one, by their times, has its own calls in [`by_time`].
+//! A recovery that judges segments one by one, by their times, has calls of its own, in `by_time`.
 
 mod by_time;
 
