@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::index::{self, ReadCase};
 use crate::report::Outcome;
-use crate::{bins, compare, eurane, random_loss, rlm, satellite, tfrc};
+use crate::{bins, compare, eurane, modern, random_loss, rlm, satellite, tfrc};
 
 /// Scenarios and their outcomes.
 pub type Outcomes = Vec<(String, Outcome)>;
@@ -33,6 +33,9 @@ const FAMILIES: [(&str, Compare); 12] = [
 /// Compares a folder; `Err` names the fault of the folder itself.
 pub fn folder(folder: &Path, jobs: usize) -> Result<Outcomes, String> {
     let index = index::read(folder)?;
+    if index.get("entries").is_some() {
+        return modern::compare(folder, index, jobs);
+    }
     let name = index.get("family").and_then(Value::as_str).unwrap_or_default();
     let is = |known: &str| name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     match FAMILIES.iter().find(|(known, _)| is(known)) {

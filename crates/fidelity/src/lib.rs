@@ -1,9 +1,12 @@
-//! Holds lasthop's runs in profile `ns2` against traces of ns-2.35, and of EURANE.
+//! Holds lasthop's runs in profile `ns2` against traces of ns-2.35, and of EURANE; and today's congestion controls against logs of their
+//! own code.
 //!
 //! A family is a folder with an `index.json`, which describes scenarios, and CSV files with the events
 //! in them. Each scenario is built from its description alone, run, and compared: event
 //! by event where ns-2 is deterministic, by means over seeds where it is not. A key of the index
 //! that this crate does not know is a failure, never ignored.
+//!
+//! The logs of today's controllers are another matter: no network is built, their arithmetic is replayed ([`modern`]).
 //!
 //! Read [`families`] for the families, [`index`] for the description, [`build`] for the network made of it,
 //! [`watch`] and [`compare`] for the comparison.
@@ -16,7 +19,7 @@ mod families;
 pub mod index;
 mod known;
 pub mod means;
-pub mod modern;
+mod modern;
 pub mod mrg;
 pub mod queue_length;
 pub mod random_loss;

@@ -77,6 +77,12 @@ fn eurane_hsdpa() {
     check("eurane-2/hsdpa", 11);
 }
 
+/// Today's controllers against logs of their own code: NADA, GCC and UDP Prague step by step, and five runs by summaries.
+#[test]
+fn modern() {
+    check("modern", 12);
+}
+
 #[test]
 fn a_known_difference_that_is_gone_is_reported() {
     let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/eurane/switch");

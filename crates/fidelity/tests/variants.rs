@@ -179,3 +179,77 @@ fn what_is_malformed_is_named() {
     std::fs::write(copy.0.join("index.json"), "{").unwrap();
     assert!(failure(&copy).contains("index.json"));
 }
+
+/// A folder of logs: copies of these, by other names.
+fn logs(name: &str, copies: &[(&str, &str)]) -> Copy {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/modern");
+    let to = std::env::temp_dir().join(format!("lasthop-fidelity-{name}-{}", std::process::id()));
+    let index = std::fs::read_to_string(from.join("index.json")).unwrap();
+    let mut index: Value = serde_json::from_str(&index).unwrap();
+    let entries = index["entries"].take();
+    let mut kept = Vec::new();
+    for (file, other) in copies {
+        let mut entry = entries.as_array().unwrap().iter().find(|entry| entry["file"] == *file).unwrap().clone();
+        entry["file"] = json!(other);
+        kept.push(entry);
+        let target = to.join(other);
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::write(target, std::fs::read(from.join(file)).unwrap()).unwrap();
+    }
+    index["entries"] = json!(kept);
+    std::fs::write(to.join("index.json"), index.to_string()).unwrap();
+    Copy(to)
+}
+
+#[test]
+fn logs_have_any_name_and_place() {
+    let copy = logs(
+        "logs",
+        &[
+            ("prague/prague-ev-2M-30ms-loss.csv", "a/one.csv"),
+            ("gcc/gcc-events-1M-8s.csv", "two.csv"),
+            ("nada/nada-loss-1-in-100.csv", "nada/three.csv"),
+        ],
+    );
+    assert_all_agree(&copy.edit(|index| reword(index, "")).compare(), 3);
+}
+
+/// Each output of a log counts, and so does a state that is missing.
+#[test]
+fn a_log_that_differs_in_one_output_is_found() {
+    let changed = |file: &str, name: &str, change: fn(&str) -> Option<String>| {
+        let copy = logs(name, &[(file, "log.csv")]);
+        copy.rows("log.csv", |rows| {
+            let at = rows.iter().rposition(|row| change(row).is_some()).unwrap();
+            rows[at] = change(&rows[at]).unwrap();
+        });
+        match &copy.compare()[0].outcome {
+            Outcome::Differs(_, first) => first.clone(),
+            other => panic!("{file}: {other:?}"),
+        }
+    };
+    fn next(row: &str, kind: &str) -> Option<String> {
+        let (head, last) = row.rsplit_once(',')?;
+        let is_kind = row.split(',').any(|cell| cell == kind);
+        is_kind.then(|| format!("{head},{}", last.parse::<u64>().unwrap() + 1))
+    }
+    assert!(changed("prague/prague-ev-10M-10ms.csv", "prague", |row| next(row, "O")).contains("packet"));
+    assert!(changed("gcc/gcc-events-1M-8s.csv", "gcc", |row| next(row, "O")).contains("near"));
+    assert!(changed("nada/nada-loss-1-in-100.csv", "nada", |row| next(row, "U")).contains("rmode"));
+    // Without its state a packet must have changed nothing.
+    let removed =
+        changed("gcc/gcc-events-1M-8s.csv", "removed", |row| row.starts_with('O').then(|| "# gone".to_owned()));
+    assert!(removed.contains("groups") || removed.contains("REMB"), "{removed}");
+}
+
+#[test]
+fn logs_of_other_kinds_are_not_supported_and_unknown_keys_fail() {
+    let copy = logs("kinds", &[("gcc/gcc-events-1M-8s.csv", "one.csv"), ("gcc/gcc-events-delay-step.csv", "two.csv")]);
+    copy.edit(|index| {
+        index["entries"][0]["source"] = json!("fast");
+        index["entries"][1]["colour"] = json!("red");
+    });
+    let lines = copy.compare();
+    assert!(matches!(&lines[0].outcome, Outcome::Unsupported(_)), "{:?}", lines[0]);
+    assert!(matches!(&lines[1].outcome, Outcome::Failed(why) if why.contains("colour")), "{:?}", lines[1]);
+}

@@ -34,7 +34,8 @@ pub struct Nada {
     lost: u64,
     p_loss: f64,
     p_mark: f64,
-    gradual: bool,
+    /// Loss intervals as of the last update.
+    intervals: Option<(f64, f64)>,
     /// Whether x_curr is of this path: the first of a new one has nothing to be compared with.
     comparable: bool,
     last_update: Option<Instant>,
@@ -56,7 +57,7 @@ impl Nada {
             lost: 0,
             p_loss: 0.0,
             p_mark: 0.0,
-            gradual: false,
+            intervals: None,
             comparable: true,
             last_update: None,
         }
@@ -94,13 +95,12 @@ impl Nada {
             self.p_loss += ALPHA * (loss - self.p_loss);
             self.p_mark += ALPHA * (marks - self.p_mark);
         }
+        self.intervals = self.history.loss_intervals();
         let x_prev = self.x_curr;
         self.x_curr = self.signal(self.queue_ns);
         let difference = if self.comparable { self.x_curr - x_prev } else { 0.0 };
         self.comparable = true;
-        // §4.2 names losses alone; a mark is to be answered to as they are (RFC 3168 §5).
-        self.gradual = self.lost > 0 || self.history.has_marks() || self.history.exceeds(QEPS);
-        if self.gradual {
+        if self.is_gradual() {
             self.update_gradually(delta, difference);
         } else {
             self.r_ref = self.r_ref.max((1.0 + gamma(self.rtt)) * self.r_recv);
@@ -119,7 +119,7 @@ impl Nada {
     /// x_curr, ms (equation 2), at this queueing delay.
     fn signal(&self, queue_ns: u64) -> f64 {
         let delay = queue_ns as f64 / 1e6;
-        let perceived = match self.history.loss_intervals() {
+        let perceived = match self.intervals {
             None => delay,
             Some((average, current)) => {
                 let warped = if queue_ns / NS_PER_MS > QTH as u64 { warped(delay) } else { delay };
@@ -183,14 +183,15 @@ impl Nada {
         self.lost
     }
 
-    /// The mean of the loss intervals, and the present one, in packets; `None` before the first loss.
+    /// The mean of the loss intervals, and the present one, in packets, at the last update; `None` before the first loss.
     pub fn loss_intervals(&self) -> Option<(f64, f64)> {
-        self.history.loss_intervals()
+        self.intervals
     }
 
-    /// rmode: whether the last update was gradual, and not accelerated ramp-up.
+    /// rmode: whether an update now is gradual, and not accelerated ramp-up.
     pub fn is_gradual(&self) -> bool {
-        self.gradual
+        // §4.2 names losses alone; a mark is to be answered to as they are (RFC 3168 §5).
+        self.lost > 0 || self.history.has_marks() || self.history.exceeds(QEPS)
     }
 
     #[cfg(test)]

@@ -1,0 +1,139 @@
+//! GCC of the time of REMB over a path of its own: frames thirty times a second, in packets of 1200 bytes or less, and a sender that follows
+//! each REMB at once. The queue of a sample is the wait of the last packet.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use lasthop_core::transport::media::control::gcc::webrtc::Estimator;
+
+use super::bottleneck::{Bottleneck, Stretch};
+use super::{Columns, Samples};
+use crate::report::Outcome;
+
+/// Runs the sender of a log and compares both.
+pub fn replay(file: &Path, name: &str) -> Result<Outcome, String> {
+    if name.contains("step") || name.contains("handover") {
+        return Ok(Outcome::Unsupported("its delays are not described".to_owned()));
+    }
+    let loses = match name.trim_end_matches(".csv").split_once("loss-1-in-") {
+        Some((_, every)) => Some(every.parse().map_err(|_| format!("losses of {name}"))?),
+        None => None,
+    };
+    let log = Columns::read(file)?;
+    let times = log.numbers("t_s")?;
+    let capacity = log.numbers("capacity_bps")?;
+    let path = Stretch::all(&times, &capacity, &vec![2.0 * ONE_WAY; times.len()]);
+    let lost = log.numbers("lost")?;
+    let rate = log.numbers("sent_bps")?;
+    // No REMB comes in the first three seconds.
+    let start: Vec<f64> = times.iter().zip(&rate).filter(|(time, _)| **time <= 3.0).map(|(_, rate)| *rate).collect();
+    let start = super::mean(&start).clamp(LEAST, MOST);
+    let theirs = Samples {
+        rate,
+        queue: log.numbers("queue_ms")?,
+        lost: lost.last().copied().unwrap_or_default(),
+        states: vec![],
+    };
+    let ours = Run::new(path.clone(), start, loses).samples(&times);
+    Ok(super::compare(&ours, &theirs, &times, &path, PACKET))
+}
+
+struct Run {
+    link: Bottleneck,
+    estimator: Estimator,
+    /// bit/s.
+    rate: f64,
+    /// Every how many packets one is lost.
+    loses: Option<u64>,
+    sent: u64,
+    frames: u64,
+    /// Packets under way: when they arrive, when they were sent, and their bytes.
+    arriving: VecDeque<(f64, f64, f64)>,
+    bits: f64,
+    /// How long the last packet waits, s.
+    wait: f64,
+}
+
+impl Run {
+    fn new(path: Vec<Stretch>, rate: f64, loses: Option<u64>) -> Self {
+        Self {
+            link: Bottleneck::new(path, BUFFER),
+            estimator: Estimator::default(),
+            rate,
+            loses,
+            sent: 0,
+            frames: 0,
+            arriving: VecDeque::new(),
+            bits: 0.0,
+            wait: 0.0,
+        }
+    }
+
+    fn samples(mut self, times: &[f64]) -> Samples {
+        let mut samples = Samples { rate: Vec::new(), queue: Vec::new(), lost: 0.0, states: vec![] };
+        let mut last = 0.0;
+        for time in times {
+            while self.step(*time) {}
+            samples.rate.push(self.bits / (time - last).max(1e-9));
+            samples.queue.push(self.wait * 1e3);
+            (self.bits, last) = (0.0, *time);
+        }
+        samples.lost = self.link.dropped as f64;
+        samples
+    }
+
+    /// The next arrival or frame until `until`, if there is one.
+    fn step(&mut self, until: f64) -> bool {
+        let frame = self.frames as f64 / FRAMES;
+        let arrival = self.arriving.front().map_or(f64::INFINITY, |packet| packet.0);
+        if frame.min(arrival) > until {
+            return false;
+        }
+        if arrival <= frame {
+            self.arrive();
+        } else {
+            self.encode(frame);
+        }
+        true
+    }
+
+    fn encode(&mut self, now: f64) {
+        self.frames += 1;
+        let bytes = (self.rate / 8.0 / FRAMES).floor();
+        let packets = (bytes / PACKET).ceil().max(1.0);
+        for k in 0..packets as u64 {
+            self.send(now + k as f64 * SPACING, (bytes / packets).floor());
+        }
+    }
+
+    fn send(&mut self, now: f64, bytes: f64) {
+        self.sent += 1;
+        self.bits += bytes * 8.0;
+        self.wait = self.link.wait(now);
+        let is_lost = self.loses.is_some_and(|every| every > 0 && self.sent.is_multiple_of(every));
+        if let Some(passage) = self.link.send(now, bytes, is_lost) {
+            self.arriving.push_back((passage.leaves + ONE_WAY, now, bytes));
+        }
+    }
+
+    fn arrive(&mut self) {
+        let Some((now, sent_at, bytes)) = self.arriving.pop_front() else { return };
+        let abs_send_time = (sent_at * f64::from(1 << 18)) as u64 % (1 << 24);
+        let now_ms = (now * 1e3).round() as i64;
+        if let Some(remb) = self.estimator.on_packet(now_ms, Some(abs_send_time as u32), bytes as u32) {
+            self.rate = (remb as f64).clamp(LEAST, MOST);
+        }
+    }
+}
+
+const FRAMES: f64 = 30.0;
+/// Bytes of a packet at most.
+const PACKET: f64 = 1_200.0;
+/// Between the packets of a frame, s.
+const SPACING: f64 = 0.000_5;
+const ONE_WAY: f64 = 0.050;
+/// The bounds of the sender, bit/s.
+const LEAST: f64 = 150e3;
+const MOST: f64 = 1.5e6;
+/// RFC 8867 §4.1: 300 ms.
+const BUFFER: f64 = 0.300;
