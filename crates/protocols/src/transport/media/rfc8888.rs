@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     /// The first reports of `tests/reference/modern/scream/scream-events-l4s-3s.csv`, made by SCReAM's receiver: 32 packets, num_reports 31.
-    const SCREAM: &str = "8bcd0014000000000000000affe4001f000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000a008a004a001a00000000801";
+    const SCREAM: &str = "8bcd0014000000000000000affe4001f0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000a008a004a001a00000000801";
 
     fn bytes(hex: &str) -> Vec<u8> {
         (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect()
@@ -278,7 +278,7 @@ mod tests {
         ];
         let report = Report { sender: 0xAABB_CCDD, streams, timestamp: 0x1122_3344 };
         let written = encode(&report, Count::Packets).unwrap();
-        let expected = "8bcd0009aabbccdd01020304ffff00030000e001dffe0000000000050007000011223344";
+        let expected = "8bcd0008aabbccdd01020304ffff00030000e001dffe0000000000050007000011223344";
         assert_eq!(written, bytes(expected));
         assert_eq!(written.len(), size([3, 0]));
         assert_eq!(decode(&written).unwrap(), report);

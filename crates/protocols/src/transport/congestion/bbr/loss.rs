@@ -21,7 +21,7 @@ pub(super) struct Signals {
     /// BBR.inflight_latest.
     pub(super) inflight_latest: u64,
     /// BBR.loss_round_delivered.
-    round_delivered: u64,
+    pub(super) round_delivered: u64,
     /// BBR.loss_round_start: whether this acknowledgement ended such a round.
     pub(super) round_start: bool,
     /// BBR.is_loss_in_round.
@@ -29,7 +29,7 @@ pub(super) struct Signals {
     /// Discontiguous ranges of the sequence space lost in this round.
     pub(super) ranges: u32,
     /// The end of the last range.
-    range_end: u64,
+    pub(super) range_end: u64,
     /// Bytes reported as marked in this round.
     pub(super) marked: u64,
 }
