@@ -40,8 +40,10 @@ pub(super) struct Ack {
 }
 
 impl Ack {
-    /// It delivered `newly_acked` bytes. What segments say that left before `since` is void: they took another path.
-    pub(super) fn new(sample: &AckSample, newly_acked: u64, since: Instant) -> Self {
+    /// It delivered `newly_acked` bytes. Samples of segments that left before `since` are void: they took another path. So are rates into
+    /// which deliveries of such segments enter: those of segments that left before the first of the new path was delivered, which is when
+    /// C.delivered was `alone_from`.
+    pub(super) fn new(sample: &AckSample, newly_acked: u64, since: Instant, alone_from: &mut Option<u64>) -> Self {
         let ack = Self {
             now: sample.now,
             newly_acked,
@@ -54,14 +56,15 @@ impl Ack {
             ..Self::default()
         };
         let Some(rs) = sample.rate.filter(|rs| rs.record.sent_at >= since) else { return ack };
+        let alone = rs.record.delivered >= *alone_from.get_or_insert(sample.delivered);
         Self {
             rtt: sample.rtt,
-            rate: rate(&rs),
-            volume: rs.delivered,
+            rate: if alone { rate(&rs) } else { 0.0 },
+            volume: if alone { rs.delivered } else { 0 },
             prior_delivered: Some(rs.record.delivered),
             tx_in_flight: rs.record.tx_in_flight,
             lost: rs.lost,
-            app_limited: rs.record.app_limited,
+            app_limited: rs.record.app_limited || !alone,
             ..ack
         }
     }

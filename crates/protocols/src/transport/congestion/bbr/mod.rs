@@ -80,6 +80,8 @@ pub struct Bbr {
     /// Since when the path is this one, and C.delivered then.
     since: Instant,
     origin: u64,
+    /// C.delivered when the first segment of this path was delivered; `None` before that.
+    alone_from: Option<u64>,
     /// Whether the first segment has left, and whether a round-trip time is known.
     started: bool,
     seen_rtt: bool,
@@ -131,6 +133,7 @@ impl Bbr {
             in_flight: 0,
             since: Instant::ZERO,
             origin: 0,
+            alone_from: Some(0),
             started: false,
             seen_rtt: false,
             recovering: false,
@@ -222,7 +225,7 @@ impl CongestionControl for Bbr {
     }
 
     fn on_ack(&mut self, sample: &AckSample) {
-        let ack = Ack::new(sample, sample.delivered.saturating_sub(self.delivered), self.since);
+        let ack = Ack::new(sample, sample.delivered.saturating_sub(self.delivered), self.since, &mut self.alone_from);
         (self.delivered, self.in_flight) = (ack.delivered, ack.in_flight);
         self.holds_back = false;
         if !self.seen_rtt && ack.rtt.is_some() && ack.srtt > Duration::ZERO {
@@ -299,7 +302,7 @@ impl CongestionControl for Bbr {
         self.cycle = Cycle::after(waits);
         self.signals = Signals::new(self.delivered);
         self.bounds = Bounds::default();
-        (self.since, self.origin) = (now, self.delivered);
+        (self.since, self.origin, self.alone_from) = (now, self.delivered, None);
         (self.cwnd, self.prior_cwnd) = (self.initial_window, 0);
         self.start(now, Duration::ZERO);
     }
