@@ -1,5 +1,5 @@
 //! GCC of the time of REMB over a path of its own: frames thirty times a second, in packets of 1200 bytes or less, and a sender that follows
-//! each REMB at once. The queue of a sample is the wait of the last packet.
+//! each REMB as soon as it has come back. The queue of a sample is the wait of the last packet.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -21,13 +21,18 @@ pub fn replay(file: &Path, name: &str) -> Result<Outcome, String> {
     };
     let log = Columns::read(file)?;
     let times = log.numbers("t_s")?;
+    if times[0].is_nan() || times[0] <= 0.0 {
+        return Err("the first sample is at the start".to_owned());
+    }
     let capacity = log.numbers("capacity_bps")?;
     let path = Stretch::all(&times, &capacity, &vec![2.0 * ONE_WAY; times.len()]);
     let lost = log.numbers("lost")?;
     let rate = log.numbers("sent_bps")?;
-    // No REMB comes in the first three seconds.
-    let start: Vec<f64> = times.iter().zip(&rate).filter(|(time, _)| **time <= 3.0).map(|(_, rate)| *rate).collect();
-    let start = super::mean(&start).clamp(LEAST, MOST);
+    // No REMB comes in the first three seconds: the median, since a tenth of a second has three frames, or four.
+    let mut start: Vec<f64> =
+        times.iter().zip(&rate).filter(|(time, _)| **time <= 3.0).map(|(_, rate)| *rate).collect();
+    start.sort_by(f64::total_cmp);
+    let start = start.get(start.len() / 2).copied().unwrap_or(LEAST).clamp(LEAST, MOST);
     let theirs = Samples {
         rate,
         queue: log.numbers("queue_ms")?,
@@ -49,6 +54,8 @@ struct Run {
     frames: u64,
     /// Packets under way: when they arrive, when they were sent, and their bytes.
     arriving: VecDeque<(f64, f64, f64)>,
+    /// REMBs on their way back: when they come, and their rates.
+    rembs: VecDeque<(f64, f64)>,
     bits: f64,
     /// How long the last packet waits, s.
     wait: f64,
@@ -64,6 +71,7 @@ impl Run {
             sent: 0,
             frames: 0,
             arriving: VecDeque::new(),
+            rembs: VecDeque::new(),
             bits: 0.0,
             wait: 0.0,
         }
@@ -71,39 +79,37 @@ impl Run {
 
     fn samples(mut self, times: &[f64]) -> Samples {
         let mut samples = Samples { rate: Vec::new(), queue: Vec::new(), lost: 0.0, states: vec![] };
-        let mut last = 0.0;
-        for time in times {
-            while self.step(*time) {}
-            samples.rate.push(self.bits / (time - last).max(1e-9));
-            samples.queue.push(self.wait * 1e3);
-            (self.bits, last) = (0.0, *time);
+        // The instants of samples are a sum, and one falls on the first frame at it or later.
+        let step = times[0];
+        let mut due = step;
+        while samples.rate.len() < times.len() {
+            let now = self.frame();
+            if now >= due {
+                samples.rate.push(std::mem::take(&mut self.bits) / step);
+                samples.queue.push(self.wait * 1e3);
+                due += step;
+            }
         }
         samples.lost = self.link.dropped as f64;
         samples
     }
 
-    /// The next arrival or frame until `until`, if there is one.
-    fn step(&mut self, until: f64) -> bool {
-        let frame = self.frames as f64 / FRAMES;
-        let arrival = self.arriving.front().map_or(f64::INFINITY, |packet| packet.0);
-        if frame.min(arrival) > until {
-            return false;
-        }
-        if arrival <= frame {
+    /// The next frame, after all that arrives before it; gives its time.
+    fn frame(&mut self) -> f64 {
+        let now = self.frames as f64 / FRAMES;
+        while self.arriving.front().is_some_and(|packet| packet.0 <= now) {
             self.arrive();
-        } else {
-            self.encode(frame);
         }
-        true
-    }
-
-    fn encode(&mut self, now: f64) {
+        while let Some((_, rate)) = self.rembs.pop_front_if(|remb| remb.0 <= now) {
+            self.rate = rate;
+        }
         self.frames += 1;
         let bytes = (self.rate / 8.0 / FRAMES).floor();
         let packets = (bytes / PACKET).ceil().max(1.0);
         for k in 0..packets as u64 {
             self.send(now + k as f64 * SPACING, (bytes / packets).floor());
         }
+        now
     }
 
     fn send(&mut self, now: f64, bytes: f64) {
@@ -121,7 +127,7 @@ impl Run {
         let abs_send_time = (sent_at * f64::from(1 << 18)) as u64 % (1 << 24);
         let now_ms = (now * 1e3).round() as i64;
         if let Some(remb) = self.estimator.on_packet(now_ms, Some(abs_send_time as u32), bytes as u32) {
-            self.rate = (remb as f64).clamp(LEAST, MOST);
+            self.rembs.push_back((now + ONE_WAY, (remb as f64).clamp(LEAST, MOST)));
         }
     }
 }

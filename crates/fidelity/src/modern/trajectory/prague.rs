@@ -187,5 +187,5 @@ fn us(seconds: f64) -> u64 {
 
 /// Packets that wait this long are marked, s. A nanosecond less, for sums of doubles.
 const MARKED_WAIT: f64 = 0.001 - 1e-9;
-/// What is lost in `prague-ev-2M-30ms-loss`; the index does not say it.
+/// Losses of `prague-ev-2M-30ms-loss`; the index does not say them.
 const LOSS_EVERY: i64 = 150;

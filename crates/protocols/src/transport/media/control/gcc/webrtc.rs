@@ -186,7 +186,7 @@ mod tests {
         rembs
     }
 
-    /// Nothing is estimated for 3 s; then the estimate is what arrives, and grows by 8 % a second to 1.5 times that and 10 kbit/s.
+    /// Nothing is estimated for 3 s; then the estimate is the rate of arrival, and grows by 8 % a second to 1.5 times that and 10 kbit/s.
     #[test]
     fn a_free_path_lets_the_estimate_grow_to_its_bound() {
         let rembs = rates(100_000.0, 20);
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(rembs.last(), Some(&1_510_000));
     }
 
-    /// 1 Mbit/s over 800 kbit/s: the delay grows by a quarter of the time, and the estimate falls below what arrives.
+    /// 1 Mbit/s over 800 kbit/s: the delay grows by a quarter of the time, and the estimate falls below the rate of arrival.
     #[test]
     fn a_growing_queue_brings_the_estimate_below_the_rate() {
         let rembs = rates(800.0, 6);
@@ -212,7 +212,7 @@ mod tests {
                 if k == 60 && hint {
                     estimator.forget_path();
                 }
-                estimator.on_packet(32 * k + path, Some((32 * k << 18) as u32 / 1_000), 1250);
+                estimator.on_packet(32 * k + path, Some(((32 * k) << 18) as u32 / 1_000), 1250);
             }
             60.0 * estimator.offset()
         };

@@ -70,7 +70,7 @@ fn a_free_path_lets_the_rate_grow_to_its_bound() {
     assert!((path.kbps() - 1_500.0).abs() < 1.0, "{}", path.kbps());
 }
 
-/// At a quarter of what is sent a group waits 30 ms longer than the one before: m passes 12.5 ms.
+/// At a quarter of the sending rate a group waits 30 ms longer than the one before: m passes 12.5 ms.
 #[test]
 fn a_queue_that_grows_fast_lowers_the_rate() {
     let mut path = Path::new();

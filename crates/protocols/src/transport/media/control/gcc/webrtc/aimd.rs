@@ -1,4 +1,4 @@
-//! The estimate: it grows by additions or by a factor, and falls to 0.85 of what arrives.
+//! The estimate: it grows by additions or by a factor, and falls to 0.85 of the rate of arrival.
 
 use std::cmp::Ordering;
 
@@ -78,13 +78,13 @@ impl Aimd {
                 libm::rint(BETA * rate as f64) as u64
             }
         };
-        // It must not run away from what is sent.
+        // It must not run away from the sending rate.
         let most = (1.5 * rate as f64) as u64 + 10_000;
         self.estimate = wanted.min(most.max(self.estimate));
         Some(self.estimate)
     }
 
-    /// The first estimate is what arrives 3 s after the first rate.
+    /// The first estimate is the rate of arrival 3 s after the first one.
     fn begin(&mut self, rate: Option<u64>, now_ms: i64) {
         match (self.first_rate, rate) {
             (None, Some(_)) => self.first_rate = Some(now_ms),

@@ -62,10 +62,8 @@ impl Filter {
         let spread = self.variance + bytes * eh[0] + eh[1];
         let k = [eh[0] / spread, eh[1] / spread];
         let ikh = [[1.0 - k[0] * bytes, -k[0]], [-k[1] * bytes, 1.0 - k[1]]];
-        for (row, factors) in ikh.iter().enumerate() {
-            for column in 0..2 {
-                self.e[row][column] = e[0][column] * factors[0] + e[1][column] * factors[1];
-            }
+        for (row, [a, b]) in self.e.iter_mut().zip(ikh) {
+            *row = [e[0][0] * a + e[1][0] * b, e[0][1] * a + e[1][1] * b];
         }
         self.previous_offset = self.offset;
         self.slope += k[0] * residual;
