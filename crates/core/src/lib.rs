@@ -5,6 +5,7 @@
 //! This crate makes a network of a scenario; it gives everything of the crates below it, and knows no Python. `ARCHITECTURE.md` in the
 //! repository tells how it is divided.
 
+pub mod learning;
 pub mod scenario;
 
 pub use lasthop_net::{choice, engine, measure, net, profile, queues};

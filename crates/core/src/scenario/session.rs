@@ -10,7 +10,7 @@ use crate::measure::series::Series;
 use crate::measure::table::Table;
 use crate::measure::totals;
 use crate::net::simulation::Progress;
-use crate::net::{Access, NodeId, Observation, Observer, Packet, Peer, Place, RunError, Simulation, What};
+use crate::net::{Access, FlowId, NodeId, Observation, Observer, Packet, Peer, Place, RunError, Simulation, What};
 
 use super::builder::{self, BuildError, Built};
 use super::change::{self, Change};
@@ -226,6 +226,11 @@ impl Session {
     /// `state`. Empty if there is nothing of this name.
     pub fn look(&self, name: &str) -> Table {
         totals::state_of(&self.built.simulation, &self.built.flows, name)
+    }
+
+    /// The flow of this name.
+    pub fn flow(&self, name: &str) -> Option<FlowId> {
+        self.built.flows.iter().find(|flow| flow.name == name).map(|flow| flow.id)
     }
 
     /// The names of all that can be looked at: flows, then the parts of media.

@@ -1,11 +1,11 @@
 //! The rule "downwards only": which part of the core may use which.
 //!
-//! scenario ─► replicas ─► the areas ─► queues ─► net ─► engine, and scenario ─► measure ─► net. Areas are siblings
+//! learning ─► scenario ─► replicas ─► the areas ─► queues ─► net ─► engine, and scenario ─► measure ─► net. Areas are siblings
 //! that meet through `net`. Profiles and the macro `choice!` are free for all. Only `scenario`
 //! opens files, `measure` may write to what it is given, only `crates/python` knows PyO3.
 //!
 //! Parts lie in crates, whose arrows the compiler holds: net (engine, net, queues, measure) ◄─ protocols (transport, traffic,
-//! multicast, qos) and radio (radio, satellite) ◄─ replicas ◄─ core (scenario).
+//! multicast, qos) and radio (radio, satellite) ◄─ replicas ◄─ core (scenario, learning).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,6 +40,8 @@ fn allowed(part: &str) -> Option<&'static [&'static str]> {
             ];
             &ALL
         }
+        // A scenario in which a flow is led.
+        "learning" => &["engine", "net", "transport", "scenario"],
         _ => return None,
     })
 }

@@ -20,6 +20,7 @@ mod hs_dsch;
 mod hsdpa_checks;
 mod intserv;
 mod layers;
+mod learning;
 mod led_sessions;
 mod loss_indication;
 mod mbms;

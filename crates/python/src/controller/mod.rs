@@ -1,7 +1,6 @@
 //! Controllers in Python. What acknowledgements say is gathered here; a class of the user is called at the pace that it asks for, and at
 //! once for losses, marks and timeouts. Between its calls its last window and rate hold.
 
-mod every;
 mod measurement;
 mod media;
 mod run;
@@ -10,6 +9,7 @@ mod seat;
 use std::sync::Arc;
 
 use lasthop_core::engine::{BitRate, Duration, Instant};
+use lasthop_core::learning::Every;
 use lasthop_core::net::Probe;
 use lasthop_core::transport::congestion::filter::Least;
 use lasthop_core::transport::congestion::{
@@ -21,7 +21,6 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use every::Every;
 pub use measurement::Measurement;
 pub use media::{MediaMeasurement, MediaPacket};
 use run::Failure;
@@ -109,7 +108,7 @@ impl Controller {
             (&maker.class, &maker.options, seat.smss, seat.initial_window, maker.seed, &self.flow, seat.flow);
         let object = py.import("lasthop.controller")?.call_method1("make", arguments)?;
         let every: String = object.getattr("every")?.extract()?;
-        self.every = Every::parse(&every).map_err(PyValueError::new_err)?;
+        self.every = Every::parse(&every).map_err(|wrong| PyValueError::new_err(format!("every = {wrong}")))?;
         self.bind(&object)?;
         self.read(&object)
     }
