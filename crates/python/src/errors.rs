@@ -34,6 +34,20 @@ pub fn build(py: Python<'_>, origin: &str, error: &BuildError) -> PyErr {
     diagnostic(py, &shown)
 }
 
+/// What went wrong in a call of a controller, or in an answer: in which flow, where, at which simulated second, and what was known.
+pub fn controller<'py>(
+    py: Python<'py>,
+    cause: &PyErr,
+    flow: &str,
+    place: &str,
+    at_s: f64,
+    known: impl IntoPyObject<'py>,
+) -> PyErr {
+    let arguments = (cause.value(py), flow, place, at_s, known);
+    let made = py.import("lasthop.errors").and_then(|errors| errors.getattr("controller_error")?.call1(arguments));
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
 fn make<'py>(py: Python<'py>, class: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
     let made = py.import("lasthop.errors").and_then(|errors| errors.getattr(class)?.call1(arguments));
     made.map_or_else(|error| error, PyErr::from_value)

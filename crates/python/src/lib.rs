@@ -4,6 +4,7 @@
 mod capture;
 mod controller;
 mod errors;
+mod learning;
 mod positions;
 mod scenario;
 mod session;
@@ -17,6 +18,8 @@ mod _core {
     use crate::capture::segments;
     #[pymodule_export]
     use crate::controller::{Measurement, MediaMeasurement, MediaPacket};
+    #[pymodule_export]
+    use crate::learning::Environments;
     #[pymodule_export]
     use crate::positions::positions;
     #[pymodule_export]

@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError, Weak};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
+use crate::errors;
+
 /// How many seconds a call may take before its name is printed.
 const PATIENCE_S: u32 = 10;
 
@@ -73,9 +75,8 @@ impl Run {
         if !failure.error.is_instance_of::<PyException>(py) {
             return Some(failure.error);
         }
-        let arguments = (failure.error.value(py), failure.flow, failure.hook, failure.at_s, failure.measurement);
-        let made = py.import("lasthop.errors").and_then(|errors| errors.getattr("controller_error")?.call1(arguments));
-        Some(made.map_or_else(|error| error, PyErr::from_value))
+        let Failure { error, flow, hook, at_s, measurement } = failure;
+        Some(errors::controller(py, &error, &flow, hook, at_s, measurement))
     }
 
     /// Prints the name of a controller that is in one call for long.
