@@ -10,7 +10,7 @@ SECONDS ?= 60
 SEED ?= 1
 REF ?= tests/reference/ns2 tests/reference/ns2-2 tests/reference/eurane tests/reference/eurane-2 tests/reference/modern
 
-.PHONY: demo test test-rust test-python lint fuzz bench bench-peers fidelity same-bytes deny docs clean
+.PHONY: demo test test-rust test-python lint fuzz bench bench-gym bench-peers fidelity same-bytes deny docs clean
 
 ## The first study: runs it, prints its claims, says where the report is.
 demo: .venv/core
@@ -40,9 +40,13 @@ fuzz: .venv/checked .venv/test
 	PYTHONPATH=target/checked/python:tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED)
 
 ## The core's microbenchmarks, and instruction counts where valgrind is installed.
-bench:
+bench: bench-gym
 	cargo bench -p lasthop-bench
 	benches/instructions.sh
+
+## Steps a second of environments for learners, with the core as it is released; `AURORA=DIR`, a clone of PCC-RL, measures its simulator beside them.
+bench-gym: .venv/released .venv/test
+	PYTHONPATH=target/released/python $(BIN)/python benches/gym/run.py $(if $(AURORA),--aurora $(AURORA))
 
 ## ns-2 and ns-3 on the same work in the same call; `INSTALL=1` installs them from Debian first.
 bench-peers: .venv/uv
@@ -99,6 +103,13 @@ clean:
 # The compiled core, without link-time optimisation, which would take minutes.
 .venv/core: .venv/base $(RUST_SOURCES) pyproject.toml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --uv --profile fast --generate-stubs --quiet
+	@touch $@
+
+# The package with the core as it is released, likewise.
+.venv/released: .venv/base $(RUST_SOURCES) $(PYTHON_SOURCES) pyproject.toml
+	$(BIN)/maturin build --profile release --quiet --out target/released/wheel
+	rm -rf target/released/python
+	$(BIN)/python -m zipfile -e target/released/wheel/lasthop-*.whl target/released/python
 	@touch $@
 
 # The package with a core that checks itself, beside the one that is installed.

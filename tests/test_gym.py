@@ -280,4 +280,4 @@ def test_a_learner_of_sixty_lines_beats_random_and_one_that_wants_the_opposite_d
         for sign in (1.0, -1.0):
             weights = learner.learn(seed=seed, sign=sign)
             scores[sign] = learner.score(lambda x: np.clip(x @ weights, -1, 1), seed=1000 + seed)  # noqa: B023
-        assert scores[1.0] > random and scores[1.0] > scores[-1.0]
+        assert scores[1.0] > random > scores[-1.0]

@@ -1,6 +1,7 @@
 """A learner: REINFORCE (Williams 1992) with a linear policy, which finds the rate of a geostationary satellite.
 
 ``python examples/gym/learner.py`` needs ``lasthop[rl]`` and prints what it and a random policy get in a step.
+Of the seeds 0 to 15 all but one learn it; that one sinks to low rates, where Aurora's reward hardly changes.
 """
 
 import gymnasium
@@ -31,7 +32,8 @@ def learn(seed, steps=20_000, sign=1.0):
         for _ in range(LENGTH):
             seen.append(inputs(observation))
             noise.append(rng.normal(size=COUNT))
-            action = np.clip(seen[-1] @ weights + SPREAD * noise[-1], -1, 1).astype(np.float32)
+            # The policy is clipped before noise is added: where it saturates, half of the noise has an effect.
+            action = np.clip(np.clip(seen[-1] @ weights, -1, 1) + SPREAD * noise[-1], -1, 1).astype(np.float32)
             observation, reward, terminated, truncated, _ = envs.step(action[:, None])
             rewards.append(sign * reward)
             alive.append(~(terminated | truncated))

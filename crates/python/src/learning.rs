@@ -27,6 +27,9 @@ pub struct Environments {
     count: usize,
 }
 
+/// The arrays as Python gives them, in the order of [`Arrays`].
+type InPython = (PyBuffer<f64>, PyBuffer<f32>, PyBuffer<f64>, PyBuffer<u8>, PyBuffer<f64>);
+
 /// The arrays that both sides see.
 struct Arrays {
     actions: PyBuffer<f64>,
@@ -55,7 +58,7 @@ impl Environments {
         episode_s: f64,
         count: usize,
         threads: usize,
-        arrays: (PyBuffer<f64>, PyBuffer<f32>, PyBuffer<f64>, PyBuffer<u8>, PyBuffer<f64>),
+        arrays: InPython,
     ) -> PyResult<Self> {
         let features: PyResult<Vec<_>> = observation.iter().map(|name| named(&FEATURES, "observation", name)).collect();
         let settings = Arc::new(Settings {
