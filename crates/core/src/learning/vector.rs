@@ -1,6 +1,9 @@
-//! Several environments that take their steps in one call, on several threads if asked.
+//! Several environments that take their steps in one call, in shares, each on a thread of its own if asked.
 
-use std::thread;
+use std::mem;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
 
 use crate::engine::Fault;
 use crate::scenario::types::Scenario;
@@ -8,12 +11,13 @@ use crate::scenario::types::Scenario;
 use super::environment::{End, Environment, Settings, StepError};
 use super::observation::VALUES;
 
-use std::sync::Arc;
-
 /// Environments of the same settings, with what their last steps gave, side by side.
 pub struct Vector {
-    environments: Vec<Environment>,
-    threads: usize,
+    shares: Vec<Share>,
+    /// The threads of all shares but the first, which is the caller's.
+    workers: Vec<Worker>,
+    /// How many environments a share has; the last one may have fewer.
+    each: usize,
     width: usize,
     size: usize,
     observations: Vec<f32>,
@@ -22,29 +26,35 @@ pub struct Vector {
     values: Vec<f64>,
 }
 
-/// One environment, with the places for what its step gives.
-struct Place<'v> {
-    number: usize,
-    environment: &'v mut Environment,
-    action: &'v [f64],
-    observation: &'v mut [f32],
-    reward: &'v mut f64,
-    end: &'v mut u8,
-    values: &'v mut [f64],
-}
-
 impl Vector {
     /// `count` environments of a scenario, whose steps `threads` threads share.
     ///
     /// # Errors
     /// If the flow cannot be led.
     pub fn new(scenario: &Scenario, settings: &Arc<Settings>, count: usize, threads: usize) -> Result<Self, Fault> {
-        let environments: Result<Vec<_>, _> =
-            (0..count).map(|_| Environment::new(scenario, Arc::clone(settings))).collect();
+        let each = count.div_ceil(threads.max(1)).max(1);
         let size = settings.history * settings.features.len();
+        let share = |first: usize| {
+            let count = each.min(count - first);
+            let environments: Result<_, _> =
+                (0..count).map(|_| Environment::new(scenario, Arc::clone(settings))).collect();
+            Ok(Share {
+                first,
+                environments: environments?,
+                actions: vec![0.0; count * settings.action.width()],
+                skipped: vec![false; count],
+                observations: vec![0.0; count * size],
+                rewards: vec![0.0; count],
+                ends: vec![End::None as u8; count],
+                values: vec![0.0; count * VALUES.len()],
+                outcome: Ok(()),
+            })
+        };
+        let shares: Vec<Share> = (0..count).step_by(each).map(share).collect::<Result<_, Fault>>()?;
         Ok(Self {
-            environments: environments?,
-            threads: threads.clamp(1, count.max(1)),
+            workers: shares.iter().skip(1).map(|_| Worker::new()).collect(),
+            shares,
+            each,
             width: settings.action.width(),
             size,
             observations: vec![0.0; count * size],
@@ -54,7 +64,7 @@ impl Vector {
         })
     }
 
-    /// Begins an episode of environment `number`, with another scenario if there is one.
+    /// Begins an episode of the environment of this number.
     ///
     /// # Errors
     /// See [`Environment::reset`].
@@ -62,10 +72,13 @@ impl Vector {
     /// # Panics
     /// If there is no environment of this number.
     pub fn reset(&mut self, number: usize, seed: u64) -> Result<(), StepError> {
-        let environment = &mut self.environments[number];
-        environment.reset(seed, &mut self.observations[number * self.size..][..self.size])?;
-        environment.report().write(&mut self.values[number * VALUES.len()..][..VALUES.len()]);
-        (self.rewards[number], self.ends[number]) = (0.0, End::None as u8);
+        let (share, place, size) = (number / self.each, number % self.each, self.size);
+        let share = &mut self.shares[share];
+        let environment = &mut share.environments[place];
+        environment.reset(seed, &mut share.observations[place * size..][..size])?;
+        environment.report().write(&mut share.values[place * VALUES.len()..][..VALUES.len()]);
+        (share.rewards[place], share.ends[place]) = (0.0, End::None as u8);
+        self.gather();
         Ok(())
     }
 
@@ -77,7 +90,7 @@ impl Vector {
     /// # Panics
     /// If there is no environment of this number.
     pub fn set_scenario(&mut self, number: usize, scenario: &Scenario) -> Result<(), Fault> {
-        self.environments[number].set_scenario(scenario)
+        self.shares[number / self.each].environments[number % self.each].set_scenario(scenario)
     }
 
     /// A step of each environment, but of those that `skip` names; `actions` lie side by side. All actions are checked before the first
@@ -86,34 +99,30 @@ impl Vector {
     /// # Errors
     /// The first environment that fails, and why.
     pub fn step(&mut self, actions: &[f64], skip: &[usize]) -> Result<(), (usize, StepError)> {
-        let actions = actions.chunks_exact(self.width);
-        let observations = self.observations.chunks_exact_mut(self.size);
-        let values = self.values.chunks_exact_mut(VALUES.len());
-        let outcomes = self.rewards.iter_mut().zip(&mut self.ends);
-        let mut places: Vec<Place<'_>> = Vec::with_capacity(self.environments.len());
-        let all = self.environments.iter_mut().zip(actions).zip(observations).zip(values).zip(outcomes).enumerate();
-        for (number, ((((environment, action), observation), values), (reward, end))) in all {
-            if !skip.contains(&number) {
-                environment.check(action).map_err(|error| (number, error))?;
-                places.push(Place { number, environment, action, observation, reward, end, values });
-            }
+        for (share, actions) in self.shares.iter_mut().zip(actions.chunks(self.each * self.width)) {
+            share.take(actions, skip)?;
         }
-        if self.threads == 1 {
-            return step_each(&mut places);
+        let Some((first, others)) = self.shares.split_first_mut() else { return Ok(()) };
+        for (share, worker) in others.iter_mut().zip(&self.workers) {
+            worker.give(mem::take(share));
         }
-        let share = places.len().div_ceil(self.threads).max(1);
-        thread::scope(|scope| {
-            let mut shares = places.chunks_mut(share);
-            // This thread takes the first share.
-            let first = shares.next();
-            let others: Vec<_> = shares.map(|share| scope.spawn(|| step_each(share))).collect();
-            let mut outcomes = vec![first.map_or(Ok(()), step_each)];
-            outcomes.extend(others.into_iter().map(|other| match other.join() {
-                Ok(outcome) => outcome,
-                Err(panic) => std::panic::resume_unwind(panic),
-            }));
-            outcomes.into_iter().collect()
-        })
+        first.step();
+        for (share, worker) in others.iter_mut().zip(&mut self.workers) {
+            *share = worker.get();
+        }
+        self.gather();
+        self.shares.iter_mut().try_for_each(|share| mem::replace(&mut share.outcome, Ok(())))
+    }
+
+    /// Lays the results of all shares side by side.
+    fn gather(&mut self) {
+        for share in &self.shares {
+            let (first, count) = (share.first, share.environments.len());
+            self.observations[first * self.size..][..count * self.size].copy_from_slice(&share.observations);
+            self.rewards[first..][..count].copy_from_slice(&share.rewards);
+            self.ends[first..][..count].copy_from_slice(&share.ends);
+            self.values[first * VALUES.len()..][..count * VALUES.len()].copy_from_slice(&share.values);
+        }
     }
 
     /// What the learners observe: for each environment its history, oldest step first.
@@ -137,12 +146,116 @@ impl Vector {
     }
 }
 
-fn step_each(places: &mut [Place<'_>]) -> Result<(), (usize, StepError)> {
-    for place in places {
-        let outcome = place.environment.step(place.action, place.observation);
-        let (reward, end) = outcome.map_err(|error| (place.number, error))?;
-        (*place.reward, *place.end) = (reward, end as u8);
-        place.environment.report().write(place.values);
+/// Environments that one thread leads, with their actions and with what their steps give.
+struct Share {
+    /// The number of the first of them.
+    first: usize,
+    environments: Vec<Environment>,
+    actions: Vec<f64>,
+    skipped: Vec<bool>,
+    observations: Vec<f32>,
+    rewards: Vec<f64>,
+    ends: Vec<u8>,
+    values: Vec<f64>,
+    outcome: Result<(), (usize, StepError)>,
+}
+
+/// Nothing, in the place of a share that is with its worker.
+impl Default for Share {
+    fn default() -> Self {
+        Self {
+            first: 0,
+            environments: Vec::new(),
+            actions: Vec::new(),
+            skipped: Vec::new(),
+            observations: Vec::new(),
+            rewards: Vec::new(),
+            ends: Vec::new(),
+            values: Vec::new(),
+            outcome: Ok(()),
+        }
     }
-    Ok(())
+}
+
+impl Share {
+    /// Takes the actions of a step, and checks them.
+    fn take(&mut self, actions: &[f64], skip: &[usize]) -> Result<(), (usize, StepError)> {
+        self.actions.copy_from_slice(actions);
+        let width = actions.len() / self.environments.len();
+        for (place, environment) in self.environments.iter().enumerate() {
+            let number = self.first + place;
+            self.skipped[place] = skip.contains(&number);
+            if !self.skipped[place] {
+                environment.check(&actions[place * width..][..width]).map_err(|error| (number, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The step.
+    fn step(&mut self) {
+        let count = self.environments.len();
+        let (width, size) = (self.actions.len() / count, self.observations.len() / count);
+        for (place, environment) in self.environments.iter_mut().enumerate() {
+            if self.skipped[place] {
+                continue;
+            }
+            let action = &self.actions[place * width..][..width];
+            match environment.step(action, &mut self.observations[place * size..][..size]) {
+                Ok((reward, end)) => (self.rewards[place], self.ends[place]) = (reward, end as u8),
+                Err(error) => {
+                    self.outcome = Err((self.first + place, error));
+                    return;
+                }
+            }
+            environment.report().write(&mut self.values[place * VALUES.len()..][..VALUES.len()]);
+        }
+    }
+}
+
+/// A thread that takes the steps of a share, again and again: one for each step would cost more than the step.
+struct Worker {
+    /// `None` as it ends.
+    shares: Option<Sender<Share>>,
+    done: Receiver<Share>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    fn new() -> Self {
+        let (shares, taken) = channel::<Share>();
+        let (finished, done) = channel();
+        let thread = thread::spawn(move || {
+            for mut share in taken {
+                share.step();
+                if finished.send(share).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { shares: Some(shares), done, thread: Some(thread) }
+    }
+
+    fn give(&self, share: Share) {
+        // If the thread is gone, `get` says why.
+        let _ = self.shares.as_ref().map(|shares| shares.send(share));
+    }
+
+    fn get(&mut self) -> Share {
+        match self.done.recv() {
+            Ok(share) => share,
+            Err(_) => match self.thread.take().map(JoinHandle::join) {
+                Some(Err(panic)) => std::panic::resume_unwind(panic),
+                _ => panic!("the thread of a share ends with its vector"),
+            },
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.shares = None;
+        // A panic of the thread was shown where it happened.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
 }
