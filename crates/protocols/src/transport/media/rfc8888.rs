@@ -241,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    /// The first reports of `tests/reference/modern/scream/scream-events-l4s-3s.csv`, made by SCReAM's receiver: 32 packets, num_reports 31.
+    /// The first report of `tests/reference/modern/scream/scream-events-l4s-3s.csv`, made by SCReAM's receiver: 32 packets, num_reports 31.
     const SCREAM: &str = "8bcd0014000000000000000affe4001f0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000a008a004a001a00000000801";
 
     fn bytes(hex: &str) -> Vec<u8> {

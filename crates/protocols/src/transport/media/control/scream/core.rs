@@ -422,7 +422,7 @@ impl Scream {
         let mut rate = (PACING_HEADROOM * scale * self.target.max(self.rates.media)).max(LEAST_PACING);
         if self.target > RELAXED_FROM * self.p.max_rate {
             let relaxed = ((self.target / self.p.max_rate - RELAXED_FROM) / (1.0 - RELAXED_FROM)).min(1.0);
-            rate /= (1.0 - relaxed).max(1.0 / RELAXED_FACTOR).min(1.0);
+            rate /= (1.0 - relaxed).clamp(1.0 / RELAXED_FACTOR, 1.0);
         }
         self.pacing_rate = Some(rate);
         self.pace_interval = (self.largest_packet() as f32 * 8.0 / rate).max(LEAST_INTERVAL);

@@ -11,13 +11,14 @@ const PACKET: u32 = 1_200;
 struct Path {
     bps: f64,
     delay: f64,
-    /// The threshold of an ideal L4S marker, seconds.
-    marks_above: f64,
+    /// Whether a marker is at work, and its sum: the reference's, with probabilities from 0 at 5 ms to 1 at 15 ms that add up.
+    marks: bool,
+    sum: f64,
     free: f64,
     /// Number, sent, arrival, ECN field.
     flight: VecDeque<(u64, Instant, f64, Ecn)>,
     numbers: u64,
-    /// Seconds of the queue, at each report.
+    /// Seconds of the queue, in each millisecond.
     queues: Vec<f64>,
     /// Bytes that arrived.
     arrived: f64,
@@ -28,7 +29,8 @@ impl Path {
         Self {
             bps,
             delay,
-            marks_above: f64::INFINITY,
+            marks: false,
+            sum: 0.0,
             free: 0.0,
             flight: VecDeque::new(),
             numbers: 0,
@@ -43,7 +45,7 @@ impl Path {
 
     /// From one second to another: a frame of whole packets 25 times a second, paced in 1 ms steps; reports every 40 ms come `delay` later.
     fn run(&mut self, control: &mut Controller, from: f64, until: f64) {
-        let (mut waiting, mut debt, mut credit) = (0_u64, 0.0, 0.0);
+        let (mut waiting, mut debt, mut release) = (0_u64, 0.0, 0.0_f64);
         for ms in (from * 1e3) as u64..(until * 1e3) as u64 {
             let (seconds, now) = (ms as f64 / 1e3, Instant::from_nanos(ms * 1_000_000));
             if ms % 40 == 0 {
@@ -60,15 +62,19 @@ impl Path {
                 });
                 self.report(control, seconds, now, queued);
             }
-            credit += control.pacing_rate().map_or(f64::INFINITY, |rate| rate.as_bps() as f64) / 8e3;
+            self.queues.push((self.free - seconds).max(0.0));
             let open = |path: &Self, control: &Controller| {
                 control.window().is_none_or(|window| path.in_flight() + u64::from(PACKET) <= window)
             };
-            while waiting > 0 && credit >= f64::from(PACKET) && open(self, control) {
-                (waiting, credit) = (waiting - 1, credit - f64::from(PACKET));
+            while waiting > 0 && release <= seconds && open(self, control) {
+                waiting -= 1;
+                let pace = control.pacing_rate().map_or(0.0, |rate| f64::from(PACKET) * 8.0 / rate.as_bps() as f64);
+                release = release.max(seconds) + pace;
                 let queue = (self.free - seconds).max(0.0);
                 self.free = seconds + queue + f64::from(PACKET) * 8.0 / self.bps;
-                let ecn = if queue > self.marks_above { Ecn::Ce } else { Ecn::Ect1 };
+                self.sum += if self.marks { ((queue - 0.005) / 0.010).clamp(0.0, 1.0) } else { 0.0 };
+                let ecn = if self.sum >= 1.0 { Ecn::Ce } else { Ecn::Ect1 };
+                self.sum -= if ecn == Ecn::Ce { 1.0 } else { 0.0 };
                 self.flight.push_back((self.numbers, now, self.free + self.delay, ecn));
                 control.on_sent(&Sent {
                     now,
@@ -80,14 +86,12 @@ impl Path {
                 });
                 self.numbers += 1;
             }
-            credit = credit.min(2.0 * f64::from(PACKET));
         }
     }
 
     /// What had arrived one way ago.
     fn report(&mut self, control: &mut Controller, seconds: f64, now: Instant, queued: u64) {
         let made = seconds - self.delay;
-        self.queues.push((self.free - seconds).max(0.0));
         let prior_in_flight = self.in_flight();
         let mut packets = Vec::new();
         while let Some((number, sent_at, arrival, ecn)) = self.flight.pop_front_if(|packet| packet.2 <= made) {
@@ -113,14 +117,12 @@ impl Path {
 }
 
 fn controller(config: Config) -> Controller {
-    let seat = MediaContext {
-        min_rate: BitRate::from_kbps(150),
-        max_rate: BitRate::from_mbps(10),
-        start_rate: BitRate::from_kbps(500),
-        packet: PACKET,
-        overhead: 28,
-        seed: 1,
-    };
+    of(config, [150, 500, 10_000].map(BitRate::from_kbps))
+}
+
+/// With these rates: the lowest, that at the start, the highest.
+fn of(config: Config, [min_rate, start_rate, max_rate]: [BitRate; 3]) -> Controller {
+    let seat = MediaContext { min_rate, max_rate, start_rate, packet: PACKET, overhead: 28, seed: 1 };
     Controller::new(&config, &seat)
 }
 
@@ -129,19 +131,21 @@ fn scream(control: &Controller) -> &Scream {
 }
 
 #[test]
-fn it_fills_a_path_with_little_queue() {
-    // 4 Mbit/s and 60 ms there and back; the delay that it aims at is 60 ms, and back-off begins at half of it.
-    for (l4s, marks_above, most) in [(false, f64::INFINITY, 0.060), (true, 0.005, 0.020)] {
-        let mut path = Path { marks_above, ..Path::new(4e6, 0.030) };
-        let mut control = controller(Config { l4s, ..Config::default() });
-        path.run(&mut control, 0.0, 20.0);
+fn it_fills_the_path_of_rfc_8867_5_1_as_the_implementation_does() {
+    // 1 Mbit/s and 50 ms each way, an encoder of 150 kbit/s to 1.5 Mbit/s: in the settled part of the first 40 s the implementation takes 970 kbit/s
+    // by delay and 888 by L4S marks, with mean queues of 19 and 9 ms. Within 10 % of the rate and a factor of two of the queue.
+    for (l4s, share, queue_ms) in [(false, 0.970, 19.0), (true, 0.888, 9.0)] {
+        let mut path = Path { marks: l4s, ..Path::new(1e6, 0.050) };
+        let rates = [150, 150, 1_500].map(BitRate::from_kbps);
+        let mut control = of(Config { l4s, ..Config::default() }, rates);
+        path.run(&mut control, 0.0, 14.0);
         let before = path.arrived;
         path.queues.clear();
-        path.run(&mut control, 20.0, 40.0);
-        let rate = (path.arrived - before) * 8.0 / 20.0;
-        let queue = path.queues.iter().sum::<f64>() / path.queues.len() as f64;
-        assert!((3.2e6..=4e6).contains(&rate), "l4s {l4s}: {rate}");
-        assert!(queue < most, "l4s {l4s}: {queue} s");
+        path.run(&mut control, 14.0, 40.0);
+        let rate = (path.arrived - before) * 8.0 / 26.0;
+        let queue = 1e3 * path.queues.iter().sum::<f64>() / path.queues.len() as f64;
+        assert!((rate / 1e6 / share - 1.0).abs() < 0.1, "l4s {l4s}: {rate}");
+        assert!(queue < 2.0 * queue_ms, "l4s {l4s}: {queue} ms");
     }
 }
 
@@ -253,8 +257,11 @@ fn back_off_is_that_of_the_draft() {
     assert!(near(seen, 0.8), "classic CE: {seen}");
     let seen = after(Config { beta_ecn: 0.5, ..Config::default() }, true, 0);
     assert!(near(seen, 0.5), "classic CE, 0.5: {seen}");
-    let seen = after(Config::default(), false, 5);
-    assert!(near(seen, 0.7), "loss: {seen}");
+    // A loss counts for 1/400 of the average, which has to pass 1 % first (kLossRateThreshold): four losses before the one that is answered.
+    let seen = after(Config::default(), false, 6);
+    assert!(near(seen, 0.7), "losses: {seen}");
+    let seen = after(Config::default(), false, 4);
+    assert!(seen >= 1.0, "few losses: {seen}");
     let seen = after(Config::default(), false, 0);
     assert!(seen >= 1.0, "nothing: {seen}");
 }
