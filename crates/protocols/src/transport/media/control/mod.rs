@@ -1,6 +1,6 @@
 //! Congestion control for media: the rate that the encoder is to produce, and how packets leave.
 //!
-//! A controller gets what was sent and what came of it, never packets. The sender finds out by the receiver's reports which packets arrived,
+//! A controller gets what was sent and the outcome of it, never packets. The sender finds out by the receiver's reports which packets arrived,
 //! when and how marked, and which are lost. To add one: a file with the algorithm and its parameters, and a line in the registry below.
 
 pub mod gcc;

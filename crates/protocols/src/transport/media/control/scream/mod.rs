@@ -218,7 +218,9 @@ impl MediaControl for Controller {
 
     fn target(&self) -> BitRate {
         let rate = self.running.as_ref().map_or(self.parameters.start_rate, |running| running.rate);
-        BitRate::from_bps(rate as u64)
+        // The rate is lowered further while frames wait; the encoder has its bounds.
+        let (least, most) = (self.parameters.min_rate, self.parameters.max_rate);
+        BitRate::from_bps(rate.clamp(least, most) as u64)
     }
 
     fn pacing_rate(&self) -> Option<BitRate> {
