@@ -5,8 +5,46 @@ The compiled core of lasthop. Use the package `lasthop` instead.
 from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import SupportsFloat, SupportsIndex, final
+from typing_extensions import Buffer
 
-__all__ = ["Measurement", "MediaMeasurement", "MediaPacket", "Outcome", "Scenario", "Session", "Table", "positions", "read", "read_file", "reference", "schema", "seconds", "segments", "student"]
+__all__ = ["Environments", "Measurement", "MediaMeasurement", "MediaPacket", "Outcome", "Scenario", "Session", "Table", "positions", "read", "read_file", "reference", "schema", "seconds", "segments", "student"]
+
+@final
+class Environments:
+    """
+    Several environments of one scenario, whose steps are taken in one call.
+    """
+    def __new__(cls, /, scenario: Scenario, *, flow: str, step: str, action: str, observation: SupportsGetItem[int, str], history: SupportsIndex, reward: str | None, episode_s: SupportsFloat | SupportsIndex, count: SupportsIndex, threads: SupportsIndex, arrays: tuple[Buffer, Buffer, Buffer, Buffer, Buffer]) -> Environments:
+        """
+        `count` environments in which `flow` is led. Actions are read from an array, and what a step gives is written into the others: observations
+        (float32), rewards, ends (0, 1 terminated, 2 truncated) and the values of `VALUES`. A `reward` of `None` is the caller's own.
+        """
+    @staticmethod
+    def feature_names() -> list[str]:
+        """
+        The names of the features.
+        """
+    def known(self, /, number: "int") -> "tuple[float | None, ...]":
+        """
+        The values of environment `number`, `None` where nothing is known.
+        """
+    def reset(self, /, number: SupportsIndex, seed: SupportsIndex, scenario: Scenario | None = None) -> None:
+        """
+        Begins an episode of environment `number`, of another scenario from now on if there is one.
+        """
+    def step(self, /, skip: SupportsGetItem[int, SupportsIndex]) -> None:
+        """
+        A step of each environment, but of those in `skip`.
+        """
+    def step_one(self, /) -> "tuple[float, int, tuple[float | None, ...]]":
+        """
+        A step of the only environment: its reward, how its episode stands, and its values, `None` where nothing is known.
+        """
+    @staticmethod
+    def value_names() -> list[str]:
+        """
+        The names of the values.
+        """
 
 @final
 class Measurement:

@@ -77,7 +77,7 @@ error: unknown queue discipline "droptial"
 14 | queue.droptial.limit = "64 kB"
    |       ^^^^^^^^ did you mean "droptail"?
    |
-   = known: droptail, red, codel, ewa, xcp, swan, rio, drr, priority, token_bucket, wfq, queue_phase, diffserv   (lasthop schema queue)
+   = known: droptail, red, codel, pie, fq_codel, dualpi2, threshold, ewa, xcp, swan, rio, drr, priority, token_bucket, wfq, queue_phase, diffserv   (lasthop schema queue)
 "#,
     ),
     (
