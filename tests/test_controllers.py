@@ -12,6 +12,7 @@ import lasthop as lh
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lasthop.controller import resolve
 
 MODULE = '''
 import lasthop
@@ -468,14 +469,14 @@ def test_an_encoder_follows_a_controller_within_its_bounds(rate, kbps):
     assert result.flows["goodput_kbps"][0] == pytest.approx(media["encoder_kbps"], rel=0.02)
     assert media["freezes"] == media["frames_late"] == media["frames_lost"] == 0
     # Of 30 frames a second all but those under way arrived, 50 ms and their serialisation later.
-    assert media["frames"] - media["frames_received"] <= 2
+    assert media["frames"] - media["frames_received"] <= 1 + 30 * media["frame_delay_ms_p95"] / 1e3
     assert 50 < media["frame_delay_ms_p50"] < 50 + 8 * kbps / 30 / 2e3 * 1e3
 
 
 @pytest.mark.usefixtures("media")
 def test_a_controller_of_media_is_told_each_packet_once():
     lh.run(call("mymedia:Watcher", start_rate="600 kbit/s", feedback="40 ms"))
-    watcher = importlib.import_module("sys").modules["mymedia"].Watcher
+    watcher = resolve("mymedia:Watcher", "call")
     assert (watcher.setting.min_rate, watcher.setting.max_rate, watcher.setting.start_rate) == (150e3, 1.5e6, 600e3)
     packets = [packet for *_, packets in watcher.seen for packet in packets]
     assert [number for number, *_ in packets] == list(range(len(packets)))
@@ -495,12 +496,12 @@ def test_a_path_change_is_told_if_the_flow_asks_for_it():
         scenario = call("mymedia:Watcher", path_hint=hint)
         scenario["change"] = [{"at": "5 s", "link": "radio", "delay": "120 ms"}]
         lh.run(scenario)
-        seen = importlib.import_module("sys").modules["mymedia"].Watcher.seen
+        seen = resolve("mymedia:Watcher", "call").seen
         assert sum(changed for _, _, _, changed, _ in seen) == expected
 
 
 @pytest.mark.usefixtures("media")
-@pytest.mark.parametrize(("kind", "said"), [("Wrong", "target_bitrate is nan"), ("Raises", "KeyError")])
+@pytest.mark.parametrize(("kind", "said"), [("Wrong", "target_bitrate is NaN"), ("Raises", "KeyError")])
 def test_errors_of_a_controller_of_media_name_flow_and_instant(kind, said):
     with pytest.raises(lh.ControllerError, match=said) as caught:
         lh.run(call(f"mymedia:{kind}"))

@@ -164,7 +164,7 @@ def in_look() -> AbstractContextManager[None]:
     return rc_context({**_RC, "axes.prop_cycle": cycler(color=COLOURS)})
 
 
-#: Figures of which nobody has said how high they are.
+#: Figures without a height of their own.
 _FREE: WeakKeyDictionary[Figure, None] = WeakKeyDictionary()
 
 

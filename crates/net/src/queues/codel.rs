@@ -20,6 +20,7 @@ use super::fifo::Fifo;
 
 pub mod control;
 
+pub use control::Resume;
 use control::{Control, Law};
 
 /// Controlled delay.
@@ -39,17 +40,6 @@ pub struct Config {
     /// `ns2`: `minus-two`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
-}
-
-/// At which count, and so at which drop rate, dropping begins again soon after it has stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Resume {
-    /// Within 16 intervals, at the count by which the last dropping period had grown (RFC 8289
-    /// §5.5, as in Linux).
-    Difference,
-    /// Within 8 intervals, at the last count less two (Nichols' code for ns-2 of 2012).
-    MinusTwo,
 }
 
 impl Default for Config {

@@ -30,8 +30,10 @@ mod likelihood;
 mod scheduler;
 
 use base::Base;
+pub use base::Dialect;
 use likelihood::Likelihood;
-use scheduler::Schedule;
+pub use scheduler::Scheduler;
+use scheduler::{Class, MTU, Schedule};
 
 /// Two coupled queues, for low-latency (L4S) and for classic traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,28 +77,6 @@ pub struct Config {
     pub shift: Duration,
     /// What happens when all L4S packets are marked and that is not enough. Default: `drop` (RFC 9332 §4.2.3; Linux).
     pub overload: Overload,
-}
-
-/// Whose arithmetic and defaults DualPI2 follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Dialect {
-    /// RFC 9332 Appendix A: a ramp for the L queue, marks without randomness.
-    #[default]
-    Rfc,
-    /// Linux's `sch_dualpi2`: a step for the L queue, random marks, none while less than two packets wait.
-    Linux,
-}
-
-/// Which of the two queues is served: the L queue, with bounds to its priority.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scheduler {
-    /// Weighted round robin: while both wait, C packets have a share of `c_weight`.
-    #[default]
-    Wrr,
-    /// Time-shifted FIFO: a C packet that has waited longer by `shift` than the L packet at the head.
-    TimeShifted,
 }
 
 /// What happens when the marking of L4S packets saturates.
@@ -198,9 +178,6 @@ impl QueueConfig for Config {
 /// The largest coupling factor (Linux: 8 bits).
 const MOST_COUPLING: f64 = 255.0;
 
-/// The size of a full packet, by which Linux counts.
-const MTU: u64 = 1500;
-
 /// The least common limit of `rfc`: ten full packets, an initial window (RFC 6928). At 64 kbit/s 250 ms would be one.
 const LEAST_LIMIT: u64 = 10 * MTU;
 
@@ -226,24 +203,6 @@ pub struct DualPi2 {
     /// When the packets at their heads came.
     heads: [Option<Instant>; 2],
     held: Backlog,
-}
-
-/// Which of the two queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
-    L = 0,
-    C = 1,
-}
-
-impl Class {
-    /// Of a packet (RFC 9331 §5.1): ECT(1) and CE are L4S. A CE that was ECT(0) before another queue marked it cannot be told from one that was
-    /// ECT(1).
-    fn of(packet: &Packet) -> Self {
-        match packet.ecn {
-            Ecn::Ect1 | Ecn::Ce => Self::L,
-            Ecn::NotEct | Ecn::Ect0 => Self::C,
-        }
-    }
 }
 
 /// What becomes of a packet whose turn it is.

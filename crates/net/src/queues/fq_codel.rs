@@ -1,7 +1,7 @@
 //! FQ-CoDel: flow queue CoDel (RFC 8290). Each flow has a queue, and each queue a CoDel of its own. Queues that have just become busy leave
 //! before those that are busy for longer; within each of the two lists they take turns, by a deficit in bytes.
 //!
-//! Flows are told apart as in Linux, by a salted hash of their addresses and ports into a fixed number of queues (§4.1), so that two of them
+//! Flows are distinguished as in Linux, by a salted hash of their addresses and ports into a fixed number of queues (§4.1), so that two of them
 //! may share one: the RFC's discipline does, and the share of flows that are alone is known (§5.3: 0.9078 of a hundred in 1024 queues). One queue
 //! for each flow of a scenario would be another discipline, and no router could have it. More queues make collisions as rare as one likes.
 

@@ -1,4 +1,4 @@
-//! A video encoder that follows a rate: the statistical model and the trace-driven model of RFC 8593, and the playout of what arrives.
+//! A video encoder that follows a rate: the statistical model and the trace-driven model of RFC 8593, and the playout of received frames.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,8 @@
 //! The control law of CoDel for one queue: which packets it drops or marks when it is asked for the next (RFC 8289 §5).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::{Duration, Instant};
 use crate::net::Pkt;
 use crate::net::core::Core;
@@ -7,7 +10,16 @@ use crate::net::observe::{Cause, Place};
 use crate::queues::ecn::mark_if_capable;
 use crate::queues::fifo::Fifo;
 
-use super::Resume;
+/// At which count, and so at which drop rate, dropping begins again soon after it has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resume {
+    /// Within 16 intervals, at the count by which the last dropping period had grown (RFC 8289
+    /// §5.5, as in Linux).
+    Difference,
+    /// Within 8 intervals, at the last count less two (Nichols' code for ns-2 of 2012).
+    MinusTwo,
+}
 
 /// The parameters of the law.
 pub struct Law {

@@ -1,8 +1,20 @@
 //! The base probability p′, moved by a proportional integral controller (RFC 9332 Figure 8; Linux, `calculate_probability`).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::Duration;
 
-use super::Dialect;
+/// Whose arithmetic and defaults DualPI2 follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// RFC 9332 Appendix A: a ramp for the L queue, marks without randomness.
+    #[default]
+    Rfc,
+    /// Linux's `sch_dualpi2`: a step for the L queue, random marks, none while less than two packets wait.
+    Linux,
+}
 
 /// p′, and the controller that moves it.
 pub enum Base {

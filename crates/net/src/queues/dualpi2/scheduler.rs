@@ -1,8 +1,42 @@
 //! Which of the two queues is served: the L queue, but never at the cost of the other's starvation (RFC 9332 §4.2.2).
 
-use crate::engine::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{Class, MTU, Scheduler};
+use crate::engine::Duration;
+use crate::net::packet::{Ecn, Packet};
+
+/// The size of a full packet, by which Linux counts.
+pub const MTU: u64 = 1500;
+
+/// Which of the two queues is served: the L queue, with bounds to its priority.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// Weighted round robin: while both wait, C packets have a share of `c_weight`.
+    #[default]
+    Wrr,
+    /// Time-shifted FIFO: a C packet that has waited longer by `shift` than the L packet at the head.
+    TimeShifted,
+}
+
+/// Which of the two queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    L = 0,
+    C = 1,
+}
+
+impl Class {
+    /// Of a packet (RFC 9331 §5.1): ECT(1) and CE are L4S. A CE that was ECT(0) before another queue marked it looks like one that was
+    /// ECT(1).
+    pub fn of(packet: &Packet) -> Self {
+        match packet.ecn {
+            Ecn::Ect1 | Ecn::Ce => Self::L,
+            Ecn::NotEct | Ecn::Ect0 => Self::C,
+        }
+    }
+}
 
 /// The scheduler.
 pub struct Schedule {

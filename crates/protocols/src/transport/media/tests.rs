@@ -207,7 +207,7 @@ fn each_packet_has_one_fate_and_its_arrival() {
         match fate.arrival {
             Some(arrival) => {
                 let late = arrival.at.since(fate.sent_at + pair.delay).as_secs_f64();
-                // ATO is rounded down: an arrival is told up to 1/1024 s and a tick late.
+                // ATO is rounded down: an arrival is reported up to 1/1024 s and a tick late.
                 assert!((0.0..1.0 / 1024.0 + 1.0 / 65536.0).contains(&late), "{fate:?} {late}");
                 assert_eq!(arrival.ecn, Ecn::NotEct);
             }

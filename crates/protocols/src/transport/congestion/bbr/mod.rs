@@ -3,7 +3,7 @@
 //!
 //! This file has the connection's events and the order of the steps. The rest is by concept, with the draft's names in the docs:
 //! [`state`] and [`model`] first, then [`startup`], [`probe_bw`], [`probe_rtt`], [`loss`], [`control`]. Rates are in payload bytes per second,
-//! and the pacer, which counts headers, gets them in bits on the wire. Whether segments are lost, and what is sent again, is decided elsewhere.
+//! and the pacer, which counts headers, gets them in bits on the wire. Which segments are lost, and which are sent again, is decided elsewhere.
 
 mod ack;
 mod control;

@@ -191,7 +191,7 @@ impl Path {
     fn send(&mut self) {
         let id = self.first + self.outstanding.len() as u64;
         if self.app < GREEDY {
-            // Written since the last look, less what leaves.
+            // Written since the last look, less the segment that leaves.
             self.app_left += self.app * self.now.since(self.app_since).as_secs_f64() - S as f64;
             self.app_since = self.now;
         }

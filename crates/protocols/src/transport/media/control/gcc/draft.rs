@@ -7,7 +7,7 @@ mod groups;
 mod loss;
 mod rate;
 
-use lasthop_net::engine::{BitRate, Duration, Instant};
+use lasthop_net::engine::{BitRate, Instant};
 use lasthop_net::net::Probe;
 
 use super::super::{Feedback, MediaContext, MediaControl};
@@ -15,7 +15,7 @@ use super::meter::RateMeter;
 use super::{Arrived, in_order_of_arrival, whole_ms};
 use detector::Detector;
 use filter::Filter;
-use groups::Groups;
+use groups::{BURST_TIME, Groups};
 use loss::LossControl;
 use rate::RateControl;
 
@@ -115,8 +115,6 @@ impl MediaControl for Draft {
     }
 }
 
-/// burst_time (§5.6).
-const BURST_TIME: Duration = Duration::from_millis(5);
 /// The shorter end of T (§5.6).
 const LEAST_WINDOW_MS: i64 = 500;
 

@@ -1,8 +1,9 @@
 //! Pre-filtering (§5.2): packets in groups, and the delay's variation from group to group (§5.1).
 
-use lasthop_net::engine::Instant;
+use lasthop_net::engine::{Duration, Instant};
 
-use super::BURST_TIME;
+/// burst_time (§5.6).
+pub const BURST_TIME: Duration = Duration::from_millis(5);
 
 /// How the last finished group lies to the one before it; times in ms.
 #[derive(Clone, Copy, Debug)]
