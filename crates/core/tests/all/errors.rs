@@ -460,6 +460,18 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
     ),
     (
         "transport.tcp.variant = \"newreno\"",
+        "transport.tcp = { profile = \"ns2\", variant = \"ledbat\" }",
+        24,
+        &["no LEDBAT"],
+    ),
+    (
+        "transport.tcp.variant = \"newreno\"",
+        "transport.tcp = { variant = \"prague\", accurate_ecn = false }",
+        24,
+        &["answers to counted marks", "leave it on"],
+    ),
+    (
+        "transport.tcp.variant = \"newreno\"",
         "transport.tcp = { profile = \"ns2\", recovery = \"sack\" }",
         24,
         &["usual pairs"],

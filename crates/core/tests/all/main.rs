@@ -37,6 +37,7 @@ mod random_scenarios;
 mod satellites;
 mod sessions;
 mod swan;
+mod tcp_controllers;
 mod tfmcc;
 mod tfrc;
 mod tfrc_equation;

@@ -75,8 +75,8 @@ pub struct Copa {
 struct Velocity {
     v: f64,
     up: bool,
-    /// In how many round trips the direction has stayed the same.
-    same: u32,
+    /// In how many round trips the direction has stayed the same; `None` in the one that began with a turn, which is not whole.
+    same: Option<u32>,
     /// The window at the start of this round trip.
     cwnd: f64,
 }
@@ -100,19 +100,20 @@ struct Competing {
 
 impl Velocity {
     fn new(up: bool, cwnd: f64) -> Self {
-        Self { v: 1.0, up, same: 0, cwnd }
+        Self { v: 1.0, up, same: None, cwnd }
     }
 
     /// A round trip is over with this window.
     fn on_round(&mut self, cwnd: f64) {
         let up = cwnd > self.cwnd;
-        if up == self.up {
-            self.same += 1;
-            if self.same >= SAME_DIRECTION {
+        let same = self.same.map_or(0, |same| same + 1);
+        if up != self.up {
+            *self = Self { same: Some(0), ..Self::new(up, cwnd) };
+        } else {
+            self.same = Some(same);
+            if same >= SAME_DIRECTION {
                 self.v *= 2.0;
             }
-        } else {
-            *self = Self::new(up, cwnd);
         }
         self.cwnd = cwnd;
         // The bound of genericCC.
@@ -178,7 +179,7 @@ impl Copa {
         if empty || !self.config.competitive {
             self.competing = None;
         } else if let Some(mode) = &mut self.competing {
-            // §2.2: additive increase of 1/δ without losses; the decrease is where losses are told.
+            // §2.2: additive increase of 1/δ without losses; the decrease is in `on_loss`.
             if new_round && !std::mem::take(&mut mode.lost) {
                 mode.packets += 1.0;
             }

@@ -117,15 +117,17 @@ impl CongestionControl for Ledbat {
             self.delay.update(sample.now, delay);
         }
         let acked = sample.acked as f64;
-        let change = if self.cwnd < self.ssthresh {
-            acked.min(self.smss)
-        } else {
-            self.gain * self.off_target() * acked * self.smss / self.cwnd
-        };
+        let slow_start = self.cwnd < self.ssthresh;
+        let by_delay = self.gain * self.off_target() * acked * self.smss / self.cwnd;
+        let change = if slow_start { acked.min(self.smss) } else { by_delay };
         // §2.4.2: at most the flight size and a segment. While losses are repaired much of the flight is gone, and the window does not grow.
         let allowed = sample.prior_in_flight as f64 + ALLOWED_INCREASE * self.smss;
         let most = if sample.recovering { self.cwnd } else { allowed };
         self.cwnd = (self.cwnd + change).min(most).max(MIN_CWND * self.smss);
+        if !slow_start {
+            // A window that the delay has lowered does not come back by slow start.
+            self.ssthresh = self.ssthresh.min(self.cwnd);
+        }
     }
 
     fn on_congestion(&mut self, _event: &CongestionEvent) {

@@ -179,6 +179,8 @@ impl CongestionControl for LedbatPp {
         let change = self.change(self.cwnd) * (acked / self.cwnd).min(1.0);
         if change < 0.0 || may_grow {
             self.cwnd = (self.cwnd + change).max(MIN_CWND.min(self.cwnd));
+            // A window that the delay has lowered does not come back by slow start.
+            self.ssthresh = self.ssthresh.min(self.cwnd);
         }
     }
 

@@ -103,9 +103,13 @@ fn velocity_doubles_after_three_round_trips_in_one_direction() {
         velocity.on_round(1000.0 + f64::from(n));
         seen.push(velocity.v);
     }
-    assert_eq!(seen, [1.0, 1.0, 2.0, 4.0, 8.0, 16.0]);
-    velocity.on_round(900.0);
-    assert_eq!((velocity.v, velocity.up), (1.0, false));
+    assert_eq!(seen, [1.0, 1.0, 1.0, 2.0, 4.0, 8.0], "the first round trip shows the direction");
+    let mut down = Vec::new();
+    for n in 0..5 {
+        velocity.on_round(900.0 - f64::from(n));
+        down.push((velocity.v, velocity.up));
+    }
+    assert_eq!(down, [(1.0, false), (1.0, false), (1.0, false), (2.0, false), (4.0, false)]);
     let mut short = Velocity::new(true, 3.0);
     for n in 1..=20 {
         short.on_round(3.0 + f64::from(n) / 100.0);

@@ -151,6 +151,17 @@ fn it_begins_with_two_segments_or_as_tcp_does() {
     assert_eq!(stated.ssthresh(), Some(30 * SMSS));
 }
 
+#[test]
+fn a_window_that_the_delay_has_lowered_does_not_come_back_by_slow_start() {
+    let mut ledbat = Ledbat { ssthresh: 50_000.0, ..settled(50, 400) };
+    for delay in [420; 50].into_iter().chain([20; 54]) {
+        let sample = sample(&ledbat, delay);
+        ledbat.on_ack(&sample);
+    }
+    // Three segments and more for 53 acknowledgements, of which the first three still see the queue; then one.
+    assert!((ledbat.cwnd / 1e3 - 47.9).abs() < 0.2, "{}", ledbat.cwnd);
+}
+
 /// A path longer by 150 ms: its delay counts as a queue for up to ten minutes, unless the terminal says so.
 #[test]
 fn a_change_of_the_path_voids_the_base_delay() {

@@ -82,6 +82,21 @@ fn above_the_target_the_decrease_is_multiplicative() {
     }
 }
 
+#[test]
+fn a_window_that_the_delay_has_lowered_does_not_come_back_by_slow_start() {
+    let mut ledbat = settled(40.0, 20, 0);
+    ledbat.on_congestion(&loss(0));
+    for n in 0..4 {
+        ack(&mut ledbat, n, 90, 0);
+    }
+    let low = ledbat.cwnd;
+    assert!(low < 20.0);
+    for n in 4..8 {
+        ack(&mut ledbat, n, 20, 0);
+    }
+    assert!((ledbat.cwnd - low - 4.0 / 6.0 / low).abs() < 1e-3, "{low}, {}", ledbat.cwnd);
+}
+
 /// Growth by GAIN for each acknowledged segment: at a base delay of 60 ms by half in a round trip, up to ¾ of the target.
 #[test]
 fn the_first_slow_start_ends_at_three_quarters_of_the_target() {
