@@ -2,6 +2,7 @@
 
 mod aqm;
 mod arrivals;
+mod bbr;
 mod budgets;
 mod captures;
 mod changed_radios;
@@ -19,6 +20,7 @@ mod handovers;
 mod hs_dsch;
 mod hsdpa_checks;
 mod intserv;
+mod l4s;
 mod layers;
 mod learning;
 mod led_sessions;

@@ -273,7 +273,9 @@ impl CongestionControl for Prague {
             }
         }
         let unmarked = fresh.saturating_sub(sample.ce);
-        if unmarked > 0 && self.loss_to.is_none() && !sample.recovering && sample.window_limited {
+        // Below the integer window the fraction holds the sender back, by its pace: that window then is never full.
+        let in_use = sample.window_limited || self.frac_cwnd < self.cwnd * ONE_CWND;
+        if unmarked > 0 && self.loss_to.is_none() && !sample.recovering && in_use {
             self.grow(unmarked);
         } else {
             self.follow();
