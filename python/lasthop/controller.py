@@ -63,7 +63,8 @@ class Controller:
     window: float
     #: How fast segments may leave, in bit/s; ``None`` as fast as the window allows.
     pacing_rate: float | None = None
-    #: Whether packets are ECT(1) and the receiver counts marks, as L4S asks (RFC 9331). `on_ecn` is then not called: see ``m.ce``.
+    #: Whether packets are ECT(1) and the receiver counts marks, as L4S asks (RFC 9331). `on_ecn` is then not called:
+    #: see ``m.ce``.
     l4s = False
     #: Random numbers that depend on the run's seed and the flow alone.
     random: Random
@@ -117,15 +118,16 @@ class MediaSetting:
 
 
 class MediaController:
-    """A congestion control for media: derive from it, and set ``self.target_bitrate`` when a report of the receiver arrives.
+    """A congestion control for media: derive from it, and set ``self.target_bitrate`` when a report arrives.
 
     >>> import lasthop as lh
     >>> class Careful(lh.MediaController):
     ...     def on_feedback(self, m):
     ...         return self.target_bitrate * (0.9 if m.lost or m.ce else 1.01)
 
-    ``target_bitrate`` is what the encoder is to produce, in bit/s; ``pacing_rate`` how fast packets may leave, and ``window`` how
-    many bytes may be in flight, each ``None`` for no limit. All are read after each call; a call may return the target instead.
+    ``target_bitrate`` is what the encoder is to produce, in bit/s; ``pacing_rate`` how fast packets may leave, and
+    ``window`` how many bytes may be in flight, each ``None`` for no limit. All are read after each call; a call may
+    return the target instead.
     """
 
     #: The rate that the encoder is to produce, in bit/s; the bounds of the flow hold in any case.

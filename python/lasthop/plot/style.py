@@ -87,7 +87,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "pgmcc": (_SKY, "-"),
     "nada": (_GREEN, "--"),
     "gcc": (_ORANGE, "-."),
-    "prague": (_PURPLE, "-."),
+    "bbr": (_PURPLE, "-."),
     "scream": (_BLUE, "-."),
     "udp": (_BLACK, ":"),
 }

@@ -8,7 +8,6 @@ use lasthop_core::transport::media::control::{Fate, Feedback, MediaContext, Medi
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
 use super::run::{Failure, Run};
 use super::seat::Maker;
@@ -30,42 +29,62 @@ pub struct MediaPacket {
 }
 
 /// The argument of `on_feedback`: a report of the receiver. Times in s, amounts in bytes, rates in bit/s.
-#[pyclass(module = "lasthop._core", frozen, get_all)]
+#[pyclass(module = "lasthop._core", frozen)]
 pub struct MediaMeasurement {
     /// The present.
+    #[pyo3(get)]
     now: f64,
     /// When the report was made, by the receiver's clock.
+    #[pyo3(get)]
     reported_at: f64,
-    /// Packets of which nothing was known before, a list of `MediaPacket` by their numbers.
-    packets: Py<PyList>,
+    /// See the getter.
+    packets: Vec<Py<MediaPacket>>,
     /// Bytes of them that arrived.
+    #[pyo3(get)]
     acked: u64,
     /// Bytes of them that are taken for lost.
+    #[pyo3(get)]
     lost: u64,
     /// Bytes of them that arrived marked.
+    #[pyo3(get)]
     ce: u64,
     /// The round-trip time of the last of them that arrived, without the time for which the report was held; `None` if none arrived.
+    #[pyo3(get)]
     rtt: Option<f64>,
     /// Bytes in flight now.
+    #[pyo3(get)]
     in_flight: u64,
     /// Bytes in flight before the report.
+    #[pyo3(get)]
     prior_in_flight: u64,
     /// Bytes that wait at the sender.
+    #[pyo3(get)]
     queued: u64,
     /// How long the first of them has waited.
+    #[pyo3(get)]
     queue_delay: f64,
     /// Whether the terminal said since the last call that its path is another one (`path_hint = "delays"`).
+    #[pyo3(get)]
     link_changed: bool,
     /// The bounds of the encoder's rate.
+    #[pyo3(get)]
     min_rate: f64,
     /// See `min_rate`.
+    #[pyo3(get)]
     max_rate: f64,
     /// What holds now.
+    #[pyo3(get)]
     target_bitrate: f64,
 }
 
 #[pymethods]
 impl MediaMeasurement {
+    /// Packets of which nothing was known before, by their numbers.
+    #[getter]
+    fn packets(&self, py: Python<'_>) -> Vec<Py<MediaPacket>> {
+        self.packets.iter().map(|packet| packet.clone_ref(py)).collect()
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let values = slf.py().import("lasthop.controller")?.call_method1("values", (slf,))?;
         Ok(format!("MediaMeasurement({values})"))
@@ -179,7 +198,7 @@ impl MediaController {
         let made = MediaMeasurement {
             now: seconds(feedback.now),
             reported_at: seconds(feedback.reported_at),
-            packets: PyList::new(py, packets)?.unbind(),
+            packets,
             acked: sum(&|fate| fate.arrival.is_some()),
             lost: sum(&|fate| fate.arrival.is_none()),
             ce: sum(&marked),

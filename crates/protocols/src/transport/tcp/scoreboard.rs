@@ -7,6 +7,8 @@
 //! for each acknowledgement is constant in the long run, whatever the window.
 //!
 //! A recovery that judges segments one by one, by their times, has calls of its own, in `by_time`.
+//!
+//! More than 500 lines: marks and sums change together, and nothing else may change them.
 
 mod by_time;
 

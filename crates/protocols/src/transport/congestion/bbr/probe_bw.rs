@@ -140,7 +140,8 @@ impl Bbr {
         if !self.full.reached || self.adapt_long_term_model(ack) {
             return;
         }
-        match self.state {
+        let state = self.state;
+        match state {
             State::Down if self.is_time_to_probe(ack.now) => self.start_refill(),
             State::Down if self.is_time_to_cruise(ack) => self.state = State::Cruise,
             State::Cruise if self.is_time_to_probe(ack.now) => self.start_refill(),
@@ -148,11 +149,9 @@ impl Bbr {
                 self.cycle.probe_sample = true;
                 self.start_up(ack.rate);
             }
-            State::Up => {
-                if self.is_time_to_go_down(ack) {
-                    self.cycle.too_high = false;
-                    self.start_down(ack.now);
-                }
+            State::Up if self.is_time_to_go_down(ack) => {
+                self.cycle.too_high = false;
+                self.start_down(ack.now);
             }
             _ => {}
         }

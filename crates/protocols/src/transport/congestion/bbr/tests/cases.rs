@@ -1,4 +1,4 @@
-//! The draft's example test cases, each under its title.
+//! The draft's example test cases, each under its title. More than 500 lines: all of them stand here, one by one.
 
 use super::path::{GREEDY, Path, S, mbps, seat};
 use super::*;

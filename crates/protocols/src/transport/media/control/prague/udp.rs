@@ -1,5 +1,7 @@
 //! UDP Prague's arithmetic (L4STeam/udp_prague e8e34353, `prague_cc.cpp`) in its units: microseconds, bytes a second, and 10⁻⁶ bytes for the
 //! window, so that a rate times a time is a window.
+//!
+//! More than 500 lines: one state, which each acknowledgement changes in a fixed order.
 
 /// The state of the sender, from counters that the receiver echoes.
 #[derive(Clone, Debug)]
