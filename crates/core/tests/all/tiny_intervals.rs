@@ -57,6 +57,8 @@ fn queues_that_slept() {
         "ewa = {}",
         "queue_phase.check = \"1 ns\"",
         "swan = { period = \"1 ns\", window = \"1 ns\" }",
+        "pie.update = \"1 ns\"",
+        "dualpi2.update = \"1 ns\"",
     ] {
         runs(late(queue, 1_000_000));
     }
@@ -73,6 +75,7 @@ fn a_quantum_of_a_byte() {
         })
         .collect();
     runs(format!("{LINK}queue.drr.quantum = \"1 B\"\n{flows}"));
+    runs(format!("{LINK}queue.fq_codel = {{ quantum = \"1 B\", limit = \"100 packets\" }}\n{flows}"));
 }
 
 #[test]

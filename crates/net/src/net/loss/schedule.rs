@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_step_holds_until_the_next_in_any_order() {
-        assert_eq!(lost("steps = [['3 s', 0], ['1 s', 1]]", 6), tenths([10..30]));
+        assert_eq!(lost("steps = [['3 s', 0], ['1 s', 1]]", 6), tenths(std::iter::once(10..30)));
     }
 
     #[test]

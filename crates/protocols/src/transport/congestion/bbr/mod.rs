@@ -2,7 +2,7 @@
 //! fast segments leave and how much may be in flight. Losses bound both; a probe every few seconds looks for more.
 //!
 //! This file has the connection's events and the order of the steps. The rest is by concept, with the draft's names in the docs:
-//! [`state`] and [`model`] first, then [`startup`], [`probe_bw`], [`probe_rtt`], [`loss`], [`control`]. Rates are in payload bytes per second,
+//! `state` and `model` first, then `startup`, `probe_bw`, `probe_rtt`, `loss`, `control`. Rates are in payload bytes per second,
 //! and the pacer, which counts headers, gets them in bits on the wire. Which segments are lost, and which are sent again, is decided elsewhere.
 
 mod ack;

@@ -38,7 +38,8 @@ fn cruise_leaves_headroom() {
         assert_eq!(bbr.inflight_with_headroom(), rest);
     }
     bbr.full.reached = true;
-    (bbr.max_bw.update(1e9, false), bbr.bound_bw());
+    bbr.max_bw.update(1e9, false);
+    bbr.bound_bw();
     bbr.bounds.inflight_longterm = 100_000;
     for (state, cap) in [
         (State::Cruise, 85_000),
