@@ -245,9 +245,9 @@ class MediaMeasurement:
         The present.
         """
     @property
-    def packets(self, /) -> list:
+    def packets(self, /) -> list[MediaPacket]:
         """
-        Packets of which nothing was known before, a list of `MediaPacket` by their numbers.
+        Packets of which nothing was known before, by their numbers.
         """
     @property
     def prior_in_flight(self, /) -> int:
