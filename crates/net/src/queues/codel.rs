@@ -21,6 +21,7 @@ use super::fifo::Fifo;
 pub mod control;
 
 pub use control::Resume;
+
 use control::{Control, Law};
 
 /// Controlled delay.

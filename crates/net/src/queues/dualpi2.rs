@@ -29,10 +29,11 @@ mod base;
 mod likelihood;
 mod scheduler;
 
-use base::Base;
 pub use base::Dialect;
-use likelihood::Likelihood;
 pub use scheduler::Scheduler;
+
+use base::Base;
+use likelihood::Likelihood;
 use scheduler::{Class, MTU, Schedule};
 
 /// Two coupled queues, for low-latency (L4S) and for classic traffic.
@@ -81,6 +82,7 @@ pub struct Config {
 
 /// What happens when the marking of L4S packets saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DualPi2Overload")]
 #[serde(rename_all = "lowercase")]
 pub enum Overload {
     /// Packets of both queues are dropped with p′², whether they can be marked or not.
@@ -205,6 +207,15 @@ pub struct DualPi2 {
     held: Backlog,
 }
 
+/// The queue of a packet (RFC 9331 §5.1): ECT(1) and CE are L4S. A CE that was ECT(0) before another queue marked it looks like one that was
+/// ECT(1).
+fn class_of(packet: &Packet) -> Class {
+    match packet.ecn {
+        Ecn::Ect1 | Ecn::Ce => Class::L,
+        Ecn::NotEct | Ecn::Ect0 => Class::C,
+    }
+}
+
 /// What becomes of a packet whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
@@ -324,7 +335,7 @@ impl QueueDiscipline for DualPi2 {
             return core.drop(packet, self.place, Cause::Overflow);
         }
         self.updates.begin(core.now());
-        let class = Class::of(core.packet(&packet));
+        let class = class_of(core.packet(&packet));
         self.queues[class as usize].push(packet, size);
         self.note_head(core, class);
     }
@@ -365,7 +376,7 @@ impl QueueDiscipline for DualPi2 {
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
         self.updates.begin(core.now());
-        let class = Class::of(core.packet(&packet));
+        let class = class_of(core.packet(&packet));
         self.queues[class as usize].put_back(core, packet);
         self.note_head(core, class);
     }

@@ -7,6 +7,7 @@ use crate::engine::Duration;
 
 /// Whose arithmetic and defaults DualPI2 follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DualPi2Dialect")]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
     /// RFC 9332 Appendix A: a ramp for the L queue, marks without randomness.

@@ -4,13 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Duration;
-use crate::net::packet::{Ecn, Packet};
-
-/// The size of a full packet, by which Linux counts.
-pub const MTU: u64 = 1500;
 
 /// Which of the two queues is served: the L queue, with bounds to its priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DualPi2Scheduler")]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
     /// Weighted round robin: while both wait, C packets have a share of `c_weight`.
@@ -23,20 +20,14 @@ pub enum Scheduler {
 /// Which of the two queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
+    /// Low latency.
     L = 0,
+    /// Classic.
     C = 1,
 }
 
-impl Class {
-    /// Of a packet (RFC 9331 §5.1): ECT(1) and CE are L4S. A CE that was ECT(0) before another queue marked it looks like one that was
-    /// ECT(1).
-    pub fn of(packet: &Packet) -> Self {
-        match packet.ecn {
-            Ecn::Ect1 | Ecn::Ce => Self::L,
-            Ecn::NotEct | Ecn::Ect0 => Self::C,
-        }
-    }
-}
+/// The size of a full packet, by which Linux counts.
+pub const MTU: u64 = 1500;
 
 /// The scheduler.
 pub struct Schedule {

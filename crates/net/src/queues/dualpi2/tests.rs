@@ -32,7 +32,7 @@ fn with_delay(bench: &Bench, config: &Config, ms: u64) -> DualPi2 {
 
 #[test]
 fn classes_by_code_point() {
-    let class = |ecn| Class::of(&Packet { ecn, ..any_packet() });
+    let class = |ecn| class_of(&Packet { ecn, ..any_packet() });
     assert_eq!([Ecn::Ect1, Ecn::Ce].map(class), [Class::L; 2]);
     assert_eq!([Ecn::NotEct, Ecn::Ect0].map(class), [Class::C; 2]);
 }
