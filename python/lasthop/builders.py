@@ -275,7 +275,7 @@ class QueueFqCodel(TypedDict, total=False):
 class QueueDualpi2(TypedDict, total=False):
     """Two coupled queues, for low-latency (L4S) and for classic traffic."""
 
-    dialect: Dialect
+    dialect: DualPi2Dialect
     "Whose arithmetic and defaults. Default: `rfc`."
     limit: Length
     "How much may wait in both queues together; further arrivals are dropped. Default: `rfc`: what the link sends in 250 ms at the highest rate that it has had, and at least 15 kB. `linux`: 10000 packets."
@@ -295,21 +295,21 @@ class QueueDualpi2(TypedDict, total=False):
     "The delay in the L queue up to which its own AQM marks nothing, minTh. Default: `rfc`: 800 us (RFC 9332 Figure 2). `linux`: 1 ms."
     range: Duration
     "The delay over which the marking of that AQM grows from nothing to all; zero is a step. Default: `rfc`: 400 us (RFC 9332 Figure 2). `linux`: 0 s."
-    scheduler: Scheduler
+    scheduler: DualPi2Scheduler
     "Which of the two queues is served. Default: `wrr` (RFC 9332 Appendix A.2; Linux)."
     c_weight: Probability
     "The weight of the C queue under `wrr`. Default: `rfc`: 1/16 (RFC 9332 §4.2.2). `linux`: 0.1."
     shift: Duration
     "By how much longer than an L packet a C packet waits under `time-shifted`, tshift. Default: 50 ms (RFC 9332 Appendix A.2)."
-    overload: Overload
+    overload: DualPi2Overload
     "What happens when all L4S packets are marked and that is not enough. Default: `drop` (RFC 9332 §4.2.3; Linux)."
 
 
-Dialect: TypeAlias = "Literal['rfc', 'linux']"
+DualPi2Dialect: TypeAlias = "Literal['rfc', 'linux']"
 
-Scheduler: TypeAlias = "Literal['wrr', 'time-shifted']"
+DualPi2Scheduler: TypeAlias = "Literal['wrr', 'time-shifted']"
 
-Overload: TypeAlias = "Literal['drop', 'delay']"
+DualPi2Overload: TypeAlias = "Literal['drop', 'delay']"
 
 
 class QueueThreshold(TypedDict, total=False):
@@ -1093,7 +1093,7 @@ class HsDsch(TypedDict, total=False):
     "How good the air is: for each terminal a trace of channel quality indicators (CQI), as runs `[slots, CQI]` that are repeated. One trace alone is for all terminals. `[[[1, 14]]]` is a CQI of 14 for ever."
     category: int
     "The category of the terminals (TS 25.306 §5.1): 1 to 6, 11 and 12 receive 5 codes, 7 and 8 receive 10, 9 and 10 receive 15; 11 and 12 do without 16QAM. Default: 6."
-    scheduler: Scheduler2
+    scheduler: Scheduler
     "Whose slot it is. Default: `3gpp`: `round_robin`. `ns2`: `max_sir`."
     processes: int
     "How many processes hybrid ARQ has: a block that failed is sent again this number of slots later. Default: 6."
@@ -1111,54 +1111,54 @@ class HsDsch(TypedDict, total=False):
     "How many PDUs the RNC may send to the Node B."
 
 
-class AsScheduler2RoundRobin(TypedDict, total=False):
+class AsSchedulerRoundRobin(TypedDict, total=False):
     """``round_robin`` with its parameters."""
 
-    round_robin: Required[Scheduler2RoundRobin]
+    round_robin: Required[SchedulerRoundRobin]
 
 
-class AsScheduler2MaxSir(TypedDict, total=False):
+class AsSchedulerMaxSir(TypedDict, total=False):
     """``max_sir`` with its parameters."""
 
-    max_sir: Required[Scheduler2MaxSir]
+    max_sir: Required[SchedulerMaxSir]
 
 
-class AsScheduler2ProportionalFair(TypedDict, total=False):
+class AsSchedulerProportionalFair(TypedDict, total=False):
     """``proportional_fair`` with its parameters."""
 
-    proportional_fair: Required[Scheduler2ProportionalFair]
+    proportional_fair: Required[SchedulerProportionalFair]
 
 
-class AsScheduler2LeastRecent(TypedDict, total=False):
+class AsSchedulerLeastRecent(TypedDict, total=False):
     """``least_recent`` with its parameters."""
 
-    least_recent: Required[Scheduler2LeastRecent]
+    least_recent: Required[SchedulerLeastRecent]
 
 
-class AsScheduler2FairChannel(TypedDict, total=False):
+class AsSchedulerFairChannel(TypedDict, total=False):
     """``fair_channel`` with its parameters."""
 
-    fair_channel: Required[Scheduler2FairChannel]
+    fair_channel: Required[SchedulerFairChannel]
 
 
-Scheduler2: TypeAlias = "Literal['round_robin', 'max_sir', 'proportional_fair', 'least_recent', 'fair_channel'] | AsScheduler2RoundRobin | AsScheduler2MaxSir | AsScheduler2ProportionalFair | AsScheduler2LeastRecent | AsScheduler2FairChannel"
+Scheduler: TypeAlias = "Literal['round_robin', 'max_sir', 'proportional_fair', 'least_recent', 'fair_channel'] | AsSchedulerRoundRobin | AsSchedulerMaxSir | AsSchedulerProportionalFair | AsSchedulerLeastRecent | AsSchedulerFairChannel"
 
-Scheduler2RoundRobin: TypeAlias = "Mapping[str, Any]"
+SchedulerRoundRobin: TypeAlias = "Mapping[str, Any]"
 
-Scheduler2MaxSir: TypeAlias = "Mapping[str, Any]"
+SchedulerMaxSir: TypeAlias = "Mapping[str, Any]"
 
 
-class Scheduler2ProportionalFair(TypedDict, total=False):
+class SchedulerProportionalFair(TypedDict, total=False):
     """The terminal with the highest ratio of what the slot would carry to its average; of several, the one with the lowest number."""
 
     window: Duration
     "Over which time the average goes back. Default: 2 s: 1000 slots of 2 ms, the number of slots that Jalali et al. take."
 
 
-Scheduler2LeastRecent: TypeAlias = "Mapping[str, Any]"
+SchedulerLeastRecent: TypeAlias = "Mapping[str, Any]"
 
 
-class Scheduler2FairChannel(TypedDict, total=False):
+class SchedulerFairChannel(TypedDict, total=False):
     """The terminal whose ratio lies most standard deviations above its mean; of several, the one with the lowest number."""
 
     window: Duration
@@ -1581,7 +1581,7 @@ class Hsdpa(TypedDict, total=False):
     "How good the air is."
     rate_map: RateMap
     "What that buys: which format is used when, and how often it fails."
-    scheduler: Scheduler2
+    scheduler: Scheduler
     "The scheduler of each slot of 2 ms, in each cell. Default: `round_robin`, the mobiles in turn."
     codes: int
     "How many codes of spreading factor 16 the shared channel has. Default: 12."
@@ -2533,11 +2533,11 @@ class MediaCongestionNada(TypedDict, total=False):
 class MediaCongestionGcc(TypedDict, total=False):
     """Which of the algorithms of this name."""
 
-    dialect: Dialect2
+    dialect: Dialect
     "The draft's algorithm, or WebRTC's. Default: \"webrtc\" (browsers had that one)."
 
 
-Dialect2: TypeAlias = "Literal['draft', 'webrtc']"
+Dialect: TypeAlias = "Literal['draft', 'webrtc']"
 
 MediaCongestionPrague: TypeAlias = "Mapping[str, Any]"
 
