@@ -68,6 +68,7 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "fack": (_PURPLE, "--"),
     "vegas": (_GREEN, "-."),
     "cubic": (_ORANGE, "-"),
+    "bbr": (_BLACK, "-"),
     "prague": (_RED, "-."),
     "copa": (_SKY, "-."),
     "ledbat_pp": (_GREEN, ":"),
@@ -87,7 +88,6 @@ PROTOCOLS: dict[str, tuple[str, str]] = {
     "pgmcc": (_SKY, "-"),
     "nada": (_GREEN, "--"),
     "gcc": (_ORANGE, "-."),
-    "bbr": (_PURPLE, "-."),
     "scream": (_BLUE, "-."),
     "udp": (_BLACK, ":"),
 }

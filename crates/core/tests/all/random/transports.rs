@@ -11,7 +11,8 @@ pub fn tcp(dice: &mut Dice, out: &mut String, whole: bool) {
     }
     let ns2 = !whole && dice.one_in(2);
     let _ = writeln!(out, "transport.tcp.profile = \"{}\"", if ns2 { "ns2" } else { "rfc" });
-    let variants = ["xcp", "tahoe", "reno", "newreno", "sack", "fack", "vegas", "cubic", "prague", "copa", "ledbat"];
+    let variants =
+        ["xcp", "tahoe", "reno", "newreno", "sack", "fack", "vegas", "cubic", "prague", "copa", "ledbat", "bbr"];
     let variant = *dice.pick(if ns2 { &variants[..7] } else { &variants[..] });
     let _ = writeln!(out, "transport.tcp.variant = \"{variant}\"");
     let handshakes = ["partial", "data_on_syn", "none", "full"];

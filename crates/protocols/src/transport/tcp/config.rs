@@ -10,7 +10,7 @@ use crate::transport::xcp::sender as xcp;
 use lasthop_net::engine::{Bytes, Duration, Fault};
 use lasthop_net::profile::Profile;
 
-use super::recovery::{self, Recovery, fack, newreno, sack, tahoe};
+use super::recovery::{self, Recovery, fack, newreno, rack, sack, tahoe};
 use super::settings::parts;
 
 /// TCP. Parameters left out are as the profile says.
@@ -127,7 +127,7 @@ pub enum Variant {
     Copa,
     /// SACK recovery with LEDBAT's window (RFC 6817). Profile `rfc` only.
     Ledbat,
-    /// SACK recovery with BBRv3 (draft-ietf-ccwg-bbr). Profile `rfc` only.
+    /// RACK-TLP with BBRv3 (draft-ietf-ccwg-bbr). Profile `rfc` only.
     Bbr,
     /// The window that XCP's routers grant (Katabi, Handley, Rohrs 2002). Recovery is NewReno's in
     /// profile `rfc`, Reno's in profile `ns2`.
@@ -167,7 +167,7 @@ impl Variant {
             Self::Prague => (Recovery::Sack(sack::Config::default()), Congestion::Prague(prague::Config::default())),
             Self::Copa => (Recovery::Sack(sack::Config::default()), Congestion::Copa(copa::Config::default())),
             Self::Ledbat => (Recovery::Sack(sack::Config::default()), Congestion::Ledbat(ledbat::Config::default())),
-            Self::Bbr => (Recovery::Sack(sack::Config::default()), Congestion::Bbr(bbr::Config::default())),
+            Self::Bbr => (Recovery::Rack(rack::Config::default()), Congestion::Bbr(bbr::Config::default())),
             Self::Xcp => (Recovery::NewReno(newreno::Config {}), Congestion::Xcp(xcp::Config::default())),
         }
     }
