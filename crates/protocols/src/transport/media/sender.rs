@@ -185,6 +185,7 @@ impl Sender {
         let before = Instant::from_nanos(now.as_nanos().saturating_sub(self.discards_after?.as_nanos()));
         let (bytes, end) = self.c.frames.discard(before)?;
         self.totals.discarded += 1;
+        self.c.tell_sent = self.seat.hears.sent;
         Some(Notice::Lost { payload: bytes.min(u64::from(u32::MAX)) as u32, end })
     }
 

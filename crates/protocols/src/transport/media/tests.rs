@@ -265,6 +265,9 @@ fn packets_leave_at_the_pacing_rate_and_old_frames_do_not() {
     let told = pair.told.borrow();
     assert!(told.contains(&Notice::Lost { payload: 9 * 1_188, end: 20 * 1_188 }), "{told:?}");
     assert!(told.contains(&Notice::Lost { payload: 500, end: 20 * 1_188 + 500 }), "{told:?}");
+    // A source that waits for its data to leave learns that nothing waits any more.
+    let sent = told.iter().filter_map(|notice| if let Notice::Sent(bytes) = notice { Some(*bytes) } else { None });
+    assert_eq!(sent.max(), Some(20 * 1_188 + 500), "{told:?}");
     // 1,200 kbit/s with RTP's 12 bytes of 1,200.
     assert_eq!(told[0], Notice::Rate(BitRate::from_kbps(1_188)));
 }
