@@ -39,6 +39,9 @@ pub struct Config {
     /// kbit/s, ascending, on each further line the sizes in bytes of one frame at these rates. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<FrameTrace>,
+    /// Pauses, as `[from, until]` by the run's time: no frame is captured in them (RFC 8867 §5.8). Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<[Duration; 2]>,
     /// A frame is skipped if more of the media than this wait at the sender (§4, instant frame skipping). Default: 100 ms, as long as SCReAM lets
     /// packets wait.
     pub skip: Duration,
@@ -59,6 +62,7 @@ impl Default for Config {
             interval_deviation: 0.15,
             burst: 3.24,
             trace: None,
+            pauses: Vec::new(),
             skip: Duration::from_millis(100),
             playout: Duration::from_millis(400),
         }
@@ -121,6 +125,10 @@ impl SourceConfig for Config {
                 return wrong(field, format!("a scale of {scale}"), "expected a share from 0 to 1");
             }
         }
+        let bounds: Vec<Duration> = self.pauses.iter().flatten().copied().collect();
+        if bounds.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return wrong("pauses", "pauses that overlap or end before they begin".to_owned(), "expected rising times");
+        }
         if !(1.0..=f64::from(TRANSIENT)).contains(&self.burst) {
             return wrong("burst", format!("a first frame of {} sizes", self.burst), "expected 1 to 8");
         }
@@ -162,6 +170,16 @@ impl Encoder {
         -scale * u.signum() * libm::log(1.0 - 2.0 * u.abs())
     }
 
+    /// When the pause ends that it is in, if it is in one.
+    fn pause(&self, now: Instant) -> Option<Instant> {
+        let here = self
+            .config
+            .pauses
+            .iter()
+            .find(|[from, until]| (Instant::ZERO + *from..Instant::ZERO + *until).contains(&now));
+        here.map(|[_, until]| Instant::ZERO + *until)
+    }
+
     /// §5.1: a new rate, unless one was taken a short while ago.
     fn react(&mut self, now: Instant) {
         if self.wanted == self.rate || now < self.reacts_at {
@@ -197,6 +215,11 @@ impl Timed for Encoder {
     fn on_timeout(&mut self, now: Instant) {
         self.woken = true;
         if self.next > now || now == Instant::MAX {
+            return;
+        }
+        if let Some(end) = self.pause(now) {
+            self.playout.on_pause();
+            self.next = end;
             return;
         }
         self.react(now);
@@ -312,6 +335,18 @@ mod tests {
         let kbps: Vec<f64> = written.iter().map(|(_, bytes)| bytes * 8.0 * 10.0 / 1e3).collect();
         // 400 kbit/s from the frame at 0.2 s; the request of 0.25 s is taken by the first frame at or after 0.45 s.
         assert_eq!(kbps, [150.0, 150.0, 400.0, 400.0, 400.0, 800.0, 800.0]);
+    }
+
+    #[test]
+    fn nothing_is_captured_in_a_pause() {
+        let plain =
+            "fps = 10\nsize_deviation = 0\ninterval_deviation = 0\npauses = [['0.25 s', '0.52 s'], ['0.6 s', '0.7 s']]";
+        let at: Vec<f64> = frames(plain, &[], 0.95).iter().map(|(at, _)| libm::round(at * 100.0)).collect();
+        assert_eq!(at, [0.0, 10.0, 20.0, 52.0, 70.0, 80.0, 90.0]);
+        for wrong in ["[['2 s', '1 s']]", "[['1 s', '3 s'], ['2 s', '4 s']]"] {
+            let config: Config = parsed(&format!("pauses = {wrong}")).unwrap();
+            assert_eq!(config.check().unwrap_err().field, "pauses");
+        }
     }
 
     /// §5.2: a burst, and smaller frames that make up for it.

@@ -24,6 +24,8 @@ pub struct Playout {
     late: u64,
     lost: u64,
     skipped: u64,
+    /// Whether the next frame is the first after a pause.
+    resumes: bool,
     /// When the frame shown last was captured.
     shown: Option<Instant>,
     freezes: u64,
@@ -37,6 +39,8 @@ struct Frame {
     captured: Instant,
     /// Bytes of the connection up to its end.
     end: u64,
+    /// Whether it is the first after a pause.
+    resumes: bool,
     /// Whether a part of it is lost.
     damaged: bool,
 }
@@ -54,6 +58,7 @@ impl Playout {
             late: 0,
             lost: 0,
             skipped: 0,
+            resumes: false,
             shown: None,
             freezes: 0,
             frozen: Duration::ZERO,
@@ -65,7 +70,8 @@ impl Playout {
     pub fn on_write(&mut self, now: Instant, bytes: u64) {
         self.written += bytes;
         self.frames += 1;
-        self.awaited.push_back(Frame { captured: now, end: self.written, damaged: false });
+        let resumes = std::mem::take(&mut self.resumes);
+        self.awaited.push_back(Frame { captured: now, end: self.written, resumes, damaged: false });
         if self.awaited.len() > MOST {
             self.awaited.pop_front();
             self.lost += 1;
@@ -76,6 +82,11 @@ impl Playout {
     pub fn on_skip(&mut self) {
         self.frames += 1;
         self.skipped += 1;
+    }
+
+    /// No frame is captured for a while: the gap is no freeze.
+    pub fn on_pause(&mut self) {
+        self.resumes = true;
     }
 
     /// Bytes written so far.
@@ -99,6 +110,9 @@ impl Playout {
     pub fn on_received(&mut self, now: Instant, end: u64) {
         while let Some(frame) = self.awaited.front().copied().filter(|frame| frame.end <= end) {
             self.awaited.pop_front();
+            if frame.resumes {
+                self.shown = None;
+            }
             if frame.damaged {
                 self.lost += 1;
                 continue;
@@ -172,5 +186,11 @@ mod tests {
         playout.on_received(ms(601), 14_000);
         // Of 400 ms it is late by 1 ms; the next frame shown was captured at 440 ms, 240 ms after the one of 200 ms.
         assert_eq!((playout.freezes, playout.frozen), (1, Duration::from_millis(240)));
+        playout.on_pause();
+        [5_000, 5_040, 5_280].map(|at| playout.on_write(ms(at), 1_000));
+        playout.on_lost(1_000, 15_000);
+        playout.on_received(ms(5_300), 17_000);
+        // The pause is no freeze, even with its first frame lost; the gap of 240 ms is one.
+        assert_eq!((playout.freezes, playout.frozen), (2, Duration::from_millis(480)));
     }
 }
