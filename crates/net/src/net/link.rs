@@ -7,6 +7,7 @@ use super::core::Core;
 use super::medium::{Access, Change, Edge, End, Medium, Peer};
 use super::observe::{Probe, What};
 use super::order::{Answer, Command};
+use super::schedule::Path;
 use super::slab::Pkt;
 use super::transmitter::{KEYS, Setup, Transmitter};
 
@@ -24,6 +25,13 @@ impl<C: Clock> Link<C> {
         forward.hear(&backward);
         backward.hear(&forward);
         Self { directions: [forward, backward] }
+    }
+
+    /// From now on the delays of packets are these, forward and back.
+    pub fn set_paths(&mut self, paths: [Box<dyn Path>; 2]) {
+        for (direction, path) in self.directions.iter_mut().zip(paths) {
+            direction.set_path(path);
+        }
     }
 }
 

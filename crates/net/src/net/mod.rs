@@ -13,6 +13,7 @@ pub mod discipline;
 pub mod dscp;
 pub mod guard;
 pub mod indication;
+pub mod jitter;
 pub mod link;
 pub mod loss;
 pub mod machine;

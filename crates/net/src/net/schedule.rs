@@ -6,10 +6,10 @@ use crate::engine::{BitRate, Duration, Instant};
 
 use super::clock::Clock;
 
-/// A way whose length changes, as to a satellite.
+/// A way whose length changes, as to a satellite, or by jitter.
 pub trait Path: Send {
-    /// The propagation delay of a packet that begins to be sent at `start`.
-    fn delay(&self, start: Instant) -> Duration;
+    /// The delay of a packet that begins to be sent at `start`; `propagation` is that of the link.
+    fn delay(&self, start: Instant, propagation: Duration) -> Duration;
 }
 
 /// The serialiser and the delay of one direction of a link.
@@ -129,7 +129,7 @@ impl<C: Clock> Schedule<C> {
     /// The propagation delay of a packet that begins to be sent at `start`.
     #[inline]
     pub(super) fn delay_at(&self, start: Instant) -> Duration {
-        self.path.as_ref().map_or(self.delay, |path| path.delay(start))
+        self.path.as_ref().map_or(self.delay, |path| path.delay(start, self.delay))
     }
 
     /// It is free when this service ends. A fraction of a nanosecond is forgotten.

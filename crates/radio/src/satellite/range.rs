@@ -50,11 +50,10 @@ impl Range {
         let ((d0, v0), (d1, v1)) = (self.exact(second), self.exact(second + 1));
         Piece { second, terms: [d0, v0, 3.0 * (d1 - d0) - 2.0 * v0 - v1, 2.0 * (d0 - d1) + v0 + v1] }
     }
-}
 
-impl Path for Range {
+    /// The delay of what is sent at `start`.
     #[inline]
-    fn delay(&self, start: Instant) -> Duration {
+    pub fn delay(&self, start: Instant) -> Duration {
         let second = start.as_nanos() / SECOND;
         let mut piece = self.piece.get();
         if piece.second != second {
@@ -64,6 +63,13 @@ impl Path for Range {
         let share = (start.as_nanos() - second * SECOND) as f64 * 1e-9;
         let [a, b, c, d] = piece.terms;
         Duration::from_nanos((a + share * (b + share * (c + share * d)) + 0.5) as u64)
+    }
+}
+
+impl Path for Range {
+    #[inline]
+    fn delay(&self, start: Instant, _propagation: Duration) -> Duration {
+        self.delay(start)
     }
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::{BitRate, Duration};
 use crate::net::clock::{Clock, Exact, Ns2};
 use crate::net::discipline::Site;
+use crate::net::jitter;
 use crate::net::loss::Loss;
 use crate::net::transmitter::Setup;
 use crate::net::watched::Watched;
@@ -42,6 +43,9 @@ pub struct Link {
     /// on a real path. Default: (ns-2: not `avoidReordering_`.)
     #[serde(default = "yes")]
     pub reorder: bool,
+    /// Jitter of packets, each way by itself. Packets keep their order, so `reorder` does not matter. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<jitter::Config>,
     /// What differs on the way back, from the second node to the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Reverse>,
@@ -90,6 +94,7 @@ impl MediumConfig for Link {
         for (path, loss) in [("loss", self.loss.as_ref()), ("reverse.loss", reverse.and_then(|r| r.loss.as_ref()))] {
             faults.loss(path, loss);
         }
+        faults.found("jitter", self.jitter.as_ref().map_or(Ok(()), jitter::Config::check));
     }
 
     fn changing(&self) -> Range<u32> {
@@ -101,7 +106,7 @@ impl MediumConfig for Link {
     }
 
     fn keeps_ns2_clock(&self) -> bool {
-        true
+        self.jitter.is_none()
     }
 
     fn rows(&self) -> usize {
@@ -120,9 +125,13 @@ impl MediumConfig for Link {
 impl Link {
     fn add<C: Clock>(&self, simulation: &mut Simulation, ends: &[NodeId], setting: &Setting) -> Built {
         let [forward, backward] = self.setups(simulation.core_mut(), setting.profile);
-        let places = [forward.place, backward.place];
+        let (places, jitter) = ([forward.place, backward.place], self.jitter);
         let new = |core: &mut Core, component: u32, ends: &[End]| {
-            crate::net::link::Link::<C>::new(core, component, [ends[0], ends[1]], forward, backward)
+            let mut link = crate::net::link::Link::<C>::new(core, component, [ends[0], ends[1]], forward, backward);
+            if let Some(jitter) = jitter {
+                link.set_paths(places.map(|place| jitter.build(core.stream(core.place_name(place), "jitter"))));
+            }
+            link
         };
         let medium = if setting.shows_handovers {
             simulation.add_medium(ends, |core, component, ends| {
@@ -152,7 +161,7 @@ impl Link {
             let site = Site { name: &name, place, rate, delay, profile, streams: core.streams() };
             let queue = queue.config().build(&site);
             let loss = loss.map_or_else(Loss::default, |model| model.config().build(core.stream(&name, "loss")));
-            Setup { place, rate, delay, reorder: self.reorder, queue, loss }
+            Setup { place, rate, delay, reorder: self.reorder && self.jitter.is_none(), queue, loss }
         };
         [setup(a, b, forward), setup(b, a, backward)]
     }
