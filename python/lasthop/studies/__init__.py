@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 #: Our studies by name. Each is a package in this folder with a ``STUDY`` in it.
-STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast", "satellite")
+STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast", "satellite", "rmcat")
 
 #: How the name of an appendix ends.
 APPENDIX = "-appendix"
@@ -86,6 +86,8 @@ class Campaign:
     tables: Mapping[str, tuple[str, Table]]
     #: Seeds and the like, for the report's last part.
     facts: Mapping[str, str]
+    #: Rows of figures that the terminal shows before the claims.
+    shown: Sequence[Mapping[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,8 @@ class Outcome:
     tables: Mapping[str, Sequence[Path]] = field(default_factory=dict)
     report: Path | None = None
     wall_s: float = field(default=0.0, compare=False)
+    #: Rows of figures that the terminal shows before the claims.
+    shown: Sequence[Mapping[str, str]] = ()
 
     def document(self) -> dict[str, Any]:
         """As plain data, in the form that all studies keep."""
@@ -308,7 +312,7 @@ def _reproduce(
     for name, (_about, table) in campaign.tables.items():
         tables[name] = [write_table(table, folder / f"{name}.{suffix}") for suffix in ("parquet", "csv")]
     wall = time.perf_counter() - began
-    outcome = Outcome(study, mode, judged, explored, folder, figures, tables, folder / "report.html", wall)
+    outcome = Outcome(study, mode, judged, explored, folder, figures, tables, folder / "report.html", wall, campaign.shown)
     write_report(outcome, campaign, started)
     _write_json(folder / CLAIMS_FILE, outcome.document())
     _write_json(

@@ -56,6 +56,7 @@ def outcome_text(outcome: Outcome, *, colour: bool) -> str:
         [
             heading,
             "",
+            *([aligned(list(outcome.shown[0]), [list(row.values()) for row in outcome.shown]), ""] if outcome.shown else []),
             *([table] if rows else []),
             *(["", counts(outcome), ""] if outcome.judged else []),
             *(f"{what:<8} {where}" for what, where in places),

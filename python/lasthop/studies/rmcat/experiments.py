@@ -1,0 +1,80 @@
+"""Which runs a mode takes: the cases with their controllers, in each reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from lasthop.studies.grid import Grid, Numbers
+from lasthop.studies.readings import Reading
+
+from . import data as names
+from .data import Data
+from .measures import line, over_time
+from .network.cases import CELL, ECN, NUMBERED, OTHERS, PRIORITY, VARIED, WIRED, Case
+from .network.controllers import ANCHORED, BESIDE, CONTROLLERS, MARKED, MEDIA
+from .readings import BARE, taken
+from .scenario import scenario
+
+#: The first seed of every grid.
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is run."""
+
+    seeds: int
+    #: The controllers of readings that answer otherwise.
+    others: Sequence[str]
+
+
+def plan(mode: str) -> Plan:
+    """The plan of a mode."""
+    return Plan(12, (*MEDIA, *BESIDE)) if mode == "full" else Plan(3, MEDIA)
+
+
+def grids(reading: Reading, plan: Plan) -> dict[str, Grid]:
+    """The grids of a reading by their own names."""
+    setting = taken(reading)
+    all_of_them = (*MEDIA, *BESIDE)
+    weighing = [name for name, one in CONTROLLERS.items() if one.weighs and not one.queue]
+    if reading.chosen:
+        parts: dict[str, tuple[Sequence[Case], Sequence[str]]] = {names.VARIED: (VARIED, plan.others)}
+        if setting.capacity == "link":
+            parts |= {names.SHARING: (NUMBERED, plan.others), names.PRIORITY: (PRIORITY, weighing)}
+    else:
+        parts = {
+            names.VARIED: (VARIED, all_of_them),
+            names.SHARING: (NUMBERED, all_of_them),
+            names.OTHERS: (OTHERS, all_of_them),
+            names.PRIORITY: (PRIORITY, weighing),
+            names.MARKS: (ECN, MARKED),
+            names.WIRED: (WIRED, all_of_them),
+            names.CELL: ([CELL], all_of_them),
+        }
+    seeds = range(SEED, SEED + plan.seeds)
+    rows = None if reading.chosen else over_time
+    made = {
+        name: Grid(
+            f"{reading.name}: {name}", _axes(cases, controllers), seeds, partial(scenario, setting=setting), line, rows
+        )
+        for name, (cases, controllers) in parts.items()
+    }
+    if not reading.chosen:
+        bare = partial(scenario, setting=BARE)
+        made[names.CHECK] = Grid(
+            f"{reading.name}: {names.CHECK}", {"case": ("5.1",), "controller": ANCHORED}, seeds, bare, line
+        )
+    return made
+
+
+def _axes(cases: Sequence[Case], controllers: Sequence[str]) -> Mapping[str, Sequence[Any]]:
+    return {"case": tuple(one.id for one in cases), "controller": tuple(controllers)}
+
+
+def data(reading: Reading, made: Mapping[str, Numbers]) -> Data:
+    """What claims are judged on."""
+    return Data(reading.name, dict(made))

@@ -1,0 +1,23 @@
+"""The figures: each case over time, and all of them side by side."""
+
+from __future__ import annotations
+
+from lasthop.studies import Picture
+from lasthop.studies.pictures import drawn
+
+from ..data import Data
+from ..network.cases import BASIC, CELL, PRIORITY, Case
+from .over_time import over_time
+from .side_by_side import marks, summary
+
+__all__ = ["pictures"]
+
+
+def pictures(data: Data) -> list[Picture]:
+    """All figures whose runs there are."""
+    cases: list[Case] = [*BASIC, PRIORITY[0], CELL]
+    return drawn([summary, marks, *(_of(case) for case in cases)], data)
+
+
+def _of(case: Case):  # type: ignore[no-untyped-def]
+    return lambda data: over_time(data, case)

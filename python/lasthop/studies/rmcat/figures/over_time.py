@@ -1,0 +1,99 @@
+"""A case over time: the rate of each flow with the capacity behind, and the one-way delay, a panel for each controller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lasthop import plot
+from lasthop.stats import number
+from lasthop.studies import Picture
+from lasthop.studies.claims import NotRun
+from lasthop.studies.pictures import FAINT, Columns, picture
+
+from ..data import OF_CASES, Data
+from ..network.cases import Case
+from ..network.controllers import BESIDE, MEDIA, NAMES
+from ..styles import colour
+
+__all__ = ["over_time"]
+
+#: Lines of the flows of one controller, which share its colour.
+_STYLES = ("-", "--", ":", "-.", (0, (1, 2)), (0, (5, 2, 1, 2)))
+
+#: The height of a panel.
+PANEL_MM = 33.0
+
+#: Delays above are cut: the scale is that of conversations.
+MOST_MS = 1000.0
+
+
+def over_time(data: Data, case: Case) -> Picture:
+    """A panel of rates and one of delays for each controller; the run of the first seed."""
+    names = [name for name in (*MEDIA, *BESIDE) if data.has(case.id, name)]
+    if not names:
+        raise NotRun(case.id)
+    across = min(3, len(names))
+    down = 2 * -(-len(names) // across)
+    figure, panels = plot.figure(
+        plot.TWO_COLUMNS, PANEL_MM * down + 8, rows=down, columns=across, sharex=True, sharey="row", squeeze=False
+    )  # fmt: skip
+    columns = Columns("controller", "flow", "time_s", "kbps", "delay_ms")
+    said = []
+    for n, name in enumerate(names):
+        rates, delays = panels[2 * (n // across)][n % across], panels[2 * (n // across) + 1][n % across]
+        time, flow, kbps, delay = _rows(data, case, name)
+        _capacity(rates, case)
+        for number_of in range(len(case.media)):
+            here = flow == number_of
+            style = {"color": colour(name), "linestyle": _STYLES[number_of % len(_STYLES)], "linewidth": 0.9}
+            rates.plot(time[here], kbps[here] / 1e3, **style)
+            delays.plot(time[here], delay[here], **style)
+            columns.add(name, number_of, time[here], kbps[here], delay[here])
+        rates.annotate(NAMES[name], (0.02, 1.02), xycoords="axes fraction", fontsize=8, va="bottom", color=colour(name))
+        said.append(
+            f"{NAMES[name]} {number(float(np.nanmean(kbps)), 0)} kbit/s and {number(float(np.nanmean(delay)), 0)} ms"
+        )
+    for row, line in enumerate(panels):
+        line[0].set_ylabel("rate (Mbit/s)" if row % 2 == 0 else "delay (ms)")
+        for axes in line:
+            axes.set_ylim(bottom=0)
+    for axes in panels[-1]:
+        axes.set_xlabel("time (s)")
+        axes.set_xlim(0, case.seconds)
+    for axes in panels[1::2].flat:
+        axes.set_ylim(0, min(axes.get_ylim()[1], MOST_MS))
+    which = "flows are told apart by their line styles; " if len(case.media) > 1 else ""
+    return picture(
+        f"figure-{_file(case.id)}",
+        figure,
+        columns,
+        caption=f"Case {case.id}, {case.title}: rate of the video packets that are received, means over 1 s, and their one-way delay; "
+        f"{which}grey is the capacity. One run each, seed 1."
+        + (f" {case.label[0].upper()}{case.label[1:]}." if case.label else ""),
+        alt=f"Rates and delays over {case.seconds:g} s. Means: {'; '.join(said)}.",
+    )
+
+
+def _rows(data: Data, case: Case, controller: str) -> list[Any]:
+    for name in OF_CASES:
+        if name in data.grids and data.grids[name].has(case=case.id, controller=controller):
+            return data.grids[name].kept_rows(
+                "time_s", "flow", "kbps", "delay_ms", case=case.id, controller=controller, seed=1
+            )
+    raise NotRun(case.id)
+
+
+def _capacity(axes: Any, case: Case) -> None:
+    """The capacity forth, and what a flow could have of it where flows share."""
+    if case.users:
+        return
+    times = [at for at, _ in case.forward] + [case.seconds]
+    rates = [mbps for _, mbps in case.forward]
+    axes.stairs(rates, times, fill=True, color="#EEEEEE", zorder=0)
+    axes.stairs(rates, times, color=FAINT, linewidth=0.7, zorder=1, baseline=None)
+
+
+def _file(case: str) -> str:
+    return case.replace(", ", "-").replace(" ", "-")

@@ -1,0 +1,50 @@
+"""What the RFCs leave open (`paper/questions.toml`), and what a reading takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from lasthop.studies import words
+from lasthop.studies.readings import Reading
+
+QUESTIONS = words.questions(__name__)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What answers change."""
+
+    #: How the capacity changes: `link`, or `cbr` on 4 Mbit/s.
+    capacity: str = "link"
+    #: The jitter of each access link; `None` for none.
+    jitter: dict[str, Any] | None = field(default_factory=dict)
+    #: What of the encoder differs from its defaults.
+    encoder: dict[str, Any] = field(default_factory=lambda: dict(REGULAR))
+    #: Whether each video has an audio flow beside it.
+    audio: bool = True
+
+    def but(self, **other: Any) -> Self:
+        """The same but for some."""
+        return replace(self, **other)
+
+
+#: Frames without a burst and at equal intervals, whose sizes vary by the ±5 % of RFC 8867 §4.3.
+REGULAR = {"size_deviation": 0.05, "interval_deviation": 0.0, "burst": 1.0, "reaction": "100 ms"}
+
+
+#: As the outside runs of case 5.1: no jitter, no audio, frames of the size that the rate asks for, rates that are taken at once.
+BARE = Setting(
+    jitter=None, audio=False,
+    encoder={"size_deviation": 0.0, "interval_deviation": 0.0, "burst": 1.0, "reaction": "0 s"},
+)  # fmt: skip
+
+
+def taken(reading: Reading) -> Setting:
+    """The setting of a reading."""
+    changes = dict(reading.changes)
+    if changes.get("jitter") == "none":
+        changes["jitter"] = None
+    if "encoder" in changes:
+        changes["encoder"] = {"reaction": "100 ms", **changes["encoder"]}
+    return Setting(**changes)

@@ -1,0 +1,29 @@
+"""Colours and marks of controllers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lasthop import plot
+
+from .network.controllers import CONTROLLERS
+
+__all__ = ["colour", "marker"]
+
+#: Marks tell controllers apart without colours.
+_MARKERS = {"nada": "o", "scream": "s", "gcc": "^", "tfrc": "D", "bbr": "v", "cubic": "P", "prague": "X"}
+
+
+def colour(controller: str) -> str:
+    """One colour for each controller, with marks or without."""
+    return str(plot.look(controller)["color"])
+
+
+def marker(controller: str) -> dict[str, Any]:
+    """Its mark: filled without marks of a queue, else open."""
+    shade = colour(controller)
+    face = "none" if CONTROLLERS[controller].queue else shade
+    return {
+        "marker": _MARKERS[controller.partition("-")[0]], "color": shade, "markerfacecolor": face, "markeredgecolor": shade,
+        "linestyle": "none",
+    }  # fmt: skip
