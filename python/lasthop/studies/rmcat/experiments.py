@@ -12,14 +12,11 @@ from lasthop.studies.readings import Reading
 
 from . import data as names
 from .data import Data
-from .measures import line, over_time
+from .measures import FIRST_SEED, line, over_time
 from .network.cases import CELL, ECN, NUMBERED, OTHERS, PRIORITY, VARIED, WIRED, Case
 from .network.controllers import ANCHORED, BESIDE, CONTROLLERS, MARKED, MEDIA
 from .readings import BARE, taken
 from .scenario import scenario
-
-#: The first seed of every grid.
-SEED = 1
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ def grids(reading: Reading, plan: Plan) -> dict[str, Grid]:
             names.WIRED: (WIRED, all_of_them),
             names.CELL: ([CELL], all_of_them),
         }
-    seeds = range(SEED, SEED + plan.seeds)
+    seeds = range(FIRST_SEED, FIRST_SEED + plan.seeds)
     rows = None if reading.chosen else over_time
     made = {
         name: Grid(

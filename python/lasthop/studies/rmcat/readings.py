@@ -23,6 +23,8 @@ class Setting:
     encoder: dict[str, Any] = field(default_factory=lambda: dict(REGULAR))
     #: Whether each video has an audio flow beside it.
     audio: bool = True
+    #: Controllers whose packets are spaced at their target, without an encoder.
+    paced: tuple[str, ...] = ()
 
     def but(self, **other: Any) -> Self:
         """The same but for some."""
@@ -33,10 +35,11 @@ class Setting:
 REGULAR = {"size_deviation": 0.05, "interval_deviation": 0.0, "burst": 1.0, "reaction": "100 ms"}
 
 
-#: As the outside runs of case 5.1: no jitter, no audio, frames of the size that the rate asks for, rates that are taken at once.
+#: As the outside runs of case 5.1: no jitter, no audio, 25 frames a second of the size that the rate asks for, rates that are taken at once; NADA's
+#: packets evenly spaced.
 BARE = Setting(
-    jitter=None, audio=False,
-    encoder={"size_deviation": 0.0, "interval_deviation": 0.0, "burst": 1.0, "reaction": "0 s"},
+    jitter=None, audio=False, paced=("nada",),
+    encoder={"size_deviation": 0.0, "interval_deviation": 0.0, "burst": 1.0, "reaction": "0 s", "fps": 25},
 )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -16,9 +15,6 @@ from .network.path import flows, links
 from .readings import Setting
 
 text = partial(words.scenario, __name__)
-
-#: How often queues are looked at.
-SAMPLED = "200 ms"
 
 
 def scenario(point: Point, setting: Setting) -> Scenario:
@@ -34,10 +30,6 @@ def of_case(case: Case, controller: str, setting: Setting) -> Scenario:
         "duration": f"{case.seconds:g} s",
         **links(case, chosen, setting),
         "flow": flows(case, chosen, setting),
-        "record": _record(),
+        "record": {"packets": True, "hops": True},
     }
     return load(made)
-
-
-def _record() -> Mapping[str, Any]:
-    return {"packets": True, "series": SAMPLED}

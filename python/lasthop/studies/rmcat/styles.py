@@ -14,9 +14,14 @@ __all__ = ["colour", "marker"]
 _MARKERS = {"nada": "o", "scream": "s", "gcc": "^", "tfrc": "D", "bbr": "v", "cubic": "P", "prague": "X"}
 
 
+#: Controllers that elsewhere have the colour of another one here.
+_OWN = {"gcc": "#000000", "prague": "#56B4E9"}
+
+
 def colour(controller: str) -> str:
     """One colour for each controller, with marks or without."""
-    return str(plot.look(controller)["color"])
+    name = controller.partition("-")[0]
+    return _OWN.get(name) or str(plot.look(name)["color"])
 
 
 def marker(controller: str) -> dict[str, Any]:

@@ -47,16 +47,16 @@ FIGURES: tuple[Column, ...] = (
     ("TCP loss (%)", "tcp_loss_pct", 2),
 )
 
-#: What of them the terminal shows.
-IN_SHORT = (
-    "rate_kbps",
-    "utilisation",
-    "queue_p95_ms",
-    "delay_p95_ms",
-    "loss_pct",
-    "late_pct",
-    "convergence_s",
-    "ratio_20s",
+#: What of them the terminal shows, in short.
+IN_SHORT: tuple[Column, ...] = (
+    ("kbit/s", "rate_kbps", 0),
+    ("use", "utilisation", 2),
+    ("queue p95", "queue_p95_ms", 0),
+    ("delay p95", "delay_p95_ms", 0),
+    ("loss %", "loss_pct", 2),
+    ("late %", "late_pct", 1),
+    ("conv. s", "convergence_s", 1),
+    ("ratio", "ratio_20s", 2),
 )
 
 
@@ -84,7 +84,7 @@ def cases(data: Data, columns: tuple[Column, ...] = FIGURES) -> list[Row]:
 
 def in_short(data: Data) -> list[Row]:
     """What the terminal shows of them."""
-    return cases(data, tuple(one for one in FIGURES if one[1] in IN_SHORT))
+    return cases(data, IN_SHORT)
 
 
 def _about(data: Data) -> list[Row]:

@@ -17,11 +17,11 @@ from ..styles import colour, marker
 
 __all__ = ["marks", "summary"]
 
-#: What is shown, its label, and whether its scale is logarithmic.
+#: What is shown, its label, and its scale, which is logarithmic where it begins above 0. Intervals may go on beyond it.
 PANELS = (
-    ("rate_kbps", "rate of a flow (kbit/s)", False),
-    ("delay_p95_ms", "delay, 95th percentile (ms)", True),
-    ("late_pct", "late or lost frames (%)", False),
+    ("rate_kbps", "rate of a flow (kbit/s)", (0.0, 1600.0)),
+    ("delay_p95_ms", "delay, 95th percentile (ms)", (50.0, 2000.0)),
+    ("late_pct", "late or lost frames (%)", (0.0, 102.0)),
 )
 
 
@@ -32,7 +32,7 @@ def summary(data: Data) -> Picture:
         raise NotRun("no basic cases")
     figure, panels = plot.figure(plot.TWO_COLUMNS, 110, columns=len(PANELS), sharey=True)
     columns = Columns("case", "controller", "quantity", "mean", "low", "high")
-    for axes, (quantity, label, logarithmic) in zip(panels, PANELS, strict=True):
+    for axes, (quantity, label, scale) in zip(panels, PANELS, strict=True):
         for row, case in enumerate(BASIC):
             axes.axhline(row, color=FAINT, linewidth=0.4, zorder=0)
             for place, name in enumerate(names):
@@ -45,15 +45,14 @@ def summary(data: Data) -> Picture:
                 axes.plot([one.mean], [at], markersize=3.5, label=NAMES[name] if row == 0 else None, **marker(name))
                 columns.add(case.id, name, quantity, one.mean, one.low, one.high)
         axes.set_xlabel(label)
-        if logarithmic:
+        if scale[0] > 0:
             axes.set_xscale("log")
             from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
             axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axes.xaxis.set_minor_formatter(NullFormatter())
-        else:
-            axes.set_xlim(left=0)
+        axes.set_xlim(*scale)
     panels[0].set_yticks(range(len(BASIC)), [case.id for case in BASIC])
     panels[0].set_ylim(len(BASIC) - 0.5, -0.5)
     handles, labels = panels[0].get_legend_handles_labels()

@@ -24,6 +24,9 @@ __all__ = ["CLAIMS"]
 #: The cases of each claim that is judged for all controllers.
 SHARED = {"5.4": ["5.4"], "5.6": ["5.6, 300 ms", "5.6, 1000 ms"], "5.7": ["5.7"], "5.8": ["5.8"]}
 
+#: What stands for a controller in the number of a claim.
+LETTERS = {"nada": "N", "scream": "S", "gcc": "G", "nada-ecn": "N", "scream-ecn": "S", "scream-l4s": "L"}
+
 #: With which marks a claim of §6.2 is judged.
 WITH_MARKS = ("nada-ecn", "scream-ecn", "scream-l4s")
 
@@ -99,10 +102,10 @@ def _judges() -> Judges[Data]:
     for case, cases in SHARED.items():
         for name in MEDIA:
             null = _spoilt(case, partial(nulls[case], controller=name), name)
-            made[f"{case}-{name}"] = Judge(partial(_in_cases, cases=cases, controller=name), null=null)
-    made["6.1-nada"] = Judge(_twice, null=_unweighted, cause=_capped)
+            made[f"{case}-{LETTERS[name]}"] = Judge(partial(_in_cases, cases=cases, controller=name), null=null)
+    made["6.1-N"] = Judge(_twice, null=_unweighted, cause=_capped)
     for name in WITH_MARKS:
-        made[f"6.2-{name}"] = Judge(partial(_marks, controller=name), null=partial(_unmarked, controller=name))
+        made[f"6.2-{LETTERS[name]}"] = Judge(partial(_marks, controller=name), null=partial(_unmarked, controller=name))
     return made
 
 

@@ -78,7 +78,7 @@ def better(data: Data, cases: Sequence[str], controller: str) -> Condition:
         data.of("delay_p95_ms", case, controller) - data.of("delay_p95_ms", case.removeprefix("6.2: "), without)
         for case in cases
     ]
-    return below("95th percentile of the delay, more than without marks", estimate(np.mean(each, axis=0)), 0.0, " ms")
+    return below("delay p95 above that without marks", estimate(np.mean(each, axis=0)), 0.0, " ms")
 
 
 def rfc(data: Data, case: str, controller: str) -> Verdict:
@@ -151,7 +151,10 @@ def _verdict(conditions: Sequence[Condition]) -> Verdict:
     if state == HOLDS:
         return Verdict(MET)
     level = 1 - (1 - LEVEL) / len(conditions) if state == FAILS else LEVEL
-    return Verdict(MISSED if state == FAILS else OPEN, [one.what for one in conditions if one.state(level) == state])
+    word = MISSED if state == FAILS else OPEN
+    if len(conditions) == 1:
+        return Verdict(word)
+    return Verdict(word, [one.what for one in conditions if one.state(level) == state])
 
 
 #: What places are taken from: the quantity, and whether more of it is better. Where media compete their rate stands for utilisation.

@@ -9,14 +9,17 @@ import numpy as np
 
 from ..network.cases import MARGIN_S, Case, Segment
 from ..network.path import VIDEO
-from .log import BIN_S, Flow, Log, binned, read
+from .log import BIN_S, SAMPLED_S, Flow, Log, binned, read
 from .over_time import WINDOWS_S, between, converged, largest_ratio, swings
 
 if TYPE_CHECKING:
     from lasthop.results import Result, Table
     from lasthop.studies.grid import Array
 
-__all__ = ["line", "over_time", "reduced"]
+__all__ = ["FIRST_SEED", "line", "over_time", "reduced"]
+
+#: The first seed of every grid.
+FIRST_SEED = 1
 
 
 def line(result: Result) -> Mapping[str, float]:
@@ -46,6 +49,9 @@ def reduced(log: Log) -> dict[str, float]:
         for n in segment.flows:
             turns += swings(between(sent[n], segment.begin_s, segment.end_s), segment.share_kbps)
             watched += segment.end_s - segment.begin_s
+    if case.chain:
+        made["second_utilisation"] = _second(log, [one + two for one, two in zip(sent, audio, strict=True)])
+        uses.append(made["second_utilisation"])
     last = case.segments[-1]
     settled = [between(received[n], *last.settled) for n in last.flows]
     known = [one for one in times if one is not None]
@@ -56,7 +62,7 @@ def reduced(log: Log) -> dict[str, float]:
         "rate_kbps": float(np.mean([one.mean() for one in active])),
         "least_kbps": float(min(one.mean() for one in active)),
         "utilisation": min(uses),
-        **_queue(log.queue_s, log.queue_ms, 0.0, end),
+        **_queue(log, 0.0, end),
         **_delay([log.videos[n] for n in forward]),
         "loss_pct": _lost([log.videos[n] for n in forward]),
         "convergence_s": max(known, default=float("nan")),
@@ -80,16 +86,26 @@ def _segment(
         "utilisation": float(both) / segment.usable_kbps,
         "wire_kbps": float(np.mean([between(received[n], begin, end).mean() for n in segment.flows])),
         "media_kbps": float(np.mean([between(media[n], begin, end).mean() for n in segment.flows])),
-        **_queue(log.queue_s, log.queue_ms, begin, end),
-        "queue_largest_ms": float(log.queue_ms[(log.queue_s > begin) & (log.queue_s <= end)].max(initial=0.0)),
+        **_queue(log, begin, end),
     }
 
 
-def _queue(times: Array, queue: Array, begin: float, end: float) -> dict[str, float]:
-    here = queue[(times > begin) & (times <= end)]
-    if not len(here):
-        return {"queue_ms": float("nan"), "queue_p95_ms": float("nan")}
-    return {"queue_ms": float(here.mean()), "queue_p95_ms": float(np.percentile(here, 95))}
+def _queue(log: Log, begin: float, end: float) -> dict[str, float]:
+    """The queue in a time."""
+    waits = log.queue_ms[round(begin / SAMPLED_S) : round(end / SAMPLED_S)]
+    if not len(waits):
+        return dict.fromkeys(("queue_ms", "queue_p95_ms", "queue_largest_ms"), float("nan"))
+    return {
+        "queue_ms": float(waits.mean()), "queue_p95_ms": float(np.percentile(waits, 95)), "queue_largest_ms": float(waits.max()),
+    }  # fmt: skip
+
+
+def _second(log: Log, sent: list[Array]) -> float:
+    """The utilisation of the last link of a chain, settled."""
+    case = log.case
+    (a, b), mbps = list(case.chain.items())[-1]
+    over = [n for n, flow in enumerate(case.media) if flow.way[0] <= a and flow.way[1] >= b]
+    return float(sum(between(sent[n], *case.segments[-1].settled).mean() for n in over)) / (1e3 * mbps)
 
 
 def _delay(flows: list[Flow]) -> dict[str, float]:
@@ -119,15 +135,13 @@ def _special(log: Log, media: list[Array], settled: list[Array]) -> dict[str, fl
         rates = [float(one.mean()) for one in settled]
         made["first_to_others"] = rates[0] / max(float(np.mean(rates[1:])), 1e-3)
         made["largest_kbps"] = max(rates)
-    if case.chain:
-        for (a, b), mbps in case.chain.items():
-            carried = log.carried[f"{a}-{b}"]
-            made[f"carried_{a}{b}"] = float(carried[len(carried) // 3 :].mean()) / (1e3 * mbps)
     return made
 
 
 def _frames(result: Result, case: Case) -> dict[str, float]:
     """What the users of forward flows see."""
+    if "media" not in result.tables:
+        return {}
     forward = [f"{VIDEO} {n}" for n, flow in enumerate(case.media) if flow.forward]
     rows = np.isin(result.media["flow"].astype(str), forward)
     late, delay, frozen = (result.media[name][rows] for name in ("late_or_lost_pct", "frame_delay_ms_p95", "frozen_s"))
@@ -139,28 +153,22 @@ def _frames(result: Result, case: Case) -> dict[str, float]:
 
 
 def over_time(result: Result) -> Table:
-    """Rate, one-way delay and queue by the second, of each video flow."""
+    """Rate and one-way delay by the second, of each video flow; of the first seed alone, which is drawn."""
     import pyarrow as pa
 
     from lasthop.results import Table
 
-    log = read(result)
-    count = round(log.case.seconds)
-    second = np.arange(1, count + 1, dtype=float)
-    which = np.minimum(np.ceil(log.queue_s).astype(int), count) - 1
-    held = log.queue_s > 0
-    total = np.bincount(which[held], weights=log.queue_ms[held], minlength=count)
-    queue = total / np.maximum(np.bincount(which[held], minlength=count), 1)
-    tables = []
-    for number, flow in enumerate(log.videos):
-        rate = binned(flow.received_s, flow.received_bytes, log.case.seconds, 1.0)
+    videos: tuple[Flow, ...] = ()
+    count = 0
+    if result.seed == FIRST_SEED:
+        log = read(result)
+        videos, count = log.videos, round(log.case.seconds)
+    columns: dict[str, list[Array]] = {name: [np.zeros(0)] for name in ("time_s", "flow", "kbps", "delay_ms")}
+    for number, flow in enumerate(videos):
         place = np.minimum(flow.received_s.astype(int), count - 1)
-        arrived = np.bincount(place, minlength=count)
         with np.errstate(invalid="ignore"):
-            delay = np.bincount(place, weights=flow.delay_ms, minlength=count) / arrived
-        tables.append(
-            pa.table(
-                {"time_s": second, "flow": np.full(count, number), "kbps": rate, "delay_ms": delay, "queue_ms": queue}
-            )
-        )
-    return Table(pa.concat_tables(tables))
+            delay = np.bincount(place, weights=flow.delay_ms, minlength=count) / np.bincount(place, minlength=count)
+        rate = binned(flow.received_s, flow.received_bytes, count, 1.0)
+        for name, values in zip(columns, (np.arange(1.0, count + 1), np.full(count, float(number)), rate, delay), strict=True):
+            columns[name].append(values)
+    return Table(pa.table({name: np.concatenate(values) for name, values in columns.items()}))

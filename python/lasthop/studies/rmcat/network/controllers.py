@@ -45,7 +45,10 @@ def _tcp(congestion: str, **more: Any) -> Callable[[float], Mapping[str, Any]]:
 _CODEL: Mapping[str, Any] = {"codel": {"ecn": True}}
 _DUALPI2: Mapping[str, Any] = {"dualpi2": {}}
 
-#: The anchors' queue marks between 5 and 15 ms; this one marks all above their middle.
+#: The marker of the outside runs marks a share that rises from 0 at 5 ms to all at 15 ms, added up without chance, by what waits when a
+#: packet comes. DualPI2 has this ramp, by how long a packet has waited when it leaves, and not for the last one; and there is a step at the
+#: middle.
+_RAMP: Mapping[str, Any] = {"dualpi2": {"min_th": "5 ms", "range": "10 ms", "alpha": 0.0, "beta": 0.0}}
 _STEP: Mapping[str, Any] = {"threshold": {"delay": "10 ms"}}
 
 CONTROLLERS: dict[str, Controller] = {
@@ -63,7 +66,8 @@ CONTROLLERS: dict[str, Controller] = {
         Controller("prague-l4s", _media("prague"), _DUALPI2),
         Controller("tfrc-ecn", lambda weight: {"tfrc": {"ecn": True}}, _CODEL, "tfrc"),
         Controller("cubic-ecn", _tcp("cubic", ecn=True), _CODEL, "cubic"),
-        Controller("scream-marked", _media({"scream": {"l4s": True}}), _STEP, "scream"),
+        Controller("scream-ramp", _media({"scream": {"l4s": True}}), _RAMP, "scream"),
+        Controller("scream-step", _media({"scream": {"l4s": True}}), _STEP, "scream"),
     )
 }
 
@@ -72,10 +76,10 @@ MEDIA = ("nada", "scream", "gcc")
 BESIDE = ("tfrc", "bbr", "cubic")
 
 #: Those that answer marks.
-MARKED = tuple(name for name, one in CONTROLLERS.items() if one.queue and name != "scream-marked")
+MARKED = tuple(name for name in CONTROLLERS if name.endswith(("-ecn", "-l4s")))
 
 #: Those that others have run over case 5.1.
-ANCHORED = (*MEDIA, "scream-marked")
+ANCHORED = (*MEDIA, "scream-ramp", "scream-step")
 
 #: As they are written.
 NAMES = {
@@ -91,5 +95,6 @@ NAMES = {
     "prague-l4s": "UDP Prague, DualPI2",
     "tfrc-ecn": "TFRC, CoDel marks",
     "cubic-ecn": "CUBIC, CoDel marks",
-    "scream-marked": "SCReAM L4S, marks at 10 ms",
+    "scream-ramp": "SCReAM L4S, marks from 5 to 15 ms",
+    "scream-step": "SCReAM L4S, marks above 10 ms",
 }

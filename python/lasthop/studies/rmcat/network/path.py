@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..readings import Setting
     from .controllers import Controller
 
-__all__ = ["AUDIO", "CBR", "CELL", "FORTH", "LONG", "SHORT", "VIDEO", "flows", "links", "watched"]
+__all__ = ["AUDIO", "CBR", "CELL", "FORTH", "HOP_MS", "LONG", "PHYSICAL_MBPS", "SHORT", "VIDEO", "flows", "links"]
 
 #: The names of flows, with their number behind; and of links.
 VIDEO, AUDIO, LONG, SHORT, CBR = "video", "audio", "long TCP", "short TCP", "CBR"
@@ -123,12 +123,6 @@ def _cell(case: Case, controller: Controller) -> Mapping[str, Any]:
     return {"link": [wire], "hsdpa": [cell]}
 
 
-def watched(case: Case) -> str:
-    """The direction of the link that is looked at, as results name it."""
-    a, b = case.watched
-    return f"{a}-{b} {a}>{b}" if case.chain else f"{FORTH} a>b"
-
-
 def flows(case: Case, controller: Controller, setting: Setting) -> list[dict[str, Any]]:
     """All flows of a case."""
     made = []
@@ -139,8 +133,9 @@ def flows(case: Case, controller: Controller, setting: Setting) -> list[dict[str
             "min_rate": f"{MIN_KBPS:g} kbit/s", "max_rate": f"{MAX_KBPS:g} kbit/s", **setting.encoder,
             **({"pauses": [[f"{at:g} s" for at in flow.pause_s]]} if flow.pause_s else {}),
         }  # fmt: skip
+        source = "greedy" if controller.name in setting.paced else {"encoder": encoder}
         made.append(
-            {"name": f"{VIDEO} {n}", "transport": controller.transport(flow.weight), "source": {"encoder": encoder}}
+            {"name": f"{VIDEO} {n}", "transport": controller.transport(flow.weight), "source": source}
             | ends
         )
         if setting.audio:
