@@ -19,18 +19,30 @@ from .readings import BARE, taken
 from .scenario import scenario
 
 
+#: Cases as long as this are run with marks in the full mode alone.
+LONG_S = 300
+
+
 @dataclass(frozen=True)
 class Plan:
     """How much is run."""
 
     seeds: int
+    #: Seeds of the cases of which no RFC has a number.
+    seeds_others: int
     #: The controllers of readings that answer otherwise.
     others: Sequence[str]
+    #: The cases with marks, and their controllers.
+    marked: Sequence[Case]
+    marking: Sequence[str]
 
 
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
-    return Plan(12, (*MEDIA, *BESIDE)) if mode == "full" else Plan(3, MEDIA)
+    if mode == "full":
+        return Plan(12, 12, (*MEDIA, *BESIDE), ECN, MARKED)
+    of_media = [name for name in MARKED if "media" in CONTROLLERS[name].transport(1.0)]
+    return Plan(3, 2, MEDIA, [one for one in ECN if one.seconds < LONG_S], of_media)
 
 
 def grids(reading: Reading, plan: Plan) -> dict[str, Grid]:
@@ -48,22 +60,32 @@ def grids(reading: Reading, plan: Plan) -> dict[str, Grid]:
             names.SHARING: (NUMBERED, all_of_them),
             names.OTHERS: (OTHERS, all_of_them),
             names.PRIORITY: (PRIORITY, weighing),
-            names.MARKS: (ECN, MARKED),
+            names.MARKS: (plan.marked, plan.marking),
             names.WIRED: (WIRED, all_of_them),
             names.CELL: ([CELL], all_of_them),
         }
-    seeds = range(FIRST_SEED, FIRST_SEED + plan.seeds)
+    few = (names.OTHERS, names.WIRED, names.CELL)
+    seeds = {name: range(FIRST_SEED, FIRST_SEED + (plan.seeds_others if name in few else plan.seeds)) for name in parts}
     rows = None if reading.chosen else over_time
     made = {
         name: Grid(
-            f"{reading.name}: {name}", _axes(cases, controllers), seeds, partial(scenario, setting=setting), line, rows
+            f"{reading.name}: {name}",
+            _axes(cases, controllers),
+            seeds[name],
+            partial(scenario, setting=setting),
+            line,
+            rows,
         )
         for name, (cases, controllers) in parts.items()
     }
     if not reading.chosen:
         bare = partial(scenario, setting=BARE)
         made[names.CHECK] = Grid(
-            f"{reading.name}: {names.CHECK}", {"case": ("5.1",), "controller": ANCHORED}, seeds, bare, line
+            f"{reading.name}: {names.CHECK}",
+            {"case": ("5.1",), "controller": ANCHORED},
+            range(FIRST_SEED, FIRST_SEED + 2),
+            bare,
+            line,
         )
     return made
 

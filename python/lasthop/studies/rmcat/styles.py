@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lasthop import plot
 
 from .network.controllers import CONTROLLERS
 
-__all__ = ["colour", "marker"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["colour", "laid_out", "marker"]
 
 #: Marks tell controllers apart without colours.
 _MARKERS = {"nada": "o", "scream": "s", "gcc": "^", "tfrc": "D", "bbr": "v", "cubic": "P", "prague": "X"}
@@ -32,3 +35,10 @@ def marker(controller: str) -> dict[str, Any]:
         "marker": _MARKERS[controller.partition("-")[0]], "color": shade, "markerfacecolor": face, "markeredgecolor": shade,
         "linestyle": "none",
     }  # fmt: skip
+
+
+def laid_out(figure: Figure) -> Figure:
+    """A figure of many panels whose places are computed once, not for each file format."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure

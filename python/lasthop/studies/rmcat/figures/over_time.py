@@ -15,7 +15,7 @@ from lasthop.studies.pictures import FAINT, Columns, picture
 from ..data import OF_CASES, Data
 from ..network.cases import Case
 from ..network.controllers import BESIDE, MEDIA, NAMES
-from ..styles import colour
+from ..styles import colour, laid_out
 
 __all__ = ["over_time"]
 
@@ -44,7 +44,7 @@ def over_time(data: Data, case: Case) -> Picture:
     for n, name in enumerate(names):
         rates, delays = panels[2 * (n // across)][n % across], panels[2 * (n // across) + 1][n % across]
         time, flow, kbps, delay = _rows(data, case, name)
-        _capacity(rates, case)
+        _share(rates, case)
         for number_of in range(len(case.media)):
             here = flow == number_of
             style = {"color": colour(name), "linestyle": _STYLES[number_of % len(_STYLES)], "linewidth": 0.9}
@@ -64,13 +64,15 @@ def over_time(data: Data, case: Case) -> Picture:
         axes.set_xlim(0, case.seconds)
     for axes in panels[1::2].flat:
         axes.set_ylim(0, min(axes.get_ylim()[1], MOST_MS))
-    which = "flows are told apart by their line styles; " if len(case.media) > 1 else ""
+    several = len(case.media) > 1
+    which = "flows are told apart by their line styles; " if several else ""
+    grey = "" if case.users else f"grey is the capacity{', divided by the flows that are on' if several else ''}. "
     return picture(
         f"figure-{_file(case.id)}",
-        figure,
+        laid_out(figure),
         columns,
         caption=f"Case {case.id}, {case.title}: rate of the video packets that are received, means over 1 s, and their one-way delay; "
-        f"{which}grey is the capacity. One run each, seed 1."
+        f"{which}{grey}Delays above 1 s are cut. One run each, seed 1."
         + (f" {case.label[0].upper()}{case.label[1:]}." if case.label else ""),
         alt=f"Rates and delays over {case.seconds:g} s. Means: {'; '.join(said)}.",
     )
@@ -85,14 +87,15 @@ def _rows(data: Data, case: Case, controller: str) -> list[Any]:
     raise NotRun(case.id)
 
 
-def _capacity(axes: Any, case: Case) -> None:
-    """The capacity forth, and what a flow could have of it where flows share."""
+def _share(axes: Any, case: Case) -> None:
+    """The capacity forth, by the video flows that share it."""
     if case.users:
         return
-    times = [at for at, _ in case.forward] + [case.seconds]
-    rates = [mbps for _, mbps in case.forward]
-    axes.stairs(rates, times, fill=True, color="#EEEEEE", zorder=0)
-    axes.stairs(rates, times, color=FAINT, linewidth=0.7, zorder=1, baseline=None)
+    segments = case.segments
+    times = [*(one.begin_s for one in segments), case.seconds]
+    shares = [one.capacity_mbps / len(one.flows) for one in segments]
+    axes.stairs(shares, times, fill=True, color="#EEEEEE", zorder=0)
+    axes.stairs(shares, times, color=FAINT, linewidth=0.7, zorder=1, baseline=None)
 
 
 def _file(case: str) -> str:

@@ -13,7 +13,7 @@ from lasthop.studies.pictures import FAINT, Columns, picture
 from ..data import Data
 from ..network.cases import BASIC, ECN
 from ..network.controllers import BESIDE, CONTROLLERS, MARKED, MEDIA, NAMES
-from ..styles import colour, marker
+from ..styles import colour, laid_out, marker
 
 __all__ = ["marks", "summary"]
 
@@ -60,7 +60,7 @@ def summary(data: Data) -> Picture:
     late = {name: np.nanmean([data.of("late_pct", case.id, name).mean() for case in BASIC]) for name in names}
     return picture(
         "figure-summary",
-        figure,
+        laid_out(figure),
         columns,
         caption="Each basic case of RFC 8867 with each controller: mean rate of a flow, 95th percentile of the one-way delay of its packets, frames "
         "that are lost or later than 400 ms. Bars are 95 % intervals. Delays contain the propagation, 50 ms in most cases.",
@@ -75,11 +75,12 @@ def marks(data: Data) -> Picture:
     pairs = [name for name in MARKED if data.has(ECN[0].id, name)]
     if not pairs:
         raise NotRun("no marks")
+    cases = [one for one in ECN if data.has(one.id, pairs[0])]
     figure, panels = plot.figure(plot.TWO_COLUMNS, 70, columns=2, sharey=True)
     columns = Columns("case", "controller", "quantity", "with", "without")
     shown = (("delay_p95_ms", "delay, 95th percentile (ms)"), ("rate_kbps", "rate of a flow (kbit/s)"))
     for axes, (quantity, label) in zip(panels, shown, strict=True):
-        for row, case in enumerate(ECN):
+        for row, case in enumerate(cases):
             axes.axhline(row, color=FAINT, linewidth=0.4, zorder=0)
             for place, name in enumerate(pairs):
                 at = row + 0.12 * (place - (len(pairs) - 1) / 2)
@@ -95,8 +96,8 @@ def marks(data: Data) -> Picture:
                 columns.add(case.id, name, quantity, mine, other)
         axes.set_xlabel(label)
         axes.set_xlim(left=0)
-    panels[0].set_yticks(range(len(ECN)), [case.id.removeprefix("6.2: ") for case in ECN])
-    panels[0].set_ylim(len(ECN) - 0.5, -0.5)
+    panels[0].set_yticks(range(len(cases)), [case.id.removeprefix("6.2: ") for case in cases])
+    panels[0].set_ylim(len(cases) - 0.5, -0.5)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
     gain = {
@@ -104,7 +105,7 @@ def marks(data: Data) -> Picture:
             [
                 data.of("delay_p95_ms", case.id, name).mean()
                 - data.of("delay_p95_ms", case.id.removeprefix("6.2: "), CONTROLLERS[name].without).mean()
-                for case in ECN
+                for case in cases
             ]
         )
         for name in pairs
@@ -112,7 +113,7 @@ def marks(data: Data) -> Picture:
     }
     return picture(
         "figure-marks",
-        figure,
+        laid_out(figure),
         columns,
         caption="Cases of RFC 8867 §5 with marks (open) and without (filled; none of UDP Prague): means over the runs.",
         alt="Pairs of marks joined by lines. Change of the 95th percentile of the delay: "

@@ -9,12 +9,12 @@ import numpy as np
 
 from lasthop.stats import estimate
 from lasthop.studies import words
-from lasthop.studies.claims import Judge, Judges, NotRun
+from lasthop.studies.claims import Judge, Judges
 from lasthop.studies.conditions import Condition, Judgement, judged
 from lasthop.studies.grid import Array
 
 from ..data import MARKS, PRIORITY, SHARING, Data
-from ..network.cases import ECN, MIN_KBPS
+from ..network.cases import MIN_KBPS
 from ..network.controllers import MEDIA
 from ..readings import QUESTIONS
 from .verdicts import better, numbers
@@ -44,9 +44,7 @@ def _twice(data: Data) -> Judgement:
 
 
 def _marks(data: Data, *, controller: str) -> Judgement:
-    if MARKS not in data.grids:
-        raise NotRun(f"{MARKS} were not run")
-    return _said([better(data, [one.id for one in ECN], controller)])
+    return _said([better(data, list(data.grid(MARKS).axes["case"]), controller)])
 
 
 # Null models

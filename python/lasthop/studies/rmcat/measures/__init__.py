@@ -169,6 +169,8 @@ def over_time(result: Result) -> Table:
         with np.errstate(invalid="ignore"):
             delay = np.bincount(place, weights=flow.delay_ms, minlength=count) / np.bincount(place, minlength=count)
         rate = binned(flow.received_s, flow.received_bytes, count, 1.0)
-        for name, values in zip(columns, (np.arange(1.0, count + 1), np.full(count, float(number)), rate, delay), strict=True):
+        for name, values in zip(
+            columns, (np.arange(1.0, count + 1), np.full(count, float(number)), rate, delay), strict=True
+        ):
             columns[name].append(values)
     return Table(pa.table({name: np.concatenate(values) for name, values in columns.items()}))

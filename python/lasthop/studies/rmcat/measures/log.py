@@ -111,7 +111,9 @@ def _flows(table: Table, case: Case, header: int) -> dict[str, Flow]:
 
     def coded(column: str) -> tuple[Any, dict[str, int]]:
         chunk = arrow.column(column).chunk(0)
-        return chunk.indices.to_numpy(zero_copy_only=False), {word: n for n, word in enumerate(chunk.dictionary.to_pylist())}
+        return chunk.indices.to_numpy(zero_copy_only=False), {
+            word: n for n, word in enumerate(chunk.dictionary.to_pylist())
+        }
 
     flow, names = coded("flow")
     event, events = coded("event")

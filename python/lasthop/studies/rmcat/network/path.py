@@ -134,10 +134,7 @@ def flows(case: Case, controller: Controller, setting: Setting) -> list[dict[str
             **({"pauses": [[f"{at:g} s" for at in flow.pause_s]]} if flow.pause_s else {}),
         }  # fmt: skip
         source = "greedy" if controller.name in setting.paced else {"encoder": encoder}
-        made.append(
-            {"name": f"{VIDEO} {n}", "transport": controller.transport(flow.weight), "source": source}
-            | ends
-        )
+        made.append({"name": f"{VIDEO} {n}", "transport": controller.transport(flow.weight), "source": source} | ends)
         if setting.audio:
             made.append({"name": f"{AUDIO} {n}", "transport": "udp", "source": AUDIO_SOURCE} | ends)
     tcp = iter(range(len(case.long_tcp) + case.short_tcp))
