@@ -312,7 +312,8 @@ def _reproduce(
     for name, (_about, table) in campaign.tables.items():
         tables[name] = [write_table(table, folder / f"{name}.{suffix}") for suffix in ("parquet", "csv")]
     wall = time.perf_counter() - began
-    outcome = Outcome(study, mode, judged, explored, folder, figures, tables, folder / "report.html", wall, campaign.shown)
+    report = folder / "report.html"
+    outcome = Outcome(study, mode, judged, explored, folder, figures, tables, report, wall, campaign.shown)
     write_report(outcome, campaign, started)
     _write_json(folder / CLAIMS_FILE, outcome.document())
     _write_json(

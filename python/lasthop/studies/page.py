@@ -56,12 +56,17 @@ def outcome_text(outcome: Outcome, *, colour: bool) -> str:
         [
             heading,
             "",
-            *([aligned(list(outcome.shown[0]), [list(row.values()) for row in outcome.shown]), ""] if outcome.shown else []),
+            *([_shown(outcome), ""] if outcome.shown else []),
             *([table] if rows else []),
             *(["", counts(outcome), ""] if outcome.judged else []),
             *(f"{what:<8} {where}" for what, where in places),
         ]
     )
+
+
+def _shown(outcome: Outcome) -> str:
+    """The rows of figures."""
+    return aligned(list(outcome.shown[0]), [list(row.values()) for row in outcome.shown])
 
 
 def clipped(text: str, most: int) -> str:

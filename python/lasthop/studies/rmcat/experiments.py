@@ -18,7 +18,6 @@ from .network.controllers import ANCHORED, BESIDE, CONTROLLERS, MARKED, MEDIA
 from .readings import BARE, taken
 from .scenario import scenario
 
-
 #: Cases as long as this are run with marks in the full mode alone.
 LONG_S = 300
 

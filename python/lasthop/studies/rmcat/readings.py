@@ -11,6 +11,10 @@ from lasthop.studies.readings import Reading
 QUESTIONS = words.questions(__name__)
 
 
+#: Frames without a burst and at equal intervals, whose sizes vary by the ±5 % of RFC 8867 §4.3.
+REGULAR = {"size_deviation": 0.05, "interval_deviation": 0.0, "burst": 1.0, "reaction": "100 ms"}
+
+
 @dataclass(frozen=True)
 class Setting:
     """What answers change."""
@@ -31,12 +35,8 @@ class Setting:
         return replace(self, **other)
 
 
-#: Frames without a burst and at equal intervals, whose sizes vary by the ±5 % of RFC 8867 §4.3.
-REGULAR = {"size_deviation": 0.05, "interval_deviation": 0.0, "burst": 1.0, "reaction": "100 ms"}
-
-
-#: As the outside runs of case 5.1: no jitter, no audio, 25 frames a second of the size that the rate asks for, rates that are taken at once; NADA's
-#: packets evenly spaced.
+#: As the outside runs of case 5.1: no jitter, no audio, 25 frames a second of the size that the rate asks for, rates
+#: that are taken at once; NADA's packets evenly spaced.
 BARE = Setting(
     jitter=None, audio=False, paced=("nada",),
     encoder={"size_deviation": 0.0, "interval_deviation": 0.0, "burst": 1.0, "reaction": "0 s", "fps": 25},

@@ -44,7 +44,8 @@ def perform(bench: Bench) -> Campaign:
         tables=tables.tables(default, explored.measured, explorer.numbers),
         facts={
             "profile": "rfc",
-            "seeds": f"{wanted.seeds} of each run, {wanted.seeds_others} where no RFC has a number. A seed decides the jitter, the sizes of frames, and when files of TCP come",
+            "seeds": f"{wanted.seeds} of each run, {wanted.seeds_others} of cases without a number. A seed decides "
+            "the jitter, the sizes of frames, and when files of TCP come",
             "processor time": records.costs_said(explorer.numbers),
         },
         shown=tables.in_short(default),

@@ -32,9 +32,12 @@ def marker(controller: str) -> dict[str, Any]:
     shade = colour(controller)
     face = "none" if CONTROLLERS[controller].queue else shade
     return {
-        "marker": _MARKERS[controller.partition("-")[0]], "color": shade, "markerfacecolor": face, "markeredgecolor": shade,
+        "marker": _MARKERS[controller.partition("-")[0]],
+        "color": shade,
+        "markerfacecolor": face,
+        "markeredgecolor": shade,
         "linestyle": "none",
-    }  # fmt: skip
+    }
 
 
 def laid_out(figure: Figure) -> Figure:

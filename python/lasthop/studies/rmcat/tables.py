@@ -1,4 +1,4 @@
-"""The tables: a row for each case and controller, the segments of cases whose capacity changes, the readings, the anchors."""
+"""The tables: a row for each case and controller, the segments of cases, the readings, the anchors."""
 
 from __future__ import annotations
 
@@ -91,12 +91,16 @@ def _about(data: Data) -> list[Row]:
     seen = dict.fromkeys(case for case, _ in data.rows())
     return [
         {
-            "case": one.id, "where": one.section, "what": one.title + (f" ({one.label})" if one.label else ""),
-            "seconds": one.seconds, "capacity (Mbit/s)": _capacity(one.forward) if not one.users else "a cell",
-            "expected": one.expected, "number in an RFC": one.number or "none",
+            "case": one.id,
+            "where": one.section,
+            "what": one.title + (f" ({one.label})" if one.label else ""),
+            "seconds": one.seconds,
+            "capacity (Mbit/s)": _capacity(one.forward) if not one.users else "a cell",
+            "expected": one.expected,
+            "number in an RFC": one.number or "none",
         }
         for one in (CASES[case] for case in seen)
-    ]  # fmt: skip
+    ]
 
 
 def _capacity(steps: tuple[tuple[float, float], ...]) -> str:
@@ -111,14 +115,19 @@ def _segments(data: Data) -> list[Row]:
             mean = partial(_mean, data, case=case, controller=controller)
             rows.append(
                 {
-                    "case": case, "controller": NAMES[controller], "from (s)": one.begin_s, "to (s)": one.end_s,
-                    "capacity (Mbit/s)": one.capacity_mbps, "flows": len(one.flows),
+                    "case": case,
+                    "controller": NAMES[controller],
+                    "from (s)": one.begin_s,
+                    "to (s)": one.end_s,
+                    "capacity (Mbit/s)": one.capacity_mbps,
+                    "flows": len(one.flows),
                     "rate of a flow (kbit/s)": mean(f"media_kbps_{n}", places=0),
                     "utilisation": mean(f"utilisation_{n}", places=2),
-                    "queue (ms)": mean(f"queue_ms_{n}", places=0), "queue p95 (ms)": mean(f"queue_p95_ms_{n}", places=0),
+                    "queue (ms)": mean(f"queue_ms_{n}", places=0),
+                    "queue p95 (ms)": mean(f"queue_p95_ms_{n}", places=0),
                     "convergence (s)": mean(f"convergence_s_{n}", places=1),
                 }
-            )  # fmt: skip
+            )
     return rows
 
 
@@ -151,12 +160,17 @@ def anchors(data: Data) -> list[Row]:
             rate, queue = agrees((of["wire_kbps"], of["queue_ms"]), (theirs.kbps, theirs.queue_ms))
             rows.append(
                 {
-                    "controller": NAMES[controller], "from (s)": one.begin_s, "capacity (kbit/s)": 1e3 * one.capacity_mbps,
-                    "rate (kbit/s)": number(of["wire_kbps"], 0), "outside ": number(theirs.kbps, 0), "rate agrees": rate,
+                    "controller": NAMES[controller],
+                    "from (s)": one.begin_s,
+                    "capacity (kbit/s)": 1e3 * one.capacity_mbps,
+                    "rate (kbit/s)": number(of["wire_kbps"], 0),
+                    "outside ": number(theirs.kbps, 0),
+                    "rate agrees": rate,
                     "queue mean/max (ms)": f"{number(of['queue_ms'], 0)}/{number(of['queue_largest_ms'], 0)}",
-                    "outside": f"{number(theirs.queue_ms, 0)}/{number(theirs.largest_ms, 0)}", "queue agrees": queue,
+                    "outside": f"{number(theirs.queue_ms, 0)}/{number(theirs.largest_ms, 0)}",
+                    "queue agrees": queue,
                 }
-            )  # fmt: skip
+            )
     return rows
 
 
@@ -185,15 +199,16 @@ def tables(data: Data, measured: Mapping[str, Data], numbers: Mapping[str, Numbe
         data,
         {
             "table-cases": (
-                "Each case with each controller: means over the runs, and the three verdicts. Rates are of RTP packets received, of a "
-                "flow; queue and delay over the whole run; utilisation and convergence are of the worst segment. rfc: the number in an "
-                "RFC; sane: floors of ours; rank: by utilisation, delay and frames late or lost.",
+                "Each case with each controller: means over the runs, and the three verdicts. Rates are of RTP packets "
+                "received, of a flow; queue and delay over the whole run; utilisation and convergence are of the worst "
+                "segment. rfc: the number in an RFC; sane: floors of ours; rank: by utilisation, delay and frames late "
+                "or lost.",
                 cases,
             ),
             "table-about": ("The cases: what they are, and what the RFC expects.", _about),
             "table-segments": ("Each segment of a case: its settled two thirds.", _segments),
             "table-anchors": (
-                "Case 5.1 with one video, no jitter and no audio beside runs of others' controllers. Rates on the wire.",
+                "Case 5.1 with one video, no jitter, no audio, beside runs of others' controllers; rates on the wire.",
                 anchors,
             ),
             "readings": ("What other answers to what the RFCs leave open change.", lambda _: _readings(measured)),

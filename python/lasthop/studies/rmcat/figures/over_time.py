@@ -1,4 +1,4 @@
-"""A case over time: the rate of each flow with the capacity behind, and the one-way delay, a panel for each controller."""
+"""A case over time: the rate of each flow with the capacity behind, and the one-way delay; panels by controller."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def over_time(data: Data, case: Case) -> Picture:
         f"figure-{_file(case.id)}",
         laid_out(figure),
         columns,
-        caption=f"Case {case.id}, {case.title}: rate of the video packets that are received, means over 1 s, and their one-way delay; "
+        caption=f"Case {case.id}, {case.title}: rate of video packets received, means over 1 s, and their one-way "
+        "delay; "
         f"{which}{grey}Delays above 1 s are cut. One run each, seed 1."
         + (f" {case.label[0].upper()}{case.label[1:]}." if case.label else ""),
         alt=f"Rates and delays over {case.seconds:g} s. Means: {'; '.join(said)}.",

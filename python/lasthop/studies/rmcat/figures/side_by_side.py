@@ -17,7 +17,8 @@ from ..styles import colour, laid_out, marker
 
 __all__ = ["marks", "summary"]
 
-#: What is shown, its label, and its scale, which is logarithmic where it begins above 0. Intervals may go on beyond it.
+#: What is shown, its label, and its scale, which is logarithmic where it begins above 0. Intervals may go on beyond
+#: it.
 PANELS = (
     ("rate_kbps", "rate of a flow (kbit/s)", (0.0, 1600.0)),
     ("delay_p95_ms", "delay, 95th percentile (ms)", (50.0, 2000.0)),
@@ -62,8 +63,9 @@ def summary(data: Data) -> Picture:
         "figure-summary",
         laid_out(figure),
         columns,
-        caption="Each basic case of RFC 8867 with each controller: mean rate of a flow, 95th percentile of the one-way delay of its packets, frames "
-        "that are lost or later than 400 ms. Bars are 95 % intervals. Delays contain the propagation, 50 ms in most cases.",
+        caption="Each basic case of RFC 8867 with each controller: mean rate of a flow, 95th percentile of the one-way "
+        "delay of its packets, frames that are lost or later than 400 ms. Bars are 95 % intervals. Delays contain the "
+        "propagation, 50 ms in most cases.",
         alt="Marks for six controllers in rows of cases. Late or lost frames, mean over the cases: "
         + "; ".join(f"{NAMES[name]} {number(float(value), 1)} %" for name, value in late.items())
         + ".",

@@ -1,4 +1,4 @@
-"""The judges of the claims (`paper/claims.toml`): the cases for which an RFC has a number, for each controller made for media."""
+"""The judges of the claims (`paper/claims.toml`): cases with a number in an RFC, for each controller made for media."""
 
 from __future__ import annotations
 
@@ -23,9 +23,6 @@ __all__ = ["CLAIMS"]
 
 #: The cases of each claim that is judged for all controllers.
 SHARED = {"5.4": ["5.4"], "5.6": ["5.6, 300 ms", "5.6, 1000 ms"], "5.7": ["5.7"], "5.8": ["5.8"]}
-
-#: What stands for a controller in the number of a claim.
-LETTERS = {"nada": "N", "scream": "S", "gcc": "G", "nada-ecn": "N", "scream-ecn": "S", "scream-l4s": "L"}
 
 #: With which marks a claim of §6.2 is judged.
 WITH_MARKS = ("nada-ecn", "scream-ecn", "scream-l4s")
@@ -95,23 +92,24 @@ def _unmarked(data: Data, *, controller: str) -> Data:
 
 
 def _judges() -> Judges[Data]:
-    made: dict[str, Judge[Data]] = {}
+    """By number, in the order of `claims.toml`: each case with each controller."""
+    made: list[Judge[Data]] = []
     nulls = {"5.4": _late_comer, "5.6": _starved, "5.7": _starved, "5.8": _late_comer}
     for case, cases in SHARED.items():
         for name in MEDIA:
             null = _spoilt(case, partial(nulls[case], controller=name), name)
-            made[f"{case}-{LETTERS[name]}"] = Judge(partial(_in_cases, cases=cases, controller=name), null=null)
-    made["6.1-N"] = Judge(_twice, null=_unweighted, cause=_capped)
+            made.append(Judge(partial(_in_cases, cases=cases, controller=name), null=null))
+    made.append(Judge(_twice, null=_unweighted, cause=_capped))
     for name in WITH_MARKS:
-        made[f"6.2-{LETTERS[name]}"] = Judge(partial(_marks, controller=name), null=partial(_unmarked, controller=name))
-    return made
+        made.append(Judge(partial(_marks, controller=name), null=partial(_unmarked, controller=name)))
+    return {f"R{n}": judge for n, judge in enumerate(made, 1)}
 
 
 def _capped(data: Data) -> str:
     """Why twice may be out of reach."""
     free = estimate(data.of("first_to_others", "6.1, 2.5 Mbit/s", "nada"))
     return (
-        "the highest rate of 1.5 Mbit/s is in the way: with 3.5 Mbit/s full the others have 1.0 Mbit/s each, audio included, "
+        "the highest rate of 1.5 Mbit/s is in the way: of 3.5 Mbit/s the others have 1.0 Mbit/s each, audio included, "
         f"and the first 1.5 times that; over 2.5 Mbit/s, where it is not, the ratio is {free}"
     )
 

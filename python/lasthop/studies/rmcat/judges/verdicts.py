@@ -1,6 +1,7 @@
 """The three verdicts on a case with a controller: the RFC's number, our floors, the place among the controllers.
 
-RFC 8867 defines no pass, so none is given. Where an RFC has a number that number is a condition; elsewhere there is none.
+RFC 8867 defines no pass, so none is given. Where an RFC has a number that number is a condition; elsewhere there is
+none.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ NO_NUMBER = "no number in the RFC"
 #: Where none of our floors makes sense.
 NO_FLOOR = "no floor"
 
-#: What is said of weights where a controller has none, and of the case's twin in which nothing marks where there is none.
+#: What is said of weights where a controller has none, and of the case's twin in which nothing marks where there is
+#: none.
 NO_WEIGHTS, NO_TWIN = "no priorities", "no runs without marks"
 
 #: Bounds of the RFCs: ratios of rates (RFC 8868 §3), and about twice (RFC 8867 §6.1).
@@ -157,13 +159,14 @@ def _verdict(conditions: Sequence[Condition]) -> Verdict:
     return Verdict(word, [one.what for one in conditions if one.state(level) == state])
 
 
-#: What places are taken from: the quantity, and whether more of it is better. Where media compete their rate stands for utilisation.
+#: What places are taken from: the quantity, and whether more of it is better. Where media compete their rate stands
+#: for utilisation.
 PLACED = (("utilisation", True), ("delay_p95_ms", False), ("late_pct", False))
 COMPETING = (("rate_kbps", True), *PLACED[1:])
 
 
 def rank(data: Data, case: str, controllers: Sequence[str]) -> dict[str, int]:
-    """The place of each controller in a case, by the mean of its places in utilisation, delay, and frames late or lost."""
+    """The place of each controller in a case, by its places in utilisation, delay, and frames late or lost."""
     ranked = [name for name in controllers if data.has(case, name)]
     total = dict.fromkeys(ranked, 0.0)
     for quantity, more in COMPETING if CASES[case].long_tcp or CASES[case].short_tcp else PLACED:

@@ -96,8 +96,10 @@ def _queue(log: Log, begin: float, end: float) -> dict[str, float]:
     if not len(waits):
         return dict.fromkeys(("queue_ms", "queue_p95_ms", "queue_largest_ms"), float("nan"))
     return {
-        "queue_ms": float(waits.mean()), "queue_p95_ms": float(np.percentile(waits, 95)), "queue_largest_ms": float(waits.max()),
-    }  # fmt: skip
+        "queue_ms": float(waits.mean()),
+        "queue_p95_ms": float(np.percentile(waits, 95)),
+        "queue_largest_ms": float(waits.max()),
+    }
 
 
 def _second(log: Log, sent: list[Array]) -> float:
@@ -126,7 +128,7 @@ def _special(log: Log, media: list[Array], settled: list[Array]) -> dict[str, fl
     end = case.seconds - MARGIN_S
     if log.others:
         tcp = [binned(one.received_s, one.media_bytes, case.seconds) for one in log.others]
-        made["tcp_kbps"] = float(between(sum(tcp), case.media[0].start_s, end).mean())
+        made["tcp_kbps"] = float(between(np.sum(tcp, axis=0), case.media[0].start_s, end).mean())
         made["tcp_loss_pct"] = _lost(list(log.others))
     if any(flow.pause_s for flow in case.media):
         pause = case.segments[1]

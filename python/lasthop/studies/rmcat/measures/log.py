@@ -43,7 +43,8 @@ class Flow:
     delay_ms: Array
     #: RTP packets with their header; over TCP and TFRC what the encoder wrote.
     media_bytes: Array
-    #: When packets came to the bottleneck, and how long each of them kept it from then on: its waiting and its transmission.
+    #: When packets came to the bottleneck, and how long each of them kept it from then on: its waiting and its
+    #: transmission.
     came_s: Array
     kept_ms: Array
     dropped: int
@@ -91,7 +92,8 @@ def read(result: Result) -> Log:
 def queue(flows: Sequence[Flow], seconds: float) -> Array:
     """How long a packet would wait that came to the bottleneck at instants of equal distance.
 
-    A packet keeps it for its waiting and its transmission from when it comes; with FIFO the last one that came is the last to go.
+    A packet keeps it for its waiting and its transmission from when it comes; with FIFO the last one that came is
+    the last to go.
     """
     came = np.concatenate([one.came_s for one in flows])
     if not len(came):
@@ -172,5 +174,6 @@ def _matched(key: Array, at: Any, rows: Any, time: Array) -> Array:
 def binned(times: Array, sizes: Array, seconds: float, width: float = BIN_S) -> Array:
     """Rates in kbit/s over times of equal length."""
     count = round(seconds / width)
-    made: Array = np.bincount((times / width).astype(int), weights=sizes, minlength=count)[:count] * 8e-3 / width
+    total = np.bincount((times / width).astype(int), weights=sizes, minlength=count)[:count]
+    made: Array = np.asarray(total * 8e-3 / width, dtype=np.float64)
     return made

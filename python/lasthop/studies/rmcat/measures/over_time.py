@@ -46,8 +46,8 @@ def smooth(rates: Array) -> Array:
 def converged(rates: Array) -> float | None:
     """After which time a rate, given in bins of one segment, has converged; `None` if it does not.
 
-    It is the first time from which the mean over 1 s stays within a fifth of its mean over the last third. One that leaves this band
-    in the last third has not converged.
+    It is the first time from which the mean over 1 s stays within a fifth of its mean over the last third. One that
+    leaves this band in the last third has not converged.
     """
     third = len(rates) - len(rates) // 3
     aim = float(rates[third:].mean())
@@ -58,7 +58,7 @@ def converged(rates: Array) -> float | None:
 
 
 def swings(rates: Array, share: float) -> int:
-    """How often the mean over 1 s falls from the high watermark to the low one, or rises from the low to the high one."""
+    """How often the mean over 1 s falls from the high watermark to the low one, or rises to the high one."""
     means = smooth(rates)
     marks = np.where(means >= HIGH * share, 1, np.where(means <= LOW * share, -1, 0))
     marks = marks[marks != 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 __all__ = [
     "AUDIO_KBPS", "BASIC", "CASES", "CELL", "ECN", "MARGIN_S", "MAX_KBPS", "MIN_KBPS", "NUMBERED", "OTHERS", "PRIORITY",
@@ -13,7 +14,8 @@ __all__ = [
 #: Video from 150 kbit/s to 1.5 Mbit/s and audio of 20 kbit/s (RFC 8867 §4.3).
 MIN_KBPS, MAX_KBPS, AUDIO_KBPS = 150.0, 1500.0, 20.0
 
-#: Media end this long before the run does (RFC 8867 §5: end time 99 s of 100 s, and so on); nothing is measured there.
+#: Media end this long before the run does (RFC 8867 §5: end time 99 s of 100 s, and so on); nothing is measured
+#: there.
 MARGIN_S = 1.0
 
 #: Capacities over time: from which second on, Mbit/s.
@@ -106,7 +108,7 @@ class Case:
 
     @property
     def segments(self) -> list[Segment]:
-        """Its parts, divided where the capacity changes, a flow comes, pauses or resumes, other traffic comes or goes."""
+        """Its parts, divided where the capacity changes, a flow comes, pauses or resumes, or CBR comes or goes."""
         end = self.seconds - MARGIN_S
         steps = dict(self.forward)
         marks = {0.0, end, *steps}
@@ -116,7 +118,7 @@ class Case:
             marks |= set(self.cbr[:2])
         bounds = sorted(mark for mark in marks if mark <= end)
         made = []
-        for begin, until in zip(bounds, bounds[1:], strict=False):
+        for begin, until in pairwise(bounds):
             flows = tuple(
                 n
                 for n, flow in enumerate(self.media)
@@ -210,7 +212,8 @@ _61 = replace(
     expected="the first flow gets about twice the rate of the others", number="about 2; 1.6 to 2.5 is accepted",
 )  # fmt: skip
 
-#: Media with priorities 2, 1, 1 (§6.1), and the same over 2.5 Mbit/s, where the highest rate of 1.5 Mbit/s is not in the way of twice.
+#: Media with priorities 2, 1, 1 (§6.1), and the same over 2.5 Mbit/s, where the highest rate of 1.5 Mbit/s is not in
+#: the way of twice.
 PRIORITY: tuple[Case, ...] = (
     _61,
     replace(_61, id="6.1, 2.5 Mbit/s", title="the same, room for twice", forward=_steady(2.5), backward=_steady(2.5)),

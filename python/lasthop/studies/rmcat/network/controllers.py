@@ -26,6 +26,11 @@ class Controller:
     weighs: bool = False
 
 
+def _whatever(transport: Mapping[str, Any]) -> Callable[[float], Mapping[str, Any]]:
+    """The same transport for any weight."""
+    return lambda _: transport
+
+
 def _media(congestion: Any, **more: Any) -> Callable[[float], Mapping[str, Any]]:
     rates = {"min_rate": f"{MIN_KBPS:g} kbit/s", "max_rate": f"{MAX_KBPS:g} kbit/s"}
     return lambda weight: {
@@ -38,16 +43,16 @@ def _nada(weight: float) -> Any:
 
 
 def _tcp(congestion: str, **more: Any) -> Callable[[float], Mapping[str, Any]]:
-    return lambda weight: {"tcp": {"congestion": congestion, **more}}
+    return _whatever({"tcp": {"congestion": congestion, **more}})
 
 
 #: For classic ECN, and for L4S.
 _CODEL: Mapping[str, Any] = {"codel": {"ecn": True}}
 _DUALPI2: Mapping[str, Any] = {"dualpi2": {}}
 
-#: The marker of the outside runs marks a share that rises from 0 at 5 ms to all at 15 ms, added up without chance, by what waits when a
-#: packet comes. DualPI2 has this ramp, by how long a packet has waited when it leaves, and not for the last one; and there is a step at the
-#: middle.
+#: The marker of the outside runs marks a share that rises from 0 at 5 ms to all at 15 ms, added up without chance, by
+#: what waits when a packet comes. DualPI2 has this ramp, by how long a packet has waited when it leaves, and not for
+#: the last one; and there is a step at the middle.
 _RAMP: Mapping[str, Any] = {"dualpi2": {"min_th": "5 ms", "range": "10 ms", "alpha": 0.0, "beta": 0.0}}
 _STEP: Mapping[str, Any] = {"threshold": {"delay": "10 ms"}}
 
@@ -57,14 +62,14 @@ CONTROLLERS: dict[str, Controller] = {
         Controller("nada", _media(_nada), weighs=True),
         Controller("scream", _media("scream")),
         Controller("gcc", _media("gcc")),
-        Controller("tfrc", lambda weight: {"tfrc": {}}),
+        Controller("tfrc", _whatever({"tfrc": {}})),
         Controller("bbr", _tcp("bbr")),
         Controller("cubic", _tcp("cubic")),
         Controller("nada-ecn", _media(_nada, ecn=True), _CODEL, "nada", weighs=True),
         Controller("scream-ecn", _media("scream", ecn=True), _CODEL, "scream"),
         Controller("scream-l4s", _media({"scream": {"l4s": True}}), _DUALPI2, "scream"),
         Controller("prague-l4s", _media("prague"), _DUALPI2),
-        Controller("tfrc-ecn", lambda weight: {"tfrc": {"ecn": True}}, _CODEL, "tfrc"),
+        Controller("tfrc-ecn", _whatever({"tfrc": {"ecn": True}}), _CODEL, "tfrc"),
         Controller("cubic-ecn", _tcp("cubic", ecn=True), _CODEL, "cubic"),
         Controller("scream-ramp", _media({"scream": {"l4s": True}}), _RAMP, "scream"),
         Controller("scream-step", _media({"scream": {"l4s": True}}), _STEP, "scream"),

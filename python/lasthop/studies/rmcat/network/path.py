@@ -1,7 +1,7 @@
 """Links and flows of a case, as sections of a scenario.
 
-Each sender has a link of its own with the jitter of RFC 8868 §4.5, in front of the bottleneck. Two links join A and B: by their delays
-one is the way forth and the other the way back, so that the two capacities change by themselves.
+Each sender has a link of its own with the jitter of RFC 8868 §4.5, in front of the bottleneck. Two links join A and B:
+by their delays one is the way forth and the other the way back, so that the two capacities change by themselves.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def links(case: Case, controller: Controller, setting: Setting) -> Mapping[str, 
     """Links, cells and their changes."""
     if case.users:
         return _cell(case, controller)
-    made, changes = [], []
+    made: list[Any] = []
+    changes: list[Any] = []
     if case.chain:
         for (a, b), mbps in case.chain.items():
             queue = _queue(case, controller, mbps)

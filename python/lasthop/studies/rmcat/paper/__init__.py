@@ -19,8 +19,8 @@ class Anchor:
 #: SCReAM v2 as L4S, whichever marker stands for that of the outside run.
 _L4S = (Anchor(888, 9, 10), Anchor(1380, 3, 4), Anchor(541, 13, 16), Anchor(883, 8, 10))
 
-#: Case 5.1 with one video, no jitter and no audio, by controllers of others: SCReAM v2 (EricssonResearch/scream c8f84c3d), NADA
-#: (cisco/ns3-rmcat adb3f8e5), GCC (aiortc 1.16.0), each in a harness of its own. By segment.
+#: Case 5.1 with one video, no jitter and no audio, by controllers of others: SCReAM v2 (EricssonResearch/scream
+#: c8f84c3d), NADA (cisco/ns3-rmcat adb3f8e5), GCC (aiortc 1.16.0), each in a harness of its own. By segment.
 ANCHORS: dict[str, tuple[Anchor, ...]] = {
     "scream": (Anchor(970, 19, 54), Anchor(1517, 4, 4), Anchor(569, 22, 90), Anchor(956, 15, 48)),
     "scream-ramp": _L4S,
