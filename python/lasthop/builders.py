@@ -34,6 +34,8 @@ class Link(TypedDict, total=False):
     "Losses of packets sent forward. Default: none."
     reorder: bool
     "Whether a packet may overtake one that was sent before the delay became shorter, as it would on a real path. Default: (ns-2: not `avoidReordering_`.)"
+    jitter: Jitter
+    "Jitter of packets, each way by itself. Packets keep their order, so `reorder` does not matter. Default: none."
     reverse: Reverse
     "What differs on the way back, from the second node to the first."
 
@@ -706,6 +708,15 @@ class LossModelRedrawn(TypedDict, total=False):
 
 
 LossModelNone: TypeAlias = "Mapping[str, Any]"
+
+
+class Jitter(TypedDict, total=False):
+    """Each packet takes longer than the propagation delay by |max(min(N(0, std²), bound·std), −bound·std)| (RFC 8868 §4.5.3). Packets keep their order: one that would arrive before the last one arrives its transmission time behind it (§4.5.2)."""
+
+    std: Duration
+    "The standard deviation before the absolute value is taken. Default: 5 ms (RFC 8868 §4.5.3)."
+    bound: float
+    "The most, in standard deviations, N_STD. Default: 3 (RFC 8868 §4.5.3)."
 
 
 class Reverse(TypedDict, total=False):
@@ -2879,6 +2890,8 @@ class SourceEncoder(TypedDict, total=False):
     "The first frame after a rate that rises or falls by half or more is larger by this factor, K_B/B0; the seven frames after it are smaller, so that the eight (K_d) keep the rate. 1: no such burst. Default: 3.24 (RFC 8593, Figure 2: 13.5 kB of 4.17 kB)."
     trace: FrameTrace
     "Sizes that an encoder produced at several bit rates, in the place of the statistical model (§6): on the first line bit rates in kbit/s, ascending, on each further line the sizes in bytes of one frame at these rates. Default: none."
+    pauses: Sequence[Sequence[Duration]]
+    "Pauses, as `[from, until]` by the run's time: no frame is captured in them (RFC 8867 §5.8). Default: none."
     skip: Duration
     "A frame is skipped if more of the media than this wait at the sender (§4, instant frame skipping). Default: 100 ms, as long as SCReAM lets packets wait."
     playout: Duration

@@ -10,7 +10,7 @@ import numpy as np
 from ..network.cases import MARGIN_S, Case, Segment
 from ..network.path import VIDEO
 from .log import BIN_S, SAMPLED_S, Flow, Log, binned, read
-from .over_time import WINDOWS_S, between, converged, largest_ratio, swings
+from .rates import WINDOWS_S, between, converged, largest_ratio, swings
 
 if TYPE_CHECKING:
     from lasthop.results import Result, Table
