@@ -149,3 +149,32 @@ fn a_flow_goes_on_after_an_idle_time() {
     let expected = (0.2 - 0.0412) * 10e6 / 8.0 * 1460.0 / 1500.0 * 0.99;
     assert!((after - before) / expected > 0.97, "{} of {expected}", after - before);
 }
+
+/// 10 Mbit/s and 30 ms, at 20 s 1 Mbit/s and 150 ms, at 40 s back. Without a hint the old bandwidth is believed for two cycles of more than 2 s each,
+/// and twice the old BDP, 62 segments, is kept in flight, or the most that the buffer takes. With a hint, of either kind, the new one is known after
+/// the rounds of a Startup; three of them see a plateau, of half a second each with the buffer full.
+#[test]
+fn a_hint_of_the_path_tells_the_new_bandwidth() {
+    for (hint, believed) in [("off", 10e6), ("delays", 1e6), ("restart", 1e6)] {
+        let text = format!(
+            "duration = '60 s'
+            change = [
+                {{ at = '20 s', link = 'l', rate = '1 Mbit/s', delay = '75 ms' }},
+                {{ at = '40 s', link = 'l', rate = '10 Mbit/s', delay = '15 ms' }},
+            ]
+            link = [{{ name = 'l', between = ['a', 'b'], rate = '10 Mbit/s', delay = '15 ms', queue.droptail.limit = '64 kB' }}]
+            flow = [{{ name = 'f', from = 'a', to = 'b', transport.tcp = {{ variant = 'bbr', path_hint = '{hint}' }} }}]"
+        );
+        let mut run = Session::new(&scenario(&text), 1, None).unwrap();
+        let near = |value: f64, expected: f64| (value / expected - 1.0).abs() <= 0.05;
+        // Of payload: 1460 B of 1500 B.
+        let bw = look(&mut run, 24.0, "max_bw_bps").unwrap() * 1500.0 / 1460.0;
+        assert!(near(bw, believed), "{hint}: {bw}");
+        let (min_rtt, flight) =
+            (look(&mut run, 25.0, "min_rtt_ms").unwrap(), look(&mut run, 25.0, "in_flight_packets").unwrap());
+        // Two BDP are 27 segments.
+        assert_eq!((min_rtt < 40.0, flight > 27.0), (hint == "off", hint == "off"), "{hint}: {min_rtt} ms, {flight}");
+        let bw = look(&mut run, 42.0, "max_bw_bps").unwrap() * 1500.0 / 1460.0;
+        assert!(near(bw, 10e6), "{hint}: {bw}");
+    }
+}

@@ -40,13 +40,12 @@ pub(super) struct Ack {
 }
 
 impl Ack {
-    /// It delivered `newly_acked` bytes. Samples of segments that left before `since` are void: they took another path. So are rates into
+    /// It delivered `newly_acked` bytes. What it says of segments that left before `since` is void: they took another path. So are rates into
     /// which deliveries of such segments enter: those of segments that left before the first of the new path was delivered, which is when
     /// C.delivered was `alone_from`.
     pub(super) fn new(sample: &AckSample, newly_acked: u64, since: Instant, alone_from: &mut Option<u64>) -> Self {
         let ack = Self {
             now: sample.now,
-            newly_acked,
             delivered: sample.delivered,
             in_flight: sample.in_flight,
             prior_in_flight: sample.prior_in_flight,
@@ -58,6 +57,7 @@ impl Ack {
         let Some(rs) = sample.rate.filter(|rs| rs.record.sent_at >= since) else { return ack };
         let alone = rs.record.delivered >= *alone_from.get_or_insert(sample.delivered);
         Self {
+            newly_acked,
             rtt: sample.rtt,
             rate: if alone { rate(&rs) } else { 0.0 },
             volume: if alone { rs.delivered } else { 0 },

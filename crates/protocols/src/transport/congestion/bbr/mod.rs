@@ -85,6 +85,8 @@ pub struct Bbr {
     /// Whether the first segment has left, and whether a round-trip time is known.
     started: bool,
     seen_rtt: bool,
+    /// Whether it took the place of another controller, with segments in flight, and has seen no acknowledgement yet.
+    midway: bool,
     /// InLossRecovery(), and C.delivered when the last fast recovery began.
     recovering: bool,
     recovery_from: u64,
@@ -136,6 +138,7 @@ impl Bbr {
             alone_from: Some(0),
             started: false,
             seen_rtt: false,
+            midway: false,
             recovering: false,
             recovery_from: 0,
             marked: false,
@@ -210,6 +213,8 @@ impl CongestionControl for Bbr {
     fn on_sent(&mut self, sent: &Sent) {
         if !self.started {
             self.start(sent.now, sent.srtt);
+            self.midway = sent.in_flight > sent.bytes;
+            self.since = if self.midway { sent.now } else { Instant::ZERO };
         }
         self.in_flight = sent.in_flight;
         if sent.app_limited && sent.in_flight == sent.bytes {
@@ -219,12 +224,17 @@ impl CongestionControl for Bbr {
 
     fn on_lost(&mut self, lost: &LostSegment) {
         self.in_flight = self.in_flight.saturating_sub(lost.bytes);
-        if lost.record.sent_at >= self.since {
+        if self.started && lost.record.sent_at >= self.since {
             self.handle_lost_packet(lost);
         }
     }
 
     fn on_ack(&mut self, sample: &AckSample) {
+        if !self.started || self.midway {
+            // Segments in flight left before it was there.
+            self.delivered = sample.delivered;
+            self.on_path_change(if self.started { self.since } else { sample.now });
+        }
         let ack = Ack::new(sample, sample.delivered.saturating_sub(self.delivered), self.since, &mut self.alone_from);
         (self.delivered, self.in_flight) = (ack.delivered, ack.in_flight);
         self.holds_back = false;
@@ -302,6 +312,7 @@ impl CongestionControl for Bbr {
         self.cycle = Cycle::after(waits);
         self.signals = Signals::new(self.delivered);
         self.bounds = Bounds::default();
+        self.midway = false;
         (self.since, self.origin, self.alone_from) = (now, self.delivered, None);
         (self.cwnd, self.prior_cwnd) = (self.initial_window, 0);
         self.start(now, Duration::ZERO);

@@ -487,6 +487,30 @@ fn marks_end_a_probe_as_losses_do() {
     }
 }
 
+/// A controller that takes the place of another one in mid-connection takes no old segment for its own, nor what was delivered before for newly
+/// acknowledged, and no ProbeRTT for due.
+#[test]
+fn a_controller_put_in_place_midway_begins_anew() {
+    for sends_first in [false, true] {
+        let mut path = usual();
+        path.enter(State::Cruise, 5.0);
+        path.run(1.0, |_| false);
+        path.bbr = Bbr::new(Config::default(), &seat(true));
+        if sends_first {
+            // All but a few are acknowledged before it is put in place.
+            path.application(0.0);
+            path.run(0.035, |_| false);
+            path.bbr = Bbr::new(Config::default(), &seat(true));
+            path.application(GREEDY);
+        }
+        path.run(0.04, |_| false);
+        assert_eq!((path.state(), path.bbr.max_bw.get()), (State::Startup, 0.0), "{sends_first}");
+        assert!(path.bbr.cwnd <= 20 * S, "{sends_first}: {}", path.bbr.cwnd / S);
+        path.enter(State::Cruise, 2.0);
+        assert!(near(path.bbr.max_bw.get(), path.rate, 0.02), "{}", path.bbr.max_bw.get());
+    }
+}
+
 /// The path is another one: all that was learnt of the old one is void, and segments that left before tell nothing.
 #[test]
 fn a_new_path_is_learnt_from_the_start() {
