@@ -10,7 +10,7 @@ SECONDS ?= 60
 SEED ?= 1
 REF ?= tests/reference/ns2 tests/reference/ns2-2 tests/reference/eurane tests/reference/eurane-2 tests/reference/modern
 
-.PHONY: demo test test-rust test-python lint fuzz bench bench-gym bench-peers fidelity same-bytes deny docs clean
+.PHONY: demo test test-rust test-python lint fuzz bench bench-gym bench-controllers bench-peers fidelity same-bytes deny docs clean
 
 ## The first study: runs it, prints its claims, says where the report is.
 demo: .venv/core
@@ -47,6 +47,10 @@ bench: bench-gym
 ## Steps a second of environments for learners, with the core as it is released; `AURORA=DIR`, a clone of PCC-RL, measures its simulator beside them.
 bench-gym: .venv/released .venv/test
 	PYTHONPATH=target/released/python $(BIN)/python benches/gym/run.py $(if $(AURORA),--aurora $(AURORA))
+
+## What controllers in Python cost beside built-in ones.
+bench-controllers: .venv/released .venv/test
+	PYTHONPATH=target/released/python $(BIN)/python benches/controllers/run.py
 
 ## ns-2 and ns-3 on the same work in the same call; `INSTALL=1` installs them from Debian first.
 bench-peers: .venv/uv
