@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["colour", "laid_out", "marker"]
 
 #: Marks tell controllers apart without colours.
-_MARKERS = {"nada": "o", "scream": "s", "gcc": "^", "tfrc": "D", "bbr": "v", "cubic": "P", "prague": "X"}
+_MARKERS = {"nada": "o", "scream": "s", "gcc": "^", "tfrc": "D", "bbr": "v", "cubic": "P", "prague": "X",
+            "scream-l4s": "p"}  # fmt: skip
 
 
 #: Controllers that elsewhere have the colour of another one here.
@@ -32,7 +33,7 @@ def marker(controller: str) -> dict[str, Any]:
     shade = colour(controller)
     face = "none" if CONTROLLERS[controller].queue else shade
     return {
-        "marker": _MARKERS[controller.partition("-")[0]],
+        "marker": _MARKERS.get(controller) or _MARKERS[controller.partition("-")[0]],
         "color": shade,
         "markerfacecolor": face,
         "markeredgecolor": shade,
