@@ -97,6 +97,7 @@ fn link(name: String, between: [&str; 2], rate: BitRate, delay_ms: u64, packets:
         rate,
         delay: Duration::from_millis(delay_ms),
         queue,
+        jitter: None,
         loss: None,
         reorder: true,
         reverse: None,

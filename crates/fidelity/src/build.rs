@@ -116,6 +116,7 @@ fn link(name: &str, [a, b]: [&str; 2], direction: &Direction) -> types::Link {
         rate: BitRate::from_bps(direction.rate),
         delay: Duration::from_secs_f64(direction.delay),
         queue: queue(direction),
+        jitter: None,
         loss: None,
         reorder: true,
         reverse: None,

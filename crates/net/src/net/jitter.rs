@@ -99,7 +99,7 @@ mod tests {
     fn a_packet_meets_the_same_jitter_whatever_was_asked_before() {
         let config: Config = parsed("std = '2 ms'\nbound = 1").unwrap();
         let way = config.build(Streams::new(5).stream("link", "jitter"));
-        let at = |ms| way.delay(Instant::from_nanos(ms * 1_000_000), Duration::ZERO);
+        let at = |ms: u64| way.delay(Instant::from_nanos(ms * 1_000_000), Duration::ZERO);
         let first = at(7);
         assert!(first <= Duration::from_millis(2) && at(8) != first);
         assert_eq!(at(7), first);

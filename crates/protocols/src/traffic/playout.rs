@@ -187,7 +187,9 @@ mod tests {
         // Of 400 ms it is late by 1 ms; the next frame shown was captured at 440 ms, 240 ms after the one of 200 ms.
         assert_eq!((playout.freezes, playout.frozen), (1, Duration::from_millis(240)));
         playout.on_pause();
-        [5_000, 5_040, 5_280].map(|at| playout.on_write(ms(at), 1_000));
+        for at in [5_000, 5_040, 5_280] {
+            playout.on_write(ms(at), 1_000);
+        }
         playout.on_lost(1_000, 15_000);
         playout.on_received(ms(5_300), 17_000);
         // The pause is no freeze, even with its first frame lost; the gap of 240 ms is one.
