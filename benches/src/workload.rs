@@ -94,7 +94,8 @@ fn link(name: String, between: [&str; 2], rate: BitRate, delay_ms: u64, packets:
     Link {
         name,
         between: between.map(str::to_owned),
-        rate,
+        rate: Some(rate),
+        trace: None,
         delay: Duration::from_millis(delay_ms),
         queue,
         jitter: None,

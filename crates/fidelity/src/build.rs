@@ -113,7 +113,8 @@ fn link(name: &str, [a, b]: [&str; 2], direction: &Direction) -> types::Link {
     types::Link {
         name: name.to_owned(),
         between: [a.to_owned(), b.to_owned()],
-        rate: BitRate::from_bps(direction.rate),
+        rate: Some(BitRate::from_bps(direction.rate)),
+        trace: None,
         delay: Duration::from_secs_f64(direction.delay),
         queue: queue(direction),
         jitter: None,

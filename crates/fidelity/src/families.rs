@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::index::{self, ReadCase};
 use crate::report::Outcome;
-use crate::{bins, compare, eurane, modern, random_loss, rlm, satellite, tfrc};
+use crate::{bins, compare, eurane, modern, random_loss, rlm, satellite, tfrc, trace_link};
 
 /// Scenarios and their outcomes.
 pub type Outcomes = Vec<(String, Outcome)>;
@@ -15,7 +15,7 @@ pub type Outcomes = Vec<(String, Outcome)>;
 type Compare = fn(&Path, Value, usize) -> Result<Outcomes, String>;
 
 /// A family may come in several folders: tcp-scripted, tcp-scripted-more.
-const FAMILIES: [(&str, Compare); 12] = [
+const FAMILIES: [(&str, Compare); 13] = [
     ("tcp-scripted", |folder, index, jobs| Ok(exact(folder, index::dumbbells(index)?, jobs))),
     ("tcp-droptail", |folder, index, jobs| Ok(exact(folder, index::dumbbells(index)?, jobs))),
     ("tcp-random-loss", |folder, index, jobs| Ok(random_loss::compare(&index::random_loss(folder, index)?, jobs))),
@@ -28,6 +28,7 @@ const FAMILIES: [(&str, Compare); 12] = [
     ("switch", eurane::switch),
     ("tcp-fach", eurane::means),
     ("hsdpa", eurane::hsdpa),
+    ("trace-link", trace_link::compare),
 ];
 
 /// Compares a folder; `Err` names the fault of the folder itself.

@@ -27,6 +27,7 @@ pub mod report;
 mod rlm;
 mod satellite;
 pub mod tfrc;
+mod trace_link;
 pub mod watch;
 
 use std::path::Path;

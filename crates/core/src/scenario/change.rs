@@ -80,6 +80,9 @@ pub struct Repeat {
 pub const OF_LINKS: [&str; 11] =
     ["rate", "delay", "up", "loss", "in_flight", "queue", "interruption", "overlap", "ramp", "loss_for", "forwarding"];
 
+/// Those of a link that follows a trace.
+pub const OF_TRACES: [&str; 4] = ["delay", "up", "loss", "loss_for"];
+
 impl Change {
     /// A change of the link `link` at `at` that leaves everything as it is.
     pub fn new(at: Duration, link: &str) -> Self {

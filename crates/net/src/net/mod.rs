@@ -30,6 +30,7 @@ pub mod sequence;
 pub mod simulation;
 mod slab;
 pub mod token_bucket;
+pub mod trace;
 pub mod transmitter;
 pub mod watched;
 

@@ -19,6 +19,7 @@ use crate::net::transmitter::Queue;
 use super::fifo::Fifo;
 
 pub mod control;
+mod mahimahi;
 
 pub use control::Resume;
 
@@ -41,6 +42,19 @@ pub struct Config {
     /// `ns2`: `minus-two`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<Resume>,
+    /// Whose CoDel it is. Default: `rfc`.
+    pub variant: Variant,
+}
+
+/// Whose CoDel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// That of RFC 8289.
+    #[default]
+    Rfc,
+    /// That of the emulator mahimahi, in whole milliseconds. It marks nothing.
+    Mahimahi,
 }
 
 impl Default for Config {
@@ -51,18 +65,26 @@ impl Default for Config {
             interval: Duration::from_millis(100),
             ecn: false,
             resume: None,
+            variant: Variant::Rfc,
         }
     }
 }
 
 impl QueueConfig for Config {
     fn build(&self, site: &Site<'_>) -> Queue {
+        if self.variant == Variant::Mahimahi {
+            return Queue::Asked(Box::new(mahimahi::CoDel::new(self, site.place)));
+        }
         let usual = if site.profile.is_ns2() { Resume::MinusTwo } else { Resume::Difference };
         let resume = self.resume.unwrap_or(usual);
         Queue::Asked(Box::new(CoDel::new(&Self { resume: Some(resume), ..self.clone() }, site.place)))
     }
 
     fn check(&self) -> Result<(), Fault> {
+        if self.variant == Variant::Mahimahi && (self.ecn || self.resume.is_some()) {
+            let field = if self.ecn { "ecn" } else { "resume" };
+            return Err(Fault::new(field, format!("mahimahi's CoDel has no `{field}`"), "expected it left out"));
+        }
         if self.interval == Duration::ZERO {
             return Err(Fault::new(
                 "interval",
@@ -85,7 +107,7 @@ pub struct CoDel {
 impl CoDel {
     /// An empty queue whose drops are counted at `place`. Without a word on where it resumes it follows the RFC.
     pub fn new(config: &Config, place: Place) -> Self {
-        let Config { limit, target, interval, ecn, resume } = *config;
+        let Config { limit, target, interval, ecn, resume, .. } = *config;
         let law = Law { target, interval, ecn, resume: resume.unwrap_or(Resume::Difference) };
         Self { law, place, fifo: Fifo::new(limit), control: Control::default() }
     }

@@ -9,7 +9,7 @@ use lasthop_net::engine::{BitRate, Duration, Instant, Stream, Target};
 use lasthop_net::net::clock::Exact;
 use lasthop_net::net::loss::Loss;
 use lasthop_net::net::medium::{Access, Change, Edge, End, Medium, Peer};
-use lasthop_net::net::transmitter::{self, KEYS, Transmitter};
+use lasthop_net::net::transmitter::{self, KEYS, Returned, Transmitter};
 use lasthop_net::net::{Answer, Cause, Command, Core, NodeId, Pkt, Place, Port, Probe, What, copies};
 
 use super::air::{Air, Way};

@@ -6,14 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{BitRate, Duration};
-use crate::net::clock::{Clock, Exact, Ns2};
+use crate::net::clock::{Exact, Ns2};
 use crate::net::discipline::Site;
-use crate::net::jitter;
 use crate::net::loss::Loss;
+use crate::net::trace::{Trace, TraceLink, TracedSetup, WaySetup};
 use crate::net::transmitter::Setup;
 use crate::net::watched::Watched;
-use crate::net::{Core, End, NodeId, Simulation};
+use crate::net::{Core, End, Medium, NodeId, Place, Simulation};
+use crate::net::{jitter, link};
 use crate::profile::Profile;
+use crate::queues::inner;
 use crate::scenario::change;
 use crate::scenario::diagnostic::shown;
 use crate::scenario::registry::{LossModel, Queue};
@@ -28,8 +30,12 @@ pub struct Link {
     pub name: String,
     /// The two nodes. Forward is from the first to the second.
     pub between: [String; 2],
-    /// The rate, in both directions.
-    pub rate: BitRate,
+    /// The rate, in both directions that follow no trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Traces of opportunities to deliver, as mahimahi's, in the place of rates. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Traces>,
     /// The propagation delay, in both directions. Default: 10 ms.
     #[serde(default = "default_delay")]
     pub delay: Duration,
@@ -49,6 +55,28 @@ pub struct Link {
     /// What differs on the way back, from the second node to the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Reverse>,
+}
+
+/// Traces of a link: when up to 1,504 bytes each are delivered. The delay comes on top.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Traces {
+    /// The trace forward: the name of a file beside the scenario, or its lines. Default: none; the link has a `rate` forward.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<Trace>,
+    /// The trace back, likewise. Default: none; the link has a rate on the way back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up: Option<Trace>,
+    /// How much of the traces lies before the start of the run. Default: 0 s.
+    pub start: Duration,
+    /// Whether a trace begins again after its last line; else nothing is delivered any more. Default: true (mahimahi).
+    pub repeat: bool,
+}
+
+impl Default for Traces {
+    fn default() -> Self {
+        Self { down: None, up: None, start: Duration::ZERO, repeat: true }
+    }
 }
 
 /// What differs on the way back.
@@ -94,6 +122,7 @@ impl MediumConfig for Link {
         for (path, loss) in [("loss", self.loss.as_ref()), ("reverse.loss", reverse.and_then(|r| r.loss.as_ref()))] {
             faults.loss(path, loss);
         }
+        self.check_rates(faults);
         faults.found("jitter", self.jitter.as_ref().map_or(Ok(()), jitter::Config::check));
     }
 
@@ -102,11 +131,11 @@ impl MediumConfig for Link {
     }
 
     fn changes(&self) -> &'static [&'static str] {
-        &change::OF_LINKS
+        if self.trace.is_some() { &change::OF_TRACES } else { &change::OF_LINKS }
     }
 
     fn keeps_ns2_clock(&self) -> bool {
-        self.jitter.is_none()
+        self.jitter.is_none() && self.trace.is_none()
     }
 
     fn rows(&self) -> usize {
@@ -114,56 +143,151 @@ impl MediumConfig for Link {
     }
 
     fn build(&self, simulation: &mut Simulation, ends: &[NodeId], setting: &Setting) -> Built {
-        if setting.ns2_clock {
-            self.add::<Ns2>(simulation, ends, setting)
+        let core = simulation.core_mut();
+        let [forward, backward] = self.directions(core);
+        let places = [forward.place, backward.place];
+        let jitter = self.jitter.map(|jitter| places.map(|p| jitter.build(core.stream(core.place_name(p), "jitter"))));
+        if self.trace.is_some() {
+            let (forward, backward) = (forward.way(core, setting.profile), backward.way(core, setting.profile));
+            self.add(simulation, ends, setting, places, |core, component, ends| {
+                let mut link = TraceLink::new(core, component, ends, forward, backward);
+                jitter.into_iter().for_each(|paths| link.set_paths(paths));
+                link
+            })
+        } else if setting.ns2_clock {
+            let (forward, backward) = (forward.setup(core, setting.profile), backward.setup(core, setting.profile));
+            self.add(simulation, ends, setting, places, |core, component, ends| {
+                link::Link::<Ns2>::new(core, component, ends, forward, backward)
+            })
         } else {
-            self.add::<Exact>(simulation, ends, setting)
+            let (forward, backward) = (forward.setup(core, setting.profile), backward.setup(core, setting.profile));
+            self.add(simulation, ends, setting, places, |core, component, ends| {
+                let mut link = link::Link::<Exact>::new(core, component, ends, forward, backward);
+                jitter.into_iter().for_each(|paths| link.set_paths(paths));
+                link
+            })
         }
     }
 }
 
+/// One direction.
+struct Direction<'l> {
+    name: String,
+    place: Place,
+    rate: Option<BitRate>,
+    trace: Option<(&'l Trace, &'l Traces)>,
+    delay: Duration,
+    queue: &'l Queue,
+    loss: Option<&'l LossModel>,
+    reorder: bool,
+}
+
 impl Link {
-    fn add<C: Clock>(&self, simulation: &mut Simulation, ends: &[NodeId], setting: &Setting) -> Built {
-        let [forward, backward] = self.setups(simulation.core_mut(), setting.profile);
-        let (places, jitter) = ([forward.place, backward.place], self.jitter);
-        let new = |core: &mut Core, component: u32, ends: &[End]| {
-            let mut link = crate::net::link::Link::<C>::new(core, component, [ends[0], ends[1]], forward, backward);
-            if let Some(jitter) = jitter {
-                link.set_paths(places.map(|place| jitter.build(core.stream(core.place_name(place), "jitter"))));
+    /// Each direction has a rate or a trace.
+    fn check_rates(&self, faults: &mut Faults) {
+        let back = self.reverse.as_ref().and_then(|reverse| reverse.rate);
+        let Some(traces) = &self.trace else {
+            if self.rate.is_none() {
+                faults.add("rate", "a link without a rate", "expected a rate, or a trace");
             }
-            link
+            return;
         };
+        let of_both = traces.down.is_some() && traces.up.is_some();
+        if (traces.down.is_none() && self.rate.is_none()) || (traces.up.is_none() && back.or(self.rate).is_none()) {
+            faults.add("rate", "a direction without a rate or a trace", "expected a rate for what follows no trace");
+        }
+        if of_both && self.rate.is_some() {
+            faults.add("rate", "both directions follow traces", "expected no rate");
+        }
+        if traces.up.is_some() && back.is_some() {
+            faults.add("reverse.rate", "the way back follows a trace", "expected no rate");
+        }
+        for trace in [&traces.down, &traces.up].into_iter().flatten().filter(|trace| traces.start >= trace.period()) {
+            let message = format!("the traces begin {} before the run, and one lasts {}", traces.start, trace.period());
+            faults.add("trace.start", message, "expected less than a trace lasts");
+        }
+    }
+
+    fn add<M: Medium + 'static>(
+        &self,
+        simulation: &mut Simulation,
+        ends: &[NodeId],
+        setting: &Setting,
+        places: [Place; 2],
+        new: impl FnOnce(&mut Core, u32, [End; 2]) -> M,
+    ) -> Built {
         let medium = if setting.shows_handovers {
             simulation.add_medium(ends, |core, component, ends| {
                 let ways = vec![(ends[1], places[0]), (ends[0], places[1])];
-                Watched::new(new(core, component, ends), ways)
+                Watched::new(new(core, component, [ends[0], ends[1]]), ways)
             })
         } else {
-            simulation.add_medium(ends, new)
+            simulation.add_medium(ends, |core, component, ends| new(core, component, [ends[0], ends[1]]))
         };
         Built { medium, directions: Some(places) }
     }
 
     /// Its two directions.
-    fn setups(&self, core: &mut Core, profile: Profile) -> [Setup; 2] {
-        let reverse = self.reverse.clone().unwrap_or_default();
+    fn directions(&self, core: &mut Core) -> [Direction<'_>; 2] {
         let [a, b] = &self.between;
-        let forward = (self.rate, self.delay, &self.queue, self.loss.as_ref());
-        let backward = (
-            reverse.rate.unwrap_or(self.rate),
-            reverse.delay.unwrap_or(self.delay),
-            reverse.queue.as_ref().unwrap_or(&self.queue),
-            reverse.loss.as_ref(),
-        );
-        let mut setup = |from: &str, to: &str, (rate, delay, queue, loss): (_, _, &Queue, Option<&LossModel>)| {
+        let reverse = self.reverse.as_ref();
+        let traces = self.trace.as_ref();
+        let mut direction = |from: &str, to: &str| {
             let name = format!("{} {from}>{to}", self.name);
             let place = core.place(name.clone());
-            let site = Site { name: &name, place, rate, delay, profile, streams: core.streams() };
-            let queue = queue.config().build(&site);
-            let loss = loss.map_or_else(Loss::default, |model| model.config().build(core.stream(&name, "loss")));
-            Setup { place, rate, delay, reorder: self.reorder && self.jitter.is_none(), queue, loss }
+            Direction {
+                name,
+                place,
+                rate: self.rate,
+                trace: traces.and_then(|traces| Some((traces.down.as_ref()?, traces))),
+                delay: self.delay,
+                queue: &self.queue,
+                loss: self.loss.as_ref(),
+                reorder: self.reorder && self.jitter.is_none(),
+            }
         };
-        [setup(a, b, forward), setup(b, a, backward)]
+        let (forward, backward) = (direction(a, b), direction(b, a));
+        let backward = Direction {
+            rate: reverse.and_then(|r| r.rate).or(self.rate),
+            trace: traces.and_then(|traces| Some((traces.up.as_ref()?, traces))),
+            delay: reverse.and_then(|r| r.delay).unwrap_or(self.delay),
+            queue: reverse.and_then(|r| r.queue.as_ref()).unwrap_or(&self.queue),
+            loss: reverse.and_then(|r| r.loss.as_ref()),
+            ..backward
+        };
+        [forward, backward]
+    }
+}
+
+impl Direction<'_> {
+    fn setup(self, core: &Core, profile: Profile) -> Setup {
+        let rate = self.rate.unwrap_or_default();
+        let queue = self.queue.config().build(&self.site(core, rate, profile));
+        let loss = self.loss(core);
+        Setup { place: self.place, rate, delay: self.delay, reorder: self.reorder, queue, loss }
+    }
+
+    fn way(self, core: &Core, profile: Profile) -> WaySetup {
+        let Some((trace, traces)) = self.trace else { return WaySetup::Rated(self.setup(core, profile)) };
+        let site = self.site(core, trace.mean_rate(), profile);
+        let queue = inner::asked(self.queue.config().build(&site), &site);
+        WaySetup::Traced(TracedSetup {
+            place: self.place,
+            trace: trace.clone(),
+            start: traces.start,
+            repeats: traces.repeat,
+            delay: self.delay,
+            queue,
+            loss: self.loss(core),
+        })
+    }
+
+    fn site<'s>(&'s self, core: &'s Core, rate: BitRate, profile: Profile) -> Site<'s> {
+        Site { name: &self.name, place: self.place, rate, delay: self.delay, profile, streams: core.streams() }
+    }
+
+    fn loss(&self, core: &Core) -> Loss {
+        self.loss.map_or_else(Loss::default, |model| model.config().build(core.stream(&self.name, "loss")))
     }
 }
 

@@ -121,6 +121,11 @@ impl Simulation {
         flow
     }
 
+    /// Packets may be sent to `node` though no endpoint is there. They end there, where an observer sees them.
+    pub fn make_destination(&mut self, node: NodeId) {
+        self.nodes[node.0 as usize].is_destination = true;
+    }
+
     /// Adds a machine that serves `node` at `port`, below `FIRST_FREE_PORT`: routers have such
     /// for signalling. `make` gets its seat.
     pub fn add_agent(&mut self, node: NodeId, port: u16, make: impl FnOnce(EndpointContext) -> Box<dyn Endpoint>) {

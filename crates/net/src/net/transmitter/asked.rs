@@ -7,7 +7,7 @@ use crate::net::schedule::{Occasion, Service};
 use crate::net::slab::Pkt;
 
 use super::landing::Landing;
-use super::{DISCIPLINE, FREE, Stage, Transmitter, flown};
+use super::{DISCIPLINE, FREE, Returned, Stage, Transmitter, flown};
 
 impl<C: Clock> Transmitter<C> {
     /// A machine of its own node asks something of the discipline.
@@ -123,10 +123,11 @@ impl<C: Clock> Transmitter<C> {
         let is_asked = *sending || !self.up || !waits || discipline.next_timeout().is_some();
         is_asked && (waits || discipline.backlog().bytes == 0)
     }
+}
 
-    /// A packet came in over the interface whose outgoing side this is.
+impl<C: Clock> Returned for Transmitter<C> {
     #[inline(never)]
-    pub fn on_return(&mut self, core: &mut Core, pkt: &Pkt) {
+    fn on_return(&mut self, core: &mut Core, pkt: &Pkt) {
         if let Stage::Asked { discipline, .. } = &mut self.stage {
             let now = core.now();
             discipline.on_return(now, core.packet_mut(pkt));

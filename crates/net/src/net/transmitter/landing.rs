@@ -6,7 +6,7 @@ use crate::net::core::Core;
 use crate::net::observe::Cause;
 use crate::net::slab::{Flight, Flights, NONE};
 
-use super::{ARRIVAL, Stage, Transmitter, service};
+use super::{ARRIVAL, Returned, Stage, Transmitter, service};
 
 /// When a packet lands, and since when it has been on its way: the order of wake-ups.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ impl Landing {
 impl<C: Clock> Transmitter<C> {
     /// A packet may have landed.
     #[inline(always)]
-    pub(super) fn wake_arrival(&mut self, core: &mut Core, reverse: &mut Self) {
+    pub(super) fn wake_arrival(&mut self, core: &mut Core, reverse: &mut impl Returned) {
         let fired = self.armed;
         if !fired.is_now(core) {
             return; // an old wake-up
@@ -59,7 +59,7 @@ impl<C: Clock> Transmitter<C> {
 
     /// The first packet of the line, or of those overtaken, leaves the flight.
     #[inline(always)]
-    fn land(&mut self, core: &mut Core, reverse: &mut Self, overtaken: bool) {
+    fn land(&mut self, core: &mut Core, reverse: &mut impl Returned, overtaken: bool) {
         let line = if overtaken { &mut self.overtaken } else { &mut self.line };
         let Some((pkt, landed)) = line.pop(core) else { return };
         if let Stage::Planned { first, waiting, .. } = &mut self.stage

@@ -51,6 +51,12 @@ pub struct Setup {
     pub loss: Loss,
 }
 
+/// The outgoing side of an interface, which sees packets that come in there.
+pub trait Returned {
+    /// A packet came in.
+    fn on_return(&mut self, core: &mut Core, pkt: &Pkt);
+}
+
 /// The queue of a transmitter.
 pub enum Queue {
     /// A FIFO that drops arriving packets when this much waits already. It is planned.
@@ -147,7 +153,17 @@ impl<C: Clock> Transmitter<C> {
 
     /// Notes whether the transmitter at its far end, which sends the other way, has a discipline that sees incoming packets.
     pub fn hear(&mut self, reverse: &Self) {
-        self.heard = matches!(reverse.stage, Stage::Asked { .. });
+        self.set_heard(reverse.hears());
+    }
+
+    /// Whether it has a discipline that sees the packets which come in at its interface.
+    pub fn hears(&self) -> bool {
+        matches!(self.stage, Stage::Asked { .. })
+    }
+
+    /// Whether what sends the other way sees incoming packets.
+    pub fn set_heard(&mut self, heard: bool) {
+        self.heard = heard;
     }
 
     /// From now on this takes packets on their way, after they were sent.
@@ -196,7 +212,7 @@ impl<C: Clock> Transmitter<C> {
     /// The wake-up with this key has come. `reverse` is the transmitter of the interface at
     /// which packets of this one arrive: its discipline sees them on their way in.
     #[inline]
-    pub fn wake(&mut self, core: &mut Core, key: u32, reverse: &mut Self) {
+    pub fn wake(&mut self, core: &mut Core, key: u32, reverse: &mut impl Returned) {
         match key - self.first_key {
             ARRIVAL => self.wake_arrival(core, reverse),
             FREE => self.wake_free(core),
