@@ -24,8 +24,10 @@ class Link(TypedDict, total=False):
     "A name for results and changes."
     between: Required[Sequence[str]]
     "The two nodes. Forward is from the first to the second."
-    rate: Required[Rate]
-    "The rate, in both directions."
+    rate: Rate
+    "The rate, in both directions that follow no trace."
+    trace: Traces
+    "Traces of opportunities to deliver, as mahimahi's, in the place of rates. Default: none."
     delay: Duration
     "The propagation delay, in both directions. Default: 10 ms."
     queue: Queue
@@ -41,6 +43,22 @@ class Link(TypedDict, total=False):
 
 
 Rate: TypeAlias = "str"
+
+
+class Traces(TypedDict, total=False):
+    """Traces of a link: when up to 1,504 bytes each are delivered. The delay comes on top."""
+
+    down: Trace
+    "The trace forward: the name of a file beside the scenario, or its lines. Default: none; the link has a `rate` forward."
+    up: Trace
+    "The trace back, likewise. Default: none; the link has a rate on the way back."
+    start: Duration
+    "How much of the traces lies before the start of the run. Default: 0 s."
+    repeat: bool
+    "Whether a trace begins again after its last line; else nothing is delivered any more. Default: true (mahimahi)."
+
+
+Trace: TypeAlias = "str"
 
 
 class AsQueueDroptail(TypedDict, total=False):
@@ -225,9 +243,13 @@ class QueueCodel(TypedDict, total=False):
     "Mark packets of ECN-capable transports instead of dropping them. Default: off."
     resume: Resume
     "At which drop rate it begins again soon after it has stopped. Default: `rfc`: `difference`. `ns2`: `minus-two`."
+    variant: Variant
+    "Whose CoDel it is. Default: `rfc`."
 
 
 Resume: TypeAlias = "Literal['difference', 'minus-two']"
+
+Variant: TypeAlias = "Literal['rfc', 'mahimahi']"
 
 
 class QueuePie(TypedDict, total=False):
@@ -2076,7 +2098,7 @@ class TransportTcp(TypedDict, total=False):
 
     profile: Profile
     "The profile, if not the scenario's."
-    variant: Variant
+    variant: Variant2
     "The usual pair of loss recovery and congestion control: `cubic` (SACK recovery) by default in profile `rfc`, `newreno` in profile `ns2`."
     recovery: Recovery
     "Loss recovery, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter."
@@ -2128,7 +2150,7 @@ class TransportTcp(TypedDict, total=False):
     "Profile `ns2`: a random delay of up to this before each packet is sent (`overhead_`). Default: none."
 
 
-Variant: TypeAlias = (
+Variant2: TypeAlias = (
     "Literal['tahoe', 'reno', 'newreno', 'sack', 'fack', 'vegas', 'cubic', 'prague', 'copa', 'ledbat', 'bbr', 'xcp']"
 )
 

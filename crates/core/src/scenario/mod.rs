@@ -1,6 +1,7 @@
 //! The scenario: one schema, from which reading, checking, JSON Schema and documentation come.
 //! The only part of the core that reads files.
 
+mod attached;
 pub mod builder;
 pub mod capture;
 pub mod change;

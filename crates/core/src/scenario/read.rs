@@ -15,7 +15,7 @@ use super::diagnostic::{Diagnostic, MOST, Path, Step};
 use super::tree::Tree;
 use super::types::Scenario;
 use super::wording::Wording;
-use super::{schema, wording};
+use super::{attached, schema, wording};
 
 /// The largest file that is read.
 const FILE_BYTES: u64 = 16_000_000;
@@ -77,6 +77,25 @@ impl Document {
     }
 }
 
+/// The scenario that a tree of tables is, with the texts of files that it names beside `origin`, or what is wrong with it.
+fn with_files(written: &mut Value, origin: &str) -> Result<Scenario, Vec<(Wording, Path)>> {
+    let folder = std::path::Path::new(origin).parent().unwrap_or_else(|| std::path::Path::new(""));
+    let attached = attached::put_in(written, folder);
+    let faults = attached.iter().filter_map(|a| Some((Wording::of_file(&a.name, a.fault.as_ref()?), a.path.clone())));
+    let faults: Vec<_> = faults.collect();
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    scenario_of(written).map_err(|mut errors| {
+        for (wording, path) in &mut errors {
+            if let Some(file) = attached.iter().find(|file| file.path == *path) {
+                wording.name_file(&file.name);
+            }
+        }
+        errors
+    })
+}
+
 /// The scenario that a tree of tables is, or what is wrong with its names and values.
 ///
 /// Reading ends at an error. To find the next one, the field that is wrong is taken away, and the rest is read again.
@@ -123,8 +142,8 @@ pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
         let (message, label) = wording::toml_syntax(error.message(), text.get(span.clone()).unwrap_or_default());
         Diagnostic { label, ..Diagnostic::new(message, origin) }.at(text, span)
     };
-    let Tree(written) = toml::from_str(text).map_err(|e| syntax(&e))?;
-    let scenario = match scenario_of(&written) {
+    let Tree(mut written) = toml::from_str(text).map_err(|e| syntax(&e))?;
+    let scenario = match with_files(&mut written, origin) {
         Ok(scenario) => scenario,
         Err(errors) => {
             let tree = DeTable::parse(text).ok();
@@ -151,11 +170,11 @@ pub fn json(text: &str, origin: &str) -> Result<Document, Diagnostic> {
         let message = "the scenario must be a table of fields";
         return Err(Diagnostic { label: "found a list".to_owned(), ..Diagnostic::new(message, origin) });
     }
-    let Tree(written) = serde_json::from_str(text).map_err(|error| {
+    let Tree(mut written) = serde_json::from_str(text).map_err(|error| {
         let message = wording::json_syntax(&error.to_string());
         Diagnostic::new(message, origin).at(text, offset(text, error.line(), error.column()))
     })?;
-    let scenario = scenario_of(&written).map_err(|errors| {
+    let scenario = with_files(&mut written, origin).map_err(|errors| {
         let shown = errors.into_iter().map(|(wording, path)| wording.diagnostic(origin, &path));
         Diagnostic::together(shown).unwrap_or_else(|| Diagnostic::new("not a scenario", origin))
     })?;

@@ -22,6 +22,17 @@ impl Wording {
         Self { message, label, note, part }
     }
 
+    /// The file `name`, which a field names, cannot be read.
+    pub fn of_file(name: &str, fault: &str) -> Self {
+        let note = "The name of a file beside the scenario, or its lines.".to_owned();
+        Self::new(Part::Value, format!("the file {}: {fault}", shown(name)), String::new(), note)
+    }
+
+    /// What is wrong stands in this file.
+    pub fn name_file(&mut self, name: &str) {
+        self.message = format!("the file {}: {}", shown(name), self.message);
+    }
+
     /// The error at `path` of the scenario `origin`, as yet without its line.
     pub fn diagnostic(self, origin: &str, path: &Path) -> Diagnostic {
         let Self { message, label, note, .. } = self;

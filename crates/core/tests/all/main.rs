@@ -45,6 +45,8 @@ mod tfrc;
 mod tfrc_equation;
 mod tfrc_slow_start;
 mod tiny_intervals;
+mod trace_links;
+mod trace_rules;
 mod transport_checks_ns2;
 mod umts_channels;
 mod umts_checks;

@@ -113,6 +113,8 @@ impl<'d> Drawer<'d> {
             "text" => ELEMENT_SETS.to_owned(),
             // Bit rates in kbit/s, and more frames than are left out when it begins again.
             "trace" => format!("150 900{}", "\n600 3500".repeat(21)),
+            // Opportunities of a link, ms.
+            "down" | "up" => format!("0\n1\n1\n{}", 2 + self.dice.below(30)),
             "name" => format!("x{}", self.dice.below(1_000_000)),
             "link" => self.dice.pick(&self.links).clone(),
             "quantities" | "transfer_quantities" => "timeouts".to_owned(),

@@ -170,6 +170,3 @@ impl Medium for TraceLink {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

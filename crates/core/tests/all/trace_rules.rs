@@ -2,15 +2,16 @@
 
 use std::any::Any;
 
-use crate::engine::units::Amount;
-use crate::engine::{BitRate, Duration, Instant};
-use crate::net::loss::Loss;
-use crate::net::transmitter::{Queue, Setup};
-use crate::net::{Address, Cause, Change, FlowId, Header, NodeId, Observation, Observer, Packet, Simulation, Socket};
-use crate::queues::droptail::DropTail;
+use lasthop_core::engine::units::Amount;
+use lasthop_core::engine::{BitRate, Duration, Instant};
+use lasthop_core::net::loss::Loss;
+use lasthop_core::net::transmitter::{Queue, Setup};
+use lasthop_core::net::{
+    Address, Cause, Change, FlowId, Header, NodeId, Observation, Observer, Packet, Simulation, Socket,
+};
+use lasthop_core::queues::droptail::DropTail;
 
-use super::{TraceLink, TracedSetup, WaySetup};
-use crate::net::trace::Trace;
+use lasthop_core::net::trace::{Trace, TraceLink, TracedSetup, WaySetup};
 
 /// What came out at the far end, at which µs, and how large; and what was dropped, and why.
 #[derive(Default)]

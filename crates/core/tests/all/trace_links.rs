@@ -1,0 +1,68 @@
+//! Links that follow a trace, as scenarios have them: traces are files beside the scenario or texts in it.
+
+use std::path::{Path, PathBuf};
+
+use lasthop_core::scenario;
+use lasthop_core::scenario::session::Session;
+use lasthop_core::scenario::types::Scenario;
+
+use crate::common::scenario::column;
+
+const FLOW: &str = "[[flow]]\nfrom = 'a'\nto = 'b'\n";
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("lasthop-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn read(folder: &Path, link: &str) -> Result<Scenario, String> {
+    let file = folder.join("s.toml");
+    let text = format!("duration = '20 s'\n[[link]]\nname = 'cell'\nbetween = ['a', 'b']\n{link}\n{FLOW}");
+    std::fs::write(&file, text).unwrap();
+    let document = scenario::read::file(&file).map_err(|error| error.to_string())?;
+    scenario::check(&document).map_err(|error| error.to_string())?;
+    Ok(document.scenario)
+}
+
+/// One opportunity a millisecond is 12.032 Mbit/s, of which TCP has 1460 of 1500 bytes.
+#[test]
+fn tcp_fills_a_trace_from_a_file_as_one_in_the_text() {
+    let folder = folder("fills");
+    std::fs::write(folder.join("down.trace"), "1\n").unwrap();
+    let named = read(&folder, "delay = '20 ms'\nrate = '5 Mbit/s'\ntrace.down = 'down.trace'").unwrap();
+    let written = read(&folder, "delay = '20 ms'\nrate = '5 Mbit/s'\ntrace.down = '1'").unwrap();
+    assert_eq!(named, written);
+    let mut session = Session::new(&named, 1, None).unwrap();
+    session.complete().unwrap();
+    let results = session.finish();
+    let mbps = column(&results, "flows", "goodput_kbps")[0] / 1e3;
+    assert!((11.4..=12.032 * 1460.0 / 1500.0).contains(&mbps), "{mbps}");
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_with_its_line() {
+    let folder = folder("wrong");
+    std::fs::write(folder.join("falls.trace"), "1\n5\n4\n").unwrap();
+    for (link, expected) in [
+        ("rate = '1 Mbit/s'\ntrace.down = 'none.trace'", "the file \"none.trace\": there is no such file"),
+        ("rate = '1 Mbit/s'\ntrace.down = 'falls.trace'", "the file \"falls.trace\": "),
+        ("rate = '1 Mbit/s'\ntrace.down = 'falls.trace'", "line 3"),
+        ("rate = '1 Mbit/s'\ntrace.down = '.'", "it is no file"),
+        ("", "a link without a rate"),
+        ("trace.down = '1'", "a direction without a rate or a trace"),
+        ("rate = '1 Mbit/s'\ntrace = { down = '1', up = '1' }", "both directions follow traces"),
+        ("trace = { down = '1', up = '1', start = '1 ms' }", "less than a trace lasts"),
+    ] {
+        let error = read(&folder, link).unwrap_err();
+        assert!(error.contains(expected), "{link}: {error}");
+    }
+}
+
+#[test]
+fn a_rate_of_a_trace_cannot_be_changed() {
+    let folder = folder("change");
+    let change = "rate = '1 Mbit/s'\ntrace.down = '1'\n[[change]]\nat = '1 s'\nlink = 'cell'\nrate = '2 Mbit/s'";
+    assert!(read(&folder, change).unwrap_err().contains("rate"));
+    assert!(read(&folder, &change.replace("rate = '2 Mbit/s'", "delay = '50 ms'")).is_ok());
+}
