@@ -40,10 +40,25 @@ impl Row<'_> {
         text.parse().map_err(|_| format!("line {}: cell {} is \"{text}\"", self.line, at + 1))
     }
 
+    /// A number that is one.
+    pub fn number(&self, at: usize) -> Result<f64, String> {
+        let number: f64 = self.value(at)?;
+        if number.is_finite() { Ok(number) } else { Err(self.wrong(&format!("cell {}", at + 1))) }
+    }
+
     /// The cells from one on, as numbers of one kind.
     pub fn values<T: FromStr + Debug, const N: usize>(&self, from: usize) -> Result<[T; N], String> {
         let values = (from..from + N).map(|at| self.value(at)).collect::<Result<Vec<T>, String>>()?;
         Ok(values.try_into().expect("N cells make N values"))
+    }
+
+    /// How many cells it has.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    pub fn wrong(&self, what: &str) -> String {
+        format!("line {}: {what} is wrong", self.line)
     }
 
     pub fn unknown(&self) -> String {
@@ -69,6 +84,11 @@ impl Tally {
     pub fn near(&mut self, row: &Row<'_>, what: &str, ours: f64, theirs: f64) {
         let agrees = (ours - theirs).abs() <= RELATIVE * theirs.abs() + ABSOLUTE;
         self.count(agrees, row, what, &ours, &theirs);
+    }
+
+    /// A number that may be off by so much.
+    pub fn within(&mut self, row: &Row<'_>, what: &str, ours: f64, theirs: f64, tolerance: f64) {
+        self.count((ours - theirs).abs() <= tolerance, row, what, &ours, &theirs);
     }
 
     fn count(&mut self, agrees: bool, row: &Row<'_>, what: &str, ours: &dyn Display, theirs: &dyn Display) {

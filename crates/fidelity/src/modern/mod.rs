@@ -4,9 +4,11 @@
 //! are replayed: the inputs go into the arithmetic of the core, and each output is compared. Of trajectories the same run is made, and
 //! summaries are compared.
 
+mod cc;
 mod gcc;
 mod log;
 mod nada;
+mod ns3;
 mod prague;
 mod scream;
 mod trajectory;
@@ -48,9 +50,10 @@ struct Entry {
     source: String,
     algorithm: Option<IgnoredAny>,
     implementation: Option<IgnoredAny>,
-    who: Option<IgnoredAny>,
-    scenario: Option<IgnoredAny>,
-    path: Option<IgnoredAny>,
+    /// The implementation, of QUIC's controllers.
+    who: Option<String>,
+    scenario: Option<String>,
+    path: Option<Value>,
     kind: Kind,
     segment_bytes: Option<IgnoredAny>,
     note: Option<IgnoredAny>,
@@ -85,6 +88,12 @@ type Rerun = fn(&Path, &str) -> Result<Outcome, String>;
 const TRAJECTORIES: [(&str, Rerun); 3] =
     [("gcc", trajectory::gcc::replay), ("prague", trajectory::prague::replay), ("scream", scream::rerun)];
 
+/// Compares a log, by all that its index says of it.
+type Compare = fn(&Path, &Entry) -> Result<Outcome, String>;
+
+/// Of which sources all logs are.
+const ALL: [(&str, Compare); 2] = [("cc", cc::compare), ("ns3", ns3::compare)];
+
 /// Compares the logs of an index.
 pub fn compare(folder: &Path, index: Value, jobs: usize) -> Result<Outcomes, String> {
     let index: Index = index::file(index)?;
@@ -100,6 +109,9 @@ pub fn compare(folder: &Path, index: Value, jobs: usize) -> Result<Outcomes, Str
 fn one(folder: &Path, entry: &Entry) -> Result<Outcome, String> {
     let file = folder.join(&entry.file);
     let of = |source: &str| source == entry.source;
+    if let Some((_, compare)) = ALL.iter().find(|(source, _)| of(source)) {
+        return compare(&file, entry);
+    }
     let replay = EXACT.iter().find(|(source, _)| entry.kind == Kind::Exact && of(source));
     let rerun = TRAJECTORIES.iter().find(|(source, _)| entry.kind == Kind::Trajectory && of(source));
     match (replay, rerun) {

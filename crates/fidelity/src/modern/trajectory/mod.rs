@@ -15,13 +15,13 @@ use crate::report::Outcome;
 use bottleneck::Stretch;
 
 /// The columns of a log by their names.
-struct Columns {
+pub struct Columns {
     headings: StringRecord,
     rows: Vec<StringRecord>,
 }
 
 impl Columns {
-    fn read(file: &Path) -> Result<Self, String> {
+    pub fn read(file: &Path) -> Result<Self, String> {
         let wrong = |error: csv::Error| format!("{}: {error}", file.display());
         let mut reader = csv::Reader::from_path(file).map_err(wrong)?;
         let headings = reader.headers().map_err(wrong)?.clone();
@@ -29,10 +29,15 @@ impl Columns {
         if rows.is_empty() { Err("no rows".to_owned()) } else { Ok(Self { headings, rows }) }
     }
 
-    fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
+    pub fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
         let at = self.headings.iter().position(|heading| heading == name).ok_or_else(|| format!("no column {name}"))?;
-        let parse = |row: &StringRecord| row.get(at).and_then(|text| text.parse().ok());
-        let values = self.rows.iter().map(|row| parse(row).ok_or_else(|| format!("{name}: not all are numbers")));
+        let parse = |row: &StringRecord| {
+            let text = row.get(at).unwrap_or_default();
+            let line = row.position().map_or(0, csv::Position::line);
+            let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+            number.ok_or_else(|| format!("line {line}: {name} is \"{text}\""))
+        };
+        let values = self.rows.iter().map(parse);
         values.collect()
     }
 }

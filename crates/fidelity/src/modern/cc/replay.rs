@@ -1,0 +1,128 @@
+//! Logs of events: packets sent, acknowledgements with the losses that they show, and the window after each.
+
+use std::collections::BTreeMap;
+
+use super::implementation::Implementation;
+use super::quic::{Acked, Quic};
+use super::rtt::Rtt;
+use crate::modern::log::{Log, Row, Tally};
+
+/// Rows `S` (time, number, bytes, application-limited), `A` (time, numbers acknowledged at once), `L` (time, numbers lost by the one before
+/// it) and `O` (time, window, pacing rate, state after it).
+pub fn replay(log: &Log, implementation: &Implementation) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    let mut run = Replay {
+        quic: Quic::new(implementation),
+        rtt: Rtt::default(),
+        in_flight: BTreeMap::new(),
+        next: 1,
+        acked: Vec::new(),
+        lost: Vec::new(),
+        now: 0,
+    };
+    for row in log.rows() {
+        let now: u64 = row.value(1)?;
+        if now < run.now || now > MOST_TIME {
+            return Err(row.wrong("its time"));
+        }
+        run.now = now;
+        match row.text(0) {
+            "S" => run.send(&row)?,
+            "A" => {
+                run.settle();
+                run.acked = run.numbers(&row)?;
+            }
+            "L" => run.lost = run.numbers(&row)?,
+            "O" => {
+                run.settle();
+                tally.equal(&row, "window", run.quic.window(), row.value(2)?);
+                let rate: Option<u64> = if row.text(3).is_empty() { None } else { Some(row.value(3)?) };
+                tally.equal(&row, "pacing rate", shown(run.quic.rate(run.rtt.smoothed())), shown(rate));
+                if let Some(ssthresh) = row.text(4).strip_prefix("ssthresh=") {
+                    let ssthresh: u64 = ssthresh.parse().map_err(|_| row.wrong("ssthresh"))?;
+                    tally.equal(&row, "ssthresh", run.quic.ssthresh().unwrap_or(u64::MAX), ssthresh);
+                }
+            }
+            _ => return Err(row.unknown()),
+        }
+    }
+    Ok(tally)
+}
+
+fn shown(rate: Option<u64>) -> String {
+    rate.map_or_else(|| "none".to_owned(), |rate| rate.to_string())
+}
+
+struct Replay {
+    quic: Quic,
+    rtt: Rtt,
+    /// When each packet in flight was sent, and whether the application was the limit.
+    in_flight: BTreeMap<u64, (u64, bool)>,
+    next: u64,
+    /// Of the acknowledgement that is not handled yet.
+    acked: Vec<(u64, u64, bool)>,
+    lost: Vec<(u64, u64, bool)>,
+    now: u64,
+}
+
+impl Replay {
+    fn send(&mut self, row: &Row<'_>) -> Result<(), String> {
+        self.settle();
+        let number = row.value(2)?;
+        if number != self.next {
+            return Err(row.wrong("its number"));
+        }
+        let app_limited: u8 = row.value(4)?;
+        self.next += 1;
+        self.in_flight.insert(number, (self.now, app_limited > 0));
+        let in_flight = self.in_flight.len() as u64;
+        self.quic.on_sent(self.now, number, in_flight, self.rtt.smoothed(), app_limited == 0);
+        Ok(())
+    }
+
+    /// The packets of a row, which leave the flight.
+    fn numbers(&mut self, row: &Row<'_>) -> Result<Vec<(u64, u64, bool)>, String> {
+        (2..row.len())
+            .map(|at| {
+                let number = row.value(at)?;
+                let (sent_at, app_limited) = self
+                    .in_flight
+                    .remove(&number)
+                    .ok_or_else(|| row.wrong(&format!("packet {number} is not in flight")))?;
+                Ok((number, sent_at, app_limited))
+            })
+            .collect()
+    }
+
+    /// Handles the last acknowledgement, with its losses.
+    fn settle(&mut self) {
+        let lost: Vec<(u64, u64)> = std::mem::take(&mut self.lost).iter().map(|packet| (packet.0, packet.1)).collect();
+        let acked = std::mem::take(&mut self.acked);
+        if acked.is_empty() && !lost.is_empty() {
+            self.quic.on_timer(self.now, self.next, &lost);
+        }
+        for (at, (number, sent_at, app_limited)) in acked.iter().enumerate() {
+            self.rtt.update(self.now - sent_at);
+            let is_last = at + 1 == acked.len();
+            let losses: &[(u64, u64)] = if is_last { &lost } else { &[] };
+            let later = (acked.len() - at - 1) as u64;
+            self.quic.on_ack(
+                &Acked {
+                    now: self.now,
+                    number: *number,
+                    sent_at: *sent_at,
+                    srtt: self.rtt.smoothed().unwrap_or_default(),
+                    rttvar: self.rtt.variation(),
+                    in_flight: self.in_flight.len() as u64 + lost.len() as u64 + later,
+                    first: self.in_flight.keys().next().copied().unwrap_or(self.next),
+                    next: self.next,
+                    app_limited: *app_limited,
+                },
+                losses,
+            );
+        }
+    }
+}
+
+/// The longest log, µs.
+const MOST_TIME: u64 = 86_400_000_000;
