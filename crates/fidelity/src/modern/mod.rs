@@ -88,8 +88,8 @@ type Rerun = fn(&Path, &str) -> Result<Outcome, String>;
 const TRAJECTORIES: [(&str, Rerun); 3] =
     [("gcc", trajectory::gcc::replay), ("prague", trajectory::prague::replay), ("scream", scream::rerun)];
 
-/// Compares a log, by all that its index says of it.
-type Compare = fn(&Path, &Entry) -> Result<Outcome, String>;
+/// Compares a log of a folder by all that the index says of it and of others.
+type Compare = fn(&Path, &Entry, &[Value]) -> Result<Outcome, String>;
 
 /// Of which sources all logs are.
 const ALL: [(&str, Compare); 2] = [("cc", cc::compare), ("ns3", ns3::compare)];
@@ -100,17 +100,18 @@ pub fn compare(folder: &Path, index: Value, jobs: usize) -> Result<Outcomes, Str
     Ok(in_parallel(jobs, &index.entries, |entry| {
         let file = entry.get("file").and_then(Value::as_str).unwrap_or("without file");
         let name = file.strip_suffix(".csv").unwrap_or(file).to_owned();
-        let outcome =
-            Entry::deserialize(entry).map_err(|error| error.to_string()).and_then(|entry| one(folder, &entry));
+        let outcome = Entry::deserialize(entry)
+            .map_err(|error| error.to_string())
+            .and_then(|entry| one(folder, &entry, &index.entries));
         (name, outcome.unwrap_or_else(Outcome::Failed))
     }))
 }
 
-fn one(folder: &Path, entry: &Entry) -> Result<Outcome, String> {
+fn one(folder: &Path, entry: &Entry, entries: &[Value]) -> Result<Outcome, String> {
     let file = folder.join(&entry.file);
     let of = |source: &str| source == entry.source;
     if let Some((_, compare)) = ALL.iter().find(|(source, _)| of(source)) {
-        return compare(&file, entry);
+        return compare(folder, entry, entries);
     }
     let replay = EXACT.iter().find(|(source, _)| entry.kind == Kind::Exact && of(source));
     let rerun = TRAJECTORIES.iter().find(|(source, _)| entry.kind == Kind::Trajectory && of(source));

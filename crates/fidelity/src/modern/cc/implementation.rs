@@ -2,6 +2,7 @@
 
 use lasthop_core::transport::congestion::{Congestion, bbr, copa, cubic, reno};
 
+use super::path::Path;
 use super::quic::PACKET;
 
 /// How a log of an implementation can be compared.
@@ -37,7 +38,29 @@ pub enum Likeness {
     Other(&'static str),
 }
 
+/// What is compared of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The mean rate.
+    Rate,
+    /// Packets lost.
+    Lost,
+}
+
 impl Implementation {
+    /// Why a run over this path may differ from all implementations in a measure, if that is known.
+    pub fn cause(&self, measure: Measure, path: &Path) -> Option<&'static str> {
+        // LossThresh (draft-ietf-ccwg-bbr §2.5) is 2 %.
+        let is_above_threshold = path.loses.is_some_and(|every| every < 50);
+        let is_long = path.stretches.iter().any(|stretch| stretch.rtt >= LONG);
+        match (&self.congestion, measure) {
+            (Congestion::Bbr(_), _) if is_above_threshold => Some(BBR_LOSSES),
+            (Congestion::Bbr(_), Measure::Lost) if is_long => Some(BBR_LONG),
+            (Congestion::Cubic(_), Measure::Lost) => Some(CUBIC),
+            _ => None,
+        }
+    }
+
     /// That of this name in an index.
     pub fn of(who: &str) -> Option<Self> {
         let reno = || Congestion::Reno(reno::Config::default());
@@ -82,9 +105,14 @@ impl Implementation {
 /// RFC 9002 §6.2.2: kInitialRtt, µs.
 const INITIAL_RTT: Option<f64> = Some(333e3);
 
-const PICOQUIC_NEWRENO: &str =
-    "the window grows with each acknowledgement (RFC 5681 §3.1, equation 3), here once it is acknowledged whole";
-const CUBIC: &str = "RFC 8312: W_est by the time (§4.2), here by the acknowledged segments (RFC 9438 §4.3)";
+/// Startup's ten doublings take longer than ProbeRTTInterval, 5 s (draft-ietf-ccwg-bbr §2.15), µs.
+const LONG: f64 = 500e3;
+
+const BBR_LOSSES: &str =
+    "losses above LossThresh end each probe for more bandwidth; stacks count them more mildly than the draft";
+const BBR_LONG: &str = "the draft's ProbeRTT comes in Startup too (§5.3.4), which then overshoots again";
+const PICOQUIC_NEWRENO: &str = "the window grows with each acknowledgement (RFC 5681 §3.1, equation 3), in recovery too; here once it is acknowledged whole";
+const CUBIC: &str = "RFC 8312: W_est by the time since the loss (§4.2), here by the acknowledged segments (RFC 9438 §4.3), and another end of slow start";
 const PICOQUIC_BBR: &str = "picoquic's filter of round-trip times and its longer start on long paths";
 const BBR2: &str = "BBRv2";
 const COPA: &str = "tquic's competitive mode doubles δ above 10 % loss, the reverse of the paper's";

@@ -1,10 +1,11 @@
 //! Runs of a controller over a path, ten samples a second: the same run is made again.
 //!
 //! Where the arithmetic is the same, each sample is. Elsewhere the mean rate in each stretch of path and application agrees within 10 %, and
-//! packets lost within 10 % or one; and the states of BBR that both runs show appear in the same order.
+//! packets lost within 10 % or one; and the phases of BBR follow one another in the same order. Where the logs of one algorithm over one path
+//! lie further apart than that, a run that lies among them has no better figure to aim at: it is listed with theirs.
 
 use super::harness::{Harness, Sample};
-use super::implementation::{Implementation, Likeness};
+use super::implementation::{Implementation, Likeness, Measure};
 use super::path::Path;
 use super::quic::PACKET;
 use crate::modern::log::{Log, Row, Tally};
@@ -23,15 +24,49 @@ struct Theirs<'a> {
     queue_ms: f64,
 }
 
-/// Makes the run of a log again.
-pub fn rerun(log: &Log, path: &Path, implementation: &Implementation) -> Result<Outcome, String> {
+/// The means of a run: Mbit/s in each stretch, and packets lost.
+pub struct Summary {
+    rates: Vec<f64>,
+    lost: f64,
+}
+
+/// Makes the run of a log again. `others` are the logs of other implementations of the algorithm over the same path.
+pub fn rerun(log: &Log, path: &Path, implementation: &Implementation, others: &[Summary]) -> Result<Outcome, String> {
     let theirs = read(log)?;
     let times: Vec<u64> = theirs.iter().map(|sample| sample.at).collect();
+    if path.packets(times[times.len() - 1]) > MOST_PACKETS {
+        return Err(format!("more than {MOST_PACKETS} packets"));
+    }
     let ours = Harness::new(path, implementation).samples(&times);
     if implementation.likeness == Likeness::Same {
         return sample_by_sample(&ours, &theirs, path);
     }
-    Ok(by_means(&ours, &theirs, path))
+    Ok(by_means(&ours, &theirs, path, implementation, others))
+}
+
+/// The means of a log.
+pub fn summary(log: &Log, path: &Path) -> Result<Summary, String> {
+    let samples = read(log)?;
+    let rates: Vec<f64> = samples.iter().map(|sample| sample.delivered_bps).collect();
+    Ok(Summary::of(&samples, &rates, samples.last().map_or(0, |last| last.lost), path))
+}
+
+impl Summary {
+    /// Of rates at the times of samples.
+    fn of(samples: &[Theirs<'_>], rates: &[f64], lost: u64, path: &Path) -> Self {
+        let mean = |(from, until): (u64, u64)| {
+            let inside = samples.iter().zip(rates).filter(|(sample, _)| (from..until).contains(&sample.at));
+            let rates: Vec<f64> = inside.map(|(_, rate)| *rate / 1e6).collect();
+            rates.iter().sum::<f64>() / rates.len().max(1) as f64
+        };
+        Self { rates: path.constant().into_iter().map(mean).collect(), lost: lost as f64 }
+    }
+
+    /// Its figures, each with what it is.
+    fn figures(&self) -> impl Iterator<Item = (Measure, f64)> {
+        let rates = self.rates.iter().map(|rate| (Measure::Rate, *rate));
+        rates.chain([(Measure::Lost, self.lost)])
+    }
 }
 
 /// Columns t_s, window_bytes, pacing_Bps, inflight_bytes, srtt_ms, delivered_bps, lost_packets_total, queue_ms, state.
@@ -81,42 +116,64 @@ fn sample_by_sample(ours: &[Sample], theirs: &[Theirs<'_>], path: &Path) -> Resu
     tally.outcome()
 }
 
-fn by_means(ours: &[Sample], theirs: &[Theirs<'_>], path: &Path) -> Outcome {
+fn by_means(
+    ours: &[Sample],
+    theirs: &[Theirs<'_>],
+    path: &Path,
+    implementation: &Implementation,
+    others: &[Summary],
+) -> Outcome {
     let interval = (theirs[1].at - theirs[0].at) as f64 / 1e6;
-    let our_rate: Vec<f64> =
-        ours.iter().map(|sample| sample.delivered as f64 * PACKET as f64 * 8.0 / interval).collect();
-    let their_rate: Vec<f64> = theirs.iter().map(|sample| sample.delivered_bps).collect();
-    let mut cells = Vec::new();
-    for (from, until) in path.constant() {
-        let within = |rates: &[f64]| {
-            let inside = theirs.iter().zip(rates).filter(|(sample, _)| (from..until).contains(&sample.at));
-            let rates: Vec<f64> = inside.map(|(_, rate)| *rate / 1e6).collect();
-            rates.iter().sum::<f64>() / rates.len().max(1) as f64
-        };
-        let from = format!("Mbit/s from {} s", from as f64 / 1e6);
-        cells.push((from, within(&our_rate), within(&their_rate), 0.0));
+    let rate = |sample: &Sample| sample.delivered as f64 * PACKET as f64 * 8.0 / interval;
+    let our_rates: Vec<f64> = ours.iter().map(rate).collect();
+    let their_rates: Vec<f64> = theirs.iter().map(|sample| sample.delivered_bps).collect();
+    let of = |rates: &[f64], lost: Option<u64>| Summary::of(theirs, rates, lost.unwrap_or_default(), path);
+    let our_run = of(&our_rates, ours.last().map(|sample| sample.lost));
+    let their_run = of(&their_rates, theirs.last().map(|sample| sample.lost));
+    let mut differences = Vec::new();
+    let mut causes: Vec<String> = Vec::new();
+    let mut unexplained = false;
+    let begins: Vec<(u64, u64)> = path.constant();
+    for (at, ((measure, ours), (_, theirs))) in our_run.figures().zip(their_run.figures()).enumerate() {
+        if is_near(measure, ours, theirs, theirs) {
+            continue;
+        }
+        let what = begins
+            .get(at)
+            .map_or("lost packets".to_owned(), |(from, _)| format!("Mbit/s from {} s", *from as f64 / 1e6));
+        differences.push(format!("{what}: {theirs:.2}, lasthop {ours:.2}"));
+        let figures = others.iter().filter_map(|other| other.figures().nth(at)).map(|(_, figure)| figure);
+        let (low, high) = figures.fold((theirs, theirs), |(low, high), figure| (low.min(figure), high.max(figure)));
+        if is_near(measure, ours, low, high) {
+            causes.push(format!("implementations differ: {low:.2} to {high:.2}"));
+        } else if let Some(cause) = implementation.cause(measure, path) {
+            causes.push(cause.to_owned());
+        } else {
+            unexplained = true;
+        }
     }
-    let [our_lost, their_lost] =
-        [ours.last().map(|s| s.lost), theirs.last().map(|s| s.lost)].map(Option::unwrap_or_default);
-    cells.push(("lost packets".to_owned(), our_lost as f64, their_lost as f64, 1.0));
-    let mut differences: Vec<String> = cells
-        .iter()
-        .filter(|(_, ours, theirs, grain)| (ours - theirs).abs() > (SHARE * theirs).max(*grain))
-        .map(|(what, ours, theirs, _)| format!("{what}: {theirs:.2}, lasthop {ours:.2}"))
-        .collect();
-    let count = cells.len() + 1;
-    let our_states: Vec<f64> = ours.iter().filter_map(|sample| sample.state).collect();
-    let their_states: Vec<f64> = theirs.iter().filter_map(|sample| bbr_state(sample.row.text(8))).collect();
-    let [our_order, their_order] =
-        [(&our_states, &their_states), (&their_states, &our_states)].map(|(of, shared)| order(of, shared));
-    if our_order != their_order {
-        differences.push(format!("states: {their_order:?}, lasthop {our_order:?}"));
+    let our_phases = phases(ours.iter().filter_map(|sample| sample.state));
+    let their_phases = phases(theirs.iter().filter_map(|sample| bbr_state(sample.row.text(8))));
+    let [shown, expected] = [(&our_phases, &their_phases), (&their_phases, &our_phases)]
+        .map(|(of, shared)| of.iter().copied().filter(|phase| shared.contains(phase)).collect::<Vec<_>>());
+    if shown != expected {
+        differences.push(format!("phases: {expected:?}, lasthop {shown:?}"));
+        unexplained = true;
     }
-    if differences.is_empty() {
-        Outcome::SameMeans(count, "another sender's arithmetic".to_owned())
-    } else {
-        Outcome::Differs(count, differences.join("; "))
+    causes.dedup();
+    let count = begins.len() + 2;
+    match (differences.is_empty(), unexplained) {
+        (true, _) => Outcome::SameMeans(count, "the same algorithm in other arithmetic".to_owned()),
+        (false, true) => Outcome::Differs(count, differences.join("; ")),
+        (false, false) => Outcome::Explained(count, differences.join("; "), causes.join("; ")),
     }
+}
+
+/// Whether a figure lies between two, or near them.
+fn is_near(measure: Measure, ours: f64, low: f64, high: f64) -> bool {
+    let grain = if measure == Measure::Lost { 1.0 } else { 0.0 };
+    let margin = |figure: f64| (SHARE * figure).max(grain);
+    (low - margin(low)..=high + margin(high)).contains(&ours)
 }
 
 /// A state of BBR by its name, whatever the implementation adds to it or how it divides its words, with the number that it has here.
@@ -127,19 +184,32 @@ fn bbr_state(name: &str) -> Option<f64> {
     names.iter().position(|known| *known == name).map(|at| at as f64)
 }
 
-/// The states in the order in which they are first seen, of those that are in `shared` too.
-fn order(states: &[f64], shared: &[f64]) -> Vec<f64> {
-    let mut order = Vec::new();
-    for state in states.iter().filter(|state| shared.contains(state)) {
-        if !order.contains(state) {
-            order.push(*state);
-        }
-    }
-    order
+/// A phase of BBR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Startup,
+    Drain,
+    ProbeBw,
+}
+
+/// The phases in the order in which each begins, an earlier one that comes back included. ProbeRTT interrupts any of them
+/// (draft-ietf-ccwg-bbr §5.3.4), and states within ProbeBW may be shorter than the time between two samples.
+fn phases(states: impl Iterator<Item = f64>) -> Vec<Phase> {
+    let phase = |state: f64| match state as u8 {
+        0 => Some(Phase::Startup),
+        1 => Some(Phase::Drain),
+        2..=5 => Some(Phase::ProbeBw),
+        _ => None,
+    };
+    let mut phases: Vec<Phase> = states.filter_map(phase).collect();
+    phases.dedup();
+    phases
 }
 
 /// How far a summary may be off.
 const SHARE: f64 = 0.10;
+/// Packets of a run at most.
+const MOST_PACKETS: f64 = 1e8;
 
 #[cfg(test)]
 mod tests {
@@ -157,6 +227,27 @@ mod tests {
         ] {
             assert_eq!(bbr_state(name), state, "{name}");
         }
-        assert_eq!(order(&[0.0, 1.0, 3.0, 1.0, 5.0], &[5.0, 3.0, 1.0]), [1.0, 3.0, 5.0]);
+    }
+
+    #[test]
+    fn phases_are_seen_through_probes_of_the_round_trip() {
+        use Phase::{Drain, ProbeBw, Startup};
+        let seen = |states: &[f64]| phases(states.iter().copied());
+        assert_eq!(seen(&[0.0, 6.0, 0.0, 1.0, 3.0, 5.0, 2.0, 6.0, 3.0]), [Startup, Drain, ProbeBw]);
+        assert_eq!(seen(&[0.0, 3.0, 0.0, 3.0]), [Startup, ProbeBw, Startup, ProbeBw]);
+    }
+
+    #[test]
+    fn a_figure_among_others_or_near_them() {
+        for (measure, ours, expected) in [
+            (Measure::Rate, 9.0, true),
+            (Measure::Rate, 8.9, false),
+            (Measure::Rate, 13.2, true),
+            (Measure::Rate, 13.3, false),
+            (Measure::Lost, 8.9, false),
+        ] {
+            assert_eq!(is_near(measure, ours, 10.0, 12.0), expected, "{ours}");
+        }
+        assert!(is_near(Measure::Lost, 1.0, 0.0, 0.0) && !is_near(Measure::Lost, 2.0, 0.0, 0.0));
     }
 }

@@ -19,7 +19,7 @@ use crate::report::Outcome;
 use path::{Discipline, Path};
 
 /// Compares a log.
-pub fn compare(file: &FilePath, entry: &Entry) -> Result<Outcome, String> {
+pub fn compare(folder: &FilePath, entry: &Entry, _entries: &[Value]) -> Result<Outcome, String> {
     if entry.kind != Kind::Statistical {
         return Ok(Outcome::Unsupported("another kind of log".to_owned()));
     }
@@ -39,7 +39,8 @@ pub fn compare(file: &FilePath, entry: &Entry) -> Result<Outcome, String> {
     if let Some(why) = no_target(&algorithms, &path) {
         return Ok(Outcome::LeftOut(why.to_owned()));
     }
-    let log = Columns::read(file)?;
+    let file = folder.join(&entry.file);
+    let log = Columns::read(&file)?;
     let times = log.numbers("t_s")?;
     let is_even = times.windows(2).all(|pair| pair[1] > pair[0]) && times[0] > 0.0;
     if !is_even || times.len() < 2 || times[times.len() - 1] > MOST_SECONDS {
