@@ -124,8 +124,9 @@ def fidelity_table() -> str | None:
         counts = families.setdefault(family, [0, 0, 0, 0, 0])
         counts[0] += 1
         counts[1] += int(events or 0)
-        left_out, unsupported = (difference.startswith(start) for start in ("left out", "not supported"))
-        counts[2] += bool(difference) and not left_out and not unsupported
+        starts = ("by means", "left out", "not supported")
+        by_means, left_out, unsupported = (difference.startswith(start) for start in starts)
+        counts[2] += bool(difference) and not by_means and not left_out and not unsupported
         counts[3] += left_out
         counts[4] += unsupported
     short = [[family, *(_number(n, 0) for n in counts)] for family, counts in families.items()]

@@ -43,7 +43,7 @@ impl Row<'_> {
     /// A number that is one.
     pub fn number(&self, at: usize) -> Result<f64, String> {
         let number: f64 = self.value(at)?;
-        if number.is_finite() { Ok(number) } else { Err(self.wrong(&format!("cell {}", at + 1))) }
+        if number.is_finite() { Ok(number) } else { Err(self.fault(&format!("cell {} is no finite number", at + 1))) }
     }
 
     /// The cells from one on, as numbers of one kind.
@@ -57,8 +57,9 @@ impl Row<'_> {
         self.cells.len()
     }
 
-    pub fn wrong(&self, what: &str) -> String {
-        format!("line {}: {what} is wrong", self.line)
+    /// What is wrong with it.
+    pub fn fault(&self, what: &str) -> String {
+        format!("line {}: {what}", self.line)
     }
 
     pub fn unknown(&self) -> String {

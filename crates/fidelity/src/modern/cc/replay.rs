@@ -23,7 +23,7 @@ pub fn replay(log: &Log, implementation: &Implementation) -> Result<Tally, Strin
     for row in log.rows() {
         let now: u64 = row.value(1)?;
         if now < run.now || now > MOST_TIME {
-            return Err(row.wrong("its time"));
+            return Err(row.fault("its time is before the last one, or too late"));
         }
         run.now = now;
         match row.text(0) {
@@ -39,7 +39,7 @@ pub fn replay(log: &Log, implementation: &Implementation) -> Result<Tally, Strin
                 let rate: Option<u64> = if row.text(3).is_empty() { None } else { Some(row.value(3)?) };
                 tally.equal(&row, "pacing rate", shown(run.quic.rate(run.rtt.smoothed())), shown(rate));
                 if let Some(ssthresh) = row.text(4).strip_prefix("ssthresh=") {
-                    let ssthresh: u64 = ssthresh.parse().map_err(|_| row.wrong("ssthresh"))?;
+                    let ssthresh: u64 = ssthresh.parse().map_err(|_| row.fault("ssthresh is no number"))?;
                     tally.equal(&row, "ssthresh", run.quic.ssthresh().unwrap_or(u64::MAX), ssthresh);
                 }
             }
@@ -70,7 +70,7 @@ impl Replay {
         self.settle();
         let number = row.value(2)?;
         if number != self.next {
-            return Err(row.wrong("its number"));
+            return Err(row.fault("its number is not the next one"));
         }
         let app_limited: u8 = row.value(4)?;
         self.next += 1;
@@ -88,7 +88,7 @@ impl Replay {
                 let (sent_at, app_limited) = self
                     .in_flight
                     .remove(&number)
-                    .ok_or_else(|| row.wrong(&format!("packet {number} is not in flight")))?;
+                    .ok_or_else(|| row.fault(&format!("packet {number} is not in flight")))?;
                 Ok((number, sent_at, app_limited))
             })
             .collect()

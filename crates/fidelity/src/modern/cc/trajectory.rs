@@ -75,11 +75,11 @@ fn read(log: &Log) -> Result<Vec<Theirs<'_>>, String> {
     for row in log.rows().filter(|row| !row.text(0).starts_with(|c: char| c.is_ascii_alphabetic())) {
         let at = row.number(0)?;
         if !(0.0..=86_400.0).contains(&at) {
-            return Err(row.wrong("its time"));
+            return Err(row.fault("its time is before the start, or too late"));
         }
         let at = (at * 1e6).round() as u64;
         if samples.last().is_some_and(|last| last.at >= at) {
-            return Err(row.wrong("its time"));
+            return Err(row.fault("its time is not after the last one"));
         }
         samples.push(Theirs {
             at,

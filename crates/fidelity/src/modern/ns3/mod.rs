@@ -30,7 +30,7 @@ pub fn compare(folder: &FilePath, entry: &Entry, _entries: &[Value]) -> Result<O
         .ok_or_else(|| format!("scenario \"{name}\" names no algorithm and path"))?;
     let algorithms: Vec<&str> = algorithms.split('+').collect();
     if let Some(unknown) = algorithms.iter().find(|name| transport(name).is_none()) {
-        return Ok(Outcome::Unsupported((*unknown).to_owned()));
+        return Ok(Outcome::Unsupported(format!("an algorithm that is not here: {unknown}")));
     }
     let path = match Path::read(entry.path.as_ref().and_then(Value::as_str).unwrap_or_default(), words) {
         Ok(path) => path,
