@@ -259,7 +259,7 @@ type Change = fn(&mut Vec<String>);
 
 fn outcome(name: &str, file: &str, change: Change) -> Outcome {
     let copy = logs(name, &[(file, "log.csv")]);
-    copy.rows("log.csv", |rows| change(rows));
+    copy.rows("log.csv", change);
     copy.compare()[0].outcome.clone()
 }
 
@@ -339,12 +339,16 @@ fn a_run_among_implementations_that_differ_is_listed_with_them() {
 
 #[test]
 fn other_paths_and_implementations_are_not_supported() {
-    let copy = logs("paths", &[(SAME, "a.csv"), (MEANS, "b.csv"), (MEANS, "c.csv"), (NS3, "d.csv"), (NS3, "e.csv")]);
+    let copy = logs(
+        "paths",
+        &[(SAME, "a.csv"), (MEANS, "b.csv"), (MEANS, "c.csv"), (NS3, "d.csv"), (NS3, "e.csv"), (EVENTS, "f.csv")],
+    );
     copy.edit(|index| {
         index["entries"][0]["path"]["ack_batch_s"] = json!(0.01);
         index["entries"][1]["path"] = json!("see name");
         index["entries"][2]["who"] = json!("tquic-westwood");
         index["entries"][3]["scenario"] = json!("ns3-TcpVeno-fixed");
+        index["entries"][5]["segment_bytes"] = json!(1350);
         index["entries"][4]["scenario"] = json!("ns3-TcpLinuxReno-orbit");
     });
     for line in copy.compare() {

@@ -87,7 +87,7 @@ impl Tally {
         self.count(agrees, row, what, &ours, &theirs);
     }
 
-    /// A number that may be off by so much.
+    /// A number that may be off by `tolerance`.
     pub fn within(&mut self, row: &Row<'_>, what: &str, ours: f64, theirs: f64, tolerance: f64) {
         self.count((ours - theirs).abs() <= tolerance, row, what, &ours, &theirs);
     }

@@ -55,7 +55,7 @@ struct Entry {
     scenario: Option<String>,
     path: Option<Value>,
     kind: Kind,
-    segment_bytes: Option<IgnoredAny>,
+    segment_bytes: Option<u64>,
     note: Option<IgnoredAny>,
     #[serde(rename = "use")]
     usage: Option<IgnoredAny>,

@@ -23,7 +23,7 @@ pub struct Implementation {
 pub enum Pacing {
     /// As the controller says.
     Own,
-    /// So many windows in a smoothed round trip, in slow start and after; before there is one, in `initial` µs, or at once.
+    /// A number of windows in a smoothed round trip, in slow start and after; before there is one, in `initial` µs, or at once.
     Windows { slow_start: f64, avoidance: f64, initial: Option<f64> },
 }
 
@@ -108,8 +108,7 @@ const INITIAL_RTT: Option<f64> = Some(333e3);
 /// Startup's ten doublings take longer than ProbeRTTInterval, 5 s (draft-ietf-ccwg-bbr §2.15), µs.
 const LONG: f64 = 500e3;
 
-const BBR_LOSSES: &str =
-    "losses above LossThresh end each probe for more bandwidth; stacks count them more mildly than the draft";
+const BBR_LOSSES: &str = "losses above LossThresh lower inflight_longterm with each probe (draft-ietf-ccwg-bbr §5.5.10.2), which stacks count more mildly";
 const BBR_LONG: &str = "the draft's ProbeRTT comes in Startup too (§5.3.4), which then overshoots again";
 const PICOQUIC_NEWRENO: &str = "the window grows with each acknowledgement (RFC 5681 §3.1, equation 3), in recovery too; here once it is acknowledged whole";
 const CUBIC: &str = "RFC 8312: W_est by the time since the loss (§4.2), here by the acknowledged segments (RFC 9438 §4.3), and another end of slow start";

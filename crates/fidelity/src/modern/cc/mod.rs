@@ -20,6 +20,7 @@ use super::{Entry, Kind};
 use crate::report::Outcome;
 use implementation::{Implementation, Likeness};
 use path::Path;
+use quic::PACKET;
 use trajectory::Summary;
 
 /// Compares a log of a folder with these entries.
@@ -28,6 +29,9 @@ pub fn compare(folder: &FilePath, entry: &Entry, entries: &[Value]) -> Result<Ou
     let Some(implementation) = Implementation::of(who) else {
         return Ok(Outcome::Unsupported(format!("an implementation that is not known: {who}")));
     };
+    if let Some(bytes) = entry.segment_bytes.filter(|bytes| *bytes != PACKET) {
+        return Ok(Outcome::Unsupported(format!("packets of {bytes} bytes")));
+    }
     let file = folder.join(&entry.file);
     match (implementation.likeness, entry.kind) {
         (Likeness::Other(why), _) => Ok(Outcome::LeftOut(why.to_owned())),

@@ -13,7 +13,7 @@ use super::implementation::{Implementation, Pacing};
 /// Bytes of a packet; it has no headers.
 pub const PACKET: u64 = 1_200;
 
-/// The controller, and what it hears of its connection.
+/// The controller, and the state of its connection.
 pub struct Quic {
     control: Box<dyn CongestionControl>,
     pacing: Pacing,
@@ -111,7 +111,7 @@ impl Quic {
         self.delivery.on_app_limited(in_flight * PACKET);
     }
 
-    /// Packet `number` leaves; with it there are so many in flight.
+    /// Packet `number` leaves; with it `in_flight` packets are in flight.
     pub fn on_sent(&mut self, now: u64, number: u64, in_flight: u64, srtt: Option<u64>, more: bool) {
         let in_flight = in_flight * PACKET;
         self.delivery.on_send(instant(now), number - 1, in_flight == PACKET, in_flight, self.lost);
@@ -132,7 +132,7 @@ impl Quic {
 
     /// A packet is acknowledged, and shows `lost` ones to be so, with the times at which they were sent.
     ///
-    /// Controllers with records hear of losses first, as their trait has it. In the stacks with a window alone growth came first.
+    /// Controllers with records get losses first, as their trait has it. In the stacks with a window alone growth came first.
     pub fn on_ack(&mut self, acked: &Acked, lost: &[(u64, u64)]) {
         let was_recovering = acked.number <= self.recover;
         if self.records {

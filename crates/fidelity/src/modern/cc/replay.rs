@@ -16,6 +16,7 @@ pub fn replay(log: &Log, implementation: &Implementation) -> Result<Tally, Strin
         rtt: Rtt::default(),
         in_flight: BTreeMap::new(),
         next: 1,
+        app_limited: false,
         acked: Vec::new(),
         lost: Vec::new(),
         now: 0,
@@ -25,14 +26,20 @@ pub fn replay(log: &Log, implementation: &Implementation) -> Result<Tally, Strin
         if now < run.now || now > MOST_TIME {
             return Err(row.fault("its time is before the last one, or too late"));
         }
-        run.now = now;
+        if now > run.now {
+            run.settle();
+            run.now = now;
+        }
         match row.text(0) {
             "S" => run.send(&row)?,
             "A" => {
                 run.settle();
                 run.acked = run.numbers(&row)?;
             }
-            "L" => run.lost = run.numbers(&row)?,
+            "L" => {
+                let lost = run.numbers(&row)?;
+                run.lost.extend(lost);
+            }
             "O" => {
                 run.settle();
                 tally.equal(&row, "window", run.quic.window(), row.value(2)?);
@@ -56,12 +63,14 @@ fn shown(rate: Option<u64>) -> String {
 struct Replay {
     quic: Quic,
     rtt: Rtt,
-    /// When each packet in flight was sent, and whether the application was the limit.
-    in_flight: BTreeMap<u64, (u64, bool)>,
+    /// When each packet in flight was sent.
+    in_flight: BTreeMap<u64, u64>,
     next: u64,
-    /// Of the acknowledgement that is not handled yet.
-    acked: Vec<(u64, u64, bool)>,
-    lost: Vec<(u64, u64, bool)>,
+    /// Whether the application was the limit when the last packet left.
+    app_limited: bool,
+    /// Packets of the acknowledgement that is not handled yet, with the times at which they were sent.
+    acked: Vec<(u64, u64)>,
+    lost: Vec<(u64, u64)>,
     now: u64,
 }
 
@@ -72,36 +81,34 @@ impl Replay {
         if number != self.next {
             return Err(row.fault("its number is not the next one"));
         }
-        let app_limited: u8 = row.value(4)?;
+        self.app_limited = row.value::<u8>(4)? > 0;
         self.next += 1;
-        self.in_flight.insert(number, (self.now, app_limited > 0));
+        self.in_flight.insert(number, self.now);
         let in_flight = self.in_flight.len() as u64;
-        self.quic.on_sent(self.now, number, in_flight, self.rtt.smoothed(), app_limited == 0);
+        self.quic.on_sent(self.now, number, in_flight, self.rtt.smoothed(), !self.app_limited);
         Ok(())
     }
 
     /// The packets of a row, which leave the flight.
-    fn numbers(&mut self, row: &Row<'_>) -> Result<Vec<(u64, u64, bool)>, String> {
+    fn numbers(&mut self, row: &Row<'_>) -> Result<Vec<(u64, u64)>, String> {
         (2..row.len())
             .map(|at| {
                 let number = row.value(at)?;
-                let (sent_at, app_limited) = self
-                    .in_flight
-                    .remove(&number)
-                    .ok_or_else(|| row.fault(&format!("packet {number} is not in flight")))?;
-                Ok((number, sent_at, app_limited))
+                let sent_at = self.in_flight.remove(&number);
+                let sent_at = sent_at.ok_or_else(|| row.fault(&format!("packet {number} is not in flight")))?;
+                Ok((number, sent_at))
             })
             .collect()
     }
 
     /// Handles the last acknowledgement, with its losses.
     fn settle(&mut self) {
-        let lost: Vec<(u64, u64)> = std::mem::take(&mut self.lost).iter().map(|packet| (packet.0, packet.1)).collect();
+        let lost = std::mem::take(&mut self.lost);
         let acked = std::mem::take(&mut self.acked);
         if acked.is_empty() && !lost.is_empty() {
             self.quic.on_timer(self.now, self.next, &lost);
         }
-        for (at, (number, sent_at, app_limited)) in acked.iter().enumerate() {
+        for (at, (number, sent_at)) in acked.iter().enumerate() {
             self.rtt.update(self.now - sent_at);
             let is_last = at + 1 == acked.len();
             let losses: &[(u64, u64)] = if is_last { &lost } else { &[] };
@@ -116,7 +123,7 @@ impl Replay {
                     in_flight: self.in_flight.len() as u64 + lost.len() as u64 + later,
                     first: self.in_flight.keys().next().copied().unwrap_or(self.next),
                     next: self.next,
-                    app_limited: *app_limited,
+                    app_limited: self.app_limited,
                 },
                 losses,
             );
