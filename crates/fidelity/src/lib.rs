@@ -6,7 +6,8 @@
 //! by event where ns-2 is deterministic, by means over seeds where it is not. A key of the index
 //! that this crate does not know is a failure, never ignored.
 //!
-//! The logs of today's controllers are another matter: no network is built, their arithmetic is replayed (`modern`).
+//! The logs of today's controllers are another matter: their arithmetic is replayed, or their small sender is built again; only runs of ns-3
+//! become scenarios (`modern`).
 //!
 //! Read [`families`] for the families, [`index`] for the description, [`build`] for the network made of it,
 //! [`watch`] and [`compare`] for the comparison.

@@ -2,7 +2,7 @@
 //!
 //! An index has a list `entries`; each names its file, the controller it is of (`source`), and how it can be compared (`kind`). Exact ones
 //! are replayed: the inputs go into the arithmetic of the core, and each output is compared. Of trajectories the same run is made, and
-//! summaries are compared.
+//! summaries are compared; so of ns-3's runs, which count as statistical.
 
 mod cc;
 mod gcc;
