@@ -9,7 +9,7 @@
 //! The logs of today's controllers are another matter: their arithmetic is replayed, or their small sender is built again; only runs of ns-3
 //! become scenarios (`modern`).
 //!
-//! Read [`families`] for the families, [`index`] for the description, [`build`] for the network made of it,
+//! Read `families` for the families, [`index`] for the description, [`build`] for the network made of it,
 //! [`watch`] and [`compare`] for the comparison.
 
 pub mod bins;
