@@ -83,6 +83,12 @@ fn modern() {
     check("modern", 65);
 }
 
+/// Links that follow a trace: each packet's millisecond, by mahimahi's own queue and disciplines.
+#[test]
+fn trace_links() {
+    check("traces", 60);
+}
+
 #[test]
 fn a_known_difference_that_is_gone_is_reported() {
     let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/eurane/switch");
