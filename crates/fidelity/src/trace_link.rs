@@ -218,7 +218,7 @@ fn advance(simulation: &mut Simulation, ms: u64) -> Result<(), String> {
     simulation.run_until(Instant::from_nanos(ms * MS), u64::MAX).map(drop).map_err(|e| e.to_string())
 }
 
-/// Sees what leaves the link: with no endpoint at its far end, packets end there.
+/// Sees the packets that leave the link: with no endpoint at its far end, packets end there.
 struct Watch {
     link: Place,
     /// When each packet came, ms, by its number.

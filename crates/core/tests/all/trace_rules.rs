@@ -13,7 +13,7 @@ use lasthop_core::queues::droptail::DropTail;
 
 use lasthop_core::net::trace::{Trace, TraceLink, TracedSetup, WaySetup};
 
-/// What came out at the far end, at which µs, and how large; and what was dropped, and why.
+/// Packets that came out at the far end, at which µs, and how large; and what was dropped, and why.
 #[derive(Default)]
 struct Seen {
     out: Vec<(u64, u32)>,

@@ -51,7 +51,7 @@ impl Range {
         Piece { second, terms: [d0, v0, 3.0 * (d1 - d0) - 2.0 * v0 - v1, 2.0 * (d0 - d1) + v0 + v1] }
     }
 
-    /// The delay of what is sent at `start`.
+    /// The delay of a packet that is sent at `start`.
     #[inline]
     pub fn delay(&self, start: Instant) -> Duration {
         let second = start.as_nanos() / SECOND;

@@ -2,7 +2,7 @@
 
 use crate::engine::{Duration, Instant};
 
-use super::Trace;
+use super::format::Trace;
 
 /// Nanoseconds in a millisecond.
 const MS: u64 = 1_000_000;

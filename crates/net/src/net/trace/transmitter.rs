@@ -15,8 +15,8 @@ use crate::net::schedule::Path;
 use crate::net::slab::{Flight, Line, Pkt};
 use crate::net::transmitter::Returned;
 
+use super::format::{BYTES, Trace};
 use super::opportunities::Opportunities;
-use super::{BYTES, Trace};
 
 /// How a direction that follows a trace is set up.
 pub struct TracedSetup {

@@ -161,7 +161,7 @@ impl<C: Clock> Transmitter<C> {
         matches!(self.stage, Stage::Asked { .. })
     }
 
-    /// Whether what sends the other way sees incoming packets.
+    /// Whether the transmitter that sends the other way sees incoming packets.
     pub fn set_heard(&mut self, heard: bool) {
         self.heard = heard;
     }
