@@ -359,6 +359,11 @@ class Scenario:
         """
         The scenario as TOML, every name and default filled in.
         """
+    @property
+    def whole(self, /) -> str | None:
+        """
+        What was written, in JSON with the texts of files that it names; `None` if it names none.
+        """
 
 @final
 class Session:

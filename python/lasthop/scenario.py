@@ -36,7 +36,8 @@ class Scenario:
         self.core = core
         #: The file that it was read from, or what stands for it.
         self.origin = origin
-        self._text = text
+        # What it names beside it is part of it wherever it goes.
+        self._text = core.whole or text
         self._known: dict[str, Any] | None = None
 
     @property
@@ -48,7 +49,7 @@ class Scenario:
 
     @property
     def text(self) -> str:
-        """The text that it was read from."""
+        """The text that it was read from; if it names files, as JSON with their texts."""
         return self._text
 
     @property

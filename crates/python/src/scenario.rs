@@ -27,6 +27,12 @@ impl Scenario {
         expand::json(&self.document.scenario)
     }
 
+    /// What was written, in JSON with the texts of files that it names; `None` if it names none.
+    #[getter]
+    fn whole(&self) -> Option<&str> {
+        self.document.whole.as_deref()
+    }
+
     /// The name that it states; empty if none.
     #[getter]
     fn name(&self) -> &str {

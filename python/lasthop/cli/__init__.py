@@ -23,6 +23,7 @@ COMMANDS = {
     "plot": "Draw what runs show over time.",
     "report": "Make one page of stored results.",
     "view": "Make a page that replays a run, packet by packet.",
+    "trace": "Look at traces of links, or make one.",
     "schema": "Print what a scenario can say.",
     "studies": "List the studies and how their claims fared.",
     "reproduce": "Re-run a paper's study and judge its claims.",

@@ -46,9 +46,21 @@ def new(template: str | None, output: Path | None, force: bool, quiet: bool) -> 
         return
     if path.exists() and not force:
         raise files.OutputRefused(f"{path} exists: choose another name with -o, or replace it with --force")
-    with files.whole(path) as out:
-        out.write_text(texts[template], encoding="utf-8")
-    common.note(f"wrote {path}; now: lasthop run {path}", quiet=quiet)
+    beside = {path.parent / name: text for name, text in _named_in(texts[template]).items()}
+    for taken in (one for one in beside if one.exists() and not force):
+        raise files.OutputRefused(f"{taken} exists, which the template names: replace it with --force")
+    for file, text in {**beside, path: texts[template]}.items():
+        with files.whole(file) as out:
+            out.write_text(text, encoding="utf-8")
+    wrote = " and ".join(str(file) for file in (path, *beside))
+    common.note(f"wrote {wrote}; now: lasthop run {path}", quiet=quiet)
+
+
+def _named_in(template: str) -> dict[str, str]:
+    """The texts of files that a template names, by their names."""
+    folder = resources.files("lasthop") / "templates"
+    others = (file for file in folder.iterdir() if not file.name.endswith(".toml"))
+    return {file.name: file.read_text(encoding="utf-8") for file in others if f'"{file.name}"' in template}
 
 
 def _title(text: str) -> str:

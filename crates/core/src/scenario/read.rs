@@ -29,6 +29,8 @@ pub struct Document {
     pub origin: String,
     /// The TOML text; `None` if it was JSON, whose places are paths.
     text: Option<String>,
+    /// What was written, in JSON with the texts of files that it names; `None` if it names none.
+    pub whole: Option<String>,
 }
 
 /// The part of a field that an error is about.
@@ -43,7 +45,7 @@ pub enum Part {
 impl Document {
     /// A scenario made by a program, whose errors have a path and no line.
     pub fn of(scenario: Scenario, origin: &str) -> Self {
-        Self { scenario, origin: origin.to_owned(), text: None }
+        Self { scenario, origin: origin.to_owned(), text: None, whole: None }
     }
 
     /// These problems in the order of the text, each shown at its place. `meant` says of a name that stands for nothing what it
@@ -78,7 +80,7 @@ impl Document {
 }
 
 /// The scenario that a tree of tables is, with the texts of files that it names beside `origin`, or what is wrong with it.
-fn with_files(written: &mut Value, origin: &str) -> Result<Scenario, Vec<(Wording, Path)>> {
+fn with_files(written: &mut Value, origin: &str) -> Result<(Scenario, Option<String>), Vec<(Wording, Path)>> {
     let folder = std::path::Path::new(origin).parent().unwrap_or_else(|| std::path::Path::new(""));
     let attached = attached::put_in(written, folder);
     let faults = attached.iter().filter_map(|a| Some((Wording::of_file(&a.name, a.fault.as_ref()?), a.path.clone())));
@@ -86,14 +88,15 @@ fn with_files(written: &mut Value, origin: &str) -> Result<Scenario, Vec<(Wordin
     if !faults.is_empty() {
         return Err(faults);
     }
-    scenario_of(written).map_err(|mut errors| {
+    let scenario = scenario_of(written).map_err(|mut errors| {
         for (wording, path) in &mut errors {
             if let Some(file) = attached.iter().find(|file| file.path == *path) {
                 wording.name_file(&file.name);
             }
         }
         errors
-    })
+    })?;
+    Ok((scenario, (!attached.is_empty()).then(|| written.to_string())))
 }
 
 /// The scenario that a tree of tables is, or what is wrong with its names and values.
@@ -143,8 +146,8 @@ pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
         Diagnostic { label, ..Diagnostic::new(message, origin) }.at(text, span)
     };
     let Tree(mut written) = toml::from_str(text).map_err(|e| syntax(&e))?;
-    let scenario = match with_files(&mut written, origin) {
-        Ok(scenario) => scenario,
+    let (scenario, whole) = match with_files(&mut written, origin) {
+        Ok(read) => read,
         Err(errors) => {
             let tree = DeTable::parse(text).ok();
             let place = |path: &Path, part| tree.as_ref().and_then(|tree| span(tree, path, part)).unwrap_or(0..0);
@@ -155,7 +158,7 @@ pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
             return Err(Diagnostic::together(shown).unwrap_or_else(|| Diagnostic::new("not a scenario", origin)));
         }
     };
-    let document = Document { scenario, origin: origin.to_owned(), text: Some(text.to_owned()) };
+    let document = Document { scenario, origin: origin.to_owned(), text: Some(text.to_owned()), whole };
     shape(&document, &written)?;
     Ok(document)
 }
@@ -174,11 +177,11 @@ pub fn json(text: &str, origin: &str) -> Result<Document, Diagnostic> {
         let message = wording::json_syntax(&error.to_string());
         Diagnostic::new(message, origin).at(text, offset(text, error.line(), error.column()))
     })?;
-    let scenario = with_files(&mut written, origin).map_err(|errors| {
+    let (scenario, whole) = with_files(&mut written, origin).map_err(|errors| {
         let shown = errors.into_iter().map(|(wording, path)| wording.diagnostic(origin, &path));
         Diagnostic::together(shown).unwrap_or_else(|| Diagnostic::new("not a scenario", origin))
     })?;
-    let document = Document::of(scenario, origin);
+    let document = Document { whole, ..Document::of(scenario, origin) };
     shape(&document, &written)?;
     Ok(document)
 }

@@ -1,0 +1,158 @@
+"""Traces of links in mahimahi's format: what they say, and how they are made of a series of rates."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["BYTES", "About", "about", "converted", "draw", "read"]
+
+#: How many bytes an opportunity carries.
+BYTES = 1504
+
+#: The longest series that is converted, in opportunities.
+_MOST = 100_000_000
+
+
+@dataclass(frozen=True)
+class About:
+    """What a trace says: times in s, rates in Mbit/s."""
+
+    opportunities: int
+    period_s: float
+    mean_mbps: float
+    #: Percentiles of the rate over windows: 5, 50, 95.
+    over_100ms_mbps: tuple[float, float, float]
+    over_1s_mbps: tuple[float, float, float]
+    #: The longest time without an opportunity, from round to round too; and when it begins.
+    longest_gap_s: float
+    longest_gap_at_s: float
+
+
+def read(path: str | Path) -> np.ndarray:
+    """The instants of a trace, ms. It is checked as a scenario's is: an error names the file and the line."""
+    from lasthop.scenario import load
+
+    path = Path(path)
+    link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "trace": {"down": str(path.resolve())}}
+    core = load({"name": path.name, "duration": "1 s", "link": [link], "flow": [{"from": "a", "to": "b"}]})
+    return np.array(core["link"][0]["trace"]["down"].split(), dtype=np.int64)
+
+
+def _rates(times: np.ndarray, window_ms: int) -> np.ndarray:
+    """Mbit/s in each whole window of a period; of a trace that is shorter, over the whole."""
+    windows = int(times[-1]) // window_ms
+    if windows == 0:
+        return np.array([_mean(times)])
+    # An opportunity at the end of a window is in it: the first of the next comes after it.
+    place = np.maximum(np.ceil(times / window_ms).astype(np.int64) - 1, 0)
+    counts = np.bincount(place[place < windows], minlength=windows)
+    return counts * BYTES * 8 / (window_ms * 1e3)
+
+
+def _mean(times: np.ndarray) -> float:
+    return float(len(times) * BYTES * 8 / (times[-1] * 1e3))
+
+
+def about(times: np.ndarray) -> About:
+    """What a trace says of its link."""
+
+    def spread(window_ms: int) -> tuple[float, float, float]:
+        low, middle, high = np.percentile(_rates(times, window_ms), [5, 50, 95])
+        return float(low), float(middle), float(high)
+
+    # After the last line comes the first of the next round.
+    gaps = np.diff(times, append=times[-1] + times[0])
+    longest = int(np.argmax(gaps))
+    return About(
+        opportunities=len(times),
+        period_s=float(times[-1]) / 1e3,
+        mean_mbps=_mean(times),
+        over_100ms_mbps=spread(100),
+        over_1s_mbps=spread(1000),
+        longest_gap_s=float(gaps[longest]) / 1e3,
+        longest_gap_at_s=float(times[longest]) / 1e3,
+    )
+
+
+def converted(source: str | Path) -> np.ndarray:
+    """The instants, ms, of a series of rates: a CSV file with seconds and Mbit/s in each row.
+
+    A rate holds until the time of the next row, the last one as long as the one before it. The k-th opportunity comes
+    in the millisecond in which the integral of the rate passes k · 1,504 bytes, so nothing drifts. The first row's time
+    is the trace's 0.
+    """
+    path = Path(source)
+    seconds, rates = _series(path)
+    lasts = np.append(np.diff(seconds), seconds[-1] - seconds[-2])
+    total = np.concatenate([[0.0], np.cumsum(rates * lasts)]) * 1e6 / (8 * BYTES)
+    if total[-1] < 1:
+        raise ValueError(f"{path}: all rates together do not carry one packet of {BYTES} bytes")
+    if total[-1] > _MOST:
+        raise ValueError(f"{path}: more than {_MOST:,} opportunities; cut the series, or scale it")
+    ends = np.append(seconds, seconds[-1] + lasts[-1]) - seconds[0]
+    opportunities = np.arange(1, math.floor(total[-1] + 1e-9) + 1)
+    at = _crossings(opportunities, total, ends)
+    times = np.ceil(at * 1e3 - 1e-6).astype(np.int64)
+    return np.maximum(times, 1)
+
+
+def _crossings(wanted: np.ndarray, total: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """When a function that does not fall first reaches each value, from its corners."""
+    place = np.clip(np.searchsorted(total, wanted, side="left"), 1, len(total) - 1)
+    before, after = total[place - 1], total[place]
+    share = np.where(after > before, (wanted - before) / np.where(after > before, after - before, 1), 0)
+    return np.asarray(ends[place - 1] + np.clip(share, 0, 1) * (ends[place] - ends[place - 1]))
+
+
+def _series(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Seconds and Mbit/s."""
+    seconds: list[float] = []
+    rates: list[float] = []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for line, row in enumerate(csv.reader(file), 1):
+            if not row or row[0].lstrip().startswith("#"):
+                continue
+            try:
+                time, rate = (float(cell) for cell in row)
+            except ValueError:
+                if not seconds and line == 1:
+                    continue  # a heading
+                raise ValueError(
+                    f"{path}, line {line}: expected seconds and Mbit/s, found {','.join(row)[:60]!r}"
+                ) from None
+            if not (math.isfinite(time) and 0 <= rate < math.inf):
+                raise ValueError(f"{path}, line {line}: a time is finite, and a rate is 0 or more")
+            if seconds and time <= seconds[-1]:
+                raise ValueError(f"{path}, line {line}: {time:g} s comes after {seconds[-1]:g} s; times must rise")
+            seconds.append(time)
+            rates.append(rate)
+    if len(seconds) < 2:
+        raise ValueError(f"{path}: expected at least two rows, each with seconds and Mbit/s")
+    return np.array(seconds), np.array(rates)
+
+
+def draw(times: np.ndarray, name: str) -> Figure:
+    """The rate over time, in windows of 100 ms and of 1 s."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 3), layout="constrained")
+    axes = figure.subplots()
+    windows = ((100, {"color": "0.75", "linewidth": 0.8}), (1000, {"color": "#0072B2", "linewidth": 1.6}))
+    for window, look in windows:
+        rates = _rates(times, window)
+        label = f"over {window} ms" if window < 1000 else "over 1 s"
+        axes.stairs(rates, np.arange(len(rates) + 1) * window / 1e3, label=label, baseline=None, **look)
+    axes.set(xlabel="time (s)", ylabel="rate (Mbit/s)", ylim=(0, None), title=name)
+    axes.margins(x=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside right upper", frameon=False)
+    return figure

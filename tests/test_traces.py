@@ -1,0 +1,91 @@
+"""Traces of links: what `lasthop trace` says of one, and makes of a series of rates."""
+
+from __future__ import annotations
+
+import json
+
+import lasthop as lh
+import numpy as np
+import pytest
+from lasthop import traces
+
+
+def written(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def series(path, *rows):
+    path.write_text("".join(f"{time},{rate}\n" for time, rate in rows))
+    return path
+
+
+def test_a_constant_rate_is_one_opportunity_a_millisecond(tmp_path):
+    """1,504 bytes a millisecond are 12.032 Mbit/s."""
+    times = traces.converted(series(tmp_path / "r.csv", (0, 12.032), (1, 12.032)))
+    assert times.tolist() == list(range(1, 2001))
+
+
+def test_nothing_drifts_over_steps_and_gaps(tmp_path):
+    """The k-th opportunity is in the millisecond in which the integral passes k times 1,504 bytes: here by steps."""
+    rows = [(5.0, 3.7), (5.3, 0.0), (6.1, 0.011), (6.9, 41.0), (7.05, 9.9), (8.0, 0.5)]
+    times = traces.converted(series(tmp_path / "r.csv", ("time", "rate"), *rows))
+    step, carried, expected = 1e-5, 0.0, []
+    ends = [time for time, _ in rows[1:]] + [8.95]
+    for (begin, rate), end in zip(rows, ends, strict=True):
+        for n in range(round((end - begin) / step)):
+            before, carried = carried, carried + rate * 1e6 / 8 / 1504 * step
+            expected += [begin + (n + 1) * step - 5.0] * (int(carried) - int(before))
+    assert len(times) == len(expected)
+    assert np.abs(times / 1e3 - expected).max() <= 1.02e-3
+    assert (times / 1e3 >= np.array(expected) - 2 * step).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0,1\n", "at least two rows"),
+        ("0,1\n0,2\n", "line 2"),
+        ("0,1\n1,x\n", "line 2: expected seconds and Mbit/s"),
+        ("0,1\n1,-1\n", "line 2"),
+        ("0,nan\n1,1\n", "line 1"),
+        ("0,0\n1,0\n", "do not carry one packet"),
+        ("0,1,2\n1,1,2\n", "expected seconds and Mbit/s"),
+        ("0,1e9\n1e9,1\n", "more than 100,000,000"),
+    ],
+)
+def test_a_wrong_series_is_refused_with_its_line(lasthop, tmp_path, text, expected):
+    (tmp_path / "r.csv").write_text(text)
+    assert expected in lasthop("trace", "convert", tmp_path / "r.csv", "-o", tmp_path / "r.trace", code=2).stderr
+    assert not (tmp_path / "r.trace").exists()
+
+
+def test_what_a_trace_says(lasthop, tmp_path):
+    """Ten opportunities in each of the first 100 ms, one at the end of a second: the gap lasts 900 ms."""
+    file = written(tmp_path / "a.trace", [*range(1, 101), *range(1, 101), 1000])
+    said = json.loads(lasthop("trace", "info", file, "--json").stdout)
+    assert (said["opportunities"], said["period_s"]) == (201, 1.0)
+    assert said["mean_mbps"] == pytest.approx(201 * 1504 * 8 / 1e6)
+    assert (said["longest_gap_s"], said["longest_gap_at_s"]) == (0.9, 0.1)
+    assert said["over_100ms_mbps"][1] == 0
+    assert "longest gap" in lasthop("trace", "info", file, "--plot", tmp_path / "a.png").stdout
+    assert (tmp_path / "a.png").stat().st_size > 5_000
+    assert "exists" in lasthop("trace", "info", file, "--plot", tmp_path / "a.png", code=2).stderr
+
+
+def test_a_wrong_trace_is_refused_with_file_and_line(lasthop, tmp_path):
+    error = lasthop("trace", "info", written(tmp_path / "a.trace", [1, 5, 4]), code=2).stderr
+    assert "a.trace" in error and "line 3" in error
+    assert "no such file" in lasthop("trace", "info", tmp_path / "none.trace", code=2).stderr
+
+
+def test_a_template_brings_its_trace(lasthop, tmp_path):
+    lasthop("new", "trace", "-o", tmp_path / "mine.toml")
+    assert (tmp_path / "cell.trace").exists()
+    kept = lh.load(tmp_path / "mine.toml")
+    moved = kept.with_(duration="2 s")
+    (tmp_path / "cell.trace").unlink()
+    # What was read holds the trace; the file is not needed any more.
+    assert lh.run(moved).links["packets"][0] > 500
+    assert lh.load(kept.to_toml()) == kept.with_(name=lh.load(kept.to_toml()).name)
+    assert "no such file" in lasthop("run", tmp_path / "mine.toml", code=2).stderr
