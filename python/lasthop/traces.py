@@ -38,13 +38,32 @@ class About:
 
 
 def read(path: str | Path) -> np.ndarray:
-    """The instants of a trace, ms. It is checked as a scenario's is: an error names the file and the line."""
+    """The instants of a trace, ms. It is checked as a scenario's is.
+
+    Raises ValueError with the file and the line that is wrong.
+    """
+    from lasthop.errors import ScenarioError
     from lasthop.scenario import load
 
-    path = Path(path)
-    link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "trace": {"down": str(path.resolve())}}
-    core = load({"name": path.name, "duration": "1 s", "link": [link], "flow": [{"from": "a", "to": "b"}]})
+    text = _text(Path(path))
+    # A text without an end of line could be a name.
+    text = text if text.endswith("\n") else f"{text}\n"
+    link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "trace": {"down": text}}
+    try:
+        core = load({"duration": "1 s", "link": [link], "flow": [{"from": "a", "to": "b"}]})
+    except ScenarioError as error:
+        message = str(error).splitlines()[0].removeprefix("error: ").removeprefix("down: ")
+        raise ValueError(f"{path}: {message}") from None
     return np.array(core["link"][0]["trace"]["down"].split(), dtype=np.int64)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no text: it is not UTF-8") from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _rates(times: np.ndarray, window_ms: int) -> np.ndarray:
@@ -117,24 +136,23 @@ def _series(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Seconds and Mbit/s."""
     seconds: list[float] = []
     rates: list[float] = []
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        for line, row in enumerate(csv.reader(file), 1):
-            if not row or row[0].lstrip().startswith("#"):
-                continue
-            try:
-                time, rate = (float(cell) for cell in row)
-            except ValueError:
-                if not seconds and line == 1:
-                    continue  # a heading
-                raise ValueError(
-                    f"{path}, line {line}: expected seconds and Mbit/s, found {','.join(row)[:60]!r}"
-                ) from None
-            if not (math.isfinite(time) and 0 <= rate < math.inf):
-                raise ValueError(f"{path}, line {line}: a time is finite, and a rate is 0 or more")
-            if seconds and time <= seconds[-1]:
-                raise ValueError(f"{path}, line {line}: {time:g} s comes after {seconds[-1]:g} s; times must rise")
-            seconds.append(time)
-            rates.append(rate)
+    for line, row in enumerate(csv.reader(_text(path).splitlines()), 1):
+        if not row or row[0].lstrip().startswith("#"):
+            continue
+        try:
+            time, rate = (float(cell) for cell in row)
+        except ValueError:
+            if not seconds and line == 1:
+                continue  # a heading
+            raise ValueError(
+                f"{path}, line {line}: expected seconds and Mbit/s, found {','.join(row)[:60]!r}"
+            ) from None
+        if not (math.isfinite(time) and 0 <= rate < math.inf):
+            raise ValueError(f"{path}, line {line}: a time is finite, and a rate is 0 or more")
+        if seconds and time <= seconds[-1]:
+            raise ValueError(f"{path}, line {line}: {time:g} s comes after {seconds[-1]:g} s; times must rise")
+        seconds.append(time)
+        rates.append(rate)
     if len(seconds) < 2:
         raise ValueError(f"{path}: expected at least two rows, each with seconds and Mbit/s")
     return np.array(seconds), np.array(rates)
@@ -146,11 +164,10 @@ def draw(times: np.ndarray, name: str) -> Figure:
 
     figure = Figure(figsize=(7, 3), layout="constrained")
     axes = figure.subplots()
-    windows = ((100, {"color": "0.75", "linewidth": 0.8}), (1000, {"color": "#0072B2", "linewidth": 1.6}))
-    for window, look in windows:
+    for window, label, colour, width in ((100, "over 100 ms", "0.75", 0.8), (1000, "over 1 s", "#0072B2", 1.6)):
         rates = _rates(times, window)
-        label = f"over {window} ms" if window < 1000 else "over 1 s"
-        axes.stairs(rates, np.arange(len(rates) + 1) * window / 1e3, label=label, baseline=None, **look)
+        edges = np.arange(len(rates) + 1) * window / 1e3
+        axes.stairs(rates, edges, label=label, baseline=None, color=colour, linewidth=width)
     axes.set(xlabel="time (s)", ylabel="rate (Mbit/s)", ylim=(0, None), title=name)
     axes.margins(x=0)
     axes.spines[["top", "right"]].set_visible(False)

@@ -32,7 +32,10 @@ def info(file: Path, picture: Path | None, as_json: bool, force: bool, quiet: bo
 
     if picture and picture.exists() and not force:
         raise files.OutputRefused(f"{picture} exists: choose another name, or replace it with --force")
-    times = traces.read(file)
+    try:
+        times = traces.read(file)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     made = traces.about(times)
     if as_json:
         common.print_json({"file": str(file), **asdict(made)})
@@ -62,10 +65,6 @@ def convert(source: Path, output: Path, force: bool, quiet: bool) -> None:
         raise files.OutputRefused(f"{output} exists: choose another name with -o, or replace it with --force")
     try:
         times = traces.converted(source)
-    except FileNotFoundError:
-        raise click.UsageError(f"there is no file {source}") from None
-    except UnicodeDecodeError:
-        raise click.UsageError(f"{source} is no text: it is not UTF-8") from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     with files.whole(output) as out:
