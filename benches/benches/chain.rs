@@ -21,7 +21,7 @@ pub fn chain(planned: bool) -> Simulation {
             let mut setup = |name: &str| {
                 let place = core.place(name.to_owned());
                 let limit = Amount::Packets(100);
-                let config = droptail::Config { limit, drop_front: false };
+                let config = droptail::Config { limit, ..Default::default() };
                 let queue = if planned {
                     Queue::Planned(limit)
                 } else {

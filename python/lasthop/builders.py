@@ -171,6 +171,8 @@ class QueueDroptail(TypedDict, total=False):
 
     limit: Length
     'How much may wait, without the packet in service: `"100 packets"` or `"64 kB"`.'
+    also: Length
+    'A second limit, which holds too: `"64 kB"` beside one in packets. Default: none.'
     drop_front: bool
     "Drop the packet at the head instead of the arriving one."
 

@@ -125,7 +125,7 @@ fn link(name: &str, [a, b]: [&str; 2], direction: &Direction) -> types::Link {
 }
 
 fn queue(direction: &Direction) -> Queue {
-    Queue::DropTail(droptail::Config { limit: Amount::Packets(direction.waiting), drop_front: false })
+    Queue::DropTail(droptail::Config { limit: Amount::Packets(direction.waiting), ..Default::default() })
 }
 
 fn xcp_queue(direction: &Direction, router: &XcpRouter) -> Queue {

@@ -126,12 +126,15 @@ fn queue(name: &str, arguments: &str) -> Result<Option<Box<dyn QueueConfig>>, St
             _ => return Ok(None),
         }
     }
-    let fifo =
-        |limit, drop_front| -> Option<Box<dyn QueueConfig>> { Some(Box::new(droptail::Config { limit, drop_front })) };
+    let fifo = |limit, also, drop_front| -> Option<Box<dyn QueueConfig>> {
+        Some(Box::new(droptail::Config { limit, also, drop_front }))
+    };
     Ok(match (name, &limits[..]) {
-        ("infinite", []) => fifo(Amount::Packets(u64::MAX), false),
-        ("droptail", &[limit]) => fifo(limit, false),
-        ("drophead", &[limit]) => fifo(limit, true),
+        ("infinite", []) => fifo(Amount::Packets(u64::MAX), None, false),
+        ("droptail", &[limit]) => fifo(limit, None, false),
+        ("droptail", &[limit, also]) => fifo(limit, Some(also), false),
+        ("drophead", &[limit]) => fifo(limit, None, true),
+        ("drophead", &[limit, also]) => fifo(limit, Some(also), true),
         ("codel", &[limit]) => Some(Box::new(codel::Config { limit, ..law })),
         _ => None,
     })

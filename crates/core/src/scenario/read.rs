@@ -79,8 +79,11 @@ impl Document {
     }
 }
 
+/// What is wrong, and where.
+type Errors = Vec<(Wording, Path)>;
+
 /// The scenario that a tree of tables is, with the texts of files that it names beside `origin`, or what is wrong with it.
-fn with_files(written: &mut Value, origin: &str) -> Result<(Scenario, Option<String>), Vec<(Wording, Path)>> {
+fn with_files(written: &mut Value, origin: &str) -> Result<(Scenario, Option<String>), Errors> {
     let folder = std::path::Path::new(origin).parent().unwrap_or_else(|| std::path::Path::new(""));
     let attached = attached::put_in(written, folder);
     let faults = attached.iter().filter_map(|a| Some((Wording::of_file(&a.name, a.fault.as_ref()?), a.path.clone())));
@@ -102,7 +105,7 @@ fn with_files(written: &mut Value, origin: &str) -> Result<(Scenario, Option<Str
 /// The scenario that a tree of tables is, or what is wrong with its names and values.
 ///
 /// Reading ends at an error. To find the next one, the field that is wrong is taken away, and the rest is read again.
-fn scenario_of(written: &Value) -> Result<Scenario, Vec<(Wording, Path)>> {
+fn scenario_of(written: &Value) -> Result<Scenario, Errors> {
     let mut errors = Vec::new();
     let mut left = written.clone();
     let mut taken: Vec<Path> = Vec::new();

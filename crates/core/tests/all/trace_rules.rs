@@ -2,14 +2,14 @@
 
 use std::any::Any;
 
-use lasthop_core::engine::units::Amount;
+use lasthop_core::engine::units::{Amount, Bytes};
 use lasthop_core::engine::{BitRate, Duration, Instant};
 use lasthop_core::net::loss::Loss;
 use lasthop_core::net::transmitter::{Queue, Setup};
 use lasthop_core::net::{
     Address, Cause, Change, FlowId, Header, NodeId, Observation, Observer, Packet, Simulation, Socket,
 };
-use lasthop_core::queues::droptail::DropTail;
+use lasthop_core::queues::droptail::{self, DropTail};
 
 use lasthop_core::net::trace::{Trace, TraceLink, TracedSetup, WaySetup};
 
@@ -39,6 +39,11 @@ impl Observer for Seen {
 
 /// A link that follows `trace` from node 0 to node 1, `delay_ms` long, whose queue takes two packets.
 fn link(trace: &str, delay_ms: u64) -> Simulation {
+    limited(trace, delay_ms, Amount::Packets(2).into())
+}
+
+/// The same with another queue.
+fn limited(trace: &str, delay_ms: u64, queue: droptail::Config) -> Simulation {
     let mut simulation = Simulation::new(1);
     let ends = ["a", "b"].map(|name| simulation.add_node(name));
     let places = ["there", "back"].map(|name| simulation.core_mut().place(name.to_owned()));
@@ -48,7 +53,7 @@ fn link(trace: &str, delay_ms: u64) -> Simulation {
         start: Duration::ZERO,
         repeats: true,
         delay: Duration::from_millis(delay_ms),
-        queue: Box::new(DropTail::new(Amount::Packets(2).into(), places[0])),
+        queue: Box::new(DropTail::new(queue, places[0])),
         loss: Loss::default(),
     };
     let back = Setup {
@@ -147,4 +152,28 @@ fn a_link_that_is_down_drops_what_comes_and_keeps_what_waits() {
     let seen = seen(simulation);
     assert_eq!(seen.out, [(50_000, 100)]);
     assert_eq!(seen.dropped.len(), 1);
+}
+
+/// Mahimahi's droptail and drophead have limits in packets, in bytes, or both.
+#[test]
+fn either_of_two_limits_holds() {
+    let both = |drop_front| droptail::Config {
+        limit: Amount::Packets(2),
+        also: Some(Amount::Bytes(Bytes::new(250))),
+        drop_front,
+    };
+    for (drop_front, out) in [(false, [100, 150]), (true, [150, 40])] {
+        let mut simulation = limited("10", 0, both(drop_front));
+        send(&mut simulation, 0.0, 100);
+        send(&mut simulation, 1.0, 150);
+        send(&mut simulation, 2.0, 40);
+        let seen = seen(simulation);
+        assert_eq!(seen.out, out.map(|size| (10_000, size)));
+        assert_eq!(seen.dropped, [Cause::Overflow]);
+    }
+    let mut simulation = limited("10", 0, both(false));
+    send(&mut simulation, 0.0, 200);
+    send(&mut simulation, 1.0, 60);
+    send(&mut simulation, 2.0, 50);
+    assert_eq!(seen(simulation).out, [(10_000, 200), (10_000, 50)]);
 }

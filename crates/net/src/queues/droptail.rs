@@ -22,6 +22,9 @@ use super::fifo::Fifo;
 pub struct Config {
     /// How much may wait, without the packet in service: `"100 packets"` or `"64 kB"`.
     pub limit: Amount,
+    /// A second limit, which holds too: `"64 kB"` beside one in packets. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub also: Option<Amount>,
     /// Drop the packet at the head instead of the arriving one.
     pub drop_front: bool,
 }
@@ -30,20 +33,20 @@ impl Default for Config {
     fn default() -> Self {
         // 100 packets: the smallest of the defaults in use (ns-3's pfifo and Linux' txqueuelen
         // are 1000, ns-2's is 50); a sensible scenario states its own.
-        Self { limit: Amount::Packets(100), drop_front: false }
+        Self { limit: Amount::Packets(100), also: None, drop_front: false }
     }
 }
 
 impl From<Amount> for Config {
     /// The FIFO with this limit that drops at its tail.
     fn from(limit: Amount) -> Self {
-        Self { limit, drop_front: false }
+        Self { limit, ..Self::default() }
     }
 }
 
 impl QueueConfig for Config {
     fn build(&self, site: &Site<'_>) -> Queue {
-        if self.drop_front {
+        if self.drop_front || self.also.is_some() {
             Queue::Asked(Box::new(DropTail::new(self.clone(), site.place)))
         } else {
             Queue::Planned(self.limit)
@@ -51,9 +54,10 @@ impl QueueConfig for Config {
     }
 }
 
-/// The queue, as a discipline that is asked. Without `drop_front` a transmitter plans instead.
+/// The queue, as a discipline that is asked. With one limit and without `drop_front` a transmitter plans instead.
 pub struct DropTail {
     drop_front: bool,
+    also: Option<Amount>,
     place: Place,
     fifo: Fifo,
 }
@@ -61,14 +65,18 @@ pub struct DropTail {
 impl DropTail {
     /// An empty queue whose drops are counted at `place`.
     pub fn new(config: Config, place: Place) -> Self {
-        Self { drop_front: config.drop_front, place, fifo: Fifo::new(config.limit) }
+        Self { drop_front: config.drop_front, also: config.also, place, fifo: Fifo::new(config.limit) }
+    }
+
+    fn is_full(&self, size: u32) -> bool {
+        self.fifo.is_full(size) || self.also.is_some_and(|limit| self.fifo.is_above(limit, size))
     }
 }
 
 impl QueueDiscipline for DropTail {
     fn enqueue(&mut self, core: &mut Core, packet: Pkt) {
         let size = core.packet(&packet).size;
-        while self.fifo.is_full(size) {
+        while self.is_full(size) {
             let oldest = if self.drop_front { self.fifo.pop(core) } else { None };
             match oldest {
                 Some(oldest) => core.drop(oldest, self.place, Cause::Overflow),

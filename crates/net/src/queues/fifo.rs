@@ -30,7 +30,13 @@ impl Fifo {
     /// Whether a packet of this size would exceed the limit.
     #[inline]
     pub fn is_full(&self, size: u32) -> bool {
-        (self.backlog() + self.held).is_full(self.limit, size)
+        self.is_above(self.limit, size)
+    }
+
+    /// The same of another limit.
+    #[inline]
+    pub fn is_above(&self, limit: Amount, size: u32) -> bool {
+        (self.backlog() + self.held).is_full(limit, size)
     }
 
     /// Sets the packets and bytes that have left but still take room.

@@ -96,7 +96,7 @@ pub fn setup(core: &mut Core, name: &str, rate: BitRate, delay: Duration) -> Set
 
 /// The queue of `limit` as a discipline that is asked.
 pub fn asked(limit: Amount, place: Place) -> Queue {
-    Queue::Asked(Box::new(droptail::DropTail::new(droptail::Config { limit, drop_front: false }, place)))
+    Queue::Asked(Box::new(droptail::DropTail::new(droptail::Config { limit, ..Default::default() }, place)))
 }
 
 /// Adds a link of this rate and delay, with large queues.
