@@ -30,7 +30,7 @@ const FEW_EVENTS: u64 = 100_000;
 const MANY_EVENTS: u64 = 1_000_000;
 
 /// How often each entry of the schema is asked for, until all have to have been drawn: some are only valid beside others.
-const PASSES: usize = 5;
+const PASSES: usize = 12;
 
 #[test]
 fn random_files_are_run_or_refused() {
