@@ -149,8 +149,8 @@ pub struct Record {
     /// Sample links and flows at this interval, into the table `series`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Duration>,
-    /// What else stands in the table `series`, wherever it is shown: names of values in the table
-    /// `state`, such as `timeouts`.
+    /// What else stands in the table `series`, wherever it is shown: names of values in the tables
+    /// `state` and `media`, such as `timeouts` and `frames_late`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quantities: Vec<String>,
     /// By how much these values in the table `state` of a flow's ends grow during each transfer, in the table

@@ -16,6 +16,7 @@ mod errors;
 mod eurane;
 mod explicit_feedback;
 mod expulsion;
+mod frames;
 mod handovers;
 mod hs_dsch;
 mod hsdpa_checks;

@@ -65,6 +65,12 @@ impl Series {
                 }
             };
             part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
+            if !self.more.is_empty() {
+                part::each(
+                    |probe| simulation.sample_source(flow.id, probe),
+                    |source| self.state(now, "source", &flow.name, source, &[]),
+                );
+            }
             let each = [in_order, in_order + waiting].map(|bytes| bytes / f64::from(receivers.max(1)));
             let before = std::mem::replace(&mut self.flows[place], each);
             self.rate(now, ("flow", &flow.name, "goodput_kbps"), each[0] - before[0]);
