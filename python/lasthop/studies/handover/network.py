@@ -44,6 +44,8 @@ class Mechanism:
     tcp: str = ""
     #: The parameters of TFRC, if that does.
     tfrc: Mapping[str, Any] | None = None
+    #: Another transport that carries data, if neither does.
+    transport: Mapping[str, Any] | None = None
     #: What a flow says that asks for service: from a rate, a bucket and a largest packet.
     asks: Callable[[str, str, str], Mapping[str, Any]] | None = None
     #: How many hops of radio there are; the last one changes.
@@ -54,7 +56,7 @@ class Mechanism:
     @property
     def reserves(self) -> bool:
         """Whether flows ask the network for service, and are carried as they are."""
-        return not self.tcp and self.tfrc is None
+        return not self.tcp and self.tfrc is None and self.transport is None
 
 
 def _xcp(capacity: Any) -> Mechanism:
@@ -134,6 +136,8 @@ def _transport(taken: Taken, mechanism: Mechanism) -> dict[str, Any]:
     """The transport of a flow of 1000 B on the wire, in the paper's setting."""
     if mechanism.reserves:
         return {"udp": {"header": "28 B"}}
+    if mechanism.transport is not None:
+        return dict(mechanism.transport)
     if mechanism.tfrc is not None:
         if mechanism.tfrc.get("profile", taken.profile) == "ns2":
             return {"tfrc": {"segment": "1000 B", "header": "0 B", "heavy_rounds": 1, **mechanism.tfrc}}
@@ -150,13 +154,17 @@ def _transport(taken: Taken, mechanism: Mechanism) -> dict[str, Any]:
 
 def single(taken: Taken, key: str, start_s: float) -> Scenario:
     """A run of the paper's setting: one flow."""
-    mechanism = ALL[key]
+    # What the sender's state was when a packet left is asked of the paper's TCP only.
+    return alone(taken, ALL[key], start_s, variables=key == "reno")
+
+
+def alone(taken: Taken, mechanism: Mechanism, start_s: float, *, variables: bool = False) -> Scenario:
+    """A run of the paper's setting with any mechanism, of these or of others."""
     made = {
         **changes(taken),
         "flow.flow.transport": _transport(taken, mechanism),
         "flow.flow.start": f"{round(start_s * 1e9)} ns",
-        # What the sender's state was when a packet left is asked of the paper's TCP only.
-        "record.variables": key == "reno",
+        "record.variables": variables,
     }
     if mechanism.radio:
         made["link.radio.queue"] = mechanism.radio

@@ -38,7 +38,7 @@ def starts_of(reading: Reading, mode: str) -> int:
     return STARTS_OTHERS[mode] if reading.chosen else STARTS
 
 
-def _starts(count: int) -> Sequence[tuple[float, int]]:
+def begins(count: int) -> Sequence[tuple[float, int]]:
     """Start times in whole microseconds, spread evenly, and the seeds of crowds that start then."""
     every = [(round(start, 6), SEED + i) for i, start in enumerate(start_times(STARTS))]
     return every[:: STARTS // count][:count]
@@ -76,13 +76,13 @@ class Campaigner:
         return STARTS_OTHERS[self._bench.mode] * (len(alone) * len(JUDGED) + len(among) * len(JUDGED_CROWD))
 
     def _data(self, reading: Reading) -> Data:
-        mine, starts = taken(reading), _starts(starts_of(reading, self._bench.mode))
+        mine, begun = taken(reading), begins(starts_of(reading, self._bench.mode))
         alone, among = mine.alone, mine.among
         if alone not in self._alone:
-            self._alone[alone] = self._singles(alone, SINGLE if alone == Taken() else JUDGED, starts)
+            self._alone[alone] = self._singles(alone, SINGLE if alone == Taken() else JUDGED, begun)
         if among not in self._among:
             keys = CROWD if among == Taken() else JUDGED_CROWD
-            work = [(crowd(among, key, start), seed) for key in keys for start, seed in starts]
+            work = [(crowd(among, key, start), seed) for key in keys for start, seed in begun]
             self._among[among] = _parted(keys, self.crowds(work))
         return Data(mine, self._alone[alone], self._among[among], self._counters)
 
@@ -99,7 +99,7 @@ class Campaigner:
 
     def crowds(self, work: Sequence[tuple[Scenario, int]], *, counts: bool = True) -> list[Crowd]:
         """Runs of the crowd."""
-        for start, seed in _starts(STARTS):
+        for start, seed in begins(STARTS):
             frames(start, seed)
         return self._bench.run(work, reduced, counts=counts)
 
@@ -114,11 +114,11 @@ class Campaigner:
         default = Taken()
 
         def longest(factor: float) -> float:
-            work = [(still(default, start, factor), seed) for start, seed in _starts(STARTS)[:GROWTH_STARTS]]
+            work = [(still(default, start, factor), seed) for start, seed in begins(STARTS)[:GROWTH_STARTS]]
             return max(self._bench.run(work, lambda result: longest_delay(result, SETTLED), counts=False))
 
         found = search(delay_bound_s(default), longest)
-        work = [(crowd(default, "none", start, found.factor), seed) for start, seed in _starts(STARTS)[:GROWTH_ROW]]
+        work = [(crowd(default, "none", start, found.factor), seed) for start, seed in begins(STARTS)[:GROWTH_ROW]]
         return found, self.crowds(work, counts=False)
 
 

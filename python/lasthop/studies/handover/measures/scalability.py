@@ -16,7 +16,7 @@ import numpy as np
 from lasthop.results import Result
 from lasthop.scenario import Scenario, load
 
-from ..network import ALL, LIMIT
+from ..network import ALL, LIMIT, Mechanism
 from .grades import Parts
 
 #: How many flows there are.
@@ -51,8 +51,12 @@ WINDOW_HEADER = tuple(f"window_header_{name}" for name in OPERATIONS[:4])
 
 
 def path(key: str, flows: int) -> Scenario:
-    """A run of a mechanism with so many flows."""
-    mechanism = ALL[key]
+    """A run of a mechanism of the study with so many flows."""
+    return path_with(key, ALL[key], flows)
+
+
+def path_with(key: str, mechanism: Mechanism, flows: int) -> Scenario:
+    """A run of any mechanism, of these or of others, with so many flows."""
     every = mechanism.wire or {"droptail": {"limit": "10 MB"}}
     last = mechanism.core or mechanism.radio or {"droptail": {"limit": LIMIT}}
     # Where there is a difference between edge and core, flows enter the network at the first router.
@@ -73,6 +77,8 @@ def path(key: str, flows: int) -> Scenario:
         flow["transport"] = {"udp": {"header": "0 B"}}
         if mechanism.asks:
             flow["qos"] = mechanism.asks(*ASKED)
+    elif mechanism.transport is not None:
+        flow["transport"] = dict(mechanism.transport)
     elif mechanism.tfrc is not None:
         flow["transport"] = {"tfrc": {}}
     else:
