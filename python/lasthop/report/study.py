@@ -43,6 +43,7 @@ def write_report(outcome: Outcome, campaign: Campaign, started: datetime) -> Pat
         study.symbols,
         study=study,
         answer=[*answer(outcome)],
+        said=campaign.answer,
         counts=count(outcome.judged),
         judged=outcome.judged,
         deciders={one.claim.id: outcome.decider(one) for one in outcome.judged},

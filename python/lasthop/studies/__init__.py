@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 #: Our studies by name. Each is a package in this folder with a ``STUDY`` in it.
-STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast", "satellite", "rmcat")
+STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast", "satellite", "rmcat", "handover-today")
 
 #: How the name of an appendix ends.
 APPENDIX = "-appendix"
@@ -88,6 +88,8 @@ class Campaign:
     facts: Mapping[str, str]
     #: Rows of figures that the terminal shows before the claims.
     shown: Sequence[Mapping[str, str]] = ()
+    #: The study's answer to its question, sentence by sentence.
+    answer: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,8 @@ class Outcome:
     wall_s: float = field(default=0.0, compare=False)
     #: Rows of figures that the terminal shows before the claims.
     shown: Sequence[Mapping[str, str]] = ()
+    #: The study's answer to its question, sentence by sentence.
+    answer: Sequence[str] = ()
 
     def document(self) -> dict[str, Any]:
         """As plain data, in the form that all studies keep."""
@@ -194,6 +198,7 @@ class Outcome:
             "study": self.study.name,
             "seed_document": self.study.seed_document,
             "mode": self.mode,
+            **({"answer": list(self.answer)} if self.answer else {}),
             "claims": [self._claim(one) for one in self.judged],
             "questions": [
                 {
@@ -313,7 +318,7 @@ def _reproduce(
         tables[name] = [write_table(table, folder / f"{name}.{suffix}") for suffix in ("parquet", "csv")]
     wall = time.perf_counter() - began
     report = folder / "report.html"
-    outcome = Outcome(study, mode, judged, explored, folder, figures, tables, report, wall, campaign.shown)
+    outcome = Outcome(study, mode, judged, explored, folder, figures, tables, report, wall, campaign.shown, campaign.answer)
     write_report(outcome, campaign, started)
     _write_json(folder / CLAIMS_FILE, outcome.document())
     _write_json(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +33,7 @@ class Plan:
 
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
-    return Plan(12, 6, tuple(PATHS), 20) if mode == "full" else Plan(2, 2, LINKED, 2)
+    return Plan(24, 12, tuple(PATHS), 20) if mode == "full" else Plan(5, 3, LINKED, 3)
 
 
 def grids(reading: Reading, plan: Plan) -> dict[str, Grid]:
@@ -60,12 +59,6 @@ def grids(reading: Reading, plan: Plan) -> dict[str, Grid]:
         )
         for name, of in axes.items()
     }
-
-
-def starts(count: int) -> Sequence[tuple[float, int]]:
-    """Start times in [0, 1) s, one drawn from each equal part, with the seeds of runs that begin then."""
-    draw = random.Random(SEED)
-    return [(round((n + draw.random()) / count, 6), SEED + n) for n in range(count)]
 
 
 def data(reading: Reading, made: Mapping[str, Numbers]) -> Data:

@@ -166,21 +166,21 @@ PATHS: dict[str, Path] = {
     for one in (
         # Rates and delays of the study `handover`; an encoder of RFC 8867 §4.3.
         Path(
-            "wlan-umts", "WLAN to UMTS and back", "WLAN", "UMTS", 3840, 384, 140, 280, 150, 1500,
+            "wlan-umts", "WLAN and UMTS", "WLAN", "UMTS", 3840, 384, 140, 280, 150, 1500,
             0, 40, 70, 100, "radio router>mobile", "64 kB", _two_links,
         ),
         # A queue of 300 ms (RFC 8867 §4.1) at the lower rate, and a video that the lower rate cannot carry.
         Path(
-            "lte", "LTE, a cell with less room", "first cell", "second cell", 20_000, 5000, 30, 60, 500, 8000,
+            "lte", "Two LTE cells", "first cell", "second cell", 20_000, 5000, 30, 60, 500, 8000,
             0, 40, 70, 100, "radio router>mobile", "187500 B", _two_links,
         ),
         # 7.2 Mbit/s at 8.5 dB, and 2.88 Mbit/s less what the others take at 0.5 dB.
         Path(
-            "hsdpa", "HSDPA, best signal first", "in the open", "in the shade", 7200, 2880, 104, 104, 150, 1500,
+            "hsdpa", "HSDPA cell", "in the open", "in the shade", 7200, 2880, 104, 104, 150, 1500,
             0, 40, 70, 100, "cell.ue[0] down", "90 packets", _cell, _downloads,
         ),
         Path(
-            "leo", "Satellite handoffs", "shorter way", "longer way", 1500, 1500, 41, 63, 150, 1500,
+            "leo", "Satellites", "shorter way", "longer way", 1500, 1500, 41, 63, 150, 1500,
             60, 100, 130, 160, "gateway up", "50 packets", _sky,
         ),
     )
