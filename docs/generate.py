@@ -319,6 +319,40 @@ def rmcat_tables() -> str | None:
     return "\n".join(parts)
 
 
+#: Columns of the study `handover-today`'s table of paths that the page shows.
+TODAY_SHOWN = (
+    "path",
+    "mechanism",
+    "hint",
+    "missed (%)",
+    "frame delay p95 (ms)",
+    "in time again (s)",
+    "rate back (s)",
+    "share, worse state",
+    "share in time",
+    "queue, worse state (ms)",
+)
+
+
+def today_answer() -> str | None:
+    """What the last run of the study `handover-today` answered."""
+    document = _json(ROOT / "out" / "handover-today" / CLAIMS_FILE)
+    return " ".join(document["answer"]) if document else None
+
+
+def today_tables() -> str | None:
+    """What it gave: the paper's Table I once more, what is misread, each path with each mechanism."""
+    folder = ROOT / "out" / "handover-today"
+    if (rows := _rows(folder / "table-paths.csv")) is None:
+        return None
+    parts = [
+        *_tables(folder, {"table-1": "Table I again", "table-misread": "What each algorithm misreads, and why"}),
+        "Each path with each mechanism and hint, from the first change to the end where nothing else is said:\n\n"
+        + _table(list(TODAY_SHOWN), [[row[name] for name in TODAY_SHOWN] for row in rows]),
+    ]
+    return "\n".join(parts)
+
+
 def _tables(folder: Path, about: dict[str, str]) -> list[str]:
     """Tables of a study, each below what it holds."""
     parts = []
@@ -437,7 +471,7 @@ def with_claims(readme: str, claims: str) -> str:
     return re.sub(r"^\| claim \|.*\n(\|.*\n)*", lambda _: table, readme, count=1, flags=re.MULTILINE)
 
 
-STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast", "satellite", "rmcat")
+STUDIES = ("handover", "umts-tcp", "hsdpa", "umts-multicast", "satellite", "rmcat", "handover-today")
 
 #: What is made from the code alone.
 FROM_CODE: dict[str, Callable[[], str]] = {
@@ -460,6 +494,8 @@ EVIDENCE: dict[str, tuple[Callable[[], str | None], str]] = {
     "tables-umts-multicast": (multicast_tables, "lasthop reproduce umts-multicast"),
     "tables-satellite": (satellite_tables, "lasthop reproduce satellite"),
     "tables-rmcat": (rmcat_tables, "lasthop reproduce rmcat"),
+    "answer-handover-today": (today_answer, "lasthop reproduce handover-today"),
+    "tables-handover-today": (today_tables, "lasthop reproduce handover-today"),
     "table-handover": (handover_table, "lasthop reproduce handover"),
     "choice-handover": (handover_choice, "lasthop reproduce handover"),
 }

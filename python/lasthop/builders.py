@@ -3186,7 +3186,7 @@ class Record(TypedDict, total=False):
     series: Duration
     "Sample links and flows at this interval, into the table `series`."
     quantities: Sequence[str]
-    "What else stands in the table `series`, wherever it is shown: names of values in the table `state`, such as `timeouts`."
+    "What else stands in the table `series`, wherever it is shown: names of values in the tables `state` and `media`, such as `timeouts` and `frames_late`."
     transfer_quantities: Sequence[str]
     "By how much these values in the table `state` of a flow's ends grow during each transfer, in the table `transfer_state`; and `dropped_packets`, those that the network drops of the flow. A transfer counts until the next one of its flow begins."
     packets: bool

@@ -318,7 +318,9 @@ def _reproduce(
         tables[name] = [write_table(table, folder / f"{name}.{suffix}") for suffix in ("parquet", "csv")]
     wall = time.perf_counter() - began
     report = folder / "report.html"
-    outcome = Outcome(study, mode, judged, explored, folder, figures, tables, report, wall, campaign.shown, campaign.answer)
+    outcome = Outcome(
+        study, mode, judged, explored, folder, figures, tables, report, wall, campaign.shown, campaign.answer
+    )
     write_report(outcome, campaign, started)
     _write_json(folder / CLAIMS_FILE, outcome.document())
     _write_json(

@@ -35,9 +35,9 @@ def perform(bench: Bench) -> Campaign:
     from lasthop.studies.handover.experiments import begins
 
     from . import figures, tables
-    from .tables.answer import answer
     from .experiments import data, grids, plan
     from .measures import table_1
+    from .tables.answer import answer
 
     wanted = plan(bench.mode)
     explorer = Explorer(bench, partial(grids, plan=wanted), data)
@@ -50,8 +50,9 @@ def perform(bench: Bench) -> Campaign:
         tables=tables.tables(default, graded, explorer.numbers),
         facts={
             "profile": "rfc; the paper's seven in Table I as in the study handover",
-            "seeds": f"{wanted.seeds} of each run, {wanted.seeds_others} where a question is answered otherwise; {wanted.starts} start times of "
-            "Table I. A seed decides the sizes and times of frames, and the files of others",
+            "seeds": f"{wanted.seeds} of each run, {wanted.seeds_others} where a question is answered otherwise; "
+            f"{wanted.starts} start times of Table I. A seed decides the sizes and times of frames, and the files of "
+            "others",
             "processor time": records.costs_said(explorer.numbers),
         },
         shown=tables.in_short(default),

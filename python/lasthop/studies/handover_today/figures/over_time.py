@@ -42,7 +42,9 @@ def over_time(data: Data, path: Path) -> Picture:
     figure, panels = plot.figure(
         plot.TWO_COLUMNS, PANEL_MM * down + 12, rows=down, columns=ACROSS, sharex=True, sharey="row", squeeze=False
     )  # fmt: skip
-    columns = Columns("mechanism", "hint", "time_s", "kbps", "kbps_low", "kbps_high", "delay_ms", "delay_ms_low", "delay_ms_high")
+    columns = Columns(
+        "mechanism", "hint", "time_s", "kbps", "kbps_low", "kbps_high", "delay_ms", "delay_ms_low", "delay_ms_high"
+    )
     said = []
     runs = 0
     for n, name in enumerate(names):
@@ -73,12 +75,13 @@ def over_time(data: Data, path: Path) -> Picture:
         laid_out(figure),
         columns,
         caption=f"{path.title}: payload that arrives and delay of frames, by the time since the change to the worse "
-        f"state ({path.slow}) at 0 s; at {path.seconds(path.up_s):g} s the path is back ({path.fast}). Means over {BIN_S:g} s of {runs} runs "
-        "with their 95 % intervals, of delays geometric. Grey is what a video can have; a frame above the grey line of 400 ms is late. Where a delay "
+        f"state ({path.slow}) at 0 s; at {path.seconds(path.up_s):g} s the path is back ({path.fast}). Means over "
+        f"{BIN_S:g} s of {runs} runs "
+        "with their 95 % intervals, of delays geometric. Grey is what a video can have; a frame above the grey "
+        "line of 400 ms is late. Where a delay "
         "is missing no frame arrived. TFRC knows no hint of delays alone.",
-        alt=f"Ten pairs of panels, rate above delay, from 10 s before the first change to the end. Mean rate without a hint, {path.slow}: "
-        + "; ".join(said)
-        + ".",
+        alt="Ten pairs of panels, rate above delay, from 10 s before the first change to the end. Mean rate without a "
+        f"hint, {path.slow}: " + "; ".join(said) + ".",
     )
 
 

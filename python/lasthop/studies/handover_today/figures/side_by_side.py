@@ -30,7 +30,8 @@ def shown(data: Data) -> Picture:
     """The rate that comes in frames in time."""
     return _rows(
         data, "figure-shown", "in_time_share", "share of the rate, in time", (0.0, 1.02),
-        "What came in frames in time, as a share of what the video could have, from the first change to the end: rate times the share "
+        "What came in frames in time, as a share of what the video could have, from the first change to the end: "
+        "rate times the share "
         "of captured frames that are shown, second by second",
     )  # fmt: skip
 
@@ -75,7 +76,7 @@ def _rows(data: Data, id: str, quantity: str, label: str, scale: tuple[float, fl
         id,
         laid_out(figure),
         columns,
-        caption=f"{about}. Bars are 95 % intervals over the runs. Mechanisms of routers and reservations take part on the "
-        "first two paths, and take no hint; TFRC knows none of delays alone.",
+        caption=f"{about}. Bars are 95 % intervals over the runs. Mechanisms of routers and reservations take part "
+        "on the first two paths, and take no hint; TFRC knows none of delays alone.",
         alt=f"Marks for each mechanism and hint in four panels. The best of each: {'; '.join(said)}.",
     )

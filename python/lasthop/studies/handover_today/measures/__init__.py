@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BIN_S", "Watched", "line", "over_time", "read", "reduced"]
 
-#: Frames are well again when of those of the last second at least this share comes in time, and when this goes on for so long; a rate is back when
+#: Frames are well again when of those of the last second at least this share comes in time, and when this goes on for
+#: so long; a rate is back when
 #: over the last second it is at least this share of what is due, and likewise. 80 % is the paper's study's 20 %.
 SERVED, WINDOW_S, STAY_S = 0.8, 1.0, 5.0
 
@@ -108,7 +109,7 @@ def reduced(run: Watched) -> dict[str, float]:
         "_fast_first": (up, up + FIRST_S),
         "_fast_rest": ((up + end) / 2, end),
     }
-    made = {}
+    made: dict[str, float] = {}
     for suffix, (begin_s, end_s) in parts.items():
         here = run.between(begin_s, end_s)
         made |= {f"{name}{suffix}": value for name, value in _in_a_time(run, here).items()}
@@ -118,9 +119,7 @@ def reduced(run: Watched) -> dict[str, float]:
 
 
 def _in_a_time(run: Watched, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> dict[str, float]:
-    captured, late, lost, skipped = (
-        float(of[here].sum()) for of in (run.captured, run.late, run.lost, run.skipped)
-    )
+    captured, late, lost, skipped = (float(of[here].sum()) for of in (run.captured, run.late, run.lost, run.skipped))
     ended = late + lost + float(run.in_time[here].sum())
     known = here & (run.arrived > 0)
     due = run.due_kbps[here]
@@ -138,7 +137,10 @@ def _in_a_time(run: Watched, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -
 
 
 def _in_time_share(run: Watched, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
-    """What came in frames in time, as a share of what is due: by the second, the rate times the share of frames captured that are shown."""
+    """What came in frames in time, as a share of what is due.
+
+    By the second, it is the rate times the share of the captured frames that are shown.
+    """
     each = round(WINDOW_S / SAMPLED_S)
     count = int(here.sum()) // each
     if not count:

@@ -20,7 +20,7 @@ class Samples:
         arrow = table.to_arrow().combine_chunks()
         self._every_s = every_s
         #: The instants.
-        self.at: Array = every_s * np.arange(round(end_s / every_s) + 1)
+        self.at: Array = every_s * np.arange(round(end_s / every_s) + 1, dtype=np.float64)
         self._place = np.rint(arrow.column("time_s").to_numpy() / every_s).astype(int)
         self._value: Array = arrow.column("value").to_numpy()
         self._coded: dict[str, tuple[Any, list[str]]] = {}

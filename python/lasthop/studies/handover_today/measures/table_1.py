@@ -1,6 +1,6 @@
-"""The paper's Table I once more: its grades, by the rules of the study `handover`, for today's mechanisms beside its seven.
+"""The paper's Table I once more, for today's mechanisms beside its seven: grades by the rules of the study `handover`.
 
-A greedy source in the paper's setting, with packets of 1000 B on the wire; the paper's seven run as that study runs them.
+A greedy source in the paper's setting, with packets of 1000 B on the wire; the paper's seven run as in that study.
 """
 
 from __future__ import annotations

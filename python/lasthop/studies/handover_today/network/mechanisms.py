@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .paths import Path
 
-__all__ = ["DELAYS", "HINTS", "MECHANISMS", "MEDIA", "NAMES", "OFF", "RESERVED", "RESTART", "ROUTERS", "TODAY", "Mechanism"]
+__all__ = [
+    "DELAYS",
+    "HINTS",
+    "MECHANISMS",
+    "MEDIA",
+    "NAMES",
+    "OFF",
+    "RESERVED",
+    "RESTART",
+    "ROUTERS",
+    "TODAY",
+    "Mechanism",
+]
 
 #: What a terminal's word of a change makes void: nothing, what was learnt of delays, everything.
 HINTS = OFF, DELAYS, RESTART = "off", "delays", "restart"
@@ -51,7 +63,7 @@ def _tfrc(_: Path, hint: str) -> Mapping[str, Any]:
 
 
 def _steady(path: Path, _: str) -> Mapping[str, Any]:
-    """A rate that does not change: the reserved one. GCC's sender does not pace, so that a frame leaves at once, as over UDP."""
+    """A rate that does not change: the reserved one. GCC's sender does not pace: a frame leaves at once, as by UDP."""
     rate = f"{reserved_kbps(path):g} kbit/s"
     return {"media": {"congestion": "gcc", "min_rate": rate, "max_rate": rate}}
 
@@ -61,7 +73,8 @@ def reserved_kbps(path: Path) -> float:
     return 0.4 * path.slow_kbps
 
 
-#: Of the rate: what RTP, UDP and IP add and frames vary by; and the bytes that a frame has at most, by the RFC 8593 model's burst.
+#: Of the rate: what RTP, UDP and IP add and frames vary by; and the bytes that a frame has at most, by the RFC 8593
+#: model's burst.
 _MORE, _FRAMES = 1.25, 4.0
 
 

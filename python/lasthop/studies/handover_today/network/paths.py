@@ -15,7 +15,8 @@ __all__ = ["FLOW", "HOST", "LINKED", "PATHS", "SERVER", "Path"]
 #: The two ends, and the flow between them.
 SERVER, HOST, FLOW = "server", "mobile", "video"
 
-#: Of what a link carries, this share is a frame's: RTP packets of 1200 B with 28 B of UDP and IP, segments of 1460 B with 40 B.
+#: Of what a link carries, this share is a frame's: RTP packets of 1200 B with 28 B of UDP and IP, segments of 1460 B
+#: with 40 B.
 PAYLOAD = 0.97
 
 
@@ -90,8 +91,10 @@ def _two_links(path: Path, mechanism: Mechanism, setting: Setting) -> Mapping[st
     return {"link": [wire, radio], "change": changes}
 
 
-#: What becomes of packets at a handover. WLAN to UMTS as in the paper: they go to the new link, in order. LTE: break before make, 50 ms
-#: (Helenius 2011: below that in 95 % of handovers in a network), packets are forwarded and none is lost (3GPP TS 36.300 §10.1.2.3).
+#: What becomes of packets at a handover. WLAN to UMTS as in the paper: they go to the new link, in order. LTE: break
+#: before make, 50 ms
+#: (Helenius 2011: below that in 95 % of handovers in a network), packets are forwarded and none is lost (3GPP TS
+#: 36.300 §10.1.2.3).
 CARRIED_OVER: Mapping[str, Mapping[str, str]] = {
     "wlan-umts": {"in_flight": "move", "queue": "keep"},
     "lte": {"in_flight": "forward", "queue": "forward", "interruption": "50 ms"},
@@ -99,10 +102,10 @@ CARRIED_OVER: Mapping[str, Mapping[str, str]] = {
 
 
 def _told(path: Path) -> list[dict[str, Any]]:
-    """The modem's word to the host that the path is another one: a microsecond more or less on the link between the two.
+    """The modem's word to the host that the path is another one: a microsecond more or less on the link between them.
 
-    A host behind a modem sees no change of its own link; cells change the air of a terminal, and satellites are handed over, without
-    a notice to the terminal's machines.
+    A host behind a modem sees no change of its own link; and cells change the air of a terminal, and satellites are
+    handed over, without a notice to the terminal's machines.
     """
     return [
         {"at": f"{path.down_s:g} s", "link": "host", "delay": "1001 us"},
@@ -114,7 +117,8 @@ def _host(modem: str) -> dict[str, Any]:
     return {"name": "host", "between": [modem, HOST], "rate": "100 Mbit/s", "delay": "1 ms"}
 
 
-#: The other terminals of the cell, each of which downloads files as in the study `hsdpa`; how much weaker than the video's terminal they
+#: The other terminals of the cell, each of which downloads files as in the study `hsdpa`; how much weaker than the
+#: video's terminal they
 #: hear the cell at first, and how much weaker that one hears it in the shade.
 OTHERS, OTHERS_DB, SHADE_DB = 6, -3, -8
 
@@ -144,7 +148,10 @@ def _downloads() -> list[dict[str, Any]]:
 
 
 def _sky(path: Path, mechanism: Mechanism, _: Setting) -> Mapping[str, Any]:
-    """The constellation of the template `satellite`, with looks at even times so that all runs are handed over at the same instants."""
+    """The constellation of the template `satellite`.
+
+    Terminals look at even times, so that all runs are handed over at the same instants.
+    """
     sky = {
         "name": "sky",
         "handoff": {"interval": "10 s", "jitter": "0 s", "queued": "reroute"},
@@ -157,7 +164,8 @@ def _sky(path: Path, mechanism: Mechanism, _: Setting) -> Mapping[str, Any]:
     return {"constellation": [sky], "link": [wire, _host("dish")], "change": _told(path)}
 
 
-#: London and Berlin: after 100 s the dish is handed over to a satellite that is 11 ms further away, and after 130 s to one that is 16 ms nearer.
+#: London and Berlin: after 100 s the dish is handed over to a satellite that is 11 ms further away, and after 130 s
+#: to one that is 16 ms nearer.
 GATEWAY = {"latitude": "51.5 deg", "longitude": "-0.1 deg"}
 DISH = {"latitude": "52.5 deg", "longitude": "13.4 deg"}
 

@@ -1,1 +1,1 @@
-"""The study's words: no paper stands behind it. Its claims are hypotheses of this project, written down before the first run."""
+"""The study's words. No paper stands behind it: its claims are hypotheses, written down before the first run."""

@@ -1,4 +1,4 @@
-"""The tables: each path with each mechanism and hint, the paper's Table I once more, and what each algorithm misreads."""
+"""The tables: each path with each mechanism and hint, Table I once more, and what each algorithm misreads."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from lasthop.studies.records import Named, Row
 
 from ..data import Data
 from ..measures.table_1 import Graded
-from .misread import misread
 from ..network.mechanisms import DELAYS, NAMES, OFF, RESTART
 from ..network.paths import PATHS
 from ..styles import HINT_NAMES
+from .misread import misread
 
 #: A column: its name, the quantity, and decimal places.
 Column = tuple[str, str, int]
@@ -70,7 +70,11 @@ def _mean(data: Data, quantity: str, run: tuple[str, str, str], places: int) -> 
     if np.isnan(values).all():
         return "–"
     one = estimate(values)
-    return f"{number(one.mean, places)} ± {number(one.half, places)}" if np.isfinite(one.half) else number(one.mean, places)
+    return (
+        f"{number(one.mean, places)} ± {number(one.half, places)}"
+        if np.isfinite(one.half)
+        else number(one.mean, places)
+    )
 
 
 def in_short(data: Data) -> list[Row]:
@@ -124,25 +128,30 @@ def _plain(value: float) -> float | None:
     return round(value, 6) if np.isfinite(value) else None
 
 
-def tables(
-    measured: Data, graded: Sequence[Graded], numbers: Mapping[str, Numbers]
-) -> dict[str, Named]:
+def tables(measured: Data, graded: Sequence[Graded], numbers: Mapping[str, Numbers]) -> dict[str, Named]:
     """All tables."""
     makers: dict[str, tuple[str, Callable[[Data], Sequence[Row]]]] = {
         "table-1": (
-            "Table I again: grades by the rules of the study handover, of a greedy source in the paper's setting (of reservations, its crowd). "
-            "The paper's seven beside the paper's own grades (media friendliness, scalability, dynamic behaviour), then today's.",
+            "Table I again: grades by the rules of the study handover, of a greedy source in the paper's setting "
+            "(of reservations, its crowd). "
+            "The paper's seven beside the paper's own grades (media friendliness, scalability, dynamic behaviour), "
+            "then today's.",
             lambda _: table_1(graded),
         ),
         "table-misread": (
-            "What each algorithm misreads when the path changes, why, and what is seen of it here. Hints are those of delays.",
+            "What each algorithm misreads when the path changes, why, and what is seen of it here. Hints are those "
+            "of delays.",
             misread,
         ),
         "table-paths": (
-            "Each path with each mechanism and hint: means over the runs with their 95 % intervals, from the first change to the end "
+            "Each path with each mechanism and hint: means over the runs with their 95 % intervals, from the first "
+            "change to the end "
             "where nothing else is said.",
             partial(summary),
         ),
-        "table-1-measures": ("The measures behind the grades of Table I: medians over the runs.", lambda _: table_1_measures(graded)),
+        "table-1-measures": (
+            "The measures behind the grades of Table I: medians over the runs.",
+            lambda _: table_1_measures(graded),
+        ),
     }
     return {**records.tables(measured, makers), "costs": records.costs(numbers), **records.runs(numbers)}
