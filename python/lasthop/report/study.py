@@ -89,7 +89,7 @@ def answer(outcome: Outcome) -> Iterator[str]:
     said = {
         REPRODUCED: "reproduced",
         FITTED: "fitted, by a parameter that was chosen by looking at them",
-        REPRODUCED_OTHERWISE: "reproduced if what the paper leaves open is answered otherwise",
+        REPRODUCED_OTHERWISE: f"reproduced if what {outcome.study.behind} leaves open is answered otherwise",
         NOT_REPRODUCED: "not reproduced",
     }
     parts = [f"{counts[verdict]} {words}" for verdict, words in said.items() if counts.get(verdict)]
@@ -107,7 +107,7 @@ def answer(outcome: Outcome) -> Iterator[str]:
         loses = f", {len(best.lost)} fewer" if best.lost else ""
         yield f"Most claims hold together with “{best.reading}”: {len(best.gained)} more than by default{loses}."
     elif outcome.study.questions:
-        yield "No other answer to what the paper leaves open makes more of them hold together."
+        yield f"No other answer to what {outcome.study.behind} leaves open makes more of them hold together."
 
 
 def _listed(parts: list[str]) -> str:

@@ -121,6 +121,8 @@ class Study:
     appendix: Study | None = None
     #: What symbols in its claims mean.
     symbols: Mapping[str, str] = field(default_factory=dict)
+    #: What its claims are held against.
+    behind: str = "the paper"
     #: The folder of its code, and its path as it was given, if it is none of ours.
     home: Path | None = None
     path: str = ""
@@ -154,6 +156,7 @@ class Study:
             perform=perform,
             appendix=appendix,
             symbols=about.symbols,
+            behind=about.behind,
             home=Path(str(sys.modules[module].__file__)).parent,
         )
 

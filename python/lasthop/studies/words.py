@@ -60,6 +60,8 @@ class About:
     assumptions: Sequence[Assumption] = ()
     #: What symbols in the claims mean.
     symbols: Mapping[str, str] = field(default_factory=dict)
+    #: What claims are held against, if it is no paper.
+    behind: str = "the paper"
 
 
 def about(module: str) -> About:

@@ -16,7 +16,7 @@ from lasthop.studies.records import Named, Row
 from ..data import Data
 from ..measures.table_1 import Graded
 from ..network.mechanisms import DELAYS, NAMES, OFF, RESTART
-from ..network.paths import PATHS
+from ..network.paths import PATHS, Path
 from ..styles import HINT_NAMES
 from .misread import misread
 
@@ -69,12 +69,18 @@ def _mean(data: Data, quantity: str, run: tuple[str, str, str], places: int) -> 
     values = data.of(quantity, *run)
     if np.isnan(values).all():
         return "–"
+    if quantity in NEVER and (values >= NEVER[quantity](PATHS[run[0]]) - 1e-6).all():
+        return "never"
     one = estimate(values)
-    return (
-        f"{number(one.mean, places)} ± {number(one.half, places)}"
-        if np.isfinite(one.half)
-        else number(one.mean, places)
-    )
+    mean = number(one.mean, places)
+    return f"{mean} ± {number(one.half, places)}" if np.isfinite(one.half) else mean
+
+
+#: How long is watched until something comes; as long as that means that it never came.
+NEVER: Mapping[str, Callable[[Path], float]] = {
+    "down_s": lambda path: path.up_s - path.down_s,
+    "up_s": lambda path: path.end_s - path.up_s,
+}
 
 
 def in_short(data: Data) -> list[Row]:

@@ -25,7 +25,7 @@ _WORDS: dict[str, tuple[str, str, str, tuple[str, str, str, str]]] = {
         "ms count as 40.",
         "the base delay and the delays before the change; the next one is measured behind the queue that the old "
         "rate fills",
-        ("missed frames on UMTS", "missed_pct_slow", " %", W),
+        ("share of the rate, longer way of satellites", "share_slow", "", "leo"),
     ),
     "scream": (
         "A longer path is a queue, but on a long round trip it hardly yields to any.",
@@ -33,13 +33,13 @@ _WORDS: dict[str, tuple[str, str, str, tuple[str, str, str, str]]] = {
         "twice; the window of 33 packets that fills half of "
         "the buffer of UMTS stays, as what is in flight allows it.",
         "base delay, smoothed round-trip time; not the window",
-        ("frame delay p95 on UMTS", "delay_p95_ms_slow", " ms", W),
+        ("missed frames on UMTS", "missed_pct_slow", " %", W),
     ),
     "scream-l4s": (
         "The same, and one packet of a slow link for congestion.",
         "As SCReAM; and DualPI2 marks what waits for 1 ms, where a packet takes 26 ms on UMTS.",
         "base delay, smoothed round-trip time; marks stay marks",
-        ("rate on UMTS, settled", "kbps_slow_rest", " kbit/s", W),
+        ("rate on UMTS", "kbps_slow", " kbit/s", W),
     ),
     "gcc": (
         "A longer path is a growing queue, for about two seconds; a full queue is none.",
@@ -55,41 +55,41 @@ _WORDS: dict[str, tuple[str, str, str, tuple[str, str, str, str]]] = {
         "(draft-ietf-ccwg-bbr §2.14 to §2.16); twice their product is in "
         "flight meanwhile.",
         "the whole model, which starts anew",
-        ("until frames come in time", "down_s", " s", W),
+        ("missed frames on UMTS", "missed_pct_slow", " %", W),
     ),
     "copa": (
         "A longer path is a queue that another flow keeps full.",
         "RTTmin lasts 10 s; since the delay never comes near it, Copa turns to its competitive mode and fills the "
         "queue.",
         "all delays",
-        ("missed in the first 10 s on UMTS", "missed_pct_slow_first", " %", W),
+        ("missed frames on UMTS", "missed_pct_slow", " %", W),
     ),
     "prague": (
         "Without marks nothing: it fills the buffer as Reno does.",
         "Its signal is the share of marks; a queue that does not mark leaves it losses alone. After the handover "
         "its pace is that of the old round trip.",
         "the smoothed round-trip time",
-        ("frame delay p95 on UMTS", "delay_p95_ms_slow", " ms", W),
+        ("missed frames on UMTS", "missed_pct_slow", " %", W),
     ),
     "prague-l4s": (
         "One packet of a slow link for congestion.",
         "DualPI2 marks what waits for 1 ms; the old path's window arrives at once.",
         "the smoothed round-trip time",
-        ("frame delay p95 on UMTS", "delay_p95_ms_slow", " ms", W),
+        ("missed frames on UMTS", "missed_pct_slow", " %", W),
     ),
     "cubic": (
         "It reads no delay, so it misreads none: the full buffer is what it looks for.",
         "Losses come when the queue is full, 1.3 s on UMTS; seven tenths of that window stay after each (RFC 9438 "
         "§4.6).",
         "the round-trip time of its timer",
-        ("missed on UMTS, settled", "missed_pct_slow_rest", " %", W),
+        ("missed frames on UMTS", "missed_pct_slow", " %", W),
     ),
     "tfrc": (
         "The loss rate of the old path is that of the new one.",
         "Eight loss intervals reach far back on a path that lost little (RFC 5348 §5.4), and losses come when the "
         "buffer is full.",
         "– (it knows a restart alone)",
-        ("missed on UMTS, settled", "missed_pct_slow_rest", " %", W),
+        ("missed frames on UMTS", "missed_pct_slow", " %", W),
     ),
 }  # fmt: skip
 
