@@ -194,17 +194,18 @@ def _anew(data: Data) -> Judgement:
 def _in_short(data: Data) -> str:
     off, hinted = (data.over("missed_pct_slow", W, "bbr", hint) for hint in (OFF, DELAYS))
     return (
-        "five seconds with four fifths of the frames in time never come: each probe of a quarter more than the path "
-        f"carries lasts a round trip of 280 ms or more, and its frames are late. The hint halves what is missed on "
-        f"UMTS, from {off} to {hinted} %"
+        "five seconds with four fifths of the frames in time never come: on UMTS BBR probes for more than a quarter of "
+        "the time, since a probe lasts round trips of 280 ms and more, and frames are late meanwhile. The hint halves "
+        f"what is missed on UMTS, from {off} to {hinted} %"
     )
 
 
 def _at_first(data: Data) -> str:
     settled = _ratio(data, "delay_p95_ms_slow_rest", (W, "prague-l4s", OFF), (W, "prague", OFF))
     return (
-        "the window of WLAN, 77 packets, arrives at UMTS at once; a third of it is dropped, retransmissions are lost "
-        "and wait for the timer, and these first seconds make the 95th percentile. Settled, the ratio on UMTS is "
+        "the rate of WLAN goes on into UMTS for a round trip. DualPI2 is overloaded and drops what marks do not hold "
+        "back, retransmissions among it; they wait for the timer, and these first seconds make the 95th percentile. "
+        "Settled, the ratio on UMTS is "
         f"{settled}"
     )
 
