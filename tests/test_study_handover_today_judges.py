@@ -23,6 +23,7 @@ W = "wlan-umts"
 USUAL = {
     "kbps_slow_rest": 330.0, "up_s": 3.0, "down_s": 2.0, "missed_pct": 2.0, "missed_pct_slow_first": 5.0,
     "missed_pct_slow_rest": 1.0,
+    "missed_pct_fast_rest": 0.5,
     "delay_p95_ms_slow": 300.0, "delay_p95_ms_slow_rest": 200.0, "share": 0.8, "share_slow_rest": 0.8,
     "share_slow_first": 0.8,
     "share_fast_first": 0.8,

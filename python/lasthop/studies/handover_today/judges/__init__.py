@@ -12,7 +12,7 @@ from lasthop.studies import words
 from lasthop.studies.claims import Judge, Judges
 from lasthop.studies.conditions import Condition, Judgement, above, alike, at_least, at_most, below, judged
 
-from ..data import Data
+from ..data import HINTED, Data
 from ..network.mechanisms import DELAYS, HINTS, NAMES, OFF, RESERVED, RESTART
 from ..network.paths import LINKED, PATHS
 from ..readings import QUESTIONS
@@ -239,6 +239,38 @@ def _unhinted(path: str, *mechanisms: str) -> Callable[[Data], Data]:
     return placed([((path, name, DELAYS), (path, name, OFF)) for name in mechanisms])
 
 
+def _dearer(path: str, *mechanisms: str) -> Callable[[Data], Data]:
+    """A hint of delays that costs a quarter of the rate of the runs without one."""
+
+    def of(data: Data) -> Data:
+        made = data
+        for name in mechanisms:
+            grid = made.grid(HINTED)
+            axes = [list(grid.axes[axis]) for axis in ("path", "mechanism", "hint")]
+            here, there = (
+                tuple(known.index(value) for known, value in zip(axes, (path, name, hint), strict=True))
+                for hint in (DELAYS, OFF)
+            )
+            values = {
+                quantity: grid.values[quantity].copy() for quantity in grid.values if quantity.startswith("share")
+            }
+            for quantity in values:
+                values[quantity][here] = 0.75 * np.roll(grid.values[quantity][there], 1)
+            made = made.with_values(HINTED, values)
+        return made
+
+    return of
+
+
+def _on_wlan(data: Data) -> Data:
+    """Of CUBIC the frames that it misses back on WLAN in the place of those on UMTS."""
+    grid = data.grid(HINTED)
+    values = grid.values["missed_pct_slow_rest"].copy()
+    place = (list(grid.axes["path"]).index(W), list(grid.axes["mechanism"]).index("cubic"))
+    values[place] = np.roll(grid.values["missed_pct_fast_rest"][place], 1, axis=-1)
+    return data.with_values(HINTED, {"missed_pct_slow_rest": values})
+
+
 def _elsewhere(path: str, *mechanisms: str) -> Callable[[Data], Data]:
     """The runs from WLAN to UMTS in the place of those of a path."""
     return placed([((path, name, hint), (W, name, hint)) for name in mechanisms for hint in (OFF, DELAYS)])
@@ -254,14 +286,14 @@ JUDGES: Judges[Data] = {
         _marked, null=placed([((path, "prague-l4s", OFF), (path, "prague", OFF)) for path in LINKED]), cause=_at_first
     ),
     "T7": Judge(_low_latency, null=placed([(("lte", "scream-l4s", OFF), ("lte", "scream", OFF))])),
-    "T8": Judge(_too_small, null=_elsewhere("lte", "nada", "scream")),
-    "T9": Judge(_forgets, null=placed([((W, "gcc", hint), (W, "nada", hint)) for hint in (OFF, DELAYS)])),
+    "T8": Judge(_too_small, null=_dearer("lte", "nada", "scream"), former=_too_small),
+    "T9": Judge(_forgets, null=_dearer(W, "gcc"), former=_forgets),
     "T10": Judge(_climbs, null=placed([((W, "gcc", hint), (W, "cubic", hint)) for hint in (OFF, DELAYS)])),
-    "T11": Judge(_full, null=placed([((W, "cubic", hint), (W, "scream", DELAYS)) for hint in HINTS])),
+    "T11": Judge(_full, null=_on_wlan, former=_full),
     "T12": Judge(_fewer, null=placed([((path, "nada", DELAYS), (path, "tfrc", OFF)) for path in PATHS])),
     "T13": Judge(_reserved, null=placed([((p, name, OFF), (p, "cubic", OFF)) for p in LINKED for name in RESERVED])),
     "T14": Judge(_untold, null=_elsewhere("hsdpa", "nada", "scream", "gcc")),
-    "T15": Judge(_small_handoff, null=_elsewhere("leo", "scream", "gcc", "bbr")),
+    "T15": Judge(_small_handoff, null=_dearer("leo", "scream", "gcc", "bbr"), former=_small_handoff),
     "T16": Judge(_anew, null=placed([((W, name, RESTART), (W, name, DELAYS)) for name in ("scream", "nada", "gcc")])),
 }
 
