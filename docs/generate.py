@@ -77,6 +77,10 @@ def gallery() -> str:
     return "\n\n".join(page)
 
 
+#: What the claims of most studies are held against.
+PAPER = "the paper"
+
+
 def assumptions(name: str) -> str:
     """What a paper does not say and its study takes without an alternative."""
     from lasthop.studies import study
@@ -95,21 +99,20 @@ def questions(name: str) -> str:
             rests = f"“{answer.quote}”" if answer.quote else "no sentence"
             default = f" (default: {question.why})" if not place else ""
             rows.append([question.name if not place else "", f"**{answer.name}**{default}", answer.about, rests])
-    return _table(["question", "answer", "what it means", "the paper"], rows)
+    return _table(["question", "answer", "what it means", study(name).behind], rows)
 
 
 def criteria(name: str) -> str:
     """The claims of a study: the paper's words, what is measured and accepted, and what must not pass."""
     from lasthop.studies import study
 
-    rows = []
+    rows, behind = [], study(name).behind
     for c in study(name).claims:
         since = f"; set after results were seen, at first: {c.former.band}" if c.former else ""
         fitted = " (fitted)" if c.fitted and not c.fitted_at else ""
-        rows.append(
-            [c.id, c.section, f"“{c.sentence}”", c.measure, f"{c.band}{fitted}", f"{c.why}{since}", c.null.about]
-        )
-    return _table(["claim", "section", "the paper says", "measured", "accepted", "why that", "null model"], rows)
+        sentence = f"“{c.sentence}”" if behind == PAPER else c.sentence
+        rows.append([c.id, c.section, sentence, c.measure, f"{c.band}{fitted}", f"{c.why}{since}", c.null.about])
+    return _table(["claim", "section", f"{behind} says", "measured", "accepted", "why that", "null model"], rows)
 
 
 def fidelity_table() -> str | None:
@@ -177,12 +180,14 @@ def committed(name: str) -> Any:
 
 def claims(document: Any) -> str:
     """A row for each claim of a study."""
-    rows = []
+    from lasthop.studies import study
+
+    rows, behind = [], study(document["study"]).behind
     for claim in document["claims"]:
         verdict, reason = claim["verdict"], claim["reason"]
         verdict = f"*{verdict}*: {reason}" if reason else f"*{verdict}*"
         rows.append([claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict])
-    table = _table(["claim", "section", "the paper says", "its figure", "ours", "verdict"], rows)
+    table = _table(["claim", "section", f"{behind} says", "its figure", "ours", "verdict"], rows)
     return f"Mode `--{document['mode']}`.\n\n{table}"
 
 
@@ -337,7 +342,7 @@ TODAY_SHOWN = (
 def today_answer() -> str | None:
     """What the last run of the study `handover-today` answered."""
     document = _json(ROOT / "out" / "handover-today" / CLAIMS_FILE)
-    return " ".join(document["answer"]) if document else None
+    return "\n".join(f"{n}. {sentence}" for n, sentence in enumerate(document["answer"], 1)) if document else None
 
 
 def today_tables() -> str | None:

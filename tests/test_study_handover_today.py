@@ -298,6 +298,8 @@ def test_the_answer_has_ten_sentences_with_figures_and_the_report_shows_it(repro
         assert sentence.endswith(".") and any(character.isdigit() for character in sentence) and "nan" not in sentence
     report = (reproduced.folder / "report.html").read_text(encoding="utf-8")
     assert "serves best over the four paths together" in report
+    assert "<b>The hypothesis</b>" in report and "What the hypothesis leaves open" in report
+    assert "<b>The paper</b>" not in report
 
 
 def test_every_run_is_a_row(reproduced):

@@ -21,7 +21,7 @@ __all__ = ["missed", "shown"]
 def missed(data: Data) -> Picture:
     """Frames that a viewer does not see in time."""
     return _rows(
-        data, "figure-summary", "missed_pct", "missed frames (%)", (0.0, 102.0),
+        data, "figure-summary", "missed_pct", "missed frames (%)", (-0.12, 102.0),
         "Missed frames from the first change to the end: late, lost, or left out by the encoder, of those captured",
     )  # fmt: skip
 
@@ -29,7 +29,7 @@ def missed(data: Data) -> Picture:
 def shown(data: Data) -> Picture:
     """The rate that comes in frames in time."""
     return _rows(
-        data, "figure-shown", "in_time_share", "share of the rate, in time", (0.0, 1.02),
+        data, "figure-shown", "in_time_share", "share in time", (0.0, 1.02),
         "What came in frames in time, as a share of what the video could have, from the first change to the end: "
         "rate times the share "
         "of captured frames that are shown, second by second",
