@@ -33,7 +33,7 @@ class Plan:
 
 def plan(mode: str) -> Plan:
     """The plan of a mode."""
-    return Plan(24, 12, tuple(PATHS), 20) if mode == "full" else Plan(5, 3, LINKED, 3)
+    return Plan(24, 12, tuple(PATHS), 20) if mode == "full" else Plan(4, 2, LINKED, 3)
 
 
 def grids(reading: Reading, plan: Plan) -> dict[str, Grid]:
