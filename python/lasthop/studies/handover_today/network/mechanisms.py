@@ -13,7 +13,6 @@ __all__ = [
     "DELAYS",
     "HINTS",
     "MECHANISMS",
-    "MEDIA",
     "NAMES",
     "OFF",
     "RESERVED",
@@ -132,8 +131,7 @@ _ALL = (
 MECHANISMS: dict[str, Mechanism] = {one.name: one for one in _ALL}
 NAMES = {one.name: one.title for one in _ALL}
 
-#: Those of routers and reservations; those of hosts that take a hint; of these the ones that are made for media.
+#: Those of routers, of them the reservations; and those of hosts that take a hint.
 ROUTERS = ("xcp", "ewa", "intserv", "diffserv", "swan")
 RESERVED = ("intserv", "diffserv", "swan")
 TODAY = ("reno", "cubic", "bbr", "copa", "prague", "prague-l4s", "scream", "scream-l4s", "nada", "gcc")
-MEDIA = ("scream", "scream-l4s", "nada", "gcc")

@@ -49,7 +49,7 @@ class Path:
     limit: str
     #: Links, cells, satellites and changes, with the mechanism's queues.
     sections: Callable[[Path, Mechanism, Setting], Mapping[str, Any]]
-    #: Where the flow ends, if not at the host.
+    #: Flows beside the video.
     others: Callable[[], list[dict[str, Any]]] = list
 
     @property
@@ -184,7 +184,7 @@ PATHS: dict[str, Path] = {
         ),
         # 7.2 Mbit/s at 8.5 dB, and 2.88 Mbit/s less what the others take at 0.5 dB.
         Path(
-            "hsdpa", "HSDPA cell", "in the open", "in the shade", 7200, 2880, 104, 104, 150, 1500,
+            "hsdpa", "HSDPA cell", "in the open", "in the shade", 7200, 2880, 84, 84, 150, 1500,
             0, 40, 70, 100, "cell.ue[0] down", "90 packets", _cell, _downloads,
         ),
         Path(
