@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import json
 import random
+import shutil
 import textwrap
 from itertools import pairwise
+from pathlib import Path
 
 import lasthop as lh
 import pytest
@@ -14,46 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lasthop.controller import resolve
 
+#: Controllers whose costs are measured (`make bench-controllers`); NewReno is the window of RFC 5681.
+MEASURED = Path(__file__).resolve().parents[1] / "benches" / "controllers" / "mine.py"
+
 MODULE = '''
 import lasthop
-
-
-class NewReno(lasthop.Controller):
-    """The window of RFC 5681, called for each acknowledgement."""
-
-    every = "ack"
-
-    def start(self, setting):
-        self.ssthresh = None
-        self.acked = 0
-
-    def on_ack(self, m):
-        if m.recovering or not m.window_limited or not m.acked:
-            return
-        if self.ssthresh is None or self.window < self.ssthresh:
-            self.window += min(m.acked, m.segment)
-            return
-        self.acked += min(m.acked, self.window)
-        if self.acked >= self.window:
-            self.acked -= self.window
-            self.window += m.segment
-
-    def on_loss(self, m):
-        self.ssthresh = self.window = max(m.flight // 2, 2 * m.segment)
-        self.acked = 0
-
-    def on_timeout(self, m):
-        if not m.again:
-            self.ssthresh = max(m.flight // 2, 2 * m.segment)
-        self.window = m.segment
-        self.acked = 0
-
-    def on_limit(self, m):
-        self.window = max(min(self.window, m.flight), m.segment)
-        self.acked = 0
-
-    def on_undo(self, m):
-        raise NotImplementedError
 
 
 class Mine(lasthop.Controller):
@@ -115,13 +82,14 @@ def folder(tmp_path, monkeypatch):
     """A folder with the module, in which the test works."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mycc.py").write_text(MODULE)
+    shutil.copy(MEASURED, tmp_path)
     return tmp_path
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("loss", [0.0, 0.002, 0.05])
 def test_newreno_in_python_gives_the_bytes_of_the_built_in_one(loss):
-    mine = lh.run(scenario({"python": "mycc:NewReno"}, loss=loss))
+    mine = lh.run(scenario({"python": "mine:NewReno"}, loss=loss))
     theirs = lh.run(scenario("reno", loss=loss))
     assert mine.packets.to_arrow().equals(theirs.packets.to_arrow())
     assert theirs.flows["received_packets"][0] > 500

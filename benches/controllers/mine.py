@@ -3,7 +3,7 @@
 import lasthop
 
 
-class PerAck(lasthop.Controller):
+class NewReno(lasthop.Controller):
     """The window of RFC 5681, called for each acknowledgement."""
 
     every = "ack"
@@ -28,7 +28,17 @@ class PerAck(lasthop.Controller):
         self.acked = 0
 
     def on_timeout(self, m):
+        if not m.again:
+            self.ssthresh = max(m.flight // 2, 2 * m.segment)
         self.window = m.segment
+        self.acked = 0
+
+    def on_limit(self, m):
+        self.window = max(min(self.window, m.flight), m.segment)
+        self.acked = 0
+
+    def on_undo(self, m):
+        raise NotImplementedError
 
 
 class PerQuarter(lasthop.Controller):

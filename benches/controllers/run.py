@@ -22,7 +22,7 @@ ROUNDS = 9
 ROWS: dict[str, tuple[Any, str | None, float | None]] = {
     "Reno": ("reno", None, None),
     "Copa (paced)": ("copa", None, None),
-    "Python, each acknowledgement": ({"python": "mine:PerAck"}, "Reno", 5.0),
+    "Python, each acknowledgement": ({"python": "mine:NewReno"}, "Reno", 5.0),
     "Python, each quarter round trip": ({"python": "mine:PerQuarter"}, "Reno", None),
     "Python, each quarter round trip, paced": ({"python": "mine:Paced"}, "Copa (paced)", 1.1),
 }
