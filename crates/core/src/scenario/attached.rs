@@ -39,7 +39,7 @@ pub fn put_in(tree: &mut Value, folder: &File) -> Vec<Attached> {
 
 fn walk(value: &mut Value, way: &[&str], at: &mut Vec<Step>, folder: &File, attached: &mut Vec<Attached>) {
     let Some((step, rest)) = way.split_first() else {
-        let Some(name) = value.as_str().map(str::trim).filter(|text| is_name(text)).map(str::to_owned) else { return };
+        let Some(name) = value.as_str().filter(|text| is_name(text)).map(str::to_owned) else { return };
         let fault = match text(&folder.join(&name)) {
             Ok(text) => {
                 *value = Value::String(text);

@@ -90,20 +90,18 @@ error: unknown field "lmit" in link[1].queue.droptail
 14 | queue.droptail.lmit = "64 kB"
    |                ^^^^ did you mean "limit"?
    |
-   = known: limit, drop_front   (lasthop schema droptail)
+   = known: limit, also, drop_front   (lasthop schema droptail)
 "#,
     ),
     (
         "rate = \"384 kbit/s\"\n",
         "",
         r#"
-error: missing field "rate" in link[1]
+error: a link without a rate
   --> cell.toml:10:1
    |
 10 | [[link]]
-   | ^^^^^^^^ it is needed here
-   |
-   = rate: The rate, in both directions. A data rate: number and unit (bit/s, kbit/s, Mbit/s, Gbit/s), as in "384 kbit/s".
+   | ^^^^^^^^ expected one such as "2 Mbit/s", or a trace
 "#,
     ),
     (

@@ -250,7 +250,7 @@ fn constellations_that_make_no_sense_are_refused() {
         ("handoff.interval = \"0 s\"", "looks at every instant"),
         ("handoff.mask = \"95 deg\"", "no satellite stands there"),
         ("isl.latitude_limit = \"100 deg\"", "no such latitude"),
-        ("orbits.tle.text = \"nonsense\"", "there is no satellite"),
+        ("orbits.tle.text = \"nonsense\\n\"", "there is no satellite"),
     ] {
         let text = sky(&COASTS, lines, "duration = \"1 s\"");
         let document = read::toml(&text, "test.toml").unwrap();

@@ -191,6 +191,7 @@ mod tests {
             playout.on_write(ms(at), 1_000);
         }
         playout.on_lost(1_000, 15_000);
+        playout.on_received(ms(5_100), 16_000);
         playout.on_received(ms(5_300), 17_000);
         // The pause is no freeze, even with its first frame lost; the gap of 240 ms is one.
         assert_eq!((playout.freezes, playout.frozen), (2, Duration::from_millis(480)));

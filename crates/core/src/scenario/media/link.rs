@@ -30,7 +30,7 @@ pub struct Link {
     pub name: String,
     /// The two nodes. Forward is from the first to the second.
     pub between: [String; 2],
-    /// The rate, in both directions that follow no trace.
+    /// The rate, in both directions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
     /// Traces of opportunities to deliver, as mahimahi's, in the place of rates. Default: none.
@@ -188,7 +188,7 @@ impl Link {
         let back = self.reverse.as_ref().and_then(|reverse| reverse.rate);
         let Some(traces) = &self.trace else {
             if self.rate.is_none() {
-                faults.add("rate", "a link without a rate", "expected a rate, or a trace");
+                faults.add("rate", "a link without a rate", "expected one such as \"2 Mbit/s\", or a trace");
             }
             return;
         };
