@@ -25,7 +25,7 @@ class Link(TypedDict, total=False):
     between: Required[Sequence[str]]
     "The two nodes. Forward is from the first to the second."
     rate: Rate
-    "The rate, in both directions that follow no trace."
+    "The rate, in both directions."
     trace: Traces
     "Traces of opportunities to deliver, as mahimahi's, in the place of rates. Default: none."
     delay: Duration
