@@ -178,7 +178,11 @@ def test_a_sweep_is_compared_with_the_point_that_is_asked_for(lasthop):
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_a_scenario_is_written_as_toml(path):
     scenario = lh.load(path)
-    assert scenario.to_toml() == path.read_text(encoding="utf-8")
+    if scenario.core.whole:
+        # What it names beside it stands in the text then.
+        assert from_text(scenario.to_toml(), origin=str(path)) == scenario
+    else:
+        assert scenario.to_toml() == path.read_text(encoding="utf-8")
     changed = scenario.with_(seed=7, name="other")
     text = changed.to_toml()
     assert text.startswith('name = "other"') and "null" not in text

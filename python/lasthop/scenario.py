@@ -72,7 +72,10 @@ class Scenario:
         return self.core.toml()
 
     def to_toml(self) -> str:
-        """The scenario as TOML, with what it states and no more: the text that it was read from, if that was TOML."""
+        """The scenario as TOML, with what it states and no more: the text that it was read from, if that was TOML.
+
+        Of one that names files, with their texts in the places of the names.
+        """
         if not _is_json(self._text):
             return self._text
         import tomli_w
