@@ -128,6 +128,7 @@ impl Observer for Watcher {
             | Observation::Handover { .. }
             | Observation::Served { .. }
             | Observation::Slot { .. }
+            | Observation::Copied { .. }
             | Observation::Pdu { .. } => {}
         }
     }

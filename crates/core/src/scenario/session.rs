@@ -9,7 +9,7 @@ use crate::measure::recorder::{Labels, Recorder, Wanted};
 use crate::measure::series::Series;
 use crate::measure::table::Table;
 use crate::measure::totals;
-use crate::net::simulation::Progress;
+use crate::net::simulation::{HandedOut, Progress};
 use crate::net::{Access, FlowId, NodeId, Observation, Observer, Packet, Peer, Place, RunError, Simulation, What};
 
 use super::builder::{self, BuildError, Built};
@@ -202,6 +202,19 @@ impl Session {
     /// If its addresses are not of this network, or it belongs to a flow that there is not.
     pub fn inject(&mut self, node: NodeId, packet: Packet) -> Result<(), Fault> {
         self.built.simulation.inject(node, packet)
+    }
+
+    /// From now on packets to these nodes that are for no endpoint there are handed out: [`Session::take_handed_out`] gives them.
+    pub fn hand_out_at(&mut self, nodes: &[NodeId]) {
+        for &node in nodes {
+            self.built.simulation.hand_out_at(node);
+        }
+        self.built.simulation.route();
+    }
+
+    /// Moves the packets handed out since the last call to the end of `to`, in the order in which they came.
+    pub fn take_handed_out(&mut self, to: &mut Vec<HandedOut>) {
+        self.built.simulation.take_handed_out(to);
     }
 
     /// Changes a link or the way to a terminal now. When the change says that it is made, and how often, does not count.

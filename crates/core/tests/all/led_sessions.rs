@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lasthop_core::engine::{BitRate, Duration, Instant, Streams};
-use lasthop_core::net::simulation::Progress;
+use lasthop_core::net::simulation::{FIRST_OUTSIDE_FLOW, OUTSIDE_PORT, Progress};
 use lasthop_core::net::{Address, Ecn, FlowId, Header, NodeId, Packet, Socket, UdpHeader};
 use lasthop_core::scenario::change::Change;
 use lasthop_core::scenario::session::{Results, Session};
@@ -137,6 +137,42 @@ fn a_change_that_makes_no_sense_is_refused_and_changes_nothing() {
     led.complete().unwrap();
     run.complete().unwrap();
     assert_eq!(tables(&led.finish()), tables(&run.finish()));
+}
+
+#[test]
+fn a_packet_to_a_node_that_hands_out_comes_back_when_it_arrives() {
+    let mut led = session(&LINK.replace("1 ms", "9 s"));
+    let [a, b] = [NodeId(0), NodeId(1)];
+    led.hand_out_at(&[b]);
+    led.advance_to(secs(1.0), u64::MAX).unwrap();
+    let packet = |from: NodeId, to: NodeId| Packet {
+        from: Socket { node: from, port: 77 },
+        to: Address::Node(to),
+        to_port: OUTSIDE_PORT,
+        size: 1_000,
+        flow: FIRST_OUTSIDE_FLOW,
+        number: 5,
+        header: Header::Opaque,
+        ..Packet::vacant()
+    };
+    led.inject(a, packet(a, b)).unwrap();
+    let counts = |led: &Session| {
+        let counters = led.simulation().core().counters();
+        (counters.delivered, counters.dropped)
+    };
+    let mut out = Vec::new();
+    led.advance_to(secs(2.0), u64::MAX).unwrap();
+    led.take_handed_out(&mut out);
+    // 8 ms of transmission and 10 ms of propagation.
+    let come: Vec<_> = out.iter().map(|out| (out.at, out.node, out.packet.number)).collect();
+    assert_eq!(come, [(secs(1.018), b, 5)]);
+    assert_eq!(counts(&led), (1, 0));
+    led.simulation().check_conservation().unwrap();
+    // The other node hands nothing out.
+    led.inject(b, packet(b, a)).unwrap();
+    led.advance_to(secs(3.0), u64::MAX).unwrap();
+    led.take_handed_out(&mut out);
+    assert_eq!((out.len(), counts(&led)), (1, (1, 1)));
 }
 
 #[test]

@@ -162,6 +162,7 @@ impl<W: Write> Capture<W> {
             }
             // TFRC and TFMCC are not protocols of their own, PGM may travel in datagrams, and signalling does.
             Header::Udp(_)
+            | Header::Opaque
             | Header::Tfrc(_)
             | Header::TfrcReport(_)
             | Header::Tfmcc(_)
@@ -266,6 +267,7 @@ impl<W: Write + Send + 'static> Observer for Capture<W> {
             | Observation::Served { .. }
             | Observation::Slot { .. }
             | Observation::Forwarded { .. }
+            | Observation::Copied { .. }
             | Observation::Pdu { .. } => {}
         }
     }

@@ -211,6 +211,7 @@ impl Recorder {
                 };
             }
             Header::Udp(udp) => row.seq = udp.seq,
+            Header::Opaque => row.kind = "other",
             Header::Rtp(rtp) => {
                 row.seq = rtp.seq;
                 row.payload = rtp.payload;
@@ -311,6 +312,7 @@ impl Observer for Recorder {
             | Observation::Handover { .. }
             | Observation::Served { .. }
             | Observation::Forwarded { .. }
+            | Observation::Copied { .. }
             | Observation::Pdu { .. } => {}
         }
         if let Some(next) = &mut self.next {

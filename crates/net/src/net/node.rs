@@ -50,6 +50,8 @@ pub(super) struct Node {
     pub ports: Vec<(u32, Peer)>,
     /// Whether packets may be for it: it has an endpoint.
     pub is_destination: bool,
+    /// Whether packets to ports without an endpoint are given to the caller of the simulation.
+    pub hands_out: bool,
     /// Out-lists by group and sending node, sorted: each sender has a tree of its own.
     pub groups: Vec<((GroupId, NodeId), OutList)>,
     /// The endpoint at each port.
@@ -62,6 +64,7 @@ impl Node {
             name,
             ports: Vec::new(),
             is_destination: false,
+            hands_out: false,
             groups: Vec::new(),
             sockets: vec![None; usize::from(FIRST_FREE_PORT)],
         }

@@ -153,6 +153,11 @@ pub enum Observation<'a> {
         /// The packet.
         packet: &'a Packet,
     },
+    /// A handover made a copy of a packet to one node, which is under way too from now on. Copies of packets to groups are not shown.
+    Copied {
+        /// The packet.
+        packet: &'a Packet,
+    },
     /// A packet was dropped.
     Dropped {
         /// Where.

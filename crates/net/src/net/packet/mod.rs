@@ -116,6 +116,8 @@ pub enum Header {
     Tcp(TcpHeader),
     /// UDP with the sequence number and time stamp of RTP.
     Udp(UdpHeader),
+    /// A header that the network does not read: of a packet from outside, neither TCP nor UDP.
+    Opaque,
     /// A data packet of TFRC.
     Tfrc(TfrcHeader),
     /// A feedback packet of TFRC.
@@ -221,7 +223,7 @@ impl Packet {
             Header::Dccp(header) => header.payload > 0,
             Header::Pgm(header) => matches!(header, PgmHeader::Data(_) | PgmHeader::Repair(_)),
             Header::Layered(header) => matches!(header, LayeredHeader::Data { .. }),
-            Header::Udp(_) | Header::Rtp(_) | Header::Tfrc(_) | Header::Tfmcc(_) => true,
+            Header::Udp(_) | Header::Opaque | Header::Rtp(_) | Header::Tfrc(_) | Header::Tfmcc(_) => true,
             Header::Rtcp(_) | Header::TfrcReport(_) | Header::TfmccReport(_) | Header::Signal(_) => false,
         }
     }

@@ -30,6 +30,7 @@ impl Simulation {
             agents: Vec::new(),
             nowhere,
             home: VecDeque::new(),
+            handed_out: Vec::new(),
             nested: 0,
             most_rows: u64::MAX,
             keeps_transfers: false,

@@ -132,7 +132,7 @@ impl Simulation {
     pub(super) fn deliver(&mut self, node: NodeId, via: Port, pkt: Pkt) {
         let port = usize::from(self.core.packet(&pkt).to_port);
         let Some(&Some(endpoint)) = self.nodes[node.0 as usize].sockets.get(port) else {
-            return self.core.drop(pkt, self.nowhere, Cause::NoEndpoint);
+            return self.end_without_endpoint(node, pkt);
         };
         let now = self.core.now();
         if self.core.is_observed() {

@@ -20,6 +20,7 @@ mod timer;
 
 pub use error::RunError;
 pub use groups::{Group, Part, Trees};
+pub use outside::{FIRST_OUTSIDE_FLOW, HandedOut, OUTSIDE_PORT};
 
 use std::collections::VecDeque;
 
@@ -59,6 +60,8 @@ pub struct Simulation {
     /// Packets made at a node for an endpoint there that come in an event of their own, since too many were on their way
     /// already.
     home: VecDeque<Arrival>,
+    /// Packets for the caller, since it last took them.
+    handed_out: Vec<HandedOut>,
     /// How many deliveries at one node are under way, each brought about by the one before.
     nested: u32,
     /// The most rows of a table that is recorded.

@@ -1,13 +1,32 @@
-//! Interventions from outside, between events: changes of media, and packets injected by the caller.
+//! Interventions from outside, between events: changes of media, packets injected by the caller, and packets handed out to it.
 
 use std::collections::BTreeMap;
 
 use crate::engine::{Fault, Instant};
 use crate::net::machine::{LinkNotice, Notice};
 use crate::net::medium::{Access, Change, Peer};
+use crate::net::observe::{Cause, Observation};
 use crate::net::packet::{Address, FlowId, NodeId, Packet};
+use crate::net::slab::Pkt;
 
 use super::Simulation;
+
+/// The port of a packet that is to be handed out: no endpoint is ever seated there, since ports are given from the lowest on.
+pub const OUTSIDE_PORT: u16 = u16::MAX;
+
+/// The first flow of those that the caller numbers: packets of theirs are injected, and the network has no source or endpoint of theirs.
+pub const FIRST_OUTSIDE_FLOW: FlowId = FlowId(1 << 31);
+
+/// A packet that has come to a node which hands packets out ([`Simulation::hand_out_at`]).
+#[derive(Clone, Debug)]
+pub struct HandedOut {
+    /// When it came.
+    pub at: Instant,
+    /// The node.
+    pub node: NodeId,
+    /// The packet.
+    pub packet: Packet,
+}
 
 impl Simulation {
     /// When the next wake-up is due. It may be an old one with nothing due.
@@ -32,12 +51,40 @@ impl Simulation {
         if !known {
             return wrong("to", "node or group");
         }
-        if packet.flow != FlowId::NONE && packet.flow.0 as usize >= self.flows.len() {
+        if packet.flow < FIRST_OUTSIDE_FLOW && packet.flow.0 as usize >= self.flows.len() {
             return wrong("flow", "flow");
         }
         *self.core.vacant() = packet;
         self.send(node);
         Ok(())
+    }
+
+    /// From now on packets may be sent to `node`, and those that come to a port without an endpoint are handed out there: they count as
+    /// delivered, and [`Simulation::take_handed_out`] gives them to the caller. To be called before [`Simulation::route`].
+    pub fn hand_out_at(&mut self, node: NodeId) {
+        self.make_destination(node);
+        self.nodes[node.0 as usize].hands_out = true;
+    }
+
+    /// Moves the packets handed out since the last call to the end of `to`, in the order in which they came. The caller takes them after
+    /// each step, since the network keeps all of them until then.
+    pub fn take_handed_out(&mut self, to: &mut Vec<HandedOut>) {
+        to.append(&mut self.handed_out);
+    }
+
+    /// A packet has come to a port of `node` without an endpoint.
+    #[inline(never)]
+    pub(super) fn end_without_endpoint(&mut self, node: NodeId, pkt: Pkt) {
+        if !self.nodes[node.0 as usize].hands_out {
+            return self.core.drop(pkt, self.nowhere, Cause::NoEndpoint);
+        }
+        let at = self.core.now();
+        if self.core.is_observed() {
+            let packet = self.core.packet(&pkt).clone();
+            self.core.observe(&Observation::Received { node, packet: &packet });
+        }
+        let packet = self.core.deliver(pkt).clone();
+        self.handed_out.push(HandedOut { at, node, packet });
     }
 
     /// Changes a medium now.
