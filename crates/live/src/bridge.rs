@@ -1,0 +1,332 @@
+//! The engine with real packets: a session into which packets are injected at their stamps, and from which they come out at the instants at
+//! which the network delivers them. It has no clock: the same calls give the same packets, tables and captures.
+
+use std::any::Any;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lasthop_core::engine::{Fault, Instant};
+use lasthop_core::measure::table::Table;
+use lasthop_core::net::simulation::{HandedOut, OUTSIDE_PORT, Progress};
+use lasthop_core::net::{Address, FlowId, NodeId, Observation, Observer, Packet, RunError, Socket};
+use lasthop_core::scenario::builder::BuildError;
+use lasthop_core::scenario::diagnostic::{listed, nearest};
+use lasthop_core::scenario::session::Session;
+use lasthop_core::scenario::types::Scenario;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::flows::Flows;
+use crate::headers::parse;
+use crate::rewrite::write_class;
+use crate::store::Store;
+
+/// A host: a node of the scenario at which real packets enter and leave the network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// The node.
+    pub node: String,
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
+}
+
+/// A scenario that cannot run live.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "each has its sentence")]
+pub enum Refused {
+    #[error("there is no node \"{node}\"{hint}; the nodes are {known}")]
+    UnknownNode { node: String, hint: String, known: String },
+    #[error("hosts \"{one}\" and \"{other}\" both have {address}")]
+    AddressTwice { one: String, other: String, address: IpAddr },
+    #[error("host \"{0}\" is named twice")]
+    HostTwice(String),
+    #[error("a live run follows the real clock; profile \"ns2\" counts packets and cannot carry real ones")]
+    CountsPackets,
+    #[error("`ewa` changes TCP windows, which the bridge does not write into real packets")]
+    RewritesWindows,
+    #[error("`xcp` answers in its own header, which the bridge does not write into real packets")]
+    RewritesCongestionHeaders,
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// A packet for a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// When it came, in the network.
+    pub at: Instant,
+    /// The host's number.
+    pub host: usize,
+    /// Its bytes, with the marks that it got.
+    pub bytes: Box<[u8]>,
+}
+
+/// Packets and bytes of a host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Packets that it sent to other hosts.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets that came for it.
+    pub delivered: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+}
+
+/// A session with real hosts.
+pub struct Bridge {
+    session: Session,
+    hosts: Vec<(Host, NodeId)>,
+    traffic: Vec<Traffic>,
+    flows: Flows,
+    books: Arc<Mutex<Books>>,
+    handed_out: Vec<HandedOut>,
+    dropped: Vec<FlowId>,
+    not_for_a_host: u64,
+}
+
+/// What the network says of real packets as they end.
+#[derive(Default)]
+struct Books {
+    store: Store,
+    /// The flows of dropped packets, since they were last taken.
+    dropped: Vec<FlowId>,
+}
+
+/// Keeps the books.
+struct Keeper(Arc<Mutex<Books>>);
+
+impl Observer for Keeper {
+    fn see(&mut self, _now: Instant, observation: &Observation<'_>) {
+        match *observation {
+            Observation::Copied { packet } if is_real(packet) => open(&self.0).store.copy(packet.number),
+            Observation::Dropped { packet, .. } if is_real(packet) => {
+                let mut books = open(&self.0);
+                books.store.end(packet.number);
+                books.dropped.push(packet.flow);
+            }
+            _ => {}
+        }
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// Real packets go to a port at which no endpoint is.
+fn is_real(packet: &Packet) -> bool {
+    packet.to_port == OUTSIDE_PORT
+}
+
+fn open(books: &Mutex<Books>) -> MutexGuard<'_, Books> {
+    books.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Bridge {
+    /// Builds `scenario` with the random streams of `seed` and with these hosts.
+    ///
+    /// # Errors
+    /// See [`Refused`].
+    pub fn new(scenario: &Scenario, seed: u64, hosts: Vec<Host>) -> Result<Self, Refused> {
+        if scenario.profile.is_ns2() {
+            return Err(Refused::CountsPackets);
+        }
+        refuse_rewriting(scenario)?;
+        let hosts = placed(scenario, hosts)?;
+        let books = Arc::new(Mutex::new(Books::default()));
+        let mut session = Session::new(scenario, seed, Some(Box::new(Keeper(Arc::clone(&books)))))?;
+        let nodes: Vec<NodeId> = hosts.iter().map(|(_, node)| *node).collect();
+        session.hand_out_at(&nodes);
+        Ok(Self {
+            session,
+            traffic: vec![Traffic::default(); hosts.len()],
+            hosts,
+            flows: Flows::default(),
+            books,
+            handed_out: Vec::new(),
+            dropped: Vec::new(),
+            not_for_a_host: 0,
+        })
+    }
+
+    /// The present of the network.
+    pub fn now(&self) -> Instant {
+        self.session.now()
+    }
+
+    /// The end of the run, if it is not ended before.
+    pub fn end(&self) -> Instant {
+        self.session.end()
+    }
+
+    /// When something happens next; see [`Session::next_event`].
+    pub fn next_event(&mut self) -> Option<Instant> {
+        self.session.next_event()
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The hosts.
+    pub fn hosts(&self) -> impl Iterator<Item = &Host> {
+        self.hosts.iter().map(|(host, _)| host)
+    }
+
+    /// A host's packets.
+    pub fn traffic(&self, host: usize) -> Traffic {
+        self.traffic[host]
+    }
+
+    /// The flows between hosts.
+    pub fn flows(&self) -> &Flows {
+        &self.flows
+    }
+
+    /// Packets that hosts sent to no host: router solicitations and the like.
+    pub fn not_for_a_host(&self) -> u64 {
+        self.not_for_a_host
+    }
+
+    /// How many real packets are under way by the books, and whether bytes of any packet are kept.
+    pub fn kept(&self) -> (u64, bool) {
+        let books = open(&self.books);
+        (books.store.copies(), !books.store.is_empty())
+    }
+
+    /// Goes on to `until`: everything before it happens.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn advance_to(&mut self, until: Instant) -> Result<(), RunError> {
+        while self.session.advance_to(until, u64::MAX)? == Progress::Paused {}
+        std::mem::swap(&mut open(&self.books).dropped, &mut self.dropped);
+        for flow in self.dropped.drain(..) {
+            self.flows.dropped(flow);
+        }
+        Ok(())
+    }
+
+    /// The host sends this packet at `stamp`, not before the present. After the end of the run nothing is sent.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn send(&mut self, host: usize, bytes: &[u8], stamp: Instant) -> Result<(), RunError> {
+        self.advance_to(stamp)?;
+        if stamp >= self.session.end() {
+            return Ok(());
+        }
+        let found = parse(bytes).and_then(|parsed| {
+            let to = self.hosts.iter().find(|(host, _)| host.addresses.contains(&parsed.to))?;
+            Some((parsed, to.1))
+        });
+        let Some((parsed, to)) = found else {
+            self.not_for_a_host += 1;
+            return Ok(());
+        };
+        let from = self.hosts[host].1;
+        let size = bytes.len() as u32;
+        let traffic = &mut self.traffic[host];
+        traffic.sent += 1;
+        traffic.sent_bytes += u64::from(size);
+        let (flow, header) = self.flows.send(stamp, &parsed, size.into());
+        // Queues and compression of headers tell flows apart by the ports of the network's own addresses; the one at the destination is
+        // taken.
+        let [source, destination] = parsed.ports;
+        let port = source.rotate_left(5) ^ destination;
+        let number = open(&self.books).store.keep(bytes);
+        let packet = Packet {
+            from: Socket { node: from, port },
+            to: Address::Node(to),
+            to_port: OUTSIDE_PORT,
+            dscp: parsed.dscp,
+            ecn: parsed.ecn,
+            size,
+            flow,
+            connection: 0,
+            number,
+            header,
+        };
+        let injected: Result<(), Fault> = self.session.inject(from, packet);
+        assert!(injected.is_ok(), "nodes and flow of a real packet are the network's: {injected:?}");
+        Ok(())
+    }
+
+    /// Moves what has come for hosts since the last call to the end of `to`, in the order in which it came.
+    pub fn take(&mut self, to: &mut Vec<Delivery>) {
+        self.session.take_handed_out(&mut self.handed_out);
+        for HandedOut { at, node, packet } in self.handed_out.drain(..) {
+            let Some(host) = self.hosts.iter().position(|(_, at)| *at == node) else { continue };
+            let Some(mut bytes) = open(&self.books).store.take(packet.number) else { continue };
+            write_class(&mut bytes, packet.dscp, packet.ecn);
+            self.traffic[host].delivered += 1;
+            self.traffic[host].delivered_bytes += bytes.len() as u64;
+            self.flows.delivered(packet.flow);
+            to.push(Delivery { at, host, bytes });
+        }
+    }
+
+    /// Ends the run at the present: checks that packets are conserved, and that the books agree with the network; gives its tables.
+    ///
+    /// # Errors
+    /// [`RunError::NotConserved`], which is a defect of lasthop.
+    pub fn finish(self) -> Result<Vec<(&'static str, Table)>, RunError> {
+        self.session.simulation().check_conservation()?;
+        let under_way = self.session.simulation().core().under_way();
+        let (copies, _) = self.kept();
+        assert!(copies <= under_way, "{copies} real packets are kept, but {under_way} packets are under way");
+        Ok(self.session.finish().tables)
+    }
+}
+
+/// The hosts with their nodes.
+fn placed(scenario: &Scenario, hosts: Vec<Host>) -> Result<Vec<(Host, NodeId)>, Refused> {
+    let names = scenario.node_names();
+    let mut placed: Vec<(Host, NodeId)> = Vec::with_capacity(hosts.len());
+    for host in hosts {
+        let Ok(place) = names.binary_search(&host.node) else {
+            let known = names.iter().map(String::as_str);
+            let hint =
+                nearest(&host.node, known.clone()).map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
+            return Err(Refused::UnknownNode { node: host.node, hint, known: listed(known) });
+        };
+        for (other, _) in &placed {
+            if other.node == host.node {
+                return Err(Refused::HostTwice(host.node));
+            }
+            if let Some(&address) = host.addresses.iter().find(|address| other.addresses.contains(address)) {
+                return Err(Refused::AddressTwice { one: other.node.clone(), other: host.node, address });
+            }
+        }
+        placed.push((host, NodeId(place as u32)));
+    }
+    Ok(placed)
+}
+
+/// Refuses queues that write into transport headers.
+fn refuse_rewriting(scenario: &Scenario) -> Result<(), Refused> {
+    let written = serde_json::to_value(scenario).unwrap_or_default();
+    if chooses(&written, "ewa") {
+        return Err(Refused::RewritesWindows);
+    }
+    if chooses(&written, "xcp") {
+        return Err(Refused::RewritesCongestionHeaders);
+    }
+    Ok(())
+}
+
+/// Whether any field `queue` chooses this discipline, alone or with parameters.
+fn chooses(written: &serde_json::Value, queue: &str) -> bool {
+    use serde_json::Value;
+    match written {
+        Value::Object(fields) => fields.iter().any(|(name, value)| {
+            let chosen = value.as_str() == Some(queue) || value.get(queue).is_some();
+            (name.ends_with("queue") && chosen) || chooses(value, queue)
+        }),
+        Value::Array(values) => values.iter().any(|value| chooses(value, queue)),
+        _ => false,
+    }
+}

@@ -1,0 +1,16 @@
+//! The live bridge: a scenario by the wall clock, through which real hosts send.
+//!
+//! [`bridge`] is the engine with real packets, driven by stamps and without a clock; [`turn`] drives it by a clock and devices;
+//! [`recording`] keeps what was sent so that a run can be repeated without either. Only `linux` knows namespaces and TUN devices.
+
+pub mod bridge;
+pub mod clock;
+pub mod device;
+pub mod flows;
+pub mod headers;
+pub mod lateness;
+pub mod recording;
+pub mod results;
+pub mod rewrite;
+pub mod store;
+pub mod turn;

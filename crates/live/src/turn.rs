@@ -1,0 +1,203 @@
+//! The loop of a live run: one turn reads the devices, brings the network up to the present, and writes what has come.
+//!
+//! A packet's stamp is the clock's reading after it was read, and the network computes from stamps only: so lateness of one write never
+//! moves another packet. Nothing is skipped and time is never stretched.
+
+use std::io;
+
+use lasthop_core::engine::{Duration, Instant};
+use lasthop_core::net::RunError;
+use thiserror::Error;
+
+use crate::bridge::{Bridge, Delivery};
+use crate::clock::Clock;
+use crate::device::Device;
+use crate::lateness::Lateness;
+use crate::recording::Recorder;
+
+/// The most packets read of one device in a turn, so that a host that sends without pause does not keep others waiting.
+const PACKETS_PER_DEVICE: usize = 64;
+
+/// The longest packet: IP's length fields have 16 bits (RFC 791 §3.1; RFC 8200 §3, beside its own 40 bytes).
+const LONGEST_PACKET: usize = 65_535 + 40;
+
+/// A run that is more than this behind its clock has fallen behind.
+const FAR_BEHIND: Duration = Duration::from_millis(100);
+
+/// What ends a live run early.
+#[derive(Debug, Error)]
+pub enum LiveError {
+    /// The network.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A device, or the recording.
+    #[error("{0}: {1}")]
+    Io(&'static str, io::Error),
+    /// In a strict run: a packet left late.
+    #[error("a packet left {0} late, more than {1} (--strict)")]
+    Late(Duration, Duration),
+}
+
+/// Counts of a live run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    /// Turns of the loop.
+    pub turns: u64,
+    /// The furthest that the network was behind the clock.
+    pub behind: Duration,
+    /// Packets that a host's interface did not take.
+    pub refused: u64,
+}
+
+impl Pace {
+    /// Whether the run was ever far behind.
+    pub fn fell_behind(&self) -> bool {
+        self.behind > FAR_BEHIND
+    }
+}
+
+/// A live run.
+pub struct Turns<C, D> {
+    clock: C,
+    devices: Vec<D>,
+    bridge: Bridge,
+    limit: Duration,
+    strict: bool,
+    recorder: Option<Recorder>,
+    lateness: Vec<Lateness>,
+    pace: Pace,
+    last: Instant,
+    buffer: Vec<u8>,
+    deliveries: Vec<Delivery>,
+}
+
+/// A live run that has ended.
+pub struct Ended {
+    /// The network.
+    pub bridge: Bridge,
+    /// The lateness at each host.
+    pub lateness: Vec<Lateness>,
+    /// How the loop went.
+    pub pace: Pace,
+    /// What was recorded.
+    pub recorder: Option<Recorder>,
+}
+
+impl<C: Clock, D: Device> Turns<C, D> {
+    /// A run over these devices, one for each host of the bridge. A packet written more than `limit` after it came is late; in a strict
+    /// run the first of them ends it.
+    pub fn new(
+        clock: C,
+        devices: Vec<D>,
+        bridge: Bridge,
+        limit: Duration,
+        strict: bool,
+        recorder: Option<Recorder>,
+    ) -> Self {
+        Self {
+            lateness: vec![Lateness::default(); devices.len()],
+            clock,
+            devices,
+            bridge,
+            limit,
+            strict,
+            recorder,
+            pace: Pace::default(),
+            last: Instant::ZERO,
+            buffer: vec![0; LONGEST_PACKET],
+            deliveries: Vec::new(),
+        }
+    }
+
+    /// Reads, goes on to the present, writes.
+    ///
+    /// # Errors
+    /// See [`LiveError`].
+    pub fn turn(&mut self) -> Result<(), LiveError> {
+        self.pace.turns += 1;
+        let now = self.clock.now();
+        if let Some(due) = self.bridge.next_event().filter(|due| *due < now) {
+            self.note_behind(now.since(due));
+        }
+        for host in 0..self.devices.len() {
+            for _ in 0..PACKETS_PER_DEVICE {
+                let read = self.devices[host].read(&mut self.buffer).map_err(|error| LiveError::Io("read", error))?;
+                let Some(length) = read else { break };
+                let stamp = self.stamp();
+                let packet = &self.buffer[..length];
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.sent(host, stamp, packet);
+                }
+                self.bridge.send(host, packet, stamp)?;
+            }
+        }
+        let now = self.stamp();
+        self.advance_and_write(now)
+    }
+
+    /// When the next turn is due, if no packet is read before.
+    pub fn due(&mut self) -> Option<Instant> {
+        self.bridge.next_event()
+    }
+
+    /// The devices.
+    pub fn devices(&self) -> &[D] {
+        &self.devices
+    }
+
+    /// The network.
+    pub fn bridge(&self) -> &Bridge {
+        &self.bridge
+    }
+
+    /// Whether the end of the scenario is reached.
+    pub fn is_over(&self) -> bool {
+        self.bridge.now() >= self.bridge.end()
+    }
+
+    /// Ends the run now.
+    ///
+    /// # Errors
+    /// See [`LiveError`].
+    pub fn end(mut self) -> Result<Ended, LiveError> {
+        let now = self.stamp();
+        self.strict = false;
+        self.advance_and_write(now)?;
+        let Self { bridge, lateness, pace, recorder, .. } = self;
+        Ok(Ended { bridge, lateness, pace, recorder })
+    }
+
+    /// The clock's reading, never before the last one.
+    fn stamp(&mut self) -> Instant {
+        self.last = self.last.max(self.clock.now());
+        self.last
+    }
+
+    fn advance_and_write(&mut self, now: Instant) -> Result<(), LiveError> {
+        self.bridge.advance_to(now)?;
+        self.bridge.take(&mut self.deliveries);
+        let mut latest = Duration::ZERO;
+        for Delivery { at, host, bytes } in self.deliveries.drain(..) {
+            let taken = self.devices[host].write(&bytes).map_err(|error| LiveError::Io("write", error))?;
+            self.last = self.last.max(self.clock.now());
+            let lateness = self.last.since(at);
+            self.lateness[host].add(lateness, self.limit);
+            latest = latest.max(lateness);
+            self.pace.refused += u64::from(!taken);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.delivered(host, self.last, &bytes);
+            }
+        }
+        if self.strict && latest > self.limit {
+            return Err(LiveError::Late(latest, self.limit));
+        }
+        Ok(())
+    }
+
+    fn note_behind(&mut self, behind: Duration) {
+        if behind > FAR_BEHIND && !self.pace.fell_behind() {
+            eprintln!("warning: the run is {behind} behind the clock; it goes on, and its result says so");
+        }
+        self.pace.behind = self.pace.behind.max(behind);
+    }
+}
