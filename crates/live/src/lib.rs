@@ -9,8 +9,12 @@ pub mod device;
 pub mod flows;
 pub mod headers;
 pub mod lateness;
+pub mod plan;
 pub mod recording;
 pub mod results;
 pub mod rewrite;
 pub mod store;
 pub mod turn;
+
+#[cfg(target_os = "linux")]
+pub mod linux;

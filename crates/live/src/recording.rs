@@ -183,17 +183,17 @@ pub fn replay(folder: &Path) -> Result<Replayed, RecordingError> {
         let Block::EnhancedPacket(packet) = block else { continue };
         let host = packet.interface_id as usize;
         let at = u64::try_from(packet.timestamp.as_nanos()).map(Instant::from_nanos).unwrap_or(Instant::MAX);
-        if host >= about.hosts.len() || at < last || at > end {
+        if host >= about.hosts.len() || at < last {
             return Err(damaged("a packet of another host or time".to_owned()));
         }
         last = at;
-        let inbound = packet.options.iter().any(|option| *option == EnhancedPacketOption::Flags(INBOUND));
+        let inbound = packet.options.contains(&EnhancedPacketOption::Flags(INBOUND));
         if !inbound {
             bridge.send(host, &packet.data, at)?;
             continue;
         }
-        // Packets sent later have later stamps, so the network may go on to this write.
-        bridge.advance_to(at)?;
+        // Packets sent later have later stamps, so the network may go on to this write. The last ones come after the end.
+        bridge.advance_to(at.min(end))?;
         sort(&mut bridge, &mut deliveries, &mut come);
         let (number, waiting) = &mut come[host];
         let here: Option<Delivery> = waiting.pop_front();

@@ -1,9 +1,11 @@
 //! What a live run gives: tables beside those of any run, and the verdict.
 
 use std::fmt;
+use std::path::Path;
 
 use lasthop_core::engine::Duration;
 use lasthop_core::measure::table::{Column, Names, Table};
+use lasthop_core::net::RunError;
 
 use crate::bridge::Bridge;
 use crate::flows::{Counts, Flow, Key};
@@ -165,6 +167,31 @@ impl fmt::Display for Verdict {
             }
         }
     }
+}
+
+/// All tables of a run but `live`: those of the session, `hosts` and `real_flows`.
+///
+/// # Errors
+/// [`RunError::NotConserved`], which is a defect of lasthop.
+pub fn tables(bridge: Bridge, lateness: &[Lateness]) -> Result<Vec<(&'static str, Table)>, RunError> {
+    let (hosts, real_flows) = (hosts(&bridge, lateness), real_flows(&bridge));
+    let mut tables = bridge.finish()?;
+    tables.extend([("hosts", hosts), ("real_flows", real_flows)]);
+    Ok(tables)
+}
+
+/// Writes each table into `folder`, as `NAME.csv`.
+///
+/// # Errors
+/// A sentence with the file that cannot be written.
+pub fn write(folder: &Path, tables: &[(&'static str, Table)]) -> Result<(), String> {
+    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    for (name, table) in tables {
+        let path = folder.join(format!("{name}.csv"));
+        std::fs::write(&path, csv(table)).map_err(|error| failed(&path, error))?;
+    }
+    Ok(())
 }
 
 /// A table as CSV (RFC 4180). A missing number is empty.

@@ -72,9 +72,11 @@ pub struct Turns<C, D> {
 }
 
 /// A live run that has ended.
-pub struct Ended {
+pub struct Ended<D> {
     /// The network.
     pub bridge: Bridge,
+    /// The devices.
+    pub devices: Vec<D>,
     /// The lateness at each host.
     pub lateness: Vec<Lateness>,
     /// How the loop went.
@@ -159,12 +161,12 @@ impl<C: Clock, D: Device> Turns<C, D> {
     ///
     /// # Errors
     /// See [`LiveError`].
-    pub fn end(mut self) -> Result<Ended, LiveError> {
+    pub fn end(mut self) -> Result<Ended<D>, LiveError> {
         let now = self.stamp();
         self.strict = false;
         self.advance_and_write(now)?;
-        let Self { bridge, lateness, pace, recorder, .. } = self;
-        Ok(Ended { bridge, lateness, pace, recorder })
+        let Self { bridge, devices, lateness, pace, recorder, .. } = self;
+        Ok(Ended { bridge, devices, lateness, pace, recorder })
     }
 
     /// The clock's reading, never before the last one.

@@ -1,0 +1,159 @@
+//! A program in a host's namespace: it runs as the caller, without capabilities, and knows the hosts by name.
+
+use std::fs::File;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount};
+use rustix::process::Pid;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, LinkNameSpaceType, UnshareFlags, clear_ambient_capability_set,
+    move_into_link_name_space, remove_capability_from_bounding_set, set_capabilities,
+};
+
+use super::sys;
+use crate::bridge::Host;
+use crate::plan::Program;
+
+/// A program that is under way, or about to be.
+pub struct Running {
+    start: Sender<()>,
+    pid: Receiver<io::Result<Pid>>,
+    code: Receiver<i32>,
+    process: Option<Pid>,
+}
+
+impl Running {
+    /// Prepares a program: its thread is in the namespace and waits. At its end `bell` is rung.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn prepare(program: Program, namespace: &File, hosts: &[Host], bell: OwnedFd) -> io::Result<Self> {
+        let namespace = namespace.try_clone()?;
+        let names = hosts_file(hosts);
+        let variables = variables(program.host, hosts);
+        let (ready, is_ready) = channel();
+        let (start, started) = channel();
+        let (say_pid, pid) = channel();
+        let (say_code, code) = channel();
+        // The child is this thread's: it is in its namespaces, and without its capabilities.
+        std::thread::spawn(move || {
+            let entered = enter(&namespace, &names);
+            let fine = entered.is_ok();
+            if ready.send(entered).is_err() || !fine || started.recv().is_err() {
+                return;
+            }
+            let run = || -> io::Result<i32> {
+                drop_capabilities()?;
+                let mut command = Command::new(&program.words[0]);
+                let mut child = command
+                    .args(&program.words[1..])
+                    .envs(variables)
+                    .envs(program.environment)
+                    .env_remove(super::outer::INNER)
+                    .spawn()?;
+                if let Some(pid) = Pid::from_raw(child.id() as i32) {
+                    let _ = say_pid.send(Ok(pid));
+                }
+                let status = child.wait()?;
+                // As a shell says it.
+                Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
+            };
+            match run() {
+                Ok(code) => drop(say_code.send(code)),
+                Err(error) => {
+                    // As a shell says it: not found, or not to be run.
+                    let _ = say_code.send(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 });
+                    let _ = say_pid.send(Err(error));
+                }
+            }
+            let _ = rustix::io::write(bell, &1u64.to_ne_bytes());
+        });
+        let entered = is_ready.recv().unwrap_or_else(|_| Err(io::Error::other("the thread of a program panicked")));
+        entered.map(|()| Self { start, pid, code, process: None })
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// If there is no such program, or it cannot be run.
+    pub fn start(&mut self) -> io::Result<()> {
+        let _ = self.start.send(());
+        self.process =
+            Some(self.pid.recv().unwrap_or_else(|_| Err(io::Error::other("the thread of a program panicked")))?);
+        Ok(())
+    }
+
+    /// Its exit code, if it has ended.
+    pub fn code(&self) -> Option<i32> {
+        self.code.try_recv().ok()
+    }
+
+    /// Asks it to end, and waits a while until it has.
+    pub fn stop(&self, at_most: std::time::Duration) -> Option<i32> {
+        if let Some(process) = self.process {
+            let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
+        }
+        self.code.recv_timeout(at_most).ok()
+    }
+}
+
+/// Moves the calling thread to a host: its network, and mounts of its own in which `/etc/hosts` has these lines.
+fn enter(namespace: &File, names: &str) -> io::Result<()> {
+    move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
+    sys::unshare(UnshareFlags::NEWNS)?;
+    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
+    // A file in memory, over a folder that every system has, for as long as it is bound to its place: nothing stays on a disk.
+    let place = "/tmp";
+    mount("tmpfs", place, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=0755")?;
+    let file = format!("{place}/hosts");
+    let bound = std::fs::write(&file, names).and_then(|()| Ok(mount_bind(&file, "/etc/hosts")?));
+    unmount(place, UnmountFlags::DETACH)?;
+    match bound {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            eprintln!("warning: there is no /etc/hosts: hosts have addresses, but no names");
+            Ok(())
+        }
+        bound => bound,
+    }
+}
+
+/// Takes all capabilities from the calling thread, and from all that it starts.
+pub fn drop_capabilities() -> io::Result<()> {
+    for one in CapabilitySet::all().iter() {
+        // One that this kernel does not know cannot be had.
+        let _ = remove_capability_from_bounding_set(one);
+    }
+    clear_ambient_capability_set()?;
+    let none = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+}
+
+/// The lines of `/etc/hosts`.
+fn hosts_file(hosts: &[Host]) -> String {
+    let mut text = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
+    for host in hosts {
+        for address in &host.addresses {
+            text += &format!("{address} {}\n", host.node);
+        }
+    }
+    text
+}
+
+/// The variables that say where the hosts are: `LASTHOP_PEER_<NODE>`, and `…_6` for the address of IPv6.
+fn variables(own: usize, hosts: &[Host]) -> Vec<(String, String)> {
+    let mut variables = vec![("LASTHOP_HOST".to_owned(), hosts[own].node.clone())];
+    for host in hosts {
+        let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+        let name: String = host.node.chars().map(upper).collect();
+        for address in &host.addresses {
+            let suffix = if matches!(address, IpAddr::V6(_)) { "_6" } else { "" };
+            variables.push((format!("LASTHOP_PEER_{name}{suffix}"), address.to_string()));
+        }
+    }
+    variables
+}

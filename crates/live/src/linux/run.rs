@@ -1,0 +1,236 @@
+//! The inner process: hosts, programs, and the loop that waits for packets and for what the network does next.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::Duration as WallDuration;
+
+use lasthop_core::engine::{Duration, Instant};
+use lasthop_core::measure::table::Table;
+use lasthop_core::net::simulation::Progress;
+use lasthop_core::scenario::session::Session;
+use rustix::event::epoll;
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::thread::set_current_timer_slack;
+use rustix::time::{TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
+
+use super::clock::{Monotonic, cpu_seconds};
+use super::host::{Drops, Namespace};
+use super::program::{Running, drop_capabilities};
+use super::sys;
+use super::tun::Tun;
+use crate::clock::Clock;
+use crate::plan::Plan;
+use crate::recording::{self, Recorder};
+use crate::results::{self, Verdict, Wall};
+use crate::turn::{Ended, LiveError, Turns};
+
+/// How long programs that are asked to end may take for it.
+const PATIENCE: WallDuration = WallDuration::from_secs(1);
+
+/// The exit code of a strict run that was late.
+const LATE: i32 = 3;
+
+/// For how long the load of simulated flows is measured, in simulated and in wall time at most.
+const COMPANY: Duration = Duration::from_secs(2);
+
+/// The share of a core that simulated flows may take without a word.
+const MUCH_COMPANY: f64 = 0.5;
+
+/// Runs the plan, and gives the exit code: that of the plan's own program.
+///
+/// # Errors
+/// A sentence.
+pub fn run(mut plan: Plan) -> Result<i32, String> {
+    let said = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
+    // What is mounted here stays here.
+    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)
+        .map_err(|error| format!("mounts cannot be made private: {error}"))?;
+    // Programs see their own processes; where the system's /proc is partly covered, the old one stays.
+    let _ = mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None);
+
+    let bridge = plan.bridge()?;
+    let mut devices = Vec::new();
+    let mut drops = Vec::new();
+    let mut congestion = Vec::new();
+    let mut files = Vec::new();
+    for host in &plan.hosts {
+        let namespace =
+            Namespace::new(host).map_err(|error| format!("host \"{}\" cannot be made: {error}", host.node))?;
+        congestion.push(format!("{} {}", host.node, namespace.congestion));
+        files.push(namespace.file.try_clone().map_err(said("namespace"))?);
+        let (tun, count) = namespace.split();
+        devices.push(tun);
+        drops.push(count);
+    }
+    let bell =
+        eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|error| format!("eventfd: {error}"))?;
+    let mut programs = Vec::new();
+    for program in std::mem::take(&mut plan.programs) {
+        let bell = bell.try_clone().map_err(said("eventfd"))?;
+        let name = program.words[0].display().to_string();
+        let (number, host) = (program.host, plan.hosts[program.host].node.clone());
+        let running = Running::prepare(program, &files[number], &plan.hosts, bell)
+            .map_err(|error| format!("host \"{host}\" cannot be entered for {name}: {error}"))?;
+        programs.push((name, running));
+    }
+    drop_capabilities().map_err(said("capabilities cannot be dropped"))?;
+    warn_of_company(&plan);
+
+    let recorder = match &plan.out {
+        Some(folder) => {
+            let about = recording::about_run(&plan.scenario, plan.seed, plan.hosts.clone(), plan.late);
+            Some(Recorder::new(folder, about).map_err(|error| error.to_string())?)
+        }
+        None => None,
+    };
+    sys::hear_signals();
+    set_current_timer_slack(std::num::NonZeroU64::new(1)).map_err(|error| format!("timer slack: {error}"))?;
+    let clock = Monotonic::start();
+    let cpu_before = cpu_seconds();
+    for (name, running) in &mut programs {
+        if let Err(error) = running.start() {
+            eprintln!("{name}: {error}");
+            return Ok(running.code().unwrap_or(126));
+        }
+    }
+    let mut turns = Turns::new(clock, devices, bridge, plan.late, plan.strict, recorder);
+    let outcome = serve(&mut turns, clock, &bell, &programs, plan.has_own_program);
+    let wall = clock.now();
+    let cpu = cpu_seconds() - cpu_before;
+    let code = match outcome {
+        Ok(code) => code,
+        Err(error @ LiveError::Late(..)) => {
+            eprintln!("{error}");
+            Some(LATE)
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let ended = turns.end().map_err(|error| error.to_string())?;
+    for (_, running) in &programs {
+        running.stop(PATIENCE);
+    }
+    // The devices are there as long as `ended` has them.
+    let lost = lost(&plan, &mut drops)?;
+    let verdict = Verdict::of(&ended.lateness, plan.late, &lost);
+    let wall = Wall {
+        wall_s: wall.as_secs_f64(),
+        virtual_s: ended.bridge.now().as_secs_f64(),
+        turns: ended.pace.turns,
+        cpu_s: cpu,
+        behind_s: ended.pace.behind.as_secs_f64(),
+        fell_behind: ended.pace.fell_behind(),
+        lost_before_the_bridge: lost.iter().map(|(_, packets)| packets).sum(),
+        not_for_a_host: ended.bridge.not_for_a_host(),
+        refused: ended.pace.refused,
+        kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+        congestion: congestion.join(", "),
+        verdict: verdict.to_string(),
+    };
+    finish(ended, wall.table(), plan.out.as_deref())?;
+    eprintln!("{verdict}");
+    Ok(code.unwrap_or(0))
+}
+
+/// Turns until the plan's own program ends, or all programs, or the scenario, or a signal asks for it; gives that program's exit code.
+fn serve(
+    turns: &mut Turns<Monotonic, Tun>,
+    clock: Monotonic,
+    bell: &OwnedFd,
+    programs: &[(String, Running)],
+    has_own_program: bool,
+) -> Result<Option<i32>, LiveError> {
+    let failed = |error: Errno| LiveError::Io("wait", error.into());
+    let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
+    let timer =
+        timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK).map_err(failed)?;
+    const RUNG: u64 = 1;
+    let devices = turns.devices().iter().map(|tun| (tun.as_fd(), 0));
+    for (file, data) in devices.chain([(timer.as_fd(), 0), (bell.as_fd(), RUNG)]) {
+        epoll::add(&poll, file, epoll::EventData::new_u64(data), epoll::EventFlags::IN).map_err(failed)?;
+    }
+    let mut left = programs.len();
+    let mut events = Vec::with_capacity(16);
+    let mut set: Option<Option<Instant>> = None;
+    loop {
+        turns.turn()?;
+        if turns.is_over() || sys::asked_to_stop() {
+            return Ok(None);
+        }
+        let due = turns.due();
+        // A timer that has rung stays readable until it is set anew.
+        if set != Some(due) || due.is_some_and(|due| due <= clock.now()) {
+            timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &clock.setting(due.or(Some(turns.bridge().end()))))
+                .map_err(failed)?;
+            set = Some(due);
+        }
+        events.clear();
+        match epoll::wait(&poll, rustix::buffer::spare_capacity(&mut events), None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(failed(error)),
+        }
+        if events.iter().any(|event: &epoll::Event| event.data.u64() == RUNG) {
+            let mut count = [0; 8];
+            let _ = rustix::io::read(bell, &mut count);
+            // The plan's own program is the last one.
+            for (number, (_, running)) in programs.iter().enumerate() {
+                let Some(code) = running.code() else { continue };
+                left -= 1;
+                if has_own_program && number + 1 == programs.len() {
+                    return Ok(Some(code));
+                }
+            }
+            if left == 0 {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// How many packets of each host the kernel dropped.
+fn lost(plan: &Plan, drops: &mut [Drops]) -> Result<Vec<(String, u64)>, String> {
+    let one = |(host, drops): (&crate::bridge::Host, &mut Drops)| {
+        let count =
+            drops.count().map_err(|error| format!("host \"{}\" cannot be asked for drops: {error}", host.node))?;
+        Ok((host.node.clone(), count))
+    };
+    plan.hosts.iter().zip(drops).map(one).collect()
+}
+
+/// Ends the recording and writes the tables.
+fn finish(ended: Ended<Tun>, wall: Table, out: Option<&Path>) -> Result<(), String> {
+    let Ended { bridge, lateness, recorder, .. } = ended;
+    let end = bridge.now();
+    let mut tables = results::tables(bridge, &lateness).map_err(|error| error.to_string())?;
+    tables.push(("live", wall));
+    if let Some(recorder) = recorder {
+        recorder.finish(end).map_err(|error| error.to_string())?;
+    }
+    match out {
+        Some(folder) => results::write(folder, &tables),
+        None => Ok(()),
+    }
+}
+
+/// Says so if the simulated flows alone take much of a core: measured without real packets, before time zero.
+fn warn_of_company(plan: &Plan) {
+    if plan.scenario.flow.is_empty() {
+        return;
+    }
+    let Ok(mut session) = Session::new(&plan.scenario, plan.seed, None) else { return };
+    let clock = Monotonic::start();
+    while clock.now().since(Instant::ZERO) < COMPANY {
+        // A few thousand events take about a millisecond.
+        match session.advance_to(Instant::ZERO + COMPANY, 4_096) {
+            Ok(Progress::Paused) => {}
+            Ok(Progress::Reached) | Err(_) => break,
+        }
+    }
+    let simulated = session.now().as_secs_f64();
+    let share = clock.now().as_secs_f64() / simulated;
+    if simulated > 0.0 && share > MUCH_COMPANY {
+        eprintln!("the simulated flows alone take {:.0} % of a core here; real packets will be late", 100.0 * share);
+    }
+}

@@ -1,0 +1,98 @@
+//! The system calls that need `unsafe`: all of this crate's is here.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+use rustix::ioctl::{Setter, ioctl};
+use rustix::process::{Pid, Signal, set_parent_process_death_signal};
+use rustix::thread::{
+    CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities, unshare_unsafe,
+};
+
+/// Moves the calling thread into new namespaces of these kinds.
+pub fn unshare(kinds: UnshareFlags) -> io::Result<()> {
+    assert!(!kinds.contains(UnshareFlags::FILES), "threads share their files");
+    // SAFETY: the table of files stays shared, which is all that the function asks for.
+    Ok(unsafe { unshare_unsafe(kinds) }?)
+}
+
+/// Makes an open `/dev/net/tun` the device `name`: IP packets, without a header before them.
+pub fn set_tun_interface(tun: impl AsFd, name: &str) -> io::Result<()> {
+    /// `struct ifreq` of linux/if.h as `TUNSETIFF` reads it: a name, flags, and the rest of the union.
+    #[repr(C)]
+    struct Request {
+        name: [u8; libc::IFNAMSIZ],
+        flags: libc::c_short,
+        rest: [u8; 22],
+    }
+    let mut request =
+        Request { name: [0; libc::IFNAMSIZ], flags: (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short, rest: [0; 22] };
+    // The last byte stays zero.
+    for (to, from) in request.name[..libc::IFNAMSIZ - 1].iter_mut().zip(name.bytes()) {
+        *to = from;
+    }
+    const TUNSETIFF: rustix::ioctl::Opcode = libc::TUNSETIFF as rustix::ioctl::Opcode;
+    // SAFETY: the opcode is TUNSETIFF, whose argument is a `struct ifreq`; `Request` has its layout and its 40 bytes.
+    Ok(unsafe { ioctl(tun, Setter::<TUNSETIFF, Request>::new(request)) }?)
+}
+
+/// The child of `command` gets SIGKILL when this thread ends, and keeps the capabilities that this thread has over its own namespaces:
+/// exec would take them from a user other than root.
+pub fn tie(command: &mut Command) {
+    let tie = || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        let mut sets = capabilities(None)?;
+        sets.inheritable = sets.permitted;
+        set_capabilities(None, sets)?;
+        for one in sets.permitted.iter().filter(|one| CapabilitySet::all().contains(*one)) {
+            configure_capability_in_ambient_set(one, true)?;
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes system calls only, and takes neither locks nor memory.
+    unsafe { command.pre_exec(tie) };
+}
+
+/// Whether SIGINT, SIGTERM or SIGHUP came.
+static STOP: AtomicBool = AtomicBool::new(false);
+/// The process that is to get these signals.
+static TO: AtomicI32 = AtomicI32::new(0);
+
+/// Says whether a signal asked this process to stop, after [`hear_signals`].
+pub fn asked_to_stop() -> bool {
+    STOP.load(Ordering::Relaxed)
+}
+
+/// From now on SIGINT, SIGTERM and SIGHUP only ask to stop.
+pub fn hear_signals() {
+    extern "C" fn stop(_: libc::c_int) {
+        STOP.store(true, Ordering::Relaxed);
+    }
+    handle(stop);
+}
+
+/// From now on they are passed on to this process.
+pub fn pass_signals_to(process: Pid) {
+    extern "C" fn pass(signal: libc::c_int) {
+        // SAFETY: kill may be called in a signal handler (POSIX.1-2017 §2.4.3) and has no conditions.
+        unsafe { libc::kill(TO.load(Ordering::Relaxed), signal) };
+    }
+    TO.store(process.as_raw_nonzero().get(), Ordering::Relaxed);
+    handle(pass);
+}
+
+fn handle(handler: extern "C" fn(libc::c_int)) {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: an all-zero sigaction is valid: no flags, an empty mask. Without SA_RESTART a wait ends with EINTR. The handlers touch
+        // atomics and make one system call.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handler as *const () as libc::sighandler_t;
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+}
