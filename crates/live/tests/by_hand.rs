@@ -120,7 +120,7 @@ impl Device for Scripted {
     }
 }
 
-/// One packet: who sends it, how long after the one before, its payload, and what a write costs.
+/// One packet: whether host `b` sends it, how long after the one before, its payload, and what a write costs.
 type Step = (bool, u64, usize, u64);
 
 struct Run {
