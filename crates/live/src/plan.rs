@@ -129,7 +129,10 @@ pub fn read_command(words: impl IntoIterator<Item = OsString>) -> Result<Command
         (Some(node), None) => Some((node, words.command, Vec::new())),
         (None, Some(node)) => {
             let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
-            let prompt = vec![("PS1".to_owned(), format!("[{node}] "))];
+            // Start-up files of bash set PS1 anew; the command runs after them.
+            let prompt = format!("[{node}] ");
+            let again = format!("PS1='{prompt}'");
+            let prompt = vec![("PS1".to_owned(), prompt), ("PROMPT_COMMAND".to_owned(), again)];
             Some((node, vec![shell], prompt))
         }
         (None, None) => None,

@@ -34,7 +34,7 @@ pub enum LiveError {
     #[error("{0}: {1}")]
     Io(&'static str, io::Error),
     /// In a strict run: a packet left late.
-    #[error("a packet left {0} late, more than {1} (--strict)")]
+    #[error("a packet left {late:.1} ms late, more than {1} (--strict)", late = 1e3 * .0.as_secs_f64())]
     Late(Duration, Duration),
 }
 
@@ -198,7 +198,8 @@ impl<C: Clock, D: Device> Turns<C, D> {
 
     fn note_behind(&mut self, behind: Duration) {
         if behind > FAR_BEHIND && !self.pace.fell_behind() {
-            eprintln!("warning: the run is {behind} behind the clock; it goes on, and its result says so");
+            let ms = 1e3 * behind.as_secs_f64();
+            eprintln!("warning: the run is {ms:.0} ms behind the clock; it goes on, and its result says so");
         }
         self.pace.behind = self.pace.behind.max(behind);
     }

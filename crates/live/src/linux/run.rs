@@ -45,6 +45,8 @@ const MUCH_COMPANY: f64 = 0.5;
 /// A sentence.
 pub fn run(mut plan: Plan) -> Result<i32, String> {
     let said = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
+    // The first process of a namespace gets no signals that it does not handle.
+    sys::hear_signals();
     // What is mounted here stays here.
     mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)
         .map_err(|error| format!("mounts cannot be made private: {error}"))?;
@@ -86,7 +88,6 @@ pub fn run(mut plan: Plan) -> Result<i32, String> {
         }
         None => None,
     };
-    sys::hear_signals();
     set_current_timer_slack(std::num::NonZeroU64::new(1)).map_err(|error| format!("timer slack: {error}"))?;
     let clock = Monotonic::start();
     let cpu_before = cpu_seconds();
