@@ -12,6 +12,7 @@ pub mod core;
 pub mod discipline;
 pub mod dscp;
 pub mod guard;
+mod histogram;
 pub mod indication;
 pub mod jitter;
 pub mod link;
