@@ -142,7 +142,7 @@ _LABELS = {
     "goodput_kbps": "received in order (MB)",
     "cwnd_packets": "congestion window (packets)",
     "srtt_ms": "smoothed round-trip time (ms)",
-    "rate_bps": "rate of the link (kbit/s)",
+    "rate_bps": "rate (kbit/s)",
     "delay_s": "delay of the link (ms)",
     "dedicated": "dedicated channels in use",
     "layers": "layers subscribed",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from lasthop.studies import Picture
 from lasthop.studies.pictures import drawn
 
@@ -16,8 +18,4 @@ __all__ = ["pictures"]
 def pictures(data: Data) -> list[Picture]:
     """All figures whose runs there are."""
     cases: list[Case] = [*BASIC, PRIORITY[0], CELL]
-    return drawn([summary, marks, *(_of(case) for case in cases)], data)
-
-
-def _of(case: Case):  # type: ignore[no-untyped-def]
-    return lambda data: over_time(data, case)
+    return drawn([summary, marks, *(partial(over_time, case=case) for case in cases)], data)
