@@ -10,7 +10,7 @@ SECONDS ?= 60
 SEED ?= 1
 REF ?= tests/reference/ns2 tests/reference/ns2-2 tests/reference/eurane tests/reference/eurane-2 tests/reference/modern
 
-.PHONY: demo test test-rust test-python lint fuzz bench bench-gym bench-controllers bench-peers fidelity same-bytes deny docs clean
+.PHONY: demo test test-rust test-python lint fuzz bench bench-gym bench-controllers bench-live bench-peers fidelity same-bytes deny docs clean
 
 ## The first study: runs it, prints its claims, says where the report is.
 demo: .venv/core
@@ -51,6 +51,10 @@ bench-gym: .venv/released .venv/test
 ## What controllers in Python cost beside built-in ones.
 bench-controllers: .venv/released .venv/test
 	PYTHONPATH=target/released/python $(BIN)/python benches/controllers/run.py
+
+## Live runs beside a bare forwarder in C; as root.
+bench-live: .venv/released .venv/test
+	PYTHONPATH=target/released/python $(BIN)/python benches/live/run.py
 
 ## ns-2 and ns-3 on the same work in the same call; `INSTALL=1` installs them from Debian first.
 bench-peers: .venv/uv

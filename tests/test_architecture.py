@@ -16,10 +16,11 @@ PACKAGE = ROOT / "python" / "lasthop"
 
 #: What stands on top, and on which of each other it may lean.
 ABOVE = {
-    "cli": {"cli", "studies", "report", "view"},
+    "cli": {"cli", "studies", "report", "view", "live_runs"},
     "studies": {"studies", "report"},
     "report": {"report", "studies"},
     "view": {"view", "report"},
+    "live_runs": {"live_runs", "report"},
 }
 
 #: What costs much to import, and so is imported inside functions.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lasthop.comparison import Comparison, compare
     from lasthop.controller import Controller, MediaController
     from lasthop.errors import ControllerError, RunError, ScenarioError
+    from lasthop.live_runs import LiveRun, live
     from lasthop.results import Result, Table
     from lasthop.runs import Replications, replicate, run
     from lasthop.scenario import Scenario, load
@@ -37,6 +38,7 @@ __all__ = [
     "Group",
     "Hsdpa",
     "Link",
+    "LiveRun",
     "Mbms",
     "MediaController",
     "Record",
@@ -52,6 +54,7 @@ __all__ = [
     "analyze",
     "compare",
     "estimate",
+    "live",
     "load",
     "plot",
     "replicate",
@@ -85,6 +88,8 @@ _HOMES = {
     "Scenario": "scenario",
     "Session": "session",
     "load": "scenario",
+    "LiveRun": "live_runs",
+    "live": "live_runs",
     **dict.fromkeys(
         ("Cell", "Change", "Constellation", "Flow", "Group", "Hsdpa", "Link", "Mbms", "Record"), "builders"
     ),

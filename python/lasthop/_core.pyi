@@ -4,10 +4,10 @@ The compiled core of lasthop. Use the package `lasthop` instead.
 
 from _typeshed import SupportsGetItem
 from os import PathLike
-from typing import SupportsFloat, SupportsIndex, final
+from typing import Any, SupportsFloat, SupportsIndex, final
 from typing_extensions import Buffer
 
-__all__ = ["Environments", "Measurement", "MediaMeasurement", "MediaPacket", "Outcome", "Scenario", "Session", "Table", "positions", "read", "read_file", "reference", "schema", "seconds", "segments", "student"]
+__all__ = ["Environments", "LiveOutcome", "Measurement", "MediaMeasurement", "MediaPacket", "Outcome", "Scenario", "Session", "Table", "live", "live_enter", "live_is_inside", "live_replay", "positions", "read", "read_file", "reference", "schema", "seconds", "segments", "student"]
 
 @final
 class Environments:
@@ -44,6 +44,37 @@ class Environments:
     def value_names() -> list[str]:
         """
         The names of the values.
+        """
+
+@final
+class LiveOutcome:
+    """
+    What a live run gave.
+    """
+    @property
+    def code(self, /) -> int:
+        """
+        The exit code: that of the run's own program, or 3 for a strict run that was late.
+        """
+    @property
+    def packet_hops(self, /) -> int:
+        """
+        Transmissions that ended at the far side of a link.
+        """
+    @property
+    def simulated_s(self, /) -> float:
+        """
+        How long it was, in simulated seconds.
+        """
+    @property
+    def tables(self, /) -> list[tuple[str, Table]]:
+        """
+        The tables with their names.
+        """
+    @property
+    def verdict(self, /) -> str:
+        """
+        Whether its figures can be trusted, and why not.
         """
 
 @final
@@ -430,6 +461,26 @@ class Table:
         """
         The names of the columns.
         """
+
+def live(scenario: Scenario, options: str, show: Any | None = None) -> LiveOutcome:
+    """
+    Runs a plan here, inside namespaces. `show` gets a snapshot each second, as JSON, in a thread of its own.
+    """
+
+def live_enter(scenario: Scenario, options: str, program: str | PathLike[str], arguments: SupportsGetItem[int, str]) -> int:
+    """
+    Checks a plan, and runs a program with these arguments in namespaces of its own, where it is to call [`live`]; gives its exit code.
+    """
+
+def live_is_inside() -> bool:
+    """
+    Whether this process is in the namespaces of a live run.
+    """
+
+def live_replay(folder: str | PathLike[str], pcap: str | PathLike[str] | None = None) -> LiveOutcome:
+    """
+    Runs a recording again, without clock or network, perhaps with a capture; the verdict is that of the recorded run.
+    """
 
 def positions(scenario: Scenario, seconds: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> Table:
     """

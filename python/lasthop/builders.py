@@ -3178,6 +3178,30 @@ class Repeat(TypedDict, total=False):
     "How many changes there are, the first one included."
 
 
+class Live(TypedDict, total=False):
+    """How `lasthop live` connects real programs."""
+
+    late: Duration
+    "A packet that is handed to its host later than this counts as late. Default: 1 ms."
+    host: Sequence[LiveHost]
+    "The nodes at which real packets enter and leave. Default: the ends of the flows."
+
+
+class LiveHost(TypedDict, total=False):
+    """A node at which real packets enter and leave the network."""
+
+    node: Required[str]
+    "A node; `NAME.ue[*]` makes a host of each terminal of a cell."
+    address: str
+    "Its IPv4 address. Default: 10.77.0.N for the N-th host, beside fd77::N."
+    mtu: int
+    "The longest packet of its interface in bytes. Default: 1500 (Ethernet)."
+    run: Sequence[str]
+    "A program, with its arguments, that runs at this host as long as the live run lasts."
+    congestion: str
+    "The congestion control of its kernel's TCP, such as `cubic` or `bbr`. Default: the system's."
+
+
 class Record(TypedDict, total=False):
     """Recordings beyond totals. Recording does not alter a run."""
 
@@ -3236,5 +3260,7 @@ class ScenarioFields(TypedDict, total=False):
     "Flows."
     change: Sequence[Change]
     "What changes during the run."
+    live: Live
+    "Real programs at its nodes, for `lasthop live`."
     record: Record
     "Recordings beyond totals."

@@ -209,7 +209,9 @@ class Result:
         """One line: what ran, for how long, with which seed."""
         return f"{self.name} · {number(self.simulated_s)} s simulated in {self.wall_s:.2f} s · seed {self.seed}"
 
-    def save(self, folder: str | Path, format: Format = "parquet", *, force: bool = False) -> list[Path]:
+    def save(
+        self, folder: str | Path, format: Format = "parquet", *, made_by: str = "lasthop run", force: bool = False
+    ) -> list[Path]:
         """Writes the tables and ``manifest.json`` into ``folder``; the paths written.
 
         A folder that something else wrote is left alone unless ``force`` is true.
@@ -222,7 +224,7 @@ class Result:
             "packet_hops": self.packet_hops,
             "wall_s": self.wall_s,
         }
-        return save_tables(self.tables, folder, format, manifest=manifest, made_by="lasthop run", force=force)
+        return save_tables(self.tables, folder, format, manifest=manifest, made_by=made_by, force=force)
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
@@ -283,6 +285,11 @@ def said_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What a table says of itself, away from its folder: the scenario, the seeds, and what made it."""
     kept = ("made_by", "lasthop", "commit", "scenario", "scenario_text", "seeds", "vary")
     return {key: manifest[key] for key in kept if key in manifest}
+
+
+def begin(folder: Path, *, made_by: str) -> None:
+    """Says what is going to write into a folder, before there are tables."""
+    _say(folder, {"made_by": made_by, **files.provenance()})
 
 
 def _say(folder: Path, document: Mapping[str, Any]) -> None:

@@ -2,13 +2,15 @@
 //! which the network delivers them. It has no clock: the same calls give the same packets, tables and captures.
 
 use std::any::Any;
+use std::collections::BTreeMap;
+use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lasthop_core::engine::{Fault, Instant};
 use lasthop_core::measure::table::Table;
 use lasthop_core::net::simulation::{HandedOut, OUTSIDE_PORT, Progress};
-use lasthop_core::net::{Address, FlowId, NodeId, Observation, Observer, Packet, RunError, Socket};
+use lasthop_core::net::{Address, Cause, FlowId, NodeId, Observation, Observer, Packet, Place, RunError, Socket};
 use lasthop_core::scenario::builder::BuildError;
 use lasthop_core::scenario::diagnostic::{listed, nearest};
 use lasthop_core::scenario::session::Session;
@@ -16,6 +18,7 @@ use lasthop_core::scenario::types::Scenario;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::capture::Capture;
 use crate::flows::Flows;
 use crate::headers::parse;
 use crate::rewrite::write_class;
@@ -82,7 +85,9 @@ pub struct Bridge {
     flows: Flows,
     books: Arc<Mutex<Books>>,
     handed_out: Vec<HandedOut>,
-    dropped: Vec<FlowId>,
+    come: Vec<Delivery>,
+    seen: Vec<Seen>,
+    capture: Option<Capture>,
     not_for_a_host: u64,
 }
 
@@ -90,21 +95,52 @@ pub struct Bridge {
 #[derive(Default)]
 struct Books {
     store: Store,
-    /// The flows of dropped packets, since they were last taken.
-    dropped: Vec<FlowId>,
+    /// What became of packets on their way, since it was last taken.
+    seen: Vec<Seen>,
+    /// Whether their bytes and marks are wanted.
+    captures: bool,
+    /// What serves each terminal.
+    served: BTreeMap<Place, &'static str>,
+}
+
+/// Something that happened to a packet on its way.
+struct Seen {
+    at: Instant,
+    place: Place,
+    flow: FlowId,
+    /// Why it was dropped; `None` if it was marked.
+    dropped: Option<Cause>,
+    /// Its bytes, if they are wanted.
+    bytes: Box<[u8]>,
+}
+
+impl Books {
+    fn saw(&mut self, at: Instant, place: Place, packet: &Packet, dropped: Option<Cause>) {
+        let bytes = if self.captures { self.store.bytes_of(packet.number).into() } else { Box::default() };
+        self.seen.push(Seen { at, place, flow: packet.flow, dropped, bytes });
+    }
 }
 
 /// Keeps the books.
 struct Keeper(Arc<Mutex<Books>>);
 
 impl Observer for Keeper {
-    fn see(&mut self, _now: Instant, observation: &Observation<'_>) {
+    fn see(&mut self, now: Instant, observation: &Observation<'_>) {
         match *observation {
             Observation::Copied { packet } if is_real(packet) => open(&self.0).store.copy(packet.number),
-            Observation::Dropped { packet, .. } if is_real(packet) => {
+            Observation::Dropped { place, cause, packet } if is_real(packet) => {
                 let mut books = open(&self.0);
+                books.saw(now, place, packet, Some(cause));
                 books.store.end(packet.number);
-                books.dropped.push(packet.flow);
+            }
+            Observation::Marked { place, packet } if is_real(packet) => {
+                let mut books = open(&self.0);
+                if books.captures {
+                    books.saw(now, place, packet, None);
+                }
+            }
+            Observation::Served { place, service } => {
+                open(&self.0).served.insert(place, service);
             }
             _ => {}
         }
@@ -146,9 +182,31 @@ impl Bridge {
             flows: Flows::default(),
             books,
             handed_out: Vec::new(),
-            dropped: Vec::new(),
+            come: Vec::new(),
+            seen: Vec::new(),
+            capture: None,
             not_for_a_host: 0,
         })
+    }
+
+    /// Writes this capture from now on.
+    pub fn capture(&mut self, capture: Capture) {
+        open(&self.books).captures = true;
+        self.capture = Some(capture);
+    }
+
+    /// Ends the capture.
+    ///
+    /// # Errors
+    /// The first failure to write it.
+    pub fn end_capture(&mut self) -> io::Result<()> {
+        self.capture.take().map_or(Ok(()), Capture::finish)
+    }
+
+    /// What serves each terminal at present, by the name of its bearer.
+    pub fn served(&self) -> Vec<(String, &'static str)> {
+        let core = self.session.simulation().core();
+        open(&self.books).served.iter().map(|(place, service)| (core.place_name(*place).to_owned(), *service)).collect()
     }
 
     /// The present of the network.
@@ -203,11 +261,44 @@ impl Bridge {
     /// See [`RunError`].
     pub fn advance_to(&mut self, until: Instant) -> Result<(), RunError> {
         while self.session.advance_to(until, u64::MAX)? == Progress::Paused {}
-        std::mem::swap(&mut open(&self.books).dropped, &mut self.dropped);
-        for flow in self.dropped.drain(..) {
-            self.flows.dropped(flow);
+        let come = self.come.len();
+        self.gather();
+        std::mem::swap(&mut open(&self.books).seen, &mut self.seen);
+        for seen in self.seen.iter().filter(|seen| seen.dropped.is_some()) {
+            self.flows.dropped(seen.flow);
         }
+        if let Some(capture) = &mut self.capture {
+            let core = self.session.simulation().core();
+            let mut come = self.come[come..].iter().peekable();
+            for Seen { at, place, dropped, bytes, .. } in &self.seen {
+                while let Some(Delivery { at, host, bytes }) = come.next_if(|delivery| delivery.at <= *at) {
+                    capture.delivered(*host, *at, bytes);
+                }
+                let name = core.place_name(*place);
+                let comment = match dropped {
+                    Some(cause) => format!("dropped: {} at {name}", cause.name()),
+                    None => format!("marked at {name}"),
+                };
+                capture.happened(*place, name, *at, bytes, &comment);
+            }
+            come.for_each(|Delivery { at, host, bytes }| capture.delivered(*host, *at, bytes));
+        }
+        self.seen.clear();
         Ok(())
+    }
+
+    /// Takes what the network has handed out.
+    fn gather(&mut self) {
+        self.session.take_handed_out(&mut self.handed_out);
+        for HandedOut { at, node, packet } in self.handed_out.drain(..) {
+            let Some(host) = self.hosts.iter().position(|(_, at)| *at == node) else { continue };
+            let Some(mut bytes) = open(&self.books).store.take(packet.number) else { continue };
+            write_class(&mut bytes, packet.dscp, packet.ecn);
+            self.traffic[host].delivered += 1;
+            self.traffic[host].delivered_bytes += bytes.len() as u64;
+            self.flows.delivered(packet.flow);
+            self.come.push(Delivery { at, host, bytes });
+        }
     }
 
     /// The host sends this packet at `stamp`, not before the present. After the end of the run nothing is sent.
@@ -238,6 +329,9 @@ impl Bridge {
         let [source, destination] = parsed.ports;
         let port = source.rotate_left(5) ^ destination;
         let number = open(&self.books).store.keep(bytes);
+        if let Some(capture) = &mut self.capture {
+            capture.sent(host, stamp, bytes);
+        }
         let packet = Packet {
             from: Socket { node: from, port },
             to: Address::Node(to),
@@ -257,16 +351,7 @@ impl Bridge {
 
     /// Moves what has come for hosts since the last call to the end of `to`, in the order in which it came.
     pub fn take(&mut self, to: &mut Vec<Delivery>) {
-        self.session.take_handed_out(&mut self.handed_out);
-        for HandedOut { at, node, packet } in self.handed_out.drain(..) {
-            let Some(host) = self.hosts.iter().position(|(_, at)| *at == node) else { continue };
-            let Some(mut bytes) = open(&self.books).store.take(packet.number) else { continue };
-            write_class(&mut bytes, packet.dscp, packet.ecn);
-            self.traffic[host].delivered += 1;
-            self.traffic[host].delivered_bytes += bytes.len() as u64;
-            self.flows.delivered(packet.flow);
-            to.push(Delivery { at, host, bytes });
-        }
+        to.append(&mut self.come);
     }
 
     /// Ends the run at the present: checks that packets are conserved, and that the books agree with the network; gives its tables.

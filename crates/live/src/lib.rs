@@ -4,6 +4,7 @@
 //! [`recording`] keeps what was sent so that a run can be repeated without either. Only `linux` knows namespaces and TUN devices.
 
 pub mod bridge;
+pub mod capture;
 pub mod clock;
 pub mod device;
 pub mod flows;
@@ -13,8 +14,12 @@ pub mod plan;
 pub mod recording;
 pub mod results;
 pub mod rewrite;
+pub mod snapshot;
 pub mod store;
 pub mod turn;
 
 #[cfg(target_os = "linux")]
 pub mod linux;
+
+/// What is said where there can be no live run.
+pub const NEEDS_LINUX: &str = "live needs Linux: network namespaces and TUN devices";

@@ -1,37 +1,40 @@
-//! What is to be run: the command line, read.
-//!
-//! `lasthop live SCENARIO [OPTIONS] NODE -- COMMAND…`
+//! What is to be run: a scenario with its hosts, and the programs at them.
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
 use lasthop_core::engine::Duration;
-use lasthop_core::scenario::types::Scenario;
-use lasthop_core::scenario::{check, read};
+use lasthop_core::scenario::media::Radios;
+use lasthop_core::scenario::types::{LiveHost, Scenario};
+use serde::{Deserialize, Serialize};
 
 use crate::bridge::{Bridge, Host};
 
-/// How the command is used.
-pub const USAGE: &str = "\
-usage: lasthop-live SCENARIO [OPTIONS] NODE -- COMMAND...    run COMMAND at NODE of the scenario, by the wall clock
-       lasthop-live SCENARIO [OPTIONS] --shell NODE          start a shell there
-       lasthop-live --replay DIR [-o DIR]                    run a recording again, without clock or network
-
-  --run NODE=COMMAND    run COMMAND, by sh, at another host, for as long as the run lasts (may be repeated)
-  --host NODE[=ADDRESS] make NODE a host, with this IPv4 address (may be repeated). Default: the nodes between which the scenario has
-                        flows, if neither --host nor --run is given; addresses 10.77.0.1 and up, fd77::1 and up
-  --seed N              the seed of all random streams. Default: the scenario's
-  --for TIME            end the run after this time. Default: when COMMAND ends, or after a day
-  --late TIME           a packet written later than this counts as late. Default: 1 ms
-  --strict              end the run with exit code 3 at the first late packet
-  -o DIR                write tables, and a recording for --replay";
-
-/// The default of `--late`.
-const LATE: Duration = Duration::from_millis(1);
-
-/// The longest run without `--for`.
+/// The longest run whose program decides when it ends.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
+
+/// What a run is told beside its scenario.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// The node of the run's own program, whose end ends the run. Default: there is none.
+    pub node: Option<String>,
+    /// That program with its arguments; the caller's shell if there are none.
+    pub command: Vec<String>,
+    /// How long the run lasts at most. Default: until its own program ends; without one, as long as the scenario says.
+    pub time: Option<Duration>,
+    /// Whether the first late packet ends the run.
+    pub strict: bool,
+    /// Whether real-time priority is asked for.
+    pub realtime: bool,
+    /// The folder of the recording.
+    pub record: Option<PathBuf>,
+    /// The file of the capture.
+    pub pcap: Option<PathBuf>,
+    /// Network namespaces that exist, to be taken for hosts: files by nodes.
+    pub attach: BTreeMap<String, PathBuf>,
+}
 
 /// A program at a host.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,9 +42,22 @@ pub struct Program {
     /// The number of its host.
     pub host: usize,
     /// Its name and arguments.
-    pub words: Vec<OsString>,
+    pub words: Vec<String>,
     /// Variables of its environment.
     pub environment: Vec<(String, String)>,
+}
+
+/// How a host's interface is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// The longest packet, in bytes.
+    pub mtu: u32,
+    /// The congestion control of its kernel's TCP; the system's if it is not named.
+    pub congestion: Option<String>,
+    /// Settings of its kernel's network.
+    pub sysctl: BTreeMap<String, String>,
+    /// The network namespace in which it is made; a new one if none is named.
+    pub namespace: Option<PathBuf>,
 }
 
 /// What is to be run.
@@ -49,266 +65,184 @@ pub struct Program {
 pub struct Plan {
     /// The scenario, with the duration of this run.
     pub scenario: Scenario,
-    /// The seed.
-    pub seed: u64,
     /// The hosts.
     pub hosts: Vec<Host>,
-    /// The programs, the command's own one last.
+    /// Their interfaces.
+    pub interfaces: Vec<Interface>,
+    /// The programs, the run's own one last.
     pub programs: Vec<Program>,
-    /// Whether the last program is the command's own, whose end ends the run.
+    /// Whether the last program is the run's own, whose end ends the run.
     pub has_own_program: bool,
-    /// The limit beyond which a packet is late.
-    pub late: Duration,
-    /// Whether the first late packet ends the run.
-    pub strict: bool,
-    /// Where results go.
-    pub out: Option<PathBuf>,
-}
-
-/// A command line.
-#[derive(Clone, Debug)]
-pub enum Command {
-    /// Run a plan.
-    Run(Box<Plan>),
-    /// Run a recording again, and write its tables.
-    Replay(PathBuf, Option<PathBuf>),
-    /// Say how the command is used.
-    Help,
+    /// The rest.
+    pub options: Options,
 }
 
 impl Plan {
+    /// What `scenario` and `options` say is to be run.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn new(scenario: &Scenario, options: Options) -> Result<Self, String> {
+        let mut scenario = scenario.clone();
+        let has_own_program = options.node.is_some();
+        match options.time {
+            Some(Duration::ZERO) => return Err("a live run must be longer than 0 s".to_owned()),
+            Some(time) => scenario.duration = time,
+            None if has_own_program => scenario.duration = LONGEST,
+            None => {}
+        }
+        let listed = listed(&scenario, options.node.as_deref());
+        if !has_own_program && listed.iter().all(|host| host.run.is_empty()) {
+            return Err("nothing is to run: give NODE -- COMMAND, --shell NODE or --run NODE=COMMAND".to_owned());
+        }
+        if let Some(node) = options.attach.keys().find(|node| !listed.iter().any(|host| host.node == **node)) {
+            return Err(format!("\"{node}\" is to be attached, but is no host"));
+        }
+        let hosts: Vec<Host> = (1..).zip(&listed).map(|(number, one)| host(number, one)).collect();
+        let mut programs = Vec::new();
+        for (number, one) in listed.iter().enumerate().filter(|(_, one)| !one.run.is_empty()) {
+            programs.push(Program { host: number, words: one.run.clone(), environment: Vec::new() });
+        }
+        if let Some(node) = &options.node {
+            let host = listed.iter().position(|host| host.node == *node).unwrap_or_default();
+            programs.push(own_program(host, node, &options.command));
+        }
+        let interface = |one: &LiveHost| Interface {
+            mtu: one.mtu,
+            congestion: one.congestion.clone(),
+            sysctl: one.sysctl.clone(),
+            namespace: options.attach.get(&one.node).cloned(),
+        };
+        let interfaces = listed.iter().map(interface).collect();
+        Ok(Self { scenario, hosts, interfaces, programs, has_own_program, options })
+    }
+
     /// The network.
     ///
     /// # Errors
     /// A sentence: the scenario cannot run live.
     pub fn bridge(&self) -> Result<Bridge, String> {
-        Bridge::new(&self.scenario, self.seed, self.hosts.clone()).map_err(|refused| refused.to_string())
+        Bridge::new(&self.scenario, self.scenario.seed, self.hosts.clone()).map_err(|refused| refused.to_string())
     }
 }
 
-/// Words of the command line as they are read.
-#[derive(Default)]
-struct Words {
-    scenario: Option<String>,
-    node: Option<String>,
-    command: Vec<OsString>,
-    shell: Option<String>,
-    runs: Vec<(String, String)>,
-    hosts: Vec<(String, Option<Ipv4Addr>)>,
-    seed: Option<u64>,
-    time: Option<Duration>,
-    late: Option<Duration>,
-    strict: bool,
-    out: Option<PathBuf>,
-    replay: Option<PathBuf>,
+/// The hosts, one for each node: those of the scenario, or else the ends of its flows; and the node of the run's own program.
+fn listed(scenario: &Scenario, own: Option<&str>) -> Vec<LiveHost> {
+    let radios = Radios::of(scenario);
+    let mut listed: Vec<LiveHost> = Vec::new();
+    for one in &scenario.live.host {
+        listed.extend(radios.called(&one.node).into_iter().map(|node| LiveHost { node, ..one.clone() }));
+    }
+    let ends = if listed.is_empty() { ends_of_flows(scenario) } else { Vec::new() };
+    for node in ends.into_iter().chain(own.map(str::to_owned)) {
+        if !listed.iter().any(|host| host.node == node) {
+            listed.push(LiveHost::new(node));
+        }
+    }
+    listed
 }
 
-/// Reads a command line, and the scenario that it names.
-///
-/// # Errors
-/// A sentence.
-pub fn read_command(words: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
-    let Some(words) = split(words.into_iter())? else { return Ok(Command::Help) };
-    if let Some(folder) = words.replay {
-        return Ok(Command::Replay(folder, words.out));
-    }
-    let file = words.scenario.as_deref().ok_or("a scenario is needed")?;
-    let document = read::file(file).map_err(|error| error.render(false))?;
-    check(&document).map_err(|error| error.render(false))?;
-    let mut scenario = document.scenario;
-    scenario.duration = words.time.unwrap_or(LONGEST);
-    if scenario.duration == Duration::ZERO {
-        return Err("--for must be longer than 0 s".to_owned());
-    }
+/// The nodes that flows name one by one.
+fn ends_of_flows(scenario: &Scenario) -> Vec<String> {
+    let nodes = scenario.node_names();
+    let ends = scenario.flow.iter().flat_map(|flow| [&flow.from, &flow.to]);
+    ends.filter(|end| nodes.binary_search(end).is_ok()).cloned().collect()
+}
 
-    let own = match (words.node, words.shell) {
-        (Some(_), Some(_)) => return Err("either NODE -- COMMAND or --shell NODE".to_owned()),
-        (Some(node), None) if words.command.is_empty() => {
-            return Err(format!("what is to run at \"{node}\"? write: {node} -- COMMAND"));
-        }
-        (Some(node), None) => Some((node, words.command, Vec::new())),
-        (None, Some(node)) => {
-            let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
-            // Start-up files of bash set PS1 anew; the command runs after them.
-            let prompt = format!("[{node}] ");
-            let again = format!("PS1='{prompt}'");
-            let prompt = vec![("PS1".to_owned(), prompt), ("PROMPT_COMMAND".to_owned(), again)];
-            Some((node, vec![shell], prompt))
-        }
-        (None, None) => None,
-    };
-    if own.is_none() && words.runs.is_empty() {
-        return Err("nothing is to run: give NODE -- COMMAND, --shell NODE or --run NODE=COMMAND".to_owned());
+fn own_program(host: usize, node: &str, command: &[String]) -> Program {
+    if !command.is_empty() {
+        return Program { host, words: command.to_vec(), environment: Vec::new() };
     }
-
-    let mut names = words.hosts;
-    let named = !(names.is_empty() && words.runs.is_empty());
-    let mut add = |name: &str| {
-        if !names.iter().any(|(known, _)| known == name) {
-            names.push((name.to_owned(), None));
-        }
-    };
-    for (node, _) in &words.runs {
-        add(node);
-    }
-    if !named {
-        let groups: Vec<&str> = scenario.group.iter().map(|group| group.name.as_str()).collect();
-        for end in scenario.flow.iter().flat_map(|flow| [&flow.from, &flow.to]) {
-            // A flow to all terminals of a cell (`cell.ue[*]`) names no node.
-            if scenario.node_names().contains(end) && !groups.contains(&end.as_str()) {
-                add(end);
-            }
-        }
-    }
-    if let Some((node, ..)) = &own {
-        add(node);
-    }
-    let hosts: Vec<Host> = (1..).zip(names).map(|(number, (node, address))| host(number, node, address)).collect();
-    let place = |node: &str| hosts.iter().position(|host| host.node == node).unwrap_or_default();
-    let shell = |command: &str| ["sh", "-c", command].map(OsString::from).to_vec();
-    let mut programs: Vec<Program> = words
-        .runs
-        .iter()
-        .map(|(node, command)| Program { host: place(node), words: shell(command), environment: Vec::new() })
-        .collect();
-    let has_own_program = own.is_some();
-    programs.extend(own.map(|(node, words, environment)| Program { host: place(&node), words, environment }));
-
-    let plan = Plan {
-        seed: words.seed.unwrap_or(scenario.seed),
-        scenario,
-        hosts,
-        programs,
-        has_own_program,
-        late: words.late.unwrap_or(LATE),
-        strict: words.strict,
-        out: words.out,
-    };
-    Ok(Command::Run(Box::new(plan)))
+    // Start-up files of bash set PS1 anew; the command runs after them.
+    let prompt = format!("[{node}] ");
+    let again = format!("PS1='{prompt}'");
+    let environment = vec![("PS1".to_owned(), prompt), ("PROMPT_COMMAND".to_owned(), again)];
+    let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
+    Program { host, words: vec![shell], environment }
 }
 
 /// The host with this number, from 1.
-fn host(number: u16, node: String, address: Option<Ipv4Addr>) -> Host {
+fn host(number: u16, of: &LiveHost) -> Host {
     let [high, low] = number.to_be_bytes();
-    let v4 = address.unwrap_or(Ipv4Addr::new(10, 77, high, low));
+    let v4 = of.address.unwrap_or(Ipv4Addr::new(10, 77, high, low));
     let v6 = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, number);
-    Host { node, addresses: vec![IpAddr::V4(v4), IpAddr::V6(v6)] }
-}
-
-/// Sorts the words; `None` asks for help.
-fn split(mut all: impl Iterator<Item = OsString>) -> Result<Option<Words>, String> {
-    let mut words = Words::default();
-    while let Some(word) = all.next() {
-        let word = word.into_string().map_err(|word| format!("this is not UTF-8: {}", word.display()))?;
-        if word == "--" {
-            words.command = all.collect();
-            if words.command.is_empty() {
-                return Err("a command is needed behind --".to_owned());
-            }
-            break;
-        }
-        let mut value = |what: &str| {
-            let value = all.next().ok_or_else(|| format!("{word} needs {what}"))?;
-            value.into_string().map_err(|word| format!("this is not UTF-8: {}", word.display()))
-        };
-        match word.as_str() {
-            "--help" | "-h" => return Ok(None),
-            "--seed" => {
-                let text = value("a number")?;
-                words.seed = Some(text.parse().map_err(|_| format!("--seed needs a number, not {text}"))?);
-            }
-            "--for" => words.time = Some(time("--for", &value("a time")?)?),
-            "--late" => words.late = Some(time("--late", &value("a time")?)?),
-            "--strict" => words.strict = true,
-            "-o" => words.out = Some(value("a folder")?.into()),
-            "--replay" => words.replay = Some(value("a folder")?.into()),
-            "--shell" => words.shell = Some(value("a node")?),
-            "--run" => {
-                let text = value("NODE=COMMAND")?;
-                let (node, command) = text.split_once('=').ok_or("--run needs NODE=COMMAND")?;
-                words.runs.push((node.to_owned(), command.to_owned()));
-            }
-            "--host" => {
-                let text = value("NODE or NODE=ADDRESS")?;
-                let (node, address) = match text.split_once('=') {
-                    None => (text.as_str(), None),
-                    Some((node, address)) => {
-                        let parsed = address.parse().map_err(|_| format!("{address} is no IPv4 address"))?;
-                        (node, Some(parsed))
-                    }
-                };
-                words.hosts.push((node.to_owned(), address));
-            }
-            _ if word.starts_with('-') => return Err(format!("there is no option {word}")),
-            _ if words.scenario.is_none() && words.replay.is_none() => words.scenario = Some(word),
-            _ if words.node.is_none() && words.replay.is_none() => words.node = Some(word),
-            _ => return Err(format!("what is {word}? a command stands behind --")),
-        }
-    }
-    Ok(Some(words))
-}
-
-fn time(option: &str, text: &str) -> Result<Duration, String> {
-    let quoted = serde_json::Value::String(text.to_owned());
-    serde_json::from_value(quoted).map_err(|_| format!("{option} needs a time such as \"10 s\", not \"{text}\""))
+    Host { node: of.node.clone(), addresses: vec![IpAddr::V4(v4), IpAddr::V6(v6)] }
 }
 
 #[cfg(test)]
 mod tests {
+    use lasthop_core::scenario::read;
+
     use super::*;
 
-    const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/handover.toml");
+    const CELL: &str = r#"
+        [[cell]]
+        name = "cell"
+        rnc = "server"
+        ues = 3
+        [[flow]]
+        from = "server"
+        to = "cell.ue[0]"
+    "#;
 
-    fn read(words: &str) -> Result<Plan, String> {
-        let words = words.split_whitespace().map(|word| if word == "S" { EXAMPLE } else { word });
-        match read_command(words.map(OsString::from))? {
-            Command::Run(plan) => Ok(*plan),
-            other => panic!("{other:?}"),
-        }
+    fn plan(live: &str, options: Options) -> Result<Plan, String> {
+        let document = read::toml(&format!("{CELL}\n{live}"), "test").map_err(|error| error.render(false))?;
+        Plan::new(&document.scenario, options)
+    }
+
+    fn own(node: &str, command: &[&str]) -> Options {
+        let command = command.iter().map(|word| (*word).to_owned()).collect();
+        Options { node: Some(node.to_owned()), command, ..Options::default() }
+    }
+
+    fn names(plan: &Plan) -> Vec<&str> {
+        plan.hosts.iter().map(|host| host.node.as_str()).collect()
     }
 
     #[test]
     fn hosts_are_the_ends_of_flows_unless_they_are_named() {
-        let plan = read("S --for 5s mobile -- curl -s server").unwrap();
-        let names: Vec<&str> = plan.hosts.iter().map(|host| host.node.as_str()).collect();
-        assert_eq!(names, ["server", "mobile"]);
-        assert_eq!(plan.hosts[1].addresses.map_to_text(), ["10.77.0.2", "fd77::2"]);
-        assert_eq!((plan.programs[0].host, plan.programs[0].words.len()), (1, 3));
-        assert_eq!((plan.scenario.duration, plan.late), (Duration::from_secs(5), Duration::from_millis(1)));
-        let plan = read("S --host router=10.1.2.3 --run server=true mobile -- true").unwrap();
-        let names: Vec<&str> = plan.hosts.iter().map(|host| host.node.as_str()).collect();
-        assert_eq!(names, ["router", "server", "mobile"]);
-        assert_eq!(plan.hosts[0].addresses.map_to_text()[0], "10.1.2.3");
-        assert!(plan.has_own_program && plan.programs.len() == 2);
-    }
-
-    trait MapToText {
-        fn map_to_text(&self) -> Vec<String>;
-    }
-
-    impl MapToText for Vec<IpAddr> {
-        fn map_to_text(&self) -> Vec<String> {
-            self.iter().map(ToString::to_string).collect()
-        }
+        let made = plan("", own("cell.ue[0]", &["curl", "-s", "server"])).unwrap();
+        assert_eq!(names(&made), ["server", "cell.ue[0]"]);
+        let addresses: Vec<String> = made.hosts[1].addresses.iter().map(ToString::to_string).collect();
+        assert_eq!(addresses, ["10.77.0.2", "fd77::2"]);
+        assert_eq!((made.programs[0].host, made.programs[0].words.len()), (1, 3));
+        let made = plan(
+            "[[live.host]]\nnode = \"server\"\naddress = \"10.1.2.3\"\nrun = [\"true\"]",
+            own("cell.ue[2]", &["true"]),
+        );
+        let made = made.unwrap();
+        assert_eq!(names(&made), ["server", "cell.ue[2]"]);
+        assert_eq!(made.hosts[0].addresses[0].to_string(), "10.1.2.3");
+        assert!(made.has_own_program && made.programs.len() == 2);
     }
 
     #[test]
-    fn command_lines_that_make_no_sense_are_refused_in_a_sentence() {
-        for (words, says) in [
-            ("", "a scenario is needed"),
-            ("S", "nothing is to run: give NODE -- COMMAND, --shell NODE or --run NODE=COMMAND"),
-            ("S mobile", "what is to run at \"mobile\"? write: mobile -- COMMAND"),
-            ("S mobile --", "a command is needed behind --"),
-            ("S mobile curl", "what is curl? a command stands behind --"),
-            ("S --fro 1s mobile -- true", "there is no option --fro"),
-            ("S --for soon mobile -- true", "--for needs a time such as \"10 s\", not \"soon\""),
-            ("S --for 0s mobile -- true", "--for must be longer than 0 s"),
-            ("S --seed x mobile -- true", "--seed needs a number, not x"),
-            ("S --host a=b mobile -- true", "b is no IPv4 address"),
-            ("S --shell", "--shell needs a node"),
-            ("S --shell mobile mobile -- true", "either NODE -- COMMAND or --shell NODE"),
-        ] {
-            assert_eq!(read(words).err().as_deref(), Some(says), "{words}");
-        }
+    fn all_terminals_of_a_cell_are_hosts_of_their_own() {
+        let live = "[[live.host]]\nnode = \"cell.ue[*]\"\nrun = [\"true\"]\nmtu = 1400\ncongestion = \"reno\"";
+        let made = plan(live, Options::default()).unwrap();
+        assert_eq!(names(&made), ["cell.ue[0]", "cell.ue[1]", "cell.ue[2]"]);
+        assert_eq!(made.programs.iter().map(|program| program.host).collect::<Vec<_>>(), [0, 1, 2]);
+        assert!(made.interfaces.iter().all(|one| one.mtu == 1_400 && one.congestion.as_deref() == Some("reno")));
+        assert!(!made.has_own_program);
+    }
+
+    #[test]
+    fn a_run_lasts_until_its_program_ends_or_as_long_as_it_is_told() {
+        let live = "[live]\nhost = [{node = \"server\", run = [\"true\"]}]";
+        let seconds = |options| plan(live, options).map(|plan| plan.scenario.duration.as_secs_f64());
+        assert_eq!(seconds(Options::default()), Ok(60.0));
+        assert_eq!(seconds(own("server", &["true"])), Ok(86_400.0));
+        assert_eq!(seconds(Options { time: Some(Duration::from_secs(7)), ..own("server", &["true"]) }), Ok(7.0));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_in_a_sentence() {
+        let nothing = "nothing is to run: give NODE -- COMMAND, --shell NODE or --run NODE=COMMAND";
+        assert_eq!(plan("", Options::default()).err().as_deref(), Some(nothing));
+        let short = Options { time: Some(Duration::ZERO), ..own("server", &["true"]) };
+        assert_eq!(plan("", short).err().as_deref(), Some("a live run must be longer than 0 s"));
+        let attach = BTreeMap::from([("router".to_owned(), PathBuf::from("r"))]);
+        let attached = Options { attach, ..own("server", &["true"]) };
+        assert_eq!(plan("", attached).err().as_deref(), Some("\"router\" is to be attached, but is no host"));
     }
 }

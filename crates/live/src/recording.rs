@@ -3,31 +3,25 @@
 //!
 //! A recording is run again without clock or network, and must give the very same packets and tables.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use lasthop_core::engine::{Duration, Instant};
+use lasthop_core::engine::Instant;
+use lasthop_core::measure::table::Table;
 use lasthop_core::net::RunError;
 use lasthop_core::scenario::read;
 use lasthop_core::scenario::types::Scenario;
-use pcap_file::DataLink;
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption, InterfaceTsResolution,
-};
-use pcap_file::pcapng::{Block, PcapNgReader, PcapNgWriter};
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+use pcap_file::pcapng::{Block, PcapNgReader};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::bridge::{Bridge, Delivery, Host, Refused};
+use crate::capture::{Capture, INBOUND, PacketFile};
 use crate::lateness::Lateness;
-
-/// Bits 0 and 1 of the flags of a packet (pcapng, §4.3.1): inbound, outbound.
-const INBOUND: u32 = 0b01;
-const OUTBOUND: u32 = 0b10;
+use crate::results::{self, Verdict};
 
 const ABOUT: &str = "live.json";
 const PACKETS: &str = "packets.pcapng";
@@ -35,14 +29,10 @@ const PACKETS: &str = "packets.pcapng";
 /// What was run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct About {
-    /// The scenario, with the duration of this run.
+    /// The scenario, with the duration and the seed of this run.
     pub scenario: serde_json::Value,
-    /// The seed.
-    pub seed: u64,
     /// The hosts.
     pub hosts: Vec<Host>,
-    /// The limit beyond which a packet is late, in nanoseconds.
-    pub late_ns: u64,
     /// When the run ended, in nanoseconds; `None` if it did not end well.
     pub end_ns: Option<u64>,
 }
@@ -71,8 +61,7 @@ pub enum RecordingError {
 pub struct Recorder {
     folder: PathBuf,
     about: About,
-    writer: PcapNgWriter<BufWriter<File>>,
-    failure: Option<io::Error>,
+    packets: PacketFile,
 }
 
 impl Recorder {
@@ -84,29 +73,20 @@ impl Recorder {
         let path = folder.join(PACKETS);
         let failed = |error| RecordingError::File { path: path.clone(), error };
         std::fs::create_dir_all(folder).map_err(failed)?;
-        let file = File::create(&path).map_err(failed)?;
-        let mut writer = PcapNgWriter::new(BufWriter::new(file)).map_err(|error| failed(io::Error::other(error)))?;
-        for host in &about.hosts {
-            let options = vec![
-                InterfaceDescriptionOption::IfName(Cow::Borrowed(&host.node)),
-                InterfaceDescriptionOption::IfTsResol(InterfaceTsResolution::NANO),
-            ];
-            let block = InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: 0, options };
-            writer.write_pcapng_block(block).map_err(|error| failed(io::Error::other(error)))?;
-        }
-        let recorder = Self { folder: folder.to_owned(), about, writer, failure: None };
-        recorder.write_about()?;
+        let packets = PacketFile::new(&path, about.hosts.iter().map(|host| host.node.as_str())).map_err(failed)?;
+        let recorder = Self { folder: folder.to_owned(), about, packets };
+        write_about(&recorder.folder, &recorder.about)?;
         Ok(recorder)
     }
 
     /// A host sent this packet.
     pub fn sent(&mut self, host: usize, stamp: Instant, packet: &[u8]) {
-        self.write(host, stamp, packet, OUTBOUND);
+        self.packets.sent(host as u32, stamp, packet);
     }
 
     /// This packet was handed to a host.
     pub fn delivered(&mut self, host: usize, at: Instant, packet: &[u8]) {
-        self.write(host, at, packet, INBOUND);
+        self.packets.delivered(host as u32, at, packet);
     }
 
     /// Ends the recording of a run that ended at `end`.
@@ -116,62 +96,51 @@ impl Recorder {
     pub fn finish(mut self, end: Instant) -> Result<(), RecordingError> {
         self.about.end_ns = Some(end.as_nanos());
         let path = self.folder.join(PACKETS);
-        let flushed = match self.failure.take() {
-            Some(failure) => Err(failure),
-            None => self.writer.get_mut().flush(),
-        };
-        flushed.map_err(|error| RecordingError::File { path, error })?;
-        self.write_about()
+        self.packets.finish().map_err(|error| RecordingError::File { path, error })?;
+        write_about(&self.folder, &self.about)
     }
+}
 
-    fn write_about(&self) -> Result<(), RecordingError> {
-        let path = self.folder.join(ABOUT);
-        let text = serde_json::to_string_pretty(&self.about).map_err(io::Error::other);
-        let written = text.and_then(|text| std::fs::write(&path, text + "\n"));
-        written.map_err(|error| RecordingError::File { path, error })
-    }
-
-    fn write(&mut self, host: usize, at: Instant, packet: &[u8], direction: u32) {
-        if self.failure.is_some() {
-            return;
-        }
-        let block = EnhancedPacketBlock {
-            interface_id: host as u32,
-            timestamp: std::time::Duration::from_nanos(at.as_nanos()),
-            original_len: packet.len() as u32,
-            data: Cow::Borrowed(packet),
-            options: vec![EnhancedPacketOption::Flags(direction)],
-        };
-        if let Err(error) = self.writer.write_pcapng_block(block) {
-            self.failure = Some(io::Error::other(error));
-        }
-    }
+fn write_about(folder: &Path, about: &About) -> Result<(), RecordingError> {
+    let path = folder.join(ABOUT);
+    let text = serde_json::to_string_pretty(about).map_err(io::Error::other);
+    let written = text.and_then(|text| std::fs::write(&path, text + "\n"));
+    written.map_err(|error| RecordingError::File { path, error })
 }
 
 /// A recorded run that was repeated.
 pub struct Replayed {
     /// What was run.
     pub about: About,
-    /// The network at the end.
-    pub bridge: Bridge,
-    /// The lateness of the recorded run.
-    pub lateness: Vec<Lateness>,
+    /// When it ended.
+    pub end: Instant,
+    /// Its tables; lateness is that of the recorded run.
+    pub tables: Vec<(&'static str, Table)>,
+    /// Whether its figures can be trusted. What the kernel dropped is not recorded.
+    pub verdict: Verdict,
+    /// Transmissions that ended at the far side of a link.
+    pub packet_hops: u64,
 }
 
-/// Runs a recording again. The bytes for each host must be the recorded ones.
+/// Runs a recording again, perhaps with a capture in the file `pcap`. The bytes for each host must be the recorded ones.
 ///
 /// # Errors
 /// See [`RecordingError`].
-pub fn replay(folder: &Path) -> Result<Replayed, RecordingError> {
+pub fn replay(folder: &Path, pcap: Option<&Path>) -> Result<Replayed, RecordingError> {
     let about = about(folder)?;
     let Some(end) = about.end_ns.map(Instant::from_nanos) else { return Err(RecordingError::Unfinished) };
     let text = about.scenario.to_string();
     let document = read::json(&text, ABOUT).map_err(|error| RecordingError::Scenario(error.render(false)))?;
-    let mut bridge = Bridge::new(&document.scenario, about.seed, about.hosts.clone())?;
+    let scenario = &document.scenario;
+    let mut bridge = Bridge::new(scenario, scenario.seed, about.hosts.clone())?;
+    if let Some(path) = pcap {
+        let failed = |error| RecordingError::File { path: path.to_owned(), error };
+        bridge.capture(Capture::new(path, &about.hosts).map_err(failed)?);
+    }
     let mut lateness = vec![Lateness::default(); about.hosts.len()];
     let mut come = vec![(0, VecDeque::new()); about.hosts.len()];
     let mut deliveries: Vec<Delivery> = Vec::new();
-    let limit = Duration::from_nanos(about.late_ns);
+    let limit = scenario.live.late;
 
     let path = folder.join(PACKETS);
     let damaged = |why: String| RecordingError::Damaged { path: path.clone(), why };
@@ -206,11 +175,16 @@ pub fn replay(folder: &Path) -> Result<Replayed, RecordingError> {
         *number += 1;
     }
     bridge.advance_to(end)?;
+    if let Err(error) = bridge.end_capture() {
+        return Err(RecordingError::File { path: pcap.unwrap_or(&path).to_owned(), error });
+    }
     sort(&mut bridge, &mut deliveries, &mut come);
     if let Some(host) = come.iter().position(|(_, waiting)| !waiting.is_empty()) {
         return Err(RecordingError::Differs { host: about.hosts[host].node.clone(), packet: come[host].0 });
     }
-    Ok(Replayed { about, bridge, lateness })
+    let verdict = Verdict::of(&lateness, limit, &[]);
+    let packet_hops = bridge.session().simulation().core().counters().hops;
+    Ok(Replayed { end, tables: results::tables(bridge, &lateness)?, verdict, packet_hops, about })
 }
 
 /// Sorts packets that have come by host.
@@ -229,7 +203,7 @@ fn about(folder: &Path) -> Result<About, RecordingError> {
 }
 
 /// What is to be said of a run before it begins.
-pub fn about_run(scenario: &Scenario, seed: u64, hosts: Vec<Host>, late: Duration) -> About {
-    let scenario = serde_json::to_value(scenario).unwrap_or_default();
-    About { scenario, seed, hosts, late_ns: late.as_nanos(), end_ns: None }
+pub fn about_run(scenario: &Scenario, hosts: Vec<Host>) -> About {
+    let written = serde_json::to_value(scenario).unwrap_or_default();
+    About { scenario: written, hosts, end_ns: None }
 }

@@ -45,6 +45,12 @@ impl Store {
         self.remove(key)
     }
 
+    /// The bytes of a packet under way; none if there is none with this key.
+    pub fn bytes_of(&self, key: u64) -> &[u8] {
+        let place = key.checked_sub(self.first).and_then(|place| self.kept.get(place as usize));
+        place.and_then(Option::as_ref).map_or(&[], |kept| &kept.bytes)
+    }
+
     /// A packet with this key was dropped.
     pub fn end(&mut self, key: u64) {
         if let Some(kept) = self.find(key) {

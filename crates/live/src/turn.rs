@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::device::Device;
 use crate::lateness::Lateness;
 use crate::recording::Recorder;
+use crate::snapshot::{Snapshot, Watch};
 
 /// The most packets read of one device in a turn, so that a host that sends without pause does not keep others waiting.
 const PACKETS_PER_DEVICE: usize = 64;
@@ -69,7 +70,11 @@ pub struct Turns<C, D> {
     last: Instant,
     buffer: Vec<u8>,
     deliveries: Vec<Delivery>,
+    watch: Option<(Watch, Show)>,
 }
+
+/// Shows a snapshot.
+pub type Show = Box<dyn FnMut(Snapshot) + Send>;
 
 /// A live run that has ended.
 pub struct Ended<D> {
@@ -108,7 +113,13 @@ impl<C: Clock, D: Device> Turns<C, D> {
             last: Instant::ZERO,
             buffer: vec![0; LONGEST_PACKET],
             deliveries: Vec::new(),
+            watch: None,
         }
+    }
+
+    /// Takes snapshots, once a second, and gives them to `show`, which must not wait for anything. `cpu` gives the processor time so far.
+    pub fn watch(&mut self, cpu: fn() -> f64, show: Show) {
+        self.watch = Some((Watch::new(cpu), show));
     }
 
     /// Reads, goes on to the present, writes.
@@ -134,12 +145,20 @@ impl<C: Clock, D: Device> Turns<C, D> {
             }
         }
         let now = self.stamp();
-        self.advance_and_write(now)
+        self.advance_and_write(now)?;
+        if let Some((watch, show)) = &mut self.watch
+            && watch.is_due(now)
+        {
+            let behind = self.clock.now().since(now);
+            show(watch.look(&self.bridge, &self.lateness, now, behind));
+        }
+        Ok(())
     }
 
     /// When the next turn is due, if no packet is read before.
     pub fn due(&mut self) -> Option<Instant> {
-        self.bridge.next_event()
+        let look = self.watch.as_ref().map(|(watch, _)| watch.due());
+        self.bridge.next_event().into_iter().chain(look).min()
     }
 
     /// The devices.
@@ -165,6 +184,7 @@ impl<C: Clock, D: Device> Turns<C, D> {
         let now = self.stamp();
         self.strict = false;
         self.advance_and_write(now)?;
+        self.bridge.end_capture().map_err(|error| LiveError::Io("capture", error))?;
         let Self { bridge, devices, lateness, pace, recorder, .. } = self;
         Ok(Ended { bridge, devices, lateness, pace, recorder })
     }

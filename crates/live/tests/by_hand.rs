@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use etherparse::PacketBuilder;
 use lasthop_core::engine::{Duration, Instant};
+use lasthop_core::measure::table::Table;
 use lasthop_core::net::simulation::{HandedOut, OUTSIDE_PORT};
 use lasthop_core::net::{Address, Ecn, FlowId, Header, NodeId, Packet, Socket};
 use lasthop_core::scenario::session::Session;
@@ -18,9 +19,15 @@ use lasthop_core::scenario::{check, read};
 use lasthop_live::bridge::{Bridge, Host};
 use lasthop_live::clock::Clock;
 use lasthop_live::device::Device;
+use lasthop_live::lateness::Lateness;
 use lasthop_live::recording::{self, Recorder, RecordingError};
 use lasthop_live::results;
+use lasthop_live::snapshot::Watch;
 use lasthop_live::turn::{Ended, LiveError, Turns};
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
+use pcap_file::pcapng::blocks::opt_common::CommonOption;
+use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
 
 /// A slow link with a short queue, beside a simulated flow; a faster way back.
@@ -253,18 +260,17 @@ proptest! {
     fn a_recorded_run_repeats_to_the_same_tables(steps in steps(), oversleep in 0..3_000_000u64, early: bool) {
         let folder = Folder::new();
         let scenario = scenario(LINK);
-        let about = recording::about_run(&scenario, 1, hosts(), Duration::from_millis(1));
+        let about = recording::about_run(&scenario, hosts());
         let recorder = Recorder::new(&folder.0, about).unwrap();
         let Run { ended, end, .. } = run_for(&scenario, &steps, oversleep, false, Some(recorder), early).unwrap();
         ended.recorder.unwrap().finish(end).unwrap();
-        let again = recording::replay(&folder.0).unwrap();
-        prop_assert_eq!(tables(ended.bridge, &ended.lateness), tables(again.bridge, &again.lateness));
+        let again = recording::replay(&folder.0, None).unwrap();
+        let written = |tables: &[(&'static str, Table)]| -> Vec<(&'static str, String)> {
+            tables.iter().map(|(name, table)| (*name, results::csv(table))).collect()
+        };
+        let first = results::tables(ended.bridge, &ended.lateness).unwrap();
+        prop_assert_eq!(written(&first), written(&again.tables));
     }
-}
-
-fn tables(bridge: Bridge, lateness: &[lasthop_live::lateness::Lateness]) -> Vec<(&'static str, String)> {
-    let tables = results::tables(bridge, lateness).unwrap();
-    tables.iter().map(|(name, table)| (*name, results::csv(table))).collect()
 }
 
 /// A folder of its own, removed at the end.
@@ -293,25 +299,115 @@ fn stream() -> Vec<Step> {
 #[test]
 fn a_replay_that_differs_is_seen() {
     let folder = Folder::new();
-    let about = recording::about_run(&scenario(LINK), 1, hosts(), Duration::from_millis(1));
+    let about = recording::about_run(&scenario(LINK), hosts());
     let recorder = Recorder::new(&folder.0, about).unwrap();
-    assert!(matches!(recording::replay(&folder.0), Err(RecordingError::Unfinished)));
+    assert!(matches!(recording::replay(&folder.0, None), Err(RecordingError::Unfinished)));
     let Run { ended, end, .. } = run(&scenario(LINK), &stream(), 0, false, Some(recorder)).unwrap();
     ended.recorder.unwrap().finish(end).unwrap();
-    recording::replay(&folder.0).unwrap();
+    recording::replay(&folder.0, None).unwrap();
     // Another seed changes nothing here; another rate does.
     let file = folder.0.join("live.json");
     let text = std::fs::read_to_string(&file).unwrap();
     let other = text.replacen("2 Mbit/s", "3 Mbit/s", 1);
     assert_ne!(text, other);
     std::fs::write(&file, other).unwrap();
-    assert!(matches!(recording::replay(&folder.0), Err(RecordingError::Differs { .. })));
+    assert!(matches!(recording::replay(&folder.0, None), Err(RecordingError::Differs { .. })));
     // So does a capture that is cut off.
     std::fs::write(&file, text).unwrap();
     let packets = folder.0.join("packets.pcapng");
     let bytes = std::fs::read(&packets).unwrap();
     std::fs::write(&packets, &bytes[..bytes.len() / 2]).unwrap();
-    assert!(recording::replay(&folder.0).is_err());
+    assert!(recording::replay(&folder.0, None).is_err());
+}
+
+/// The link alone.
+fn alone() -> Scenario {
+    let mut scenario = scenario(LINK);
+    scenario.flow.clear();
+    scenario
+}
+
+#[test]
+fn snapshots_say_what_a_link_carries_and_drops() {
+    let mut bridge = Bridge::new(&alone(), 1, hosts()).unwrap();
+    let mut watch = Watch::new(|| 0.0);
+    let mut deliveries = Vec::new();
+    let mut looks = Vec::new();
+    // 4 Mbit/s into 2 Mbit/s.
+    for n in 0..=1_000 {
+        let at = Instant::ZERO + Duration::from_millis(2) * u64::from(n);
+        bridge.send(0, &datagram(0, n, 972), at).unwrap();
+        if watch.is_due(at) {
+            looks.push(watch.look(&bridge, &[Lateness::default(), Lateness::default()], at, Duration::ZERO));
+        }
+    }
+    bridge.take(&mut deliveries);
+    let [first, look] = &looks[..] else { panic!("{looks:?}") };
+    let [way] = &look.ways[..] else { panic!("{look:?}") };
+    assert_eq!((first.at_s, look.at_s, way.way.as_str()), (1.0, 2.0, "radio a>b"));
+    // In a second the link sends 250 packets of 8 kbit, and its queue holds ten.
+    assert!((way.rate_kbps - 2_000.0).abs() <= 8.0, "{way:?}");
+    assert_eq!((way.queue_packets, way.queue_bytes), (10, 10_000));
+    assert!((way.queue_ms.unwrap() - 40.0).abs() < 0.2, "{way:?}");
+    let dropped = way.drops["overflow"];
+    assert!((249..=251).contains(&dropped), "{dropped} of 500 packets");
+    assert_eq!(way.all_drops["overflow"], dropped + first.ways[0].drops["overflow"]);
+    assert!((look.hosts[0].sent_kbps - 4_000.0).abs() <= 8.0);
+    assert!((look.hosts[1].delivered_kbps - 2_000.0).abs() <= 8.0, "{:?}", look.hosts[1]);
+}
+
+/// A packet of a capture: interface, time in ns, whether it came in, and comment.
+type Captured = (usize, u128, bool, String);
+
+/// The interfaces and the packets of a capture.
+fn read_capture(path: &std::path::Path) -> (Vec<String>, Vec<Captured>) {
+    let mut reader = PcapNgReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let mut interfaces = Vec::new();
+    let mut packets = Vec::new();
+    while let Some(block) = reader.next_block() {
+        match block.unwrap().0 {
+            Block::InterfaceDescription(interface) => {
+                let name = interface.options.iter().find_map(|option| match option {
+                    InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
+                    _ => None,
+                });
+                interfaces.push(name.unwrap());
+            }
+            Block::EnhancedPacket(packet) => {
+                let comment = packet.options.iter().find_map(|option| match option {
+                    EnhancedPacketOption::Common(CommonOption::Comment(text)) => Some(text.to_string()),
+                    _ => None,
+                });
+                let inbound = packet.options.contains(&EnhancedPacketOption::Flags(1));
+                let at = packet.timestamp.as_nanos();
+                packets.push((packet.interface_id as usize, at, inbound, comment.unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    (interfaces, packets)
+}
+
+#[test]
+fn a_capture_has_drops_where_they_happened_and_a_replay_gives_the_same() {
+    let folder = Folder::new();
+    let recorder = Recorder::new(&folder.0, recording::about_run(&alone(), hosts())).unwrap();
+    let Run { ended, end, .. } = run(&alone(), &stream(), 0, false, Some(recorder)).unwrap();
+    ended.recorder.unwrap().finish(end).unwrap();
+    let files = ["one.pcapng", "two.pcapng"].map(|name| folder.0.join(name));
+    for file in &files {
+        recording::replay(&folder.0, Some(file)).unwrap();
+    }
+    assert!(std::fs::read(&files[0]).unwrap() == std::fs::read(&files[1]).unwrap());
+    let (interfaces, packets) = read_capture(&files[0]);
+    assert_eq!(interfaces, ["a", "b", "radio a>b"]);
+    assert!(packets.is_sorted_by_key(|(_, at, ..)| *at));
+    let count = |wanted: &dyn Fn(&Captured) -> bool| packets.iter().filter(|p| wanted(p)).count();
+    let sent = count(&|(interface, _, inbound, _)| *interface == 0 && !inbound);
+    let come = count(&|(interface, _, inbound, _)| *interface == 1 && *inbound);
+    let dropped = count(&|(interface, .., comment)| *interface == 2 && comment == "dropped: overflow at radio a>b");
+    assert_eq!((sent, come + dropped), (300, 300));
+    assert!(dropped > 100, "{dropped}");
 }
 
 #[test]

@@ -82,8 +82,34 @@ impl Place {
         self.folder.join(name)
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let scenario = self.file("s.toml");
+    /// A run as the words of `lasthop live` would ask for it.
+    fn command(&self, words: &[&str]) -> Command {
+        let mut scenario = fs::read_to_string(self.file("s.toml")).unwrap() + "[live]\n";
+        let mut hosts = String::new();
+        let mut options = serde_json::Map::new();
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let mut value = || *words.next().unwrap();
+            match word {
+                "--host" => hosts += &format!("[[live.host]]\nnode = \"{}\"\n", value()),
+                "--run" => {
+                    let (node, command) = value().split_once('=').unwrap();
+                    hosts += &format!("[[live.host]]\nnode = \"{node}\"\nrun = [\"sh\", \"-c\", \"{command}\"]\n");
+                }
+                "--late" => scenario += &format!("late = \"{}\"\n", value()),
+                "--for" => drop(options.insert("time".to_owned(), value().into())),
+                "--strict" => drop(options.insert("strict".to_owned(), true.into())),
+                "--pcap" => drop(options.insert("pcap".to_owned(), value().into())),
+                "-o" => drop(options.insert("record".to_owned(), value().into())),
+                node => {
+                    assert_eq!(words.next(), Some(&"--"), "{node}");
+                    options.insert("node".to_owned(), node.into());
+                    options.insert("command".to_owned(), words.by_ref().copied().collect());
+                }
+            }
+        }
+        let file = self.file("run.toml");
+        fs::write(&file, scenario + &hosts).unwrap();
         let live = self.file("lasthop-live");
         let mut command = if self.as_user {
             let mut command = Command::new("unshare");
@@ -92,7 +118,11 @@ impl Place {
         } else {
             Command::new(live)
         };
-        command.arg(scenario).args(arguments).current_dir(&self.folder).stdin(Stdio::null());
+        command
+            .arg(file)
+            .arg(serde_json::Value::from(options).to_string())
+            .current_dir(&self.folder)
+            .stdin(Stdio::null());
         command
     }
 
@@ -223,8 +253,7 @@ fn a_file_comes_whole_over_tcp() {
     let large = rows.filter(|row| row[1] == "6" && row[3].parse::<u64>().unwrap() > 1_000_000).count();
     assert_eq!(large, 1, "{flows}\n{}", text(&output.stderr));
     // The recording gives the same tables again.
-    let again =
-        Command::new(LIVE).current_dir(&place.folder).args(["--replay", "out", "-o", "again"]).output().unwrap();
+    let again = Command::new(LIVE).current_dir(&place.folder).args(["--replay", "out", "again"]).output().unwrap();
     assert!(again.status.success(), "{}", text(&again.stderr));
     let mut tables = 0;
     for entry in fs::read_dir(place.file("again")).unwrap() {

@@ -5,6 +5,7 @@ mod capture;
 mod controller;
 mod errors;
 mod learning;
+mod live;
 mod positions;
 mod scenario;
 mod session;
@@ -20,6 +21,8 @@ mod _core {
     use crate::controller::{Measurement, MediaMeasurement, MediaPacket};
     #[pymodule_export]
     use crate::learning::Environments;
+    #[pymodule_export]
+    use crate::live::{LiveOutcome, live, live_enter, live_is_inside, live_replay};
     #[pymodule_export]
     use crate::positions::positions;
     #[pymodule_export]

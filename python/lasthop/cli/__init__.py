@@ -15,6 +15,7 @@ __all__ = ["cli", "complain"]
 #: The commands with their one-line helps, so that `lasthop --help` imports none of them.
 COMMANDS = {
     "run": "Run a scenario and show its results.",
+    "live": "Run a scenario by the wall clock, with real programs at its nodes.",
     "check": "Say whether scenario files are right.",
     "sweep": "Run a scenario at many points; resumes after an interruption.",
     "compare": "Say what differs between two stored runs or sweeps.",

@@ -31,6 +31,7 @@ ASSETS = (
     "report/page.css",
     "report/chart.js",
     "view/view.js",
+    "live_runs/web.js",
     "vendor/uPlot.min.css",
     "vendor/uPlot.iife.min.js",
     "vendor/d3.min.js",

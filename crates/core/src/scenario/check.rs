@@ -14,10 +14,12 @@ use super::registry::{LossModel, Transport};
 use super::types::{Flow, Scenario};
 
 mod groups;
+mod live;
 mod media;
 mod names;
 
 use groups::groups;
+use live::live;
 use media::media;
 use names::Names;
 
@@ -49,6 +51,7 @@ pub fn check(document: &Document) -> Result<(), Diagnostic> {
     groups(scenario, &names, &mut problems);
     flows(scenario, &names, &mut problems);
     changes(scenario, &names, &mut problems);
+    live(scenario, &names, &mut problems);
     record(scenario, &names, &mut problems);
     if problems.0.is_empty() {
         // With wrong names the network is another.

@@ -10,6 +10,7 @@ pub mod diagnostic;
 mod ends;
 pub mod expand;
 mod group;
+pub mod live;
 pub mod media;
 mod ramp;
 pub mod read;

@@ -9,6 +9,7 @@ use crate::profile::Profile;
 
 pub use super::change::{Change, Repeat};
 pub use super::group::{Group, Switch};
+pub use super::live::{Live, LiveHost};
 use super::media::cell::Cell;
 use super::media::constellation::Constellation;
 use super::media::hsdpa::Hsdpa;
@@ -63,6 +64,9 @@ pub struct Scenario {
     /// What changes during the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub change: Vec<Change>,
+    /// Real programs at its nodes, for `lasthop live`.
+    #[serde(skip_serializing_if = "is_left_out")]
+    pub live: Live,
     /// Recordings beyond totals.
     pub record: Record,
 }
@@ -85,9 +89,14 @@ impl Default for Scenario {
             group: Vec::new(),
             flow: Vec::new(),
             change: Vec::new(),
+            live: Live::default(),
             record: Record::default(),
         }
     }
+}
+
+fn is_left_out(live: &Live) -> bool {
+    *live == Live::default()
 }
 
 impl Scenario {

@@ -3,19 +3,19 @@
 use std::fs::File;
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::path::Path;
 
-use rustix::thread::UnshareFlags;
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
 use super::netlink::Netlink;
 use super::sys;
 use super::tun::{INTERFACE, Tun};
 use crate::bridge::Host;
+use crate::plan::Interface;
 
 /// Packets that wait for the bridge in front of it: enough for the longest pause of a busy machine, so that the scenario's queues decide.
 const QUEUE: u32 = 10_000;
-
-/// Ethernet's, as hosts have it on most links.
-pub const MTU: u32 = 1_500;
 
 /// A host's namespace.
 #[derive(Debug)]
@@ -31,41 +31,72 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Makes the namespace of this host. An address of a family that the system does not have is left out.
+    /// Makes the namespace of this host, or the interface in the one that exists. An address of a family that the system does not have is
+    /// left out.
     ///
     /// # Errors
-    /// If the system refuses.
-    pub fn new(host: &Host) -> io::Result<Self> {
-        let addresses = host.addresses.clone();
+    /// A sentence: the system refuses.
+    pub fn new(host: &Host, interface: &Interface) -> Result<Self, String> {
+        let (addresses, interface) = (host.addresses.clone(), interface.clone());
         // A thread of its own: it moves into the namespace, and the others stay.
-        let made = std::thread::spawn(move || Self::make(&addresses));
-        made.join().unwrap_or_else(|_| Err(io::Error::other("the thread of a host panicked")))
+        let made = std::thread::spawn(move || Self::make(&addresses, &interface));
+        let made = made.join().unwrap_or_else(|_| Err("the thread of a host panicked".to_owned()));
+        made.map_err(|error| format!("host \"{}\" cannot be made: {error}", host.node))
     }
 
-    fn make(addresses: &[IpAddr]) -> io::Result<Self> {
-        sys::unshare(UnshareFlags::NEWNET)?;
+    fn make(addresses: &[IpAddr], wanted: &Interface) -> Result<Self, String> {
+        match &wanted.namespace {
+            None => sys::unshare(UnshareFlags::NEWNET).map_err(|error| error.to_string())?,
+            Some(path) => enter(path).map_err(|error| format!("namespace {}: {error}", path.display()))?,
+        }
+        for (name, value) in &wanted.sysctl {
+            let file = format!("/proc/sys/{}", name.replace('.', "/"));
+            std::fs::write(file, value).map_err(|error| format!("{name} = {value}: {error}"))?;
+        }
+        let congestion = wanted.congestion.as_deref();
+        Self::furnish(addresses, wanted.mtu, congestion).map_err(|error| match (congestion, error.kind()) {
+            (Some(name), io::ErrorKind::InvalidInput) => {
+                format!("this kernel has no congestion control \"{name}\"; it has {}", known_congestion_controls())
+            }
+            _ => error.to_string(),
+        })
+    }
+
+    fn furnish(addresses: &[IpAddr], mtu: u32, congestion: Option<&str>) -> io::Result<Self> {
         let file = File::open("/proc/thread-self/ns/net")?;
         let tun = Tun::new()?;
         let mut netlink = Netlink::new()?;
         let interface = netlink.index(INTERFACE)?;
         let loopback = netlink.index("lo")?;
         netlink.up(loopback, None)?;
-        netlink.up(interface, Some((MTU, QUEUE)))?;
+        netlink.up(interface, Some((mtu, QUEUE)))?;
         for &address in addresses {
             if address.is_ipv6() && !std::path::Path::new("/proc/sys/net/ipv6").exists() {
                 continue;
             }
             netlink.address(interface, address)?;
-            netlink.default_route(interface, address)?;
+            netlink.default_route(interface, address, congestion)?;
         }
-        let congestion = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap_or_default();
-        Ok(Self { file, tun, congestion: congestion.trim().to_owned(), netlink, interface })
+        let of_system = || std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap_or_default();
+        let congestion = congestion.map_or_else(of_system, str::to_owned).trim().to_owned();
+        Ok(Self { file, tun, congestion, netlink, interface })
     }
 
     /// What is needed when the devices are given away: asks how many packets the interface dropped so far.
     pub fn split(self) -> (Tun, Drops) {
         (self.tun, Drops { netlink: self.netlink, interface: self.interface })
     }
+}
+
+/// Moves the calling thread into a network namespace that exists.
+fn enter(namespace: &Path) -> io::Result<()> {
+    let file = File::open(namespace)?;
+    Ok(move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))?)
+}
+
+fn known_congestion_controls() -> String {
+    let all = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    all.split_whitespace().collect::<Vec<_>>().join(", ")
 }
 
 /// Counts packets that a host's interface dropped before the bridge read them.

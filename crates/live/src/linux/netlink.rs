@@ -24,6 +24,11 @@ const IFA_LOCAL: u16 = 2;
 /// No duplicate address detection: there is no other host on the link.
 const IFA_F_NODAD: u8 = 2;
 const RTA_OIF: u16 = 4;
+const RTA_METRICS: u16 = 8;
+/// Metrics of a route that do not change: bits by number.
+const RTAX_LOCK: u16 = 1;
+/// The congestion control of connections over a route.
+const RTAX_CC_ALGO: u16 = 16;
 const RT_TABLE_MAIN: u8 = 254;
 const RTPROT_STATIC: u8 = 4;
 const RT_SCOPE_LINK: u8 = 253;
@@ -85,15 +90,21 @@ impl Netlink {
         self.ask(message).map(drop)
     }
 
-    /// Lets everything of this address's family go over an interface.
+    /// Lets everything of this address's family go over an interface; connections by this congestion control, if one is named.
     ///
     /// # Errors
-    /// If the system refuses.
-    pub fn default_route(&mut self, index: u32, like: IpAddr) -> io::Result<()> {
+    /// If the system refuses, or does not know the congestion control.
+    pub fn default_route(&mut self, index: u32, like: IpAddr, congestion: Option<&str>) -> io::Result<()> {
         let mut message = Message::new(RTM_NEWROUTE, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
         let scope = if like.is_ipv4() { RT_SCOPE_LINK } else { 0 };
         message.bytes(&[parts(like).0, 0, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, scope, RTN_UNICAST, 0, 0, 0, 0]);
         message.attribute(RTA_OIF, &index.to_ne_bytes());
+        if let Some(name) = congestion {
+            let mut metrics = Message(Vec::new());
+            metrics.attribute(RTAX_LOCK, &(1u32 << RTAX_CC_ALGO).to_ne_bytes());
+            metrics.attribute(RTAX_CC_ALGO, &[name.as_bytes(), &[0]].concat());
+            message.attribute(RTA_METRICS, &metrics.0);
+        }
         self.ask(message).map(drop)
     }
 

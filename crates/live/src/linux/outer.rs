@@ -1,8 +1,10 @@
 //! The outer process: makes the namespaces, starts the inner process in them, passes signals on to it, and ends as it does.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::Command;
 
 use rustix::process::{Pid, getegid, geteuid};
@@ -19,11 +21,12 @@ pub fn is_inner() -> bool {
     std::env::var_os(INNER).is_some()
 }
 
-/// Runs this program again with the same arguments inside new namespaces, and gives its exit code.
+/// Runs a program with these arguments inside new namespaces, and gives its exit code: it is the inner process, and finds that out by
+/// [`is_inner`].
 ///
 /// # Errors
 /// The sentence that says why there can be no live run here.
-pub fn run() -> Result<i32, String> {
+pub fn run(program: &Path, arguments: impl IntoIterator<Item = OsString>) -> Result<i32, String> {
     match fs::OpenOptions::new().read(true).write(true).open(TUN) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(format!("there is no {TUN}; in a container start it with --device {TUN}"));
@@ -33,8 +36,8 @@ pub fn run() -> Result<i32, String> {
         Ok(_) => {}
     }
     make_namespaces()?;
-    let mut command = Command::new("/proc/self/exe");
-    command.args(std::env::args_os().skip(1)).env(INNER, "1");
+    let mut command = Command::new(program);
+    command.args(arguments).env(INNER, "1");
     sys::tie(&mut command);
     let mut child = command.spawn().map_err(|error| format!("the run cannot be started: {error}"))?;
     if let Some(process) = Pid::from_raw(child.id() as i32) {

@@ -102,24 +102,29 @@ impl Running {
     }
 }
 
+/// What `/etc/resolv.conf` says: without a name server, the resolver asks this host, which refuses at once. Others are out of reach.
+const RESOLVER: &str = "# There is no name server in a live run: /etc/hosts has the hosts.\n";
+
 /// Moves the calling thread to a host: its network, and mounts of its own in which `/etc/hosts` has these lines.
 fn enter(namespace: &File, names: &str) -> io::Result<()> {
     move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
     sys::unshare(UnshareFlags::NEWNS)?;
     mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
-    // A file in memory, over a folder that every system has, for as long as it is bound to its place: nothing stays on a disk.
+    // Files in memory, over a folder that every system has, for as long as they are bound to their places: nothing stays on a disk.
     let place = "/tmp";
     mount("tmpfs", place, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=0755")?;
-    let file = format!("{place}/hosts");
-    let bound = std::fs::write(&file, names).and_then(|()| Ok(mount_bind(&file, "/etc/hosts")?));
+    let bound = [("hosts", names), ("resolv.conf", RESOLVER)].map(|(name, text)| {
+        let file = format!("{place}/{name}");
+        std::fs::write(&file, text)?;
+        Ok(mount_bind(&file, format!("/etc/{name}"))?)
+    });
     unmount(place, UnmountFlags::DETACH)?;
-    match bound {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            eprintln!("warning: there is no /etc/hosts: hosts have addresses, but no names");
-            Ok(())
-        }
-        bound => bound,
+    let is_missing =
+        |bound: &io::Result<()>| bound.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    if is_missing(&bound[0]) {
+        eprintln!("warning: there is no /etc/hosts: hosts have addresses, but no names");
     }
+    bound.into_iter().filter(|bound| !is_missing(bound)).collect()
 }
 
 /// Takes all capabilities from the calling thread, and from all that it starts.

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 use std::time::Duration as WallDuration;
 
 use lasthop_core::engine::{Duration, Instant};
@@ -21,11 +20,12 @@ use super::host::{Drops, Namespace};
 use super::program::{Running, drop_capabilities};
 use super::sys;
 use super::tun::Tun;
+use crate::capture::Capture;
 use crate::clock::Clock;
 use crate::plan::Plan;
 use crate::recording::{self, Recorder};
 use crate::results::{self, Verdict, Wall};
-use crate::turn::{Ended, LiveError, Turns};
+use crate::turn::{Ended, LiveError, Show, Turns};
 
 /// How long programs that are asked to end may take for it.
 const PATIENCE: WallDuration = WallDuration::from_secs(1);
@@ -39,11 +39,25 @@ const COMPANY: Duration = Duration::from_secs(2);
 /// The share of a core that simulated flows may take without a word.
 const MUCH_COMPANY: f64 = 0.5;
 
-/// Runs the plan, and gives the exit code: that of the plan's own program.
+/// A live run that was.
+pub struct Outcome {
+    /// Its exit code: that of the plan's own program.
+    pub code: i32,
+    /// Whether its figures can be trusted.
+    pub verdict: Verdict,
+    /// Its tables.
+    pub tables: Vec<(&'static str, Table)>,
+    /// How long it was, in simulated time.
+    pub virtual_time: Duration,
+    /// Transmissions that ended at the far side of a link.
+    pub packet_hops: u64,
+}
+
+/// Runs the plan. Snapshots go to `show`.
 ///
 /// # Errors
 /// A sentence.
-pub fn run(mut plan: Plan) -> Result<i32, String> {
+pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     let said = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
     // The first process of a namespace gets no signals that it does not handle.
     sys::hear_signals();
@@ -53,14 +67,13 @@ pub fn run(mut plan: Plan) -> Result<i32, String> {
     // Programs see their own processes; where the system's /proc is partly covered, the old one stays.
     let _ = mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None);
 
-    let bridge = plan.bridge()?;
+    let mut bridge = plan.bridge()?;
     let mut devices = Vec::new();
     let mut drops = Vec::new();
     let mut congestion = Vec::new();
     let mut files = Vec::new();
-    for host in &plan.hosts {
-        let namespace =
-            Namespace::new(host).map_err(|error| format!("host \"{}\" cannot be made: {error}", host.node))?;
+    for (host, interface) in plan.hosts.iter().zip(&plan.interfaces) {
+        let namespace = Namespace::new(host, interface)?;
         congestion.push(format!("{} {}", host.node, namespace.congestion));
         files.push(namespace.file.try_clone().map_err(said("namespace"))?);
         let (tun, count) = namespace.split();
@@ -72,18 +85,27 @@ pub fn run(mut plan: Plan) -> Result<i32, String> {
     let mut programs = Vec::new();
     for program in std::mem::take(&mut plan.programs) {
         let bell = bell.try_clone().map_err(said("eventfd"))?;
-        let name = program.words[0].display().to_string();
+        let name = program.words[0].clone();
         let (number, host) = (program.host, plan.hosts[program.host].node.clone());
         let running = Running::prepare(program, &files[number], &plan.hosts, bell)
             .map_err(|error| format!("host \"{host}\" cannot be entered for {name}: {error}"))?;
         programs.push((name, running));
     }
+    let realtime = plan.options.realtime.then(sys::be_realtime);
+    if let Some(Err(error)) = &realtime {
+        eprintln!("warning: no real-time priority: {error}; the run goes on without");
+    }
     drop_capabilities().map_err(said("capabilities cannot be dropped"))?;
     warn_of_company(&plan);
 
-    let recorder = match &plan.out {
+    let late = plan.scenario.live.late;
+    if let Some(path) = &plan.options.pcap {
+        let capture = Capture::new(path, &plan.hosts).map_err(|error| format!("{}: {error}", path.display()))?;
+        bridge.capture(capture);
+    }
+    let recorder = match &plan.options.record {
         Some(folder) => {
-            let about = recording::about_run(&plan.scenario, plan.seed, plan.hosts.clone(), plan.late);
+            let about = recording::about_run(&plan.scenario, plan.hosts.clone());
             Some(Recorder::new(folder, about).map_err(|error| error.to_string())?)
         }
         None => None,
@@ -91,14 +113,22 @@ pub fn run(mut plan: Plan) -> Result<i32, String> {
     set_current_timer_slack(std::num::NonZeroU64::new(1)).map_err(|error| format!("timer slack: {error}"))?;
     let clock = Monotonic::start();
     let cpu_before = cpu_seconds();
+    let mut refused = None;
     for (name, running) in &mut programs {
         if let Err(error) = running.start() {
             eprintln!("{name}: {error}");
-            return Ok(running.code().unwrap_or(126));
+            refused = Some(running.code().unwrap_or(126));
+            break;
         }
     }
-    let mut turns = Turns::new(clock, devices, bridge, plan.late, plan.strict, recorder);
-    let outcome = serve(&mut turns, clock, &bell, &programs, plan.has_own_program);
+    let mut turns = Turns::new(clock, devices, bridge, late, plan.options.strict, recorder);
+    if let Some(show) = show {
+        turns.watch(cpu_seconds, show);
+    }
+    let outcome = match refused {
+        Some(code) => Ok(Some(code)),
+        None => serve(&mut turns, clock, &bell, &programs, plan.has_own_program),
+    };
     let wall = clock.now();
     let cpu = cpu_seconds() - cpu_before;
     let code = match outcome {
@@ -115,24 +145,32 @@ pub fn run(mut plan: Plan) -> Result<i32, String> {
     }
     // The devices are there as long as `ended` has them.
     let lost = lost(&plan, &mut drops)?;
-    let verdict = Verdict::of(&ended.lateness, plan.late, &lost);
+    let Ended { bridge, lateness, recorder, pace, devices } = ended;
+    drop(devices);
+    let verdict = Verdict::of(&lateness, late, &lost);
     let wall = Wall {
         wall_s: wall.as_secs_f64(),
-        virtual_s: ended.bridge.now().as_secs_f64(),
-        turns: ended.pace.turns,
+        virtual_s: bridge.now().as_secs_f64(),
+        turns: pace.turns,
         cpu_s: cpu,
-        behind_s: ended.pace.behind.as_secs_f64(),
-        fell_behind: ended.pace.fell_behind(),
+        behind_s: pace.behind.as_secs_f64(),
+        fell_behind: pace.fell_behind(),
         lost_before_the_bridge: lost.iter().map(|(_, packets)| packets).sum(),
-        not_for_a_host: ended.bridge.not_for_a_host(),
-        refused: ended.pace.refused,
+        not_for_a_host: bridge.not_for_a_host(),
+        refused: pace.refused,
+        realtime: matches!(realtime, Some(Ok(()))),
         kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
         congestion: congestion.join(", "),
         verdict: verdict.to_string(),
     };
-    finish(ended, wall.table(), plan.out.as_deref())?;
-    eprintln!("{verdict}");
-    Ok(code.unwrap_or(0))
+    let end = bridge.now();
+    let packet_hops = bridge.session().simulation().core().counters().hops;
+    let mut tables = results::tables(bridge, &lateness).map_err(|error| error.to_string())?;
+    tables.push(("live", wall.table()));
+    if let Some(recorder) = recorder {
+        recorder.finish(end).map_err(|error| error.to_string())?;
+    }
+    Ok(Outcome { code: code.unwrap_or(0), verdict, tables, virtual_time: end.since(Instant::ZERO), packet_hops })
 }
 
 /// Turns until the plan's own program ends, or all programs, or the scenario, or a signal asks for it; gives that program's exit code.
@@ -200,27 +238,12 @@ fn lost(plan: &Plan, drops: &mut [Drops]) -> Result<Vec<(String, u64)>, String> 
     plan.hosts.iter().zip(drops).map(one).collect()
 }
 
-/// Ends the recording and writes the tables.
-fn finish(ended: Ended<Tun>, wall: Table, out: Option<&Path>) -> Result<(), String> {
-    let Ended { bridge, lateness, recorder, .. } = ended;
-    let end = bridge.now();
-    let mut tables = results::tables(bridge, &lateness).map_err(|error| error.to_string())?;
-    tables.push(("live", wall));
-    if let Some(recorder) = recorder {
-        recorder.finish(end).map_err(|error| error.to_string())?;
-    }
-    match out {
-        Some(folder) => results::write(folder, &tables),
-        None => Ok(()),
-    }
-}
-
 /// Says so if the simulated flows alone take much of a core: measured without real packets, before time zero.
 fn warn_of_company(plan: &Plan) {
     if plan.scenario.flow.is_empty() {
         return;
     }
-    let Ok(mut session) = Session::new(&plan.scenario, plan.seed, None) else { return };
+    let Ok(mut session) = Session::new(&plan.scenario, plan.scenario.seed, None) else { return };
     let clock = Monotonic::start();
     while clock.now().since(Instant::ZERO) < COMPANY {
         // A few thousand events take about a millisecond.

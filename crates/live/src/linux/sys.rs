@@ -57,6 +57,17 @@ pub fn tie(command: &mut Command) {
     unsafe { command.pre_exec(tie) };
 }
 
+/// Gives the calling thread the real-time priority 10 (`SCHED_FIFO`) and keeps in memory what this process has there. What it starts has
+/// neither. What it asks for later is not kept: without capabilities a small limit would hold for all of it.
+pub fn be_realtime() -> io::Result<()> {
+    let priority = libc::sched_param { sched_priority: 10 };
+    // SAFETY: 0 is the calling thread; the parameter is a valid `sched_param`, which the call only reads.
+    if unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const priority) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(rustix::mm::mlockall(rustix::mm::MlockAllFlags::CURRENT)?)
+}
+
 /// Whether SIGINT, SIGTERM or SIGHUP came.
 static STOP: AtomicBool = AtomicBool::new(false);
 /// The process that is to get these signals.

@@ -1,0 +1,255 @@
+"""Live runs from Python: a scenario by the wall clock, with programs at its nodes that a test starts and stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from lasthop.errors import RunError
+
+if TYPE_CHECKING:
+    from lasthop.results import Result
+    from lasthop.scenario import Scenario
+
+__all__ = ["LiveRun", "Process", "live"]
+
+#: Seconds until all hosts have to be up.
+PATIENCE = 30.0
+
+#: The longest run.
+LONGEST = "86400 s"
+
+Command = str | Sequence[str | os.PathLike[str]]
+#: A standard stream of a program: ``None`` for this process's own, a file, or ``subprocess.PIPE``.
+Stream = IO[Any] | int | None
+
+
+class Process:
+    """A program at a host, under way or ended; it is used as a ``subprocess.Popen`` is."""
+
+    def __init__(self, args: list[str], connection: socket.socket, stdout: IO[str] | None, stderr: IO[str] | None):
+        self.args = args
+        #: What it writes, where that is a pipe.
+        self.stdout, self.stderr = stdout, stderr
+        #: Its exit code; ``None`` while it runs. Minus the signal's number if one ended it.
+        self.returncode: int | None = None
+        self._connection = connection
+        self._answers = connection.makefile()
+        answer = self._answer()
+        if "error" in answer:
+            raise OSError(answer["error"], answer["about"], args[0])
+        #: Its process number at its host.
+        self.pid: int = answer["process"]
+
+    def _answer(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self._answers.readline() or '{"code": -9}')
+        return answer
+
+    def poll(self) -> int | None:
+        """Its exit code, if it has ended."""
+        try:
+            return self.wait(timeout=0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Waits for its end; its exit code."""
+        if self.returncode is None:
+            import select
+
+            if timeout is not None and not select.select([self._connection], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            self.returncode = self._answer()["code"]
+            self._connection.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Sends a signal to it and all that it started."""
+        if self.poll() is None:
+            self._connection.send(bytes([number]))
+
+    def terminate(self) -> None:
+        """Asks it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Ends it."""
+        self.send_signal(signal.SIGKILL)
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self.wait()
+
+
+class LiveRun:
+    """A scenario under way by the wall clock. :func:`live` makes it."""
+
+    def __init__(self, scenario: Scenario, doors: Mapping[str, str]) -> None:
+        #: What runs.
+        self.scenario = scenario
+        #: The hosts.
+        self.hosts = list(doors)
+        #: Its tables, once it has ended.
+        self.result: Result | None = None
+        #: Whether its figures can be trusted (``sound``), once it has ended.
+        self.verdict: str | None = None
+        self._doors = doors
+
+    def start(
+        self,
+        host: str,
+        command: Command,
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        stdout: Stream = None,
+        stderr: Stream = None,
+    ) -> Process:
+        """Starts a program at a host. A text is a command of the shell. It ends with the live run at the latest."""
+        if host not in self._doors:
+            raise KeyError(f"there is no host {host!r}; the hosts are {', '.join(self.hosts)}")
+        words = ["sh", "-c", command] if isinstance(command, str) else [os.fspath(word) for word in command]
+        asked = {"command": words, "folder": os.fspath(cwd or Path.cwd()), "environment": dict(env or {})}
+        with ExitStack() as stack:
+            nothing = stack.enter_context(Path(os.devnull).open("rb"))
+            streams, pipes = [nothing.fileno()], []
+            for wanted, own in ((stdout, 1), (stderr, 2)):
+                pipe = None
+                if wanted == subprocess.PIPE:
+                    reading, writing = os.pipe()
+                    stack.callback(os.close, writing)
+                    pipe = os.fdopen(reading, "r")
+                    streams.append(writing)
+                elif wanted == subprocess.STDOUT:
+                    streams.append(streams[1])
+                elif wanted == subprocess.DEVNULL:
+                    streams.append(stack.enter_context(Path(os.devnull).open("wb")).fileno())
+                elif wanted is None:
+                    streams.append(own)
+                else:
+                    streams.append(wanted if isinstance(wanted, int) else wanted.fileno())
+                pipes.append(pipe)
+            connection = _connected(self._doors[host])
+            request = (json.dumps(asked) + "\n").encode()
+            sent = socket.send_fds(connection, [request], streams)
+            connection.sendall(request[sent:])
+            return Process(words, connection, *pipes)
+
+    def run(
+        self,
+        host: str,
+        command: Command,
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        timeout: float | None = None,
+        check: bool = False,
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program at a host to its end; what it wrote is text in ``stdout`` and ``stderr``."""
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            with self.start(host, command, env=env, cwd=cwd, stdout=out, stderr=err) as process:
+                code = process.wait(timeout)
+            written = []
+            for stream in (out, err):
+                stream.seek(0)
+                written.append(stream.read())
+        done = subprocess.CompletedProcess(process.args, code, *written)
+        if check:
+            done.check_returncode()
+        return done
+
+
+def _connected(door: str) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(door)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def live(
+    scenario: str | Path | Mapping[str, Any] | Scenario,
+    *,
+    hosts: Sequence[str] | None = None,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    pcap: str | Path | None = None,
+) -> Iterator[LiveRun]:
+    """Runs a scenario by the wall clock for as long as the block lasts, with hosts that are network namespaces.
+
+    >>> with lasthop.live("cell.toml", hosts=["server", "phone"]) as run:     # doctest: +SKIP
+    ...     run.start("server", ["python3", "-m", "http.server", "8000"])
+    ...     run.run("phone", "curl --retry 5 --retry-connrefused http://server:8000/", check=True)
+    >>> run.verdict, run.result.hosts                                         # doctest: +SKIP
+
+    ``hosts`` are nodes; left out, they are those of the scenario's ``[live]``, or else the ends of its flows. ``out``
+    is a folder for tables and a recording. It needs Linux; :class:`lasthop.RunError` says what is missing.
+    """
+    from lasthop.live_runs.hosts import listed
+    from lasthop.results import Result
+    from lasthop.scenario import load
+
+    scenario = load(scenario)
+    named = list(hosts) if hosts is not None else listed(scenario)
+    with tempfile.TemporaryDirectory(prefix="lasthop-") as folder:
+        doors = {host: f"{folder}/{number}" for number, host in enumerate(named)}
+        file, output = Path(folder) / "scenario.json", Path(out) if out else Path(folder) / "out"
+        file.write_text(scenario.with_(name=scenario.name).text, encoding="utf-8")
+        words = [sys.executable, "-m", "lasthop", "live", str(file), "--for", LONGEST, "-o", str(output), "--quiet"]
+        for host, door in doors.items():
+            agent = shlex.join([sys.executable, "-m", "lasthop.live_runs.agent", door])
+            words += ["--run", f"{host}=exec {agent}"]
+        words += ["--seed", str(seed)] if seed is not None else []
+        words += ["--pcap", str(pcap)] if pcap else []
+        with Path(folder, "said").open("w+") as said:
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+            try:
+                _wait_for(doors, process, Path(said.name))
+                run = LiveRun(scenario, doors)
+                yield run
+            finally:
+                process.terminate()
+                process.wait()
+        if process.returncode != 0:
+            raise RunError(_told(Path(said.name)))
+        run.result = Result.load(output)
+        run.verdict = run.result.tables["live"].rows()[0]["verdict"]
+
+
+def _wait_for(doors: Mapping[str, str], process: subprocess.Popen[bytes], said: Path) -> None:
+    """Waits until all hosts answer."""
+    until = time.monotonic() + PATIENCE
+    waiting = list(doors.values())
+    while waiting:
+        if process.poll() is not None:
+            raise RunError(_told(said))
+        if time.monotonic() > until:
+            raise RunError(f"the hosts are not up after {PATIENCE:.0f} s: {_told(said)}")
+        try:
+            _connected(waiting[-1]).close()
+            waiting.pop()
+        except OSError:
+            time.sleep(0.02)
+
+
+def _told(said: Path) -> str:
+    """What the run said of its end."""
+    lines = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return "\n".join(lines).removeprefix("Error: ").removeprefix("error: ") or "the live run ended"

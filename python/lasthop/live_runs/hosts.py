@@ -1,0 +1,78 @@
+"""Scenarios of live runs: their hosts and programs as the command line names them, links by traces, recordings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lasthop import files
+from lasthop.errors import ScenarioError
+from lasthop.scenario import Scenario, from_text, load
+
+__all__ = ["TRACED", "listed", "recorded", "traced", "with_hosts"]
+
+#: The host whose link follows a trace, and the one at its other end.
+TRACED = "phone"
+OTHER = "server"
+
+
+def with_hosts(
+    scenario: Scenario,
+    *,
+    hosts: Sequence[tuple[str, str]] = (),
+    runs: Sequence[tuple[str, str]] = (),
+    late: str | None = None,
+    seed: int | None = None,
+) -> Scenario:
+    """The scenario with more hosts (nodes, with addresses or nothing) and programs (nodes, with commands of sh)."""
+    live: dict[str, Any] = scenario.to_dict().get("live", {})
+    listed: list[dict[str, Any]] = live.setdefault("host", [])
+
+    def host(node: str) -> dict[str, Any]:
+        for one in listed:
+            if one["node"] == node:
+                return one
+        listed.append({"node": node})
+        return listed[-1]
+
+    for node, address in hosts:
+        host(node).update({"address": address} if address else {})
+    for node, command in runs:
+        if host(node).get("run"):
+            raise ScenarioError(f"host {node!r} has a program already: join them with & in one command", path="live")
+        host(node)["run"] = ["sh", "-c", command]
+    if late is not None:
+        live["late"] = late
+    changes: dict[str, Any] = {"live": live} if live != {"host": []} else {}
+    if seed is not None:
+        changes["seed"] = seed
+    return scenario.with_(changes) if changes else scenario
+
+
+def traced(down: Path, up: Path, delay: str, queue: Any) -> Scenario:
+    """A link that follows two traces, as mm-delay and mm-link make one."""
+    texts = {}
+    for direction, path in (("down", down), ("up", up)):
+        with files.named(path):
+            texts[direction] = path.read_text(encoding="utf-8", errors="replace")
+    link = {"name": "link", "between": [OTHER, TRACED], "trace": texts, "delay": delay, "queue": queue}
+    hosts = [{"node": OTHER}, {"node": TRACED}]
+    return load({"name": down.stem, "link": [link], "live": {"host": hosts}})
+
+
+def recorded(folder: Path) -> Scenario:
+    """The scenario of a recording."""
+    with files.named(folder / "live.json"):
+        about = json.loads((folder / "live.json").read_text(encoding="utf-8"))
+    return from_text(json.dumps(about["scenario"]), origin=str(folder / "live.json"))
+
+
+def listed(scenario: Scenario) -> list[str]:
+    """The nodes that are hosts if no others are named."""
+    data = scenario.to_dict()
+    named = [host["node"] for host in data.get("live", {}).get("host", [])]
+    groups = {group["name"] for group in data.get("group", [])}
+    ends = [flow[end] for flow in data.get("flow", []) for end in ("from", "to")]
+    return named or list(dict.fromkeys(end for end in ends if end not in groups and not end.endswith(("*]", ":]"))))
