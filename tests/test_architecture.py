@@ -21,6 +21,8 @@ ABOVE = {
     "report": {"report", "studies"},
     "view": {"view", "report"},
     "live_runs": {"live_runs", "report"},
+    # Its names are imported when they are first used.
+    "__init__.py": {"live_runs"},
 }
 
 #: What costs much to import, and so is imported inside functions.

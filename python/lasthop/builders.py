@@ -3200,6 +3200,8 @@ class LiveHost(TypedDict, total=False):
     "A program, with its arguments, that runs at this host as long as the live run lasts."
     congestion: str
     "The congestion control of its kernel's TCP, such as `cubic` or `bbr`. Default: the system's."
+    sysctl: Mapping[str, str]
+    'Settings of its kernel\'s network, such as `"net.ipv4.tcp_ecn" = "1"`. Default: the system\'s.'
 
 
 class Record(TypedDict, total=False):

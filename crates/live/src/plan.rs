@@ -14,7 +14,7 @@ use crate::bridge::{Bridge, Host};
 /// The longest run whose program decides when it ends.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
-/// What a run is told beside its scenario.
+/// What a run gets beside its scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {

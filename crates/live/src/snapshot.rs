@@ -1,4 +1,4 @@
-//! What a live run shows of itself while it runs: once a second, how much each part of the network carries, how much waits there, what is lost.
+//! What a live run shows of itself while it runs: once a second, how much each part of the network carries, holds and drops.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub struct WayNow {
     pub rate_kbps: f64,
     pub queue_packets: u64,
     pub queue_bytes: u64,
-    /// How long what waits takes at the rate of the last second; `None` without a rate.
+    /// How long the queued bytes take at the rate of the last second; `None` without a rate.
     pub queue_ms: Option<f64>,
     pub marks: u64,
     /// By cause.

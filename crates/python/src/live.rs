@@ -106,7 +106,7 @@ pub fn live(py: Python<'_>, scenario: &Scenario, options: &str, show: Option<Py<
     }
 }
 
-/// Hands snapshots to a thread that calls `show`. One that finds the thread busy is left out: the run waits for nobody.
+/// Hands snapshots to a thread that calls `show`. One that finds the thread busy is left out: the run does not wait for it.
 #[cfg(target_os = "linux")]
 fn showing(show: Py<PyAny>) -> lasthop_live::turn::Show {
     let (sender, receiver) = std::sync::mpsc::sync_channel(1);

@@ -71,7 +71,7 @@ def live(words: tuple[str, ...], **asked: Any) -> int:
 
 
 def _plan(words: Sequence[str], asked: dict[str, Any]) -> tuple[Scenario, dict[str, Any]]:
-    """The scenario with its hosts, and what the core is told beside it."""
+    """The scenario with its hosts, and the core's options beside it."""
     from lasthop.live_runs import hosts
 
     if asked["trace"]:

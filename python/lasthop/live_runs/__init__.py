@@ -108,6 +108,8 @@ class LiveRun:
         #: Whether its figures can be trusted (``sound``), once it has ended.
         self.verdict: str | None = None
         self._doors = doors
+        # A program ends with its connection, which must not be collected before.
+        self._started: list[Process] = []
 
     def start(
         self,
@@ -147,7 +149,8 @@ class LiveRun:
             request = (json.dumps(asked) + "\n").encode()
             sent = socket.send_fds(connection, [request], streams)
             connection.sendall(request[sent:])
-            return Process(words, connection, *pipes)
+            self._started.append(Process(words, connection, *pipes))
+            return self._started[-1]
 
     def run(
         self,
@@ -191,6 +194,7 @@ def live(
     seed: int | None = None,
     out: str | Path | None = None,
     pcap: str | Path | None = None,
+    realtime: bool = False,
 ) -> Iterator[LiveRun]:
     """Runs a scenario by the wall clock for as long as the block lasts, with hosts that are network namespaces.
 
@@ -200,7 +204,8 @@ def live(
     >>> run.verdict, run.result.hosts                                         # doctest: +SKIP
 
     ``hosts`` are nodes; left out, they are those of the scenario's ``[live]``, or else the ends of its flows. ``out``
-    is a folder for tables and a recording. It needs Linux; :class:`lasthop.RunError` says what is missing.
+    is a folder for tables and a recording; ``realtime`` asks for real-time priority. It needs Linux;
+    :class:`lasthop.RunError` says what is missing.
     """
     from lasthop.live_runs.hosts import listed
     from lasthop.results import Result
@@ -218,6 +223,7 @@ def live(
             words += ["--run", f"{host}=exec {agent}"]
         words += ["--seed", str(seed)] if seed is not None else []
         words += ["--pcap", str(pcap)] if pcap else []
+        words += ["--realtime"] if realtime else []
         with Path(folder, "said").open("w+") as said:
             process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,19 @@ def recorded(folder: Path) -> Scenario:
 def listed(scenario: Scenario) -> list[str]:
     """The nodes that are hosts if no others are named."""
     data = scenario.to_dict()
-    named = [host["node"] for host in data.get("live", {}).get("host", [])]
+    radios = {one["name"]: one["ues"] for kind in ("cell", "hsdpa", "mbms") for one in data.get(kind, [])}
+    named = [node for host in data.get("live", {}).get("host", []) for node in _called(host["node"], radios)]
+    if named:
+        return named
     groups = {group["name"] for group in data.get("group", [])}
     ends = [flow[end] for flow in data.get("flow", []) for end in ("from", "to")]
-    return named or list(dict.fromkeys(end for end in ends if end not in groups and not end.endswith(("*]", ":]"))))
+    return list(dict.fromkeys(end for end in ends if end not in groups and _called(end, radios) == [end]))
+
+
+def _called(name: str, radios: dict[str, int]) -> list[str]:
+    """The nodes that a name stands for: ``NAME.ue[*]`` and ``NAME.ue[A:B]`` are terminals of a radio."""
+    found = re.fullmatch(r"(.*)\.ue\[(?:\*|(\d*):(\d*))\]", name)
+    if not found or found[1] not in radios:
+        return [name]
+    radio, first, end = found.groups()
+    return [f"{radio}.ue[{n}]" for n in range(int(first or 0), int(end or radios[radio]))]

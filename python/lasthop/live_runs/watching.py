@@ -1,4 +1,4 @@
-"""Who looks at a live run while it runs: the terminal, the page on this machine, or neither."""
+"""The ways to look at a live run while it runs: the terminal, the page on this machine, or neither."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Show = Callable[[str], None]
 
 @contextmanager
 def shown(name: str, *, view: bool, web: bool) -> Iterator[Show | None]:
-    """What is to be called with each snapshot; ``None`` if nobody looks."""
+    """What is to be called with each snapshot; ``None`` if none is."""
     with ExitStack() as stack:
         looking: list[Callable[[dict[str, Any]], None]] = []
         if view:
