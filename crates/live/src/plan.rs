@@ -10,7 +10,7 @@ use lasthop_core::engine::Duration;
 use lasthop_core::scenario::types::Scenario;
 use lasthop_core::scenario::{check, read};
 
-use crate::bridge::{Bridge, Host};
+use crate::bridge::{Bridge, GroupAddress, Host};
 
 /// How the command is used.
 pub const USAGE: &str = "\
@@ -21,6 +21,9 @@ usage: lasthop-live SCENARIO [OPTIONS] NODE -- COMMAND...    run COMMAND at NODE
   --run NODE=COMMAND    run COMMAND, by sh, at another host, for as long as the run lasts (may be repeated)
   --host NODE[=ADDRESS] make NODE a host, with this IPv4 address (may be repeated). Default: the nodes between which the scenario has
                         flows, if neither --host nor --run is given; addresses 10.77.0.1 and up, fd77::1 and up
+                        NAME.ue[*] stands for all terminals of a cell, NAME.ue[0:15] for the first 15, each a host, with addresses from
+                        ADDRESS up; in --run too
+  --group NAME=ADDRESS  the multicast address of a group of the scenario (may be repeated). Default: 239.77.0.1 and up, in its order
   --seed N              the seed of all random streams. Default: the scenario's
   --for TIME            end the run after this time. Default: when COMMAND ends, or after a day
   --late TIME           a packet written later than this counts as late. Default: 1 ms
@@ -53,6 +56,8 @@ pub struct Plan {
     pub seed: u64,
     /// The hosts.
     pub hosts: Vec<Host>,
+    /// Multicast addresses of groups, where they are not the default.
+    pub groups: Vec<GroupAddress>,
     /// The programs, the command's own one last.
     pub programs: Vec<Program>,
     /// Whether the last program is the command's own, whose end ends the run.
@@ -82,7 +87,9 @@ impl Plan {
     /// # Errors
     /// A sentence: the scenario cannot run live.
     pub fn bridge(&self) -> Result<Bridge, String> {
-        Bridge::new(&self.scenario, self.seed, self.hosts.clone()).map_err(|refused| refused.to_string())
+        Bridge::new(&self.scenario, self.seed, self.hosts.clone())
+            .and_then(|bridge| bridge.with_groups(&self.groups))
+            .map_err(|refused| refused.to_string())
     }
 }
 
@@ -95,6 +102,7 @@ struct Words {
     shell: Option<String>,
     runs: Vec<(String, String)>,
     hosts: Vec<(String, Option<Ipv4Addr>)>,
+    groups: Vec<GroupAddress>,
     seed: Option<u64>,
     time: Option<Duration>,
     late: Option<Duration>,
@@ -141,14 +149,23 @@ pub fn read_command(words: impl IntoIterator<Item = OsString>) -> Result<Command
         return Err("nothing is to run: give NODE -- COMMAND, --shell NODE or --run NODE=COMMAND".to_owned());
     }
 
-    let mut names = words.hosts;
-    let named = !(names.is_empty() && words.runs.is_empty());
+    let named = !(words.hosts.is_empty() && words.runs.is_empty());
+    // A name may stand for several terminals.
+    let several = |name: &str| scenario.nodes_called(name);
+    let counted =
+        |address: Option<Ipv4Addr>, n: u32| address.map(|first| Ipv4Addr::from(u32::from(first).wrapping_add(n)));
+    let each = |(name, address): (String, Option<Ipv4Addr>)| {
+        several(&name).into_iter().zip(0..).map(move |(node, n)| (node, counted(address, n)))
+    };
+    let mut names: Vec<(String, Option<Ipv4Addr>)> = words.hosts.into_iter().flat_map(each).collect();
+    let each = |(name, command): (String, String)| several(&name).into_iter().map(move |node| (node, command.clone()));
+    let runs: Vec<(String, String)> = words.runs.into_iter().flat_map(each).collect();
     let mut add = |name: &str| {
         if !names.iter().any(|(known, _)| known == name) {
             names.push((name.to_owned(), None));
         }
     };
-    for (node, _) in &words.runs {
+    for (node, _) in &runs {
         add(node);
     }
     if !named {
@@ -166,8 +183,7 @@ pub fn read_command(words: impl IntoIterator<Item = OsString>) -> Result<Command
     let hosts: Vec<Host> = (1..).zip(names).map(|(number, (node, address))| host(number, node, address)).collect();
     let place = |node: &str| hosts.iter().position(|host| host.node == node).unwrap_or_default();
     let shell = |command: &str| ["sh", "-c", command].map(OsString::from).to_vec();
-    let mut programs: Vec<Program> = words
-        .runs
+    let mut programs: Vec<Program> = runs
         .iter()
         .map(|(node, command)| Program { host: place(node), words: shell(command), environment: Vec::new() })
         .collect();
@@ -178,6 +194,7 @@ pub fn read_command(words: impl IntoIterator<Item = OsString>) -> Result<Command
         seed: words.seed.unwrap_or(scenario.seed),
         scenario,
         hosts,
+        groups: words.groups,
         programs,
         has_own_program,
         late: words.late.unwrap_or(LATE),
@@ -238,6 +255,12 @@ fn split(mut all: impl Iterator<Item = OsString>) -> Result<Option<Words>, Strin
                     }
                 };
                 words.hosts.push((node.to_owned(), address));
+            }
+            "--group" => {
+                let text = value("NAME=ADDRESS")?;
+                let (group, address) = text.split_once('=').ok_or("--group needs NAME=ADDRESS")?;
+                let address = address.parse().map_err(|_| format!("{address} is no IPv4 address"))?;
+                words.groups.push(GroupAddress { group: group.to_owned(), address });
             }
             _ if word.starts_with('-') => return Err(format!("there is no option {word}")),
             _ if words.scenario.is_none() && words.replay.is_none() => words.scenario = Some(word),

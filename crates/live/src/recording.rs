@@ -22,7 +22,7 @@ use pcap_file::pcapng::{Block, PcapNgReader, PcapNgWriter};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::bridge::{Bridge, Delivery, Host, Refused};
+use crate::bridge::{Bridge, Delivery, GroupAddress, Host, Refused};
 use crate::lateness::Lateness;
 
 /// Bits 0 and 1 of the flags of a packet (pcapng, §4.3.1): inbound, outbound.
@@ -41,6 +41,9 @@ pub struct About {
     pub seed: u64,
     /// The hosts.
     pub hosts: Vec<Host>,
+    /// Multicast addresses of groups, where they are not the default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupAddress>,
     /// The limit beyond which a packet is late, in nanoseconds.
     pub late_ns: u64,
     /// When the run ended, in nanoseconds; `None` if it did not end well.
@@ -167,7 +170,7 @@ pub fn replay(folder: &Path) -> Result<Replayed, RecordingError> {
     let Some(end) = about.end_ns.map(Instant::from_nanos) else { return Err(RecordingError::Unfinished) };
     let text = about.scenario.to_string();
     let document = read::json(&text, ABOUT).map_err(|error| RecordingError::Scenario(error.render(false)))?;
-    let mut bridge = Bridge::new(&document.scenario, about.seed, about.hosts.clone())?;
+    let mut bridge = Bridge::new(&document.scenario, about.seed, about.hosts.clone())?.with_groups(&about.groups)?;
     let mut lateness = vec![Lateness::default(); about.hosts.len()];
     let mut come = vec![(0, VecDeque::new()); about.hosts.len()];
     let mut deliveries: Vec<Delivery> = Vec::new();
@@ -231,5 +234,5 @@ fn about(folder: &Path) -> Result<About, RecordingError> {
 /// What is to be said of a run before it begins.
 pub fn about_run(scenario: &Scenario, seed: u64, hosts: Vec<Host>, late: Duration) -> About {
     let scenario = serde_json::to_value(scenario).unwrap_or_default();
-    About { scenario, seed, hosts, late_ns: late.as_nanos(), end_ns: None }
+    About { scenario, seed, hosts, groups: Vec::new(), late_ns: late.as_nanos(), end_ns: None }
 }

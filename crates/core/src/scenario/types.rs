@@ -91,6 +91,12 @@ impl Default for Scenario {
 }
 
 impl Scenario {
+    /// The nodes that `name` stands for: `NAME.ue[*]` for all terminals of a radio, `NAME.ue[0:15]` for the first 15; else the one of this
+    /// name, if there is one or not.
+    pub fn nodes_called(&self, name: &str) -> Vec<String> {
+        super::media::Radios::of(self).called(name)
+    }
+
     /// The names of all nodes, sorted: those that are declared, or else those that media join; and those that media make.
     pub fn node_names(&self) -> Vec<String> {
         let mut names = self.nodes.clone();

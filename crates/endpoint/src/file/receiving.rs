@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(end.on_payload(now, &piece(3, 5, b"abc")), Err(WireError::Value));
         assert!(!end.is_whole(), "5 is not the checksum of these bytes");
         let later = now + SPREAD;
-        assert_eq!(end.poll(later).unwrap().lacks, [0..3]);
+        assert_eq!(end.poll(later).unwrap().lacks.as_slice(), std::slice::from_ref(&(0..3)));
         assert_eq!(end.missing(), Some(3));
     }
 }

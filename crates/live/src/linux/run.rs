@@ -83,7 +83,8 @@ pub fn run(mut plan: Plan) -> Result<i32, String> {
 
     let recorder = match &plan.out {
         Some(folder) => {
-            let about = recording::about_run(&plan.scenario, plan.seed, plan.hosts.clone(), plan.late);
+            let mut about = recording::about_run(&plan.scenario, plan.seed, plan.hosts.clone(), plan.late);
+            about.groups.clone_from(&plan.groups);
             Some(Recorder::new(folder, about).map_err(|error| error.to_string())?)
         }
         None => None,
