@@ -220,6 +220,19 @@ def test_hosts_that_cannot_be_are_errors_of_the_scenario(host, says):
         lh.load(LINK + "[[live.host]]\n" + host)
 
 
+@pytest.mark.parametrize(
+    ("group", "says"),
+    [
+        ('tw = "239.1.1.1"', 'there is no group "tw"'),
+        ('tv = "10.0.0.1"', "10.0.0.1 is no multicast address"),
+    ],
+)
+def test_addresses_of_groups_are_those_of_multicast(group, says):
+    tv = '[[group]]\nname = "tv"\nmembers = ["phone"]\n'
+    with pytest.raises(lh.ScenarioError, match=re.escape(says)):
+        lh.load(LINK + tv + "[live.group]\n" + group)
+
+
 def test_a_run_does_not_look_at_live():
     plain, live = lh.load(LINK), lh.load(LINK + '[live]\nlate = "3 ms"\n[[live.host]]\nnode = "phone"')
     assert lh.run(plain.with_(duration="1 s")).links == lh.run(live.with_(duration="1 s")).links

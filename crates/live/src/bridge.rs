@@ -2,25 +2,28 @@
 //! which the network delivers them. It has no clock: the same calls give the same packets, tables and captures.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lasthop_core::engine::{Fault, Instant};
+use lasthop_core::engine::{Duration, Fault, Instant};
 use lasthop_core::measure::table::Table;
 use lasthop_core::net::simulation::{HandedOut, OUTSIDE_PORT, Progress};
-use lasthop_core::net::{Address, Cause, FlowId, NodeId, Observation, Observer, Packet, Place, RunError, Socket};
+use lasthop_core::net::{
+    Address, Cause, FlowId, GroupId, NodeId, Observation, Observer, Packet, Place, RunError, Socket,
+};
 use lasthop_core::scenario::builder::BuildError;
 use lasthop_core::scenario::diagnostic::{listed, nearest};
 use lasthop_core::scenario::session::Session;
-use lasthop_core::scenario::types::Scenario;
+use lasthop_core::scenario::types::{Scenario, Switch};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::capture::Capture;
 use crate::flows::Flows;
-use crate::headers::parse;
+use crate::headers::{Parsed, parse};
+use crate::igmp;
 use crate::rewrite::write_class;
 use crate::store::Store;
 
@@ -43,6 +46,8 @@ pub enum Refused {
     AddressTwice { one: String, other: String, address: IpAddr },
     #[error("host \"{0}\" is named twice")]
     HostTwice(String),
+    #[error("groups \"{one}\" and \"{other}\" both have {address}")]
+    GroupAddressTwice { one: String, other: String, address: Ipv4Addr },
     #[error("a live run follows the real clock; profile \"ns2\" counts packets and cannot carry real ones")]
     CountsPackets,
     #[error("`ewa` changes TCP windows, which the bridge does not write into real packets")]
@@ -82,6 +87,8 @@ pub struct Bridge {
     session: Session,
     hosts: Vec<(Host, NodeId)>,
     traffic: Vec<Traffic>,
+    /// The groups of the scenario with their addresses.
+    groups: Vec<(Ipv4Addr, GroupId)>,
     flows: Flows,
     books: Arc<Mutex<Books>>,
     handed_out: Vec<HandedOut>,
@@ -101,6 +108,10 @@ struct Books {
     captures: bool,
     /// What serves each terminal.
     served: BTreeMap<Place, &'static str>,
+    /// For how long after its drop a packet to a group may be sent again, by an RNC of MBMS that keeps it.
+    again: Option<Duration>,
+    /// Dropped packets to groups, and until when their bytes are held.
+    held: VecDeque<(u64, Instant)>,
 }
 
 /// Something that happened to a packet on its way.
@@ -131,6 +142,10 @@ impl Observer for Keeper {
             Observation::Dropped { place, cause, packet } if is_real(packet) => {
                 let mut books = open(&self.0);
                 books.saw(now, place, packet, Some(cause));
+                if let Some(again) = books.again.filter(|_| matches!(packet.to, Address::Group(_))) {
+                    books.store.hold(packet.number);
+                    books.held.push_back((packet.number, now + again));
+                }
                 books.store.end(packet.number);
             }
             Observation::Marked { place, packet } if is_real(packet) => {
@@ -171,14 +186,19 @@ impl Bridge {
         }
         refuse_rewriting(scenario)?;
         let hosts = placed(scenario, hosts)?;
-        let books = Arc::new(Mutex::new(Books::default()));
+        let again =
+            scenario.mbms.iter().filter_map(|mbms| mbms.retransmission.as_ref()).map(|config| config.after).max();
+        let books = Arc::new(Mutex::new(Books { again, ..Books::default() }));
+        let scenario = &with_joins(scenario);
         let mut session = Session::new(scenario, seed, Some(Box::new(Keeper(Arc::clone(&books)))))?;
         let nodes: Vec<NodeId> = hosts.iter().map(|(_, node)| *node).collect();
         session.hand_out_at(&nodes);
+        let groups = addressed(session.groups(), &scenario.live.group)?;
         Ok(Self {
             session,
             traffic: vec![Traffic::default(); hosts.len()],
             hosts,
+            groups,
             flows: Flows::default(),
             books,
             handed_out: Vec::new(),
@@ -261,9 +281,18 @@ impl Bridge {
     /// See [`RunError`].
     pub fn advance_to(&mut self, until: Instant) -> Result<(), RunError> {
         while self.session.advance_to(until, u64::MAX)? == Progress::Paused {}
+        let now = self.session.now();
         let come = self.come.len();
         self.gather();
-        std::mem::swap(&mut open(&self.books).seen, &mut self.seen);
+        let mut books = open(&self.books);
+        std::mem::swap(&mut books.seen, &mut self.seen);
+        while let Some((key, _)) = books.held.pop_front_if(|(_, until)| *until < now) {
+            // It may have been dropped again since.
+            if !books.held.iter().any(|(later, _)| *later == key) {
+                books.store.release(key);
+            }
+        }
+        drop(books);
         for seen in self.seen.iter().filter(|seen| seen.dropped.is_some()) {
             self.flows.dropped(seen.flow);
         }
@@ -293,6 +322,10 @@ impl Bridge {
         for HandedOut { at, node, packet } in self.handed_out.drain(..) {
             let Some(host) = self.hosts.iter().position(|(_, at)| *at == node) else { continue };
             let Some(mut bytes) = open(&self.books).store.take(packet.number) else { continue };
+            // Programs at the sender that listen to the group got it from their own kernel.
+            if packet.from.node == node && matches!(packet.to, Address::Group(_)) {
+                continue;
+            }
             write_class(&mut bytes, packet.dscp, packet.ecn);
             self.traffic[host].delivered += 1;
             self.traffic[host].delivered_bytes += bytes.len() as u64;
@@ -310,15 +343,20 @@ impl Bridge {
         if stamp >= self.session.end() {
             return Ok(());
         }
-        let found = parse(bytes).and_then(|parsed| {
-            let to = self.hosts.iter().find(|(host, _)| host.addresses.contains(&parsed.to))?;
-            Some((parsed, to.1))
-        });
-        let Some((parsed, to)) = found else {
+        let from = self.hosts[host].1;
+        let parsed = parse(bytes);
+        if let Some(message) = parsed.as_ref().and_then(|parsed| igmp_message(parsed, bytes)) {
+            self.on_membership(from, message);
+            return Ok(());
+        }
+        let found = parsed.and_then(|parsed| Some((self.destination(&parsed.to)?, parsed)));
+        let Some((to, parsed)) = found else {
             self.not_for_a_host += 1;
             return Ok(());
         };
-        let from = self.hosts[host].1;
+        if let Address::Group(group) = to {
+            self.session.send_to_group(group, from);
+        }
         let size = bytes.len() as u32;
         let traffic = &mut self.traffic[host];
         traffic.sent += 1;
@@ -334,7 +372,7 @@ impl Bridge {
         }
         let packet = Packet {
             from: Socket { node: from, port },
-            to: Address::Node(to),
+            to,
             to_port: OUTSIDE_PORT,
             dscp: parsed.dscp,
             ecn: parsed.ecn,
@@ -347,6 +385,24 @@ impl Bridge {
         let injected: Result<(), Fault> = self.session.inject(from, packet);
         assert!(injected.is_ok(), "nodes and flow of a real packet are the network's: {injected:?}");
         Ok(())
+    }
+
+    /// The node or the group with this address.
+    fn destination(&self, address: &IpAddr) -> Option<Address> {
+        if let Some((_, node)) = self.hosts.iter().find(|(host, _)| host.addresses.contains(address)) {
+            return Some(Address::Node(*node));
+        }
+        self.groups.iter().find(|(known, _)| known == address).map(|(_, group)| Address::Group(*group))
+    }
+
+    /// A host's kernel says to which groups its programs listen. Other groups than the scenario's are not carried.
+    fn on_membership(&mut self, node: NodeId, message: &[u8]) {
+        for (address, listens) in igmp::reports(message) {
+            match self.groups.iter().find(|(known, _)| *known == address) {
+                Some(&(_, group)) => self.session.set_member(group, node, listens),
+                None => self.not_for_a_host += 1,
+            }
+        }
     }
 
     /// Moves what has come for hosts since the last call to the end of `to`, in the order in which it came.
@@ -365,6 +421,39 @@ impl Bridge {
         assert!(copies <= under_way, "{copies} real packets are kept, but {under_way} packets are under way");
         Ok(self.session.finish().tables)
     }
+}
+
+/// The scenario with groups that may be joined during the run, as hosts do.
+fn with_joins(scenario: &Scenario) -> Scenario {
+    let mut scenario = scenario.clone();
+    for group in &mut scenario.group {
+        group.join.push(Switch { at: Duration::ZERO, members: Vec::new() });
+    }
+    scenario
+}
+
+/// The message of a packet of IGMP.
+fn igmp_message<'p>(parsed: &Parsed, packet: &'p [u8]) -> Option<&'p [u8]> {
+    (parsed.protocol == igmp::PROTOCOL).then_some(())?;
+    etherparse::IpSlice::from_slice(packet).ok().map(|ip| ip.payload().payload)
+}
+
+/// The groups with their addresses: those that are named, or else 239.77.0.1 and up, in the order of the scenario.
+fn addressed(
+    groups: &[(String, GroupId)],
+    named: &BTreeMap<String, Ipv4Addr>,
+) -> Result<Vec<(Ipv4Addr, GroupId)>, Refused> {
+    let mut owners = BTreeMap::new();
+    let mut addressed = Vec::with_capacity(groups.len());
+    for ((name, group), number) in groups.iter().zip(1u16..) {
+        let [high, low] = number.to_be_bytes();
+        let address = named.get(name).copied().unwrap_or(Ipv4Addr::new(239, 77, high, low));
+        if let Some(one) = owners.insert(address, name) {
+            return Err(Refused::GroupAddressTwice { one: one.clone(), other: name.clone(), address });
+        }
+        addressed.push((address, *group));
+    }
+    Ok(addressed)
 }
 
 /// The hosts with their nodes.

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod device;
 pub mod flows;
 pub mod headers;
+pub mod igmp;
 pub mod lateness;
 pub mod plan;
 pub mod recording;

@@ -17,6 +17,8 @@ struct Kept {
     bytes: Box<[u8]>,
     /// How many packets under way have this key.
     copies: u32,
+    /// Whether the bytes stay without any, since one may be sent again.
+    held: bool,
 }
 
 impl Store {
@@ -24,7 +26,7 @@ impl Store {
     pub fn keep(&mut self, bytes: &[u8]) -> u64 {
         self.packets += 1;
         self.bytes += bytes.len();
-        self.kept.push_back(Some(Kept { bytes: bytes.into(), copies: 1 }));
+        self.kept.push_back(Some(Kept { bytes: bytes.into(), copies: 1, held: false }));
         self.first + self.kept.len() as u64 - 1
     }
 
@@ -38,8 +40,8 @@ impl Store {
     /// A packet with this key was delivered: its bytes.
     pub fn take(&mut self, key: u64) -> Option<Box<[u8]>> {
         let kept = self.find(key)?;
-        if kept.copies > 1 {
-            kept.copies -= 1;
+        if kept.copies > 1 || kept.held {
+            kept.copies = kept.copies.saturating_sub(1);
             return Some(kept.bytes.clone());
         }
         self.remove(key)
@@ -54,7 +56,24 @@ impl Store {
     /// A packet with this key was dropped.
     pub fn end(&mut self, key: u64) {
         if let Some(kept) = self.find(key) {
-            kept.copies -= 1;
+            kept.copies = kept.copies.saturating_sub(1);
+            if kept.copies == 0 && !kept.held {
+                self.remove(key);
+            }
+        }
+    }
+
+    /// The bytes of packets with this key stay, until they are released.
+    pub fn hold(&mut self, key: u64) {
+        if let Some(kept) = self.find(key) {
+            kept.held = true;
+        }
+    }
+
+    /// The bytes go with the last copy.
+    pub fn release(&mut self, key: u64) {
+        if let Some(kept) = self.find(key) {
+            kept.held = false;
             if kept.copies == 0 {
                 self.remove(key);
             }
@@ -115,6 +134,15 @@ mod tests {
         assert!(store.is_empty());
         assert!(store.kept.is_empty(), "places of ended packets are given back");
         assert!(store.keep(b"third") > b);
+        // Held bytes outlive their packets.
+        let held = store.keep(b"held");
+        store.hold(held);
+        store.end(held);
+        assert_eq!((store.copies(), store.bytes()), (1, 9));
+        store.copy(held);
+        assert_eq!(store.take(held).as_deref(), Some(&b"held"[..]));
+        store.release(held);
+        assert_eq!(store.bytes(), 5);
         // Keys that were never given do nothing.
         store.end(99);
         store.copy(99);

@@ -24,6 +24,7 @@ MADE_BY = "lasthop live"
 @click.option("--shell", metavar="NODE", help="Start a shell there in place of a command.")
 @click.option("--run", "runs", multiple=True, metavar="NODE=COMMAND", help="Run this, by sh, at another host.")
 @click.option("--host", "hosts", multiple=True, metavar="NODE[=ADDRESS]", help="Make NODE a host. The ends of flows.")
+@click.option("--group", "groups", multiple=True, metavar="NAME=ADDRESS", help="A group's address. 239.77.0.N.")
 @click.option("--attach", multiple=True, metavar="NODE=NETNS", help="Take this network namespace for NODE.")
 @click.option("--seed", type=int, metavar="N", help="Another seed than the scenario's.")
 @click.option("--for", "time", metavar="TIME", help="End after this time. When COMMAND ends.")
@@ -94,12 +95,14 @@ def _plan(words: Sequence[str], asked: dict[str, Any]) -> tuple[Scenario, dict[s
         raise click.UsageError(f"what is to run at {node!r}? write: {where}")
     scenario = hosts.with_hosts(
         scenario,
-        hosts=[_pair("--host", one, needed=False) for one in asked["hosts"]],
-        runs=[_pair("--run", one) for one in asked["runs"]],
+        hosts=[_pair("--host", "NODE[=ADDRESS]", one, needed=False) for one in asked["hosts"]],
+        runs=[_pair("--run", "NODE=COMMAND", one) for one in asked["runs"]],
+        groups=[_pair("--group", "NAME=ADDRESS", one) for one in asked["groups"]],
         late=asked["late"],
         seed=asked["seed"],
     )
-    attach = {name: where if "/" in where else f"/run/netns/{where}" for name, where in map(_attached, asked["attach"])}
+    attached = [_pair("--attach", "NODE=NETNS", one) for one in asked["attach"]]
+    attach = {name: where if "/" in where else f"/run/netns/{where}" for name, where in attached}
     options = {
         "node": node,
         "command": command,
@@ -114,20 +117,12 @@ def _plan(words: Sequence[str], asked: dict[str, Any]) -> tuple[Scenario, dict[s
     return scenario, options
 
 
-def _pair(option: str, text: str, *, needed: bool = True) -> tuple[str, str]:
-    node, equals, rest = text.partition("=")
-    if needed and not (node and rest):
-        raise click.UsageError(f"{option} needs NODE=COMMAND, not {text!r}")
-    if equals and not rest:
-        raise click.UsageError(f"{option} {text!r}: nothing stands behind =")
-    return node, rest
-
-
-def _attached(text: str) -> tuple[str, str]:
-    node, _, where = text.partition("=")
-    if not (node and where):
-        raise click.UsageError(f"--attach needs NODE=NETNS, not {text!r}")
-    return node, where
+def _pair(option: str, form: str, text: str, *, needed: bool = True) -> tuple[str, str]:
+    """The two parts of a value of this form."""
+    name, equals, rest = text.partition("=")
+    if not name or (not rest and (needed or equals)):
+        raise click.UsageError(f"{option} needs {form}, not {text!r}")
+    return name, rest
 
 
 def _traced(asked: dict[str, Any]) -> Scenario:

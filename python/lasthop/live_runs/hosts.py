@@ -24,10 +24,11 @@ def with_hosts(
     *,
     hosts: Sequence[tuple[str, str]] = (),
     runs: Sequence[tuple[str, str]] = (),
+    groups: Sequence[tuple[str, str]] = (),
     late: str | None = None,
     seed: int | None = None,
 ) -> Scenario:
-    """The scenario with more hosts (nodes, with addresses or nothing) and programs (nodes, with commands of sh)."""
+    """The scenario with more hosts (nodes, perhaps with addresses), programs (of sh, by nodes), addresses of groups."""
     live: dict[str, Any] = scenario.to_dict().get("live", {})
     listed: list[dict[str, Any]] = live.setdefault("host", [])
 
@@ -46,6 +47,8 @@ def with_hosts(
         host(node)["run"] = ["sh", "-c", command]
     if late is not None:
         live["late"] = late
+    if groups:
+        live["group"] = {**live.get("group", {}), **dict(groups)}
     changes: dict[str, Any] = {"live": live} if live != {"host": []} else {}
     if seed is not None:
         changes["seed"] = seed

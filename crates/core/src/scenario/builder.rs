@@ -38,6 +38,8 @@ pub struct Built {
     pub switches: Vec<(Instant, GroupId, NodeId, bool)>,
     /// What can be changed.
     pub changeables: Changeables,
+    /// The groups in the order of the scenario, without those of layered sessions.
+    pub groups: Vec<(String, GroupId)>,
     /// The directions of links, forward and back, by medium.
     pub links: BTreeMap<u32, [Place; 2]>,
 }
@@ -95,6 +97,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
             served_at: served.then_some(membership::PORT),
             expelled: Vec::new(),
             part: Part::None,
+            outside: Vec::new(),
         };
         let added = if layers == 0 { simulation.add_group(plain) } else { add_session(&mut simulation, plain, layers) };
         groups.push(added);
@@ -131,7 +134,10 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         }
     }
     simulation.route();
-    Ok(Built { simulation, flows, switches, changeables: Changeables::of(scenario), links })
+    let written = scenario.group.iter().zip(group::layers(scenario)).zip(&groups);
+    let groups =
+        written.filter(|((_, layers), _)| *layers == 0).map(|((group, _), id)| (group.name.clone(), *id)).collect();
+    Ok(Built { simulation, flows, switches, changeables: Changeables::of(scenario), groups, links })
 }
 
 /// The machines that every node needs for what flows ask: one at each port.

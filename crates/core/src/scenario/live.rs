@@ -23,6 +23,9 @@ pub struct Live {
     /// The nodes at which real packets enter and leave. Default: the ends of the flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<LiveHost>,
+    /// Multicast addresses of groups. Default: 239.77.0.N for the N-th group.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub group: BTreeMap<String, Ipv4Addr>,
 }
 
 /// A node at which real packets enter and leave the network.
@@ -50,7 +53,7 @@ pub struct LiveHost {
 
 impl Default for Live {
     fn default() -> Self {
-        Self { late: Duration::from_millis(1), host: Vec::new() }
+        Self { late: Duration::from_millis(1), host: Vec::new(), group: BTreeMap::new() }
     }
 }
 

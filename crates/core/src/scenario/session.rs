@@ -10,7 +10,9 @@ use crate::measure::series::Series;
 use crate::measure::table::Table;
 use crate::measure::totals;
 use crate::net::simulation::{HandedOut, Progress};
-use crate::net::{Access, FlowId, NodeId, Observation, Observer, Packet, Peer, Place, RunError, Simulation, What};
+use crate::net::{
+    Access, FlowId, GroupId, NodeId, Observation, Observer, Packet, Peer, Place, RunError, Simulation, What,
+};
 
 use super::builder::{self, BuildError, Built};
 use super::change::{self, Change};
@@ -210,6 +212,21 @@ impl Session {
             self.built.simulation.hand_out_at(node);
         }
         self.built.simulation.route();
+    }
+
+    /// The groups in the order of the scenario, without those of layered sessions.
+    pub fn groups(&self) -> &[(String, GroupId)] {
+        &self.built.groups
+    }
+
+    /// A node begins or ceases to listen to a group now.
+    pub fn set_member(&mut self, group: GroupId, node: NodeId, joins: bool) {
+        self.built.simulation.set_member(group, node, joins);
+    }
+
+    /// Packets to a group are injected at this node from now on.
+    pub fn send_to_group(&mut self, group: GroupId, node: NodeId) {
+        self.built.simulation.send_to_group(group, node);
     }
 
     /// Moves the packets handed out since the last call to the end of `to`, in the order in which they came.

@@ -253,6 +253,9 @@ impl Core {
     pub fn copy(&mut self, pkt: &Pkt) -> Pkt {
         self.counters.copied += 1;
         let packet = self.slab.get(pkt).clone();
+        if self.is_observed() {
+            self.observe(&Observation::Copied { packet: &packet });
+        }
         *self.slab.vacant() = packet;
         self.slab.take_vacant()
     }
@@ -260,6 +263,9 @@ impl Core {
     /// A copy of a packet that the caller has kept by value; the original may have ended.
     pub fn copy_of(&mut self, packet: &Packet) -> Pkt {
         self.counters.copied += 1;
+        if self.is_observed() {
+            self.observe(&Observation::Copied { packet });
+        }
         *self.slab.vacant() = packet.clone();
         self.slab.take_vacant()
     }

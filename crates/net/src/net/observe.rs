@@ -155,7 +155,8 @@ pub enum Observation<'a> {
         /// The packet.
         packet: &'a Packet,
     },
-    /// A handover made a copy of a packet to one node, which is under way too from now on. Copies of packets to groups are not shown.
+    /// A copy of a packet was made, which is under way too from now on: by a handover, or where the way of a packet to a group divides. The
+    /// packet itself may have ended before.
     Copied {
         /// The packet.
         packet: &'a Packet,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::scenario::diagnostic::shown;
+use crate::scenario::diagnostic::{listed, shown};
 use crate::scenario::types::Scenario;
 
 use super::names::Names;
@@ -35,6 +35,17 @@ pub(super) fn live(scenario: &Scenario, names: &Names<'_>, problems: &mut Proble
         if let Some(other) = addresses.insert(address, &host.node) {
             let message = format!("hosts {} and {} both have {address}", shown(other), shown(&host.node));
             problems.add(format!("{path}.address"), message, "give it another one");
+        }
+    }
+    for (name, address) in &scenario.live.group {
+        let path = format!("live.group.{name}");
+        if !names.groups.contains_key(name.as_str()) {
+            let message = format!("there is no group {}", shown(name));
+            let known = names.groups.keys().copied();
+            problems.add(path.clone(), message, format!("known: {}", listed(known)));
+        }
+        if !address.is_multicast() {
+            problems.add(path, format!("{address} is no multicast address"), "expected 224.0.0.0 to 239.255.255.255");
         }
     }
 }

@@ -43,6 +43,8 @@ pub struct Group {
     pub expelled: Vec<NodeId>,
     /// What it is in a layered session, if it belongs to one.
     pub part: Part,
+    /// Nodes at which the caller injects packets to it ([`Simulation::send_to_group`]), beside the flows' senders.
+    pub outside: Vec<NodeId>,
 }
 
 /// What a group is in a layered session.
@@ -93,6 +95,23 @@ impl Simulation {
         self.forward_arrivals();
     }
 
+    /// From now on the caller injects packets to `group` at `node`: it gets a tree there, if it has none, to the nodes that listen now.
+    pub fn send_to_group(&mut self, group: GroupId, node: NodeId) {
+        let known = self.senders(group).iter().any(|(sender, _)| *sender == node);
+        if known || self.groups[group.0 as usize].part != Part::None {
+            return;
+        }
+        self.groups[group.0 as usize].outside.push(node);
+        let Group { listening, area, .. } = &self.groups[group.0 as usize];
+        for end in listening.iter().chain(area).copied().chain([node]).collect::<Vec<_>>() {
+            self.make_destination(end);
+        }
+        if self.has_trees {
+            self.find_ways();
+            self.grow(group, node);
+        }
+    }
+
     /// A node's receiver begins or ceases to take part in a session.
     fn set_participant(&mut self, session: GroupId, node: NodeId, joins: bool) {
         let listening = &mut self.groups[session.0 as usize].listening;
@@ -112,7 +131,13 @@ impl Simulation {
     /// The nodes that send to a group, with the endpoints that receive it.
     fn senders(&self, group: GroupId) -> Vec<(NodeId, Vec<u32>)> {
         match self.groups[group.0 as usize].part {
-            Part::None => self.flows_to(group),
+            Part::None => {
+                let mut senders = self.flows_to(group);
+                let outside = self.groups[group.0 as usize].outside.iter();
+                let others: Vec<_> = outside.filter(|node| senders.iter().all(|(known, _)| known != *node)).collect();
+                senders.extend(others.into_iter().map(|&node| (node, Vec::new())));
+                senders
+            }
             Part::Layer(session) => self.flows_to(session),
             Part::Session => {
                 let talking = self.groups[group.0 as usize].listening.iter();
@@ -149,17 +174,22 @@ impl Simulation {
             if is_kept(&self.groups, group) {
                 continue;
             }
-            let Group { listening, area, trees, .. } = self.groups[number as usize].clone();
             for (source, _) in self.senders(group) {
-                for &node in &listening {
-                    self.nodes[node.0 as usize].group_mut(group, source).local = true;
-                }
-                for &node in listening.iter().chain(&area) {
-                    match trees {
-                        Trees::Instant => self.grow_forwards(group, source, node),
-                        Trees::Signalled => self.grow_back(group, source, node),
-                    }
-                }
+                self.grow(group, source);
+            }
+        }
+    }
+
+    /// Builds the tree of a sender to all nodes that listen.
+    fn grow(&mut self, group: GroupId, source: NodeId) {
+        let Group { listening, area, trees, .. } = self.groups[group.0 as usize].clone();
+        for &node in &listening {
+            self.nodes[node.0 as usize].group_mut(group, source).local = true;
+        }
+        for &node in listening.iter().chain(&area) {
+            match trees {
+                Trees::Instant => self.grow_forwards(group, source, node),
+                Trees::Signalled => self.grow_back(group, source, node),
             }
         }
     }

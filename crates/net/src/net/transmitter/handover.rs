@@ -5,7 +5,7 @@ use crate::net::clock::Clock;
 use crate::net::core::Core;
 use crate::net::discipline::Backlog;
 use crate::net::medium::{Change, End, InFlight, Queued};
-use crate::net::observe::{Cause, Observation};
+use crate::net::observe::Cause;
 use crate::net::packet::FlowId;
 use crate::net::schedule::{Occasion, Service};
 use crate::net::slab::{Flight, Flights, Line, NONE, Pkt};
@@ -232,10 +232,6 @@ impl<C: Clock> Transmitter<C> {
         all.sort_by_key(|sent| order_sent(core, sent));
         let mut copy = |(pkt, f): &(Pkt, Flight)| {
             let copy = core.copy(pkt);
-            if core.is_observed() {
-                let packet = core.packet(&copy).clone();
-                core.observe(&Observation::Copied { packet: &packet });
-            }
             core.note_queued(&copy);
             (copy, Flight { accepted: core.now(), ..*f })
         };

@@ -1,0 +1,110 @@
+//! The UDP socket of an end.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
+use std::os::fd::AsFd;
+
+use lasthop_net::engine::Duration;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+
+/// Bytes that may wait in the socket before they are read or sent: a tenth of a second of 100 Mbit/s.
+const BUFFER: usize = 1_250_000;
+
+/// A socket that never waits.
+#[derive(Debug)]
+pub struct Socket {
+    udp: UdpSocket,
+    interface: Ipv4Addr,
+}
+
+impl Socket {
+    /// Bound to this port of all addresses, 0 for any. Several sockets of a host may be bound to the port of a group.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn bind(port: u16, shared: bool, interface: Ipv4Addr, ttl: u32) -> io::Result<Self> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?;
+        if shared {
+            sockopt::set_socket_reuseaddr(&socket, true)?;
+        }
+        // The system gives what it allows.
+        let _ = sockopt::set_socket_recv_buffer_size(&socket, BUFFER);
+        if !interface.is_unspecified() {
+            sockopt::set_ip_multicast_if(&socket, &interface)?;
+        }
+        rustix::net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port))?;
+        let udp = UdpSocket::from(socket);
+        udp.set_multicast_ttl_v4(ttl)?;
+        Ok(Self { udp, interface })
+    }
+
+    /// Listens to a group from now on.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn join(&self, group: Ipv4Addr) -> io::Result<()> {
+        self.udp.join_multicast_v4(&group, &self.interface)
+    }
+
+    /// Listens to it no longer.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn leave(&self, group: Ipv4Addr) -> io::Result<()> {
+        self.udp.leave_multicast_v4(&group, &self.interface)
+    }
+
+    /// The next datagram, if one waits: its length, and its sender.
+    ///
+    /// # Errors
+    /// If the socket fails.
+    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddrV4)>> {
+        match self.udp.recv_from(buffer) {
+            Ok((length, SocketAddr::V4(from))) => Ok(Some((length, from))),
+            Ok((_, SocketAddr::V6(_))) => Ok(None),
+            Err(error) if is_passing(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends a datagram. Says whether the system took it.
+    ///
+    /// # Errors
+    /// If the socket fails.
+    pub fn send(&self, datagram: &[u8], to: SocketAddrV4) -> io::Result<bool> {
+        match self.udp.send_to(datagram, to) {
+            Ok(_) => Ok(true),
+            Err(error) if is_passing(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits until a datagram can be read, or this time has passed.
+    ///
+    /// # Errors
+    /// If the socket fails.
+    pub fn wait(&self, time: Duration) -> io::Result<()> {
+        let nanos = time.as_nanos();
+        let time = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 };
+        match rustix::event::poll(&mut [PollFd::from_borrowed_fd(self.udp.as_fd(), PollFlags::IN)], Some(&time)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Errors after which a socket goes on: nothing there, no room, or an ICMP message about an earlier datagram.
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    let known = matches!(
+        error.kind(),
+        Kind::WouldBlock
+            | Kind::Interrupted
+            | Kind::ConnectionRefused
+            | Kind::HostUnreachable
+            | Kind::NetworkUnreachable
+    );
+    known || error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error())
+}
