@@ -96,6 +96,9 @@ pub struct Bridge {
     seen: Vec<Seen>,
     capture: Option<Capture>,
     not_for_a_host: u64,
+    /// The most bytes that are kept.
+    memory: u64,
+    refused: u64,
 }
 
 /// What the network says of real packets as they end.
@@ -206,6 +209,8 @@ impl Bridge {
             seen: Vec::new(),
             capture: None,
             not_for_a_host: 0,
+            memory: scenario.live.memory.get(),
+            refused: 0,
         })
     }
 
@@ -267,6 +272,11 @@ impl Bridge {
     /// Packets that hosts sent to no host: router solicitations and the like.
     pub fn not_for_a_host(&self) -> u64 {
         self.not_for_a_host
+    }
+
+    /// Packets that did not enter the network because too many bytes were under way.
+    pub fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// How many real packets are under way by the books, and whether bytes of any packet are kept.
@@ -354,6 +364,10 @@ impl Bridge {
             self.not_for_a_host += 1;
             return Ok(());
         };
+        if (open(&self.books).store.bytes() + bytes.len()) as u64 > self.memory {
+            self.refused += 1;
+            return Ok(());
+        }
         if let Address::Group(group) = to {
             self.session.send_to_group(group, from);
         }

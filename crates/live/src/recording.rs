@@ -182,7 +182,7 @@ pub fn replay(folder: &Path, pcap: Option<&Path>) -> Result<Replayed, RecordingE
     if let Some(host) = come.iter().position(|(_, waiting)| !waiting.is_empty()) {
         return Err(RecordingError::Differs { host: about.hosts[host].node.clone(), packet: come[host].0 });
     }
-    let verdict = Verdict::of(&lateness, limit, &[]);
+    let verdict = Verdict::of(&lateness, limit, &[], bridge.refused());
     let packet_hops = bridge.session().simulation().core().counters().hops;
     Ok(Replayed { end, tables: results::tables(bridge, &lateness)?, verdict, packet_hops, about })
 }

@@ -79,6 +79,7 @@ pub struct Wall {
     pub lost_before_the_bridge: u64,
     pub not_for_a_host: u64,
     pub refused: u64,
+    pub over_memory: u64,
     pub realtime: bool,
     pub kernel: String,
     pub congestion: String,
@@ -102,6 +103,7 @@ impl Wall {
                 ("lost_before_the_bridge", int(self.lost_before_the_bridge)),
                 ("not_for_a_host", int(self.not_for_a_host)),
                 ("refused_by_host", int(self.refused)),
+                ("over_memory", int(self.over_memory)),
                 ("realtime", int(self.realtime.into())),
                 ("kernel", text(&self.kernel)),
                 ("congestion_control", text(&self.congestion)),
@@ -132,13 +134,19 @@ pub enum Verdict {
         /// Of which host.
         host: String,
     },
+    /// Packets did not enter the network, for want of memory.
+    Refused(u64),
 }
 
 impl Verdict {
-    /// The verdict on a run: the gravest reason. `lost` says how many packets of each host the kernel dropped.
-    pub fn of(lateness: &[Lateness], limit: Duration, lost: &[(String, u64)]) -> Self {
+    /// The verdict on a run: the gravest reason. `lost` says how many packets of each host the kernel dropped,
+    /// `refused` how many found no memory.
+    pub fn of(lateness: &[Lateness], limit: Duration, lost: &[(String, u64)], refused: u64) -> Self {
         if let Some((host, packets)) = lost.iter().max_by_key(|(_, packets)| *packets).filter(|(_, lost)| *lost > 0) {
             return Self::Lost { packets: *packets, host: host.clone() };
+        }
+        if refused > 0 {
+            return Self::Refused(refused);
         }
         let (late, packets) = lateness.iter().fold((0, 0), |(late, all), l| (late + l.late(), all + l.packets()));
         if late == 0 {
@@ -166,6 +174,13 @@ impl fmt::Display for Verdict {
             Self::Lost { packets, host } => {
                 let s = if *packets == 1 { "" } else { "s" };
                 write!(f, "UNSOUND: the kernel dropped {packets} packet{s} of host {host} before the bridge read them")
+            }
+            Self::Refused(packets) => {
+                let s = if *packets == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "UNSOUND: {packets} packet{s} did not enter the network: more bytes under way than live.memory allows"
+                )
             }
         }
     }
@@ -232,10 +247,10 @@ mod tests {
         );
         let lost = [("server".to_owned(), 0), ("phone".to_owned(), 12)];
         assert_eq!(
-            Verdict::of(&[], limit, &lost).to_string(),
+            Verdict::of(&[], limit, &lost, 1).to_string(),
             "UNSOUND: the kernel dropped 12 packets of host phone before the bridge read them"
         );
-        assert_eq!(Verdict::of(&[Lateness::default()], limit, &[]).to_string(), "sound");
+        assert_eq!(Verdict::of(&[Lateness::default()], limit, &[], 0).to_string(), "sound");
     }
 
     #[test]
@@ -243,9 +258,9 @@ mod tests {
         let limit = Duration::from_millis(1);
         let mut lateness = Lateness::default();
         lateness.add(limit, limit);
-        assert_eq!(Verdict::of(std::slice::from_ref(&lateness), limit, &[]), Verdict::Sound);
+        assert_eq!(Verdict::of(std::slice::from_ref(&lateness), limit, &[], 0), Verdict::Sound);
         lateness.add(Duration::from_millis(50), limit);
-        assert!(matches!(Verdict::of(&[lateness], limit, &[]), Verdict::Late { .. }));
+        assert!(matches!(Verdict::of(&[lateness], limit, &[], 0), Verdict::Late { .. }));
     }
 
     #[test]

@@ -29,6 +29,7 @@ MADE_BY = "lasthop live"
 @click.option("--seed", type=int, metavar="N", help="Another seed than the scenario's.")
 @click.option("--for", "time", metavar="TIME", help="End after this time. When COMMAND ends.")
 @click.option("--late", metavar="TIME", help="A packet written later than this is late. 1 ms.")
+@click.option("--memory", metavar="SIZE", help="The most bytes of packets under way. 1 GB.")
 @click.option("--strict", is_flag=True, help="End with exit code 3 at the first late packet.")
 @click.option("--realtime", is_flag=True, help="Ask for real-time priority.")
 @click.option(
@@ -99,6 +100,7 @@ def _plan(words: Sequence[str], asked: dict[str, Any]) -> tuple[Scenario, dict[s
         runs=[_pair("--run", "NODE=COMMAND", one) for one in asked["runs"]],
         groups=[_pair("--group", "NAME=ADDRESS", one) for one in asked["groups"]],
         late=asked["late"],
+        memory=asked["memory"],
         seed=asked["seed"],
     )
     attached = [_pair("--attach", "NODE=NETNS", one) for one in asked["attach"]]

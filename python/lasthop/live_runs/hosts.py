@@ -26,6 +26,7 @@ def with_hosts(
     runs: Sequence[tuple[str, str]] = (),
     groups: Sequence[tuple[str, str]] = (),
     late: str | None = None,
+    memory: str | None = None,
     seed: int | None = None,
 ) -> Scenario:
     """The scenario with more hosts (nodes, perhaps with addresses), programs (of sh, by nodes), addresses of groups."""
@@ -45,8 +46,7 @@ def with_hosts(
         if host(node).get("run"):
             raise ScenarioError(f"host {node!r} has a program already: join them with & in one command", path="live")
         host(node)["run"] = ["sh", "-c", command]
-    if late is not None:
-        live["late"] = late
+    live.update({name: value for name, value in (("late", late), ("memory", memory)) if value is not None})
     if groups:
         live["group"] = {**live.get("group", {}), **dict(groups)}
     changes: dict[str, Any] = {"live": live} if live != {"host": []} else {}

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Duration, Fault};
+use crate::engine::{Bytes, Duration, Fault};
 
 /// The least MTU that IPv6 allows (RFC 8200 §5), and the most that IPv4's length field does (RFC 791 §3.1).
 const MTUS: std::ops::RangeInclusive<u32> = 1_280..=65_535;
@@ -20,6 +20,8 @@ const CONGESTION_NAME: usize = 15;
 pub struct Live {
     /// A packet that is handed to its host later than this counts as late. Default: 1 ms.
     pub late: Duration,
+    /// The most bytes of real packets under way; further packets are dropped in front of the network, and the run is unsound. Default: 1 GB.
+    pub memory: Bytes,
     /// The nodes at which real packets enter and leave. Default: the ends of the flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<LiveHost>,
@@ -53,7 +55,12 @@ pub struct LiveHost {
 
 impl Default for Live {
     fn default() -> Self {
-        Self { late: Duration::from_millis(1), host: Vec::new(), group: BTreeMap::new() }
+        Self {
+            late: Duration::from_millis(1),
+            memory: Bytes::new(1_000_000_000),
+            host: Vec::new(),
+            group: BTreeMap::new(),
+        }
     }
 }
 

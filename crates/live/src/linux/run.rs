@@ -147,7 +147,7 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     let lost = lost(&plan, &mut drops)?;
     let Ended { bridge, lateness, recorder, pace, devices } = ended;
     drop(devices);
-    let verdict = Verdict::of(&lateness, late, &lost);
+    let verdict = Verdict::of(&lateness, late, &lost, bridge.refused());
     let wall = Wall {
         wall_s: wall.as_secs_f64(),
         virtual_s: bridge.now().as_secs_f64(),
@@ -158,6 +158,7 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
         lost_before_the_bridge: lost.iter().map(|(_, packets)| packets).sum(),
         not_for_a_host: bridge.not_for_a_host(),
         refused: pace.refused,
+        over_memory: bridge.refused(),
         realtime: matches!(realtime, Some(Ok(()))),
         kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
         congestion: congestion.join(", "),

@@ -1,0 +1,149 @@
+//! Packets as no kernel makes them, through a bridge without devices: nothing panics, no byte stays, and memory has its bound.
+//!
+//! `LASTHOP_PACKETS` says how many there are; 50,000 otherwise.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
+use lasthop_core::engine::{Duration, Instant};
+use lasthop_core::scenario::types::Scenario;
+use lasthop_core::scenario::{check, read};
+use lasthop_live::bridge::{Bridge, Host};
+
+/// A link with a queue that looks into packets, a handover that copies, and a group.
+const LINK: &str = r#"
+duration = "100000 s"
+[[link]]
+name = "radio"
+between = ["a", "b"]
+rate = "50 Mbit/s"
+delay = "5 ms"
+queue = "fq_codel"
+[[change]]
+at = "1 s"
+repeat = { every = "1 s", times = 50 }
+link = "radio"
+delay = "7 ms"
+in_flight = "copy"
+[[group]]
+name = "tv"
+members = ["b"]
+"#;
+
+fn scenario(text: &str) -> Scenario {
+    let document = read::toml(text, "test").unwrap_or_else(|error| panic!("{}", error.render(false)));
+    check(&document).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    document.scenario
+}
+
+fn hosts() -> Vec<Host> {
+    let host = |node: &str, n: u8| {
+        let v6 = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, n.into());
+        let addresses = vec![IpAddr::V4(Ipv4Addr::new(10, 77, 0, n)), IpAddr::V6(v6)];
+        Host { node: node.to_owned(), addresses }
+    };
+    vec![host("a", 1), host("b", 2)]
+}
+
+/// SplitMix64 (Steele et al., OOPSLA 2014).
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+/// Packets of all kinds that the bridge looks into, whole.
+fn whole() -> Vec<Vec<u8>> {
+    let ends4 = ([10, 77, 0, 1], [10, 77, 0, 2]);
+    let ends6 =
+        (Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1).octets(), Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2).octets());
+    let v4 = || PacketBuilder::ipv4(ends4.0, ends4.1, 64);
+    let v6 = || PacketBuilder::ipv6(ends6.0, ends6.1, 64);
+    let options = [8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 5, 10, 0, 0, 0, 9, 0, 0, 0, 19, 3, 3, 7, 1];
+    let payload = [7; 200];
+    let mut all = vec![Vec::new(); 8];
+    v4().udp(1, 2).write(&mut all[0], &payload).unwrap();
+    v6().udp(1, 2).write(&mut all[1], &payload).unwrap();
+    v4().tcp(1, 2, 3, 4).syn().options_raw(&options).unwrap().write(&mut all[2], &[]).unwrap();
+    v6().tcp(1, 2, u32::MAX - 9, 4).ack(5).options_raw(&options).unwrap().write(&mut all[3], &payload).unwrap();
+    v4().icmpv4(Icmpv4Type::EchoRequest(etherparse::IcmpEchoHeader { id: 1, seq: 2 }))
+        .write(&mut all[4], &payload)
+        .unwrap();
+    v6().icmpv6(Icmpv6Type::EchoRequest(etherparse::IcmpEchoHeader { id: 1, seq: 2 }))
+        .write(&mut all[5], &payload)
+        .unwrap();
+    PacketBuilder::ipv4(ends4.0, [239, 77, 0, 1], 1).udp(1, 2).write(&mut all[6], &payload).unwrap();
+    // A report of IGMPv3 (RFC 3376 §4.2): one record, a join.
+    let report = [0x22, 0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 239, 77, 0, 1];
+    PacketBuilder::ipv4(ends4.1, [224, 0, 0, 22], 1).write(&mut all[7], etherparse::IpNumber::IGMP, &report).unwrap();
+    all
+}
+
+#[test]
+fn packets_that_no_kernel_makes_do_no_harm() {
+    let count = std::env::var("LASTHOP_PACKETS").map_or(50_000, |text| text.parse().unwrap());
+    let mut bridge = Bridge::new(&scenario(LINK), 1, hosts()).unwrap();
+    let (seeds, mut draw) = (whole(), Draw(1));
+    let mut deliveries = Vec::new();
+    let mut at = Instant::ZERO;
+    let mut come = 0;
+    for _ in 0..count {
+        let mut packet = seeds[draw.below(seeds.len())].clone();
+        for _ in 0..draw.below(5) {
+            let length = packet.len().max(1);
+            match draw.below(6) {
+                0 => packet.truncate(draw.below(length)),
+                1 => packet.extend((0..draw.below(3_000)).map(|n| n as u8)),
+                2 => drop(packet.splice(0..0, [draw.next() as u8])),
+                // Heads are where lengths are.
+                3 if !packet.is_empty() => {
+                    let place = draw.below(packet.len().min(60));
+                    packet[place] = [0, 1, 0x45, 0x60, 0x7f, 0x80, 0xff][draw.below(7)];
+                }
+                _ if !packet.is_empty() => {
+                    let place = draw.below(packet.len());
+                    packet[place] = draw.next() as u8;
+                }
+                _ => {}
+            }
+        }
+        at += Duration::from_micros(draw.below(300) as u64);
+        bridge.send(draw.below(2), &packet, at).unwrap();
+        bridge.take(&mut deliveries);
+        come += deliveries.len();
+        deliveries.clear();
+    }
+    bridge.advance_to(at + Duration::from_secs(60)).unwrap();
+    assert_eq!(bridge.kept(), (0, false), "bytes of packets that have ended");
+    assert!(come > count / 10, "most were thrown away: {come} of {count}");
+    bridge.finish().unwrap();
+}
+
+#[test]
+fn packets_under_way_have_a_bound_in_memory() {
+    let slow = LINK.replace("50 Mbit/s", "8 kbit/s").replace("queue = \"fq_codel\"", "queue.droptail.limit = \"1 GB\"");
+    // A handover would empty the queue.
+    let slow = slow.replace("at = \"1 s\"", "at = \"1000 s\"");
+    let bounded = format!("{slow}\n[live]\nmemory = \"10 kB\"");
+    let mut bridge = Bridge::new(&scenario(&bounded), 1, hosts()).unwrap();
+    let mut packet = Vec::new();
+    PacketBuilder::ipv4([10, 77, 0, 1], [10, 77, 0, 2], 64).udp(1, 2).write(&mut packet, &[0; 972]).unwrap();
+    for _ in 0..100 {
+        bridge.send(0, &packet, Instant::ZERO).unwrap();
+    }
+    assert_eq!((bridge.traffic(0).sent, bridge.refused()), (10, 90));
+    // As packets come, there is room again: each takes a second.
+    bridge.advance_to(Instant::ZERO + Duration::from_millis(3_500)).unwrap();
+    bridge.send(0, &packet, Instant::ZERO + Duration::from_millis(3_500)).unwrap();
+    assert_eq!((bridge.traffic(0).sent, bridge.refused()), (11, 90));
+}
