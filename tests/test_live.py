@@ -125,6 +125,15 @@ def test_a_recording_runs_again_to_the_same_tables_and_the_same_capture(link):
     assert flow["dropped_packets"] > 200
     text = b"dropped: overflow at radio phone>server"
     assert Path("live.pcapng").read_bytes().count(text) == flow["dropped_packets"]
+    assert [row["flow"] for row in first.drops] == [flow["flow"]]
+    # The page that replays a run takes a recording too.
+    view = subprocess.run(
+        [sys.executable, "-m", "lasthop", "view", "out"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert view.returncode == 0, view.stderr
+    page = Path("out/view.html").read_text()
+    assert "Replay of link" in page
+    assert flow["flow"] in page
 
 
 def test_a_scenario_names_its_hosts_their_programs_and_their_kernels(link):

@@ -477,9 +477,10 @@ def live_is_inside() -> bool:
     Whether this process is in the namespaces of a live run.
     """
 
-def live_replay(folder: str | PathLike[str], pcap: str | PathLike[str] | None = None) -> LiveOutcome:
+def live_replay(folder: str | PathLike[str], pcap: str | PathLike[str] | None = None, scenario: Scenario | None = None) -> LiveOutcome:
     """
-    Runs a recording again, without clock or network, perhaps with a capture; the verdict is that of the recorded run.
+    Runs a recording again, without clock or network, perhaps with a capture, or with a scenario that records more in the place of its own;
+    the verdict is that of the recorded run.
     """
 
 def positions(scenario: Scenario, seconds: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> Table:

@@ -433,7 +433,8 @@ impl Bridge {
         let under_way = self.session.simulation().core().under_way();
         let (copies, _) = self.kept();
         assert!(copies <= under_way, "{copies} real packets are kept, but {under_way} packets are under way");
-        Ok(self.session.finish().tables)
+        let flows = &self.flows;
+        Ok(self.session.finish_with(&|flow| flows.name(flow)).tables)
     }
 }
 

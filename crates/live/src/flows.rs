@@ -4,7 +4,7 @@
 //! packet: sequence numbers that do not wrap, and the scale of windows.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use lasthop_core::engine::Instant;
 use lasthop_core::net::simulation::FIRST_OUTSIDE_FLOW;
@@ -14,6 +14,9 @@ use crate::headers::{Parsed, Segment, Transport};
 
 /// The most flows that are known at a time: then the one least recently used is forgotten.
 pub const MOST_FLOWS: usize = 65_536;
+
+/// The name of all that were forgotten.
+pub const OLDER: &str = "older";
 
 /// Two ends, the smaller one first, and the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +63,14 @@ struct Direction {
     packets: u64,
 }
 
+impl Flow {
+    /// Its ends, the smaller one first.
+    pub fn name(&self) -> String {
+        let [one, other] = self.key.ends.map(|(address, port)| SocketAddr::new(address, port));
+        format!("{one} {other}")
+    }
+}
+
 /// The flows known at present.
 #[derive(Debug)]
 pub struct Flows {
@@ -92,6 +103,14 @@ impl Flows {
             most,
             older: Counts::default(),
         }
+    }
+
+    /// The name of a flow: its ends. Those that were forgotten are `older`; a flow of the network itself has none.
+    pub fn name(&self, flow: FlowId) -> String {
+        if flow < FIRST_OUTSIDE_FLOW || flow == FlowId::NONE {
+            return String::new();
+        }
+        self.flows.get(&flow).map_or_else(|| OLDER.to_owned(), Flow::name)
     }
 
     /// The flow of a packet that a host sends at `now`, and the packet's header in the network.

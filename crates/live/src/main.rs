@@ -56,7 +56,7 @@ fn live(_: Plan) -> Result<i32, String> {
 }
 
 fn replay(folder: &Path, out: &Path) -> Result<i32, String> {
-    let replayed = recording::replay(folder, None).map_err(|error| error.to_string())?;
+    let replayed = recording::replay(folder, None, None).map_err(|error| error.to_string())?;
     results::write(out, &replayed.tables)?;
     Ok(0)
 }

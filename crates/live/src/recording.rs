@@ -122,16 +122,17 @@ pub struct Replayed {
     pub packet_hops: u64,
 }
 
-/// Runs a recording again, perhaps with a capture in the file `pcap`. The bytes for each host must be the recorded ones.
+/// Runs a recording again, perhaps with a capture in the file `pcap`, and perhaps with another scenario in the place of its own: one that
+/// records more. The bytes for each host must be the recorded ones.
 ///
 /// # Errors
 /// See [`RecordingError`].
-pub fn replay(folder: &Path, pcap: Option<&Path>) -> Result<Replayed, RecordingError> {
+pub fn replay(folder: &Path, pcap: Option<&Path>, scenario: Option<&Scenario>) -> Result<Replayed, RecordingError> {
     let about = about(folder)?;
     let Some(end) = about.end_ns.map(Instant::from_nanos) else { return Err(RecordingError::Unfinished) };
     let text = about.scenario.to_string();
     let document = read::json(&text, ABOUT).map_err(|error| RecordingError::Scenario(error.render(false)))?;
-    let scenario = &document.scenario;
+    let scenario = scenario.unwrap_or(&document.scenario);
     let mut bridge = Bridge::new(scenario, scenario.seed, about.hosts.clone())?;
     if let Some(path) = pcap {
         let failed = |error| RecordingError::File { path: path.to_owned(), error };

@@ -8,7 +8,7 @@ use lasthop_core::measure::table::{Column, Names, Table};
 use lasthop_core::net::RunError;
 
 use crate::bridge::Bridge;
-use crate::flows::{Counts, Flow, Key};
+use crate::flows::{Counts, Flow, OLDER};
 use crate::lateness::Lateness;
 
 /// The table `hosts`: a row for each host.
@@ -45,7 +45,7 @@ pub fn real_flows(bridge: &Bridge) -> Table {
     let flows = bridge.flows();
     let mut rows: Vec<(String, Option<u8>, Counts)> = flows.iter().map(row).collect();
     if flows.older != Counts::default() {
-        rows.push(("older".to_owned(), None, flows.older));
+        rows.push((OLDER.to_owned(), None, flows.older));
     }
     let counts = |of: fn(&Counts) -> u64| Column::Int(rows.iter().map(|(.., c)| Some(of(c) as i64)).collect());
     Table {
@@ -61,9 +61,7 @@ pub fn real_flows(bridge: &Bridge) -> Table {
 }
 
 fn row(flow: &Flow) -> (String, Option<u8>, Counts) {
-    let Key { ends: [(one, port), (other, other_port)], protocol } = flow.key;
-    let end = |address, port| std::net::SocketAddr::new(address, port);
-    (format!("{} {}", end(one, port), end(other, other_port)), Some(protocol), flow.counts)
+    (flow.name(), Some(flow.key.protocol), flow.counts)
 }
 
 /// A row of the table `live`: how the run went by the wall clock.

@@ -264,7 +264,7 @@ proptest! {
         let recorder = Recorder::new(&folder.0, about).unwrap();
         let Run { ended, end, .. } = run_for(&scenario, &steps, oversleep, false, Some(recorder), early).unwrap();
         ended.recorder.unwrap().finish(end).unwrap();
-        let again = recording::replay(&folder.0, None).unwrap();
+        let again = recording::replay(&folder.0, None, None).unwrap();
         let written = |tables: &[(&'static str, Table)]| -> Vec<(&'static str, String)> {
             tables.iter().map(|(name, table)| (*name, results::csv(table))).collect()
         };
@@ -301,23 +301,23 @@ fn a_replay_that_differs_is_seen() {
     let folder = Folder::new();
     let about = recording::about_run(&scenario(LINK), hosts());
     let recorder = Recorder::new(&folder.0, about).unwrap();
-    assert!(matches!(recording::replay(&folder.0, None), Err(RecordingError::Unfinished)));
+    assert!(matches!(recording::replay(&folder.0, None, None), Err(RecordingError::Unfinished)));
     let Run { ended, end, .. } = run(&scenario(LINK), &stream(), 0, false, Some(recorder)).unwrap();
     ended.recorder.unwrap().finish(end).unwrap();
-    recording::replay(&folder.0, None).unwrap();
+    recording::replay(&folder.0, None, None).unwrap();
     // Another seed changes nothing here; another rate does.
     let file = folder.0.join("live.json");
     let text = std::fs::read_to_string(&file).unwrap();
     let other = text.replacen("2 Mbit/s", "3 Mbit/s", 1);
     assert_ne!(text, other);
     std::fs::write(&file, other).unwrap();
-    assert!(matches!(recording::replay(&folder.0, None), Err(RecordingError::Differs { .. })));
+    assert!(matches!(recording::replay(&folder.0, None, None), Err(RecordingError::Differs { .. })));
     // So does a capture that is cut off.
     std::fs::write(&file, text).unwrap();
     let packets = folder.0.join("packets.pcapng");
     let bytes = std::fs::read(&packets).unwrap();
     std::fs::write(&packets, &bytes[..bytes.len() / 2]).unwrap();
-    assert!(recording::replay(&folder.0, None).is_err());
+    assert!(recording::replay(&folder.0, None, None).is_err());
 }
 
 /// The link alone.
@@ -396,7 +396,7 @@ fn a_capture_has_drops_where_they_happened_and_a_replay_gives_the_same() {
     ended.recorder.unwrap().finish(end).unwrap();
     let files = ["one.pcapng", "two.pcapng"].map(|name| folder.0.join(name));
     for file in &files {
-        recording::replay(&folder.0, Some(file)).unwrap();
+        recording::replay(&folder.0, Some(file), None).unwrap();
     }
     assert!(std::fs::read(&files[0]).unwrap() == std::fs::read(&files[1]).unwrap());
     let (interfaces, packets) = read_capture(&files[0]);

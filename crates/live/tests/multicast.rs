@@ -201,7 +201,7 @@ fn a_recorded_run_repeats_with_its_joins() {
     recorder.finish(end).unwrap();
     let counts: Vec<u64> = (1..5).map(|host| bridge.traffic(host).delivered).collect();
     assert!(counts[0] < counts[1] && counts[3] > 100 && counts[2] == 0, "{counts:?}");
-    let replayed = recording::replay(&folder, None).unwrap();
+    let replayed = recording::replay(&folder, None, None).unwrap();
     let written = |tables: &[(&'static str, Table)]| -> Vec<(&'static str, String)> {
         tables.iter().map(|(name, table)| (*name, results::csv(table))).collect()
     };

@@ -36,11 +36,18 @@ fn tables_of(tables: Vec<(&'static str, lasthop_core::measure::table::Table)>) -
     tables.into_iter().map(|(name, table)| Ok((name.to_owned(), Table::new(table)?))).collect()
 }
 
-/// Runs a recording again, without clock or network, perhaps with a capture; the verdict is that of the recorded run.
+/// Runs a recording again, without clock or network, perhaps with a capture, or with a scenario that records more in the place of its own;
+/// the verdict is that of the recorded run.
 #[pyfunction]
-#[pyo3(signature = (folder, pcap = None))]
-pub fn live_replay(py: Python<'_>, folder: PathBuf, pcap: Option<PathBuf>) -> PyResult<LiveOutcome> {
-    let replayed = py.detach(|| recording::replay(&folder, pcap.as_deref()));
+#[pyo3(signature = (folder, pcap = None, scenario = None))]
+pub fn live_replay(
+    py: Python<'_>,
+    folder: PathBuf,
+    pcap: Option<PathBuf>,
+    scenario: Option<&Scenario>,
+) -> PyResult<LiveOutcome> {
+    let scenario = scenario.map(|scenario| &scenario.document.scenario);
+    let replayed = py.detach(|| recording::replay(&folder, pcap.as_deref(), scenario));
     let replayed = replayed.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(LiveOutcome {
         code: 0,

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from lasthop.cli import common
+
+if TYPE_CHECKING:
+    from lasthop.results import Result
 
 
 @click.command()
@@ -22,7 +26,8 @@ def view(source: Path, output: Path | None, begin: float, end: float | None, for
     \b
     lasthop view examples/two-flows.toml --from 5 --to 15
 
-    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote with `record.hops = true`.
+    SOURCE is a scenario, which is then run, or a folder that `lasthop run -o` wrote with `record.hops = true`, or one
+    that `lasthop live -o` wrote.
     Of an HSDPA cell the page shows the terminals served in each slot, of satellites the globe. It is one file, and asks
     for nothing from the network.
     """
@@ -31,7 +36,7 @@ def view(source: Path, output: Path | None, begin: float, end: float | None, for
 
     if source.is_dir():
         try:
-            result = Result.load(source)
+            result = _live(source) if (source / "live.json").exists() else Result.load(source)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         path = output or source / "view.html"
@@ -47,3 +52,14 @@ def view(source: Path, output: Path | None, begin: float, end: float | None, for
         common.written([view.write_view(result, path, begin=begin, end=end)], quiet=quiet)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+
+
+def _live(folder: Path) -> Result:
+    """A live recording, run again with all that a page shows."""
+    from lasthop import _core, view
+    from lasthop.live_runs.hosts import recorded
+    from lasthop.results import result
+
+    scenario = view.recording(recorded(folder))
+    outcome = _core.live_replay(folder, None, scenario.core)
+    return result(outcome, scenario, seed=scenario.seed, simulated_s=outcome.simulated_s, wall_s=0.0)

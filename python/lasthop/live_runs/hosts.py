@@ -49,10 +49,11 @@ def with_hosts(
     live.update({name: value for name, value in (("late", late), ("memory", memory)) if value is not None})
     if groups:
         live["group"] = {**live.get("group", {}), **dict(groups)}
-    changes: dict[str, Any] = {"live": live} if live != {"host": []} else {}
+    # A recording has no file from whose name the scenario could have its own.
+    changes: dict[str, Any] = {"name": scenario.name, "live": live}
     if seed is not None:
         changes["seed"] = seed
-    return scenario.with_(changes) if changes else scenario
+    return scenario.with_(changes)
 
 
 def traced(down: Path, up: Path, delay: str, queue: Any) -> Scenario:
@@ -67,10 +68,13 @@ def traced(down: Path, up: Path, delay: str, queue: Any) -> Scenario:
 
 
 def recorded(folder: Path) -> Scenario:
-    """The scenario of a recording."""
+    """The scenario of a recording, as long as it lasted."""
     with files.named(folder / "live.json"):
         about = json.loads((folder / "live.json").read_text(encoding="utf-8"))
-    return from_text(json.dumps(about["scenario"]), origin=str(folder / "live.json"))
+    scenario = about["scenario"]
+    if about["end_ns"]:
+        scenario["duration"] = f"{1e-9 * about['end_ns']:.9f} s"
+    return from_text(json.dumps(scenario), origin=str(folder / "live.json"))
 
 
 def listed(scenario: Scenario) -> list[str]:

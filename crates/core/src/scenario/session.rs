@@ -327,18 +327,24 @@ impl Session {
     }
 
     /// Makes the tables of the run so far.
-    pub fn finish(mut self) -> Results {
+    pub fn finish(self) -> Results {
+        self.finish_with(&|_| String::new())
+    }
+
+    /// The same, with names for the flows of injected packets.
+    pub fn finish_with(mut self, outside: &dyn Fn(FlowId) -> String) -> Results {
         let simulation = &mut self.built.simulation;
         let recorder = simulation.take_observer().and_then(|o| o.into_any().downcast::<Recorder>().ok());
         let flows = &self.built.flows;
         let simulation = &self.built.simulation;
+        let name = |flow: FlowId| flows.get(flow.0 as usize).map_or_else(|| outside(flow), |f| f.name.clone());
         let mut tables = vec![("flows", totals::flows(simulation, flows))];
         if self.transfers {
             tables.push(("transfers", totals::transfers(simulation, flows)));
             tables.extend(totals::transfer_state(simulation, flows).map(|table| ("transfer_state", table)));
         }
         tables.push(("links", totals::links(simulation)));
-        tables.push(("drops", totals::drops(simulation, flows)));
+        tables.push(("drops", totals::drops(simulation, &name)));
         for (name, what) in [("cells", What::Cell), ("bearers", What::Bearer)] {
             tables.extend(totals::parts(simulation, what).map(|table| (name, table)));
         }
@@ -354,7 +360,7 @@ impl Session {
             tables.extend(recorder.tables(&Labels {
                 node: &|node| simulation.node_name(node).to_owned(),
                 place: &|place| simulation.core().place_name(place).to_owned(),
-                flow: &|flow| flows.get(flow.0 as usize).map_or_else(String::new, |f| f.name.clone()),
+                flow: &name,
             }));
             observer = recorder.take_next().map(Observer::into_any);
         }

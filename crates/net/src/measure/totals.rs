@@ -330,14 +330,14 @@ impl Rows {
 }
 
 /// The table `drops`: a row for each place, cause and flow.
-pub fn drops(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
+pub fn drops(simulation: &Simulation, name: &dyn Fn(FlowId) -> String) -> Table {
     let counters = simulation.core().counters();
     let (mut place, mut cause, mut flow) = (Names::default(), Names::default(), Names::default());
     let (mut packets, mut bytes) = (Vec::new(), Vec::new());
     for ((at, why, whose), count) in &counters.drops {
         place.push(simulation.core().place_name(*at));
         cause.push(why.name());
-        flow.push(flows.get(whose.0 as usize).map_or("", |f| &f.name));
+        flow.push(&name(*whose));
         packets.push(Some(count.packets as i64));
         bytes.push(Some(count.bytes as i64));
     }
