@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{check, read};
@@ -42,9 +43,11 @@ mknod "$0/tun" c 10 200 2>/dev/null; chmod 666 "$0/tun" && mount --bind "$0/tun"
 exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 "#;
 
+/// A folder of its own with a scenario, removed at the end. One test runs at a time: they measure times.
 struct Place {
     folder: PathBuf,
     as_user: bool,
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl Drop for Place {
@@ -57,12 +60,14 @@ impl Place {
     /// `None` if there can be no live run here.
     fn new() -> Option<Self> {
         use std::os::unix::fs::PermissionsExt;
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let endpoint = Path::new(env!("CARGO_BIN_EXE_lasthop-endpoint"));
         let bridge = endpoint.with_file_name("lasthop-live");
         let folder = std::env::temp_dir().join(format!("lasthop-endpoint-live-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-        let mut place = Self { folder, as_user: rustix::process::geteuid().is_root() };
+        let mut place = Self { folder, as_user: rustix::process::geteuid().is_root(), _alone: alone };
         let needed = std::env::var_os("LASTHOP_NEEDS_LIVE").is_some();
         if !bridge.exists() {
             assert!(!needed, "{} is not built", bridge.display());
