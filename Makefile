@@ -20,7 +20,7 @@ demo: .venv/core
 test: lint test-rust test-python
 
 test-rust:
-	cargo test -p lasthop-net -p lasthop-protocols -p lasthop-radio -p lasthop-replicas -p lasthop-core -p lasthop-fidelity -p lasthop-live -p lasthop-example-controller -p lasthop-example-medium -p lasthop-example-queue
+	cargo test -p lasthop-net -p lasthop-protocols -p lasthop-radio -p lasthop-replicas -p lasthop-core -p lasthop-fidelity -p lasthop-live -p lasthop-endpoint -p lasthop-example-controller -p lasthop-example-medium -p lasthop-example-queue
 
 test-python: .venv/core .venv/test
 	$(BIN)/python -m mypy.stubtest lasthop._core

@@ -348,3 +348,145 @@ impl Codec for Receiver {
         Ok(if packet.has_data() { datagram.len() - data } else { datagram.len() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ms(n: u64) -> Instant {
+        Instant::from_nanos(n * 1_000_000)
+    }
+
+    fn session() -> Session {
+        Session { ports: [7000, 7500], source: [1, 2, 3, 4, 5, 6] }
+    }
+
+    fn packet(header: PgmHeader) -> Packet {
+        Packet { header: Header::Pgm(header), ..Packet::vacant() }
+    }
+
+    fn datagram(codec: &mut dyn Codec, packet: &Packet, payload: &[u8]) -> Vec<u8> {
+        let mut datagram = Vec::new();
+        codec.encode(packet, &mut datagram);
+        datagram.extend(payload);
+        codec.seal(packet, &mut datagram);
+        datagram
+    }
+
+    /// RFC 1071 §3: the sum of these bytes is ddf2, and the checksum its complement.
+    #[test]
+    fn the_checksum_is_that_of_rfc_1071() {
+        assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
+    }
+
+    /// Field by field, by RFC 3208 §8, §8.2, §9.1 and the draft's OPT_PGMCC_DATA.
+    #[test]
+    fn bytes_of_data_are_those_of_the_rfc() {
+        let data = PgmData {
+            seq: 258,
+            acker: Some(NodeId(9)),
+            sent_at: ms(1_000),
+            trail: 250,
+            payload: 3,
+            ..Default::default()
+        };
+        let mut bytes = datagram(&mut Sender::new(session()), &packet(PgmHeader::Data(data)), b"abc");
+        let mut expected = vec![
+            0x1b, 0x58, 0x1d, 0x4c, 0x04, 0x03, 0, 0, 1, 2, 3, 4, 5, 6, 0, 3, 0, 0, 1, 2, 0, 0, 0, 250, 0x00, 4, 0, 20,
+            0x92, 16, 0, 0, 0, 0, 0x03, 0xe8, 0, 1, 0, 0, 0, 0, 0, 9, b'a', b'b', b'c',
+        ];
+        let sum = checksum(&expected).to_be_bytes();
+        expected[6..8].copy_from_slice(&sum);
+        assert_eq!(bytes, expected);
+        let mut read = Packet::vacant();
+        let mut receiver = Receiver::new();
+        assert_eq!(receiver.decode(ms(0), &bytes, &mut read), Ok(DATA_BYTES));
+        let Header::Pgm(PgmHeader::Data(found)) = read.header else { panic!() };
+        assert_eq!((found.seq, found.acker, found.trail, found.payload), (258, Some(NodeId(9)), 250, 3));
+        // Its report has the ports the other way round, and the same source.
+        let report = PgmReport { receiver: NodeId(5), loss: 1_488, last_seq: 258, echo: found.sent_at };
+        let nak = PgmNak { report, missing: Some(256), ..Default::default() };
+        let nak = datagram(&mut receiver, &packet(PgmHeader::Nak(nak)), &[]);
+        let mut expected = vec![
+            0x1d, 0x4c, 0x1b, 0x58, 0x08, 0x03, 0, 0, 1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1,
+            0, 0, 0, 0, 0, 0, 0x00, 4, 0, 24, 0x93, 20, 0, 0, 0, 0, 0x03, 0xe8, 0, 1, 0x05, 0xd0, 0, 0, 0, 5, 0, 0, 1,
+            2,
+        ];
+        let sum = checksum(&expected).to_be_bytes();
+        expected[6..8].copy_from_slice(&sum);
+        assert_eq!(nak, expected);
+        // A damaged byte.
+        bytes[45] ^= 1;
+        assert_eq!(receiver.decode(ms(0), &bytes, &mut read), Err(WireError::Checksum));
+    }
+
+    #[test]
+    fn reports_and_messages_come_through() {
+        let mut sender = Sender::new(session());
+        let mut receiver = Receiver::new();
+        let mut read = Packet::vacant();
+        for seq in 0..40 {
+            let data = PgmData { seq, sent_at: ms(1_000 + seq), trail: seq + 1, ..Default::default() };
+            let bytes = datagram(&mut sender, &packet(PgmHeader::Data(data)), &[0; 10]);
+            receiver.decode(ms(0), &bytes, &mut read).unwrap();
+        }
+        let Header::Pgm(PgmHeader::Data(last)) = read.header.clone() else { panic!() };
+        assert_eq!(last.trail, 40, "without repairs nothing is kept");
+        let report = PgmReport { receiver: NodeId(5), loss: 7, last_seq: 39, echo: last.sent_at };
+        let ack = PgmAck { report, seq: 38, mask: 0xffff_fffe, leaving: true };
+        let bytes = datagram(&mut receiver, &packet(PgmHeader::Ack(ack)), &[]);
+        assert_eq!(bytes.len(), 48);
+        sender.decode(ms(1_100), &bytes, &mut read).unwrap();
+        let Header::Pgm(PgmHeader::Ack(found)) = &read.header else { panic!() };
+        assert_eq!((found.seq, found.mask, found.leaving, found.report.last_seq), (38, 0xffff_fffe, true, 39));
+        assert_eq!((found.report.echo, found.report.loss), (ms(1_039), 7));
+        // What was not sent is not acknowledged, and what was sent long ago is not echoed.
+        let ack = PgmAck { seq: 40, ..ack };
+        let bytes = datagram(&mut receiver, &packet(PgmHeader::Ack(ack)), &[]);
+        assert_eq!(sender.decode(ms(1_100), &bytes, &mut read), Err(WireError::Sequence));
+        let bytes = datagram(&mut receiver, &packet(PgmHeader::Nak(PgmNak { report, ..Default::default() })), &[]);
+        assert_eq!(sender.decode(ms(70_000), &bytes, &mut read), Err(WireError::Stamp));
+        sender.decode(ms(1_100), &bytes, &mut read).unwrap();
+        let Header::Pgm(PgmHeader::Nak(found)) = &read.header else { panic!() };
+        assert_eq!(found.missing, None);
+        for header in [PgmHeader::Confirmation(30), PgmHeader::Path(PgmPath { trail: 10, next: 41 })] {
+            let bytes = datagram(&mut sender, &packet(header), &[]);
+            receiver.decode(ms(0), &bytes, &mut read).unwrap();
+            match (&header, &read.header) {
+                (PgmHeader::Confirmation(a), Header::Pgm(PgmHeader::Confirmation(b))) => assert_eq!(a, b),
+                (PgmHeader::Path(a), Header::Pgm(PgmHeader::Path(b))) => {
+                    assert_eq!((a.trail, a.next), (b.trail, b.next));
+                }
+                other => panic!("{other:?}"),
+            }
+            assert_eq!(sender.decode(ms(0), &bytes, &mut read), Err(WireError::Kind), "not for the sender");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn round_trips(
+            first in 0u64..1 << 33, kept in 0u64..1 << 20, sent in 0u64..1 << 51, held in 0u64..60_000_000_000, loss: u16, mask: u32,
+            acker in proptest::option::of(1u32..), payload in proptest::collection::vec(any::<u8>(), 0..50),
+        ) {
+            let (mut sender, mut receiver) = (Sender::new(session()), Receiver::new());
+            let sent_at = Instant::from_nanos(sent);
+            let data = PgmData { seq: first, acker: acker.map(NodeId), sent_at, trail: first.saturating_sub(kept), ..Default::default() };
+            let bytes = datagram(&mut sender, &packet(PgmHeader::Data(data)), &payload);
+            let mut read = Packet::vacant();
+            prop_assert_eq!(receiver.decode(Instant::ZERO, &bytes, &mut read), Ok(DATA_BYTES));
+            prop_assert_eq!(&bytes[DATA_BYTES..], &payload[..]);
+            let Header::Pgm(PgmHeader::Data(found)) = read.header.clone() else { panic!() };
+            prop_assert_eq!((found.seq as u32, found.acker, found.payload as usize), (first as u32, data.acker, payload.len()));
+            let report = PgmReport { receiver: NodeId(3), loss, last_seq: found.seq, echo: found.sent_at };
+            let ack = PgmAck { report, seq: found.seq, mask, leaving: false };
+            let bytes = datagram(&mut receiver, &packet(PgmHeader::Ack(ack)), &[]);
+            sender.decode(Instant::from_nanos(sent + held), &bytes, &mut read).unwrap();
+            let Header::Pgm(PgmHeader::Ack(found)) = read.header else { panic!() };
+            prop_assert_eq!((found.seq, found.report.last_seq, found.mask, found.report.loss), (first, first, mask, loss));
+            prop_assert!(found.report.echo.as_nanos().abs_diff(sent) <= 1_000_000);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Two processes and more, over the sockets of this machine.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+const ENDPOINT: &str = env!("CARGO_BIN_EXE_lasthop-endpoint");
+
+/// A folder of its own, removed at the end.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("lasthop-endpoint-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn start(words: &str, more: &[&str]) -> Child {
+    let words = words.split_whitespace().chain(more.iter().copied());
+    Command::new(ENDPOINT).args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// The last line of an end that must succeed.
+fn ended(child: Child) -> String {
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    assert!(output.status.success(), "{text} {}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+/// Waits until a process listens to this UDP port, given as /proc shows it.
+fn listens(port: u16, sockets: usize) {
+    let shown = format!(":{port:04X} ");
+    for _ in 0..500 {
+        let table = fs::read_to_string("/proc/net/udp").unwrap();
+        if table.lines().filter(|line| line.contains(&shown)).count() >= sockets {
+            return;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    panic!("no process listens to port {port}");
+}
+
+/// Bytes in which no piece is like another.
+fn content(length: u32) -> Vec<u8> {
+    (0..length.div_ceil(4)).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).take(length as usize).collect()
+}
+
+fn rows(path: &Path) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn a_file_by_tfrc_arrives_whole() {
+    let place = Place::new("tfrc");
+    fs::write(place.file("sent"), content(300_001)).unwrap();
+    let (out, tables) = (place.file("received"), place.file("tables"));
+    let receiver = start("tfrc receive --port 47301 --for 30s --out", &[&out]);
+    listens(47_301, 1);
+    let sender = start(
+        "tfrc send --to 127.0.0.1:47301 --receivers 1 --for 30s",
+        &["--file", &place.file("sent"), "-o", &tables],
+    );
+    let said = ended(sender);
+    assert!(said.contains("1 of 1 receivers have it"), "{said}");
+    assert!(ended(receiver).ends_with("whole"));
+    assert_eq!(fs::read(&out).unwrap(), content(300_001));
+    let flows = rows(&place.0.join("tables/flows.csv"));
+    let column = |name: &str| flows[0].iter().position(|column| column == name).unwrap();
+    let sent: u64 = flows[1][column("sent_packets")].parse().unwrap();
+    // 1460 B less 28 of the piece's header: 210 pieces, and what is said at the end.
+    assert!((210..230).contains(&sent), "{sent}");
+}
+
+#[test]
+fn a_file_by_multicast_arrives_whole_at_three_receivers() {
+    let place = Place::new("multicast");
+    fs::write(place.file("sent"), content(200_000)).unwrap();
+    for (protocol, port) in [("tfmcc", 47_302), ("pgmcc", 47_303)] {
+        let group = format!("239.77.9.9:{port}");
+        let outs: Vec<String> = (0..3).map(|n| place.file(&format!("{protocol}{n}"))).collect();
+        let receive = |out: &String| {
+            let words = format!("{protocol} receive --group {group} --interface 127.0.0.1 --for 30s");
+            start(&words, &["--out", out])
+        };
+        let receivers: Vec<Child> = outs.iter().map(receive).collect();
+        listens(port, 3);
+        let words = format!("{protocol} send --group {group} --interface 127.0.0.1 --receivers 3 --for 30s");
+        let said = ended(start(&words, &["--file", &place.file("sent")]));
+        assert!(said.contains("3 of 3 receivers have it"), "{said}");
+        for (receiver, out) in receivers.into_iter().zip(&outs) {
+            assert!(ended(receiver).ends_with("whole"));
+            assert_eq!(fs::read(out).unwrap(), content(200_000));
+        }
+    }
+}
+
+/// A file that no receiver has is not whole, and the exit code says so.
+#[test]
+fn a_sender_without_receivers_says_so() {
+    let place = Place::new("alone");
+    fs::write(place.file("sent"), content(1_000)).unwrap();
+    let sender = start("tfrc send --to 127.0.0.1:47304 --for 1s --file", &[&place.file("sent")]);
+    let output = sender.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("0 of 0 receivers have it"));
+    assert_eq!(start("tfrc send", &[]).wait().unwrap().code(), Some(2));
+}
