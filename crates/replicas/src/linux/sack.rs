@@ -15,25 +15,26 @@ impl Tcp {
         if let Some((start, end)) = duplicate {
             self.on_duplicate(start, end, una, flags, tally);
         }
-        let mut cache = [(0, 0); 3];
-        for (n, (start, end)) in sack.iter(ack).enumerate() {
-            if start >= end || end > self.snd_nxt || (n == 0 && duplicate.is_some()) || end <= self.snd_una {
-                continue;
+        let first = usize::from(duplicate.is_some());
+        let mut blocks = [(0, 0); 3];
+        for (place, (start, end)) in blocks.iter_mut().zip(sack.iter(ack).skip(first)) {
+            if start < end && end <= self.snd_nxt && end > self.snd_una {
+                *place = (start, end);
             }
-            cache[n] = (start, end);
-            let mut from = start;
+        }
+        // In the order of their numbers: the newest comes first, and one below it is no sign of reordering.
+        blocks.sort_unstable();
+        let known = std::mem::replace(&mut self.sack_cache, blocks);
+        for (mut from, end) in blocks {
             // What was tagged before need not be looked at again.
-            let mut known = self.sack_cache;
-            known.sort_unstable();
             for (a, b) in known {
                 if a < b && a < end && b > from {
                     self.tag(from, a, flags, tally);
-                    from = from.max(b);
+                    from = b;
                 }
             }
             self.tag(from, end, flags, tally);
         }
-        self.sack_cache = cache;
         if (self.ca_state != CaState::Loss || self.undo_marker.is_some()) && tally.reord < u64::MAX {
             self.check_reordering(tally.reord);
         }
@@ -89,13 +90,14 @@ impl Tcp {
         flags.duplicate_reported = true;
         self.rack.dsack_seen = true;
         flags.probe_duplicate = self.tlp_high_seq > 0 && self.tlp_high_seq == end;
-        let Some(marker) = self.undo_marker.filter(|marker| end > *marker) else { return };
+        if self.undo_marker.is_none_or(|marker| end <= marker) {
+            return;
+        }
         if end <= una {
             let count = (end - start).div_ceil(self.mss);
             self.undo_retrans = self.undo_retrans.map(|left| left.saturating_sub(count));
             return;
         }
-        let _ = marker;
         let place = self.segments.place(start);
         if let Some(one) = self.segments.at_mut(place).filter(|one| one.start == start) {
             if one.ever_resent || one.resent {
