@@ -62,8 +62,9 @@ impl Socket {
         let was_empty = tcp.segments.is_empty();
         // A receiver without a window of its own says so.
         let window = if header.window == TcpHeader::ANY_WINDOW { 1 << 30 } else { u64::from(header.window) };
-        flags.window_update = flags.advances || ack + window > tcp.wnd_end;
-        tcp.wnd_end = tcp.wnd_end.max(ack + window);
+        let before = tcp.wnd_end.saturating_sub(una);
+        flags.window_update = flags.advances || window > before;
+        tcp.wnd_end = ack + if flags.window_update { window } else { before };
         tcp.snd_una = ack;
         tcp.totals.acked_bytes += ack - una - u64::from(tcp.fin_sent && ack == tcp.snd_nxt && flags.advances);
         if !header.sack().is_empty() {

@@ -23,6 +23,8 @@ mod segments;
 mod sender;
 mod settings;
 mod socket;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod undo;
 

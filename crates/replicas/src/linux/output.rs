@@ -57,7 +57,7 @@ impl Socket {
             if waits && !fin && !tcp.closing && !probe {
                 break;
             }
-            let fits = ((tcp.wnd_end - tcp.snd_nxt) / tcp.mss).max(1);
+            let fits = (tcp.wnd_end.saturating_sub(tcp.snd_nxt) / tcp.mss).max(1);
             let count = whole.min(quota).min(fits);
             if tcp.segments.is_empty() {
                 self.control.on_event(tcp, Event::TxStart);
@@ -177,13 +177,13 @@ impl Tcp {
             return false;
         }
         let len = written * self.mss;
-        let send_win = self.wnd_end - self.snd_nxt;
+        let send_win = self.wnd_end.saturating_sub(self.snd_nxt);
         let cong_win = (self.snd_cwnd - self.in_flight()) * self.mss;
         let limit = send_win.min(cong_win);
         if limit >= max_segs * self.mss || limit >= len {
             return false;
         }
-        let window = (self.wnd_end - self.snd_una).min(self.snd_cwnd * self.mss);
+        let window = self.wnd_end.saturating_sub(self.snd_una).min(self.snd_cwnd * self.mss);
         if limit >= window / TSO_WIN_DIVISOR {
             return false;
         }

@@ -21,7 +21,7 @@ pub struct Sender {
     stream: Stream,
     connection: u32,
     phase: Phase,
-    socket: Socket,
+    pub(super) socket: Socket,
     /// The running number of transmissions over all connections.
     number: u64,
     truth: GroundTruth,

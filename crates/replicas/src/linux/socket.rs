@@ -359,6 +359,19 @@ impl Tcp {
         (self.closing && !self.fin_sent).then_some((1, true))
     }
 
+    /// Whether the counts are those of the segments.
+    #[cfg(test)]
+    pub fn is_consistent(&self) -> bool {
+        let count = |is: &dyn Fn(&super::segments::Segment) -> bool| {
+            (0..self.segments.len()).filter_map(|n| self.segments.at(n)).filter(|one| is(one)).count() as u64
+        };
+        count(&|one| one.sacked) == self.sacked_out
+            && count(&|one| one.lost) == self.lost_out
+            && count(&|one| one.resent) == self.retrans_out
+            && self.snd_una <= self.snd_nxt
+            && self.snd_cwnd > 0
+    }
+
     /// The smoothed round-trip time.
     pub fn srtt(&self) -> Option<Duration> {
         (self.rtt.srtt > 0).then(|| Duration::from_micros(self.rtt.srtt >> 3))

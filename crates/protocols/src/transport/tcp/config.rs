@@ -21,16 +21,17 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
     /// The usual pair of loss recovery and congestion control: `cubic` (SACK recovery) by default
-    /// in profile `rfc`, `newreno` in profile `ns2`.
+    /// in profile `rfc`, `newreno` in profile `ns2`. In profile `linux`: `reno`, `cubic` (the default) or `bbr`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
     /// Loss recovery, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter.
+    /// Profile `linux`: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
     /// Congestion control, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Congestion>,
-    /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). If the source
+    /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). `linux`: 1448 B. If the source
     /// chooses another for a connection, the value here is the maximum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
@@ -41,14 +42,14 @@ pub struct Config {
     /// How a connection opens. Default: `rfc`: `full`. `ns2`: `partial`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<Handshake>,
-    /// Initial window in segments. Default: `rfc`: 10 (RFC 6928). `ns2`: 2.
+    /// Initial window in segments. Default: `rfc` and `linux`: 10 (RFC 6928). `ns2`: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
     /// Initial slow-start threshold in segments. Default: `rfc`: none. `ns2`: the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
     /// The receiver's buffer, and so the most it advertises, in segments. Default: `rfc`: 100 000,
-    /// which does not limit. `ns2`: 20 (`window_`).
+    /// which does not limit. `ns2`: 20 (`window_`). `linux`: 4,259,840 B, to which it grows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
     /// When the receiver acknowledges.
