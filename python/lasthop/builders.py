@@ -12,7 +12,7 @@ from typing import Any, Literal, Required, TypeAlias, TypedDict
 
 __all__ = ["Cell", "Change", "Constellation", "Flow", "Group", "Hsdpa", "Link", "Mbms", "Record", "ScenarioFields"]
 
-Profile: TypeAlias = "Literal['ns2', 'rfc', '3gpp']"
+Profile: TypeAlias = "Literal['ns2', 'rfc', 'linux', '3gpp']"
 
 Duration: TypeAlias = "str"
 
@@ -2101,23 +2101,23 @@ class TransportTcp(TypedDict, total=False):
     profile: Profile
     "The profile, if not the scenario's."
     variant: Variant2
-    "The usual pair of loss recovery and congestion control: `cubic` (SACK recovery) by default in profile `rfc`, `newreno` in profile `ns2`."
+    "The usual pair of loss recovery and congestion control: `cubic` (SACK recovery) by default in profile `rfc`, `newreno` in profile `ns2`. In profile `linux`: `reno`, `cubic` (the default) or `bbr`."
     recovery: Recovery
-    "Loss recovery, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter."
+    "Loss recovery, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter. Profile `linux`: none."
     congestion: Congestion
     "Congestion control, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter."
     segment: Size
-    "Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). If the source chooses another for a connection, the value here is the maximum."
+    "Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). `linux`: 1448 B. If the source chooses another for a connection, the value here is the maximum."
     header: Size
     "Header bytes on the wire of each data segment, IP included: 40 B. In profile `ns2` the first packet (seqno 0) has none without a SYN, and Vegas never has any, as in ns-2."
     handshake: Handshake
     "How a connection opens. Default: `rfc`: `full`. `ns2`: `partial`."
     initial_window: int
-    "Initial window in segments. Default: `rfc`: 10 (RFC 6928). `ns2`: 2."
+    "Initial window in segments. Default: `rfc` and `linux`: 10 (RFC 6928). `ns2`: 2."
     initial_ssthresh: int
     "Initial slow-start threshold in segments. Default: `rfc`: none. `ns2`: the window."
     window: int
-    "The receiver's buffer, and so the most it advertises, in segments. Default: `rfc`: 100 000, which does not limit. `ns2`: 20 (`window_`)."
+    "The receiver's buffer, and so the most it advertises, in segments. Default: `rfc`: 100 000, which does not limit. `ns2`: 20 (`window_`). `linux`: 4,259,840 B, to which it grows."
     ack: AckPolicy
     "When the receiver acknowledges."
     limited_transmit: bool
@@ -3239,7 +3239,7 @@ class ScenarioFields(TypedDict, total=False):
     description: str
     "What it is about, for readers."
     profile: Profile
-    "The rules for parameters left out: `rfc`, `ns2` or `3gpp`."
+    "The rules for parameters left out: `rfc`, `ns2`, `linux` or `3gpp`."
     duration: Duration
     "Simulated time. Default: 60 s."
     seed: int

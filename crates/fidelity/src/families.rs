@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::index::{self, ReadCase};
 use crate::report::Outcome;
-use crate::{bins, compare, eurane, modern, random_loss, rlm, satellite, tfrc, trace_link};
+use crate::{bins, compare, eurane, live, modern, random_loss, rlm, satellite, tfrc, trace_link};
 
 /// Scenarios and their outcomes.
 pub type Outcomes = Vec<(String, Outcome)>;
@@ -36,6 +36,9 @@ pub fn folder(folder: &Path, jobs: usize) -> Result<Outcomes, String> {
     let index = index::read(folder)?;
     if index.get("entries").is_some() {
         return modern::compare(folder, index, jobs);
+    }
+    if index.get("cells").is_some() {
+        return live::compare(folder, index, jobs);
     }
     let name = index.get("family").and_then(Value::as_str).unwrap_or_default();
     let is = |known: &str| name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));

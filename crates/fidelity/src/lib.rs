@@ -9,6 +9,8 @@
 //! The logs of today's controllers are another matter: their arithmetic is replayed, or their small sender is built again; only runs of ns-3
 //! become scenarios (`modern`).
 //!
+//! Another reference is the Linux kernel's own TCP: its bulk flows over a bottleneck are made again in profile `linux` (`live`).
+//!
 //! Read `families` for the families, [`index`] for the description, [`build`] for the network made of it,
 //! [`watch`] and [`compare`] for the comparison.
 
@@ -19,6 +21,7 @@ mod eurane;
 mod families;
 pub mod index;
 mod known;
+mod live;
 pub mod means;
 mod modern;
 pub mod mrg;

@@ -131,3 +131,9 @@ fn unknown_keys_are_reported_by_name() {
     assert_eq!(lines[0].scenario, "one");
     assert!(matches!(&lines[0].outcome, Outcome::Failed(why) if why.contains("colour")), "{:?}", lines[0]);
 }
+
+/// The Linux kernel's own TCP: Reno, CUBIC with and without HyStart, and BBR over five paths each, by goodput and drops.
+#[test]
+fn the_kernels_tcp() {
+    check("live/kernel", 20);
+}

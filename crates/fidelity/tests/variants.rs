@@ -355,3 +355,28 @@ fn other_paths_and_implementations_are_not_supported() {
         assert!(matches!(&line.outcome, Outcome::Unsupported(_)), "{line:?}");
     }
 }
+
+/// The ranges of the kernel's cells are held to, on both sides of goodput and drops; and other cells of the same form are run.
+#[test]
+fn a_kernel_that_drops_more_or_is_faster_differs() {
+    let cell = |goodput: [f64; 2], drops: [f64; 2]| {
+        let range = |[min, max]: [f64; 2]| json!({ "median": min, "min": min, "max": max, "sd": 0.0 });
+        let copy = Copy::of("live/kernel", &format!("kernel-{}-{}", goodput[0], drops[0]));
+        copy.edit(|index| {
+            index["cells"] = json!([{
+                "cc": "reno", "hystart": null, "rate_mbit": 2.0, "rtt_ms": 100.0, "buffer_bdp": 1.0, "buffer_bytes": 25_000,
+                "goodput_mbit": range(goodput), "drops": range(drops),
+            }]);
+        });
+        copy.compare()
+    };
+    // What the reference has: 1.8834 Mbit/s and 38 drops.
+    let agrees = |goodput, drops| cell(goodput, drops).iter().all(|line| line.outcome.agrees());
+    assert!(agrees([1.8834; 2], [38.0; 2]));
+    for (goodput, drops) in
+        [([1.91; 2], [38.0; 2]), ([1.86; 2], [38.0; 2]), ([1.8834; 2], [42.0; 2]), ([1.8834; 2], [34.0; 2])]
+    {
+        let lines = cell(goodput, drops);
+        assert!(matches!(lines[0].outcome, Outcome::Differs(..)), "{}", report::text(&lines));
+    }
+}

@@ -1,4 +1,4 @@
-//! Profiles: what the papers' simulator did, or what the standards say.
+//! Profiles: what the papers' simulator did, what the standards say, or what an operating system does.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,9 @@ pub enum Profile {
     #[default]
     #[serde(rename = "rfc")]
     Rfc,
+    /// What the Linux kernel does, for TCP; for all else the same as `rfc`.
+    #[serde(rename = "linux")]
+    Linux,
     /// What 3GPP says; for transports and queues the same as `rfc`.
     #[serde(rename = "3gpp")]
     Gpp,
@@ -24,6 +27,7 @@ impl Profile {
         match self {
             Self::Ns2 => "ns2",
             Self::Rfc => "rfc",
+            Self::Linux => "linux",
             Self::Gpp => "3gpp",
         }
     }

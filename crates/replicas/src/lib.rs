@@ -2,4 +2,5 @@
 //! [`scenario`](https://docs.rs/lasthop-core) puts them in their places.
 
 pub mod eurane;
+pub mod linux;
 pub mod ns2;

@@ -248,13 +248,17 @@ fn seated(scenario: &Scenario, name: &str, shared: &Shared) -> Result<Scenario, 
         ));
     }
     match &mut flow.transport {
-        Transport::Tcp(tcp) if !tcp.is_ns2(profile) => {
+        Transport::Tcp(tcp) if !tcp.is_ns2(profile) && !tcp.is_linux(profile) => {
             tcp.congestion = Some(Congestion::Custom(Custom::new("learner", Arc::new(shared.clone()))));
             Ok(scenario)
         }
-        Transport::Tcp(_) => Err(Fault::new(
+        Transport::Tcp(tcp) => Err(Fault::new(
             "flow",
-            format!("flow {} has ns-2's TCP, whose window cannot be led", shown(name)),
+            format!(
+                "flow {} has {}, whose window cannot be led",
+                shown(name),
+                if tcp.is_ns2(profile) { "ns-2's TCP" } else { "the Linux kernel's TCP" }
+            ),
             "expected profile \"rfc\"",
         )),
         _ => {

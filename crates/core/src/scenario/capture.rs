@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::measure::pcapng::{Capture, Numbering, TcpFlow};
 use crate::net::NodeId;
 use crate::profile::Profile;
-use crate::replicas::ns2;
+use crate::replicas::{linux, ns2};
 use crate::transport::tcp;
 
 use super::diagnostic::{Diagnostic, listed, nearest, shown};
@@ -55,7 +55,11 @@ pub fn capture<W: Write>(scenario: &Scenario, nodes: &[(NodeId, String)], out: W
 /// What a capture has to know of a flow.
 fn tcp_flow(flow: &Flow, profile: Profile) -> Option<TcpFlow> {
     let Transport::Tcp(config) = &flow.transport else { return None };
-    if config.is_ns2(profile) {
+    if config.is_linux(profile) {
+        let settings = linux::Settings::new(config);
+        let (segment, window) = (settings.mss, settings.window_clamp);
+        Some(TcpFlow { segment, window, sack: true, numbering: Numbering::Bytes })
+    } else if config.is_ns2(profile) {
         let settings = ns2::tcp::Settings::new(config);
         let segment = settings.segment;
         let window = settings.window.max(1) as u64 * u64::from(segment);

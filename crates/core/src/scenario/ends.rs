@@ -1,9 +1,10 @@
-//! The ends of a flow: the standard's, or in profile `ns2` ns-2's where it has that transport. The one place that knows both.
+//! The ends of a flow: the standard's, or in profile `ns2` ns-2's where it has that transport, or in profile `linux` the kernel's TCP. The one
+//! place that knows them all.
 
 use crate::engine::Stream;
 use crate::net::{Endpoint, EndpointContext};
 use crate::profile::Profile;
-use crate::replicas::ns2;
+use crate::replicas::{linux, ns2};
 
 use super::registry::Transport;
 
@@ -16,6 +17,7 @@ pub(super) fn sender(
 ) -> Box<dyn Endpoint> {
     match transport {
         Transport::Tcp(config) if config.is_ns2(profile) => ns2::tcp::sender(config, seat, stream),
+        Transport::Tcp(config) if config.is_linux(profile) => linux::sender(config, seat, stream),
         Transport::Tfrc(config) if config.is_ns2(profile) => ns2::tfrc::sender(config, seat),
         other => other.config().sender(seat, profile, stream),
     }
@@ -31,6 +33,7 @@ pub(super) fn receiver(
 ) -> Box<dyn Endpoint> {
     match transport {
         Transport::Tcp(config) if config.is_ns2(profile) => ns2::tcp::receiver(config, seat),
+        Transport::Tcp(config) if config.is_linux(profile) => linux::receiver(config, seat),
         Transport::Tfrc(config) if config.is_ns2(profile) => ns2::tfrc::receiver(config, seat),
         other => other.config().receiver_at(node, seat, profile, stream),
     }

@@ -28,7 +28,7 @@ pub struct Scenario {
     /// What it is about, for readers.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The rules for parameters left out: `rfc`, `ns2` or `3gpp`.
+    /// The rules for parameters left out: `rfc`, `ns2`, `linux` or `3gpp`.
     pub profile: Profile,
     /// Simulated time. Default: 60 s.
     pub duration: Duration,

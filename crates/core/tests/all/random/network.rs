@@ -32,7 +32,8 @@ pub fn network(dice: &mut Dice, packets: f64) -> String {
     }
     // Where headers are compressed, all are as they are on the wire.
     let compressed = dice.one_in(4);
-    let _ = writeln!(out, "profile = \"{}\"", dice.pick(&["rfc", "3gpp", "ns2"][..3 - usize::from(compressed)]));
+    let _ =
+        writeln!(out, "profile = \"{}\"", dice.pick(&["rfc", "3gpp", "linux", "ns2"][..4 - usize::from(compressed)]));
     let _ = writeln!(out, "duration = \"{ms} ms\"\nseed = {}", dice.below(1_000_000));
     if dice.one_in(3) {
         let names: Vec<String> = (0..nodes).map(|n| format!("\"n{n}\"")).collect();

@@ -9,6 +9,9 @@ pub fn tcp(dice: &mut Dice, out: &mut String, whole: bool) {
     if dice.one_in(4) {
         return;
     }
+    if dice.one_in(5) {
+        return tcp_of_linux(dice, out);
+    }
     let ns2 = !whole && dice.one_in(2);
     let _ = writeln!(out, "transport.tcp.profile = \"{}\"", if ns2 { "ns2" } else { "rfc" });
     let variants =
@@ -36,6 +39,22 @@ pub fn tcp(dice: &mut Dice, out: &mut String, whole: bool) {
             writeln!(out, "transport.tcp.recovery.rack = {{ prr = {prr}, tlp = {tlp} }}")
         }
         12 if !ns2 => writeln!(out, "transport.tcp.idle_restart = \"{}\"", dice.pick(&["rfc5681", "off"])),
+        _ => Ok(()),
+    };
+}
+
+/// TCP as the Linux kernel has it, with some of its parameters.
+fn tcp_of_linux(dice: &mut Dice, out: &mut String) {
+    let _ = writeln!(out, "transport.tcp.profile = \"linux\"");
+    let _ = match dice.below(4) {
+        0 => writeln!(out, "transport.tcp.congestion.cubic.hystart = {}", dice.one_in(2)),
+        _ => writeln!(out, "transport.tcp.variant = \"{}\"", dice.pick(&["reno", "cubic", "bbr"])),
+    };
+    let _ = match dice.below(6) {
+        0 => writeln!(out, "transport.tcp.window = {}", 1 + dice.below(50)),
+        1 => writeln!(out, "transport.tcp.initial_window = {}", 1 + dice.below(20)),
+        2 => writeln!(out, "transport.tcp.segment = \"{} B\"", 1 + dice.below(1460)),
+        3 => writeln!(out, "transport.tcp.initial_ssthresh = {}", 1 + dice.below(50)),
         _ => Ok(()),
     };
 }

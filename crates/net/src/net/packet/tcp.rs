@@ -52,6 +52,8 @@ impl TcpFlags {
     pub const CWR: Self = Self(0x80);
     /// Time stamps are present (an option, kept here to save space).
     pub const TIMESTAMPS: Self = Self(0x20);
+    /// PSH, on a segment with data. Bits of acknowledgements have another meaning.
+    pub const PUSH: Self = Self(0x08);
     /// Ground truth, on an acknowledgement: the segment that caused it had arrived before.
     pub const DUPLICATE: Self = Self(0x08);
     /// On an acknowledgement: changes its value with each change of the receiving terminal's path (an option in a real header).

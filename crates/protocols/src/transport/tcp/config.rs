@@ -21,16 +21,17 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
     /// The usual pair of loss recovery and congestion control: `cubic` (SACK recovery) by default
-    /// in profile `rfc`, `newreno` in profile `ns2`.
+    /// in profile `rfc`, `newreno` in profile `ns2`. In profile `linux`: `reno`, `cubic` (the default) or `bbr`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
     /// Loss recovery, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter.
+    /// Profile `linux`: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
     /// Congestion control, apart from the variant, or the variant's own with its parameters. Profile `ns2`: only the latter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Congestion>,
-    /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). If the source
+    /// Payload of a full segment. `rfc`: 1460 B. `ns2`: 1000 B (`packetSize_`). `linux`: 1448 B. If the source
     /// chooses another for a connection, the value here is the maximum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
@@ -41,14 +42,14 @@ pub struct Config {
     /// How a connection opens. Default: `rfc`: `full`. `ns2`: `partial`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<Handshake>,
-    /// Initial window in segments. Default: `rfc`: 10 (RFC 6928). `ns2`: 2.
+    /// Initial window in segments. Default: `rfc` and `linux`: 10 (RFC 6928). `ns2`: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
     /// Initial slow-start threshold in segments. Default: `rfc`: none. `ns2`: the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
     /// The receiver's buffer, and so the most it advertises, in segments. Default: `rfc`: 100 000,
-    /// which does not limit. `ns2`: 20 (`window_`).
+    /// which does not limit. `ns2`: 20 (`window_`). `linux`: 4,259,840 B, to which it grows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
     /// When the receiver acknowledges.
@@ -266,9 +267,18 @@ impl Config {
         self.profile.unwrap_or(profile).is_ns2()
     }
 
+    /// Whether the Linux kernel's TCP acts, and not the standard's.
+    pub fn is_linux(&self, profile: Profile) -> bool {
+        self.profile.unwrap_or(profile) == Profile::Linux
+    }
+
     /// What does not make sense under `profile`, the first of it.
     pub fn faults(&self, profile: Profile) -> Option<Fault> {
-        let unknown = if profile.is_ns2() { self.unknown_to_ns2() } else { self.unknown_to_the_standards() };
+        let unknown = match profile {
+            Profile::Ns2 => self.unknown_to_ns2(),
+            Profile::Linux => self.unknown_to_linux(),
+            Profile::Rfc | Profile::Gpp => self.unknown_to_the_standards(),
+        };
         unknown
             .or_else(|| self.out_of_range(profile))
             .or_else(|| self.rto.faults())
@@ -325,6 +335,50 @@ impl Config {
                 "ns-2's receiver acknowledges each segment, or each second",
                 "choose 1 or 2",
             ),
+        ])
+    }
+
+    /// The kernel has its own recovery and timers, and they have no parameters here; nor is ECN asked for, as by default.
+    fn unknown_to_linux(&self) -> Option<Fault> {
+        const ELSEWHERE: &str = "it exists in profiles \"rfc\" and \"ns2\" only";
+        const CHOICES: &str = "choose reno, cubic or bbr";
+        const OWN: &str = "the kernel's TCP has its own";
+        let known = |v: Variant| matches!(v, Variant::Reno | Variant::Cubic | Variant::Bbr);
+        let odd = |c: &Congestion| match c {
+            Congestion::Reno(one) => *one != congestion::reno::Config::default(),
+            Congestion::Cubic(one) => {
+                let (hystart, fast_convergence) = (one.hystart, one.fast_convergence);
+                *one != cubic::Config { hystart, fast_convergence, ..cubic::Config::default() }
+            }
+            Congestion::Bbr(one) => *one != bbr::Config::default(),
+            _ => true,
+        };
+        let handshake = self.handshake.is_some_and(|h| h != Handshake::Full);
+        first([
+            (self.variant.is_some_and(|v| !known(v)), "variant", "profile \"linux\" does not have it", CHOICES),
+            (
+                self.congestion.as_ref().is_some_and(odd),
+                "congestion",
+                "profile \"linux\" does not have it, or not with these parameters",
+                "choose reno, cubic (with hystart and fast_convergence) or bbr",
+            ),
+            (self.recovery.is_some(), "recovery", OWN, ELSEWHERE),
+            (handshake, "handshake", "the kernel opens connections in full", "choose full"),
+            (self.ack != AckPolicy::default(), "ack", OWN, ELSEWHERE),
+            (self.rto != Rto::default(), "rto", OWN, ELSEWHERE),
+            (self.limited_transmit.is_some(), "limited_transmit", OWN, ELSEWHERE),
+            (self.max_burst != 0, "max_burst", OWN, ELSEWHERE),
+            (self.idle_restart.is_some(), "idle_restart", OWN, ELSEWHERE),
+            (self.ecn || self.accurate_ecn == Some(true), "ecn", "the kernel's hosts ask for no ECN", ELSEWHERE),
+            (self.timestamps == Some(false), "timestamps", "the kernel's TCP has them on", "leave them on"),
+            (self.dsack == Some(false), "dsack", "the kernel's receiver reports duplicates", "leave it on"),
+            (self.spurious != Spurious::None, "spurious", "the kernel's TCP has F-RTO always", "leave it out"),
+            (self.undo == Some(false), "undo", "the kernel's TCP undoes needless reductions", "leave it on"),
+            (self.path_hint != PathHint::Off, "path_hint", "the kernel's TCP takes no hint", ELSEWHERE),
+            (self.guard.is_some(), "guard", OWN, ELSEWHERE),
+            (self.exact_half.is_some(), "exact_half", OWN, ELSEWHERE),
+            (self.boot_time.is_some(), "boot_time", OWN, ELSEWHERE),
+            (self.overhead.is_some(), "overhead", OWN, ELSEWHERE),
         ])
     }
 

@@ -4,6 +4,7 @@ pub mod config;
 pub mod delivery;
 pub mod ground_truth;
 pub mod prr;
+pub mod reassembly;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;
@@ -35,6 +36,9 @@ impl TransportConfig for Config {
             return format!("tcp {}", self.variant.unwrap_or(config::Variant::NewReno).name());
         }
         let (recovery, congestion) = settings::parts(self);
+        if self.is_linux(profile) {
+            return format!("tcp linux+{}", congestion.name());
+        }
         format!("tcp {}+{}", recovery.name(), congestion.name())
     }
 

@@ -4,8 +4,6 @@
 //! the window never changes. A SYN+ACK that is lost is sent again when the SYN is, by the sender's timer. The receiving end closes nothing
 //! of its own: it has no data, and its half of the connection just ends.
 
-use std::collections::VecDeque;
-
 use lasthop_net::engine::Instant;
 use lasthop_net::net::{
     Action, Ecn, Endpoint, EndpointContext, Header, MarkedBytes, Notice, Packet, Port, Probe, SackBlocks, TcpFlags,
@@ -16,11 +14,8 @@ use crate::transport::path_hint::PathHint;
 use crate::transport::xcp::sender as xcp;
 
 use super::config::{Config, Handshake};
+use super::reassembly::Reassembly;
 use super::settings::{ACCURATE_ECN_BYTES, FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES};
-
-/// How many blocks are remembered in the order of their reports. RFC 2018 §4 asks for the most
-/// recently reported first; those beyond are filled in by sequence number.
-const REMEMBERED: usize = 6;
 
 /// How many marked packets cause an acknowledgement at once (RFC 9768 §3.2.2.5.1, n of increment-triggered ACKs: 2 is recommended).
 const MARKS_TO_AN_ACK: u32 = 2;
@@ -47,12 +42,8 @@ pub struct Receiver {
 /// The state of one connection.
 #[derive(Default)]
 struct State {
-    /// RCV.NXT.
-    rcv_nxt: u64,
-    /// The out-of-order data: disjoint blocks `[start, end)` in order, none touching another.
-    blocks: VecDeque<(u64, u64)>,
-    /// The blocks last reported, most recent first.
-    recent: Vec<(u64, u64)>,
+    /// RCV.NXT, and the data beyond it.
+    data: Reassembly,
     /// A duplicate segment to be reported in the next acknowledgement (RFC 2883).
     dsack: Option<(u64, u64)>,
     /// Segments that an acknowledgement is owed for.
@@ -112,22 +103,22 @@ impl Receiver {
     /// Takes a segment's data in. Says how much of it is new.
     fn take(&mut self, start: u64, end: u64) -> u64 {
         let state = &mut self.state;
-        if start == state.rcv_nxt && state.blocks.is_empty() {
-            state.rcv_nxt = end;
+        if start == state.data.rcv_nxt && state.data.blocks.is_empty() {
+            state.data.rcv_nxt = end;
             return end - start;
         }
-        if end > state.edge(&self.settings) || end <= state.rcv_nxt {
+        if end > state.edge(&self.settings) || end <= state.data.rcv_nxt {
             return 0;
         }
-        state.insert(start.max(state.rcv_nxt), end)
+        state.data.insert(start.max(state.data.rcv_nxt), end)
     }
 
     /// A SYN has come. Says how it is to be answered, with whatever data it carries.
     #[cold]
     fn on_syn(&mut self, header: &TcpHeader) -> Reply {
         let state = &mut self.state;
-        let duplicate = state.rcv_nxt > 0;
-        state.rcv_nxt = state.rcv_nxt.max(FIRST_BYTE);
+        let duplicate = state.data.rcv_nxt > 0;
+        state.data.rcv_nxt = state.data.rcv_nxt.max(FIRST_BYTE);
         state.ts_recent = state.ts_recent.max(header.ts_val);
         Reply { syn: self.settings.handshake != Handshake::Partial, duplicate }
     }
@@ -143,8 +134,8 @@ impl Receiver {
         if header.flags.has(TcpFlags::TIMESTAMPS) && start <= self.state.last_ack {
             self.state.ts_recent = self.state.ts_recent.max(header.ts_val);
         }
-        let before = self.state.rcv_nxt;
-        let was_gap = !self.state.blocks.is_empty();
+        let before = self.state.data.rcv_nxt;
+        let was_gap = !self.state.data.blocks.is_empty();
         let fresh = self.take(start, end);
         let new = fresh > 0;
         let had_fin = self.state.fin.is_some();
@@ -152,9 +143,9 @@ impl Receiver {
             self.state.fin = Some(end - 1);
         }
         let state = &mut self.state;
-        let advance = state.rcv_nxt - before;
+        let advance = state.data.rcv_nxt - before;
         if advance > 0 {
-            let fin_passed = u64::from(state.fin.is_some_and(|fin| (before..state.rcv_nxt).contains(&fin)));
+            let fin_passed = u64::from(state.fin.is_some_and(|fin| (before..state.data.rcv_nxt).contains(&fin)));
             let payload = advance - fin_passed;
             self.totals.bytes += payload;
             self.tell |= self.seat.hears.received && payload > 0;
@@ -176,7 +167,7 @@ impl Receiver {
         state.owed += 1;
         // RFC 9768 §3.2.2.5.1: and for every second mark.
         let marked = state.marks >= MARKS_TO_AN_ACK;
-        if !new || was_gap || !state.blocks.is_empty() || fin || marked || state.owed >= self.settings.ack_every {
+        if !new || was_gap || !state.data.blocks.is_empty() || fin || marked || state.owed >= self.settings.ack_every {
             self.ack_now = Some(Reply { syn: false, duplicate });
         } else if state.due == Instant::MAX {
             state.due = now + self.settings.ack_delay;
@@ -207,7 +198,7 @@ impl Receiver {
         state.owed = 0;
         state.marks = 0;
         state.due = Instant::MAX;
-        state.last_ack = state.rcv_nxt;
+        state.last_ack = state.data.rcv_nxt;
         self.number += 1;
         let mut flags = TcpFlags::ACK;
         let mut size = HEADER_BYTES;
@@ -224,7 +215,7 @@ impl Receiver {
         if self.path {
             flags = flags.with(TcpFlags::PATH);
         }
-        let mut header = TcpHeader { ack: state.rcv_nxt, window: self.settings.buffer, ..TcpHeader::default() };
+        let mut header = TcpHeader { ack: state.data.rcv_nxt, window: self.settings.buffer, ..TcpHeader::default() };
         if self.settings.timestamps {
             flags = flags.with(TcpFlags::TIMESTAMPS);
             size += TIMESTAMP_BYTES;
@@ -235,9 +226,9 @@ impl Receiver {
             header.ceb = MarkedBytes::new(state.ceb);
             size += ACCURATE_ECN_BYTES;
         }
-        if state.dsack.is_some() || (self.settings.sack && !state.blocks.is_empty()) {
+        if state.dsack.is_some() || (self.settings.sack && !state.data.blocks.is_empty()) {
             let mut sack = SackBlocks::default();
-            state.report(&mut sack);
+            state.data.report(state.dsack.take(), &mut sack);
             // Kind and length, then eight bytes a block, padded to a multiple of four.
             size += (2 + 8 * sack.len() as u32).next_multiple_of(4);
             header.options = TcpOptions::Sack(sack);
@@ -259,85 +250,26 @@ impl State {
             Handshake::Full | Handshake::Partial | Handshake::DataOnSyn => 0,
             Handshake::None => FIRST_BYTE,
         };
-        Self { rcv_nxt, last_ack: rcv_nxt, due: Instant::MAX, ..Self::default() }
+        Self { data: Reassembly::new(rcv_nxt), last_ack: rcv_nxt, due: Instant::MAX, ..Self::default() }
     }
 
     /// Out-of-order payload. A FIN among it has a sequence number and is no byte.
     fn waiting(&self) -> u64 {
-        let fin = self.fin.is_some_and(|fin| fin >= self.rcv_nxt);
-        self.blocks.iter().map(|(start, end)| end - start).sum::<u64>() - u64::from(fin)
+        let fin = self.fin.is_some_and(|fin| fin >= self.data.rcv_nxt);
+        self.data.blocks.iter().map(|(start, end)| end - start).sum::<u64>() - u64::from(fin)
     }
 
     /// The right edge of the window. Before the SYN, which takes no room, it lies where it will lie
     /// after it.
     fn edge(&self, settings: &Settings) -> u64 {
-        self.rcv_nxt.max(FIRST_BYTE) + u64::from(settings.buffer)
+        self.data.rcv_nxt.max(FIRST_BYTE) + u64::from(settings.buffer)
     }
 
     /// Whether the blocks lie in order, disjoint and not touching, beyond RCV.NXT and inside the window.
     fn is_in_order(&self, settings: &Settings) -> bool {
-        let inside = self.blocks.back().is_none_or(|block| block.1 <= self.edge(settings));
-        let before = std::iter::once(self.rcv_nxt).chain(self.blocks.iter().map(|block| block.1));
-        inside && before.zip(&self.blocks).all(|(before, &(start, end))| before < start && start < end)
-    }
-
-    /// Puts `[start, end)`, which ends beyond RCV.NXT, among the blocks, and moves RCV.NXT if it
-    /// fills the first gap. Says how much of it is new.
-    fn insert(&mut self, mut start: u64, mut end: u64) -> u64 {
-        // The blocks that touch or overlap it are `from..to`.
-        let from = self.blocks.partition_point(|b| b.1 < start);
-        let (mut to, mut known) = (from, 0);
-        while let Some(&(a, b)) = self.blocks.get(to) {
-            if a > end {
-                break;
-            }
-            if a <= start && end <= b {
-                self.remember(a, b);
-                return 0;
-            }
-            (start, end, to, known) = (start.min(a), end.max(b), to + 1, known + b - a);
-        }
-        let fresh = end - start - known;
-        if start == self.rcv_nxt {
-            self.rcv_nxt = end;
-            self.blocks.drain(from..to);
-            self.recent.retain(|b| b.0 > end);
-            return fresh;
-        }
-        if to == from {
-            self.blocks.insert(from, (start, end));
-        } else {
-            self.blocks[from] = (start, end);
-            if to > from + 1 {
-                self.blocks.drain(from + 1..to);
-            }
-        }
-        self.remember(start, end);
-        fresh
-    }
-
-    /// `[start, end)` is the block that the last segment belongs to.
-    fn remember(&mut self, start: u64, end: u64) {
-        self.recent.retain(|&(a, b)| !(start <= a && b <= end));
-        self.recent.truncate(REMEMBERED - 1);
-        self.recent.insert(0, (start, end));
-    }
-
-    /// Writes the blocks, most recently reported first, behind a duplicate if there is one.
-    fn report(&mut self, sack: &mut SackBlocks) {
-        if let Some((start, end)) = self.dsack.take() {
-            sack.push(start, end);
-        }
-        for &(start, end) in &self.recent {
-            sack.push(start, end);
-        }
-        if self.recent.len() < SackBlocks::MAX {
-            for block in self.blocks.iter().take(SackBlocks::MAX + self.recent.len()) {
-                if !self.recent.contains(block) {
-                    sack.push(block.0, block.1);
-                }
-            }
-        }
+        let inside = self.data.blocks.back().is_none_or(|block| block.1 <= self.edge(settings));
+        let before = std::iter::once(self.data.rcv_nxt).chain(self.data.blocks.iter().map(|block| block.1));
+        inside && before.zip(&self.data.blocks).all(|(before, &(start, end))| before < start && start < end)
     }
 }
 
@@ -381,7 +313,7 @@ impl Endpoint for Receiver {
             && self.settings.path_hint != PathHint::Off
         {
             self.path = !self.path;
-            if self.state.rcv_nxt > FIRST_BYTE {
+            if self.state.data.rcv_nxt > FIRST_BYTE {
                 self.ack_now.get_or_insert(Reply { syn: false, duplicate: false });
             }
         }
@@ -394,8 +326,8 @@ impl Endpoint for Receiver {
         }
         if self.tell {
             self.tell = false;
-            let fin = u64::from(self.state.fin.is_some_and(|fin| fin < self.state.rcv_nxt));
-            return Some(Action::Tell(Notice::Received(self.state.rcv_nxt.saturating_sub(FIRST_BYTE + fin))));
+            let fin = u64::from(self.state.fin.is_some_and(|fin| fin < self.state.data.rcv_nxt));
+            return Some(Action::Tell(Notice::Received(self.state.data.rcv_nxt.saturating_sub(FIRST_BYTE + fin))));
         }
         None
     }
@@ -416,8 +348,7 @@ mod tests {
     #[test]
     fn blocks_out_of_order_are_seen() {
         let settings = Settings::new(&Config::default());
-        let state =
-            |blocks: &[(u64, u64)]| State { rcv_nxt: 10, blocks: blocks.iter().copied().collect(), ..State::default() };
+        let state = |blocks: &[(u64, u64)]| State { data: Reassembly::of(10, blocks), ..State::default() };
         assert!(state(&[(11, 12), (13, 20)]).is_in_order(&settings));
         let beyond = state(&[]).edge(&settings) + 1;
         for wrong in [
@@ -429,24 +360,5 @@ mod tests {
         ] {
             assert!(!state(&wrong).is_in_order(&settings), "{wrong:?}");
         }
-    }
-
-    /// Segments of any place and length beyond RCV.NXT, beside a map of the bytes that have come.
-    #[test]
-    fn a_byte_is_new_once() {
-        let mut state = State::new(Handshake::None);
-        let mut had = vec![false; 1_100];
-        let (mut random, mut in_part): (u32, u32) = (1, 0);
-        while state.rcv_nxt < 1_000 {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let start = state.rcv_nxt + u64::from(random >> 8) % (1_050 - state.rcv_nxt);
-            let end = start + 1 + u64::from(random >> 27);
-            let come = &mut had[start as usize..end as usize];
-            let new = come.iter().filter(|had| !**had).count() as u64;
-            come.fill(true);
-            in_part += u32::from(new > 0 && new < end - start);
-            assert_eq!(state.insert(start, end), new, "[{start}, {end})");
-        }
-        assert!(in_part > 10, "{in_part} segments were new in part");
     }
 }

@@ -1,0 +1,333 @@
+//! What leaves, and when (tcp_output.c): bursts of a millisecond's worth of segments, put off when the next acknowledgement will let a whole one
+//! leave, and paced by the socket's own timer where the controller asks for it.
+
+use lasthop_net::engine::Instant;
+
+use super::clock;
+use super::congestion::Event;
+use super::rtt::RTO_MIN_US;
+use super::segments::Segment;
+use super::socket::{CaState, Out, Pending, Socket, Tcp};
+
+/// `sk_pacing_shift`: a burst is what the pacing rate gives in 2^−10 s.
+pub const PACING_SHIFT: u32 = 10;
+/// `gso_max_size`, less what the headers of a buffer may take.
+const GSO_MAX_SIZE: u64 = 65_536 - 1 - 320;
+/// `tcp_tso_rtt_log`: bursts may be larger on paths with a round-trip time below 2^9 us times the bits of a word.
+const TSO_RTT_LOG: u32 = 9;
+/// `tcp_tso_win_divisor`.
+const TSO_WIN_DIVISOR: u64 = 3;
+/// Segments that leave before pacing begins.
+const UNPACED: u64 = 10;
+/// Data of the source beyond this do not count: `TCP_NOTSENT_LOWAT` of the reference's sender, 128 KiB.
+const MOST_WRITTEN: u64 = 128 << 10;
+/// One millisecond: bursts are put off only while the last one is that fresh, and the next acknowledgement that near.
+const DEFER_NS: u64 = 1_000_000;
+
+impl Socket {
+    /// Sends what window and pacing allow (`tcp_write_xmit`); with `probe` one segment, whatever the window. Says whether any was sent.
+    pub fn write(&mut self, probe: bool) -> bool {
+        let tcp = &mut self.tcp;
+        let max_segs = tcp.burst_segments(self.control.min_tso_segs(tcp.pacing_rate));
+        let (mut sent, mut limited) = (0, false);
+        while let Some((len, fin)) = tcp.new_segment() {
+            if !probe && tcp.is_paced() {
+                break;
+            }
+            let in_flight = tcp.in_flight();
+            let mut quota = tcp.snd_cwnd.saturating_sub(in_flight);
+            if quota == 0 {
+                if !probe {
+                    break;
+                }
+                quota = 1;
+            }
+            let quota = if probe { 1 } else { quota.min(max_segs) };
+            if !fin && tcp.snd_nxt + u64::from(len) > tcp.wnd_end {
+                break;
+            }
+            // A burst of what the source has written, the receiver takes, and the window allows.
+            let written = (tcp.write_seq - tcp.snd_nxt).min(MOST_WRITTEN).div_ceil(tcp.mss).max(1);
+            let whole = written.min(max_segs);
+            if whole > 1 && !probe && tcp.defers(written, max_segs, &mut limited) {
+                break;
+            }
+            // Nagle with Minshall's change: a small segment waits for an earlier small one.
+            let waits = tcp.snd_sml > tcp.snd_una && u64::from(len) < tcp.mss;
+            if waits && !fin && !tcp.closing && !probe {
+                break;
+            }
+            let fits = (tcp.wnd_end.saturating_sub(tcp.snd_nxt) / tcp.mss).max(1);
+            let count = whole.min(quota).min(fits);
+            if tcp.segments.is_empty() {
+                self.control.on_event(tcp, Event::TxStart);
+            }
+            sent += tcp.transmit_new(count);
+            if probe {
+                break;
+            }
+        }
+        let limited = limited || tcp.in_flight() >= tcp.snd_cwnd;
+        if sent > 0 || limited {
+            tcp.validate(limited, self.control.governs());
+        }
+        if sent == 0 {
+            self.check_zero_window();
+            return false;
+        }
+        if tcp.in_reduction() {
+            tcp.prr_out += sent;
+        }
+        if !probe {
+            self.schedule_probe(false);
+        }
+        true
+    }
+
+    /// Sends lost segments again, from the first (`tcp_xmit_retransmit_queue`).
+    pub fn retransmit(&mut self) {
+        let tcp = &mut self.tcp;
+        let max_segs = tcp.burst_segments(self.control.min_tso_segs(tcp.pacing_rate));
+        let mut place = tcp.retransmit_hint.map_or(0, |hint| tcp.segments.place(hint));
+        let (mut hole, mut rearm, mut burst) = (false, false, 0);
+        loop {
+            // Neighbours in a burst are sent as one.
+            burst %= max_segs;
+            if burst == 0 && tcp.is_paced() {
+                break;
+            }
+            let Some(one) = tcp.segments.at(place) else { break };
+            if !hole {
+                tcp.retransmit_hint = Some(one.start);
+            }
+            if tcp.snd_cwnd <= tcp.in_flight() || tcp.retrans_out >= tcp.lost_out {
+                break;
+            }
+            if !one.lost {
+                hole |= !one.resent && !one.sacked;
+                (place, burst) = (place + 1, 0);
+                continue;
+            }
+            if one.sacked || one.resent {
+                (place, burst) = (place + 1, 0);
+                continue;
+            }
+            tcp.resend(place, false);
+            tcp.prr_out += u64::from(tcp.in_reduction());
+            rearm |= place == 0 && tcp.pending != Pending::Reordering;
+            (place, burst) = (place + 1, burst + 1);
+        }
+        if rearm {
+            tcp.arm(Pending::Retransmit, tcp.rtt.rto, true);
+        }
+    }
+
+    /// Arms the timer of a loss probe, in two round trips (`tcp_schedule_loss_probe`). Not while losses are repaired.
+    pub fn schedule_probe(&mut self, advancing: bool) -> bool {
+        let tcp = &mut self.tcp;
+        if tcp.segments.is_empty() || !matches!(tcp.ca_state, CaState::Open | CaState::Cwr) {
+            return false;
+        }
+        let mut ticks = clock::HZ;
+        if tcp.rtt.srtt > 0 {
+            let more = if tcp.packets_out() == 1 { RTO_MIN_US } else { super::rack::TIMEOUT_MIN_US };
+            ticks = clock::ticks((tcp.rtt.srtt >> 2) + more);
+        }
+        let rto = if advancing { clock::ticks_us(tcp.rtt.rto) as i64 } else { tcp.rto_delta_us() };
+        if rto > 0 {
+            ticks = ticks.min(clock::ticks(rto as u64));
+        }
+        tcp.arm(Pending::LossProbe, ticks, true);
+        true
+    }
+
+    /// The receiver's window is closed with nothing in flight: a timer has to ask for it.
+    fn check_zero_window(&mut self) {
+        let tcp = &mut self.tcp;
+        if tcp.segments.is_empty() && tcp.pending == Pending::None && tcp.new_segment().is_some() && !tcp.is_paced() {
+            tcp.arm(Pending::ZeroWindow, tcp.rtt.rto << tcp.probes.min(8), false);
+        }
+    }
+}
+
+impl Tcp {
+    /// How many segments leave at once (`tcp_tso_autosize`).
+    fn burst_segments(&self, least: u64) -> u64 {
+        let mut bytes = self.pacing_rate >> PACING_SHIFT;
+        let shift = self.rtt.min().unwrap_or(u64::MAX) >> TSO_RTT_LOG;
+        if shift < 32 {
+            bytes = bytes.saturating_add(GSO_MAX_SIZE >> shift);
+        }
+        (bytes.min(GSO_MAX_SIZE) / self.mss).max(least)
+    }
+
+    /// Whether the pacing timer has to expire first (`tcp_pacing_check`).
+    fn is_paced(&mut self) -> bool {
+        if !self.paces || self.wstamp_ns <= self.now.as_nanos() {
+            return false;
+        }
+        self.pacing_at = Instant::from_nanos(self.wstamp_ns);
+        true
+    }
+
+    /// Whether a burst that could leave in part had better wait for the next acknowledgement (`tcp_tso_should_defer`).
+    fn defers(&self, written: u64, max_segs: u64, limited: &mut bool) -> bool {
+        let now_ns = self.now.as_nanos();
+        if self.ca_state >= CaState::Recovery || now_ns > self.wstamp_ns + DEFER_NS {
+            return false;
+        }
+        let len = written * self.mss;
+        let send_win = self.wnd_end.saturating_sub(self.snd_nxt);
+        let cong_win = (self.snd_cwnd - self.in_flight()) * self.mss;
+        let limit = send_win.min(cong_win);
+        if limit >= max_segs * self.mss || limit >= len {
+            return false;
+        }
+        let window = self.wnd_end.saturating_sub(self.snd_una).min(self.snd_cwnd * self.mss);
+        if limit >= window / TSO_WIN_DIVISOR {
+            return false;
+        }
+        let Some(first) = self.segments.first() else { return false };
+        let srtt_ns = (self.rtt.srtt >> 3) * 1_000;
+        let expected = first.sent_us * 1_000 + srtt_ns;
+        if expected > now_ns && expected - now_ns > DEFER_NS.min(srtt_ns >> 1) {
+            return false;
+        }
+        *limited |= cong_win < send_win;
+        true
+    }
+
+    /// Sends `count` new segments as one burst; the stamp of all is the same.
+    fn transmit_new(&mut self, count: u64) -> u64 {
+        let (was_empty, before) = (self.segments.is_empty(), self.snd_nxt);
+        let stamp_us = self.stamp_ns() / 1_000;
+        let mut sent = 0;
+        while sent < count {
+            let Some((len, fin)) = self.new_segment() else { break };
+            self.tx += 1;
+            let stamp = self.delivery.stamp(stamp_us, self.segments.is_empty());
+            self.segments.push(Segment {
+                start: self.snd_nxt,
+                len,
+                fin,
+                sent_us: stamp_us,
+                tx: self.tx,
+                stamp,
+                sacked: false,
+                lost: false,
+                resent: false,
+                ever_resent: false,
+            });
+            sent += 1;
+            // The last segment of a burst of several asks to be passed on.
+            let more = sent < count && self.write_seq > self.snd_nxt + u64::from(len);
+            let push = sent > 1 && !more;
+            self.out.push_back(Out::Data { start: self.snd_nxt, len, fin, push });
+            self.snd_nxt += u64::from(len);
+            self.fin_sent |= fin;
+            if !fin && u64::from(len) < self.mss {
+                self.snd_sml = self.snd_nxt;
+            }
+            self.totals.packets += 1;
+            self.totals.bytes += u64::from(len) - u64::from(fin);
+        }
+        self.note_burst(sent, self.snd_nxt - before);
+        if was_empty || self.pending == Pending::LossProbe {
+            self.rearm_rto();
+        }
+        sent
+    }
+
+    /// Sends a segment again (`tcp_retransmit_skb`); as a loss `probe` it does not count as a retransmission in flight.
+    pub fn resend(&mut self, place: usize, probe: bool) {
+        let stamp_us = self.stamp_ns() / 1_000;
+        let stamp = self.delivery.stamp(stamp_us, false);
+        self.tx += 1;
+        let Some(one) = self.segments.at_mut(place) else { return };
+        self.retrans_out += u64::from(!one.resent && !probe);
+        one.resent |= !probe;
+        one.ever_resent = true;
+        (one.sent_us, one.stamp) = (stamp_us, stamp);
+        let (start, len, fin) = (one.start, one.len, one.fin);
+        self.segments.note_resent(place, self.tx);
+        self.out.push_back(Out::Data { start, len, fin, push: false });
+        if !probe {
+            if self.retrans_stamp == 0 {
+                self.retrans_stamp = stamp_us;
+            }
+            self.undo_retrans = Some(self.undo_retrans.unwrap_or(0) + 1);
+        }
+        self.totals.resent_packets += 1;
+        self.totals.resent_bytes += u64::from(len) - u64::from(fin);
+        self.note_burst(1, len.into());
+    }
+
+    /// The time that a segment bears which leaves now, ns: the pacing timer's if that lies ahead.
+    fn stamp_ns(&self) -> u64 {
+        self.wstamp_ns.max(self.now.as_nanos())
+    }
+
+    /// A burst has left: when may the next (`tcp_update_skb_after_send`)?
+    fn note_burst(&mut self, segments: u64, bytes: u64) {
+        let prior = self.wstamp_ns;
+        self.wstamp_ns = self.stamp_ns();
+        self.data_segs_out += segments;
+        self.lsndtime = self.jiffies();
+        if self.paces && self.pacing_rate > 0 && self.pacing_rate < u64::MAX && self.data_segs_out >= UNPACED {
+            let length = u64::try_from(u128::from(bytes) * 1_000_000_000 / u128::from(self.pacing_rate));
+            let length = length.unwrap_or(u64::MAX / 4);
+            // A timer that was late is made up for, by up to half.
+            let credit = self.wstamp_ns - prior;
+            self.wstamp_ns += length - credit.min(length / 2);
+        }
+    }
+
+    /// Whether the window is in use (`tcp_cwnd_validate`); one that is not grows no further, and shrinks in time.
+    fn validate(&mut self, limited: bool, governed: bool) {
+        let out = self.packets_out();
+        if self.snd_una >= self.cwnd_usage_seq || limited || (!self.is_cwnd_limited && out > self.max_packets_out) {
+            self.is_cwnd_limited = limited;
+            self.max_packets_out = out;
+            self.cwnd_usage_seq = self.snd_nxt;
+        }
+        if self.is_limited() {
+            self.snd_cwnd_used = 0;
+            self.snd_cwnd_stamp = self.jiffies();
+            return;
+        }
+        self.snd_cwnd_used = self.snd_cwnd_used.max(out);
+        if !governed && self.jiffies() - self.snd_cwnd_stamp >= self.rtt.rto {
+            self.shrink_unused();
+        }
+    }
+
+    /// `tcp_cwnd_application_limited`.
+    fn shrink_unused(&mut self) {
+        if self.ca_state == CaState::Open {
+            let used = self.snd_cwnd_used.max(self.initial_window);
+            if used < self.snd_cwnd {
+                self.snd_ssthresh = self.current_ssthresh();
+                self.snd_cwnd = (self.snd_cwnd + used) >> 1;
+            }
+            self.snd_cwnd_used = 0;
+        }
+        self.snd_cwnd_stamp = self.jiffies();
+    }
+
+    /// After an idle time the window is halved for each timeout that has passed (`tcp_cwnd_restart`).
+    pub fn restart_after_idle(&mut self) {
+        let mut idle = self.jiffies().saturating_sub(self.lsndtime);
+        if self.data_segs_out == 0 || idle <= self.rtt.rto {
+            return;
+        }
+        let least = self.initial_window.min(self.snd_cwnd);
+        self.snd_ssthresh = self.current_ssthresh();
+        while idle > self.rtt.rto && self.snd_cwnd > least {
+            idle -= self.rtt.rto;
+            self.snd_cwnd >>= 1;
+        }
+        self.snd_cwnd = self.snd_cwnd.max(least);
+        self.snd_cwnd_stamp = self.jiffies();
+        self.snd_cwnd_used = 0;
+    }
+}

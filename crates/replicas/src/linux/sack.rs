@@ -1,0 +1,128 @@
+//! SACK blocks (`tcp_sacktag_write_queue`): which segments have arrived out of order, and which twice.
+
+use lasthop_net::net::SackBlocks;
+
+use super::ack::{Flags, Tally};
+use super::socket::{CaState, Tcp};
+
+/// `TCP_MAX_REORDERING` (`tcp_max_reordering`).
+const MAX_REORDERING: u64 = 300;
+
+impl Tcp {
+    /// Takes in the blocks of an acknowledgement of `ack`; `una` is SND.UNA before it.
+    pub fn tag_sacked(&mut self, sack: &SackBlocks, ack: u64, una: u64, flags: &mut Flags, tally: &mut Tally) {
+        let duplicate = sack.duplicate(ack);
+        if let Some((start, end)) = duplicate {
+            self.on_duplicate(start, end, una, flags, tally);
+        }
+        let first = usize::from(duplicate.is_some());
+        let mut blocks = [(0, 0); 3];
+        for (place, (start, end)) in blocks.iter_mut().zip(sack.iter(ack).skip(first)) {
+            if start < end && end <= self.snd_nxt && end > self.snd_una {
+                *place = (start, end);
+            }
+        }
+        // In the order of their numbers: the newest comes first, and one below it is no sign of reordering.
+        blocks.sort_unstable();
+        let known = std::mem::replace(&mut self.sack_cache, blocks);
+        for (mut from, end) in blocks {
+            // What was tagged before need not be looked at again.
+            for (a, b) in known {
+                if a < b && a < end && b > from {
+                    self.tag(from, a, flags, tally);
+                    from = b;
+                }
+            }
+            self.tag(from, end, flags, tally);
+        }
+        if (self.ca_state != CaState::Loss || self.undo_marker.is_some()) && tally.reord < u64::MAX {
+            self.check_reordering(tally.reord);
+        }
+    }
+
+    /// Tags the segments that lie in [from, to).
+    fn tag(&mut self, from: u64, to: u64, flags: &mut Flags, tally: &mut Tally) {
+        let mut place = self.segments.place(from);
+        while let Some(one) = self.segments.at_mut(place) {
+            place += 1;
+            if one.end() > to {
+                return;
+            }
+            if one.sacked {
+                continue;
+            }
+            let (start, end, sent_us) = (one.start, one.end(), one.sent_us);
+            let (lost, resent, ever) = (one.lost, one.resent, one.ever_resent);
+            if resent && lost {
+                (one.lost, one.resent) = (false, false);
+                self.lost_out -= 1;
+                self.retrans_out -= 1;
+            } else if !resent && lost {
+                one.lost = false;
+                self.lost_out -= 1;
+            }
+            one.sacked = true;
+            self.delivery.delivered += 1;
+            self.delivery.on_delivered(one, &mut tally.sample);
+            if !resent && !ever {
+                // An original in what was taken for a hole: the path reorders.
+                if start < self.highest_sack_seq() {
+                    tally.reord = tally.reord.min(start);
+                }
+                if end <= self.high_seq {
+                    flags.original_sacked = true;
+                }
+                tally.first_sacked_us.get_or_insert(sent_us);
+                tally.last_sacked_us = Some(sent_us);
+            }
+            self.rack_advance(ever, end, sent_us);
+            flags.data_sacked = true;
+            self.highest_sack = self.highest_sack_seq().max(end);
+            self.sacked_out += 1;
+        }
+    }
+
+    /// A segment came twice (`tcp_check_dsack`, `tcp_dsack_seen`).
+    fn on_duplicate(&mut self, start: u64, end: u64, una: u64, flags: &mut Flags, tally: &mut Tally) {
+        if start >= end || end > self.snd_nxt {
+            return;
+        }
+        flags.duplicate_reported = true;
+        self.rack.dsack_seen = true;
+        flags.probe_duplicate = self.tlp_high_seq > 0 && self.tlp_high_seq == end;
+        if self.undo_marker.is_none_or(|marker| end <= marker) {
+            return;
+        }
+        if end <= una {
+            let count = (end - start).div_ceil(self.mss);
+            self.undo_retrans = self.undo_retrans.map(|left| left.saturating_sub(count));
+            return;
+        }
+        let place = self.segments.place(start);
+        if let Some(one) = self.segments.at_mut(place).filter(|one| one.start == start) {
+            if one.ever_resent || one.resent {
+                self.undo_retrans = self.undo_retrans.map(|left| left.saturating_sub(1));
+                if one.sacked {
+                    tally.reord = tally.reord.min(start);
+                }
+            }
+            if one.resent {
+                one.resent = false;
+                self.retrans_out -= 1;
+            }
+        }
+    }
+
+    /// Data from `low` on have arrived after later ones (`tcp_check_sack_reordering`).
+    pub fn check_reordering(&mut self, low: u64) {
+        let highest = self.highest_sack_seq();
+        if low >= highest {
+            return;
+        }
+        let metric = highest - low;
+        if metric > self.reordering * self.mss {
+            self.reordering = metric.div_ceil(self.mss).min(MAX_REORDERING);
+        }
+        self.reord_seen = true;
+    }
+}
