@@ -77,10 +77,10 @@ impl Place {
         fs::copy(&bridge, place.file("lasthop-live")).unwrap();
         fs::copy(endpoint, place.file("lasthop-endpoint")).unwrap();
         fs::write(place.file("s.toml"), CELL).unwrap();
-        let mut tried = place.run(&["--host", "rnc", "server", "--", "true"]);
+        let mut tried = place.run("", "true", "10 s");
         if !tried.status.success() && place.as_user && text(&tried.stderr).contains("lets only root") {
             place.as_user = false;
-            tried = place.run(&["--host", "rnc", "server", "--", "true"]);
+            tried = place.run("", "true", "10 s");
         }
         if tried.status.success() {
             return Some(place);
@@ -97,7 +97,17 @@ impl Place {
         self.folder.join(name)
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    /// Runs `receive` at all terminals, if it is given, and `send` at the server.
+    fn run(&self, receive: &str, send: &str, time: &str) -> Output {
+        let scenario = fs::read_to_string(self.file("s.toml")).unwrap();
+        let hosts = match receive {
+            "" => "[[live.host]]\nnode = \"server\"\n".to_owned(),
+            _ => format!(
+                "[[live.host]]\nnode = \"server\"\n[[live.host]]\nnode = \"cell.ue[*]\"\nrun = [\"sh\", \"-c\", '{receive}']\n"
+            ),
+        };
+        fs::write(self.file("run.toml"), format!("{scenario}\n{hosts}")).unwrap();
+        let options = serde_json::json!({ "node": "server", "command": ["sh", "-c", send], "time": time });
         let live = self.file("lasthop-live");
         let mut command = if self.as_user {
             let mut command = Command::new("unshare");
@@ -106,7 +116,7 @@ impl Place {
         } else {
             Command::new(live)
         };
-        command.arg("s.toml").args(arguments).current_dir(&self.folder).output().unwrap()
+        command.arg("run.toml").arg(options.to_string()).current_dir(&self.folder).output().unwrap()
     }
 }
 
@@ -129,9 +139,9 @@ fn simulated() -> f64 {
 #[test]
 fn tfmcc_keeps_the_simulated_rate_over_a_live_cell() {
     let Some(place) = Place::new() else { return };
-    let receive = "cell.ue[*]=./lasthop-endpoint tfmcc receive --group 239.77.0.1:5000 --for 21s";
+    let receive = "exec ./lasthop-endpoint tfmcc receive --group 239.77.0.1:5000 --for 21s";
     let send = "sleep 1; ./lasthop-endpoint tfmcc send --group 239.77.0.1:5000 --for 20s -o sent";
-    let output = place.run(&["--for", "30s", "--host", "server", "--run", receive, "server", "--", "sh", "-c", send]);
+    let output = place.run(receive, send, "30 s");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let flows = fs::read_to_string(place.file("sent/flows.csv")).unwrap();
     let (names, row) = flows.trim().split_once('\n').unwrap();
@@ -149,9 +159,9 @@ fn a_file_arrives_whole_at_all_terminals_of_a_live_cell() {
     fs::write(place.file("s.toml"), lossy).unwrap();
     let content: Vec<u8> = (0..10_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
     fs::write(place.file("file"), &content).unwrap();
-    let receive = "cell.ue[*]=./lasthop-endpoint tfmcc receive --group 239.77.0.1:5000 --out \"$LASTHOP_HOST\"";
+    let receive = "exec ./lasthop-endpoint tfmcc receive --group 239.77.0.1:5000 --out \"$LASTHOP_HOST\"";
     let send = "sleep 1; ./lasthop-endpoint tfmcc send --group 239.77.0.1:5000 --file file --receivers 8 --for 60s";
-    let output = place.run(&["--for", "70s", "--host", "server", "--run", receive, "server", "--", "sh", "-c", send]);
+    let output = place.run(receive, send, "70 s");
     let said = text(&output.stdout);
     assert!(output.status.success(), "{said} {}", text(&output.stderr));
     assert!(said.contains("8 of 8 receivers have it"), "{said}");
