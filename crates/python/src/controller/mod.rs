@@ -59,6 +59,8 @@ struct Controller {
     /// Its methods, where the class has its own.
     hooks: [Option<Py<PyAny>>; HOOKS.len()],
     told: Py<Measurement>,
+    /// The arguments of all calls: it, alone.
+    arguments: Py<PyTuple>,
     next: Measurement,
     every: Every,
     last_call: Instant,
@@ -79,11 +81,14 @@ impl Controller {
         let segment = u64::from(seat.smss);
         let next = Measurement::new(segment, seat.initial_window);
         let told = Py::new(py, next.clone()).expect("the interpreter has memory for one object");
+        let arguments =
+            PyTuple::new(py, [told.clone_ref(py)]).expect("the interpreter has memory for one tuple").unbind();
         let flow = if maker.name.is_empty() { seat.flow.to_string() } else { maker.name.clone() };
         let mut made = Self {
             object: None,
             hooks: Default::default(),
             told,
+            arguments,
             next,
             every: Every::Acks(1),
             last_call: Instant::ZERO,
@@ -169,7 +174,7 @@ impl Controller {
             let answer = match self.tell(py, now) {
                 Ok(()) => {
                     self.run.enter();
-                    let answer = bound.call1((self.told.bind(py),));
+                    let answer = bound.call1(self.arguments.bind(py));
                     self.run.leave();
                     answer
                 }
@@ -311,6 +316,7 @@ impl CongestionControl for Controller {
                 object: None,
                 hooks: Default::default(),
                 told: self.told.clone_ref(py),
+                arguments: self.arguments.clone_ref(py),
                 next: self.next.clone(),
                 min_rtt: self.min_rtt.clone(),
                 flow: self.flow.clone(),
