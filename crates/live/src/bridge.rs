@@ -142,6 +142,9 @@ impl Observer for Keeper {
     }
 }
 
+/// The groups of a flow, whichever they are: the first address of 224.0.0.0/4 (RFC 5771).
+const ALL_GROUPS: IpAddr = IpAddr::V4(Ipv4Addr::new(224, 0, 0, 0));
+
 /// Real packets go to a port at which no endpoint is.
 fn is_real(packet: &Packet) -> bool {
     packet.to_port == OUTSIDE_PORT
@@ -305,12 +308,14 @@ impl Bridge {
             return Ok(());
         }
         let found = parsed.and_then(|parsed| Some((self.destination(&parsed.to)?, parsed)));
-        let Some((to, parsed)) = found else {
+        let Some((to, mut parsed)) = found else {
             self.not_for_a_host += 1;
             return Ok(());
         };
         if let Address::Group(group) = to {
             self.session.send_to_group(group, from);
+            // All layers of a session are one flow: what a socket sends to the same port of several groups.
+            parsed.to = ALL_GROUPS;
         }
         let size = bytes.len() as u32;
         let traffic = &mut self.traffic[host];

@@ -152,6 +152,17 @@ fn an_rnc_sends_rejected_packets_again() {
     bridge.finish().unwrap();
 }
 
+/// A sender's packets to two groups are one flow, the session whose layers they are for queues that tell layers apart.
+#[test]
+fn what_a_socket_sends_to_several_groups_is_one_flow() {
+    let mut bridge = Bridge::new(&scenario(MBMS), 1, hosts()).unwrap();
+    for (host, group) in [(0, TV), (0, [239, 77, 0, 2]), (1, TV)] {
+        bridge.send(host, &datagram(host as u8, group), ms(1_000)).unwrap();
+    }
+    let sent: Vec<u64> = bridge.flows().iter().map(|flow| flow.counts.sent).collect();
+    assert_eq!(sent, [2, 1]);
+}
+
 #[test]
 fn groups_have_the_addresses_that_are_given() {
     let bridge = || Bridge::new(&scenario(MBMS), 1, hosts()).unwrap();
