@@ -115,7 +115,7 @@ fn packets_reach_the_members_and_membership_follows_the_hosts() {
         }
         assert_eq!(reached(&mut bridge, 0, TV, 4_000), [1, 2, 4]);
         bridge.send(1, &report(1, LEAVE, TV), ms(5_000)).unwrap();
-        // The last router asks for two seconds (RFC 2236 §8.8) before it stops; the host's own kernel drops what comes until then.
+        // The last router asks for two seconds (RFC 2236 §8.8) before it stops; the host's own kernel drops packets until then.
         assert_eq!(reached(&mut bridge, 0, TV, 9_000), [2, 4]);
         // A terminal sends: the others get it, and it does not come back.
         assert_eq!(reached(&mut bridge, 4, TV, 10_000), [2]);
