@@ -280,10 +280,7 @@ impl Bridge {
         let mut books = open(&self.books);
         std::mem::swap(&mut books.dropped, &mut self.dropped);
         while let Some((key, _)) = books.held.pop_front_if(|(_, until)| *until < now) {
-            // It may have been dropped again since.
-            if !books.held.iter().any(|(later, _)| *later == key) {
-                books.store.release(key);
-            }
+            books.store.release(key);
         }
         drop(books);
         for flow in self.dropped.drain(..) {
