@@ -40,7 +40,7 @@ pub enum Load {
     Stream,
     /// Sends a file.
     Sends(Box<Sending>),
-    /// Counts what comes.
+    /// Counts datagrams that come.
     Counts,
     /// Receives a file.
     Receives(Box<Receiving>),

@@ -1,6 +1,6 @@
 //! The endpoints of the simulator between real hosts: TFRC, TFMCC, PGMCC and layered multicast over UDP sockets.
 //!
-//! [`host`] drives one end, without IO; [`wire`] has the layouts of datagrams, [`file`] what carries a file whole over packets that may be lost.
+//! [`host`] drives one end, without IO; [`wire`] has the layouts of datagrams, [`mod@file`] what carries a file whole over packets that may be lost.
 //! [`plan`] reads the command line, [`tables`] writes what happened. Only [`run`] knows sockets and the clock.
 
 pub mod file;

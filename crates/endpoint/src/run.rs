@@ -4,9 +4,12 @@ use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lasthop_net::engine::{Duration, Instant, Streams};
 use rustix::time::{ClockId, clock_gettime};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::file::receiving::Receiving;
 use crate::file::sending::Sending;
@@ -135,11 +138,17 @@ pub fn run(plan: &Plan) -> Result<i32, String> {
     let peer = (plan.sends && !plan.is_multicast()).then_some(plan.to);
     let mut running =
         Running { socket, host, to: plan.to, peer, sends: plan.sends, datagram: Vec::new(), refused: 0, strangers: 0 };
+    // A signal ends it as its time does: a receiver leaves, and tables are written.
+    let asked = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&asked)).map_err(failed(&"signals"))?;
+    }
     let clock = Clock::start();
     let began = clock.now();
     let mut recorder = Recorder::new(began, &plan.label(), plan.sends);
     running.host.start(began);
-    serve(&mut running, &clock, plan.time.map(|time| began + time), &mut recorder).map_err(failed(&"socket"))?;
+    let end = plan.time.map(|time| began + time);
+    serve(&mut running, &clock, end, &asked, &mut recorder).map_err(failed(&"socket"))?;
     let now = clock.now();
     running.host.stop(now);
     running.act(now).map_err(failed(&"socket"))?;
@@ -174,7 +183,13 @@ fn load(plan: &Plan, number: u32, seed: u64) -> Result<Load, String> {
 }
 
 /// Reads, acts and waits until it is over.
-fn serve(running: &mut Running, clock: &Clock, end: Option<Instant>, recorder: &mut Recorder) -> io::Result<()> {
+fn serve(
+    running: &mut Running,
+    clock: &Clock,
+    end: Option<Instant>,
+    asked: &AtomicBool,
+    recorder: &mut Recorder,
+) -> io::Result<()> {
     let mut buffer = vec![0; LONGEST];
     loop {
         let more = running.read(clock, &mut buffer)?;
@@ -182,7 +197,8 @@ fn serve(running: &mut Running, clock: &Clock, end: Option<Instant>, recorder: &
         running.host.on_timeout(now);
         running.act(now)?;
         recorder.sample(now, &running.host);
-        if end.is_some_and(|end| now >= end) || running.host.is_over() || is_left(&running.host, now) {
+        let ends = asked.load(Ordering::Relaxed) || end.is_some_and(|end| now >= end);
+        if ends || running.host.is_over() || is_left(&running.host, now) {
             return Ok(());
         }
         if more {

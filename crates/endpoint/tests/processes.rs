@@ -111,6 +111,20 @@ fn a_file_by_multicast_arrives_whole_at_three_receivers() {
     }
 }
 
+/// A signal ends a receiver in order: its table is written.
+#[test]
+fn a_signal_ends_it_in_order() {
+    let place = Place::new("signal");
+    let receiver = start("tfrc receive --port 47305 -o", &[&place.file("tables")]);
+    listens(47_305, 1);
+    let sender = start("tfrc send --to 127.0.0.1:47305 --for 300ms", &[]);
+    assert!(ended(sender).starts_with("sent "));
+    let process = rustix::process::Pid::from_raw(receiver.id() as i32).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    assert!(ended(receiver).starts_with("received "));
+    assert_eq!(rows(&place.0.join("tables/receivers.csv")).len(), 2);
+}
+
 /// A file that no receiver has is not whole, and the exit code says so.
 #[test]
 fn a_sender_without_receivers_says_so() {

@@ -169,6 +169,9 @@ impl Observer for Keeper {
     }
 }
 
+/// The groups of a flow, whichever they are: the first address of 224.0.0.0/4 (RFC 5771).
+const ALL_GROUPS: IpAddr = IpAddr::V4(Ipv4Addr::new(224, 0, 0, 0));
+
 /// Real packets go to a port at which no endpoint is.
 fn is_real(packet: &Packet) -> bool {
     packet.to_port == OUTSIDE_PORT
@@ -297,10 +300,7 @@ impl Bridge {
         let mut books = open(&self.books);
         std::mem::swap(&mut books.seen, &mut self.seen);
         while let Some((key, _)) = books.held.pop_front_if(|(_, until)| *until < now) {
-            // It may have been dropped again since.
-            if !books.held.iter().any(|(later, _)| *later == key) {
-                books.store.release(key);
-            }
+            books.store.release(key);
         }
         drop(books);
         for seen in self.seen.iter().filter(|seen| seen.dropped.is_some()) {
@@ -360,7 +360,7 @@ impl Bridge {
             return Ok(());
         }
         let found = parsed.and_then(|parsed| Some((self.destination(&parsed.to)?, parsed)));
-        let Some((to, parsed)) = found else {
+        let Some((to, mut parsed)) = found else {
             self.not_for_a_host += 1;
             return Ok(());
         };
@@ -370,6 +370,8 @@ impl Bridge {
         }
         if let Address::Group(group) = to {
             self.session.send_to_group(group, from);
+            // All layers of a session are one flow: what a socket sends to the same port of several groups.
+            parsed.to = ALL_GROUPS;
         }
         let size = bytes.len() as u32;
         let traffic = &mut self.traffic[host];

@@ -17,8 +17,8 @@ struct Kept {
     bytes: Box<[u8]>,
     /// How many packets under way have this key.
     copies: u32,
-    /// Whether the bytes stay without any, since one may be sent again.
-    held: bool,
+    /// How often they are held: then they stay without any, since one may be sent again.
+    held: u32,
 }
 
 impl Store {
@@ -26,7 +26,7 @@ impl Store {
     pub fn keep(&mut self, bytes: &[u8]) -> u64 {
         self.packets += 1;
         self.bytes += bytes.len();
-        self.kept.push_back(Some(Kept { bytes: bytes.into(), copies: 1, held: false }));
+        self.kept.push_back(Some(Kept { bytes: bytes.into(), copies: 1, held: 0 }));
         self.first + self.kept.len() as u64 - 1
     }
 
@@ -40,7 +40,7 @@ impl Store {
     /// A packet with this key was delivered: its bytes.
     pub fn take(&mut self, key: u64) -> Option<Box<[u8]>> {
         let kept = self.find(key)?;
-        if kept.copies > 1 || kept.held {
+        if kept.copies > 1 || kept.held > 0 {
             kept.copies = kept.copies.saturating_sub(1);
             return Some(kept.bytes.clone());
         }
@@ -57,24 +57,24 @@ impl Store {
     pub fn end(&mut self, key: u64) {
         if let Some(kept) = self.find(key) {
             kept.copies = kept.copies.saturating_sub(1);
-            if kept.copies == 0 && !kept.held {
+            if kept.copies == 0 && kept.held == 0 {
                 self.remove(key);
             }
         }
     }
 
-    /// The bytes of packets with this key stay, until they are released.
+    /// The bytes of packets with this key stay, until they are released as often.
     pub fn hold(&mut self, key: u64) {
         if let Some(kept) = self.find(key) {
-            kept.held = true;
+            kept.held += 1;
         }
     }
 
-    /// The bytes go with the last copy.
+    /// The bytes go with the last copy, if they are not held once more.
     pub fn release(&mut self, key: u64) {
         if let Some(kept) = self.find(key) {
-            kept.held = false;
-            if kept.copies == 0 {
+            kept.held = kept.held.saturating_sub(1);
+            if kept.copies == 0 && kept.held == 0 {
                 self.remove(key);
             }
         }

@@ -118,7 +118,7 @@ fn packets_reach_the_members_and_membership_follows_the_hosts() {
         }
         assert_eq!(reached(&mut bridge, 0, TV, 4_000), [1, 2, 4]);
         bridge.send(1, &report(1, LEAVE, TV), ms(5_000)).unwrap();
-        // The last router asks for two seconds (RFC 2236 §8.8) before it stops; the host's own kernel drops what comes until then.
+        // The last router asks for two seconds (RFC 2236 §8.8) before it stops; the host's own kernel drops packets until then.
         assert_eq!(reached(&mut bridge, 0, TV, 9_000), [2, 4]);
         // A terminal sends: the others get it, and it does not come back.
         assert_eq!(reached(&mut bridge, 4, TV, 10_000), [2]);
@@ -158,6 +158,17 @@ fn an_rnc_sends_rejected_packets_again() {
 /// The cell, with addresses of groups.
 fn addressed(groups: &str) -> Scenario {
     scenario(&format!("{MBMS}\n[live.group]\n{groups}"))
+}
+
+/// A sender's packets to two groups are one flow, the session whose layers they are for queues that tell layers apart.
+#[test]
+fn what_a_socket_sends_to_several_groups_is_one_flow() {
+    let mut bridge = Bridge::new(&scenario(MBMS), 1, hosts()).unwrap();
+    for (host, group) in [(0, TV), (0, [239, 77, 0, 2]), (1, TV)] {
+        bridge.send(host, &datagram(host as u8, group), ms(1_000)).unwrap();
+    }
+    let sent: Vec<u64> = bridge.flows().iter().map(|flow| flow.counts.sent).collect();
+    assert_eq!(sent, [2, 1]);
 }
 
 #[test]

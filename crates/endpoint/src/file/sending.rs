@@ -44,7 +44,7 @@ pub struct Sending {
     /// When the next question is due; none while a pass is under way.
     ask_at: Option<Instant>,
     questions: u32,
-    /// What is left to be said of the end.
+    /// How often the end is still to be said.
     goodbyes: Option<u32>,
     /// By receiver: whether it has the file.
     known: BTreeMap<u32, bool>,
