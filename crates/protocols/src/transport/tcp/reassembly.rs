@@ -101,9 +101,9 @@ mod tests {
         let mut state = Reassembly::new(1);
         let mut had = vec![false; 1_100];
         let (mut random, mut in_part): (u32, u32) = (1, 0);
-        while state.data.rcv_nxt < 1_000 {
+        while state.rcv_nxt < 1_000 {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let start = state.data.rcv_nxt + u64::from(random >> 8) % (1_050 - state.data.rcv_nxt);
+            let start = state.rcv_nxt + u64::from(random >> 8) % (1_050 - state.rcv_nxt);
             let end = start + 1 + u64::from(random >> 27);
             let come = &mut had[start as usize..end as usize];
             let new = come.iter().filter(|had| !**had).count() as u64;
