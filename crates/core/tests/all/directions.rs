@@ -21,8 +21,8 @@ fn allowed(part: &str) -> Option<&'static [&'static str]> {
         // Its estimators of round-trip time and loss are those of `transport`.
         "multicast" => &["engine", "net", "queues", "transport"],
         "measure" => &["engine", "net"],
-        // Agents of other simulators: beside the areas' own, whose configurations they share.
-        "ns2" => &["engine", "net", "queues", "transport"],
+        // Agents of other simulators and of an operating system: beside the areas' own, whose configurations they share.
+        "ns2" | "linux" => &["engine", "net", "queues", "transport"],
         "eurane" => &["engine", "net", "queues", "radio"],
         "scenario" => {
             const ALL: [&str; 11] = [

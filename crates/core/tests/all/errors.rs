@@ -188,7 +188,7 @@ error: unknown profile "ns3"
 3 | profile = "ns3"
   |           ^^^^^ did you mean "ns2"?
   |
-  = known: ns2, rfc, 3gpp   (lasthop schema)
+  = known: ns2, rfc, linux, 3gpp   (lasthop schema)
 "#,
     ),
     (

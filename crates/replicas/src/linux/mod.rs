@@ -2,13 +2,14 @@
 //! written from its behaviour: windows in segments, states Open, Disorder, CWR, Recovery and Loss, RACK-TLP, PRR, undo, F-RTO, and Reno, CUBIC
 //! with HyStart or BBRv1. The standard's TCP beside it knows nothing of it.
 //!
-//! Read `socket` first: the state that all share, by the kernel's names. An acknowledgement goes through `ack` (`tcp_ack`), which calls `sack`,
-//! `rack`, `recovery` and `reduction`; `output` decides what leaves; `timers` has what timers do; `receiver` is the other end. [`sender`] and
+//! Read `tcp` first: the state that all share, by the kernel's names. An acknowledgement goes through `ack` (`tcp_ack`), which calls `sack`,
+//! `rack`, `recovery` and `reduction`; `output` has bursts and retransmissions; `timers` has what timers do; `receiver` is the other end. [`sender`] and
 //! [`receiver`] make endpoints of them.
 
 mod ack;
 mod clock;
 mod congestion;
+mod flags;
 mod minmax;
 mod output;
 mod rack;
@@ -23,6 +24,7 @@ mod segments;
 mod sender;
 mod settings;
 mod socket;
+mod tcp;
 #[cfg(test)]
 mod tests;
 mod timers;

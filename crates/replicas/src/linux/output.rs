@@ -1,4 +1,4 @@
-//! What leaves, and when (tcp_output.c): bursts of a millisecond's worth of segments, put off when the next acknowledgement will let a whole one
+//! Output (tcp_output.c): bursts of a millisecond's worth of segments, put off when the next acknowledgement will let a whole one
 //! leave, and paced by the socket's own timer where the controller asks for it.
 
 use lasthop_net::engine::Instant;
@@ -7,10 +7,9 @@ use super::clock;
 use super::congestion::Event;
 use super::rtt::RTO_MIN_US;
 use super::segments::Segment;
-use super::socket::{CaState, Out, Pending, Socket, Tcp};
+use super::socket::Socket;
+use super::tcp::{CaState, Out, PACING_SHIFT, Pending, Tcp};
 
-/// `sk_pacing_shift`: a burst is what the pacing rate gives in 2^−10 s.
-pub const PACING_SHIFT: u32 = 10;
 /// `gso_max_size`, less what the headers of a buffer may take.
 const GSO_MAX_SIZE: u64 = 65_536 - 1 - 320;
 /// `tcp_tso_rtt_log`: bursts may be larger on paths with a round-trip time below 2^9 us times the bits of a word.

@@ -4,7 +4,7 @@
 use super::clock;
 use super::rate::{Sample, sent_after};
 use super::segments::Segment;
-use super::socket::{CaState, Pending, Tcp};
+use super::tcp::{CaState, Pending, Tcp};
 
 /// `TCP_TIMEOUT_MIN_US`.
 pub const TIMEOUT_MIN_US: u64 = 2_000;

@@ -13,7 +13,7 @@ use lasthop_protocols::transport::tcp::reassembly::Reassembly;
 use super::clock::{self, HZ};
 use super::receive_window::{ReceiveWindow, UNSCALED};
 use super::settings::{HEADER_BYTES, SYN_OPTION_BYTES, Settings, TIMESTAMP_BYTES};
-use super::socket::{FIRST_BYTE, REORDERING};
+use super::tcp::{FIRST_BYTE, REORDERING};
 
 /// `TCP_MAX_QUICKACKS`.
 const MAX_QUICKACKS: u64 = 16;

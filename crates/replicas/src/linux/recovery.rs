@@ -1,9 +1,10 @@
 //! The states of loss recovery (`tcp_fastretrans_alert` and what it calls).
 
-use super::ack::Flags;
 use super::clock;
 use super::congestion::Event;
-use super::socket::{CaState, Socket};
+use super::flags::Flags;
+use super::socket::Socket;
+use super::tcp::CaState;
 
 /// What is to be sent once the window is known (`REXMIT_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +162,7 @@ impl Socket {
         tcp.snd_cwnd_cnt = 0;
         tcp.snd_cwnd_stamp = clock::jiffies(tcp.now);
         if tcp.ca_state <= CaState::Disorder && tcp.sacked_out >= tcp.reordering {
-            tcp.reordering = tcp.reordering.min(super::socket::REORDERING);
+            tcp.reordering = tcp.reordering.min(super::tcp::REORDERING);
         }
         self.set_state(CaState::Loss);
         let tcp = &mut self.tcp;

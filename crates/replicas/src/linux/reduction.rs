@@ -2,7 +2,8 @@
 //! start towards the threshold when an acknowledgement advances and tells of no new loss.
 
 use super::congestion::Event;
-use super::socket::{CaState, Socket, Tcp};
+use super::socket::Socket;
+use super::tcp::{CaState, Tcp};
 
 impl Socket {
     /// A reduction begins; the threshold is the controller's.

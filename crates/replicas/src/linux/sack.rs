@@ -2,8 +2,8 @@
 
 use lasthop_net::net::SackBlocks;
 
-use super::ack::{Flags, Tally};
-use super::socket::{CaState, Tcp};
+use super::flags::{Flags, Tally};
+use super::tcp::{CaState, Tcp};
 
 /// `TCP_MAX_REORDERING` (`tcp_max_reordering`).
 const MAX_REORDERING: u64 = 300;

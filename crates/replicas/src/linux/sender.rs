@@ -12,7 +12,8 @@ use super::congestion::Control;
 use super::receive_window::UNSCALED;
 use super::rtt;
 use super::settings::{HEADER_BYTES, SYN_OPTION_BYTES, Settings, TIMESTAMP_BYTES};
-use super::socket::{FIRST_BYTE, Out, Pending, Socket, Tcp, Totals};
+use super::socket::Socket;
+use super::tcp::{FIRST_BYTE, Out, Pending, Tcp, Totals};
 
 /// The sending end.
 pub struct Sender {

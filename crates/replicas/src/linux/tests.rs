@@ -12,7 +12,7 @@ use lasthop_net::net::{
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::settings::Settings;
-use super::socket::CaState;
+use super::tcp::CaState;
 
 fn seat(node: u32) -> EndpointContext {
     let hears = Hears { sent: true, acked: true, received: true, lost: false, rate: false };

@@ -3,8 +3,9 @@
 
 use lasthop_net::engine::Instant;
 
-use super::ack::Flags;
-use super::socket::{CaState, Out, Pending, Socket};
+use super::flags::Flags;
+use super::socket::Socket;
+use super::tcp::{CaState, Out, Pending};
 
 impl Socket {
     /// A timer may have expired.

@@ -1,7 +1,8 @@
 //! Undo of a reduction that proves needless: by time stamps of originals (`tcp_packet_delayed`), or when each retransmission was reported as a
 //! duplicate (`undo_retrans`).
 
-use super::socket::{CaState, Socket, Tcp};
+use super::socket::Socket;
+use super::tcp::{CaState, Tcp};
 
 impl Tcp {
     /// From now on retransmissions are counted (`tcp_init_undo`).

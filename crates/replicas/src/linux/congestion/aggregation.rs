@@ -1,8 +1,8 @@
-//! How far acknowledgements run ahead of BBR's rate (`bbr_update_ack_aggregation`): so much more may be in flight.
+//! How far acknowledgements run ahead of BBR's rate (`bbr_update_ack_aggregation`): the excess may be in flight on top.
 
 use super::super::rate::Sample;
-use super::super::socket::Tcp;
-use super::bbr::BW_SCALE;
+use super::super::tcp::Tcp;
+use super::bandwidth::BW_SCALE;
 
 /// `bbr_extra_acked_win_rtts`.
 const WINDOW_ROUNDS: u32 = 5;

@@ -9,16 +9,14 @@ use lasthop_net::net::Probe;
 
 use super::super::clock::HZ;
 use super::super::minmax::Max;
-use super::super::output::PACING_SHIFT;
 use super::super::rate::Sample;
-use super::super::socket::{CaState, Tcp};
+use super::super::tcp::PACING_SHIFT;
+use super::super::tcp::{CaState, Tcp};
 use super::aggregation::Aggregation;
+use super::bandwidth::{BW_SCALE, SCALE, bytes_per_sec};
 use super::policer::Policer;
 
-/// `BW_UNIT`.
-pub const BW_SCALE: u32 = 24;
 /// `BBR_UNIT`.
-const SCALE: u32 = 8;
 const UNIT: u64 = 1 << SCALE;
 /// `bbr_high_gain`: 2/ln 2.
 const HIGH_GAIN: u64 = UNIT * 2_885 / 1_000 + 1;
@@ -36,8 +34,6 @@ const BW_ROUNDS: u64 = 10;
 const MIN_RTT_WINDOW: u64 = 10 * HZ;
 /// `bbr_probe_rtt_mode_ms`, ticks.
 const PROBE_RTT: u64 = HZ / 5;
-/// `bbr_pacing_margin_percent`.
-const MARGIN_PERCENT: u64 = 1;
 /// `bbr_cwnd_min_target`.
 const LEAST_CWND: u64 = 4;
 /// `bbr_full_bw_thresh` and `bbr_full_bw_cnt`: by how much the rate has to grow in three round trips.
@@ -91,13 +87,6 @@ pub struct Bbr {
 /// `bbr_min_tso_segs`.
 pub fn min_tso_segs(pacing_rate: u64) -> u64 {
     if pacing_rate < MIN_TSO_RATE { 1 } else { 2 }
-}
-
-/// A rate with a gain, bytes a second, less the margin (`bbr_rate_bytes_per_sec`).
-pub fn bytes_per_sec(mss: u64, bw: u64, gain: u64) -> u64 {
-    let rate = (u128::from(bw) * u128::from(mss) * u128::from(gain)) >> SCALE;
-    let rate = (rate * u128::from(1_000_000 / 100 * (100 - MARGIN_PERCENT))) >> BW_SCALE;
-    u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
 impl Bbr {

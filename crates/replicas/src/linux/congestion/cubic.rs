@@ -2,7 +2,7 @@
 
 use super::super::clock::{self, HZ};
 use super::super::rate::Sample;
-use super::super::socket::Tcp;
+use super::super::tcp::Tcp;
 use super::hystart::HyStart;
 use super::reno;
 

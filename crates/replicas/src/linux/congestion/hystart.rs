@@ -1,7 +1,7 @@
 //! HyStart (Ha, Rhee 2011; tcp_cubic.c): slow start ends when acknowledgements of a round came in one train for half of the least delay, or when
 //! the delay has risen. Not RFC 9406's HyStart++, which the standard's CUBIC has.
 
-use super::super::socket::Tcp;
+use super::super::tcp::Tcp;
 
 /// `hystart_low_window`, segments.
 const LOW_WINDOW: u64 = 16;

@@ -1,6 +1,7 @@
 //! Congestion control (`struct tcp_congestion_ops`). A controller of the kernel reads and sets the socket's window and threshold itself.
 
 mod aggregation;
+mod bandwidth;
 mod bbr;
 mod cubic;
 mod hystart;
@@ -12,7 +13,7 @@ use lasthop_net::net::Probe;
 
 use super::rate::Sample;
 use super::settings::{Algorithm, Settings};
-use super::socket::{CaState, Tcp};
+use super::tcp::{CaState, Tcp};
 
 /// `enum tcp_ca_event`, as far as a controller listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! BBR's long-term rate (`bbr_lt_bw_sampling`): two intervals of four round trips or more, each with a fifth lost and at much the same rate,
 //! mean a policer; its rate is kept for 48 round trips.
 
-use super::super::socket::Tcp;
-use super::bbr::{BW_SCALE, bytes_per_sec};
+use super::super::tcp::Tcp;
+use super::bandwidth::{BW_SCALE, bytes_per_sec};
 
 /// `bbr_lt_intvl_min_rtts`.
 const LEAST_ROUNDS: u64 = 4;

@@ -1,6 +1,6 @@
 //! Reno (tcp_cong.c), and what CUBIC shares with it.
 
-use super::super::socket::Tcp;
+use super::super::tcp::Tcp;
 
 /// Half of the window, at least two segments (`tcp_reno_ssthresh`).
 pub fn ssthresh(tcp: &Tcp) -> u64 {
