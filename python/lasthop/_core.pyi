@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any, SupportsFloat, SupportsIndex, final
 from typing_extensions import Buffer
 
-__all__ = ["Environments", "LiveOutcome", "Measurement", "MediaMeasurement", "MediaPacket", "Outcome", "Scenario", "Session", "Table", "live", "live_enter", "live_is_inside", "live_replay", "positions", "read", "read_file", "reference", "schema", "seconds", "segments", "student"]
+__all__ = ["Environments", "LiveOutcome", "Measurement", "MediaMeasurement", "MediaPacket", "Outcome", "Scenario", "Session", "Table", "endpoint", "live", "live_enter", "live_is_inside", "live_replay", "positions", "read", "read_file", "reference", "schema", "seconds", "segments", "student"]
 
 @final
 class Environments:
@@ -461,6 +461,11 @@ class Table:
         """
         The names of the columns.
         """
+
+def endpoint(words: SupportsGetItem[int, str]) -> int:
+    """
+    Runs `lasthop endpoint` with these words, and gives its exit code.
+    """
 
 def live(scenario: Scenario, options: str, show: Any | None = None) -> LiveOutcome:
     """

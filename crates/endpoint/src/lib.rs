@@ -13,3 +13,30 @@ pub mod wire;
 pub mod run;
 #[cfg(target_os = "linux")]
 pub mod socket;
+
+use std::ffi::OsString;
+
+/// Runs a command line, without the name of the program; its exit code: 0; 1 if a file is not whole; 2 if nothing can be run.
+pub fn command(words: impl IntoIterator<Item = OsString>) -> i32 {
+    let outcome = plan::read(words).and_then(|plan| match plan {
+        None => {
+            println!("{}", plan::USAGE);
+            Ok(0)
+        }
+        Some(plan) => run_plan(&plan),
+    });
+    outcome.unwrap_or_else(|message| {
+        eprintln!("error: {message}");
+        2
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn run_plan(plan: &plan::Plan) -> Result<i32, String> {
+    run::run(plan)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn run_plan(_: &plan::Plan) -> Result<i32, String> {
+    Err("endpoints over sockets need Linux".to_owned())
+}

@@ -16,10 +16,10 @@ use crate::wire::{self, Codec};
 
 /// How the command is used.
 pub const USAGE: &str = "\
-usage: lasthop-endpoint tfrc send --to ADDRESS:PORT [OPTIONS]
-       lasthop-endpoint tfrc receive --port PORT [OPTIONS]
-       lasthop-endpoint tfmcc|pgmcc|layered send --group ADDRESS:PORT [OPTIONS]
-       lasthop-endpoint tfmcc|pgmcc|layered receive --group ADDRESS:PORT [OPTIONS]
+usage: lasthop endpoint tfrc send --to ADDRESS:PORT [OPTIONS]
+       lasthop endpoint tfrc receive --port PORT [OPTIONS]
+       lasthop endpoint tfmcc|pgmcc|layered send --group ADDRESS:PORT [OPTIONS]
+       lasthop endpoint tfmcc|pgmcc|layered receive --group ADDRESS:PORT [OPTIONS]
 
   --file FILE           send: this file, whole, by repeating what receivers ask for. Default: bytes that mean nothing, without end
   --receivers N         send --file: the transfer is over when N receivers have it. Default: when five questions in a row, a second

@@ -3,6 +3,7 @@
 
 mod capture;
 mod controller;
+mod endpoint;
 mod errors;
 mod learning;
 mod live;
@@ -19,6 +20,8 @@ mod _core {
     use crate::capture::segments;
     #[pymodule_export]
     use crate::controller::{Measurement, MediaMeasurement, MediaPacket};
+    #[pymodule_export]
+    use crate::endpoint::endpoint;
     #[pymodule_export]
     use crate::learning::Environments;
     #[pymodule_export]

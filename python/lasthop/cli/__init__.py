@@ -16,6 +16,7 @@ __all__ = ["cli", "complain"]
 COMMANDS = {
     "run": "Run a scenario and show its results.",
     "live": "Run a scenario by the wall clock, with real programs at its nodes.",
+    "endpoint": "Run one end of TFRC, TFMCC, PGMCC or layered multicast over UDP.",
     "check": "Say whether scenario files are right.",
     "sweep": "Run a scenario at many points; resumes after an interruption.",
     "compare": "Say what differs between two stored runs or sweeps.",
