@@ -305,6 +305,38 @@ mod tests {
         assert!(plan.has_own_program && plan.programs.len() == 2);
     }
 
+    #[test]
+    fn a_name_may_stand_for_several_terminals() {
+        let cell = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/umts-cell.toml");
+        let words = [
+            "--host",
+            "cell.ue[0:2]=10.1.2.255",
+            "--run",
+            "cell.ue[3:5]=true",
+            "--group",
+            "tv=239.1.2.3",
+            "server",
+            "--",
+            "true",
+        ];
+        let Ok(Command::Run(plan)) = read_command([cell].into_iter().chain(words).map(OsString::from)) else {
+            panic!()
+        };
+        let hosts: Vec<(&str, String)> =
+            plan.hosts.iter().map(|host| (host.node.as_str(), host.addresses.map_to_text()[0].clone())).collect();
+        let expected = [
+            ("cell.ue[0]", "10.1.2.255"),
+            ("cell.ue[1]", "10.1.3.0"),
+            ("cell.ue[3]", "10.77.0.3"),
+            ("cell.ue[4]", "10.77.0.4"),
+            ("server", "10.77.0.5"),
+        ];
+        assert_eq!(hosts, expected.map(|(node, address)| (node, address.to_owned())));
+        assert_eq!(plan.programs.iter().map(|program| program.host).collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(plan.groups, [GroupAddress { group: "tv".to_owned(), address: [239, 1, 2, 3].into() }]);
+        assert!(plan.bridge().is_err_and(|error| error.starts_with("there is no group \"tv\"")));
+    }
+
     trait MapToText {
         fn map_to_text(&self) -> Vec<String>;
     }
@@ -328,6 +360,8 @@ mod tests {
             ("S --for 0s mobile -- true", "--for must be longer than 0 s"),
             ("S --seed x mobile -- true", "--seed needs a number, not x"),
             ("S --host a=b mobile -- true", "b is no IPv4 address"),
+            ("S --group tv mobile -- true", "--group needs NAME=ADDRESS"),
+            ("S --group tv=9 mobile -- true", "9 is no IPv4 address"),
             ("S --shell", "--shell needs a node"),
             ("S --shell mobile mobile -- true", "either NODE -- COMMAND or --shell NODE"),
         ] {
