@@ -175,6 +175,8 @@ impl World {
 }
 
 const HOUR: u64 = 3_600_000_000_000;
+/// Stamps in milliseconds, and those in units of 10 µs, begin again at zero.
+const TURN: u64 = (1 << 32) * MS;
 
 /// Protocols with what they are to reach of 1 Mbit/s in two minutes: their slow starts and sawtooths cost some. Receivers of 15 layers
 /// of 50 kbit/s that add one each 2 s (`empty_layer`) get 750 kbit/s after 30 s: 656 kbit/s in the mean.
@@ -191,17 +193,18 @@ const PROTOCOLS: [(&str, &str, f64); 6] = [
     ),
 ];
 
-/// Clocks that stand hours apart and drift by 100 ppm, the most that a host's quartz does: nothing that is compared may come from two of them.
+/// Clocks that stand hours and weeks apart, drift by 100 ppm, the most that a host's quartz does, and whose stamps begin again at zero during
+/// the run: nothing that is compared may come from two of them.
 /// A clock that is fast by 1e-4 measures times, and so rates, wrong by as much; a stamp in milliseconds or less is rounded the other way in
 /// one run and not in the other, which moves a loss by a packet. A hundredth bounds both by far.
 #[test]
 fn clocks_are_not_shared() {
     let shared = Law { offset: 1_000 * MS, drift: 0.0 };
     let apart = [
-        Law { offset: 1_000 * MS, drift: 1e-4 },
+        Law { offset: TURN - 60_000 * MS, drift: 1e-4 },
         Law { offset: 7 * HOUR + 123_456_789, drift: -1e-4 },
         Law { offset: 20 * MS, drift: 1e-4 },
-        Law { offset: 1_000 * HOUR, drift: -1e-4 },
+        Law { offset: TURN - 30_000 * MS, drift: -1e-4 },
     ];
     for (protocol, options, least) in PROTOCOLS {
         let receivers = if protocol == "tfrc" { 1 } else { 3 };

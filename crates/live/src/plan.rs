@@ -45,6 +45,8 @@ pub struct Program {
     pub words: Vec<String>,
     /// Variables of its environment.
     pub environment: Vec<(String, String)>,
+    /// Whether the terminal is its own, if there is one.
+    pub has_terminal: bool,
 }
 
 /// How a host's interface is made.
@@ -101,7 +103,12 @@ impl Plan {
         let hosts: Vec<Host> = (1..).zip(&listed).map(|(number, one)| host(number, one)).collect();
         let mut programs = Vec::new();
         for (number, one) in listed.iter().enumerate().filter(|(_, one)| !one.run.is_empty()) {
-            programs.push(Program { host: number, words: one.run.clone(), environment: Vec::new() });
+            programs.push(Program {
+                host: number,
+                words: one.run.clone(),
+                environment: Vec::new(),
+                has_terminal: false,
+            });
         }
         if let Some(node) = &options.node {
             let host = listed.iter().position(|host| host.node == *node).unwrap_or_default();
@@ -151,14 +158,14 @@ fn ends_of_flows(scenario: &Scenario) -> Vec<String> {
 
 fn own_program(host: usize, node: &str, command: &[String]) -> Program {
     if !command.is_empty() {
-        return Program { host, words: command.to_vec(), environment: Vec::new() };
+        return Program { host, words: command.to_vec(), environment: Vec::new(), has_terminal: true };
     }
     // Start-up files of bash set PS1 anew; the command runs after them.
     let prompt = format!("[{node}] ");
     let again = format!("PS1='{prompt}'");
     let environment = vec![("PS1".to_owned(), prompt), ("PROMPT_COMMAND".to_owned(), again)];
     let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".to_owned());
-    Program { host, words: vec![shell], environment }
+    Program { host, words: vec![shell], environment, has_terminal: true }
 }
 
 /// The host with this number, from 1.

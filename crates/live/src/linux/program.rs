@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount};
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, LinkNameSpaceType, UnshareFlags, clear_ambient_capability_set,
     move_into_link_name_space, remove_capability_from_bounding_set, set_capabilities,
@@ -25,6 +25,7 @@ pub struct Running {
     pid: Receiver<io::Result<Pid>>,
     code: Receiver<i32>,
     process: Option<Pid>,
+    is_group: bool,
 }
 
 impl Running {
@@ -36,6 +37,7 @@ impl Running {
         let namespace = namespace.try_clone()?;
         let names = hosts_file(hosts);
         let variables = variables(program.host, hosts);
+        let is_group = !program.has_terminal;
         let (ready, is_ready) = channel();
         let (start, started) = channel();
         let (say_pid, pid) = channel();
@@ -50,6 +52,10 @@ impl Running {
             let run = || -> io::Result<i32> {
                 drop_capabilities()?;
                 let mut command = Command::new(&program.words[0]);
+                if !program.has_terminal {
+                    // A group of its own, so that all that it starts is asked to end with it.
+                    command.process_group(0);
+                }
                 let mut child = command
                     .args(&program.words[1..])
                     .envs(variables)
@@ -74,7 +80,7 @@ impl Running {
             let _ = rustix::io::write(bell, &1u64.to_ne_bytes());
         });
         let entered = is_ready.recv().unwrap_or_else(|_| Err(io::Error::other("the thread of a program panicked")));
-        entered.map(|()| Self { start, pid, code, process: None })
+        entered.map(|()| Self { start, pid, code, process: None, is_group })
     }
 
     /// Starts it.
@@ -93,12 +99,20 @@ impl Running {
         self.code.try_recv().ok()
     }
 
-    /// Asks it to end, and waits a while until it has.
-    pub fn stop(&self, at_most: std::time::Duration) -> Option<i32> {
-        if let Some(process) = self.process {
-            let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
-        }
-        self.code.recv_timeout(at_most).ok()
+    /// Asks it to end.
+    pub fn ask_to_end(&self) {
+        let Some(process) = self.process else { return };
+        let _ = if self.is_group {
+            rustix::process::kill_process_group(process, Signal::TERM)
+        } else {
+            rustix::process::kill_process(process, Signal::TERM)
+        };
+    }
+
+    /// Waits until it has ended, at most until `deadline`.
+    pub fn wait(&self, deadline: std::time::Instant) {
+        let left = deadline.saturating_duration_since(std::time::Instant::now());
+        let _ = self.code.recv_timeout(left);
     }
 }
 

@@ -140,9 +140,9 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
         Err(error) => return Err(error.to_string()),
     };
     let ended = turns.end().map_err(|error| error.to_string())?;
-    for (_, running) in &programs {
-        running.stop(PATIENCE);
-    }
+    programs.iter().for_each(|(_, running)| running.ask_to_end());
+    let deadline = std::time::Instant::now() + PATIENCE;
+    programs.iter().for_each(|(_, running)| running.wait(deadline));
     // The devices are there as long as `ended` has them.
     let lost = lost(&plan, &mut drops)?;
     let Ended { bridge, lateness, recorder, pace, devices } = ended;
