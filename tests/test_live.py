@@ -10,6 +10,8 @@ import io
 import json
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 import time
@@ -397,3 +399,50 @@ def test_the_how_to_of_two_builds_runs(tmp_path):
     assert done.returncode == 0, done.stderr
     assert len(re.findall(r"^ +\d+ ms +\d+\.\d\d s +\d+\.\d\d s$", done.stdout, re.MULTILINE)) == 2
     assert re.search(r"the second takes .* s longer", done.stdout)
+
+
+def test_an_endpoint_sends_a_file_by_tfrc_over_real_sockets(tmp_path):
+    content = bytes(n * 7 % 256 for n in range(300_000))
+    (tmp_path / "original").write_bytes(content)
+    words = [sys.executable, "-m", "lasthop", "endpoint", "tfrc"]
+    port = _free_port()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": tmp_path}
+    with subprocess.Popen([*words, "receive", "--port", str(port), "--out", "copy"], **pipes) as receiver:
+        time.sleep(1)
+        send = [*words, "send", "--to", f"127.0.0.1:{port}", "--file", "original", "--receivers", "1", "-o", "sent"]
+        sent = subprocess.run(send, **pipes, timeout=60, check=False)
+        assert sent.returncode == 0, sent.stderr
+        assert "1 of 1 receivers have it" in sent.stdout
+        assert receiver.wait(timeout=30) == 0
+    assert (tmp_path / "copy").read_bytes() == content
+    assert "sent_bytes" in (tmp_path / "sent" / "flows.csv").read_text()
+
+
+def test_an_interrupted_endpoint_ends_in_order(tmp_path):
+    words = [sys.executable, "-m", "lasthop", "endpoint", "tfrc", "receive", "--port", str(_free_port()), "-o", "got"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    said, complaints = process.communicate(timeout=20)
+    assert process.returncode == 0, complaints
+    assert "received 0 datagrams" in said
+    assert (tmp_path / "got").is_dir()
+
+
+def test_an_endpoint_says_what_is_wrong():
+    done = subprocess.run(
+        [sys.executable, "-m", "lasthop", "endpoint", "tfrc", "send"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    helped = subprocess.run(
+        [sys.executable, "-m", "lasthop", "endpoint", "--help"], capture_output=True, text=True, check=False
+    )
+    assert helped.returncode == 0
+    assert helped.stdout.startswith("usage: lasthop endpoint tfrc send")
+
+
+def _free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]

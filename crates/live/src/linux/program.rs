@@ -109,10 +109,9 @@ impl Running {
         };
     }
 
-    /// Waits until it has ended, at most until `deadline`.
-    pub fn wait(&self, deadline: std::time::Instant) {
-        let left = deadline.saturating_duration_since(std::time::Instant::now());
-        let _ = self.code.recv_timeout(left);
+    /// Waits a while until it has ended.
+    pub fn wait(&self, at_most: std::time::Duration) {
+        let _ = self.code.recv_timeout(at_most);
     }
 }
 

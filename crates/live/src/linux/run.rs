@@ -140,9 +140,12 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
         Err(error) => return Err(error.to_string()),
     };
     let ended = turns.end().map_err(|error| error.to_string())?;
+    let asked = clock.now();
     programs.iter().for_each(|(_, running)| running.ask_to_end());
-    let deadline = std::time::Instant::now() + PATIENCE;
-    programs.iter().for_each(|(_, running)| running.wait(deadline));
+    for (_, running) in &programs {
+        let passed = WallDuration::from_nanos(clock.now().since(asked).as_nanos());
+        running.wait(PATIENCE.saturating_sub(passed));
+    }
     // The devices are there as long as `ended` has them.
     let lost = lost(&plan, &mut drops)?;
     let Ended { bridge, lateness, recorder, pace, devices } = ended;
