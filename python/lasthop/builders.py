@@ -2117,7 +2117,7 @@ class TransportTcp(TypedDict, total=False):
     initial_ssthresh: int
     "Initial slow-start threshold in segments. Default: `rfc`: none. `ns2`: the window."
     window: int
-    "The receiver's buffer, and so the most it advertises, in segments. Default: `rfc`: 100 000, which does not limit. `ns2`: 20 (`window_`). `linux`: 4,259,840 B, to which it grows."
+    "The receiver's buffer, and so the most it advertises, in segments. Default: `rfc`: 100 000, which does not limit. `ns2`: 20 (`window_`). `linux`: 16,776,528 B, which grow to 20,971,520 B (`tcp_rmem` of 32 MiB)."
     ack: AckPolicy
     "When the receiver acknowledges."
     limited_transmit: bool

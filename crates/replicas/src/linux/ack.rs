@@ -199,8 +199,10 @@ impl Tcp {
     /// Twice the window a round trip in slow start, 1.2 times after (`tcp_update_pacing_rate`): how large bursts may be.
     pub fn update_pacing_rate(&mut self) {
         let share = if self.snd_cwnd < self.snd_ssthresh / 2 { PACING_SS_RATIO } else { PACING_CA_RATIO };
-        let rate = self.mss * (10_000 << 3) * share * self.snd_cwnd.max(self.packets_out());
-        self.pacing_rate = rate.checked_div(self.rtt.srtt).unwrap_or(rate);
+        let window = u128::from(self.snd_cwnd.max(self.packets_out()));
+        let rate = u128::from(self.mss * (10_000 << 3) * share) * window;
+        let rate = rate.checked_div(self.rtt.srtt.into()).unwrap_or(rate);
+        self.pacing_rate = u64::try_from(rate).unwrap_or(u64::MAX);
     }
 }
 

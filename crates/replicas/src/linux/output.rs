@@ -20,6 +20,8 @@ const TSO_WIN_DIVISOR: u64 = 3;
 const UNPACED: u64 = 10;
 /// Data of the source beyond this do not count: `TCP_NOTSENT_LOWAT` of the reference's sender, 128 KiB.
 const MOST_WRITTEN: u64 = 128 << 10;
+/// What one event may send: the rest leaves with the next acknowledgement. The device's queue would not take more either.
+const MOST_AT_ONCE: u64 = 1 << 16;
 /// One millisecond: bursts are put off only while the last one is that fresh, and the next acknowledgement that near.
 const DEFER_NS: u64 = 1_000_000;
 
@@ -29,7 +31,7 @@ impl Socket {
         let tcp = &mut self.tcp;
         let max_segs = tcp.burst_segments(self.control.min_tso_segs(tcp.pacing_rate));
         let (mut sent, mut limited) = (0, false);
-        while let Some((len, fin)) = tcp.new_segment() {
+        while let Some((len, fin)) = tcp.new_segment().filter(|_| sent < MOST_AT_ONCE) {
             if !probe && tcp.is_paced() {
                 break;
             }

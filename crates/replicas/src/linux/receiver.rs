@@ -11,7 +11,7 @@ use lasthop_net::net::{
 use lasthop_protocols::transport::tcp::reassembly::Reassembly;
 
 use super::clock::{self, HZ};
-use super::receive_window::{ReceiveWindow, UNSCALED};
+use super::receive_window::ReceiveWindow;
 use super::settings::{HEADER_BYTES, SYN_OPTION_BYTES, Settings, TIMESTAMP_BYTES};
 use super::tcp::{FIRST_BYTE, REORDERING};
 
@@ -96,7 +96,7 @@ impl State {
     fn new(settings: &Settings) -> Self {
         Self {
             data: Reassembly::default(),
-            window: ReceiveWindow::new(settings.window_clamp),
+            window: ReceiveWindow::new(settings.window, settings.window_clamp),
             acked: 0,
             ts_recent: Instant::ZERO,
             dsack: None,
@@ -331,11 +331,12 @@ impl Receiver {
             options = TcpOptions::Sack(sack);
         }
         let rcv_nxt = state.data.rcv_nxt;
-        let window = state.window.select(rcv_nxt);
+        // A SYN's window is not scaled.
+        let window = if reply.syn { state.window.unscaled() } else { state.window.select(rcv_nxt) };
         let header = TcpHeader {
             seq: u64::from(!reply.syn),
             ack: rcv_nxt,
-            window: (if reply.syn { window.min(UNSCALED) } else { window }) as u32,
+            window: window as u32,
             flags,
             options,
             ts_val: now,

@@ -34,7 +34,9 @@ pub struct Settings {
     pub initial_window: u64,
     /// `snd_ssthresh` at the start, segments; `u64::MAX` is `TCP_INFINITE_SSTHRESH`.
     pub initial_ssthresh: u64,
-    /// The largest window that the receiver advertises, bytes (`window_clamp`).
+    /// The receiver's window at first, bytes (`rcv_ssthresh`).
+    pub window: u64,
+    /// What it grows to (`window_clamp`).
     pub window_clamp: u64,
 }
 
@@ -52,6 +54,13 @@ impl Settings {
         };
         let stated = config.segment.map(|b| b.get().clamp(1, 1 << 20) as u32);
         let mss = stated.unwrap_or(MSS);
+        let (window, window_clamp) = match config.window {
+            Some(segments) => {
+                let bytes = (u64::from(segments) * u64::from(mss)).min(1 << 30);
+                (bytes, bytes)
+            }
+            None => (BUFFER / 2 / u64::from(MSS) * u64::from(MSS), BUFFER * (u64::from(MSS) * 256 / TRUESIZE) / 256),
+        };
         Self {
             algorithm,
             mss,
@@ -59,7 +68,8 @@ impl Settings {
             header: config.header.map_or(HEADER_BYTES, |b| b.get().min(1 << 20) as u32),
             initial_window: u64::from(config.initial_window.unwrap_or(10).max(1)),
             initial_ssthresh: config.initial_ssthresh.map_or(u64::MAX, u64::from),
-            window_clamp: config.window.map_or(WINDOW_CLAMP, |n| (u64::from(n) * u64::from(mss)).min(1 << 30)),
+            window,
+            window_clamp,
         }
     }
 
@@ -81,6 +91,8 @@ pub const TIMESTAMP_BYTES: u32 = 12;
 /// Options of a SYN: segment size, SACK permitted, time stamps, window scale.
 pub const SYN_OPTION_BYTES: u32 = 20;
 
-/// A receive buffer of 8 MiB (SO_RCVBUF at `rmem_max`, 4 MiB in 6.18, doubled) of which 130/256 is window (`scaling_ratio`). The reference's
-/// receivers have it: in all its captures the window stops growing with the 1,449th segment.
-const WINDOW_CLAMP: u64 = (8 << 20) * 130 / 256;
+/// The receive buffer of the reference's hosts (`tcp_rmem`): half of it is window before the first segment (`TCP_DEFAULT_SCALING_RATIO`).
+const BUFFER: u64 = 32 << 20;
+
+/// How much memory a packet of 1,500 B takes (`truesize`): 2 KiB of data and the buffer's head.
+const TRUESIZE: u64 = 2_304;

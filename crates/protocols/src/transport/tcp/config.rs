@@ -49,7 +49,7 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<u32>,
     /// The receiver's buffer, and so the most it advertises, in segments. Default: `rfc`: 100 000,
-    /// which does not limit. `ns2`: 20 (`window_`). `linux`: 4,259,840 B, to which it grows.
+    /// which does not limit. `ns2`: 20 (`window_`). `linux`: 16,776,528 B, which grow to 20,971,520 B (`tcp_rmem` of 32 MiB).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
     /// When the receiver acknowledges.
