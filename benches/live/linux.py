@@ -24,7 +24,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-REFERENCE = ROOT / "tests" / "reference" / "live" / "index.json"
+REFERENCE = ROOT / "tests" / "reference" / "live" / "kernel" / "index.json"
 HYSTART = Path("/sys/module/tcp_cubic/parameters/hystart")
 SECONDS = 12.0
 PORT = 5001

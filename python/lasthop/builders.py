@@ -3183,8 +3183,12 @@ class Live(TypedDict, total=False):
 
     late: Duration
     "A packet that is handed to its host later than this counts as late. Default: 1 ms."
+    memory: Size
+    "The most bytes of real packets under way; further packets are dropped in front of the network, and the run is unsound. Default: 1 GB."
     host: Sequence[LiveHost]
     "The nodes at which real packets enter and leave. Default: the ends of the flows."
+    group: Mapping[str, str]
+    "Multicast addresses of groups. Default: 239.77.0.N for the N-th group."
 
 
 class LiveHost(TypedDict, total=False):

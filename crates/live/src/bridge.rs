@@ -1,18 +1,15 @@
 //! The engine with real packets: a session into which packets are injected at their stamps, and from which they come out at the instants at
 //! which the network delivers them. It has no clock: the same calls give the same packets, tables and captures.
 
-use std::any::Any;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use lasthop_core::engine::{Duration, Fault, Instant};
 use lasthop_core::measure::table::Table;
 use lasthop_core::net::simulation::{HandedOut, OUTSIDE_PORT, Progress};
-use lasthop_core::net::{
-    Address, Cause, FlowId, GroupId, NodeId, Observation, Observer, Packet, Place, RunError, Socket,
-};
+use lasthop_core::net::{Address, GroupId, NodeId, Packet, RunError, Socket};
 use lasthop_core::scenario::builder::BuildError;
 use lasthop_core::scenario::diagnostic::{listed, nearest};
 use lasthop_core::scenario::session::Session;
@@ -20,12 +17,12 @@ use lasthop_core::scenario::types::{Scenario, Switch};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::books::{Books, Keeper, Seen, open};
 use crate::capture::Capture;
 use crate::flows::Flows;
 use crate::headers::{Parsed, parse};
 use crate::igmp;
 use crate::rewrite::write_class;
-use crate::store::Store;
 
 /// A host: a node of the scenario at which real packets enter and leave the network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,85 +98,8 @@ pub struct Bridge {
     refused: u64,
 }
 
-/// What the network says of real packets as they end.
-#[derive(Default)]
-struct Books {
-    store: Store,
-    /// What became of packets on their way, since it was last taken.
-    seen: Vec<Seen>,
-    /// Whether their bytes and marks are wanted.
-    captures: bool,
-    /// What serves each terminal.
-    served: BTreeMap<Place, &'static str>,
-    /// For how long after its drop a packet to a group may be sent again, by an RNC of MBMS that keeps it.
-    again: Option<Duration>,
-    /// Dropped packets to groups, and until when their bytes are held.
-    held: VecDeque<(u64, Instant)>,
-}
-
-/// Something that happened to a packet on its way.
-struct Seen {
-    at: Instant,
-    place: Place,
-    flow: FlowId,
-    /// Why it was dropped; `None` if it was marked.
-    dropped: Option<Cause>,
-    /// Its bytes, if they are wanted.
-    bytes: Box<[u8]>,
-}
-
-impl Books {
-    fn saw(&mut self, at: Instant, place: Place, packet: &Packet, dropped: Option<Cause>) {
-        let bytes = if self.captures { self.store.bytes_of(packet.number).into() } else { Box::default() };
-        self.seen.push(Seen { at, place, flow: packet.flow, dropped, bytes });
-    }
-}
-
-/// Keeps the books.
-struct Keeper(Arc<Mutex<Books>>);
-
-impl Observer for Keeper {
-    fn see(&mut self, now: Instant, observation: &Observation<'_>) {
-        match *observation {
-            Observation::Copied { packet } if is_real(packet) => open(&self.0).store.copy(packet.number),
-            Observation::Dropped { place, cause, packet } if is_real(packet) => {
-                let mut books = open(&self.0);
-                books.saw(now, place, packet, Some(cause));
-                if let Some(again) = books.again.filter(|_| matches!(packet.to, Address::Group(_))) {
-                    books.store.hold(packet.number);
-                    books.held.push_back((packet.number, now + again));
-                }
-                books.store.end(packet.number);
-            }
-            Observation::Marked { place, packet } if is_real(packet) => {
-                let mut books = open(&self.0);
-                if books.captures {
-                    books.saw(now, place, packet, None);
-                }
-            }
-            Observation::Served { place, service } => {
-                open(&self.0).served.insert(place, service);
-            }
-            _ => {}
-        }
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
-    }
-}
-
 /// The groups of a flow, whichever they are: the first address of 224.0.0.0/4 (RFC 5771).
 const ALL_GROUPS: IpAddr = IpAddr::V4(Ipv4Addr::new(224, 0, 0, 0));
-
-/// Real packets go to a port at which no endpoint is.
-fn is_real(packet: &Packet) -> bool {
-    packet.to_port == OUTSIDE_PORT
-}
-
-fn open(books: &Mutex<Books>) -> MutexGuard<'_, Books> {
-    books.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Bridge {
     /// Builds `scenario` with the random streams of `seed` and with these hosts.
