@@ -178,6 +178,7 @@ def test_a_kernel_that_has_not_the_congestion_control_says_which_it_has(link):
     ("words", "says"),
     [
         ([], "a scenario is needed, or --trace FILE"),
+        (["-", "phone", "--", "true"], "a live run needs a file: standard input is COMMAND's"),
         (["link.toml"], "nothing is to run: give NODE -- COMMAND, --shell NODE or --run NODE=COMMAND"),
         (["link.toml", "phone"], "what is to run at 'phone'? write: phone -- COMMAND"),
         (["link.toml", "phnoe", "--", "true"], 'there is no node "phnoe"; did you mean "phone"?'),

@@ -85,6 +85,8 @@ def _plan(words: Sequence[str], asked: dict[str, Any]) -> tuple[Scenario, dict[s
                 raise click.UsageError(f"--{option} goes with --trace; a scenario says it itself")
         if not words:
             raise click.UsageError("a scenario is needed, or --trace FILE")
+        if words[0] == "-":
+            raise click.UsageError("a live run needs a file: standard input is COMMAND's")
         scenario = common.scenario(Path(words[0]))
         node, command = (words[1] if len(words) > 1 else None), list(words[2:])
     if asked["shell"]:

@@ -41,6 +41,7 @@ pub struct LiveHost {
     pub address: Option<Ipv4Addr>,
     /// The longest packet of its interface in bytes. Default: 1500 (Ethernet).
     #[serde(default = "default_mtu")]
+    #[schemars(range(min = 1_280, max = 65_535))]
     pub mtu: u32,
     /// A program, with its arguments, that runs at this host as long as the live run lasts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -116,6 +116,7 @@ impl<'d> Drawer<'d> {
             // Opportunities of a link, ms.
             "down" | "up" => format!("0\n1\n1\n{}", 2 + self.dice.below(30)),
             "name" => format!("x{}", self.dice.below(1_000_000)),
+            "address" => format!("10.1.0.{}", 1 + self.dice.below(250)),
             "link" => self.dice.pick(&self.links).clone(),
             "quantities" | "transfer_quantities" => "timeouts".to_owned(),
             _ => self.dice.pick(&self.nodes).clone(),
