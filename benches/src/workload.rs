@@ -6,7 +6,10 @@
 //! workload w2 --seconds 60
 //! workload w3 --seconds 100
 //! workload w4 --seconds 1500
+//! workload scenario --file examples/hsdpa.toml --seconds 10
 //! ```
+//!
+//! `scenario` runs a file, for another duration than it says.
 
 use std::error::Error;
 use std::fs;
@@ -18,13 +21,14 @@ use lasthop_core::profile::Profile;
 use lasthop_core::queues::droptail;
 use lasthop_core::satellite::handoff;
 use lasthop_core::scenario::media::constellation::{Constellation, GroundTerminal, Isl};
+use lasthop_core::scenario::read;
 use lasthop_core::scenario::registry::{Orbits, Queue, Source, Transport};
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::{Flow, Group, Link, Scenario};
 use lasthop_core::traffic::{cbr, greedy};
 use lasthop_core::transport::{tcp, udp};
 
-const USAGE: &str = "workload w1|w2|w3|w4 [--flows N] [--rate-mbps N] [--seconds N] [--profile rfc|ns2]";
+const USAGE: &str = "workload w1|w2|w3|w4|scenario [--file FILE] [--flows N] [--rate-mbps N] [--seconds N] [--profile rfc|ns2]";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::read(std::env::args().skip(1))?;
@@ -34,6 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "w2" => chain(&options),
         "w3" => tree(&options),
         "w4" => sky(&options),
+        "scenario" => of_file(&options)?,
         other => return Err(format!("unknown workload \"{other}\"\n{USAGE}").into()),
     };
     let mut run = Session::new(&scenario, 1, None)?;
@@ -61,6 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 struct Options {
     workload: String,
+    file: String,
     flows: u64,
     rate_mbps: u64,
     seconds: u64,
@@ -70,10 +76,11 @@ struct Options {
 impl Options {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
         let workload = words.next().ok_or(USAGE)?;
-        let mut options = Self { workload, flows: 10, rate_mbps: 100, seconds: 60, profile: Profile::Rfc };
+        let mut options = Self { workload, file: String::new(), flows: 10, rate_mbps: 100, seconds: 60, profile: Profile::Rfc };
         while let Some(name) = words.next() {
             let value = words.next().ok_or(USAGE)?;
             match name.as_str() {
+                "--file" => options.file = value,
                 "--flows" => options.flows = value.parse()?,
                 "--rate-mbps" => options.rate_mbps = value.parse()?,
                 "--seconds" => options.seconds = value.parse()?,
@@ -226,6 +233,13 @@ fn sky(options: &Options) -> Scenario {
         routes: Default::default(),
     };
     Scenario { constellation: vec![constellation], ..scenario(options, Vec::new(), flows, Vec::new()) }
+}
+
+/// The scenario of a file, for as long as the options say.
+fn of_file(options: &Options) -> Result<Scenario, Box<dyn Error>> {
+    let mut scenario = read::file(&options.file)?.scenario;
+    scenario.duration = Duration::from_secs(options.seconds);
+    Ok(scenario)
 }
 
 /// CPU time of this process so far, in seconds.

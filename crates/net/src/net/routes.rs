@@ -73,13 +73,14 @@ impl Ways {
         Self { graph, rows, slots: vec![NONE; nodes], roots: vec![NONE; nodes], leaves, taken: 0 }
     }
 
-    /// The hop out of a node, if it is known and does not lead from a root to its leaf.
+    /// The hop out of a node, if it is known already.
     #[inline(always)]
-    pub fn plain_hop(&self, node: NodeId, destination: NodeId) -> Option<&NextHop> {
+    pub fn known_hop(&self, node: NodeId, destination: NodeId) -> Option<&NextHop> {
         let row = &self.rows[node.0 as usize];
         let slot = self.slots[destination.0 as usize] & row.mask;
         match row.onward.get(slot as usize) {
             Some(Onward::Over(hop)) => Some(hop),
+            Some(Onward::Leaf) => self.leaves[destination.0 as usize].as_ref(),
             _ => None,
         }
     }

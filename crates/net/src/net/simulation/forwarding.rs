@@ -34,7 +34,7 @@ impl Simulation {
                 if self.core.is_observed() || self.routes_by_packet {
                     return self.forward_watched(node, destination, pkt);
                 }
-                match self.ways.plain_hop(node, destination) {
+                match self.ways.known_hop(node, destination) {
                     Some(hop) => {
                         self.media[hop.medium as usize].accept(&mut self.core, hop.from, from_ref(&hop.to), pkt);
                     }
@@ -62,7 +62,7 @@ impl Simulation {
         self.forward_anew(node, destination, pkt);
     }
 
-    /// A packet goes from a root to its leaf, or its way has not been searched yet.
+    /// A packet whose way has not been searched for yet.
     #[inline(never)]
     pub(super) fn forward_anew(&mut self, node: NodeId, destination: NodeId, pkt: Pkt) {
         let Some(hop) = self.hop(node, destination) else {

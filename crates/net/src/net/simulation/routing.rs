@@ -30,8 +30,8 @@ impl Simulation {
 
     /// The hop out of a node to a destination. Only nodes that are destinations are searched for.
     pub(super) fn hop(&mut self, node: NodeId, destination: NodeId) -> Option<NextHop> {
-        let plain = self.ways.plain_hop(node, destination).copied();
-        plain.or_else(|| self.nodes[destination.0 as usize].is_destination.then(|| self.ways.hop(node, destination))?)
+        let known = self.ways.known_hop(node, destination).copied();
+        known.or_else(|| self.nodes[destination.0 as usize].is_destination.then(|| self.ways.hop(node, destination))?)
     }
 
     /// The ways out of each node.
