@@ -28,7 +28,8 @@ use lasthop_core::scenario::types::{Flow, Group, Link, Scenario};
 use lasthop_core::traffic::{cbr, greedy};
 use lasthop_core::transport::{tcp, udp};
 
-const USAGE: &str = "workload w1|w2|w3|w4|scenario [--file FILE] [--flows N] [--rate-mbps N] [--seconds N] [--profile rfc|ns2]";
+const USAGE: &str =
+    "workload w1|w2|w3|w4|scenario [--file FILE] [--flows N] [--rate-mbps N] [--seconds N] [--profile rfc|ns2]";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::read(std::env::args().skip(1))?;
@@ -76,7 +77,8 @@ struct Options {
 impl Options {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
         let workload = words.next().ok_or(USAGE)?;
-        let mut options = Self { workload, file: String::new(), flows: 10, rate_mbps: 100, seconds: 60, profile: Profile::Rfc };
+        let mut options =
+            Self { workload, file: String::new(), flows: 10, rate_mbps: 100, seconds: 60, profile: Profile::Rfc };
         while let Some(name) = words.next() {
             let value = words.next().ok_or(USAGE)?;
             match name.as_str() {

@@ -62,9 +62,9 @@ const NONE: u32 = u32::MAX;
 const MOST_ENTRIES: u64 = 50_000_000;
 
 impl Ways {
-    /// The ways out of each node; nothing has been searched for.
-    pub fn new(out: Vec<Vec<Way>>) -> Self {
-        let (nodes, graph) = (out.len(), Graph::new(out));
+    /// The ways out of each of so many nodes, with the node where they begin; nothing has been searched for.
+    pub fn new(nodes: usize, ways: &[(NodeId, Way)]) -> Self {
+        let graph = Graph::new(nodes, ways);
         let rows = (0..).take(nodes).map(|number| match graph.only_way(NodeId(number)) {
             Some(hop) => Row { onward: vec![Onward::Over(hop)], mask: 0 },
             None => Row { onward: Vec::new(), mask: u32::MAX },
@@ -133,9 +133,39 @@ impl Ways {
 
 /// The graph: the ways out of each node, and into it.
 struct Graph {
-    out: Vec<Vec<Way>>,
+    out: Lists,
     /// By the node to which they lead; `node` is where they begin.
-    into: Vec<Vec<Way>>,
+    into: Lists,
+}
+
+/// A list of ways for each node, one behind the other: most have one way, for which a list of its own would be large.
+struct Lists {
+    /// Where the list of each node begins, and where the last one ends.
+    begins: Vec<u32>,
+    ways: Vec<Way>,
+}
+
+impl Lists {
+    /// The ways of each of so many nodes, in the order in which they are given.
+    fn new(nodes: usize, mut ways: Vec<(NodeId, Way)>) -> Self {
+        ways.sort_by_key(|(node, _)| *node);
+        let begins = (0..=nodes as u32).map(|node| ways.partition_point(|(of, _)| of.0 < node) as u32).collect();
+        Self { begins, ways: ways.into_iter().map(|(_, way)| way).collect() }
+    }
+
+    fn nodes(&self) -> usize {
+        self.begins.len() - 1
+    }
+
+    fn of(&self, node: NodeId) -> &[Way] {
+        let [begin, end] = [0, 1].map(|more| self.begins[node.0 as usize + more] as usize);
+        &self.ways[begin..end]
+    }
+
+    /// The list of each node.
+    fn each(&self) -> impl Iterator<Item = (NodeId, &[Way])> {
+        (0..self.nodes() as u32).map(|node| (NodeId(node), self.of(NodeId(node))))
+    }
 }
 
 /// How far a node is: the delay of the way in ns, then its hops.
@@ -144,33 +174,30 @@ type Distance = (u64, u32);
 const FAR: Distance = (u64::MAX, u32::MAX);
 
 impl Graph {
-    /// The graph of these ways out of each node.
-    fn new(out: Vec<Vec<Way>>) -> Self {
-        let mut into = vec![Vec::new(); out.len()];
-        for (ways, from) in out.iter().zip(0..) {
-            for way in ways {
-                into[way.node.0 as usize].push(Way { node: NodeId(from), ..*way });
-            }
-        }
-        Self { out, into }
+    /// The graph of these ways, with the nodes where they begin.
+    fn new(nodes: usize, ways: &[(NodeId, Way)]) -> Self {
+        let out = Lists::new(nodes, ways.to_vec());
+        let back = |(from, way): (NodeId, &Way)| (way.node, Way { node: from, ..*way });
+        let into = out.each().flat_map(|(from, ways)| ways.iter().map(move |way| back((from, way)))).collect();
+        Self { into: Lists::new(nodes, into), out }
     }
 
     /// The only way out of a node that has just one, to a node that knows where to go on. Of two
     /// nodes that have only each other neither does: between them a packet would go to and fro.
     fn only_way(&self, node: NodeId) -> Option<NextHop> {
-        match self.out[node.0 as usize].as_slice() {
+        match self.out.of(node) {
             [way] if !self.is_leaf(way.node) => Some(way.hop),
             _ => None,
         }
     }
 
     fn is_leaf(&self, node: NodeId) -> bool {
-        self.out[node.0 as usize].len() == 1
+        self.out.of(node).len() == 1
     }
 
     /// The node over which all ways to `destination` lead: a leaf's neighbour, or itself.
     fn root(&self, destination: NodeId) -> NodeId {
-        match self.out[destination.0 as usize].as_slice() {
+        match self.out.of(destination) {
             [way] => way.node,
             _ => destination,
         }
@@ -178,9 +205,9 @@ impl Graph {
 
     /// The hop from its root to each leaf.
     fn to_leaves(&self) -> Vec<Option<NextHop>> {
-        let mut hops = vec![None; self.out.len()];
-        for (ways, from) in self.out.iter().zip(0..) {
-            for way in ways.iter().filter(|way| self.is_leaf(way.node) && self.root(way.node) == NodeId(from)) {
+        let mut hops = vec![None; self.out.nodes()];
+        for (from, ways) in self.out.each() {
+            for way in ways.iter().filter(|way| self.is_leaf(way.node) && self.root(way.node) == from) {
                 hops[way.node.0 as usize].get_or_insert(way.hop);
             }
         }
@@ -190,8 +217,8 @@ impl Graph {
     /// The first hops of all nodes on their ways to `root`, by node number: Dijkstra's search, backwards over the nodes that are
     /// not leaves.
     fn hops_to(&self, root: NodeId) -> Vec<Option<NextHop>> {
-        let mut best = vec![FAR; self.out.len()];
-        let mut first: Vec<Option<NextHop>> = vec![None; self.out.len()];
+        let mut best = vec![FAR; self.out.nodes()];
+        let mut first: Vec<Option<NextHop>> = vec![None; self.out.nodes()];
         let mut heap = BinaryHeap::new();
         best[root.0 as usize] = (0, 0);
         heap.push(Reverse(((0, 0), root)));
@@ -199,7 +226,7 @@ impl Graph {
             if distance > best[node.0 as usize] {
                 continue;
             }
-            for way in &self.into[node.0 as usize] {
+            for way in self.into.of(node) {
                 let farther = (distance.0.saturating_add(way.delay.as_nanos()), distance.1 + 1);
                 let slot = way.node.0 as usize;
                 if farther < best[slot] {

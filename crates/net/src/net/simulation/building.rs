@@ -20,7 +20,7 @@ impl Simulation {
             core,
             nodes: Vec::new(),
             media: Vec::new(),
-            ways: Ways::new(Vec::new()),
+            ways: Ways::new(0, &[]),
             ends: Vec::new(),
             endpoints: Vec::new(),
             flows: Vec::new(),

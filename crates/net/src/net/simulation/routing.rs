@@ -25,7 +25,7 @@ impl Simulation {
 
     /// Takes the present ways; what leads where is searched for when it is asked.
     pub(super) fn find_ways(&mut self) {
-        self.ways = Ways::new(self.ways_out());
+        self.ways = Ways::new(self.nodes.len(), &self.ways_out());
     }
 
     /// The hop out of a node to a destination. Only nodes that are destinations are searched for.
@@ -34,15 +34,15 @@ impl Simulation {
         known.or_else(|| self.nodes[destination.0 as usize].is_destination.then(|| self.ways.hop(node, destination))?)
     }
 
-    /// The ways out of each node.
-    fn ways_out(&self) -> Vec<Vec<Way>> {
-        let mut ways = vec![Vec::new(); self.nodes.len()];
+    /// The ways, with the nodes where they begin.
+    fn ways_out(&self) -> Vec<(NodeId, Way)> {
+        let mut ways = Vec::new();
         for ((medium, number), ends) in self.media.iter().zip(0..).zip(&self.ends) {
             for edge in medium.edges(self.core.now()) {
                 let from = ends[edge.from.0 as usize];
                 let node = ends[edge.to.0 as usize].node;
                 let hop = NextHop { medium: number, from: edge.from, to: edge.to };
-                ways[from.node.0 as usize].push(Way { hop, node, delay: edge.delay });
+                ways.push((from.node, Way { hop, node, delay: edge.delay }));
             }
         }
         ways

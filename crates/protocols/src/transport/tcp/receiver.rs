@@ -15,7 +15,7 @@ use crate::transport::xcp::sender as xcp;
 
 use super::config::{Config, Handshake};
 use super::reassembly::Reassembly;
-use super::settings::{ACCURATE_ECN_BYTES, FIRST_BYTE, HEADER_BYTES, Settings, TIMESTAMP_BYTES};
+use super::settings::{ACCURATE_ECN_BYTES, FIRST_BYTE, HEADER_BYTES, Receiving, TIMESTAMP_BYTES};
 
 /// How many marked packets cause an acknowledgement at once (RFC 9768 §3.2.2.5.1, n of increment-triggered ACKs: 2 is recommended).
 const MARKS_TO_AN_ACK: u32 = 2;
@@ -23,7 +23,7 @@ const MARKS_TO_AN_ACK: u32 = 2;
 /// The receiving end.
 pub struct Receiver {
     seat: EndpointContext,
-    settings: Settings,
+    settings: Receiving,
     connection: u32,
     /// The running number of acknowledgements over all connections.
     number: u64,
@@ -83,7 +83,7 @@ struct Totals {
 impl Receiver {
     /// A receiver at `seat`.
     pub fn new(config: &Config, seat: EndpointContext) -> Self {
-        let settings = Settings::new(config);
+        let settings = Receiving::new(config);
         let state = State::new(settings.handshake);
         let (connection, number, arrived) = (0, 0, 0);
         Self {
@@ -261,12 +261,12 @@ impl State {
 
     /// The right edge of the window. Before the SYN, which takes no room, it lies where it will lie
     /// after it.
-    fn edge(&self, settings: &Settings) -> u64 {
+    fn edge(&self, settings: &Receiving) -> u64 {
         self.data.rcv_nxt.max(FIRST_BYTE) + u64::from(settings.buffer)
     }
 
     /// Whether the blocks lie in order, disjoint and not touching, beyond RCV.NXT and inside the window.
-    fn is_in_order(&self, settings: &Settings) -> bool {
+    fn is_in_order(&self, settings: &Receiving) -> bool {
         let inside = self.data.blocks.back().is_none_or(|block| block.1 <= self.edge(settings));
         let before = std::iter::once(self.data.rcv_nxt).chain(self.data.blocks.iter().map(|block| block.1));
         inside && before.zip(&self.data.blocks).all(|(before, &(start, end))| before < start && start < end)
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn blocks_out_of_order_are_seen() {
-        let settings = Settings::new(&Config::default());
+        let settings = Receiving::new(&Config::default());
         let state = |blocks: &[(u64, u64)]| State { data: Reassembly::of(10, blocks), ..State::default() };
         assert!(state(&[(11, 12), (13, 20)]).is_in_order(&settings));
         let beyond = state(&[]).edge(&settings) + 1;

@@ -70,8 +70,6 @@ pub struct Settings {
     pub timestamps: bool,
     /// Whether the receiver sends SACK blocks (RFC 2018): if the recovery reads them.
     pub sack: bool,
-    /// RFC 2883.
-    pub dsack: bool,
     /// How spurious timeouts are detected.
     pub spurious: Spurious,
     /// What a change of the path makes void.
@@ -88,6 +86,56 @@ pub struct Settings {
     pub flow: u32,
     /// The seed of its random streams.
     pub seed: u64,
+}
+
+/// What the receiving end goes by.
+#[derive(Clone, Debug)]
+pub struct Receiving {
+    /// How the connection opens.
+    pub handshake: Handshake,
+    /// The buffer, bytes.
+    pub buffer: u32,
+    /// Segments to an acknowledgement.
+    pub ack_every: u32,
+    /// The longest delay of an acknowledgement.
+    pub ack_delay: Duration,
+    /// RFC 3168.
+    pub ecn: bool,
+    /// Whether it counts marks (RFC 9768).
+    pub accurate_ecn: bool,
+    /// RFC 7323.
+    pub timestamps: bool,
+    /// Whether it sends SACK blocks (RFC 2018).
+    pub sack: bool,
+    /// RFC 2883.
+    pub dsack: bool,
+    /// Whether packets carry XCP's congestion header.
+    pub explicit: bool,
+    /// What a change of the path makes void.
+    pub path_hint: PathHint,
+}
+
+impl Receiving {
+    /// What `config` says, completed from the RFCs; what both ends go by is the sender's.
+    pub fn new(config: &Config) -> Self {
+        let settings = Settings::new(config);
+        let Settings { handshake, buffer, ack_every, ack_delay, .. } = settings;
+        let Settings { ecn, accurate_ecn, timestamps, sack, explicit, path_hint, .. } = settings;
+        let dsack = config.dsack.unwrap_or(true);
+        Self {
+            handshake,
+            buffer,
+            ack_every,
+            ack_delay,
+            ecn,
+            accurate_ecn,
+            timestamps,
+            sack,
+            dsack,
+            explicit,
+            path_hint,
+        }
+    }
 }
 
 impl Settings {
@@ -126,7 +174,6 @@ impl Settings {
             accurate_ecn: config.accurate_ecn.unwrap_or(l4s),
             l4s,
             timestamps: config.timestamps.unwrap_or(config.spurious == Spurious::Eifel || one_way),
-            dsack: config.dsack.unwrap_or(true),
             spurious: config.spurious,
             path_hint: config.path_hint,
             rto: RtoConfig::new(&config.rto),
