@@ -10,7 +10,7 @@ SECONDS ?= 60
 SEED ?= 1
 REF ?= tests/reference/ns2 tests/reference/ns2-2 tests/reference/eurane tests/reference/eurane-2 tests/reference/modern
 
-.PHONY: demo test test-rust test-python lint fuzz bench bench-gym bench-controllers bench-live bench-peers fidelity same-bytes deny docs clean
+.PHONY: demo test test-rust test-python lint fuzz bench bench-gym bench-controllers bench-instructions bench-live bench-peers fidelity same-bytes deny docs clean
 
 ## The first study: runs it, prints its claims, says where the report is.
 demo: .venv/core
@@ -40,9 +40,12 @@ fuzz: .venv/checked .venv/test
 	PYTHONPATH=target/checked/python:tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED)
 
 ## The core's microbenchmarks, and instruction counts where valgrind is installed.
-bench: bench-gym
+bench: bench-gym bench-instructions
 	cargo bench -p lasthop-bench
-	benches/instructions.sh
+
+## How many instructions the workloads take, beside the last row of benches/instructions.csv; `RECORD=1` adds a row.
+bench-instructions: .venv/uv
+	$(BIN)/python benches/instructions.py $(if $(RECORD),--record)
 
 ## Steps a second of environments for learners, with the core as it is released; `AURORA=DIR`, a clone of PCC-RL, measures its simulator beside them.
 bench-gym: .venv/released .venv/test

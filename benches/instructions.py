@@ -1,10 +1,10 @@
-"""How many instructions the workloads take: counted by valgrind, so that it does not matter how busy the machine is.
+"""How many instructions the workloads take, counted by valgrind: it does not matter how busy the machine is.
 
-    python benches/instructions.py            # counts, and compares with the last row of the history: above 2 % more fails
+    python benches/instructions.py            # counts, beside the last row of the history: above 2 % more fails
     python benches/instructions.py --record   # also adds a row to benches/instructions.csv
 
 A workload runs twice, for a shorter and a longer simulated time; the difference is without its set-up. It is given for
-each packet-hop, or for each simulated second of a radio. Another compiler counts otherwise: a row says which one it was.
+each packet-hop, or for each simulated second of a radio. Other compilers count otherwise: a row says which it was.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def main() -> int:
         print("skipped: valgrind is not installed")
         return 0
     for target in (["--bin", "workload"], ["--example", "hops"]):
-        subprocess.run(["cargo", "build", "--quiet", "--profile", "fast", "-p", "lasthop-bench", *target], cwd=ROOT, check=True)
+        subprocess.run(
+            ["cargo", "build", "--quiet", "--profile", "fast", "-p", "lasthop-bench", *target], cwd=ROOT, check=True
+        )
     names = [*PER_HOP, *PER_SECOND]
     with ThreadPoolExecutor(2) as pool:
         counts = dict(zip(names, pool.map(each, names), strict=True))

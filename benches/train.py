@@ -29,7 +29,9 @@ def dumbbell(flows: int, seconds: int) -> lh.Scenario:
         access = {"rate": "1 Gbit/s", "delay": f"{1 + n % 5} ms", "queue": DEEP}
         links += [lh.Link(name=f"up{n}", between=[f"s{n}", "a"], **access)]
         links += [lh.Link(name=f"down{n}", between=["b", f"r{n}"], **access)]
-    return lh.load(duration=f"{seconds} s", link=links, flow=[greedy(f"s{n}", f"r{n}", n / flows) for n in range(flows)])
+    return lh.load(
+        duration=f"{seconds} s", link=links, flow=[greedy(f"s{n}", f"r{n}", n / flows) for n in range(flows)]
+    )
 
 
 def main() -> None:

@@ -168,6 +168,18 @@ def benchmark_table() -> str | None:
     return _table(head, cells, right_from=3)
 
 
+def instructions() -> str:
+    """The counts of instructions from commit to commit; their picture is drawn beside the page."""
+    import instructions as history
+
+    rows = history.history()
+    picture = GENERATED / "instructions.svg"
+    history.draw(rows, picture)
+    about = "A panel for each workload: instructions in per cent of the first count, from commit to commit"
+    image = f"```{{image}} generated/{picture.name}\n:alt: {about}\n:width: 100%\n```"
+    return f"{image}\n\n{_table(*history.table(rows), right_from=1)}"
+
+
 def judged(name: str) -> Any:
     """The document of a study's last run in this tree, or of the full one that is committed."""
     return _json(ROOT / "out" / name / CLAIMS_FILE) or committed(name)
@@ -524,6 +536,7 @@ def main() -> None:
             _write(GENERATED / f"{part}-{name}.md", of(judged(name)))
     _write(GENERATED / "static" / "scenario.schema.json", schema())
     _write(GENERATED / "gallery.md", gallery())
+    _write(GENERATED / "instructions.md", instructions())
     for name, write in FROM_CODE.items():
         _write(GENERATED / f"{name}.md", write())
     for name, (make, command) in EVIDENCE.items():

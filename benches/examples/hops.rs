@@ -1,5 +1,5 @@
 //! Sends packets over a chain of links for a simulated time in seconds, and prints the number of packet-hops: for
-//! `benches/instructions.sh`, which counts their cost in instructions.
+//! `benches/instructions.py`, which counts their cost in instructions.
 
 #[path = "../benches/chain.rs"]
 mod chain;
