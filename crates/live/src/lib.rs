@@ -3,6 +3,7 @@
 //! [`bridge`] is the engine with real packets, driven by stamps and without a clock; [`turn`] drives it by a clock and devices;
 //! [`recording`] keeps what was sent so that a run can be repeated without either. Only `linux` knows namespaces and TUN devices.
 
+mod addresses;
 mod books;
 pub mod bridge;
 pub mod capture;

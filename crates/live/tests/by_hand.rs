@@ -1,10 +1,11 @@
 //! The loop over a clock and devices that are moved by hand: the network computes from stamps only, whatever the writes cost; packets and
 //! their bytes are conserved; and a recorded run repeats to the same tables.
 
+mod common;
+
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -15,7 +16,6 @@ use lasthop_core::net::simulation::{HandedOut, OUTSIDE_PORT};
 use lasthop_core::net::{Address, Ecn, FlowId, Header, NodeId, Packet, Socket};
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::Scenario;
-use lasthop_core::scenario::{check, read};
 use lasthop_live::bridge::{Bridge, Host};
 use lasthop_live::clock::Clock;
 use lasthop_live::device::Device;
@@ -29,6 +29,8 @@ use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption
 use pcap_file::pcapng::blocks::opt_common::CommonOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
+
+use common::scenario;
 
 /// A slow link with a short queue, beside a simulated flow; a faster way back.
 const LINK: &str = r#"
@@ -50,16 +52,8 @@ series = "100 ms"
 state = true
 "#;
 
-fn scenario(text: &str) -> Scenario {
-    let document = read::toml(text, "test").unwrap_or_else(|error| panic!("{}", error.render(false)));
-    check(&document).unwrap_or_else(|error| panic!("{}", error.render(false)));
-    document.scenario
-}
-
 fn hosts() -> Vec<Host> {
-    let host =
-        |node: &str, last| Host { node: node.to_owned(), addresses: vec![IpAddr::V4(Ipv4Addr::new(10, 77, 0, last))] };
-    vec![host("a", 1), host("b", 2)]
+    common::hosts(&["a", "b"])
 }
 
 /// A datagram of this host to the other one, which carries its number.

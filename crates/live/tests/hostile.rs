@@ -2,13 +2,15 @@
 //!
 //! `LASTHOP_PACKETS` says how many there are; 50,000 otherwise.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+mod common;
+
+use std::net::Ipv6Addr;
 
 use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
 use lasthop_core::engine::{Duration, Instant};
-use lasthop_core::scenario::types::Scenario;
-use lasthop_core::scenario::{check, read};
-use lasthop_live::bridge::{Bridge, Host};
+use lasthop_live::bridge::Bridge;
+
+use common::{hosts, scenario};
 
 /// A link with a queue that looks into packets, a handover that copies, and a group.
 const LINK: &str = r#"
@@ -29,21 +31,6 @@ in_flight = "copy"
 name = "tv"
 members = ["b"]
 "#;
-
-fn scenario(text: &str) -> Scenario {
-    let document = read::toml(text, "test").unwrap_or_else(|error| panic!("{}", error.render(false)));
-    check(&document).unwrap_or_else(|error| panic!("{}", error.render(false)));
-    document.scenario
-}
-
-fn hosts() -> Vec<Host> {
-    let host = |node: &str, n: u8| {
-        let v6 = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, n.into());
-        let addresses = vec![IpAddr::V4(Ipv4Addr::new(10, 77, 0, n)), IpAddr::V6(v6)];
-        Host { node: node.to_owned(), addresses }
-    };
-    vec![host("a", 1), host("b", 2)]
-}
 
 /// SplitMix64 (Steele et al., OOPSLA 2014).
 struct Draw(u64);
@@ -92,7 +79,7 @@ fn whole() -> Vec<Vec<u8>> {
 #[test]
 fn packets_that_no_kernel_makes_do_no_harm() {
     let count = std::env::var("LASTHOP_PACKETS").map_or(50_000, |text| text.parse().unwrap());
-    let mut bridge = Bridge::new(&scenario(LINK), 1, hosts()).unwrap();
+    let mut bridge = Bridge::new(&scenario(LINK), 1, hosts(&["a", "b"])).unwrap();
     let (seeds, mut draw) = (whole(), Draw(1));
     let mut deliveries = Vec::new();
     let mut at = Instant::ZERO;
@@ -135,7 +122,7 @@ fn packets_under_way_have_a_bound_in_memory() {
     // A handover would empty the queue.
     let slow = slow.replace("at = \"1 s\"", "at = \"1000 s\"");
     let bounded = format!("{slow}\n[live]\nmemory = \"10 kB\"");
-    let mut bridge = Bridge::new(&scenario(&bounded), 1, hosts()).unwrap();
+    let mut bridge = Bridge::new(&scenario(&bounded), 1, hosts(&["a", "b"])).unwrap();
     let mut packet = Vec::new();
     PacketBuilder::ipv4([10, 77, 0, 1], [10, 77, 0, 2], 64).udp(1, 2).write(&mut packet, &[0; 972]).unwrap();
     for _ in 0..100 {

@@ -4,6 +4,9 @@
 //! Run by root, they run as an ordinary user, with a TUN device of their own that users may open; or as root, if users may not.
 #![cfg(target_os = "linux")]
 
+#[path = "common/user.rs"]
+mod user;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -16,6 +19,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
+use user::text;
+
 const LIVE: &str = env!("CARGO_BIN_EXE_lasthop-live");
 
 /// 10 Mbit/s and 20 ms.
@@ -26,12 +31,6 @@ between = ["server", "phone"]
 rate = "10 Mbit/s"
 delay = "20 ms"
 queue.droptail.limit = "100 kB"
-"#;
-
-/// Runs as an ordinary user, if the tests are run by root, with a `/dev/net/tun` that users may open; `$0` is a folder for it.
-const AS_USER: &str = r#"
-mknod "$0/tun" c 10 200 2>/dev/null; chmod 666 "$0/tun" && mount --bind "$0/tun" /dev/net/tun &&
-exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 "#;
 
 /// A folder of its own with a scenario, removed at the end. One test runs at a time: they measure times.
@@ -50,25 +49,14 @@ impl Place {
         let name = format!("lasthop-namespaces-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
-        let mut place = Self { folder, as_user: geteuid().is_root(), _alone: alone };
+        let mut place = Self { folder, as_user: false, _alone: alone };
         place.open_to_users();
         fs::write(place.file("s.toml"), scenario).unwrap();
-        let mut tried = place.run(&["--host", "server", "phone", "--", "true"]);
-        if !tried.status.success() && place.as_user && text(&tried.stderr).contains("lets only root") {
-            place.as_user = false;
-            tried = place.run(&["--host", "server", "phone", "--", "true"]);
-        }
-        if tried.status.success() {
-            return Some(place);
-        }
-        let why = text(&tried.stderr);
-        assert!(std::env::var_os("LASTHOP_NEEDS_LIVE").is_none(), "no live run is possible here: {why}");
-        assert!(
-            ["lets only root", "there is no /dev/net/tun", "cannot be opened"].iter().any(|known| why.contains(known)),
-            "{why}"
-        );
-        eprintln!("skipped: {why}");
-        None
+        place.as_user = user::possible(|as_user| {
+            place.as_user = as_user;
+            place.run(&["--host", "server", "phone", "--", "true"])
+        })?;
+        Some(place)
     }
 
     fn open_to_users(&mut self) {
@@ -110,19 +98,8 @@ impl Place {
         }
         let file = self.file("run.toml");
         fs::write(&file, scenario + &hosts).unwrap();
-        let live = self.file("lasthop-live");
-        let mut command = if self.as_user {
-            let mut command = Command::new("unshare");
-            command.args(["-m", "sh", "-c", AS_USER]).arg(&self.folder).arg(live);
-            command
-        } else {
-            Command::new(live)
-        };
-        command
-            .arg(file)
-            .arg(serde_json::Value::from(options).to_string())
-            .current_dir(&self.folder)
-            .stdin(Stdio::null());
+        let mut command = user::command(&self.file("lasthop-live"), &self.folder, self.as_user);
+        command.arg(file).arg(serde_json::Value::from(options).to_string()).stdin(Stdio::null());
         command
     }
 
@@ -161,10 +138,6 @@ impl Drop for Place {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim().to_owned()
 }
 
 fn verdict(output: &Output) -> String {
