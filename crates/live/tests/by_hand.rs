@@ -2,11 +2,12 @@
 //! their bytes are conserved; and a recorded run repeats to the same tables.
 
 mod common;
+#[path = "common/hand.rs"]
+mod hand;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use etherparse::PacketBuilder;
@@ -16,9 +17,9 @@ use lasthop_core::net::simulation::{HandedOut, OUTSIDE_PORT};
 use lasthop_core::net::{Address, Ecn, FlowId, Header, NodeId, Packet, Socket};
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::Scenario;
-use lasthop_live::bridge::{Bridge, Host};
+use lasthop_live::bridge::{Bridge, Delivery, Host};
 use lasthop_live::clock::Clock;
-use lasthop_live::device::Device;
+use lasthop_live::device::{Device, Packets, Written};
 use lasthop_live::lateness::Lateness;
 use lasthop_live::recording::{self, Recorder, RecordingError};
 use lasthop_live::results;
@@ -31,6 +32,7 @@ use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
 
 use common::scenario;
+use hand::{Folder, Hand};
 
 /// A slow link with a short queue, beside a simulated flow; a faster way back.
 const LINK: &str = r#"
@@ -70,15 +72,6 @@ fn number(packet: &[u8]) -> u32 {
     u32::from_be_bytes(packet[28..32].try_into().unwrap())
 }
 
-#[derive(Clone, Default)]
-struct Hand(Rc<Cell<u64>>);
-
-impl Clock for Hand {
-    fn now(&self) -> Instant {
-        Instant::from_nanos(self.0.get())
-    }
-}
-
 /// A packet or a cost, by number.
 #[derive(Clone, Debug, PartialEq)]
 struct Logged {
@@ -100,24 +93,25 @@ struct Scripted {
 }
 
 impl Device for Scripted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    fn read(&mut self, packets: &mut Packets) -> io::Result<bool> {
+        packets.clear();
         match self.packets.front() {
             Some((at, _)) if *at <= self.clock.0.get() => {
                 let (_, packet) = self.packets.pop_front().unwrap();
-                buffer[..packet.len()].copy_from_slice(&packet);
-                let length = packet.len();
+                packets.add(packet.len()).copy_from_slice(&packet);
                 self.sent.borrow_mut().push(Logged { at: self.clock.now(), host: self.host, packet });
-                Ok(Some(length))
+                Ok(true)
             }
-            _ => Ok(None),
+            _ => Ok(false),
         }
     }
 
-    fn write(&mut self, packet: &[u8]) -> io::Result<bool> {
+    fn write(&mut self, packets: &[Delivery]) -> io::Result<Written> {
         let cost = self.costs.pop_front().unwrap_or_default();
         self.clock.0.set(self.clock.0.get() + cost);
-        self.written.borrow_mut().push(Logged { at: self.clock.now(), host: self.host, packet: packet.to_vec() });
-        Ok(true)
+        let packet = packets[0].bytes.to_vec();
+        self.written.borrow_mut().push(Logged { at: self.clock.now(), host: self.host, packet });
+        Ok(Written { packets: 1, taken: true })
     }
 }
 
@@ -264,24 +258,6 @@ proptest! {
         };
         let first = results::tables(ended.bridge, &ended.lateness).unwrap();
         prop_assert_eq!(written(&first), written(&again.tables));
-    }
-}
-
-/// A folder of its own, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("lasthop-live-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        Self(std::env::temp_dir().join(name))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

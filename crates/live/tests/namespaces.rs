@@ -84,6 +84,7 @@ impl Place {
                     let (node, command) = value().split_once('=').unwrap();
                     hosts += &format!("[[live.host]]\nnode = \"{node}\"\nrun = [\"sh\", \"-c\", \"{command}\"]\n");
                 }
+                "--offload" => scenario += "offload = true\n",
                 "--late" => scenario += &format!("late = \"{}\"\n", value()),
                 "--for" => drop(options.insert("time".to_owned(), value().into())),
                 "--strict" => drop(options.insert("strict".to_owned(), true.into())),
@@ -209,21 +210,46 @@ fn datagrams_come_whole_in_order_and_on_time() {
 #[test]
 fn a_file_comes_whole_over_tcp() {
     let Some(place) = Place::new(LINK) else { return };
-    let bytes: Vec<u8> = (0..1_000_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    fs::create_dir(place.file("www")).unwrap();
-    fs::write(place.file("www/file"), &bytes).unwrap();
-    let get = "curl -s --retry 20 --retry-delay 1 --retry-connrefused -o got http://server:8000/file";
-    let server = "server=python3 -m http.server -d www 8000";
-    let output = place.run(&["--run", server, "-o", "out", "phone", "--", "sh", "-c", get]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(fs::read(place.file("got")).unwrap() == bytes, "the file is another");
+    get_a_file(&place, 1_000_000, &[]);
     // It took the link's time at least: 1 MB at 10 Mbit/s.
     let live = place.row("live.csv");
     assert!(live["virtual_s"].parse::<f64>().unwrap() > 0.8, "{live:?}");
+}
+
+#[test]
+fn a_file_comes_whole_where_tcp_is_cut_by_the_bridge() {
+    // The second link is fast enough that segments come together, and drops some.
+    let fast = LINK.replace("10 Mbit/s", "2 Gbit/s").replace("20 ms", "1 ms");
+    for (text, size) in [(LINK, 1_000_000), (fast.as_str(), 30_000_000)] {
+        let Some(place) = Place::new(text) else { return };
+        get_a_file(&place, size, &["--offload"]);
+        // The interface counts writes of the bridge: joined packets, but for the first link, whose segments come 1.2 ms apart.
+        let counted = fs::read_to_string(place.file("received")).unwrap();
+        let writes: u64 = counted.split_whitespace().nth(2).unwrap().parse().unwrap();
+        let hosts = fs::read_to_string(place.file("out/hosts.csv")).unwrap();
+        let phone: Vec<&str> = hosts.lines().find(|line| line.starts_with("phone,")).unwrap().split(',').collect();
+        let (packets, bytes) = (phone[4].parse::<u64>().unwrap(), phone[5].parse::<u64>().unwrap());
+        assert!(bytes / packets <= 1_500 && packets >= size as u64 / 1_460, "packets are segments: {hosts}");
+        assert!(writes <= packets && (size == 1_000_000 || 2 * writes < packets), "{counted} {hosts}");
+    }
+}
+
+/// Gets a file of random bytes by curl, and repeats the recorded run.
+fn get_a_file(place: &Place, size: u32, options: &[&str]) {
+    let bytes: Vec<u8> = (0..size).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    fs::create_dir(place.file("www")).unwrap();
+    fs::write(place.file("www/file"), &bytes).unwrap();
+    let get = "curl -s --retry 20 --retry-delay 1 --retry-connrefused -o got http://server:8000/file; code=$?; \
+               grep live0 /proc/net/dev > received; exit $code";
+    let server = "server=python3 -m http.server -d www 8000";
+    let words = ["--run", server, "-o", "out", "phone", "--", "sh", "-c", get];
+    let output = place.run(&[options, &words].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(fs::read(place.file("got")).unwrap() == bytes, "the file is another");
     // One flow of TCP carried it; others are attempts before the server was up.
     let flows = fs::read_to_string(place.file("out/real_flows.csv")).unwrap();
     let rows = flows.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
-    let large = rows.filter(|row| row[1] == "6" && row[3].parse::<u64>().unwrap() > 1_000_000).count();
+    let large = rows.filter(|row| row[1] == "6" && row[3].parse::<u64>().unwrap() > u64::from(size)).count();
     assert_eq!(large, 1, "{flows}\n{}", text(&output.stderr));
     // The recording gives the same tables again.
     let again = Command::new(LIVE).current_dir(&place.folder).args(["--replay", "out", "again"]).output().unwrap();
