@@ -1,5 +1,5 @@
-//! From packets for a host to one frame: neighbours that are segments of one flow, one behind the other, are joined, as the kernel joins what
-//! comes from a network card (`tcp_gro_receive`). Cut again they are the same packets.
+//! From packets for a host to one frame: neighbours that are segments of one flow, one behind the other, are joined, as the kernel joins packets of
+//! a network card (`tcp_gro_receive`). Cut again they are the same packets.
 
 use super::{Layout, checksum, put, tcp, virtio, word};
 
