@@ -1,6 +1,8 @@
 //! The loop over a clock and devices that are moved by hand: the network computes from stamps only, whatever the writes cost; packets and
 //! their bytes are conserved; and a recorded run repeats to the same tables.
 
+#[path = "common/capture.rs"]
+mod capture;
 mod common;
 #[path = "common/hand.rs"]
 mod hand;
@@ -25,12 +27,9 @@ use lasthop_live::recording::{self, Recorder, RecordingError};
 use lasthop_live::results;
 use lasthop_live::snapshot::Watch;
 use lasthop_live::turn::{Ended, LiveError, Turns};
-use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
-use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
-use pcap_file::pcapng::blocks::opt_common::CommonOption;
-use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
 
+use capture::{Captured, read_capture};
 use common::scenario;
 use hand::{Folder, Hand};
 
@@ -324,38 +323,6 @@ fn snapshots_say_what_a_link_carries_and_drops() {
     assert_eq!(way.all_drops["overflow"], dropped + first.ways[0].drops["overflow"]);
     assert!((look.hosts[0].sent_kbps - 4_000.0).abs() <= 8.0);
     assert!((look.hosts[1].delivered_kbps - 2_000.0).abs() <= 8.0, "{:?}", look.hosts[1]);
-}
-
-/// A packet of a capture: interface, time in ns, whether it came in, and comment.
-type Captured = (usize, u128, bool, String);
-
-/// The interfaces and the packets of a capture.
-fn read_capture(path: &std::path::Path) -> (Vec<String>, Vec<Captured>) {
-    let mut reader = PcapNgReader::new(std::fs::File::open(path).unwrap()).unwrap();
-    let mut interfaces = Vec::new();
-    let mut packets = Vec::new();
-    while let Some(block) = reader.next_block() {
-        match block.unwrap().0 {
-            Block::InterfaceDescription(interface) => {
-                let name = interface.options.iter().find_map(|option| match option {
-                    InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
-                    _ => None,
-                });
-                interfaces.push(name.unwrap());
-            }
-            Block::EnhancedPacket(packet) => {
-                let comment = packet.options.iter().find_map(|option| match option {
-                    EnhancedPacketOption::Common(CommonOption::Comment(text)) => Some(text.to_string()),
-                    _ => None,
-                });
-                let inbound = packet.options.contains(&EnhancedPacketOption::Flags(1));
-                let at = packet.timestamp.as_nanos();
-                packets.push((packet.interface_id as usize, at, inbound, comment.unwrap_or_default()));
-            }
-            _ => {}
-        }
-    }
-    (interfaces, packets)
 }
 
 #[test]
