@@ -210,7 +210,7 @@ fn datagrams_come_whole_in_order_and_on_time() {
 #[test]
 fn a_file_comes_whole_over_tcp() {
     let Some(place) = Place::new(LINK) else { return };
-    get_a_file(&place, 1_000_000, &[]);
+    get_a_file(&place, 1_000_000, "4", &[]);
     // It took the link's time at least: 1 MB at 10 Mbit/s.
     let live = place.row("live.csv");
     assert!(live["virtual_s"].parse::<f64>().unwrap() > 0.8, "{live:?}");
@@ -220,9 +220,9 @@ fn a_file_comes_whole_over_tcp() {
 fn a_file_comes_whole_where_tcp_is_cut_by_the_bridge() {
     // The second link is fast enough that segments come together, and drops some.
     let fast = LINK.replace("10 Mbit/s", "2 Gbit/s").replace("20 ms", "1 ms");
-    for (text, size) in [(LINK, 1_000_000), (fast.as_str(), 30_000_000)] {
+    for (text, size, family) in [(LINK, 1_000_000, "4"), (&fast, 30_000_000, "4"), (&fast, 30_000_000, "6")] {
         let Some(place) = Place::new(text) else { return };
-        get_a_file(&place, size, &["--offload"]);
+        get_a_file(&place, size, family, &["--offload"]);
         // The interface counts writes of the bridge: joined packets, but for the first link, whose segments come 1.2 ms apart.
         let counted = fs::read_to_string(place.file("received")).unwrap();
         let writes: u64 = counted.split_whitespace().nth(2).unwrap().parse().unwrap();
@@ -234,14 +234,17 @@ fn a_file_comes_whole_where_tcp_is_cut_by_the_bridge() {
     }
 }
 
-/// Gets a file of random bytes by curl, and repeats the recorded run.
-fn get_a_file(place: &Place, size: u32, options: &[&str]) {
+/// Gets a file of random bytes by curl over IPv4 or IPv6, and repeats the recorded run.
+fn get_a_file(place: &Place, size: u32, family: &str, options: &[&str]) {
     let bytes: Vec<u8> = (0..size).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::create_dir(place.file("www")).unwrap();
     fs::write(place.file("www/file"), &bytes).unwrap();
-    let get = "curl -s --retry 20 --retry-delay 1 --retry-connrefused -o got http://server:8000/file; code=$?; \
-               grep live0 /proc/net/dev > received; exit $code";
-    let server = "server=python3 -m http.server -d www 8000";
+    let get = &format!(
+        "curl -s{family} --retry 20 --retry-delay 1 --retry-connrefused -o got http://server:8000/file; code=$?; \
+         grep live0 /proc/net/dev > received; exit $code"
+    );
+    let address = if family == "6" { "::" } else { "0.0.0.0" };
+    let server = &format!("server=python3 -m http.server -b {address} -d www 8000");
     let words = ["--run", server, "-o", "out", "phone", "--", "sh", "-c", get];
     let output = place.run(&[options, &words].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
