@@ -245,6 +245,14 @@ def test_addresses_of_groups_are_those_of_multicast(group, says):
         lh.load(LINK + tv + "[live.group]\n" + group)
 
 
+def test_options_are_words_of_the_scenario():
+    from lasthop.live_runs.hosts import with_hosts
+
+    made = with_hosts(lh.load(LINK), late="3 ms", memory="1 MB", offload=True)
+    assert made.to_dict()["live"] == {"late": "3 ms", "memory": "1 MB", "offload": True}
+    assert "live" not in with_hosts(lh.load(LINK)).to_dict()
+
+
 def test_a_run_does_not_look_at_live():
     plain, live = lh.load(LINK), lh.load(LINK + '[live]\nlate = "3 ms"\n[[live.host]]\nnode = "phone"')
     assert lh.run(plain.with_(duration="1 s")).links == lh.run(live.with_(duration="1 s")).links

@@ -1,11 +1,12 @@
 /* A bare forwarder: two hosts in network namespaces, joined by one link with a rate, a queue and a delay, and nothing else. It is what a live
  * run of lasthop is measured against.
  *
- *     forwarder RATE_BIT_S DELAY_US QUEUE_PACKETS COMMAND_A COMMAND_B
+ *     forwarder RATE_BIT_S DELAY_US QUEUE_PACKETS LATE_US COMMAND_A COMMAND_B
  *
  * Both directions are alike. The hosts are 10.77.0.1 and 10.77.0.2; the commands run by sh; the end of COMMAND_B ends it. One thread waits by
  * epoll for packets and by timerfd for what is due. A packet's service begins at its arrival or at the end of the last service, so that a late
- * write moves no other packet. RATE 0 is no rate: packets only wait for the delay.
+ * write moves no other packet. RATE 0 is no rate: packets only wait for the delay. At the end it says which share of all packets it wrote more
+ * than LATE_US after they were due.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -125,18 +126,19 @@ static pid_t start(int number, const char *command, int *tun, int *door)
 
 int main(int argc, char **argv)
 {
-    if (argc != 6) {
-        fprintf(stderr, "usage: forwarder RATE_BIT_S DELAY_US QUEUE_PACKETS COMMAND_A COMMAND_B\n");
+    if (argc != 7) {
+        fprintf(stderr, "usage: forwarder RATE_BIT_S DELAY_US QUEUE_PACKETS LATE_US COMMAND_A COMMAND_B\n");
         return 2;
     }
     double rate = atof(argv[1]);
     uint64_t delay = (uint64_t)(atof(argv[2]) * 1000);
     unsigned limit = (unsigned)atoi(argv[3]);
+    uint64_t tolerated = (uint64_t)(atof(argv[4]) * 1000), written = 0, late = 0;
     int tuns[2], doors[2];
     pid_t children[2];
     static struct line lines[2];
     for (int i = 0; i < 2; i++) {
-        children[i] = start(i + 1, argv[4 + i], &tuns[i], &doors[i]);
+        children[i] = start(i + 1, argv[5 + i], &tuns[i], &doors[i]);
         lines[i].places = malloc(PLACES * sizeof(struct packet));
     }
     prctl(PR_SET_TIMERSLACK, 1);
@@ -177,6 +179,8 @@ int main(int argc, char **argv)
                 struct packet *p = &line->places[line->head++ % PLACES];
                 if (write(tuns[1 - from], p->bytes, (size_t)p->length) < 0 && errno != EAGAIN && errno != EIO)
                     fail("write");
+                written++;
+                late += now() - p->due > tolerated;
             }
             if (line->head != line->tail) {
                 uint64_t due = line->places[line->head % PLACES].due;
@@ -195,6 +199,7 @@ int main(int argc, char **argv)
             int status;
             if (waitpid(children[1], &status, WNOHANG) == children[1]) {
                 kill(children[0], SIGKILL);
+                fprintf(stderr, "LATE: %.2f %% of packets\n", written ? 100.0 * (double)late / (double)written : 0.0);
                 return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
             }
         }

@@ -11,13 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from statistics import median
@@ -27,9 +29,37 @@ HERE = Path(__file__).parent
 TICK = os.sysconf("SC_CLK_TCK")
 
 #: Paths: rate in bit/s (0: none), delay in ms, queue in packets.
-PATHS = {"bulk": (0, 0.0, 10_000), "1 Gbit/s": (1e9, 0.0, 1_000), "20 ms": (0, 20.0, 10_000)}
-#: What is measured: the path, the roles' first word.
-WORK = {"bulk TCP": ("bulk", "bulk"), "link of 1 Gbit/s": ("1 Gbit/s", "bulk"), "20 ms at 1,000/s": ("20 ms", "stamps")}
+PATHS = {
+    "bulk": (0, 0.0, 10_000),
+    "1 Gbit/s": (1e9, 0.0, 1_000),
+    "456 Mbit/s": (456e6, 0.0, 1_000),
+    "20 ms": (0, 20.0, 10_000),
+}
+#: A packet written later than this is late, where lateness is measured.
+LATE_US = 150
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is measured: the path, the roles' first word, and how."""
+
+    path: str
+    role: str
+    #: TCP cut in user space; the forwarder has none of it.
+    offload: bool = False
+    #: `SCHED_FIFO`, and processes that use all that they get.
+    realtime: bool = False
+    load: int = 0
+
+
+WORK = {
+    "bulk TCP": Work("bulk", "bulk"),
+    "bulk TCP, cut": Work("bulk", "bulk", offload=True),
+    "link of 1 Gbit/s": Work("1 Gbit/s", "bulk"),
+    "38,000/s": Work("456 Mbit/s", "bulk", realtime=True),
+    "20 ms at 1,000/s": Work("20 ms", "stamps"),
+    "20 ms at 1,000/s, loaded": Work("20 ms", "stamps", realtime=True, load=3),
+}
 
 
 def programs(role: str, seconds: float) -> tuple[str, str]:
@@ -37,13 +67,15 @@ def programs(role: str, seconds: float) -> tuple[str, str]:
     return f"exec {command} {role}_send {seconds}", f"exec {command} {role}_receive {seconds}"
 
 
-def forwarder(path: tuple[float, float, int], role: str, seconds: float, work: Path) -> list[str]:
-    rate, delay, queue = path
-    return [str(work / "forwarder"), f"{rate:.0f}", f"{1e3 * delay:.0f}", str(queue), *programs(role, seconds)]
+def forwarder(what: Work, seconds: float, work: Path) -> list[str]:
+    rate, delay, queue = PATHS[what.path]
+    priority = ["chrt", "--reset-on-fork", "--fifo", "10"] if what.realtime else []
+    words = [str(work / "forwarder"), f"{rate:.0f}", f"{1e3 * delay:.0f}", str(queue), str(LATE_US)]
+    return [*priority, *words, *programs(what.role, seconds)]
 
 
-def lasthop(path: tuple[float, float, int], role: str, seconds: float, work: Path) -> list[str]:
-    rate, delay, queue = path
+def lasthop(what: Work, seconds: float, work: Path) -> list[str]:
+    rate, delay, queue = PATHS[what.path]
     link: dict[str, Any] = {
         "name": "l",
         "between": ["a", "b"],
@@ -53,9 +85,22 @@ def lasthop(path: tuple[float, float, int], role: str, seconds: float, work: Pat
     link["queue"] = {"droptail": {"limit": f"{queue} packets"}}
     file = work / "path.json"
     file.write_text(json.dumps({"link": [link]}))
-    sender, receiver = programs(role, seconds)
+    sender, receiver = programs(what.role, seconds)
     words = [sys.executable, "-m", "lasthop", "live", str(file), "--quiet", "--run", f"a={sender}"]
+    words += ["--late", f"{LATE_US} us"] + ["--offload"] * what.offload + ["--realtime"] * what.realtime
     return [*words, "b", "--", "sh", "-c", receiver]
+
+
+@contextmanager
+def load(processes: int) -> Iterator[None]:
+    """Processes that use all the time that they get."""
+    running = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
 
 
 def children(process: int) -> list[int]:
@@ -78,12 +123,15 @@ def find_receiver(process: int) -> int | None:
 
 
 def usage(process: int, receiver: int) -> tuple[float, float, float]:
-    """Processor seconds of a process, those outside the kernel, and packets of the receiver's interface."""
+    """Processor seconds of a process, those outside the kernel, and packets of the receiver's interface.
+
+    Packets that come have 1,500 B, and the interface counts joined ones as one.
+    """
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     line = next(one for one in Path(f"/proc/{receiver}/net/dev").read_text().splitlines() if "live0" in one)
     counts = line.partition(":")[2].split()
     user, kernel = int(fields[11]) / TICK, int(fields[12]) / TICK
-    return user + kernel, user, int(counts[1]) + int(counts[9])
+    return user + kernel, user, int(counts[0]) / 1500 + int(counts[9])
 
 
 def measured(command: list[str], seconds: float, inner: Callable[[int], int]) -> dict[str, float]:
@@ -107,17 +155,20 @@ def measured(command: list[str], seconds: float, inner: Callable[[int], int]) ->
     out, err = process.communicate()
     if process.returncode != 0 or not out.strip():
         raise SystemExit(f"{' '.join(command[:4])} … failed: {err.strip()}")
-    return {**json.loads(out.strip().splitlines()[-1]), "us_per_packet": each, "user_us": own}
+    late = re.search(r"LATE: (?:less than )?([\d.]+) %", err)
+    share = float(late[1]) if late else 0.0
+    return {**json.loads(out.strip().splitlines()[-1]), "us_per_packet": each, "user_us": own, "late": share}
 
 
 def compare(rounds: int, seconds: float, work: Path) -> dict[str, list[dict[str, dict[str, float]]]]:
     made: dict[str, list[dict[str, dict[str, float]]]] = {name: [] for name in WORK}
     for n in range(rounds):
-        for name, (path, role) in WORK.items():
-            one = {
-                "forwarder": measured(forwarder(PATHS[path], role, seconds, work), seconds, lambda pid: pid),
-                "lasthop": measured(lasthop(PATHS[path], role, seconds, work), seconds, lambda pid: children(pid)[0]),
-            }
+        for name, what in WORK.items():
+            with load(what.load):
+                one = {
+                    "forwarder": measured(forwarder(what, seconds, work), seconds, lambda pid: pid),
+                    "lasthop": measured(lasthop(what, seconds, work), seconds, lambda pid: children(pid)[0]),
+                }
             made[name].append(one)
             print(f"round {n + 1} of {rounds}, {name}: {json.dumps(one)}", file=sys.stderr)
     return made
@@ -131,21 +182,25 @@ def report(made: dict[str, list[dict[str, dict[str, float]]]]) -> list[str]:
         what: str, name: str, value: Callable[[dict[str, float]], float], limit: str, holds: Any, unit: str
     ) -> None:
         toy, ours = ([value(one[who]) for one in made[name]] for who in ("forwarder", "lasthop"))
-        ratio = median(b / a for a, b in zip(toy, ours, strict=True))
+        ratio = median(b / a if a else float("nan") for a, b in zip(toy, ours, strict=True))
         kept = holds(median(ours), ratio)
         end = "" if kept else "   MISSED"
-        print(f"{what:<44}{median(toy):>12,.1f}{median(ours):>12,.1f} {unit:<8}{ratio:>7.2f}   {limit}{end}")
+        print(f"{what:<48}{median(toy):>12,.1f}{median(ours):>12,.1f} {unit:<8}{ratio:>7.2f}   {limit}{end}")
         missed.extend([] if kept else [what])
 
-    print(f"{'':<44}{'forwarder':>12}{'lasthop':>12} {'':<8}{'ratio':>7}   limit")
+    print(f"{'':<48}{'forwarder':>12}{'lasthop':>12} {'':<8}{'ratio':>7}   limit")
     rate, each, own = itemgetter("mbps"), itemgetter("us_per_packet"), itemgetter("user_us")
     row("bulk TCP, no offload", "bulk TCP", rate, "0.7", lambda _, r: r >= 0.7, "Mbit/s")
     row("  processor a packet", "bulk TCP", each, "7 µs", lambda v, _: v <= 7, "µs")
     row("  of it outside the kernel", "bulk TCP", own, "1.5 µs", lambda v, _: v <= 1.5, "µs")
+    row("bulk TCP, cut in user space", "bulk TCP, cut", rate, "1,500", lambda v, _: v >= 1_500, "Mbit/s")
+    row("  processor a packet", "bulk TCP, cut", each, "-", lambda *_: True, "µs")
     row("TCP over a link of 1 Gbit/s", "link of 1 Gbit/s", rate, "950", lambda v, _: v >= 950, "Mbit/s")
     # A packet every 12 µs is a wake-up each: the forwarder itself takes more than 7 µs.
     row("  processor a packet", "link of 1 Gbit/s", each, "1.2", lambda _, r: r <= 1.2, "µs")
     row("  of it outside the kernel", "link of 1 Gbit/s", own, "1.5 µs", lambda v, _: v <= 1.5, "µs")
+    late = f"38,000/s, SCHED_FIFO: more than {LATE_US} µs late"
+    row(late, "38,000/s", itemgetter("late"), "1 %", lambda v, _: v <= 1, "%")
     stamps = "20 ms at 1,000/s"
 
     def added(q: str) -> Callable[[dict[str, float]], float]:
@@ -155,6 +210,9 @@ def report(made: dict[str, list[dict[str, dict[str, float]]]]) -> list[str]:
     row(f"{stamps}: added delay, p99", stamps, added("p99"), "1.2", lambda _, r: r <= 1.2, "µs")
     row(f"{stamps}: added delay, p99.9", stamps, added("p999"), "-", lambda *_: True, "µs")
     row("  processor a packet", stamps, each, "60 µs", lambda v, _: v <= 60, "µs")
+    for q, limit in (("p50", 80), ("p99", 200), ("p999", 500)):
+        what = f"the same, SCHED_FIFO beside a load: {q}"
+        row(what, f"{stamps}, loaded", added(q), f"{limit} µs", lambda v, _, limit=limit: v <= limit, "µs")
     return missed
 
 

@@ -3185,6 +3185,8 @@ class Live(TypedDict, total=False):
     "A packet that is handed to its host later than this counts as late. Default: 1 ms."
     memory: Size
     "The most bytes of real packets under way; further packets are dropped in front of the network, and the run is unsound. Default: 1 GB."
+    offload: bool
+    "Let the hosts' kernels hand over TCP uncut: it is cut into segments in front of the network, and segments for a host that are due at the same time are joined again. It spares time at high rates. Default: no."
     host: Sequence[LiveHost]
     "The nodes at which real packets enter and leave. Default: the ends of the flows."
     group: Mapping[str, str]

@@ -128,9 +128,14 @@ pub fn run(plan: &Plan) -> Result<i32, String> {
         segment: plan.full_packet().map_or(0, |(segment, _)| segment),
         layered: plan.is_layered(),
     });
-    let port = if plan.sends { 0 } else { plan.to.port() };
-    let socket = Socket::bind(port, plan.is_multicast(), plan.interface, plan.ttl)
-        .map_err(failed(&format_args!("port {port}")))?;
+    let address = match plan.sends {
+        true => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0),
+        // Layers have groups of their own.
+        false if plan.is_layered() => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, plan.to.port()),
+        false => plan.to,
+    };
+    let socket = Socket::bind(address, plan.is_multicast(), plan.interface, plan.ttl)
+        .map_err(failed(&format_args!("port {}", address.port())))?;
     if plan.is_multicast() && !plan.sends {
         socket.join(*plan.to.ip()).map_err(failed(plan.to.ip()))?;
     }

@@ -19,11 +19,13 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Bound to this port of all addresses, 0 for any. Several sockets of a host may be bound to the port of a group.
+    /// Bound to this address and port, 0 for any. Several sockets of a host may be bound to the port of a group. One that is bound to the address
+    /// of a group gets datagrams for that group only; one bound to all addresses those of each group that any socket of the host has joined (ip(7),
+    /// `IP_MULTICAST_ALL`).
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn bind(port: u16, shared: bool, interface: Ipv4Addr, ttl: u32) -> io::Result<Self> {
+    pub fn bind(address: SocketAddrV4, shared: bool, interface: Ipv4Addr, ttl: u32) -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?;
         if shared {
@@ -34,7 +36,7 @@ impl Socket {
         if !interface.is_unspecified() {
             sockopt::set_ip_multicast_if(&socket, &interface)?;
         }
-        rustix::net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port))?;
+        rustix::net::bind(&socket, &address)?;
         let udp = UdpSocket::from(socket);
         udp.set_multicast_ttl_v4(ttl)?;
         Ok(Self { udp, interface })
@@ -107,4 +109,33 @@ fn is_passing(error: &io::Error) -> bool {
             | Kind::NetworkUnreachable
     );
     known || error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two sessions of a host use one port: each receiver gets the datagrams of its own group.
+    #[test]
+    fn a_socket_of_a_group_gets_no_datagrams_of_another() {
+        let port = 47_391;
+        let groups = [Ipv4Addr::new(239, 77, 9, 1), Ipv4Addr::new(239, 77, 9, 2)];
+        let sockets = groups.map(|group| {
+            let socket = Socket::bind(SocketAddrV4::new(group, port), true, Ipv4Addr::LOCALHOST, 1).unwrap();
+            socket.join(group).unwrap();
+            socket
+        });
+        let any = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
+        let sender = Socket::bind(any, false, Ipv4Addr::LOCALHOST, 1).unwrap();
+        for (group, text) in groups.iter().zip([&b"one"[..], b"two"]) {
+            assert!(sender.send(text, SocketAddrV4::new(*group, port)).unwrap());
+        }
+        for (socket, text) in sockets.iter().zip([&b"one"[..], b"two"]) {
+            socket.wait(Duration::from_secs(5)).unwrap();
+            let mut buffer = [0; 9];
+            assert_eq!(socket.receive(&mut buffer).unwrap().map(|(length, _)| length), Some(3));
+            assert_eq!(&buffer[..3], text);
+            assert_eq!(socket.receive(&mut buffer).unwrap(), None);
+        }
+    }
 }

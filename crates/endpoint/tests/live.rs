@@ -2,13 +2,18 @@
 //! does nothing, and fails if `LASTHOP_NEEDS_LIVE` is set, as in continuous integration.
 #![cfg(target_os = "linux")]
 
+#[path = "../../live/tests/common/user.rs"]
+mod user;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{check, read};
+
+use user::text;
 
 /// Eight terminals; the slowest bearer's queue makes the losses, so that the rate is that of the bearer in every run.
 const CELL: &str = r#"
@@ -37,12 +42,6 @@ transport = "tfmcc"
 source.file.size = "1 GB"
 "#;
 
-/// Runs as an ordinary user, if the tests are run by root, with a `/dev/net/tun` that users may open; `$0` is a folder for it.
-const AS_USER: &str = r#"
-mknod "$0/tun" c 10 200 2>/dev/null; chmod 666 "$0/tun" && mount --bind "$0/tun" /dev/net/tun &&
-exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
-"#;
-
 /// A folder of its own with a scenario, removed at the end. One test runs at a time: they measure times.
 struct Place {
     folder: PathBuf,
@@ -67,30 +66,20 @@ impl Place {
         let folder = std::env::temp_dir().join(format!("lasthop-endpoint-live-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-        let mut place = Self { folder, as_user: rustix::process::geteuid().is_root(), _alone: alone };
-        let needed = std::env::var_os("LASTHOP_NEEDS_LIVE").is_some();
+        let mut place = Self { folder, as_user: false, _alone: alone };
         if !bridge.exists() {
-            assert!(!needed, "{} is not built", bridge.display());
+            assert!(std::env::var_os("LASTHOP_NEEDS_LIVE").is_none(), "{} is not built", bridge.display());
             eprintln!("skipped: {} is not built", bridge.display());
             return None;
         }
         fs::copy(&bridge, place.file("lasthop-live")).unwrap();
         fs::copy(endpoint, place.file("lasthop-endpoint")).unwrap();
         fs::write(place.file("s.toml"), CELL).unwrap();
-        let mut tried = place.run("", "true", "10 s");
-        if !tried.status.success() && place.as_user && text(&tried.stderr).contains("lets only root") {
-            place.as_user = false;
-            tried = place.run("", "true", "10 s");
-        }
-        if tried.status.success() {
-            return Some(place);
-        }
-        let why = text(&tried.stderr);
-        assert!(!needed, "no live run is possible here: {why}");
-        let known = ["lets only root", "there is no /dev/net/tun", "cannot be opened"];
-        assert!(known.iter().any(|known| why.contains(known)), "{why}");
-        eprintln!("skipped: {why}");
-        None
+        place.as_user = user::possible(|as_user| {
+            place.as_user = as_user;
+            place.run("", "true", "10 s")
+        })?;
+        Some(place)
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -108,20 +97,9 @@ impl Place {
         };
         fs::write(self.file("run.toml"), format!("{scenario}\n{hosts}")).unwrap();
         let options = serde_json::json!({ "node": "server", "command": ["sh", "-c", send], "time": time });
-        let live = self.file("lasthop-live");
-        let mut command = if self.as_user {
-            let mut command = Command::new("unshare");
-            command.args(["-m", "sh", "-c", AS_USER]).arg(&self.folder).arg(live);
-            command
-        } else {
-            Command::new(live)
-        };
-        command.arg("run.toml").arg(options.to_string()).current_dir(&self.folder).output().unwrap()
+        let mut command = user::command(&self.file("lasthop-live"), &self.folder, self.as_user);
+        command.arg("run.toml").arg(options.to_string()).output().unwrap()
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim().to_owned()
 }
 
 /// Payload that the simulated sender sends in 20 s, in kbit/s.

@@ -1,7 +1,6 @@
 //! The engine with real packets: a session into which packets are injected at their stamps, and from which they come out at the instants at
 //! which the network delivers them. It has no clock: the same calls give the same packets, tables and captures.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
@@ -9,14 +8,14 @@ use std::sync::{Arc, Mutex};
 use lasthop_core::engine::{Duration, Fault, Instant};
 use lasthop_core::measure::table::Table;
 use lasthop_core::net::simulation::{HandedOut, OUTSIDE_PORT, Progress};
-use lasthop_core::net::{Address, GroupId, NodeId, Packet, RunError, Socket};
+use lasthop_core::net::{Address, NodeId, Packet, RunError, Socket};
 use lasthop_core::scenario::builder::BuildError;
-use lasthop_core::scenario::diagnostic::{listed, nearest};
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::{Scenario, Switch};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::addresses::Addresses;
 use crate::books::{Books, Keeper, Seen, open};
 use crate::capture::Capture;
 use crate::flows::Flows;
@@ -82,10 +81,10 @@ pub struct Traffic {
 /// A session with real hosts.
 pub struct Bridge {
     session: Session,
+    /// The hosts, with the node of each.
     hosts: Vec<(Host, NodeId)>,
     traffic: Vec<Traffic>,
-    /// The groups of the scenario with their addresses.
-    groups: Vec<(Ipv4Addr, GroupId)>,
+    addresses: Addresses,
     flows: Flows,
     books: Arc<Mutex<Books>>,
     handed_out: Vec<HandedOut>,
@@ -111,20 +110,19 @@ impl Bridge {
             return Err(Refused::CountsPackets);
         }
         refuse_rewriting(scenario)?;
-        let hosts = placed(scenario, hosts)?;
+        let (mut addresses, nodes) = Addresses::of_hosts(scenario, &hosts)?;
         let again =
             scenario.mbms.iter().filter_map(|mbms| mbms.retransmission.as_ref()).map(|config| config.after).max();
         let books = Arc::new(Mutex::new(Books { again, ..Books::default() }));
         let scenario = &with_joins(scenario);
         let mut session = Session::new(scenario, seed, Some(Box::new(Keeper(Arc::clone(&books)))))?;
-        let nodes: Vec<NodeId> = hosts.iter().map(|(_, node)| *node).collect();
         session.hand_out_at(&nodes);
-        let groups = addressed(session.groups(), &scenario.live.group)?;
+        addresses.add_groups(session.groups(), &scenario.live.group)?;
         Ok(Self {
             session,
             traffic: vec![Traffic::default(); hosts.len()],
-            hosts,
-            groups,
+            hosts: hosts.into_iter().zip(nodes).collect(),
+            addresses,
             flows: Flows::default(),
             books,
             handed_out: Vec::new(),
@@ -250,7 +248,7 @@ impl Bridge {
     fn gather(&mut self) {
         self.session.take_handed_out(&mut self.handed_out);
         for HandedOut { at, node, packet } in self.handed_out.drain(..) {
-            let Some(host) = self.hosts.iter().position(|(_, at)| *at == node) else { continue };
+            let Some(host) = self.addresses.host_at(node) else { continue };
             let Some(mut bytes) = open(&self.books).store.take(packet.number) else { continue };
             // Programs at the sender that listen to the group got it from their own kernel.
             if packet.from.node == node && matches!(packet.to, Address::Group(_)) {
@@ -279,7 +277,7 @@ impl Bridge {
             self.on_membership(from, message);
             return Ok(());
         }
-        let found = parsed.and_then(|parsed| Some((self.destination(&parsed.to)?, parsed)));
+        let found = parsed.and_then(|parsed| Some((self.addresses.destination(parsed.to)?, parsed)));
         let Some((to, mut parsed)) = found else {
             self.not_for_a_host += 1;
             return Ok(());
@@ -323,20 +321,12 @@ impl Bridge {
         Ok(())
     }
 
-    /// The node or the group with this address.
-    fn destination(&self, address: &IpAddr) -> Option<Address> {
-        if let Some((_, node)) = self.hosts.iter().find(|(host, _)| host.addresses.contains(address)) {
-            return Some(Address::Node(*node));
-        }
-        self.groups.iter().find(|(known, _)| known == address).map(|(_, group)| Address::Group(*group))
-    }
-
     /// A host's kernel says to which groups its programs listen. Other groups than the scenario's are not carried.
     fn on_membership(&mut self, node: NodeId, message: &[u8]) {
         for (address, listens) in igmp::reports(message) {
-            match self.groups.iter().find(|(known, _)| *known == address) {
-                Some(&(_, group)) => self.session.set_member(group, node, listens),
-                None => self.not_for_a_host += 1,
+            match self.addresses.destination(IpAddr::V4(address)) {
+                Some(Address::Group(group)) => self.session.set_member(group, node, listens),
+                _ => self.not_for_a_host += 1,
             }
         }
     }
@@ -373,48 +363,6 @@ fn with_joins(scenario: &Scenario) -> Scenario {
 fn igmp_message<'p>(parsed: &Parsed, packet: &'p [u8]) -> Option<&'p [u8]> {
     (parsed.protocol == igmp::PROTOCOL).then_some(())?;
     etherparse::IpSlice::from_slice(packet).ok().map(|ip| ip.payload().payload)
-}
-
-/// The groups with their addresses: those that are named, or else 239.77.0.1 and up, in the order of the scenario.
-fn addressed(
-    groups: &[(String, GroupId)],
-    named: &BTreeMap<String, Ipv4Addr>,
-) -> Result<Vec<(Ipv4Addr, GroupId)>, Refused> {
-    let mut owners = BTreeMap::new();
-    let mut addressed = Vec::with_capacity(groups.len());
-    for ((name, group), number) in groups.iter().zip(1u16..) {
-        let [high, low] = number.to_be_bytes();
-        let address = named.get(name).copied().unwrap_or(Ipv4Addr::new(239, 77, high, low));
-        if let Some(one) = owners.insert(address, name) {
-            return Err(Refused::GroupAddressTwice { one: one.clone(), other: name.clone(), address });
-        }
-        addressed.push((address, *group));
-    }
-    Ok(addressed)
-}
-
-/// The hosts with their nodes.
-fn placed(scenario: &Scenario, hosts: Vec<Host>) -> Result<Vec<(Host, NodeId)>, Refused> {
-    let names = scenario.node_names();
-    let mut placed: Vec<(Host, NodeId)> = Vec::with_capacity(hosts.len());
-    for host in hosts {
-        let Ok(place) = names.binary_search(&host.node) else {
-            let known = names.iter().map(String::as_str);
-            let hint =
-                nearest(&host.node, known.clone()).map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
-            return Err(Refused::UnknownNode { node: host.node, hint, known: listed(known) });
-        };
-        for (other, _) in &placed {
-            if other.node == host.node {
-                return Err(Refused::HostTwice(host.node));
-            }
-            if let Some(&address) = host.addresses.iter().find(|address| other.addresses.contains(address)) {
-                return Err(Refused::AddressTwice { one: other.node.clone(), other: host.node, address });
-            }
-        }
-        placed.push((host, NodeId(place as u32)));
-    }
-    Ok(placed)
 }
 
 /// Refuses queues that write into transport headers.

@@ -1,8 +1,10 @@
 //! The live bridge: a scenario by the wall clock, through which real hosts send.
 //!
 //! [`bridge`] is the engine with real packets, driven by stamps and without a clock; [`turn`] drives it by a clock and devices;
-//! [`recording`] keeps what was sent so that a run can be repeated without either. Only `linux` knows namespaces and TUN devices.
+//! [`recording`] keeps what was sent so that a run can be repeated without either. [`offload`] cuts and joins TCP where a host's kernel leaves that to its device.
+//! Only `linux` knows namespaces and TUN devices.
 
+mod addresses;
 mod books;
 pub mod bridge;
 pub mod capture;
@@ -12,6 +14,7 @@ pub mod flows;
 pub mod headers;
 pub mod igmp;
 pub mod lateness;
+pub mod offload;
 pub mod plan;
 pub mod recording;
 pub mod results;

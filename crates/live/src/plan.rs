@@ -54,6 +54,8 @@ pub struct Program {
 pub struct Interface {
     /// The longest packet, in bytes.
     pub mtu: u32,
+    /// Whether its kernel leaves the cutting of TCP to the bridge.
+    pub offload: bool,
     /// The congestion control of its kernel's TCP; the system's if it is not named.
     pub congestion: Option<String>,
     /// Settings of its kernel's network.
@@ -116,6 +118,7 @@ impl Plan {
         }
         let interface = |one: &LiveHost| Interface {
             mtu: one.mtu,
+            offload: scenario.live.offload,
             congestion: one.congestion.clone(),
             sysctl: one.sysctl.clone(),
             namespace: options.attach.get(&one.node).cloned(),

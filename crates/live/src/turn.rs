@@ -11,16 +11,13 @@ use thiserror::Error;
 
 use crate::bridge::{Bridge, Delivery};
 use crate::clock::Clock;
-use crate::device::Device;
+use crate::device::{Device, Packets, Written};
 use crate::lateness::Lateness;
 use crate::recording::Recorder;
 use crate::snapshot::{Snapshot, Watch};
 
-/// The most packets read of one device in a turn, so that a host that sends without pause does not keep others waiting.
+/// After this many packets a device is read no further in a turn, so that a host that sends without pause does not keep others waiting.
 const PACKETS_PER_DEVICE: usize = 64;
-
-/// The longest packet: IP's length fields have 16 bits (RFC 791 §3.1; RFC 8200 §3, beside its own 40 bytes).
-const LONGEST_PACKET: usize = 65_535 + 40;
 
 /// A run that is more than this behind its clock has fallen behind.
 const FAR_BEHIND: Duration = Duration::from_millis(100);
@@ -68,7 +65,7 @@ pub struct Turns<C, D> {
     lateness: Vec<Lateness>,
     pace: Pace,
     last: Instant,
-    buffer: Vec<u8>,
+    packets: Packets,
     deliveries: Vec<Delivery>,
     watch: Option<(Watch, Show)>,
 }
@@ -111,7 +108,7 @@ impl<C: Clock, D: Device> Turns<C, D> {
             recorder,
             pace: Pace::default(),
             last: Instant::ZERO,
-            buffer: vec![0; LONGEST_PACKET],
+            packets: Packets::default(),
             deliveries: Vec::new(),
             watch: None,
         }
@@ -133,15 +130,21 @@ impl<C: Clock, D: Device> Turns<C, D> {
             self.note_behind(now.since(due));
         }
         for host in 0..self.devices.len() {
-            for _ in 0..PACKETS_PER_DEVICE {
-                let read = self.devices[host].read(&mut self.buffer).map_err(|error| LiveError::Io("read", error))?;
-                let Some(length) = read else { break };
-                let stamp = self.stamp();
-                let packet = &self.buffer[..length];
-                if let Some(recorder) = &mut self.recorder {
-                    recorder.sent(host, stamp, packet);
+            let mut count = 0;
+            while count < PACKETS_PER_DEVICE {
+                let read = self.devices[host].read(&mut self.packets);
+                if !read.map_err(|error| LiveError::Io("read", error))? {
+                    break;
                 }
-                self.bridge.send(host, packet, stamp)?;
+                // Segments of one packet come at once.
+                let stamp = self.stamp();
+                for packet in self.packets.iter() {
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.sent(host, stamp, packet);
+                    }
+                    self.bridge.send(host, packet, stamp)?;
+                }
+                count += self.packets.iter().len();
             }
         }
         let now = self.stamp();
@@ -198,18 +201,30 @@ impl<C: Clock, D: Device> Turns<C, D> {
     fn advance_and_write(&mut self, now: Instant) -> Result<(), LiveError> {
         self.bridge.advance_to(now)?;
         self.bridge.take(&mut self.deliveries);
+        if self.devices.iter().any(Device::joins) {
+            // A host's packets stay in their order, and become neighbours.
+            self.deliveries.sort_by_key(|delivery| delivery.host);
+        }
         let mut latest = Duration::ZERO;
-        for Delivery { at, host, bytes } in self.deliveries.drain(..) {
-            let taken = self.devices[host].write(&bytes).map_err(|error| LiveError::Io("write", error))?;
-            self.last = self.last.max(self.clock.now());
-            let lateness = self.last.since(at);
-            self.lateness[host].add(lateness, self.limit);
-            latest = latest.max(lateness);
-            self.pace.refused += u64::from(!taken);
-            if let Some(recorder) = &mut self.recorder {
-                recorder.delivered(host, self.last, &bytes);
+        for mut packets in self.deliveries.chunk_by(|one, next| one.host == next.host) {
+            while let [Delivery { host, .. }, ..] = *packets {
+                let written = self.devices[host].write(packets).map_err(|error| LiveError::Io("write", error))?;
+                let Written { packets: count, taken } = written;
+                self.last = self.last.max(self.clock.now());
+                let (together, rest) = packets.split_at(count);
+                for Delivery { at, bytes, .. } in together {
+                    let lateness = self.last.since(*at);
+                    self.lateness[host].add(lateness, self.limit);
+                    latest = latest.max(lateness);
+                    self.pace.refused += u64::from(!taken);
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.delivered(host, self.last, bytes);
+                    }
+                }
+                packets = rest;
             }
         }
+        self.deliveries.clear();
         if self.strict && latest > self.limit {
             return Err(LiveError::Late(latest, self.limit));
         }

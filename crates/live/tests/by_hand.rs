@@ -1,11 +1,15 @@
 //! The loop over a clock and devices that are moved by hand: the network computes from stamps only, whatever the writes cost; packets and
 //! their bytes are conserved; and a recorded run repeats to the same tables.
 
-use std::cell::{Cell, RefCell};
+#[path = "common/capture.rs"]
+mod capture;
+mod common;
+#[path = "common/hand.rs"]
+mod hand;
+
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use etherparse::PacketBuilder;
@@ -15,20 +19,19 @@ use lasthop_core::net::simulation::{HandedOut, OUTSIDE_PORT};
 use lasthop_core::net::{Address, Ecn, FlowId, Header, NodeId, Packet, Socket};
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::Scenario;
-use lasthop_core::scenario::{check, read};
-use lasthop_live::bridge::{Bridge, Host};
+use lasthop_live::bridge::{Bridge, Delivery, Host};
 use lasthop_live::clock::Clock;
-use lasthop_live::device::Device;
+use lasthop_live::device::{Device, Packets, Written};
 use lasthop_live::lateness::Lateness;
 use lasthop_live::recording::{self, Recorder, RecordingError};
 use lasthop_live::results;
 use lasthop_live::snapshot::Watch;
 use lasthop_live::turn::{Ended, LiveError, Turns};
-use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
-use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
-use pcap_file::pcapng::blocks::opt_common::CommonOption;
-use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
+
+use capture::{Captured, read_capture};
+use common::scenario;
+use hand::{Folder, Hand};
 
 /// A slow link with a short queue, beside a simulated flow; a faster way back.
 const LINK: &str = r#"
@@ -50,16 +53,8 @@ series = "100 ms"
 state = true
 "#;
 
-fn scenario(text: &str) -> Scenario {
-    let document = read::toml(text, "test").unwrap_or_else(|error| panic!("{}", error.render(false)));
-    check(&document).unwrap_or_else(|error| panic!("{}", error.render(false)));
-    document.scenario
-}
-
 fn hosts() -> Vec<Host> {
-    let host =
-        |node: &str, last| Host { node: node.to_owned(), addresses: vec![IpAddr::V4(Ipv4Addr::new(10, 77, 0, last))] };
-    vec![host("a", 1), host("b", 2)]
+    common::hosts(&["a", "b"])
 }
 
 /// A datagram of this host to the other one, which carries its number.
@@ -74,15 +69,6 @@ fn datagram(host: usize, number: u32, payload: usize) -> Vec<u8> {
 
 fn number(packet: &[u8]) -> u32 {
     u32::from_be_bytes(packet[28..32].try_into().unwrap())
-}
-
-#[derive(Clone, Default)]
-struct Hand(Rc<Cell<u64>>);
-
-impl Clock for Hand {
-    fn now(&self) -> Instant {
-        Instant::from_nanos(self.0.get())
-    }
 }
 
 /// A packet or a cost, by number.
@@ -106,24 +92,25 @@ struct Scripted {
 }
 
 impl Device for Scripted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    fn read(&mut self, packets: &mut Packets) -> io::Result<bool> {
+        packets.clear();
         match self.packets.front() {
             Some((at, _)) if *at <= self.clock.0.get() => {
                 let (_, packet) = self.packets.pop_front().unwrap();
-                buffer[..packet.len()].copy_from_slice(&packet);
-                let length = packet.len();
+                packets.add(packet.len()).copy_from_slice(&packet);
                 self.sent.borrow_mut().push(Logged { at: self.clock.now(), host: self.host, packet });
-                Ok(Some(length))
+                Ok(true)
             }
-            _ => Ok(None),
+            _ => Ok(false),
         }
     }
 
-    fn write(&mut self, packet: &[u8]) -> io::Result<bool> {
+    fn write(&mut self, packets: &[Delivery]) -> io::Result<Written> {
         let cost = self.costs.pop_front().unwrap_or_default();
         self.clock.0.set(self.clock.0.get() + cost);
-        self.written.borrow_mut().push(Logged { at: self.clock.now(), host: self.host, packet: packet.to_vec() });
-        Ok(true)
+        let packet = packets[0].bytes.to_vec();
+        self.written.borrow_mut().push(Logged { at: self.clock.now(), host: self.host, packet });
+        Ok(Written { packets: 1, taken: true })
     }
 }
 
@@ -273,24 +260,6 @@ proptest! {
     }
 }
 
-/// A folder of its own, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("lasthop-live-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        Self(std::env::temp_dir().join(name))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// 300 packets of 1,000 B, 2 ms apart, from host `a`.
 fn stream() -> Vec<Step> {
     vec![(false, 2_000_000, 972, 0); 300]
@@ -354,38 +323,6 @@ fn snapshots_say_what_a_link_carries_and_drops() {
     assert_eq!(way.all_drops["overflow"], dropped + first.ways[0].drops["overflow"]);
     assert!((look.hosts[0].sent_kbps - 4_000.0).abs() <= 8.0);
     assert!((look.hosts[1].delivered_kbps - 2_000.0).abs() <= 8.0, "{:?}", look.hosts[1]);
-}
-
-/// A packet of a capture: interface, time in ns, whether it came in, and comment.
-type Captured = (usize, u128, bool, String);
-
-/// The interfaces and the packets of a capture.
-fn read_capture(path: &std::path::Path) -> (Vec<String>, Vec<Captured>) {
-    let mut reader = PcapNgReader::new(std::fs::File::open(path).unwrap()).unwrap();
-    let mut interfaces = Vec::new();
-    let mut packets = Vec::new();
-    while let Some(block) = reader.next_block() {
-        match block.unwrap().0 {
-            Block::InterfaceDescription(interface) => {
-                let name = interface.options.iter().find_map(|option| match option {
-                    InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
-                    _ => None,
-                });
-                interfaces.push(name.unwrap());
-            }
-            Block::EnhancedPacket(packet) => {
-                let comment = packet.options.iter().find_map(|option| match option {
-                    EnhancedPacketOption::Common(CommonOption::Comment(text)) => Some(text.to_string()),
-                    _ => None,
-                });
-                let inbound = packet.options.contains(&EnhancedPacketOption::Flags(1));
-                let at = packet.timestamp.as_nanos();
-                packets.push((packet.interface_id as usize, at, inbound, comment.unwrap_or_default()));
-            }
-            _ => {}
-        }
-    }
-    (interfaces, packets)
 }
 
 #[test]

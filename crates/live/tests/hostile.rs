@@ -2,13 +2,20 @@
 //!
 //! `LASTHOP_PACKETS` says how many there are; 50,000 otherwise.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+mod common;
+#[path = "common/frames.rs"]
+mod frames;
+
+use std::net::Ipv6Addr;
 
 use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
 use lasthop_core::engine::{Duration, Instant};
-use lasthop_core::scenario::types::Scenario;
-use lasthop_core::scenario::{check, read};
-use lasthop_live::bridge::{Bridge, Host};
+use lasthop_live::bridge::Bridge;
+use lasthop_live::device::Packets;
+use lasthop_live::offload::Offload;
+
+use common::{hosts, scenario};
+use frames::{uncut, virtio};
 
 /// A link with a queue that looks into packets, a handover that copies, and a group.
 const LINK: &str = r#"
@@ -30,21 +37,6 @@ name = "tv"
 members = ["b"]
 "#;
 
-fn scenario(text: &str) -> Scenario {
-    let document = read::toml(text, "test").unwrap_or_else(|error| panic!("{}", error.render(false)));
-    check(&document).unwrap_or_else(|error| panic!("{}", error.render(false)));
-    document.scenario
-}
-
-fn hosts() -> Vec<Host> {
-    let host = |node: &str, n: u8| {
-        let v6 = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, n.into());
-        let addresses = vec![IpAddr::V4(Ipv4Addr::new(10, 77, 0, n)), IpAddr::V6(v6)];
-        Host { node: node.to_owned(), addresses }
-    };
-    vec![host("a", 1), host("b", 2)]
-}
-
 /// SplitMix64 (Steele et al., OOPSLA 2014).
 struct Draw(u64);
 
@@ -60,6 +52,11 @@ impl Draw {
     fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
+}
+
+/// How many packets are tried.
+fn packets() -> usize {
+    std::env::var("LASTHOP_PACKETS").map_or(50_000, |text| text.parse().unwrap())
 }
 
 /// Packets of all kinds that the bridge looks into, whole.
@@ -91,8 +88,8 @@ fn whole() -> Vec<Vec<u8>> {
 
 #[test]
 fn packets_that_no_kernel_makes_do_no_harm() {
-    let count = std::env::var("LASTHOP_PACKETS").map_or(50_000, |text| text.parse().unwrap());
-    let mut bridge = Bridge::new(&scenario(LINK), 1, hosts()).unwrap();
+    let count = packets();
+    let mut bridge = Bridge::new(&scenario(LINK), 1, hosts(&["a", "b"])).unwrap();
     let (seeds, mut draw) = (whole(), Draw(1));
     let mut deliveries = Vec::new();
     let mut at = Instant::ZERO;
@@ -130,12 +127,62 @@ fn packets_that_no_kernel_makes_do_no_harm() {
 }
 
 #[test]
+fn frames_that_no_kernel_makes_do_no_harm() {
+    let count = packets() / 10;
+    let mut bridge = Bridge::new(&scenario(LINK), 1, hosts(&["a", "b"])).unwrap();
+    let mut offload = Offload::new(1_500);
+    let (good, mut draw) = ([&virtio(1_000)[..], &uncut(7, &[7; 9_500])].concat(), Draw(2));
+    let (mut cut, mut packets, mut deliveries) = (0, Packets::default(), Vec::new());
+    for n in 0..count {
+        let mut frame = good.clone();
+        let is_uncut = draw.below(3) > 0;
+        if !is_uncut {
+            frame = [&[0; 10][..], &whole()[draw.below(6)]].concat();
+        }
+        for _ in 0..draw.below(4) {
+            // The header of virtio, or those behind it.
+            let most = if draw.below(2) == 0 { 10 } else { frame.len().clamp(1, 60) };
+            let place = draw.below(most);
+            match draw.below(3) {
+                0 if place < frame.len() => frame.truncate(draw.below(frame.len())),
+                _ if place < frame.len() => frame[place] = [draw.next() as u8, 0, 1, 0xff][draw.below(4)],
+                _ => {}
+            }
+        }
+        let read = |buffer: &mut [u8]| {
+            buffer[..frame.len()].copy_from_slice(&frame);
+            Ok(Some(frame.len()))
+        };
+        assert!(offload.read(&mut packets, read).unwrap());
+        let sent = packets.iter().len();
+        assert!(sent > 0 && (sent == 1 || packets.iter().all(|packet| packet.len() <= 1_500)));
+        cut += u64::from(sent > 1);
+        let at = Instant::ZERO + Duration::from_millis(2) * n as u64;
+        for packet in packets.iter() {
+            bridge.send(0, packet, at).unwrap();
+        }
+        bridge.take(&mut deliveries);
+        let mut rest = &deliveries[..];
+        while !rest.is_empty() {
+            let written = offload.write(rest, |parts| Ok(!parts.is_empty())).unwrap();
+            rest = &rest[written.packets..];
+        }
+        deliveries.clear();
+    }
+    bridge.advance_to(Instant::ZERO + Duration::from_secs(1_000)).unwrap();
+    assert_eq!(bridge.kept(), (0, false));
+    let good = count as u64 / 10;
+    assert!(cut > good && bridge.not_for_a_host() > good, "{cut} cut, {} thrown away", bridge.not_for_a_host());
+    bridge.finish().unwrap();
+}
+
+#[test]
 fn packets_under_way_have_a_bound_in_memory() {
     let slow = LINK.replace("50 Mbit/s", "8 kbit/s").replace("queue = \"fq_codel\"", "queue.droptail.limit = \"1 GB\"");
     // A handover would empty the queue.
     let slow = slow.replace("at = \"1 s\"", "at = \"1000 s\"");
     let bounded = format!("{slow}\n[live]\nmemory = \"10 kB\"");
-    let mut bridge = Bridge::new(&scenario(&bounded), 1, hosts()).unwrap();
+    let mut bridge = Bridge::new(&scenario(&bounded), 1, hosts(&["a", "b"])).unwrap();
     let mut packet = Vec::new();
     PacketBuilder::ipv4([10, 77, 0, 1], [10, 77, 0, 2], 64).udp(1, 2).write(&mut packet, &[0; 972]).unwrap();
     for _ in 0..100 {

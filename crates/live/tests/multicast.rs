@@ -1,17 +1,18 @@
 //! Real packets to groups of a scenario: they are copied where the network copies, membership follows the hosts' kernels, and a recorded run
 //! repeats.
 
-use std::net::{IpAddr, Ipv4Addr};
+mod common;
 
 use etherparse::{IpNumber, PacketBuilder};
 use lasthop_core::engine::Instant;
 use lasthop_core::measure::table::Table;
 use lasthop_core::scenario::types::Scenario;
-use lasthop_core::scenario::{check, read};
 use lasthop_live::bridge::{Bridge, Delivery, Host};
 use lasthop_live::lateness::Lateness;
 use lasthop_live::recording::{self, Recorder};
 use lasthop_live::results;
+
+use common::scenario;
 
 /// Four terminals of an MBMS cell behind a wired link; two are members from the start. The radio loses nothing.
 const MBMS: &str = r#"
@@ -53,19 +54,8 @@ name = "radio"
 join = [{ at = "50 s", members = ["cell.ue[3]"] }]
 "#;
 
-fn scenario(text: &str) -> Scenario {
-    let document = read::toml(text, "test").unwrap_or_else(|error| panic!("{}", error.render(false)));
-    check(&document).unwrap_or_else(|error| panic!("{}", error.render(false)));
-    document.scenario
-}
-
 fn hosts() -> Vec<Host> {
-    let nodes = ["server", "cell.ue[0]", "cell.ue[1]", "cell.ue[2]", "cell.ue[3]"];
-    let host = |(node, last): (&str, u8)| Host {
-        node: node.to_owned(),
-        addresses: vec![IpAddr::V4(Ipv4Addr::new(10, 77, 0, last))],
-    };
-    nodes.into_iter().zip(1..).map(host).collect()
+    common::hosts(&["server", "cell.ue[0]", "cell.ue[1]", "cell.ue[2]", "cell.ue[3]"])
 }
 
 fn ms(n: u64) -> Instant {

@@ -4,6 +4,9 @@
 //! Run by root, they run as an ordinary user, with a TUN device of their own that users may open; or as root, if users may not.
 #![cfg(target_os = "linux")]
 
+#[path = "common/user.rs"]
+mod user;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -16,6 +19,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
+use user::text;
+
 const LIVE: &str = env!("CARGO_BIN_EXE_lasthop-live");
 
 /// 10 Mbit/s and 20 ms.
@@ -26,12 +31,6 @@ between = ["server", "phone"]
 rate = "10 Mbit/s"
 delay = "20 ms"
 queue.droptail.limit = "100 kB"
-"#;
-
-/// Runs as an ordinary user, if the tests are run by root, with a `/dev/net/tun` that users may open; `$0` is a folder for it.
-const AS_USER: &str = r#"
-mknod "$0/tun" c 10 200 2>/dev/null; chmod 666 "$0/tun" && mount --bind "$0/tun" /dev/net/tun &&
-exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 "#;
 
 /// A folder of its own with a scenario, removed at the end. One test runs at a time: they measure times.
@@ -50,25 +49,14 @@ impl Place {
         let name = format!("lasthop-namespaces-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
-        let mut place = Self { folder, as_user: geteuid().is_root(), _alone: alone };
+        let mut place = Self { folder, as_user: false, _alone: alone };
         place.open_to_users();
         fs::write(place.file("s.toml"), scenario).unwrap();
-        let mut tried = place.run(&["--host", "server", "phone", "--", "true"]);
-        if !tried.status.success() && place.as_user && text(&tried.stderr).contains("lets only root") {
-            place.as_user = false;
-            tried = place.run(&["--host", "server", "phone", "--", "true"]);
-        }
-        if tried.status.success() {
-            return Some(place);
-        }
-        let why = text(&tried.stderr);
-        assert!(std::env::var_os("LASTHOP_NEEDS_LIVE").is_none(), "no live run is possible here: {why}");
-        assert!(
-            ["lets only root", "there is no /dev/net/tun", "cannot be opened"].iter().any(|known| why.contains(known)),
-            "{why}"
-        );
-        eprintln!("skipped: {why}");
-        None
+        place.as_user = user::possible(|as_user| {
+            place.as_user = as_user;
+            place.run(&["--host", "server", "phone", "--", "true"])
+        })?;
+        Some(place)
     }
 
     fn open_to_users(&mut self) {
@@ -96,6 +84,7 @@ impl Place {
                     let (node, command) = value().split_once('=').unwrap();
                     hosts += &format!("[[live.host]]\nnode = \"{node}\"\nrun = [\"sh\", \"-c\", \"{command}\"]\n");
                 }
+                "--offload" => scenario += "offload = true\n",
                 "--late" => scenario += &format!("late = \"{}\"\n", value()),
                 "--for" => drop(options.insert("time".to_owned(), value().into())),
                 "--strict" => drop(options.insert("strict".to_owned(), true.into())),
@@ -110,19 +99,8 @@ impl Place {
         }
         let file = self.file("run.toml");
         fs::write(&file, scenario + &hosts).unwrap();
-        let live = self.file("lasthop-live");
-        let mut command = if self.as_user {
-            let mut command = Command::new("unshare");
-            command.args(["-m", "sh", "-c", AS_USER]).arg(&self.folder).arg(live);
-            command
-        } else {
-            Command::new(live)
-        };
-        command
-            .arg(file)
-            .arg(serde_json::Value::from(options).to_string())
-            .current_dir(&self.folder)
-            .stdin(Stdio::null());
+        let mut command = user::command(&self.file("lasthop-live"), &self.folder, self.as_user);
+        command.arg(file).arg(serde_json::Value::from(options).to_string()).stdin(Stdio::null());
         command
     }
 
@@ -163,10 +141,6 @@ impl Drop for Place {
     }
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim().to_owned()
-}
-
 fn verdict(output: &Output) -> String {
     text(&output.stderr).lines().last().unwrap_or_default().to_owned()
 }
@@ -177,9 +151,11 @@ import socket, struct, sys, time
 role, family, count, size = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 s = socket.socket(socket.AF_INET6 if family == "6" else socket.AF_INET, socket.SOCK_DGRAM)
 if role == "send":
+    # Looked up once: the first time takes the resolver milliseconds.
+    to = socket.getaddrinfo("phone", 7000, s.family)[0][4]
     time.sleep(0.5)
     for n in range(count):
-        s.sendto(struct.pack("!QQ", n, time.time_ns()).ljust(size, b"x"), ("phone", 7000))
+        s.sendto(struct.pack("!QQ", n, time.time_ns()).ljust(size, b"x"), to)
         time.sleep(0.01)
     time.sleep(9)
 else:
@@ -213,22 +189,28 @@ fn datagrams_come_whole_in_order_and_on_time() {
     for (family, size, bytes) in [("4", "100", 128), ("6", "100", 148), ("4", "4000", 4_068), ("6", "4000", 4_152)] {
         // Transmission at 10 Mbit/s, then 20 ms of propagation.
         let least = 20.0 + f64::from(bytes) * 8.0 / 1e4;
-        // On a machine that is busy with other things the bridge is late, and says so: then a run says nothing of times.
-        let mut sound = false;
+        // On a machine that is busy with other things the bridge is late, and says so: then a run says nothing of times. It cannot know of a packet
+        // that waits in front of it, before its stamp, or of a sender that is held up between its clock and the socket: a defect is in each run.
+        let (mut sound, mut on_time) = (0, false);
         for _ in 0..5 {
             let (numbers, delays, verdict) = delays(&place, family, size);
             assert_eq!(numbers, (0..100).collect::<Vec<_>>(), "IPv{family}, {size} B");
             let early = delays.iter().filter(|delay| **delay < least).count();
             assert_eq!(early, 0, "IPv{family}, {size} B: {delays:?}");
             if verdict == "sound" {
-                let late = delays.iter().filter(|delay| **delay > least + 5.0).count();
-                assert_eq!(late, 0, "IPv{family}, {size} B: {delays:?}");
-                sound = true;
+                sound += 1;
+                on_time = delays.iter().all(|delay| *delay <= least + 5.0);
+            }
+            if on_time {
                 break;
             }
         }
-        if !sound {
-            eprintln!("this machine is too busy: no run of five was sound");
+        assert!(
+            on_time || sound < 5,
+            "IPv{family}, {size} B: in each of five sound runs packets came more than 5 ms late"
+        );
+        if !on_time {
+            eprintln!("this machine is too busy: no run of five was sound and on time");
         }
     }
 }
@@ -236,21 +218,49 @@ fn datagrams_come_whole_in_order_and_on_time() {
 #[test]
 fn a_file_comes_whole_over_tcp() {
     let Some(place) = Place::new(LINK) else { return };
-    let bytes: Vec<u8> = (0..1_000_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    fs::create_dir(place.file("www")).unwrap();
-    fs::write(place.file("www/file"), &bytes).unwrap();
-    let get = "curl -s --retry 20 --retry-delay 1 --retry-connrefused -o got http://server:8000/file";
-    let server = "server=python3 -m http.server -d www 8000";
-    let output = place.run(&["--run", server, "-o", "out", "phone", "--", "sh", "-c", get]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(fs::read(place.file("got")).unwrap() == bytes, "the file is another");
+    get_a_file(&place, 1_000_000, "4", &[]);
     // It took the link's time at least: 1 MB at 10 Mbit/s.
     let live = place.row("live.csv");
     assert!(live["virtual_s"].parse::<f64>().unwrap() > 0.8, "{live:?}");
+}
+
+#[test]
+fn a_file_comes_whole_where_tcp_is_cut_by_the_bridge() {
+    // The second link is fast enough that segments come together, and drops some.
+    let fast = LINK.replace("10 Mbit/s", "2 Gbit/s").replace("20 ms", "1 ms");
+    for (text, size, family) in [(LINK, 1_000_000, "4"), (&fast, 30_000_000, "4"), (&fast, 30_000_000, "6")] {
+        let Some(place) = Place::new(text) else { return };
+        get_a_file(&place, size, family, &["--offload"]);
+        // The interface counts writes of the bridge: joined packets, but for the first link, whose segments come 1.2 ms apart.
+        let counted = fs::read_to_string(place.file("received")).unwrap();
+        let writes: u64 = counted.split_whitespace().nth(2).unwrap().parse().unwrap();
+        let hosts = fs::read_to_string(place.file("out/hosts.csv")).unwrap();
+        let phone: Vec<&str> = hosts.lines().find(|line| line.starts_with("phone,")).unwrap().split(',').collect();
+        let (packets, bytes) = (phone[4].parse::<u64>().unwrap(), phone[5].parse::<u64>().unwrap());
+        assert!(bytes / packets <= 1_500 && packets >= size as u64 / 1_460, "packets are segments: {hosts}");
+        assert!(writes <= packets && (size == 1_000_000 || 2 * writes < packets), "{counted} {hosts}");
+    }
+}
+
+/// Gets a file of random bytes by curl over IPv4 or IPv6, and repeats the recorded run.
+fn get_a_file(place: &Place, size: u32, family: &str, options: &[&str]) {
+    let bytes: Vec<u8> = (0..size).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    fs::create_dir(place.file("www")).unwrap();
+    fs::write(place.file("www/file"), &bytes).unwrap();
+    let get = &format!(
+        "curl -s{family} --retry 20 --retry-delay 1 --retry-connrefused -o got http://server:8000/file; code=$?; \
+         grep live0 /proc/net/dev > received; exit $code"
+    );
+    let address = if family == "6" { "::" } else { "0.0.0.0" };
+    let server = &format!("server=python3 -m http.server -b {address} -d www 8000");
+    let words = ["--run", server, "-o", "out", "phone", "--", "sh", "-c", get];
+    let output = place.run(&[options, &words].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(fs::read(place.file("got")).unwrap() == bytes, "the file is another");
     // One flow of TCP carried it; others are attempts before the server was up.
     let flows = fs::read_to_string(place.file("out/real_flows.csv")).unwrap();
     let rows = flows.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
-    let large = rows.filter(|row| row[1] == "6" && row[3].parse::<u64>().unwrap() > 1_000_000).count();
+    let large = rows.filter(|row| row[1] == "6" && row[3].parse::<u64>().unwrap() > u64::from(size)).count();
     assert_eq!(large, 1, "{flows}\n{}", text(&output.stderr));
     // The recording gives the same tables again.
     let again = Command::new(LIVE).current_dir(&place.folder).args(["--replay", "out", "again"]).output().unwrap();

@@ -30,6 +30,7 @@ MADE_BY = "lasthop live"
 @click.option("--for", "time", metavar="TIME", help="End after this time. When COMMAND ends.")
 @click.option("--late", metavar="TIME", help="A packet written later than this is late. 1 ms.")
 @click.option("--memory", metavar="SIZE", help="The most bytes of packets under way. 1 GB.")
+@click.option("--offload", is_flag=True, help="Let kernels leave the cutting of TCP to the run: for high rates.")
 @click.option("--strict", is_flag=True, help="End with exit code 3 at the first late packet.")
 @click.option("--realtime", is_flag=True, help="Ask for real-time priority.")
 @click.option(
@@ -103,6 +104,7 @@ def _plan(words: Sequence[str], asked: dict[str, Any]) -> tuple[Scenario, dict[s
         groups=[_pair("--group", "NAME=ADDRESS", one) for one in asked["groups"]],
         late=asked["late"],
         memory=asked["memory"],
+        offload=asked["offload"],
         seed=asked["seed"],
     )
     attached = [_pair("--attach", "NODE=NETNS", one) for one in asked["attach"]]

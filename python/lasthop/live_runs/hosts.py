@@ -27,6 +27,7 @@ def with_hosts(
     groups: Sequence[tuple[str, str]] = (),
     late: str | None = None,
     memory: str | None = None,
+    offload: bool = False,
     seed: int | None = None,
 ) -> Scenario:
     """The scenario with more hosts (nodes, perhaps with addresses), programs (of sh, by nodes), addresses of groups."""
@@ -46,7 +47,8 @@ def with_hosts(
         if host(node).get("run"):
             raise ScenarioError(f"host {node!r} has a program already: join them with & in one command", path="live")
         host(node)["run"] = ["sh", "-c", command]
-    live.update({name: value for name, value in (("late", late), ("memory", memory)) if value is not None})
+    said = {"late": late, "memory": memory, "offload": offload or None}
+    live.update({name: value for name, value in said.items() if value is not None})
     if groups:
         live["group"] = {**live.get("group", {}), **dict(groups)}
     # A recording has no file from whose name the scenario could have its own.

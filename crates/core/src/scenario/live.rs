@@ -22,6 +22,9 @@ pub struct Live {
     pub late: Duration,
     /// The most bytes of real packets under way; further packets are dropped in front of the network, and the run is unsound. Default: 1 GB.
     pub memory: Bytes,
+    /// Let the hosts' kernels hand over TCP uncut: it is cut into segments in front of the network, and segments for a host that are due at the
+    /// same time are joined again. It spares time at high rates. Default: no.
+    pub offload: bool,
     /// The nodes at which real packets enter and leave. Default: the ends of the flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<LiveHost>,
@@ -59,6 +62,7 @@ impl Default for Live {
         Self {
             late: Duration::from_millis(1),
             memory: Bytes::new(1_000_000_000),
+            offload: false,
             host: Vec::new(),
             group: BTreeMap::new(),
         }

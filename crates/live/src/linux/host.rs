@@ -12,6 +12,7 @@ use super::netlink::Netlink;
 use super::sys;
 use super::tun::{INTERFACE, Tun};
 use crate::bridge::Host;
+use crate::offload::Offload;
 use crate::plan::Interface;
 
 /// Packets that wait for the bridge in front of it: enough for the longest pause of a busy machine, so that the scenario's queues decide.
@@ -54,7 +55,7 @@ impl Namespace {
             std::fs::write(file, value).map_err(|error| format!("{name} = {value}: {error}"))?;
         }
         let congestion = wanted.congestion.as_deref();
-        Self::furnish(addresses, wanted.mtu, congestion).map_err(|error| match (congestion, error.kind()) {
+        Self::furnish(addresses, wanted).map_err(|error| match (congestion, error.kind()) {
             (Some(name), io::ErrorKind::InvalidInput) => {
                 format!("this kernel has no congestion control \"{name}\"; it has {}", known_congestion_controls())
             }
@@ -62,14 +63,15 @@ impl Namespace {
         })
     }
 
-    fn furnish(addresses: &[IpAddr], mtu: u32, congestion: Option<&str>) -> io::Result<Self> {
+    fn furnish(addresses: &[IpAddr], wanted: &Interface) -> io::Result<Self> {
+        let congestion = wanted.congestion.as_deref();
         let file = File::open("/proc/thread-self/ns/net")?;
-        let tun = Tun::new()?;
+        let tun = Tun::new(wanted.offload.then(|| Offload::new(wanted.mtu)))?;
         let mut netlink = Netlink::new()?;
         let interface = netlink.index(INTERFACE)?;
         let loopback = netlink.index("lo")?;
         netlink.up(loopback, None)?;
-        netlink.up(interface, Some((mtu, QUEUE)))?;
+        netlink.up(interface, Some((wanted.mtu, QUEUE)))?;
         for &address in addresses {
             if address.is_ipv6() && !std::path::Path::new("/proc/sys/net/ipv6").exists() {
                 continue;

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-use rustix::ioctl::{Setter, ioctl};
+use rustix::ioctl::{IntegerSetter, Opcode, Setter, ioctl};
 use rustix::process::{Pid, Signal, set_parent_process_death_signal};
 use rustix::thread::{
     CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities, unshare_unsafe,
@@ -20,8 +20,8 @@ pub fn unshare(kinds: UnshareFlags) -> io::Result<()> {
     Ok(unsafe { unshare_unsafe(kinds) }?)
 }
 
-/// Makes an open `/dev/net/tun` the device `name`: IP packets, without a header before them.
-pub fn set_tun_interface(tun: impl AsFd, name: &str) -> io::Result<()> {
+/// Makes an open `/dev/net/tun` the device `name`: IP packets, with a header of virtio before each or without one.
+pub fn set_tun_interface(tun: impl AsFd, name: &str, with_virtio: bool) -> io::Result<()> {
     /// `struct ifreq` of linux/if.h as `TUNSETIFF` reads it: a name, flags, and the rest of the union.
     #[repr(C)]
     struct Request {
@@ -29,15 +29,24 @@ pub fn set_tun_interface(tun: impl AsFd, name: &str) -> io::Result<()> {
         flags: libc::c_short,
         rest: [u8; 22],
     }
-    let mut request =
-        Request { name: [0; libc::IFNAMSIZ], flags: (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short, rest: [0; 22] };
+    let virtio = if with_virtio { libc::IFF_VNET_HDR } else { 0 };
+    let flags = (libc::IFF_TUN | libc::IFF_NO_PI | virtio) as libc::c_short;
+    let mut request = Request { name: [0; libc::IFNAMSIZ], flags, rest: [0; 22] };
     // The last byte stays zero.
     for (to, from) in request.name[..libc::IFNAMSIZ - 1].iter_mut().zip(name.bytes()) {
         *to = from;
     }
-    const TUNSETIFF: rustix::ioctl::Opcode = libc::TUNSETIFF as rustix::ioctl::Opcode;
+    const TUNSETIFF: Opcode = libc::TUNSETIFF as Opcode;
     // SAFETY: the opcode is TUNSETIFF, whose argument is a `struct ifreq`; `Request` has its layout and its 40 bytes.
     Ok(unsafe { ioctl(tun, Setter::<TUNSETIFF, Request>::new(request)) }?)
+}
+
+/// Lets the kernel leave checksums, and the cutting of TCP, to a TUN device with headers of virtio.
+pub fn leave_tcp_to_device(tun: impl AsFd) -> io::Result<()> {
+    const TUNSETOFFLOAD: Opcode = libc::TUNSETOFFLOAD as Opcode;
+    let features = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+    // SAFETY: the opcode is TUNSETOFFLOAD, whose argument is a number and no pointer.
+    Ok(unsafe { ioctl(tun, IntegerSetter::<TUNSETOFFLOAD>::new_usize(features as usize)) }?)
 }
 
 /// The child of `command` gets SIGKILL when this thread ends, and keeps the capabilities that this thread has over its own namespaces:

@@ -4,7 +4,7 @@ use super::clock;
 use super::congestion::Event;
 use super::flags::Flags;
 use super::socket::Socket;
-use super::tcp::CaState;
+use super::tcp::{CaState, REORDERING};
 
 /// What is to be sent once the window is known (`REXMIT_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,9 +100,7 @@ impl Socket {
 
     /// `tcp_try_to_open`.
     fn try_to_open(&mut self) {
-        if !self.tcp.any_retransmitted() {
-            self.tcp.retrans_stamp = 0;
-        }
+        self.tcp.clean_retrans_stamp();
         if self.tcp.ca_state != CaState::Cwr {
             self.keep_open();
         }
@@ -121,6 +119,8 @@ impl Socket {
     /// `tcp_enter_recovery`.
     pub fn enter_recovery(&mut self) {
         let tcp = &mut self.tcp;
+        // The stamp is to be that of this recovery's first retransmission.
+        tcp.clean_retrans_stamp();
         tcp.prior_ssthresh = 0;
         tcp.begin_undo();
         if !tcp.in_reduction() {
@@ -161,8 +161,9 @@ impl Socket {
         tcp.snd_cwnd = tcp.in_flight() + 1;
         tcp.snd_cwnd_cnt = 0;
         tcp.snd_cwnd_stamp = clock::jiffies(tcp.now);
-        if tcp.ca_state <= CaState::Disorder && tcp.sacked_out >= tcp.reordering {
-            tcp.reordering = tcp.reordering.min(super::tcp::REORDERING);
+        // As many duplicates were enough by `tcp_reordering`: the degree of reordering was overestimated.
+        if tcp.ca_state <= CaState::Disorder && tcp.sacked_out >= REORDERING {
+            tcp.reordering = tcp.reordering.min(REORDERING);
         }
         self.set_state(CaState::Loss);
         let tcp = &mut self.tcp;

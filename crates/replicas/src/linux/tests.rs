@@ -308,3 +308,66 @@ fn bbr_finds_rate_and_round_trip() {
     // Twice 41.2 ms of 833 packets a second are 69, and three bursts of two.
     assert!((69..=90).contains(&cwnd), "{cwnd}");
 }
+
+/// A connection with a flight of ten segments.
+fn in_flight() -> Path {
+    let mut path = Path::new("variant = 'reno'");
+    path.transfer(u64::MAX);
+    path.run(0.05);
+    let tcp = &path.sender.socket.tcp;
+    assert_eq!((tcp.segments.len(), tcp.ca_state), (10, CaState::Open));
+    path
+}
+
+/// A timeout with three segments SACKed takes the estimate of reordering back to `tcp_reordering`, however large it is (`tcp_enter_loss`).
+#[test]
+fn a_timeout_after_three_duplicates_forgets_reordering() {
+    for (sacked, reordering) in [(2, 50), (3, 3), (9, 3)] {
+        let mut path = in_flight();
+        let socket = &mut path.sender.socket;
+        socket.tcp.reordering = 50;
+        for place in 1..=sacked {
+            socket.tcp.segments.at_mut(place).unwrap().sacked = true;
+            socket.tcp.sacked_out += 1;
+        }
+        socket.enter_loss();
+        assert_eq!(socket.tcp.reordering, reordering, "{sacked} SACKed");
+    }
+}
+
+/// The stamp of an earlier episode's first retransmission is not taken for that of this recovery (`tcp_retrans_stamp_cleanup`).
+#[test]
+fn a_recovery_begins_with_a_stamp_of_its_own() {
+    let mut path = in_flight();
+    let socket = &mut path.sender.socket;
+    socket.tcp.retrans_stamp = 1_000;
+    socket.tcp.mark_lost(0);
+    socket.enter_recovery();
+    assert_eq!(socket.tcp.retrans_stamp, 0);
+    socket.tcp.resend(0, false);
+    assert_eq!(socket.tcp.retrans_stamp, 41_200, "when the last acknowledgement came");
+}
+
+/// A recovery in which nothing was sent again when an original arrives is undone, and losses are looked for at once (`tcp_packet_delayed`,
+/// `tcp_try_undo_partial`); with a retransmission in flight it is not, and nothing more is sent again.
+#[test]
+fn a_recovery_before_its_first_retransmission_is_undone() {
+    for resent in [false, true] {
+        let mut path = in_flight();
+        let una = path.sender.socket.tcp.snd_una;
+        let socket = &mut path.sender.socket;
+        let before = socket.tcp.snd_cwnd;
+        socket.tcp.mark_lost(0);
+        socket.enter_recovery();
+        if resent {
+            socket.tcp.resend(0, false);
+        }
+        socket.tcp.snd_cwnd = 5;
+        let stamp = socket.tcp.retrans_stamp;
+        let echo = if resent { stamp - 2_000 } else { stamp + 2_000 };
+        assert_eq!(socket.try_undo_partial(una, echo), resent);
+        let tcp = &socket.tcp;
+        assert_eq!((tcp.ca_state == CaState::Recovery, tcp.undo_marker.is_some()), (resent, resent));
+        assert_eq!(tcp.snd_cwnd >= before, !resent);
+    }
+}

@@ -14,10 +14,18 @@ impl Tcp {
         }
     }
 
-    /// Whether the time stamp that comes back is older than the first retransmission.
+    /// Whether an original has arrived that was only late (`tcp_packet_delayed`): nothing was sent again yet, or the time stamp that comes back is
+    /// older than the first retransmission.
     fn is_late(&self, ts_echo_us: u64) -> bool {
         // Time stamps count milliseconds.
-        self.retrans_stamp > 0 && ts_echo_us > 0 && ts_echo_us / 1_000 < self.retrans_stamp / 1_000
+        self.retrans_stamp == 0 || (ts_echo_us > 0 && ts_echo_us / 1_000 < self.retrans_stamp / 1_000)
+    }
+
+    /// The stamp of the first retransmission does not outlive the retransmissions (`tcp_retrans_stamp_cleanup`).
+    pub fn clean_retrans_stamp(&mut self) {
+        if !self.any_retransmitted() {
+            self.retrans_stamp = 0;
+        }
     }
 
     fn may_undo(&self, ts_echo_us: u64) -> bool {
@@ -65,22 +73,20 @@ impl Socket {
         true
     }
 
-    /// An advance in a recovery was that of an original (`tcp_try_undo_partial`).
+    /// An advance in a recovery was perhaps that of an original (`tcp_try_undo_partial`). Says whether nothing more is to be marked or sent again: while
+    /// retransmissions in flight may yet prove useful.
     pub fn try_undo_partial(&mut self, una: u64, ts_echo_us: u64) -> bool {
         if self.tcp.undo_marker.is_none() || !self.tcp.is_late(ts_echo_us) {
             return false;
         }
         self.tcp.check_reordering(una);
-        // Retransmissions in flight may yet prove useful.
         if self.tcp.retrans_out > 0 {
             return true;
         }
-        if !self.tcp.any_retransmitted() {
-            self.tcp.retrans_stamp = 0;
-        }
+        self.tcp.clean_retrans_stamp();
         self.undo(true);
         self.keep_open();
-        true
+        false
     }
 
     /// A timeout was spurious (`tcp_try_undo_loss`); `certain` if F-RTO says so.
