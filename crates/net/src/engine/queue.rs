@@ -153,11 +153,17 @@ impl EventQueue {
         self.len() == 0
     }
 
-    #[inline]
+    #[inline(always)]
     fn close_hole(&mut self) {
-        if !self.hole {
-            return;
+        // A machine that arms its next wake-up has filled it.
+        if self.hole {
+            self.fill_from_end();
         }
+    }
+
+    /// The last entry takes the free place at the root.
+    #[inline(never)]
+    fn fill_from_end(&mut self) {
         self.hole = false;
         self.len -= 1;
         let time = std::mem::replace(&mut self.times[self.len], vacant(self.len));
@@ -219,6 +225,7 @@ impl EventQueue {
     }
 
     /// Gives the waiting entries the numbers 0, 1, … in their present order.
+    #[cold]
     fn renumber(&mut self) {
         self.close_hole();
         let mut order: Vec<usize> = (0..self.len).collect();

@@ -22,15 +22,15 @@ pub struct Schedule<C: Clock> {
     pub(super) free_at: Instant,
     /// The fraction of a nanosecond at `free_at`, in units of 1/rate ns.
     rest: u64,
-    /// The two sizes sent last with their service times, (size, ns, rest): data and
-    /// acknowledgements, mostly.
-    known: [(u32, u64, u64); 2],
     /// The propagation delay, where no path says what it is.
     pub(super) delay: Duration,
+    pub(super) last_arrival: Instant,
+    /// The two sizes sent last, and their service times (ns, rest): data and acknowledgements, mostly.
+    known: [u32; 2],
+    services: [(u64, u64); 2],
     pub(super) path: Option<Box<dyn Path>>,
     /// Whether a packet may overtake one that was sent before the delay became shorter.
     pub(super) reorder: bool,
-    pub(super) last_arrival: Instant,
     /// `free_at` and `last_arrival` by the clock.
     pub(super) free_time: C::Time,
     pub(super) last_arrival_time: C::Time,
@@ -107,11 +107,12 @@ impl<C: Clock> Schedule<C> {
             rate: 1,
             free_at: Instant::ZERO,
             rest: 0,
-            known: [(0, 0, 0); 2],
             delay,
+            last_arrival: Instant::ZERO,
+            known: [0; 2],
+            services: [(0, 0); 2],
             path: None,
             reorder,
-            last_arrival: Instant::ZERO,
             free_time: zero,
             last_arrival_time: zero,
         };
@@ -123,7 +124,8 @@ impl<C: Clock> Schedule<C> {
     pub fn set_rate(&mut self, rate: BitRate) {
         self.rate = rate.as_bps().max(1);
         self.rest = 0;
-        self.known = [(0, 0, 0); 2];
+        self.known = [0; 2];
+        self.services = [(0, 0); 2];
     }
 
     /// The propagation delay of a packet that begins to be sent at `start`.
@@ -145,10 +147,10 @@ impl<C: Clock> Schedule<C> {
         if start > self.free_at {
             self.rest = 0;
         }
-        let (ns, rest) = if self.known[0].0 == size {
-            (self.known[0].1, self.known[0].2)
-        } else if self.known[1].0 == size {
-            (self.known[1].1, self.known[1].2)
+        let (ns, rest) = if self.known[0] == size {
+            self.services[0]
+        } else if self.known[1] == size {
+            self.services[1]
         } else {
             self.learn(size)
         };
@@ -165,7 +167,8 @@ impl<C: Clock> Schedule<C> {
         let work = u128::from(size) * 8 * 1_000_000_000;
         let rate = u128::from(self.rate);
         let (ns, rest) = ((work / rate) as u64, (work % rate) as u64);
-        self.known = [(size, ns, rest), self.known[0]];
+        self.known = [size, self.known[0]];
+        self.services = [(ns, rest), self.services[0]];
         (ns, rest)
     }
 }

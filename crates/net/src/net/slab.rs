@@ -159,6 +159,12 @@ pub(super) struct Line {
     len: u32,
 }
 
+impl Default for Line {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 impl Line {
     pub const EMPTY: Self = Self { head: NONE, tail: NONE, len: 0 };
 

@@ -8,19 +8,11 @@ use crate::net::medium::{Change, End, InFlight, Queued};
 use crate::net::observe::Cause;
 use crate::net::packet::FlowId;
 use crate::net::schedule::{Occasion, Service};
-use crate::net::slab::{Flight, Flights, Line, NONE, Pkt};
+use crate::net::slab::{Flight, Flights, NONE, Pkt};
 
 use super::landing::Landing;
+use super::unusual::Unusual;
 use super::{FORWARDED, FREE, Stage, Transmitter, flown};
-
-/// What a change leaves to be done.
-pub(super) struct Handover {
-    /// Nothing starts before `held`, because of a change at `since`.
-    held: Instant,
-    since: Instant,
-    /// On their way from the old access; `arrival` is when they come to the queue.
-    pub(super) forwarded: Line,
-}
 
 /// A packet on its way that no transmitter keeps any longer.
 pub struct Flying {
@@ -52,7 +44,7 @@ impl<C: Clock> Transmitter<C> {
         self.schedule.delay = change.delay.unwrap_or(self.schedule.delay);
         self.up = change.up.unwrap_or(self.up);
         if let Some(loss) = change.loss.take() {
-            self.loss.replace(loss, change.loss_for.map(|time| before.at + time));
+            self.unusual().loss.replace(loss, change.loss_for.map(|time| before.at + time));
         }
         let mut forwarded = match change.queue {
             Queued::Keep => Vec::new(),
@@ -120,7 +112,7 @@ impl<C: Clock> Transmitter<C> {
         self.start_what_is_due(core, &before);
         let (flight, waiting) = self.take_line(core);
         self.let_overtake(core, flight);
-        let flying = self.overtaken.drain(core).into_iter();
+        let flying = self.take_overtaken(core).into_iter();
         let flying = flying.map(|(pkt, Flight { start, arrival, .. })| Flying { pkt, start, arrival }).collect();
         self.schedule.last_arrival = Instant::ZERO;
         self.schedule.resume_after(&self.service);
@@ -220,14 +212,14 @@ impl<C: Clock> Transmitter<C> {
         self.schedule.last_arrival = Instant::ZERO;
         self.schedule.last_arrival_time = C::at(Instant::ZERO);
         let mut taken = std::mem::take(flight);
-        taken.extend(self.overtaken.drain(core));
+        taken.extend(self.take_overtaken(core));
         taken.sort_by_key(|sent| order_sent(core, sent));
         taken
     }
 
     /// Copies packets in service and in flight, in the order in which they were sent.
     fn copy_flight(&mut self, core: &mut Core, flight: &Flights) -> Flights {
-        let overtaken = self.overtaken.drain(core);
+        let overtaken = self.take_overtaken(core);
         let mut all: Vec<&(Pkt, Flight)> = flight.iter().chain(&overtaken).collect();
         all.sort_by_key(|sent| order_sent(core, sent));
         let mut copy = |(pkt, f): &(Pkt, Flight)| {
@@ -237,7 +229,7 @@ impl<C: Clock> Transmitter<C> {
         };
         let copies = all.into_iter().map(&mut copy).collect();
         for (pkt, kept) in overtaken {
-            self.overtaken.push(core, pkt, kept);
+            self.unusual().overtaken.push(core, pkt, kept);
         }
         copies
     }
@@ -260,14 +252,13 @@ impl<C: Clock> Transmitter<C> {
     fn hold(&mut self, core: &mut Core, now: Instant, interruption: Duration) {
         let mut longer = false;
         if interruption > Duration::ZERO {
-            let handover = self.handover();
-            longer = now + interruption > handover.held;
+            let unusual = self.unusual();
+            longer = now + interruption > unusual.held;
             if longer {
-                (handover.held, handover.since) = (now + interruption, now);
+                (unusual.held, unusual.held_since) = (now + interruption, now);
             }
         }
-        let Some(Handover { held, since, .. }) = self.handover.as_deref() else { return };
-        let (held, since) = (*held, *since);
+        let Some((held, since)) = self.interruption() else { return };
         if held > now && (if self.is_held() { longer } else { held > self.service.out }) {
             self.service = Service::endless();
             if let Stage::Asked { sending, .. } = &mut self.stage {
@@ -286,8 +277,8 @@ impl<C: Clock> Transmitter<C> {
     /// The interruption is over: the waiting packets are sent.
     #[cold]
     pub(super) fn wake_after_interruption(&mut self, core: &mut Core) {
-        let Some(Handover { held, since, .. }) = self.handover.as_deref() else { return };
-        let (held, since, time) = (*held, *since, C::at(*held));
+        let Some((held, since)) = self.interruption() else { return };
+        let time = C::at(held);
         if !(Landing { at: held, since: C::order(since, held, time) }).is_now(core) {
             return; // an old wake-up
         }
@@ -309,7 +300,7 @@ impl<C: Clock> Transmitter<C> {
         if packets.is_empty() {
             return;
         }
-        let forwarded = &mut self.handover().forwarded;
+        let forwarded = &mut self.unusual().forwarded;
         let mut all = forwarded.drain(core);
         all.extend(packets.into_iter().map(|pkt| (pkt, Flight { arrival: at, ..Flight::default() })));
         all.sort_by_key(|(_, f)| f.arrival);
@@ -325,17 +316,12 @@ impl<C: Clock> Transmitter<C> {
     pub(super) fn wake_forwarded(&mut self, core: &mut Core) {
         let now = core.now();
         C::set_now(core, C::at(now), core.since());
-        while let Some(handover) = &mut self.handover
-            && handover.forwarded.front(core).is_some_and(|flight| flight.arrival <= now)
-            && let Some((pkt, _)) = handover.forwarded.pop(core)
+        while let Some(Unusual { forwarded, .. }) = self.unusual.as_deref_mut()
+            && forwarded.front(core).is_some_and(|flight| flight.arrival <= now)
+            && let Some((pkt, _)) = forwarded.pop(core)
         {
             self.accept(core, pkt);
         }
-    }
-
-    fn handover(&mut self) -> &mut Handover {
-        let none = || Handover { held: Instant::ZERO, since: Instant::ZERO, forwarded: Line::EMPTY };
-        self.handover.get_or_insert_with(|| Box::new(none()))
     }
 
     /// Puts packets into the line again; waiting packets are planned anew, with the present rate and delay.

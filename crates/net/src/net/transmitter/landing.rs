@@ -44,7 +44,7 @@ impl<C: Clock> Transmitter<C> {
             return; // an old wake-up
         }
         self.armed = Landing::NEVER;
-        if self.overtaken.is_empty() {
+        if self.overtaken().is_none() {
             if let Some(first) = self.line.front(core)
                 && !fired.is_before(self.landing(core, self.line.head(), first))
             {
@@ -60,7 +60,7 @@ impl<C: Clock> Transmitter<C> {
     /// The first packet of the line, or of those overtaken, leaves the flight.
     #[inline(always)]
     fn land(&mut self, core: &mut Core, reverse: &mut impl Returned, overtaken: bool) {
-        let line = if overtaken { &mut self.overtaken } else { &mut self.line };
+        let line = if overtaken { &mut self.unusual().overtaken } else { &mut self.line };
         let Some((pkt, landed)) = line.pop(core) else { return };
         if let Stage::Planned { first, waiting, .. } = &mut self.stage
             && *first == pkt.0
@@ -80,10 +80,7 @@ impl<C: Clock> Transmitter<C> {
         if landed.start != landed.accepted {
             self.waits.add(landed.start.since(landed.accepted).as_nanos());
         }
-        if let Some(model) = &mut self.errors.0
-            && model.loses(core.now())
-            && !core.packet(&pkt).is_exempt()
-        {
+        if self.spoils(core, &pkt) {
             return core.drop(pkt, self.place, Cause::Radio);
         }
         if self.heard {
@@ -96,17 +93,17 @@ impl<C: Clock> Transmitter<C> {
     #[inline]
     fn overtaken_lands_first(&self, core: &Core) -> bool {
         // Almost always there are none.
-        !self.overtaken.is_empty()
-            && match (self.overtaken.front(core), self.line.front(core)) {
-                (Some(o), Some(l)) => o.arrival <= l.arrival,
-                (o, _) => o.is_some(),
-            }
+        self.overtaken().is_some_and(|overtaken| match (overtaken.front(core), self.line.front(core)) {
+            (Some(o), Some(l)) => o.arrival <= l.arrival,
+            (o, _) => o.is_some(),
+        })
     }
 
     /// The next landing.
     #[inline]
     fn next_landing(&self, core: &Core) -> Option<Landing> {
-        let place = if self.overtaken_lands_first(core) { self.overtaken.head() } else { self.line.head() };
+        let overtaken = self.overtaken().filter(|_| self.overtaken_lands_first(core));
+        let place = overtaken.unwrap_or(&self.line).head();
         (place != NONE).then(|| self.landing(core, place, core.slab().flight(place)))
     }
 
@@ -136,11 +133,12 @@ impl<C: Clock> Transmitter<C> {
 
     /// Sets aside packets that have started, so that later ones may arrive earlier.
     pub(super) fn let_overtake(&mut self, core: &mut Core, flight: Flights) {
-        let mut early = self.overtaken.drain(core);
+        let overtaken = &mut self.unusual().overtaken;
+        let mut early = overtaken.drain(core);
         early.extend(flight);
         early.sort_by_key(|(_, f)| f.arrival);
         for (pkt, kept) in early {
-            self.overtaken.push(core, pkt, kept);
+            overtaken.push(core, pkt, kept);
         }
     }
 }

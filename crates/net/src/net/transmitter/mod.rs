@@ -17,6 +17,7 @@ mod asked;
 mod handover;
 mod landing;
 mod planned;
+mod unusual;
 
 use crate::engine::units::Amount;
 use crate::engine::{BitRate, Duration, Instant, Target};
@@ -32,8 +33,8 @@ use super::slab::{Flight, Line, NONE, Pkt, flights_from};
 
 pub use handover::Flying;
 
-use handover::Handover;
 use landing::Landing;
+use unusual::Unusual;
 
 /// How a transmitter is set up.
 pub struct Setup {
@@ -67,32 +68,27 @@ pub enum Queue {
 
 /// One direction of a link.
 pub struct Transmitter<C: Clock> {
-    schedule: Schedule<C>,
-    /// Service of the packet that started last, of those known to have started.
-    service: Service<C>,
-    /// In service or in flight and, if planned, waiting behind these; in the order of starts.
-    line: Line,
-    /// Packets that packets of `line` may overtake, in the order of arrivals; mostly empty.
-    overtaken: Line,
     /// The valid arrival wake-up.
     armed: Landing,
+    /// In service or in flight and, if planned, waiting behind these; in the order of starts.
+    line: Line,
     component: u32,
     first_key: u32,
+    to: End,
     up: bool,
     /// Whether a discipline sees the packets that come in at the far end.
     heard: bool,
-    to: End,
-    loss: Loss,
-    /// The loss model of the way, after transmission.
-    errors: Loss,
+    place: Place,
+    /// What few have.
+    unusual: Option<Box<Unusual>>,
     stage: Stage,
     sent: Backlog,
     busy: Duration,
+    /// Service of the packet that started last, of those known to have started.
+    service: Service<C>,
+    schedule: Schedule<C>,
     /// Waiting times of packets that waited.
     waits: Histogram,
-    place: Place,
-    /// What a change has left to be done.
-    handover: Option<Box<Handover>>,
 }
 
 enum Stage {
@@ -129,25 +125,24 @@ impl<C: Clock> Transmitter<C> {
                 Stage::Asked { discipline, sending: false, wanted: None }
             }
         };
+        let loss = setup.loss;
+        let unusual = loss.0.is_some().then(|| Box::new(Unusual { loss, ..Unusual::default() }));
         Self {
-            schedule: Schedule::new(setup.rate, setup.delay, setup.reorder),
-            service: Service::none(),
-            line: Line::EMPTY,
-            overtaken: Line::EMPTY,
             armed: Landing::NEVER,
+            line: Line::EMPTY,
             component,
             first_key,
+            to,
             up: true,
             heard: false,
-            to,
-            loss: setup.loss,
-            errors: Loss::default(),
+            place: setup.place,
+            unusual,
             stage,
             sent: Backlog::default(),
             busy: Duration::ZERO,
+            service: Service::none(),
+            schedule: Schedule::new(setup.rate, setup.delay, setup.reorder),
             waits: Histogram::default(),
-            place: setup.place,
-            handover: None,
         }
     }
 
@@ -168,7 +163,9 @@ impl<C: Clock> Transmitter<C> {
 
     /// From now on this takes packets on their way, after they were sent.
     pub fn set_errors(&mut self, errors: Loss) {
-        self.errors = errors;
+        if errors.0.is_some() || self.unusual.is_some() {
+            self.unusual().errors = errors;
+        }
     }
 
     /// From now on its way has this length, for packets that have not begun to be sent.
@@ -197,10 +194,7 @@ impl<C: Clock> Transmitter<C> {
         if !self.up {
             return core.drop(pkt, self.place, Cause::LinkDown);
         }
-        if let Some(model) = &mut self.loss.0
-            && model.loses(core.now())
-            && !core.packet(&pkt).is_exempt()
-        {
+        if self.loses(core, &pkt) {
             return core.drop(pkt, self.place, Cause::Loss);
         }
         match &mut self.stage {
@@ -247,8 +241,8 @@ impl<C: Clock> Transmitter<C> {
             Stage::Planned { .. } => 0,
             Stage::Asked { discipline, .. } => discipline.backlog().packets,
         };
-        let forwarded = self.handover.as_ref().map_or(0, |handover| handover.forwarded.len());
-        self.line.len() + self.overtaken.len() + queued + forwarded
+        let apart = self.unusual.as_ref().map_or(0, |unusual| unusual.overtaken.len() + unusual.forwarded.len());
+        self.line.len() + queued + apart
     }
 
     /// Whether it has ever had anything to send.
