@@ -9,6 +9,10 @@
 //! minutes), the number 24 bits (renumbered before it wraps): together 64. Times lie in an array
 //! of their own, since almost all comparisons are decided by them: the four children of a heap
 //! node are 32 bytes. Only a tie looks at the rest.
+//!
+//! Wake-ups that are entered one behind the other, for one time and of causes that began at one instant, stay in that order whatever else is
+//! entered, so they are one entry of the heap, a *chain*. Copies of a multicast packet make such; in a tree with 500 receivers, a third of all
+//! instructions went into their order.
 
 use std::hint::select_unpredictable;
 
@@ -42,6 +46,16 @@ pub struct Wake {
     pub target: Target,
 }
 
+impl Wake {
+    #[inline]
+    fn new(time: u64, order: u64, target: Target) -> Self {
+        let at = Instant::from_nanos(time);
+        let age = AGE_MAX - (order >> NUMBER_BITS);
+        let since = Instant::from_nanos(at.since(Instant::ZERO + Duration::from_nanos(age)).as_nanos());
+        Self { at, since, target }
+    }
+}
+
 /// What the queue knows of a wake-up beyond its time.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
@@ -51,7 +65,7 @@ struct Rest {
 }
 
 /// A 4-ary heap of wake-ups.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct EventQueue {
     /// The heap, filled up with places not taken so that a node with a child has all four.
     times: Vec<u64>,
@@ -61,7 +75,29 @@ pub struct EventQueue {
     next_number: u64,
     /// The root has been taken, and its place is free for the next push.
     hole: bool,
+    /// The time of the entry that was entered last, if nothing has moved since, or else [`MOVED`], and its place.
+    last_time: u64,
+    last_place: usize,
+    chains: Vec<Chain>,
+    /// The chains that no entry has.
+    free: Vec<u32>,
+    /// How many wake-ups wait in chains, without the first of each.
+    chained: usize,
 }
+
+/// Stands for the time of an entry whose place is not known any more. A wake-up at this time begins no chain.
+const MOVED: u64 = u64::MAX;
+
+/// Wake-ups of one entry.
+#[derive(Debug, Default)]
+struct Chain {
+    targets: Vec<Target>,
+    /// How many of them have been taken.
+    taken: usize,
+}
+
+/// The component of an entry that is a chain; its key is the chain's number.
+const CHAIN: u32 = u32::MAX;
 
 /// The time of a place that is not taken: later than any wake-up, and different from those of its
 /// siblings, so that it ties with nothing.
@@ -71,15 +107,33 @@ fn vacant(place: usize) -> u64 {
 
 const NOBODY: Rest = Rest { order: u64::MAX, target: Target { component: u32::MAX, key: u32::MAX } };
 
+impl Default for EventQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl EventQueue {
     /// An empty queue.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            times: Vec::new(),
+            rests: Vec::new(),
+            len: 0,
+            next_number: 0,
+            hole: false,
+            last_time: MOVED,
+            last_place: 0,
+            chains: Vec::new(),
+            free: Vec::new(),
+            chained: 0,
+        }
     }
 
     /// Enters a wake-up of `target` at `at`, whose cause began at `since` (not after `at`).
     #[inline(always)]
     pub fn push(&mut self, at: Instant, since: Instant, target: Target) {
+        debug_assert!(target.component != CHAIN, "the number of no component");
         if self.next_number >= NUMBER_END {
             self.renumber();
             debug_assert!(self.next_number < NUMBER_END, "more wake-ups wait than numbers tell apart");
@@ -87,17 +141,58 @@ impl EventQueue {
         let age = at.since(since).as_nanos().min(AGE_MAX);
         let order = ((AGE_MAX - age) << NUMBER_BITS) | self.next_number;
         let (time, rest) = (at.as_nanos(), Rest { order, target });
+        if time == self.last_time && self.chain(time, rest) {
+            return;
+        }
         self.next_number += 1;
-        if self.hole {
+        let place = if self.hole {
             self.hole = false;
-            self.sift_down(time, rest);
+            self.sift_down(time, rest)
         } else {
             if self.len == self.times.len() {
                 self.grow();
             }
             self.len += 1;
-            self.sift_up(time, rest);
+            self.sift_up(time, rest)
+        };
+        (self.last_time, self.last_place) = (time, place);
+    }
+
+    /// Adds a wake-up at the time of the entry that was entered last to that entry, if their causes began at one instant.
+    #[inline(never)]
+    fn chain(&mut self, time: u64, Rest { order, target }: Rest) -> bool {
+        let Rest { order: first, target: entry } = &mut self.rests[self.last_place];
+        if time == MOVED || (*first ^ order) >> NUMBER_BITS != 0 {
+            return false;
         }
+        if entry.component != CHAIN {
+            let key = self.free.pop().unwrap_or_else(|| {
+                self.chains.push(Chain::default());
+                self.chains.len() as u32 - 1
+            });
+            self.chains[key as usize].targets.push(*entry);
+            *entry = Target { component: CHAIN, key };
+        }
+        self.chains[entry.key as usize].targets.push(target);
+        self.chained += 1;
+        true
+    }
+
+    /// Takes the first wake-up of a chain, which is at the root.
+    #[inline(never)]
+    fn unchain(&mut self, key: u32) -> Target {
+        let chain = &mut self.chains[key as usize];
+        let target = chain.targets[chain.taken];
+        chain.taken += 1;
+        if chain.taken < chain.targets.len() {
+            self.chained -= 1;
+        } else {
+            chain.targets.clear();
+            chain.taken = 0;
+            self.free.push(key);
+            self.hole = true;
+        }
+        target
     }
 
     /// Adds a place, and those of its siblings.
@@ -114,12 +209,18 @@ impl EventQueue {
     /// while it handles this one replaces the entry instead of removing and inserting.
     #[inline]
     pub fn pop(&mut self, until: Instant) -> Option<Wake> {
-        let wake = self.peek()?;
-        if wake.at > until {
+        self.close_hole();
+        if self.len == 0 || self.times[0] > until.as_nanos() {
             return None;
         }
-        self.hole = true;
-        Some(wake)
+        self.last_time = MOVED;
+        let Rest { order, mut target } = self.rests[0];
+        if target.component == CHAIN {
+            target = self.unchain(target.key);
+        } else {
+            self.hole = true;
+        }
+        Some(Wake::new(self.times[0], order, target))
     }
 
     /// The `since` with which a wake-up at `at` is taken from the queue.
@@ -136,16 +237,17 @@ impl EventQueue {
         if self.len == 0 {
             return None;
         }
-        let Rest { order, target } = self.rests[0];
-        let at = Instant::from_nanos(self.times[0]);
-        let age = AGE_MAX - (order >> NUMBER_BITS);
-        let since = Instant::from_nanos(at.since(Instant::ZERO + Duration::from_nanos(age)).as_nanos());
-        Some(Wake { at, since, target })
+        let Rest { order, mut target } = self.rests[0];
+        if target.component == CHAIN {
+            let chain = &self.chains[target.key as usize];
+            target = chain.targets[chain.taken];
+        }
+        Some(Wake::new(self.times[0], order, target))
     }
 
     /// How many wake-ups wait.
     pub fn len(&self) -> usize {
-        self.len - usize::from(self.hole)
+        self.len - usize::from(self.hole) + self.chained
     }
 
     /// Whether no wake-up waits.
@@ -165,6 +267,7 @@ impl EventQueue {
     #[inline(never)]
     fn fill_from_end(&mut self) {
         self.hole = false;
+        self.last_time = MOVED;
         self.len -= 1;
         let time = std::mem::replace(&mut self.times[self.len], vacant(self.len));
         if self.len > 0 {
@@ -172,9 +275,9 @@ impl EventQueue {
         }
     }
 
-    /// Moves the hole at the end up until the wake-up fits into it.
+    /// Moves the hole at the end up until the wake-up fits into it, and gives its place.
     #[inline]
-    fn sift_up(&mut self, time: u64, rest: Rest) {
+    fn sift_up(&mut self, time: u64, rest: Rest) -> usize {
         let mut hole = self.len - 1;
         while hole > 0 {
             let parent = (hole - 1) / ARITY;
@@ -187,11 +290,12 @@ impl EventQueue {
         }
         self.times[hole] = time;
         self.rests[hole] = rest;
+        hole
     }
 
-    /// Moves the hole at the root down until the wake-up fits into it.
+    /// Moves the hole at the root down until the wake-up fits into it, and gives its place.
     #[inline(always)]
-    fn sift_down(&mut self, time: u64, rest: Rest) {
+    fn sift_down(&mut self, time: u64, rest: Rest) -> usize {
         let times = self.times.as_mut_slice();
         let rests = &mut self.rests.as_mut_slice()[..times.len()];
         let mut hole = 0;
@@ -222,12 +326,14 @@ impl EventQueue {
         }
         times[hole] = time;
         rests[hole] = rest;
+        hole
     }
 
     /// Gives the waiting entries the numbers 0, 1, … in their present order.
     #[cold]
     fn renumber(&mut self) {
         self.close_hole();
+        self.last_time = MOVED;
         let mut order: Vec<usize> = (0..self.len).collect();
         order.sort_unstable_by_key(|&i| (self.times[i], self.rests[i].order));
         // A sorted array is a heap.
@@ -315,6 +421,48 @@ mod tests {
             }
         }
         assert_eq!(queue.len(), model.len());
+    }
+
+    /// Runs of wake-ups for one time and cause, of which others are entered between and taken, in the order of a sorted list.
+    #[test]
+    fn chains_agree_with_a_sorted_list() {
+        let mut state = 7u64;
+        let mut draw = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        let mut queue = EventQueue::new();
+        let mut model: Vec<(u64, u64, u32)> = Vec::new();
+        let (mut now, mut number) = (0, 0);
+        for round in 0..4_000 {
+            if round % 500 == 499 {
+                queue.renumber();
+            }
+            let time = now + draw(4);
+            let since = time - draw(time.min(2) + 1);
+            for _ in 0..=draw(6) {
+                queue.push(at(time), at(since), target(number));
+                model.push((time, since, number));
+                number += 1;
+            }
+            assert_eq!(queue.len(), model.len());
+            for _ in 0..draw(8).min(model.len() as u64) {
+                model.sort_unstable();
+                let expected = model.remove(0);
+                assert_eq!(queue.peek().map(|wake| wake.target), Some(target(expected.2)));
+                let wake = queue.pop(Instant::MAX).unwrap();
+                assert_eq!(
+                    (wake.at.as_nanos(), wake.since.as_nanos(), wake.target),
+                    (expected.0, expected.1, target(expected.2))
+                );
+                now = expected.0;
+                assert_eq!(queue.len(), model.len());
+            }
+        }
+        assert!(queue.chains.len() > 1, "there were chains");
+        model.sort_unstable();
+        assert_eq!(drain(&mut queue), model.iter().map(|(.., number)| *number).collect::<Vec<_>>());
+        assert_eq!((queue.chained, queue.free.len()), (0, queue.chains.len()));
     }
 
     #[test]
