@@ -90,30 +90,36 @@ impl Umts {
 
     /// The entities of a clock hand down what the next interval is to carry.
     fn tick(&mut self, core: &mut Core, number: u8) {
-        let senders = std::mem::take(&mut self.channels.clocks[usize::from(number)].senders);
-        if self.channels.clocks[usize::from(number)].alone {
+        let clock = &mut self.channels.clocks[usize::from(number)];
+        let mut senders = std::mem::take(&mut clock.senders);
+        if clock.alone {
             self.share_interval(core, &senders);
+            senders.retain(|sender| self.goes_on(sender / 2, (sender % 2) as usize));
         } else {
-            for &sender in &senders {
-                let (terminal, direction) = (sender / 2, Direction::BOTH[sender as usize % 2]);
+            senders.retain(|sender| {
+                let (terminal, direction) = (sender / 2, Direction::BOTH[(sender % 2) as usize]);
                 self.hand_down(core, terminal, direction);
                 self.arm_entity(core, terminal, direction.index());
-            }
+                self.goes_on(terminal, direction.index())
+            });
             self.leave_rnc(core, None);
         }
-        let mut senders = senders;
-        senders.retain(|sender| {
-            let sender = &mut self.terminals[*sender as usize / 2].senders[*sender as usize % 2];
-            sender.ticking = sender.arq.wants_to_send();
-            sender.ticking
-        });
         // Sending wakes no sender here, so none has joined meanwhile.
+        let remain = !senders.is_empty();
         self.channels.clocks[usize::from(number)].senders = senders;
-        if !self.channels.clocks[usize::from(number)].senders.is_empty() {
+        if remain {
             self.arm_tick(core, number);
         }
         self.count_intervals(core);
         self.follow_attachment(core);
+    }
+
+    /// Whether an entity that has handed down its PDUs of an interval takes part in the next one.
+    #[inline]
+    fn goes_on(&mut self, terminal: u32, entity: usize) -> bool {
+        let sender = &mut self.terminals[terminal as usize].senders[entity];
+        sender.ticking = sender.arq.wants_to_send();
+        sender.ticking
     }
 
     pub(super) fn hand_down(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
@@ -183,6 +189,7 @@ impl Umts {
     }
 
     /// A PDU comes to the queue of a channel.
+    #[inline]
     fn offer(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Flying) {
         let number = self.channels[channel].clock;
         self.attachment.on_sent(core.now(), terminal, direction, pdu.bits);
@@ -234,7 +241,8 @@ impl Umts {
             let next = now + clock.tti;
             self.arm_frame(core, number, next);
         }
-        self.arm_landings(core);
+        self.arm_lane(core, Direction::Down.index());
+        self.arm_lane(core, Direction::Up.index());
         self.follow_attachment(core);
     }
 

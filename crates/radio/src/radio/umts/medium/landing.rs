@@ -87,13 +87,14 @@ impl Flights {
 }
 
 impl Umts {
-    pub(super) fn arm_landings(&mut self, core: &mut Core) {
-        for Lane { landings, alarm } in &mut self.flights.lanes {
-            if let Some(first) = landings.front() {
-                alarm.set_as(core, Some(first.at), |core| {
-                    first.time.map_or(core.now(), |time| time.order_at(time.instant(), core.now()))
-                });
-            }
+    /// Wakes a lane when its first PDU comes.
+    #[inline]
+    pub(super) fn arm_lane(&mut self, core: &mut Core, place: usize) {
+        let Lane { landings, alarm } = &mut self.flights.lanes[place];
+        if let Some(first) = landings.front() {
+            alarm.set_as(core, Some(first.at), |core| {
+                first.time.map_or(core.now(), |time| time.order_at(time.instant(), core.now()))
+            });
         }
     }
 
@@ -123,7 +124,10 @@ impl Umts {
         if let Some(terminal) = heard {
             self.act(core, terminal, direction);
         }
-        self.arm_landings(core);
+        self.arm_lane(core, place);
+        if place == Direction::Up.index() {
+            self.arm_lane(core, TO_RNC);
+        }
     }
 
     /// The present by ns-2's clock is `time`, or the nearest double, if that clock is followed.
@@ -138,7 +142,7 @@ impl Umts {
     /// A PDU has come over the air, unless the air loses it. Gives the PDU if it is at its RLC entity then.
     fn come_over_air(&mut self, core: &mut Core, direction: Direction, landing: Landing) -> Option<Flying> {
         let Landing { at, sent, channel, terminal, collided, pdu, .. } = landing;
-        let (kind, rnc) = (self.channels[channel].kind, self.serving_rnc(terminal));
+        let kind = self.channels[channel].kind;
         let dedicated = matches!(kind, Kind::DchDown | Kind::DchUp);
         let cells = match self.roaming.as_deref() {
             Some(Roaming { area, .. }) if dedicated => area.cells(terminal),
@@ -153,9 +157,8 @@ impl Umts {
                 self.imposed.receive(&mut *self.air, &block)
             }
         };
-        let ue = &mut self.terminals[terminal as usize];
         if !got.any() {
-            ue.lost[direction.index()] += 1;
+            self.terminals[terminal as usize].lost[direction.index()] += 1;
             let pdu = self.flights.pdus.take(pdu);
             self.observe(core, at, PduStep::Lost, terminal, direction, &pdu, None);
             return None;
@@ -163,7 +166,8 @@ impl Umts {
         match direction {
             Direction::Down => Some(pdu),
             Direction::Up => {
-                let last = &mut ue.last[Direction::Up.index()];
+                let rnc = self.serving_rnc(terminal);
+                let last = &mut self.terminals[terminal as usize].last[Direction::Up.index()];
                 let arrival = self.utran.up(at, pdu.bits, rnc, cells, got).max(*last);
                 *last = arrival;
                 let time =
@@ -203,6 +207,7 @@ impl Umts {
     }
 
     /// What an entity has said of SDUs: their packets arrive, or are lost.
+    #[inline(never)]
     fn end_sdus(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         let rnc = self.serving_rnc(terminal);
         let ue = &mut self.terminals[terminal as usize];

@@ -246,9 +246,25 @@ impl Umts {
         queued: Option<u32>,
     ) {
         if core.is_observed() {
-            let place = self.terminals[terminal as usize].senders[direction.index()].place;
-            core.observe(&Observation::Pdu { at, place, step, pdu: &pdu.seen(), queued });
+            self.show(core, at, step, terminal, direction, pdu, queued);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "what happened, when, to what")]
+    fn show(
+        &self,
+        core: &mut Core,
+        at: Instant,
+        step: PduStep,
+        terminal: u32,
+        direction: Direction,
+        pdu: &Pdu,
+        queued: Option<u32>,
+    ) {
+        let place = self.terminals[terminal as usize].senders[direction.index()].place;
+        core.observe(&Observation::Pdu { at, place, step, pdu: &pdu.seen(), queued });
     }
 }
 
