@@ -46,7 +46,9 @@ impl Slab {
     #[inline]
     pub fn take(&mut self, flying: Flying) -> Pdu {
         self.free.push(flying.place);
-        std::mem::take(&mut self.pdus[flying.place as usize])
+        let pdu = &mut self.pdus[flying.place as usize];
+        let control = pdu.control.take();
+        Pdu { control, ..*pdu }
     }
 
     /// How many PDUs are under way.

@@ -11,6 +11,7 @@ use lasthop_net::net::observe::PduStep;
 use super::channels::{Kind, TransportChannel};
 use super::clock::{at_or_after, insert, remove};
 use super::landing::{BEYOND_AIR, Landing, land};
+use super::roaming::Roaming;
 use super::{CLOCK, ONE_CELL, Umts, key};
 
 /// A PDU under way from the RNC to a channel's queue.
@@ -23,15 +24,25 @@ pub(super) struct ToNodeB {
 
 /// PDUs of one interval leave their entity one after the other, each up to this long after the one before, at random.
 pub(super) struct Spacing {
-    pub(super) most: Duration,
-    pub(super) stream: Stream,
+    most_nanos: f64,
+    stream: Stream,
 }
 
 impl Spacing {
+    pub(super) fn new(most: Duration, stream: Stream) -> Self {
+        Self { most_nanos: most.as_nanos() as f64, stream }
+    }
+
+    /// Whether there is any.
+    #[inline]
+    fn is_used(&self) -> bool {
+        self.most_nanos > 0.0
+    }
+
     /// From one PDU to the next.
     #[inline]
     fn next(&mut self) -> Duration {
-        Duration::from_nanos((self.most.as_nanos() as f64 * self.stream.unit()) as u64)
+        Duration::from_nanos((self.most_nanos * self.stream.unit()) as u64)
     }
 }
 
@@ -40,14 +51,18 @@ impl Umts {
     #[inline]
     pub(super) fn activate(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         let sender = &self.terminals[terminal as usize].senders[direction.index()];
-        if sender.ticking || !sender.arq.wants_to_send() {
-            return;
+        if !sender.ticking && sender.arq.wants_to_send() {
+            self.join(core, terminal, direction);
         }
+    }
+
+    fn join(&mut self, core: &mut Core, terminal: u32, direction: Direction) {
         if self.channel(terminal, direction).is_none() {
             return self.await_capacity(core, terminal, direction);
         }
+        let sender = &mut self.terminals[terminal as usize].senders[direction.index()];
+        sender.ticking = true;
         let number = sender.clock;
-        self.terminals[terminal as usize].senders[direction.index()].ticking = true;
         insert(&mut self.channels.clocks[usize::from(number)].senders, 2 * terminal + direction.index() as u32);
         self.arm_tick(core, number);
     }
@@ -66,8 +81,8 @@ impl Umts {
     /// Wakes a clock at the first interval that begins at `at` or later.
     fn arm_frame(&mut self, core: &mut Core, number: u8, at: Instant) {
         let clock = &mut self.channels.clocks[usize::from(number)];
-        if clock.frame < at + clock.tti {
-            return; // it waits for that one, or an earlier one
+        if !clock.is_too_late(at) {
+            return;
         }
         let frame = at_or_after(at, clock.tti);
         if frame < clock.frame {
@@ -133,7 +148,7 @@ impl Umts {
         if self.awaits_access(channel, kind) {
             return;
         }
-        let is_spaced = kind != Kind::Dsch && self.spacing.most > Duration::ZERO;
+        let is_spaced = kind != Kind::Dsch && self.spacing.is_used();
         let (mut at, mut left) = (now, bits);
         while left >= self.pdu_bits {
             let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
@@ -164,18 +179,23 @@ impl Umts {
             return;
         }
         let mut leaving = std::mem::take(&mut self.flights.leaving);
-        if self.spacing.most > Duration::ZERO {
+        if self.spacing.is_used() {
             leaving.sort_by_key(|(at, ..)| *at);
         }
         for (at, channel, terminal, pdu) in leaving.drain(..) {
-            let rnc = self.serving_rnc(terminal);
-            let cells = self.roaming.as_ref().map_or(&ONE_CELL[..], |roaming| roaming.area.cells(terminal));
+            let at = arrival.unwrap_or_else(|| match self.roaming.as_deref() {
+                None => self.utran.down(at, pdu.bits, 0, &ONE_CELL),
+                Some(Roaming { area, .. }) => self.utran.down(at, pdu.bits, area.rnc(terminal), area.cells(terminal)),
+            });
             let last = &mut self.terminals[terminal as usize].last[Direction::Down.index()];
-            let at = arrival.unwrap_or_else(|| self.utran.down(at, pdu.bits, rnc, cells)).max(*last);
+            let at = at.max(*last);
             *last = at;
             let number = self.channels[channel].clock;
-            self.channels.clocks[usize::from(number)].coming += 1;
-            self.arm_frame(core, number, at);
+            let clock = &mut self.channels.clocks[usize::from(number)];
+            clock.coming += 1;
+            if clock.is_too_late(at) {
+                self.arm_frame(core, number, at);
+            }
             let coming = ToNodeB { at, channel, terminal, pdu };
             if self.flights.to_node_b.back().is_none_or(|last| last.at <= at) {
                 self.flights.to_node_b.push_back(coming);

@@ -98,7 +98,7 @@ impl Umts {
         let common = setup.utran.cells() as u32 + u32::from(setup.dsch.is_some());
         let alarm = |kind, index| Alarm::new(Target { component, key: key(kind, index) });
         let mut umts = Self {
-            spacing: Spacing { most: setup.spacing, stream: core.stream(&setup.name, "spacing") },
+            spacing: Spacing::new(setup.spacing, core.stream(&setup.name, "spacing")),
             rach: Rach::new(setup.rach_access, setup.rach_aloha, core.stream(&setup.name, "access")),
             cpch: None,
             name: setup.name,
