@@ -75,18 +75,34 @@ pub struct Names {
     codes: Vec<u32>,
     names: Vec<String>,
     places: BTreeMap<String, u32>,
+    /// The code that came last after each: samples have their rows in one order again and again.
+    after: Vec<u32>,
 }
 
 impl Names {
     /// Adds a row.
     pub fn push(&mut self, name: &str) {
-        let code = self.places.get(name).copied().unwrap_or_else(|| {
-            let code = self.names.len() as u32;
-            self.names.push(name.to_owned());
-            self.places.insert(name.to_owned(), code);
-            code
-        });
+        let last = self.codes.last().map(|code| *code as usize);
+        let expected = last.map_or(0, |last| self.after[last]);
+        let code = match self.names.get(expected as usize) {
+            Some(known) if known == name => expected,
+            _ => self.code(name),
+        };
+        if let Some(last) = last {
+            self.after[last] = code;
+        }
         self.codes.push(code);
+    }
+
+    fn code(&mut self, name: &str) -> u32 {
+        if let Some(code) = self.places.get(name) {
+            return *code;
+        }
+        let code = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.places.insert(name.to_owned(), code);
+        self.after.push(0);
+        code
     }
 
     /// The column.

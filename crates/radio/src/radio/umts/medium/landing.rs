@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::radio::Direction;
 use crate::radio::alarm::Alarm;
-use crate::radio::arq::Outcome;
+use crate::radio::arq::{LinkArq, Outcome};
 use crate::radio::channel::{Block, Receivers};
 use crate::radio::pdcp::rfc2507::ContextLost;
 use crate::radio::rlc::Pdu;
@@ -116,8 +116,15 @@ impl Umts {
             }
             let comes = if place == TO_RNC { Some(landing.pdu) } else { self.come_over_air(core, direction, landing) };
             if let Some(pdu) = comes {
-                let pdu = self.flights.pdus.take(pdu);
-                self.hear(core, terminal, direction, &pdu);
+                // Read where it lies: to copy it would take 1.5 % of the instructions of a cell.
+                let content = self.flights.pdus.at(&pdu);
+                self.observe(core, core.now(), PduStep::Received, terminal, direction, content, None);
+                let receiver = &mut self.terminals[terminal as usize].senders[direction.reverse().index()];
+                receive(core, &mut *receiver.arq, content, &mut self.outcomes);
+                self.flights.pdus.free(pdu);
+                if !self.outcomes.is_empty() {
+                    self.end_sdus(core, terminal, direction);
+                }
                 heard = Some(terminal);
             }
         }
@@ -183,14 +190,9 @@ impl Umts {
     /// An RLC entity receives a PDU. [`Umts::act`] is called after the last of those that come together.
     #[inline]
     pub(super) fn hear(&mut self, core: &mut Core, terminal: u32, direction: Direction, pdu: &Pdu) {
-        let now = core.now();
-        self.observe(core, now, PduStep::Received, terminal, direction, pdu, None);
-        let receiver = direction.reverse().index();
-        let arq = &mut self.terminals[terminal as usize].senders[receiver].arq;
-        if let Some(now) = core.float() {
-            arq.set_float(now);
-        }
-        arq.on_pdu(now, pdu, &mut self.outcomes);
+        self.observe(core, core.now(), PduStep::Received, terminal, direction, pdu, None);
+        let receiver = &mut self.terminals[terminal as usize].senders[direction.reverse().index()];
+        receive(core, &mut *receiver.arq, pdu, &mut self.outcomes);
         if !self.outcomes.is_empty() {
             self.end_sdus(core, terminal, direction);
         }
@@ -245,6 +247,15 @@ impl Umts {
             self.request_header(core, terminal, direction.reverse(), cid);
         }
     }
+}
+
+/// An RLC entity receives a PDU: what follows for SDUs is added to `outcomes`.
+#[inline]
+fn receive(core: &Core, arq: &mut dyn LinkArq, pdu: &Pdu, outcomes: &mut Vec<Outcome>) {
+    if let Some(now) = core.float() {
+        arq.set_float(now);
+    }
+    arq.on_pdu(core.now(), pdu, outcomes);
 }
 
 /// Enters a landing in the order of arrival; of those that end at one instant the shorter interval
