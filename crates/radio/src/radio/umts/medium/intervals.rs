@@ -209,12 +209,11 @@ impl Umts {
     }
 
     /// A PDU comes to the queue of a channel.
-    #[inline]
+    #[inline(always)]
     fn offer(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Flying) {
-        let number = self.channels[channel].clock;
         self.attachment.on_sent(core.now(), terminal, direction, pdu.bits);
-        let queue = &mut self.channels[channel].queue;
-        let was_empty = queue.is_empty();
+        let TransportChannel { queue, clock: number, .. } = &mut self.channels[channel];
+        let (number, was_empty) = (*number, queue.is_empty());
         match queue.offer(terminal, pdu) {
             Ok(()) => {
                 if was_empty {
@@ -226,13 +225,17 @@ impl Umts {
                     self.arm_frame(core, number, at);
                 }
             }
-            Err(pdu) => {
-                self.terminals[terminal as usize].dropped[direction.index()] += 1;
-                let bytes = self.channels[channel].queue.queued_bytes();
-                let pdu = self.flights.pdus.take(pdu);
-                self.observe(core, at, PduStep::Dropped, terminal, direction, &pdu, Some(bytes));
-            }
+            Err(pdu) => self.refuse(core, at, channel, terminal, direction, pdu),
         }
+    }
+
+    /// A PDU finds no room in the queue of a channel.
+    #[inline(never)]
+    fn refuse(&mut self, core: &mut Core, at: Instant, channel: u32, terminal: u32, direction: Direction, pdu: Flying) {
+        self.terminals[terminal as usize].dropped[direction.index()] += 1;
+        let bytes = self.channels[channel].queue.queued_bytes();
+        let pdu = self.flights.pdus.take(pdu);
+        self.observe(core, at, PduStep::Dropped, terminal, direction, &pdu, Some(bytes));
     }
 
     /// PDUs that have come to the Node B by now stand in its queues.
