@@ -129,7 +129,7 @@ impl Sender {
 
     /// The next PDU with data, for this slot. Room for `reserve` bytes beside the data is kept, or
     /// found if it was sent before.
-    #[inline]
+    #[inline(always)]
     pub fn pull(&mut self, slot: &Slot, reserve: u8) -> Option<Pdu> {
         if !self.may_send() {
             return None;

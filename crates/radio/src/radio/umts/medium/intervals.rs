@@ -289,6 +289,7 @@ impl Umts {
     }
 
     /// A channel sends what fits in an interval.
+    #[inline(always)]
     pub(super) fn send_over_air(&mut self, core: &mut Core, channel: u32, arrival: Instant, collided: bool) {
         let now = core.now();
         let kind = self.channels[channel].kind;

@@ -175,11 +175,13 @@ impl Umts {
     }
 
     /// The channel in intervals that carries what a terminal's bearer sends in a direction.
+    #[inline]
     fn channel(&self, terminal: u32, direction: Direction) -> Option<u32> {
         self.carrier(self.service(terminal), terminal, direction)
     }
 
     /// The channel that carries it if this serves the terminal.
+    #[inline]
     fn carrier(&self, service: Service, terminal: u32, direction: Direction) -> Option<u32> {
         let own = |which| Some(self.channels.own(terminal, which));
         match (service, direction) {
