@@ -149,17 +149,18 @@ impl Umts {
             return;
         }
         let is_spaced = kind != Kind::Dsch && self.spacing.is_used();
-        let (mut at, mut left) = (now, bits);
-        while left >= self.pdu_bits {
+        let mut slot = Slot { now, at: now, tti, bits, left: bits };
+        while slot.left >= self.pdu_bits {
             let arq = &mut self.terminals[terminal as usize].senders[direction.index()].arq;
             if !arq.wants_to_send() {
                 break;
             }
             if is_spaced {
-                at += self.spacing.next();
+                slot.at += self.spacing.next();
             }
-            let Some(pdu) = arq.pull(&Slot { now, at, tti, bits, left }) else { break };
-            left -= pdu.bits.max(self.pdu_bits);
+            let Some(pdu) = arq.pull(&slot) else { break };
+            slot.left -= pdu.bits.max(self.pdu_bits);
+            let at = slot.at;
             self.observe(core, at, PduStep::Sent, terminal, direction, &pdu, None);
             let pdu = self.flights.pdus.keep(pdu);
             match direction {
