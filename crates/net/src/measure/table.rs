@@ -110,3 +110,33 @@ impl Names {
         Column::Names(self.codes, self.names)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// In one order again and again, or not.
+        #[test]
+        fn names_have_the_codes_of_their_first_rows(
+            cycle in proptest::collection::vec(0u8..6, 1..8),
+            others in proptest::collection::vec(0u8..9, 0..30),
+        ) {
+            let rows: Vec<String> =
+                cycle.iter().cycle().take(25).chain(&others).chain(&cycle).map(|n| format!("n{n}")).collect();
+            let (mut column, mut known) = (Names::default(), Vec::new());
+            let mut codes = Vec::new();
+            for row in &rows {
+                column.push(row);
+                let code = known.iter().position(|name| name == row).unwrap_or_else(|| {
+                    known.push(row.clone());
+                    known.len() - 1
+                });
+                codes.push(code as u32);
+            }
+            prop_assert_eq!(column.column(), Column::Names(codes, known));
+        }
+    }
+}

@@ -149,7 +149,7 @@ impl Ticks {
 }
 
 /// `sum` after `step` was added to it `count` times, each sum rounded to a double. Added one by one, the sums of all ticks in which an
-/// entity slept would take 4 % of the instructions of a cell with web pages.
+/// entity slept would take 3 % of the instructions of a cell with web pages.
 ///
 /// From one power of two to the next the doubles are equally far apart. So each sum there exceeds the one before by the same, unless
 /// `step` lies halfway between two of them: then rounding is up and down in turn.

@@ -116,7 +116,7 @@ impl Umts {
             }
             let comes = if place == TO_RNC { Some(landing.pdu) } else { self.come_over_air(core, direction, landing) };
             if let Some(pdu) = comes {
-                // Read where it lies: to copy it would take 1.5 % of the instructions of a cell.
+                // Read where it lies: to copy it would take 1 % of the instructions of a cell.
                 let content = self.flights.pdus.at(&pdu);
                 self.observe(core, core.now(), PduStep::Received, terminal, direction, content, None);
                 let receiver = &mut self.terminals[terminal as usize].senders[direction.reverse().index()];
