@@ -65,16 +65,10 @@ impl Stream {
 
     #[inline]
     fn generator(&mut self) -> &mut ChaCha8Rng {
-        let key = self.key;
-        self.rng.get_or_insert_with(|| {
-            let mut seed = [0; 32];
-            let mut state = key;
-            for word in seed.chunks_exact_mut(8) {
-                state = splitmix(state);
-                word.copy_from_slice(&state.to_le_bytes());
-            }
-            Box::new(ChaCha8Rng::from_seed(seed))
-        })
+        match &mut self.rng {
+            Some(rng) => rng,
+            begins => begins.insert(begin(self.key)),
+        }
     }
 
     /// Uniform in [0, 1), with 53 bits.
@@ -117,6 +111,18 @@ impl Stream {
         let share = 1.0 - libm::pow(scale / most, shape);
         scale / libm::pow(1.0 - share * self.unit(), 1.0 / shape)
     }
+}
+
+/// The generator of a stream.
+#[cold]
+fn begin(key: u64) -> Box<ChaCha8Rng> {
+    let mut seed = [0; 32];
+    let mut state = key;
+    for word in seed.chunks_exact_mut(8) {
+        state = splitmix(state);
+        word.copy_from_slice(&state.to_le_bytes());
+    }
+    Box::new(ChaCha8Rng::from_seed(seed))
 }
 
 /// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection that mixes all bits.

@@ -75,22 +75,68 @@ pub struct Names {
     codes: Vec<u32>,
     names: Vec<String>,
     places: BTreeMap<String, u32>,
+    /// The code that came last after each: samples have their rows in one order again and again.
+    after: Vec<u32>,
 }
 
 impl Names {
     /// Adds a row.
     pub fn push(&mut self, name: &str) {
-        let code = self.places.get(name).copied().unwrap_or_else(|| {
-            let code = self.names.len() as u32;
-            self.names.push(name.to_owned());
-            self.places.insert(name.to_owned(), code);
-            code
-        });
+        let last = self.codes.last().map(|code| *code as usize);
+        let expected = last.map_or(0, |last| self.after[last]);
+        let code = match self.names.get(expected as usize) {
+            Some(known) if known == name => expected,
+            _ => self.code(name),
+        };
+        if let Some(last) = last {
+            self.after[last] = code;
+        }
         self.codes.push(code);
+    }
+
+    fn code(&mut self, name: &str) -> u32 {
+        if let Some(code) = self.places.get(name) {
+            return *code;
+        }
+        let code = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.places.insert(name.to_owned(), code);
+        self.after.push(0);
+        code
     }
 
     /// The column.
     pub fn column(self) -> Column {
         Column::Names(self.codes, self.names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// In one order again and again, or not.
+        #[test]
+        fn names_have_the_codes_of_their_first_rows(
+            cycle in proptest::collection::vec(0u8..6, 1..8),
+            others in proptest::collection::vec(0u8..9, 0..30),
+        ) {
+            let rows: Vec<String> =
+                cycle.iter().cycle().take(25).chain(&others).chain(&cycle).map(|n| format!("n{n}")).collect();
+            let (mut column, mut known) = (Names::default(), Vec::new());
+            let mut codes = Vec::new();
+            for row in &rows {
+                column.push(row);
+                let code = known.iter().position(|name| name == row).unwrap_or_else(|| {
+                    known.push(row.clone());
+                    known.len() - 1
+                });
+                codes.push(code as u32);
+            }
+            prop_assert_eq!(column.column(), Column::Names(codes, known));
+        }
     }
 }

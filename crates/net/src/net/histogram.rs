@@ -80,7 +80,17 @@ impl Histogram {
         if seen >= rank {
             return Some(0.0);
         }
-        for (i, &count) in self.counts.iter().enumerate() {
+        // Octave by octave, and bucket by bucket in that in which it lies.
+        let mut place = 0;
+        for octave in self.counts.chunks(1 << SUB_BITS) {
+            let within: u64 = octave.iter().map(|&count| u64::from(count)).sum();
+            if seen + within >= rank {
+                break;
+            }
+            seen += within;
+            place += octave.len();
+        }
+        for (i, &count) in self.counts.iter().enumerate().skip(place) {
             seen += u64::from(count);
             if seen >= rank {
                 return Some(middle(self.first + i));

@@ -30,10 +30,15 @@ impl Alarm {
         if let Some(at) = deadline
             && at < self.at
         {
-            self.at = at;
             let since = since(core);
-            core.arm(self.target, at, since);
+            self.arm(core, at, since);
         }
+    }
+
+    #[inline(never)]
+    fn arm(&mut self, core: &mut Core, at: Instant, since: Instant) {
+        self.at = at;
+        core.arm(self.target, at, since);
     }
 
     /// A wake-up has come: whether it is the valid one. Then none is pending any more.

@@ -11,7 +11,7 @@ use crate::radio::rate_map::RateMap;
 use crate::radio::scheduler::{Candidate, Scheduler};
 use crate::radio::shared_channel::harq::{Attempts, Block, Conclusion, Harq};
 use crate::radio::shared_channel::{Room, SLOT, usual_rate};
-use lasthop_net::engine::{Duration, Instant, Stream, Target};
+use lasthop_net::engine::{Decibel, Duration, Instant, Stream, Target};
 use lasthop_net::net::copies;
 use lasthop_net::net::discipline::QueueDiscipline;
 use lasthop_net::net::medium::{Access, Change, Edge, End, Medium, Peer};
@@ -101,6 +101,8 @@ struct Mobile {
     place: Place,
     buffer: Buffer,
     errors: Stream,
+    /// What a slot of its own would carry, in bits, at the ratio of signal to interference for which that was asked last.
+    whole_slot: Option<(Decibel, u32)>,
     /// When it was served last, or something began to wait.
     since: Instant,
     /// Wakes its queue.
@@ -136,6 +138,7 @@ impl Hsdpa {
                 place: terminal.place,
                 buffer: Buffer::new(terminal.queue),
                 errors: terminal.errors,
+                whole_slot: None,
                 since: Instant::ZERO,
                 alarm: Alarm::new(Target { component, key: number << 2 | QUEUE }),
                 spikes: Spikes::default(),
@@ -312,8 +315,13 @@ impl Hsdpa {
                 return None;
             }
             let sir = air.at(terminal, now).sir;
-            let bits = rate_map.grant(sir, u64::MAX, codes).map_or(0, |grant| grant.bits);
-            Some(Candidate { terminal, sir, bits, since: mobiles[terminal as usize].since })
+            let mobile = &mut mobiles[terminal as usize];
+            let bits = match mobile.whole_slot {
+                Some((of, bits)) if of == sir => bits,
+                _ => rate_map.grant(sir, u64::MAX, codes).map_or(0, |grant| grant.bits),
+            };
+            mobile.whole_slot = Some((sir, bits));
+            Some(Candidate { terminal, sir, bits, since: mobile.since })
         });
         let share = |room: Room, present: usize| match split {
             Split::Need => codes,

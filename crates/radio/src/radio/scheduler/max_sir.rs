@@ -24,7 +24,8 @@ struct MaxSir;
 
 impl Scheduler for MaxSir {
     fn order(&mut self, _slot: u64, candidates: &mut [Candidate]) {
-        candidates.sort_unstable_by(|a, b| b.sir.db().total_cmp(&a.sir.db()).then(a.terminal.cmp(&b.terminal)));
+        // Stable: of equals the one with the lowest number stays first.
+        candidates.sort_by(|a, b| b.sir.db().total_cmp(&a.sir.db()));
     }
 }
 

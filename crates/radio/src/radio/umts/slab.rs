@@ -9,9 +9,9 @@ pub struct Slab {
     free: Vec<u32>,
 }
 
-/// A PDU in the slab. It cannot be copied; it ends in [`Slab::take`].
+/// A PDU in the slab. It cannot be copied; it ends in [`Slab::take`] or [`Slab::free`].
 #[derive(Debug)]
-#[must_use = "a PDU ends in `take`"]
+#[must_use = "a PDU ends in `take` or `free`"]
 pub struct Flying {
     place: u32,
     /// Its size for the medium.
@@ -42,6 +42,13 @@ impl Slab {
         &self.pdus[flying.place as usize]
     }
 
+    /// A PDU has come, and was read where it lies.
+    #[inline]
+    pub fn free(&mut self, flying: Flying) {
+        self.free.push(flying.place);
+        self.pdus[flying.place as usize].control = None;
+    }
+
     /// A PDU has come, or is lost.
     #[inline]
     pub fn take(&mut self, flying: Flying) -> Pdu {
@@ -66,7 +73,8 @@ mod tests {
         for round in 0..100 {
             let [first, second] = [0, 1].map(|place| slab.keep(pdu(2 * round + place)));
             assert_eq!((slab.at(&first).sn, second.bits), (2 * round, 320));
-            assert_eq!([slab.take(second).sn, slab.take(first).sn], [2 * round + 1, 2 * round]);
+            assert_eq!(slab.take(second).sn, 2 * round + 1);
+            slab.free(first);
         }
         assert_eq!((slab.pdus.len(), slab.len()), (2, 0));
     }

@@ -81,7 +81,7 @@ impl Utran {
     }
 
     /// `bits` bits leave a serving RNC for this Node B: when it has them.
-    #[inline]
+    #[inline(always)]
     fn down_to(&mut self, at: Instant, bits: u32, rnc: u32, node_b: usize) -> Instant {
         self.counts.iub += 1;
         let (from, drifts) = self.over_iur(at, bits, rnc, self.rnc[node_b]);

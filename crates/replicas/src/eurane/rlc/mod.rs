@@ -98,6 +98,18 @@ impl Entity {
             ..Status::default()
         })))
     }
+
+    /// The pending report and order in a PDU of their own.
+    fn alone(&mut self, slot: &Slot, bytes: u8) -> Pdu {
+        self.alone += 1;
+        Pdu {
+            reason: Reason::Control,
+            padding: u16::from(self.pdu - bytes),
+            bits: u32::from(self.pdu) * 8,
+            control: self.control(slot, bytes),
+            ..Pdu::default()
+        }
+    }
 }
 
 impl LinkArq for Entity {
@@ -107,28 +119,22 @@ impl LinkArq for Entity {
 
     fn pull(&mut self, slot: &Slot) -> Option<Pdu> {
         self.sender.give_up_unanswered();
-        if !self.wants_control() {
-            return self.sender.pull(slot, 0);
-        }
-        let bytes = self.control_bytes();
-        if self.rides(slot, bytes) {
-            let reserve = bytes + INDICATOR;
-            let mut pdu = self.sender.pull(slot, reserve)?;
-            if pdu.padding >= u16::from(reserve) {
-                pdu.padding -= u16::from(reserve);
-                pdu.indicators += 1;
-                pdu.control = self.control(slot, bytes);
+        // What is kept free for a report or an order.
+        let mut reserve = 0;
+        if self.wants_control() {
+            let bytes = self.control_bytes();
+            if !self.rides(slot, bytes) {
+                return Some(self.alone(slot, bytes));
             }
-            return Some(pdu);
+            reserve = bytes + INDICATOR;
         }
-        self.alone += 1;
-        Some(Pdu {
-            reason: Reason::Control,
-            padding: u16::from(self.pdu - bytes),
-            bits: u32::from(self.pdu) * 8,
-            control: self.control(slot, bytes),
-            ..Pdu::default()
-        })
+        let mut pdu = self.sender.pull(slot, reserve)?;
+        if reserve > 0 && pdu.padding >= u16::from(reserve) {
+            pdu.padding -= u16::from(reserve);
+            pdu.indicators += 1;
+            pdu.control = self.control(slot, reserve - INDICATOR);
+        }
+        Some(pdu)
     }
 
     #[inline]

@@ -179,9 +179,11 @@ impl Receiver {
         }
         self.prohibited = prohibited;
         self.totals.reports += 1;
-        let before = (self.vr_r > 0).then_some(true);
-        let later = self.later.iter().map(Option::is_some);
-        Some((self.vr_r.saturating_sub(1), before.into_iter().chain(later).take(limit).collect()))
+        let mut received = Vec::with_capacity(1 + self.later.len());
+        received.extend((self.vr_r > 0).then_some(true));
+        received.extend(self.later.iter().map(Option::is_some));
+        received.truncate(limit);
+        Some((self.vr_r.saturating_sub(1), received))
     }
 
     /// The next timer; `Instant::MAX` if there is none.

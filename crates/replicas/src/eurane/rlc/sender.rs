@@ -129,7 +129,7 @@ impl Sender {
 
     /// The next PDU with data, for this slot. Room for `reserve` bytes beside the data is kept, or
     /// found if it was sent before.
-    #[inline]
+    #[inline(always)]
     pub fn pull(&mut self, slot: &Slot, reserve: u8) -> Option<Pdu> {
         if !self.may_send() {
             return None;
@@ -187,9 +187,10 @@ impl Sender {
     pub fn on_report(&mut self, status: &Status) {
         while self.vt_a < status.first && self.release_first() {}
         self.nacks.clear();
-        for (sn, received) in (status.first..self.vt_s).zip(&status.received) {
-            let Some(index) = sn.checked_sub(self.vt_a) else { continue };
-            let sent = &mut self.sent[index as usize];
+        // The first may tell of PDUs that are kept no longer.
+        let before = self.vt_a.saturating_sub(status.first).min(status.received.len() as u32);
+        let told = status.received[before as usize..].iter();
+        for ((sn, sent), received) in (self.vt_a..).zip(&mut self.sent).zip(told) {
             if !received {
                 self.nacks.push_back(sn);
             } else if !sent.acknowledged {

@@ -139,12 +139,37 @@ impl Ticks {
 
     /// Goes on to the last tick at `now` or the first after it.
     fn advance(&mut self, now: Instant) {
-        let step = self.tti.as_secs_f64();
-        while self.last < now && self.tti > Duration::ZERO {
-            self.last += self.tti;
-            self.sum += step;
+        if self.last >= now || self.tti == Duration::ZERO {
+            return;
+        }
+        let ticks = now.since(self.last).as_nanos().div_ceil(self.tti.as_nanos());
+        self.last += self.tti * ticks;
+        self.sum = added_up(self.sum, self.tti.as_secs_f64(), ticks);
+    }
+}
+
+/// `sum` after `step` was added to it `count` times, each sum rounded to a double. Added one by one, the sums of all ticks in which an
+/// entity slept would take 3 % of the instructions of a cell with web pages.
+///
+/// From one power of two to the next the doubles are equally far apart. So each sum there exceeds the one before by the same, unless
+/// `step` lies halfway between two of them: then rounding is up and down in turn.
+fn added_up(mut sum: f64, step: f64, mut count: u64) -> f64 {
+    while count > 0 {
+        let next = sum + step;
+        count -= 1;
+        let power = f64::from_bits(sum.to_bits() & f64::INFINITY.to_bits());
+        let grown = next - sum;
+        let is_halfway = 2.0 * (step - grown).abs() == power * f64::EPSILON;
+        sum = next;
+        let room = 2.0 * power - sum;
+        if grown > 0.0 && room > grown && !is_halfway {
+            // The last one before the power of two is left out, since the quotient is rounded.
+            let more = ((room / grown) as u64).saturating_sub(1).min(count);
+            sum += more as f64 * grown;
+            count -= more;
         }
     }
+    sum
 }
 
 /// How long before an interval an entity sends what it carries.
@@ -154,7 +179,27 @@ const MOMENT: Duration = Duration::from_nanos(1);
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Steps of intervals, and such as lie halfway between the doubles about `sum`.
+    fn step(sum: f64) -> impl Strategy<Value = f64> {
+        let power = f64::from_bits(sum.to_bits() & f64::INFINITY.to_bits());
+        let halfway = (0u32..1 << 30).prop_map(move |n| power * f64::EPSILON * (f64::from(n) + 0.5));
+        prop_oneof![Just(0.01), Just(0.02), Just(0.25), 1e-9..10.0, halfway]
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_those_added_up_one_by_one(
+            (sum, step) in prop_oneof![Just(0.0), 1e-6..1e-3, 1e-3..1e5].prop_flat_map(|sum| (Just(sum), step(sum))),
+            count in 0u64..3000,
+        ) {
+            let one_by_one = (0..count).fold(sum, |sum, _| sum + step);
+            prop_assert_eq!(added_up(sum, step, count).to_bits(), one_by_one.to_bits());
+        }
+    }
 
     fn ms(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)

@@ -39,6 +39,12 @@ impl Clock {
         Instant::from_nanos(from.saturating_sub(phase).div_ceil(tti) * tti + phase)
     }
 
+    /// Whether the interval that it waits for, if any, comes after the first that begins at `at` or later.
+    #[inline]
+    pub(super) fn is_too_late(&self, at: Instant) -> bool {
+        self.frame >= at + self.tti
+    }
+
     /// When PDUs that there are now are handed down. One that comes at the very instant, but before
     /// those of others are handed down, goes with them.
     pub(super) fn next_tick(&self, now: Instant) -> Instant {

@@ -57,7 +57,11 @@ impl Umts {
     }
 
     /// Sends the messages of the terminals that have chosen places in this interval.
+    #[inline]
     pub(super) fn send_messages(&mut self, core: &mut Core) {
+        if self.rach.preambles.is_empty() {
+            return;
+        }
         let mut preambles = std::mem::take(&mut self.rach.preambles);
         preambles.sort_unstable();
         for rivals in preambles.chunk_by(|a, b| a.0 == b.0) {

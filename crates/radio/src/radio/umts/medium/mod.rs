@@ -98,7 +98,7 @@ impl Umts {
         let common = setup.utran.cells() as u32 + u32::from(setup.dsch.is_some());
         let alarm = |kind, index| Alarm::new(Target { component, key: key(kind, index) });
         let mut umts = Self {
-            spacing: Spacing { most: setup.spacing, stream: core.stream(&setup.name, "spacing") },
+            spacing: Spacing::new(setup.spacing, core.stream(&setup.name, "spacing")),
             rach: Rach::new(setup.rach_access, setup.rach_aloha, core.stream(&setup.name, "access")),
             cpch: None,
             name: setup.name,
@@ -175,11 +175,13 @@ impl Umts {
     }
 
     /// The channel in intervals that carries what a terminal's bearer sends in a direction.
+    #[inline]
     fn channel(&self, terminal: u32, direction: Direction) -> Option<u32> {
         self.carrier(self.service(terminal), terminal, direction)
     }
 
     /// The channel that carries it if this serves the terminal.
+    #[inline]
     fn carrier(&self, service: Service, terminal: u32, direction: Direction) -> Option<u32> {
         let own = |which| Some(self.channels.own(terminal, which));
         match (service, direction) {
@@ -246,9 +248,25 @@ impl Umts {
         queued: Option<u32>,
     ) {
         if core.is_observed() {
-            let place = self.terminals[terminal as usize].senders[direction.index()].place;
-            core.observe(&Observation::Pdu { at, place, step, pdu: &pdu.seen(), queued });
+            self.show(core, at, step, terminal, direction, pdu, queued);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "what happened, when, to what")]
+    fn show(
+        &self,
+        core: &mut Core,
+        at: Instant,
+        step: PduStep,
+        terminal: u32,
+        direction: Direction,
+        pdu: &Pdu,
+        queued: Option<u32>,
+    ) {
+        let place = self.terminals[terminal as usize].senders[direction.index()].place;
+        core.observe(&Observation::Pdu { at, place, step, pdu: &pdu.seen(), queued });
     }
 }
 

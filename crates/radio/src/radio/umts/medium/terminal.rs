@@ -73,7 +73,7 @@ impl Umts {
     }
 
     /// Wakes an RLC entity of a terminal when it wishes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm_entity(&mut self, core: &mut Core, terminal: u32, entity: usize) {
         let Ue { senders, alarm, .. } = &mut self.terminals[terminal as usize];
         let arq = &senders[entity].arq;
