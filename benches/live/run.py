@@ -56,6 +56,7 @@ WORK = {
     "bulk TCP": Work("bulk", "bulk"),
     "bulk TCP, cut": Work("bulk", "bulk", offload=True),
     "link of 1 Gbit/s": Work("1 Gbit/s", "bulk"),
+    "link of 1 Gbit/s, cut": Work("1 Gbit/s", "bulk", offload=True),
     "38,000/s": Work("456 Mbit/s", "bulk", realtime=True),
     "20 ms at 1,000/s": Work("20 ms", "stamps"),
     "20 ms at 1,000/s, loaded": Work("20 ms", "stamps", realtime=True, load=3),
@@ -199,6 +200,8 @@ def report(made: dict[str, list[dict[str, dict[str, float]]]]) -> list[str]:
     # A packet every 12 µs is a wake-up each: the forwarder itself takes more than 7 µs.
     row("  processor a packet", "link of 1 Gbit/s", each, "1.2", lambda _, r: r <= 1.2, "µs")
     row("  of it outside the kernel", "link of 1 Gbit/s", own, "1.5 µs", lambda v, _: v <= 1.5, "µs")
+    row("TCP over a link of 1 Gbit/s, cut", "link of 1 Gbit/s, cut", rate, "950", lambda v, _: v >= 950, "Mbit/s")
+    row("  processor a packet", "link of 1 Gbit/s, cut", each, "7 µs", lambda v, _: v <= 7, "µs")
     late = f"38,000/s, SCHED_FIFO: more than {LATE_US} µs late"
     row(late, "38,000/s", itemgetter("late"), "1 %", lambda v, _: v <= 1, "%")
     stamps = "20 ms at 1,000/s"

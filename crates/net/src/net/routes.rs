@@ -62,7 +62,7 @@ const NONE: u32 = u32::MAX;
 const MOST_ENTRIES: u64 = 50_000_000;
 
 impl Ways {
-    /// The ways out of each of so many nodes, with the node where they begin; nothing has been searched for.
+    /// The ways out of each node, with the node where they begin; nothing has been searched for.
     pub fn new(nodes: usize, ways: &[(NodeId, Way)]) -> Self {
         let graph = Graph::new(nodes, ways);
         let rows = (0..).take(nodes).map(|number| match graph.only_way(NodeId(number)) {
@@ -146,7 +146,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// The ways of each of so many nodes, in the order in which they are given.
+    /// The ways of each node, in the order in which they are given.
     fn new(nodes: usize, mut ways: Vec<(NodeId, Way)>) -> Self {
         ways.sort_by_key(|(node, _)| *node);
         let begins = (0..=nodes as u32).map(|node| ways.partition_point(|(of, _)| of.0 < node) as u32).collect();
