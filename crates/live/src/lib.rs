@@ -14,6 +14,7 @@ pub mod flows;
 pub mod headers;
 pub mod igmp;
 pub mod lateness;
+mod limit;
 pub mod offload;
 pub mod plan;
 pub mod recording;

@@ -1,6 +1,7 @@
 //! The monotonic clock.
 
 use lasthop_core::engine::Instant;
+use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Itimerspec, Timespec, clock_gettime};
 
 use crate::clock::Clock;
@@ -17,6 +18,11 @@ impl Monotonic {
     /// Time zero is now.
     pub fn start() -> Self {
         Self { zero: nanos(clock_gettime(ClockId::Monotonic)) }
+    }
+
+    /// Sleeps until `at`, or until a signal comes.
+    pub fn sleep_until(&self, at: Instant) {
+        let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(self.zero.saturating_add(at.as_nanos())));
     }
 
     /// A timer's setting that lets it ring at `at`, and at once if that is past; `None` stops it.

@@ -13,7 +13,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::thread::set_current_timer_slack;
-use rustix::time::{TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
+use rustix::time::{TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime};
 
 use super::clock::{Monotonic, cpu_seconds};
 use super::host::{Drops, Namespace};
@@ -22,6 +22,7 @@ use super::sys;
 use super::tun::Tun;
 use crate::capture::Capture;
 use crate::clock::Clock;
+use crate::limit::Limit;
 use crate::plan::Plan;
 use crate::recording::{self, Recorder};
 use crate::results::{self, Verdict, Wall};
@@ -38,6 +39,8 @@ const COMPANY: Duration = Duration::from_secs(2);
 
 /// The share of a core that simulated flows may take without a word.
 const MUCH_COMPANY: f64 = 0.5;
+
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// A live run that was.
 pub struct Outcome {
@@ -197,22 +200,27 @@ fn serve(
     let mut left = programs.len();
     let mut events = Vec::with_capacity(16);
     let mut set: Option<Option<Instant>> = None;
+    let mut limit = Limit::default();
     loop {
+        let next_turn = limit.turn(clock.now());
         turns.turn()?;
         if turns.is_over() || sys::asked_to_stop() {
             return Ok(None);
         }
         let due = turns.due();
-        // A timer that has rung stays readable until it is set anew.
-        if set != Some(due) || due.is_some_and(|due| due <= clock.now()) {
+        let is_soon = due.is_some_and(|due| due <= next_turn.max(clock.now()));
+        if !is_soon && set != Some(due) {
             timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &clock.setting(due.or(Some(turns.bridge().end()))))
                 .map_err(failed)?;
             set = Some(due);
         }
         events.clear();
-        match epoll::wait(&poll, rustix::buffer::spare_capacity(&mut events), None) {
+        match epoll::wait(&poll, rustix::buffer::spare_capacity(&mut events), is_soon.then_some(&AT_ONCE)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(failed(error)),
+        }
+        if clock.now() < next_turn {
+            clock.sleep_until(next_turn);
         }
         if events.iter().any(|event: &epoll::Event| event.data.u64() == RUNG) {
             let mut count = [0; 8];
