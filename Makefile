@@ -8,7 +8,6 @@ PYTHON_SOURCES := $(shell find python -name '*.py')
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 SECONDS ?= 60
 SEED ?= 1
-REF ?= tests/reference/ns2 tests/reference/ns2-2 tests/reference/eurane tests/reference/eurane-2 tests/reference/modern
 
 .PHONY: demo test test-rust test-python lint fuzz bench bench-gym bench-controllers bench-instructions bench-live bench-peers fidelity same-bytes deny docs clean
 
