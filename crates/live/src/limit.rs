@@ -1,13 +1,13 @@
 //! How often the bridge may wake up: ten times at once, and each 50 µs in the long run.
 //!
 //! Going to sleep and waking up cost about 5 µs, more than all else that a packet needs. Where packets come each 10 µs, those of 50 µs share a
-//! turn; sparse ones never wait. 50 µs is the slack that Linux gives the timers of a program that asks for none (prctl(2),
-//! `PR_SET_TIMERSLACK`).
+//! turn. Sparse ones never wait: each takes two turns, one in and one out, and ten turns may coincide. 50 µs is the slack that Linux gives the
+//! timers of a program that asks for none (prctl(2), `PR_SET_TIMERSLACK`).
 
 use lasthop_core::engine::{Duration, Instant};
 
 const BETWEEN_TURNS: Duration = Duration::from_micros(50);
-const AT_ONCE: u64 = 10;
+const BURST: u64 = 10;
 
 /// A token bucket of turns, as the time at which it is full.
 #[derive(Default)]
@@ -17,7 +17,7 @@ impl Limit {
     /// A turn begins at `now`; gives the time from which on the next one may.
     pub fn turn(&mut self, now: Instant) -> Instant {
         self.0 = self.0.max(now) + BETWEEN_TURNS;
-        Instant::from_nanos(self.0.as_nanos().saturating_sub((BETWEEN_TURNS * (AT_ONCE - 1)).as_nanos()))
+        Instant::from_nanos(self.0.as_nanos().saturating_sub((BETWEEN_TURNS * (BURST - 1)).as_nanos()))
     }
 }
 

@@ -40,7 +40,7 @@ const COMPANY: Duration = Duration::from_secs(2);
 /// The share of a core that simulated flows may take without a word.
 const MUCH_COMPANY: f64 = 0.5;
 
-const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// A live run that was.
 pub struct Outcome {
@@ -215,10 +215,11 @@ fn serve(
             set = Some(due);
         }
         events.clear();
-        match epoll::wait(&poll, rustix::buffer::spare_capacity(&mut events), is_soon.then_some(&AT_ONCE)) {
+        match epoll::wait(&poll, rustix::buffer::spare_capacity(&mut events), is_soon.then_some(&NO_WAIT)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(failed(error)),
         }
+        // Packets that come meanwhile share the turn.
         if clock.now() < next_turn {
             clock.sleep_until(next_turn);
         }
