@@ -55,12 +55,12 @@ pub fn scenario(network: &Network) -> Result<Scenario, Obstacle> {
         return Err(Obstacle::Wrong("access_links: not one for each flow".to_owned()));
     }
     let mut links = vec![types::Link {
-        reverse: Some(types::Reverse {
+        reverse: Some(Box::new(types::Reverse {
             loss: list(&network.ack_drops),
             rate: Some(BitRate::from_bps(network.reverse.rate)),
             delay: Some(Duration::from_secs_f64(network.reverse.delay)),
             queue: Some(queue(&network.reverse)),
-        }),
+        })),
         loss: data_loss(network)?,
         reorder: network.reorder,
         queue: match (&network.red, &network.xcp) {

@@ -350,7 +350,7 @@ impl Timed for Repeater {}
 
 impl Endpoint for Repeater {
     fn on_packet(&mut self, _now: Instant, packet: &Packet, _via: Port) {
-        self.template = Some(packet.clone());
+        self.template = Some(*packet);
         if self.here != self.onward {
             self.waiting.push(Action::SendToward(self.onward));
         }
@@ -363,7 +363,7 @@ impl Endpoint for Repeater {
     fn poll(&mut self, _now: Instant, packet: &mut Packet) -> Option<Action> {
         let action = self.waiting.pop()?;
         if let Some(template) = &self.template {
-            *packet = template.clone();
+            *packet = *template;
         }
         Some(action)
     }

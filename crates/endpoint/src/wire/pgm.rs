@@ -432,7 +432,7 @@ mod tests {
             let bytes = datagram(&mut sender, &packet(PgmHeader::Data(data)), &[0; 10]);
             receiver.decode(ms(0), &bytes, &mut read).unwrap();
         }
-        let Header::Pgm(PgmHeader::Data(last)) = read.header.clone() else { panic!() };
+        let Header::Pgm(PgmHeader::Data(last)) = read.header else { panic!() };
         assert_eq!(last.trail, 40, "without repairs nothing is kept");
         let report = PgmReport { receiver: NodeId(5), loss: 7, last_seq: 39, echo: last.sent_at };
         let ack = PgmAck { report, seq: 38, mask: 0xffff_fffe, leaving: true };
@@ -478,7 +478,7 @@ mod tests {
             let mut read = Packet::vacant();
             prop_assert_eq!(receiver.decode(Instant::ZERO, &bytes, &mut read), Ok(DATA_BYTES));
             prop_assert_eq!(&bytes[DATA_BYTES..], &payload[..]);
-            let Header::Pgm(PgmHeader::Data(found)) = read.header.clone() else { panic!() };
+            let Header::Pgm(PgmHeader::Data(found)) = read.header else { panic!() };
             prop_assert_eq!((found.seq as u32, found.acker, found.payload as usize), (first as u32, data.acker, payload.len()));
             let report = PgmReport { receiver: NodeId(3), loss, last_seq: found.seq, echo: found.sent_at };
             let ack = PgmAck { report, seq: found.seq, mask, leaving: false };

@@ -162,7 +162,7 @@ mod tests {
             Sender.encode(&data(seq, sent, rtt), &mut bytes);
             let mut receiver = Receiver::default();
             receiver.decode(Instant::ZERO, &bytes, &mut packet).unwrap();
-            let Header::Tfrc(header) = packet.header.clone() else { panic!() };
+            let Header::Tfrc(header) = packet.header else { panic!() };
             prop_assert_eq!(header.seq as u32, seq as u32);
             prop_assert!((header.rtt - rtt).abs() <= 5.1e-6);
             let delay = held as f64 * 1e-9;

@@ -252,12 +252,10 @@ impl Core {
     /// A copy of a multicast packet, made where its way divides.
     pub fn copy(&mut self, pkt: &Pkt) -> Pkt {
         self.counters.copied += 1;
-        let packet = self.slab.get(pkt).clone();
-        if self.is_observed() {
-            self.observe(&Observation::Copied { packet: &packet });
+        if let Some(observer) = &mut self.observer {
+            observer.see(self.now, &Observation::Copied { packet: self.slab.get(pkt) });
         }
-        *self.slab.vacant() = packet;
-        self.slab.take_vacant()
+        self.slab.copy(pkt)
     }
 
     /// A copy of a packet that the caller has kept by value; the original may have ended.
@@ -266,7 +264,7 @@ impl Core {
         if self.is_observed() {
             self.observe(&Observation::Copied { packet });
         }
-        *self.slab.vacant() = packet.clone();
+        *self.slab.vacant() = *packet;
         self.slab.take_vacant()
     }
 

@@ -134,15 +134,15 @@ impl Ways {
 /// The graph: the ways out of each node, and into it.
 struct Graph {
     out: Lists,
-    /// By the node to which they lead; `node` is where they begin.
+    /// By the node to which they lead; `node` is where they begin. Without the only ways out of leaves, which no search asks for.
     into: Lists,
 }
 
 /// A list of ways for each node, one behind the other: most have one way, for which a list of its own would be large.
 struct Lists {
     /// Where the list of each node begins, and where the last one ends.
-    begins: Vec<u32>,
-    ways: Vec<Way>,
+    begins: Box<[u32]>,
+    ways: Box<[Way]>,
 }
 
 impl Lists {
@@ -176,10 +176,12 @@ const FAR: Distance = (u64::MAX, u32::MAX);
 impl Graph {
     /// The graph of these ways, with the nodes where they begin.
     fn new(nodes: usize, ways: &[(NodeId, Way)]) -> Self {
-        let out = Lists::new(nodes, ways.to_vec());
+        let mut graph = Self { out: Lists::new(nodes, ways.to_vec()), into: Lists::new(nodes, Vec::new()) };
+        let asked = graph.out.each().filter(|(from, _)| graph.only_way(*from).is_none());
         let back = |(from, way): (NodeId, &Way)| (way.node, Way { node: from, ..*way });
-        let into = out.each().flat_map(|(from, ways)| ways.iter().map(move |way| back((from, way)))).collect();
-        Self { into: Lists::new(nodes, into), out }
+        let into = asked.flat_map(|(from, ways)| ways.iter().map(move |way| back((from, way)))).collect();
+        graph.into = Lists::new(nodes, into);
+        graph
     }
 
     /// The only way out of a node that has just one, to a node that knows where to go on. Of two

@@ -88,6 +88,15 @@ impl Slab {
         place
     }
 
+    /// A copy of a packet.
+    #[inline]
+    pub fn copy(&mut self, pkt: &Pkt) -> Pkt {
+        let copy = self.take_vacant();
+        let from = pkt.0 as usize;
+        self.packets.copy_within(from..=from, copy.0 as usize);
+        copy
+    }
+
     /// Ends the packet's stay. Its value stays readable until the place is used again.
     #[inline]
     pub fn release(&mut self, pkt: Pkt) -> &Packet {

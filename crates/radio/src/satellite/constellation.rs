@@ -435,38 +435,52 @@ impl Constellation {
     }
 
     /// Sends from a satellite to these neighbours and terminals.
+    #[inline]
     fn send(&mut self, core: &mut Core, satellite: u32, to: &[Peer], pkt: Pkt) {
+        let first_terminal = self.satellites.len() as u32;
+        match to {
+            [one] => match one.0.checked_sub(first_terminal) {
+                None => self.send_across(core, satellite, one.0, pkt),
+                Some(terminal) => self.send_down(core, satellite, terminal, pkt),
+            },
+            _ => self.send_to_several(core, satellite, to, pkt),
+        }
+    }
+
+    /// Sends copies to neighbours, and one for all terminals among them.
+    #[inline(never)]
+    fn send_to_several(&mut self, core: &mut Core, satellite: u32, to: &[Peer], pkt: Pkt) {
         let first_terminal = self.satellites.len() as u32;
         let below = || to.iter().filter_map(move |peer| peer.0.checked_sub(first_terminal));
         let down = below().next().is_some().then(|| self.tag(below()));
-        let Self { satellites, links, .. } = self;
-        let Satellite { down: downlink, links: own, .. } = &mut satellites[satellite as usize];
-        let neighbours = to.iter().filter(|peer| peer.0 < first_terminal);
-        let mut left = neighbours.clone().count() + usize::from(down.is_some());
-        let mut pkt = Some(pkt);
-        let mut take = |core: &mut Core| {
-            left -= 1;
-            if left == 0 { pkt.take() } else { pkt.as_ref().map(|pkt| core.copy(pkt)) }
+        let across = to.iter().filter(|peer| peer.0 < first_terminal).map(|peer| (peer.0, None));
+        let all: Vec<_> = across.chain(down.map(|tag| (satellite, Some(tag)))).collect();
+        copies::each(core, pkt, &all, |core, (neighbour, down), copy| match down {
+            None => self.send_across(core, satellite, neighbour, copy),
+            Some(tag) => self.send_down(core, satellite, tag, copy),
+        });
+    }
+
+    /// Sends from a satellite to a neighbour.
+    #[inline]
+    fn send_across(&mut self, core: &mut Core, satellite: u32, neighbour: u32, pkt: Pkt) {
+        let Satellite { down, links: own, .. } = &self.satellites[satellite as usize];
+        let Some(&(_, link, direction)) = own.iter().find(|(other, ..)| *other == neighbour) else {
+            return core.drop(pkt, down.place(), Cause::NoRoute);
         };
-        for peer in neighbours {
-            let Some(copy) = take(core) else { return };
-            match own.iter().find(|(neighbour, ..)| *neighbour == peer.0) {
-                Some(&(_, link, direction)) if links[link as usize].up => {
-                    links[link as usize].directions[direction].accept(core, copy);
-                }
-                Some(&(_, link, direction)) => {
-                    let place = links[link as usize].directions[direction].place();
-                    core.drop(copy, place, Cause::LinkDown);
-                }
-                None => core.drop(copy, downlink.place(), Cause::NoRoute),
-            }
+        let link = &mut self.links[link as usize];
+        if link.up {
+            link.directions[direction].accept(core, pkt);
+        } else {
+            core.drop(pkt, link.directions[direction].place(), Cause::LinkDown);
         }
-        if let Some(tag) = down
-            && let Some(copy) = take(core)
-        {
-            core.set_tag(&copy, tag);
-            downlink.accept(core, copy);
-        }
+    }
+
+    /// Sends from a satellite to a terminal, or to the several of a tag.
+    #[inline]
+    fn send_down(&mut self, core: &mut Core, satellite: u32, tag: u32, pkt: Pkt) {
+        core.set_tag(&pkt, tag);
+        self.satellites[satellite as usize].down.accept(core, pkt);
     }
 }
 

@@ -20,7 +20,8 @@ pub struct Range {
 /// The delay in ns over one second: a cubic of the share of that second.
 #[derive(Clone, Copy)]
 struct Piece {
-    second: u64,
+    /// The second's first nanosecond.
+    begin: u64,
     terms: [f64; 4],
 }
 
@@ -30,7 +31,7 @@ const SECOND: u64 = 1_000_000_000;
 impl Range {
     /// The way from one body to another.
     pub fn new(from: Body, to: Body) -> Self {
-        let range = Self { ends: [from, to], piece: Cell::new(Piece { second: 0, terms: [0.0; 4] }) };
+        let range = Self { ends: [from, to], piece: Cell::new(Piece { begin: 0, terms: [0.0; 4] }) };
         range.piece.set(range.piece_of(0));
         range
     }
@@ -48,19 +49,19 @@ impl Range {
     #[cold]
     fn piece_of(&self, second: u64) -> Piece {
         let ((d0, v0), (d1, v1)) = (self.exact(second), self.exact(second + 1));
-        Piece { second, terms: [d0, v0, 3.0 * (d1 - d0) - 2.0 * v0 - v1, 2.0 * (d0 - d1) + v0 + v1] }
+        Piece { begin: second * SECOND, terms: [d0, v0, 3.0 * (d1 - d0) - 2.0 * v0 - v1, 2.0 * (d0 - d1) + v0 + v1] }
     }
 
     /// The delay of a packet that is sent at `start`.
     #[inline]
     pub fn delay(&self, start: Instant) -> Duration {
-        let second = start.as_nanos() / SECOND;
         let mut piece = self.piece.get();
-        if piece.second != second {
-            piece = self.piece_of(second);
+        // Before its second this wraps round.
+        if start.as_nanos().wrapping_sub(piece.begin) >= SECOND {
+            piece = self.piece_of(start.as_nanos() / SECOND);
             self.piece.set(piece);
         }
-        let share = (start.as_nanos() - second * SECOND) as f64 * 1e-9;
+        let share = (start.as_nanos() - piece.begin) as f64 * 1e-9;
         let [a, b, c, d] = piece.terms;
         Duration::from_nanos((a + share * (b + share * (c + share * d)) + 0.5) as u64)
     }

@@ -88,19 +88,19 @@ impl Path {
             if action != Action::Send {
                 continue;
             }
-            self.sent.push((self.now, packet.clone()));
+            self.sent.push((self.now, packet));
             self.free = self.free.max(self.now) + SERIALISATION;
             for late in (self.fate)(self.now, &packet) {
                 self.number += 1;
-                self.flight.push((self.free + DELAY + late, self.number, true, packet.clone()));
+                self.flight.push((self.free + DELAY + late, self.number, true, packet));
             }
         }
         while let Some(action) = self.receiver.poll(self.now, &mut packet) {
             match action {
                 Action::Send => {
-                    self.acked.push((self.now, packet.clone()));
+                    self.acked.push((self.now, packet));
                     self.number += 1;
-                    self.flight.push((self.now + DELAY, self.number, false, packet.clone()));
+                    self.flight.push((self.now + DELAY, self.number, false, packet));
                 }
                 Action::Tell(Notice::Received(bytes)) => self.received = bytes,
                 _ => {}

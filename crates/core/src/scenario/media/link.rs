@@ -54,7 +54,7 @@ pub struct Link {
     pub jitter: Option<jitter::Config>,
     /// What differs on the way back, from the second node to the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reverse: Option<Reverse>,
+    pub reverse: Option<Box<Reverse>>,
 }
 
 /// Traces of a link: when up to 1,504 bytes each are delivered. The delay comes on top.

@@ -84,7 +84,7 @@ pub enum Ecn {
 }
 
 /// One packet on its way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// The sending end.
     pub from: Socket,
@@ -110,7 +110,7 @@ pub struct Packet {
 }
 
 /// A transport header.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Header {
     /// TCP.
     Tcp(TcpHeader),

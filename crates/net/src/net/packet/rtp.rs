@@ -5,7 +5,7 @@ use crate::engine::Instant;
 use super::Ecn;
 
 /// What a data packet of a media flow carries: RTP's header (RFC 3550 §5.1), and truths that no protocol decides by.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RtpHeader {
     /// The packet's number, from 0; the sequence number is its low 16 bits.
     pub seq: u64,
@@ -22,7 +22,7 @@ pub struct RtpHeader {
 }
 
 /// A report of which packets arrived, when and how marked (RFC 8888 §3.1), about one stream.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RtcpReport {
     /// The number of the first packet reported of (begin_seq is its low 16 bits).
     pub begin: u64,

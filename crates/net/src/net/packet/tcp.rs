@@ -9,7 +9,7 @@ use super::xcp::{CongestionHeader, Words};
 ///
 /// Sequence numbers do not wrap. In profile `rfc` they count bytes from 0, the SYN's; in
 /// profile `ns2` they count packets, and `ack` is the highest packet received in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct TcpHeader {
     /// The first sequence number of the segment.
     pub seq: u64,

@@ -4,7 +4,7 @@ use crate::engine::{BitRate, FloatTime};
 
 /// What a data packet of TFRC carries (RFC 5348 §3.2.1). Times are seconds in doubles, as both
 /// profiles compute with them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct TfrcHeader {
     /// The packet's number, from 0.
     pub seq: u64,
@@ -27,7 +27,7 @@ pub struct TfrcHeader {
 }
 
 /// What a feedback packet of TFRC carries (RFC 5348 §3.2.2).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct TfrcReport {
     /// The highest number received.
     pub seq: u64,

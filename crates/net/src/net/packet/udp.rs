@@ -3,7 +3,7 @@
 use crate::engine::Instant;
 
 /// A UDP header, with what RTP (RFC 3550 §5.1) adds for measurements.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct UdpHeader {
     /// The datagram's number in its flow, from 0.
     pub seq: u64,

@@ -49,7 +49,7 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn forward_watched(&mut self, node: NodeId, destination: NodeId, pkt: Pkt) {
         if self.core.is_observed() {
-            let packet = self.core.packet(&pkt).clone();
+            let packet = *self.core.packet(&pkt);
             self.core.observe(&Observation::Forwarded { node, packet: &packet });
         }
         if self.routes_by_packet {
@@ -85,12 +85,15 @@ impl Simulation {
             return self.core.drop(pkt, self.nowhere, Cause::WrongInterface);
         }
         let local = list.local;
-        let mut rest = list.out.len() + usize::from(local);
-        if rest == 0 {
-            return self.core.drop(pkt, self.nowhere, nobody(Cause::NoEndpoint));
+        if list.out.is_empty() {
+            return match local {
+                true => self.deliver_at(node, via, pkt),
+                false => self.core.drop(pkt, self.nowhere, nobody(Cause::NoEndpoint)),
+            };
         }
-        if self.core.is_observed() && !list.out.is_empty() {
-            let packet = self.core.packet(&pkt).clone();
+        let mut rest = list.out.len() + usize::from(local);
+        if self.core.is_observed() {
+            let packet = *self.core.packet(&pkt);
             self.core.observe(&Observation::Forwarded { node, packet: &packet });
         }
         let mut pkt = Some(pkt);
@@ -136,7 +139,7 @@ impl Simulation {
         };
         let now = self.core.now();
         if self.core.is_observed() {
-            let packet = self.core.packet(&pkt).clone();
+            let packet = *self.core.packet(&pkt);
             self.core.observe(&Observation::Received { node, packet: &packet });
         }
         let float = self.core.float();

@@ -110,7 +110,7 @@ impl Simulation {
     #[inline]
     pub(super) fn send(&mut self, node: NodeId) {
         if self.core.is_observed() {
-            let packet = self.core.vacant().clone();
+            let packet = *self.core.vacant();
             self.core.observe(&Observation::Sent { node, packet: &packet });
         }
         let pkt = self.core.send_vacant();

@@ -80,10 +80,10 @@ impl Simulation {
         }
         let at = self.core.now();
         if self.core.is_observed() {
-            let packet = self.core.packet(&pkt).clone();
+            let packet = *self.core.packet(&pkt);
             self.core.observe(&Observation::Received { node, packet: &packet });
         }
-        let packet = self.core.deliver(pkt).clone();
+        let packet = *self.core.deliver(pkt);
         self.handed_out.push(HandedOut { at, node, packet });
     }
 

@@ -29,8 +29,15 @@ impl Timer {
     }
 
     /// The same, with the wish by ns-2's clock.
-    #[inline]
+    #[inline(always)]
     pub fn set_float(&mut self, core: &mut Core, target: Target, wish: Option<Instant>, float: Option<FloatTime>) {
+        // A machine without a timer, as most receivers are.
+        if wish.is_some() || self.deadline.is_some() {
+            self.take(core, target, wish, float);
+        }
+    }
+
+    fn take(&mut self, core: &mut Core, target: Target, wish: Option<Instant>, float: Option<FloatTime>) {
         if wish != self.deadline {
             self.deadline = wish;
             self.since = core.now();

@@ -31,7 +31,7 @@ fn order(bench: &mut Bench, queue: &mut FqCoDel) -> Vec<u32> {
 fn evict_all(bench: &mut Bench, queue: &mut FqCoDel) -> Vec<Packet> {
     let mut all = Vec::new();
     while let Some(pkt) = queue.evict(&mut bench.core) {
-        all.push(bench.core.deliver(pkt).clone());
+        all.push(*bench.core.deliver(pkt));
     }
     all
 }
@@ -57,7 +57,7 @@ fn a_given_one_of_a_hundred_flows_is_alone_with_the_rfcs_probability() {
 fn both_ways_and_both_ends_tell_flows_apart() {
     let queue = fq(&Config { flows: 65_536, ..Config::default() });
     let packet = of(1, 1000);
-    let mut others = vec![packet.clone(); 4];
+    let mut others = vec![packet; 4];
     others[0].from.node.0 += 1;
     others[1].from.port += 1;
     others[2].to = Address::Node(crate::net::NodeId(7));
@@ -66,7 +66,7 @@ fn both_ways_and_both_ends_tell_flows_apart() {
         assert_ne!(queue.classify(&packet), queue.classify(other), "{other:?}");
     }
     // What is not part of the addresses says nothing.
-    let same = Packet { flow: FlowId(9), size: 40, number: 77, dscp: 10, ecn: Ecn::Ce, ..packet.clone() };
+    let same = Packet { flow: FlowId(9), size: 40, number: 77, dscp: 10, ecn: Ecn::Ce, ..packet };
     assert_eq!(queue.classify(&packet), queue.classify(&same));
 }
 

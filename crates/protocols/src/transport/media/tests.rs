@@ -141,7 +141,7 @@ impl Pair {
         while let Some(action) = self.sender.poll(self.now, &mut packet) {
             match action {
                 Action::Send if (self.lost)(packet.number - 1) => {}
-                Action::Send => self.forward.push((self.now + self.delay, packet.clone())),
+                Action::Send => self.forward.push((self.now + self.delay, packet)),
                 Action::Tell(notice) => self.told.borrow_mut().push(notice),
                 other => panic!("{other:?}"),
             }
@@ -149,7 +149,7 @@ impl Pair {
         while let Some(action) = self.receiver.poll(self.now, &mut packet) {
             match action {
                 Action::Send if self.deaf => {}
-                Action::Send => self.back.push((self.now + self.delay, packet.clone())),
+                Action::Send => self.back.push((self.now + self.delay, packet)),
                 Action::Tell(notice) => self.told.borrow_mut().push(notice),
                 other => panic!("{other:?}"),
             }

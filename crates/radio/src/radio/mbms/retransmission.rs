@@ -92,12 +92,7 @@ impl Retransmission {
             core.arm(self.target, since + self.config.after, since);
         }
         let passage = Passage { requests: passage.requests + 1, ..passage };
-        self.requests.push_back(Request {
-            since,
-            packet: core.packet(pkt).clone(),
-            passage,
-            terminals: terminals.into(),
-        });
+        self.requests.push_back(Request { since, packet: *core.packet(pkt), passage, terminals: terminals.into() });
         true
     }
 

@@ -8,7 +8,7 @@ pub use loss_intervals::{ListedInterval, ListedIntervals};
 
 /// A DCCP header (RFC 4340 §5.1) with the options that congestion controls exchange. Sequence
 /// numbers have 48 bits.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct DccpHeader {
     /// The packet's type.
     pub kind: DccpType,
@@ -55,7 +55,7 @@ pub enum DccpType {
 }
 
 /// Options of a DCCP packet, by the congestion control that they belong to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum DccpOptions {
     /// None.
     #[default]

@@ -93,8 +93,8 @@ impl Path {
         while let Some(action) = self.sender.poll(self.now, &mut packet) {
             match action {
                 Action::Send => {
-                    let packet = packet.clone();
-                    self.sent.push((self.now, packet.clone()));
+                    let packet = packet;
+                    self.sent.push((self.now, packet));
                     if !(self.lose)(&packet) {
                         self.free = self.free.max(self.now) + self.serialisation;
                         self.data.push_back((self.free + self.delay, packet));
@@ -108,8 +108,8 @@ impl Path {
         while let Some(action) = self.receiver.poll(self.now, &mut packet) {
             match action {
                 Action::Send => {
-                    let packet = packet.clone();
-                    self.acked.push((self.now, packet.clone()));
+                    let packet = packet;
+                    self.acked.push((self.now, packet));
                     self.acks.push_back((self.now + self.ack_serialisation + self.delay, packet));
                 }
                 Action::Tell(Notice::Received(bytes)) => self.told_received = bytes,

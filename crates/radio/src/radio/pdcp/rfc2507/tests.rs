@@ -90,7 +90,7 @@ impl Tcp {
             ecn: self.ecn,
             size: 40 + self.options + self.header.payload,
             number: self.number,
-            header: Header::Tcp(self.header.clone()),
+            header: Header::Tcp(self.header),
             ..Packet::vacant()
         }
     }

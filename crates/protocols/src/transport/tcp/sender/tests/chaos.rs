@@ -113,7 +113,7 @@ impl World {
             let spike = if self.stream.chance(self.chaos.spike) { 3.0 } else { 0.0 };
             let delay = 0.02 + spike + self.stream.unit() * self.chaos.jitter_ms * 1e-3;
             self.count += 1;
-            self.under_way.insert((self.now + Duration::from_secs_f64(delay), self.count), packet.clone());
+            self.under_way.insert((self.now + Duration::from_secs_f64(delay), self.count), packet);
         }
     }
 
@@ -121,7 +121,7 @@ impl World {
         let mut packet = Packet::vacant();
         while let Some(action) = self.sender.poll(self.now, &mut packet) {
             match action {
-                Action::Send => self.put(packet.clone()),
+                Action::Send => self.put(packet),
                 Action::Tell(Notice::Acked(bytes)) => {
                     assert!(bytes >= self.acked && bytes <= self.received, "only what has arrived is acknowledged");
                     self.acked = bytes;
@@ -131,7 +131,7 @@ impl World {
         }
         while let Some(action) = self.receiver.poll(self.now, &mut packet) {
             match action {
-                Action::Send => self.put(packet.clone()),
+                Action::Send => self.put(packet),
                 Action::Tell(Notice::Received(bytes)) => {
                     assert!(bytes >= self.received, "data are delivered in order, once");
                     self.received = bytes;

@@ -36,7 +36,7 @@ impl Script {
         let mut packet = Packet::vacant();
         while let Some(action) = self.sender.poll(self.now, &mut packet) {
             if action == Action::Send {
-                packets.push(packet.clone());
+                packets.push(packet);
             }
         }
         packets
@@ -296,12 +296,8 @@ fn eifel_does_not_trust_an_acknowledgement_of_everything() {
         };
         let flags = TcpFlags::ACK.with(TcpFlags::TIMESTAMPS);
         let header = TcpHeader { window: 1 << 27, flags, ..TcpHeader::default() };
-        let first = TcpHeader {
-            ack: 1001,
-            options: TcpOptions::Sack(duplicate(before)),
-            ts_echo: Instant::ZERO,
-            ..header.clone()
-        };
+        let first =
+            TcpHeader { ack: 1001, options: TcpOptions::Sack(duplicate(before)), ts_echo: Instant::ZERO, ..header };
         script.input(100, first);
         script.sender.c.end = script.sender.c.nxt;
         script.segments();
@@ -562,7 +558,7 @@ impl Receiving {
         let mut answers = Vec::new();
         while let Some(action) = self.receiver.poll(self.now, &mut packet) {
             if action == Action::Send {
-                answers.push(packet.clone());
+                answers.push(packet);
             }
         }
         assert!(answers.len() <= 1, "one acknowledgement at a time");
