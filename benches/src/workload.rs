@@ -51,10 +51,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let results = run.finish();
     let flows = results.table("flows").ok_or("a run has a table of flows")?;
     let tcp = (0..flows.rows()).filter(|&row| flows.number("acked_bytes", row).is_some());
-    let goodput: f64 = tcp.filter_map(|row| flows.number("received_bytes", row)).fold(0.0, |sum, bytes| sum + bytes)
-        * 8.0
-        / options.seconds as f64
-        / 1e6;
+    let received = tcp.filter_map(|row| flows.number("received_bytes", row)).fold(0.0, |sum, bytes| sum + bytes);
+    let goodput = received * 8.0 / options.seconds as f64 / 1e6;
     println!(
         "{{\"workload\": \"{}\", \"flows\": {}, \"hops\": {}, \"goodput_mbps\": {goodput:.2}, \"run_cpu_s\": {:.6}, \"setup_s\": {:.6}, \"peak_rss_kb\": {peak}, \"ns_per_hop\": {:.2}}}",
         options.workload,
