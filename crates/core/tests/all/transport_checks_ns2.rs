@@ -97,14 +97,12 @@ impl Path {
         let mut packet = Packet::vacant();
         while let Some(action) = self.receiver.poll(self.now, &mut packet) {
             if action == Action::Send {
-                let packet = packet;
                 self.acks.push_back((self.now + PROPAGATE, packet));
             }
         }
         let mut sends = Vec::new();
         while let Some(action) = self.sender.poll(self.now, &mut packet) {
             if action == Action::Send {
-                let packet = packet;
                 sends.push(packet);
             }
         }

@@ -453,12 +453,14 @@ impl Constellation {
         let first_terminal = self.satellites.len() as u32;
         let below = || to.iter().filter_map(move |peer| peer.0.checked_sub(first_terminal));
         let down = below().next().is_some().then(|| self.tag(below()));
-        let across = to.iter().filter(|peer| peer.0 < first_terminal).map(|peer| (peer.0, None));
-        let all: Vec<_> = across.chain(down.map(|tag| (satellite, Some(tag)))).collect();
-        copies::each(core, pkt, &all, |core, (neighbour, down), copy| match down {
-            None => self.send_across(core, satellite, neighbour, copy),
-            Some(tag) => self.send_down(core, satellite, tag, copy),
-        });
+        let Some(tag) = down else {
+            return copies::each(core, pkt, to, |core, peer, copy| self.send_across(core, satellite, peer.0, copy));
+        };
+        for peer in to.iter().filter(|peer| peer.0 < first_terminal) {
+            let copy = core.copy(&pkt);
+            self.send_across(core, satellite, peer.0, copy);
+        }
+        self.send_down(core, satellite, tag, pkt);
     }
 
     /// Sends from a satellite to a neighbour.

@@ -93,7 +93,6 @@ impl Path {
         while let Some(action) = self.sender.poll(self.now, &mut packet) {
             match action {
                 Action::Send => {
-                    let packet = packet;
                     self.sent.push((self.now, packet));
                     if !(self.lose)(&packet) {
                         self.free = self.free.max(self.now) + self.serialisation;
@@ -108,7 +107,6 @@ impl Path {
         while let Some(action) = self.receiver.poll(self.now, &mut packet) {
             match action {
                 Action::Send => {
-                    let packet = packet;
                     self.acked.push((self.now, packet));
                     self.acks.push_back((self.now + self.ack_serialisation + self.delay, packet));
                 }
