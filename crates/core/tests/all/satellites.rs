@@ -1,10 +1,11 @@
 //! Are satellites where geometry says, do links and terminals follow the rules of ns-2's example, and does a packet take the way and the
 //! time that follow from both?
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::common::scenario::{column, run, series, state, watched};
-use crate::common::{Happened, Log};
+use crate::common::{Event, Happened, Log};
 use lasthop_core::satellite::body::{Body, Circle, period};
 use lasthop_core::satellite::earth::{self, distance, elevation, latitude, length, longitude};
 use lasthop_core::satellite::handoff;
@@ -149,6 +150,24 @@ fn a_packet_takes_the_time_of_its_way() {
         at += sending + distance(from, to) / earth::LIGHT_KM_PER_S;
     }
     close(arrived.as_secs_f64() * 1e3, at * 1e3, 1e-5, "delay, ms");
+}
+
+/// A packet to terminals under several satellites comes to each once, however often its way divides; two of them hear one transmission.
+#[test]
+fn a_packet_to_a_group_comes_to_each_terminal_once() {
+    let around = [("salem", 42.5, -70.9), ("lima", -12.0, -77.0), ("oslo", 59.9, 10.7), ("tokyo", 35.7, 139.7)];
+    let all = [&COASTS[..], &around].concat();
+    let more = "duration = \"1 s\"\n[[group]]\nname = \"all\"\nmembers = [\"boston\", \"salem\", \"lima\", \"oslo\", \"tokyo\"]\n\
+                [[flow]]\nname = \"film\"\nfrom = \"berkeley\"\nto = \"all\"\ntransport = \"udp\"\n\
+                source.cbr = { size = \"972 B\", interval = \"10 s\" }";
+    let (_, Log(events)) = watched(&sky(&all, "", more), Log::default());
+    let received = |(.., happened): &Event| match happened {
+        Happened::Received(node) => node.0,
+        other => panic!("{other:?}"),
+    };
+    let nodes: Vec<u32> = events.iter().map(received).collect();
+    let distinct: BTreeSet<&u32> = nodes.iter().collect();
+    assert_eq!((nodes.len(), distinct.len()), (5, 5), "{nodes:?}");
 }
 
 /// Twenty terminals around the world over ten orbits: as often handed over as the geometry asks, never without a satellite, and each packet
