@@ -129,12 +129,13 @@ fn queue(direction: &Direction) -> Queue {
 }
 
 fn xcp_queue(direction: &Direction, router: &XcpRouter) -> Queue {
-    Queue::Xcp(xcp::Config {
+    let config = xcp::Config {
         limit: Amount::Packets(direction.waiting),
         first_control: Some(Duration::from_secs_f64(router.first_control)),
         first_queue: Some(Duration::from_secs_f64(router.first_queue)),
         ..xcp::Config::default()
-    })
+    };
+    Queue::Xcp(config.into())
 }
 
 /// RED as ns-2.35 has it, with these variables.
@@ -154,11 +155,11 @@ fn red_queue(direction: &Direction, variables: &[(String, Value)]) -> Result<Que
             _ => return Err(Obstacle::Wrong(format!("Queue/RED: {name} is not known"))),
         }
     }
-    Ok(Queue::Red(config))
+    Ok(Queue::Red(config.into()))
 }
 
 fn list(drops: &[u64]) -> Option<LossModel> {
-    (!drops.is_empty()).then(|| LossModel::List(list::Config { drop: drops.to_vec() }))
+    (!drops.is_empty()).then(|| LossModel::List(list::Config { drop: drops.to_vec() }.into()))
 }
 
 fn data_loss(network: &Network) -> Result<Option<LossModel>, Obstacle> {
@@ -173,7 +174,7 @@ fn data_loss(network: &Network) -> Result<Option<LossModel>, Obstacle> {
     }
     let step = |&(at, p): &(f64, f64)| Ok(schedule::Step { at: Duration::from_secs_f64(at), p: probability(p)? });
     let steps = network.loss_schedule.iter().map(step).collect::<Result<_, Obstacle>>()?;
-    Ok(Some(LossModel::Schedule(schedule::Config { steps, every: None, attempts: None })))
+    Ok(Some(LossModel::Schedule(schedule::Config { steps, every: None, attempts: None }.into())))
 }
 
 /// Times in which everything is lost, on a link that has scripted losses before them.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::engine::choice::Custom;
 use crate::engine::fault::shown;
 use crate::engine::{Duration, Fault, Instant};
 use crate::net::simulation::Progress;
@@ -249,7 +248,7 @@ fn seated(scenario: &Scenario, name: &str, shared: &Shared) -> Result<Scenario, 
     }
     match &mut flow.transport {
         Transport::Tcp(tcp) if !tcp.is_ns2(profile) && !tcp.is_linux(profile) => {
-            tcp.congestion = Some(Congestion::Custom(Custom::new("learner", Arc::new(shared.clone()))));
+            tcp.congestion = Some(Congestion::custom("learner", Arc::new(shared.clone())));
             Ok(scenario)
         }
         Transport::Tcp(tcp) => Err(Fault::new(

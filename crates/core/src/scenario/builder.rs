@@ -40,8 +40,8 @@ pub struct Built {
     pub changeables: Changeables,
     /// The groups in the order of the scenario, without those of layered sessions.
     pub groups: Vec<(String, GroupId)>,
-    /// The directions of links, forward and back, by medium.
-    pub links: BTreeMap<u32, [Place; 2]>,
+    /// The directions of links, forward and back, in the order of their media.
+    pub links: Vec<(u32, [Place; 2])>,
 }
 
 /// Builds the network of `scenario` with the random streams of `seed`; `observer` looks at it
@@ -65,7 +65,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         find(name).ok_or_else(|| BuildError { path: path(), message: format!("there is no node \"{name}\"") })
     };
     let changing: BTreeSet<&str> = scenario.change.iter().map(|change| change.link.as_str()).collect();
-    let mut links = BTreeMap::new();
+    let mut links = Vec::new();
     for (entry, medium) in scenario.media() {
         let mut ends = Vec::new();
         for joined in medium.joins() {
@@ -77,7 +77,7 @@ pub fn build(scenario: &Scenario, seed: u64, observer: Option<Box<dyn Observer>>
         let setting = Setting { profile: scenario.profile, ns2_clock, shows_handovers };
         let built = medium.build(&mut simulation, &ends, &setting);
         if let Some(places) = built.directions {
-            links.insert(built.medium, places);
+            links.push((built.medium, places));
         }
     }
     let served = group::are_served(scenario);
@@ -213,9 +213,9 @@ fn add_flow(simulation: &mut Simulation, scenario: &Scenario, names: &[String], 
     );
     FlowInfo {
         id,
-        name,
-        from: flow.from.clone(),
-        transport: flow.transport.config().label(profile),
+        name: name.into(),
+        from: flow.from.as_str().into(),
+        transport: flow.transport.config().label(profile).into(),
         start,
         to_group: matches!(to, Address::Group(_)),
     }

@@ -25,37 +25,37 @@ choice! {
         /// A FIFO that drops arriving packets when it is full.
         "droptail" => DropTail(droptail::Config),
         /// Random early detection, also adaptive.
-        "red" => Red(red::Config),
+        "red" => Red(red::Config) boxed,
         /// Controlled delay (RFC 8289).
         "codel" => CoDel(codel::Config),
         /// Proportional integral controller enhanced (RFC 8033).
-        "pie" => Pie(pie::Config),
+        "pie" => Pie(pie::Config) boxed,
         /// Flow queue CoDel: a CoDel for each flow, which take turns (RFC 8290).
-        "fq_codel" => FqCoDel(fq_codel::Config),
+        "fq_codel" => FqCoDel(fq_codel::Config) boxed,
         /// Two coupled queues, for low-latency (L4S) and for classic traffic (RFC 9332).
-        "dualpi2" => DualPi2(dualpi2::Config),
+        "dualpi2" => DualPi2(dualpi2::Config) boxed,
         /// A FIFO that marks packets above a threshold.
-        "threshold" => Threshold(threshold::Config),
+        "threshold" => Threshold(threshold::Config) boxed,
         /// Writes windows into returning acknowledgements (Kalampoukas, Varma, Ramakrishnan 2002).
-        "ewa" => Ewa(transport::ewa::Config),
+        "ewa" => Ewa(transport::ewa::Config) boxed,
         /// Tells the senders of XCP their change of throughput (Katabi, Handley, Rohrs 2002).
-        "xcp" => Xcp(transport::xcp::router::Config),
+        "xcp" => Xcp(transport::xcp::router::Config) boxed,
         /// Best effort shaped by the delay of the medium, real time unhindered (SWAN).
-        "swan" => Swan(qos::swan::router::Config),
+        "swan" => Swan(qos::swan::router::Config) boxed,
         /// Random early detection that drops out-of-profile packets first.
-        "rio" => Rio(rio::Config),
+        "rio" => Rio(rio::Config) boxed,
         /// Deficit round robin: equal shares for flows.
         "drr" => Drr(drr::Config),
         /// Strict priority by code point.
         "priority" => Priority(priority::Config),
         /// A shaper or policer around another queue.
-        "token_bucket" => TokenBucket(token_bucket::Config),
+        "token_bucket" => TokenBucket(token_bucket::Config) boxed,
         /// Weighted fair queueing between reservations and best effort.
         "wfq" => Wfq(wfq::Config),
         /// Blocks and releases layers of multicast sessions by the length of the queue (Peng, Sikdar 2003).
-        "queue_phase" => QueuePhase(layered::queue_phase::Config),
+        "queue_phase" => QueuePhase(layered::queue_phase::Config) boxed,
         /// Differentiated services: an edge's conditioner and a queue for each class.
-        "diffserv" => DiffServ(qos::diffserv::router::Config),
+        "diffserv" => DiffServ(qos::diffserv::router::Config) boxed,
     }
 }
 
@@ -91,19 +91,19 @@ choice! {
         /// Writes of one size at equal intervals.
         "cbr" => Cbr(traffic::cbr::Config),
         /// Bursts of writes.
-        "onoff" => OnOff(traffic::onoff::Config),
+        "onoff" => OnOff(traffic::onoff::Config) boxed,
         /// Speech of the AMR coder at 12.2 kbit/s, in talk spurts and silences.
         "voice" => Voice(traffic::voice::Config),
         /// Video in frames of several slices, with Pareto-distributed sizes.
-        "video" => Video(traffic::video::Config),
+        "video" => Video(traffic::video::Config) boxed,
         /// A video encoder that follows the rate of the congestion control (RFC 8593).
-        "encoder" => Encoder(traffic::encoder::Config),
+        "encoder" => Encoder(traffic::encoder::Config) boxed,
         /// Web pages, one after another (3GPP TR 25.876).
-        "web" => Web(traffic::web::Config),
+        "web" => Web(traffic::web::Config) boxed,
         /// Files, one after another (3GPP TR 25.876).
-        "ftp" => Ftp(traffic::ftp::Config),
+        "ftp" => Ftp(traffic::ftp::Config) boxed,
         /// Files of a few sizes, one after another, with a pause after each.
-        "files" => Files(traffic::files::Config),
+        "files" => Files(traffic::files::Config) boxed,
     }
 }
 
@@ -113,11 +113,11 @@ choice! {
         /// Its packets carry a code point.
         "mark" => Mark(qos::mark::Config),
         /// A class of service at every edge (differentiated services).
-        "diffserv" => DiffServ(qos::diffserv::Config),
+        "diffserv" => DiffServ(qos::diffserv::Config) boxed,
         /// A rate reserved at every hop (RSVP, guaranteed service).
-        "intserv" => IntServ(qos::intserv::Config),
+        "intserv" => IntServ(qos::intserv::Config) boxed,
         /// Real time, if a probe finds room for it (SWAN).
-        "swan" => Swan(qos::swan::Config),
+        "swan" => Swan(qos::swan::Config) boxed,
     }
 }
 
@@ -127,13 +127,13 @@ choice! {
         /// Independent losses.
         "bernoulli" => Bernoulli(bernoulli::Config),
         /// Losses in bursts (Gilbert–Elliott).
-        "gilbert" => Gilbert(gilbert::Config),
+        "gilbert" => Gilbert(gilbert::Config) boxed,
         /// The packets that a list names.
-        "list" => List(list::Config),
+        "list" => List(list::Config) boxed,
         /// Independent losses with a probability that changes over time.
-        "schedule" => Schedule(schedule::Config),
+        "schedule" => Schedule(schedule::Config) boxed,
         /// Independent losses with a probability that is drawn anew from time to time.
-        "redrawn" => Redrawn(redrawn::Config),
+        "redrawn" => Redrawn(redrawn::Config) boxed,
         /// Nothing is lost.
         "none" => None(none::Config),
     }

@@ -260,12 +260,12 @@ impl Session {
 
     /// The flow of this name.
     pub fn flow(&self, name: &str) -> Option<FlowId> {
-        self.built.flows.iter().find(|flow| flow.name == name).map(|flow| flow.id)
+        self.built.flows.iter().find(|flow| *flow.name == *name).map(|flow| flow.id)
     }
 
     /// The names of all that can be looked at: flows, then the parts of media.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.built.flows.iter().map(|flow| flow.name.clone()).collect();
+        let mut names: Vec<String> = self.built.flows.iter().map(|flow| flow.name.to_string()).collect();
         names.extend(totals::part_names(&self.built.simulation));
         names
     }
@@ -280,7 +280,9 @@ impl Session {
     fn apply(&mut self, number: usize, change: &Change) -> u64 {
         let Some(Changeable { medium, ends, .. }) = self.built.changeables.get(&change.link) else { return 0 };
         let name = format!("change {number}");
-        if let Some(&places) = self.built.links.get(&medium) {
+        let links = &self.built.links;
+        if let Ok(place) = links.binary_search_by_key(&medium, |(medium, _)| *medium) {
+            let (_, places) = links[place];
             self.show(medium, places, change);
             let what = builder::change(self.built.simulation.core(), change, &name, Peer::default());
             self.built.simulation.change(medium, what);
@@ -337,7 +339,7 @@ impl Session {
         let recorder = simulation.take_observer().and_then(|o| o.into_any().downcast::<Recorder>().ok());
         let flows = &self.built.flows;
         let simulation = &self.built.simulation;
-        let name = |flow: FlowId| flows.get(flow.0 as usize).map_or_else(|| outside(flow), |f| f.name.clone());
+        let name = |flow: FlowId| flows.get(flow.0 as usize).map_or_else(|| outside(flow), |f| f.name.to_string());
         let mut tables = vec![("flows", totals::flows(simulation, flows))];
         if self.transfers {
             tables.push(("transfers", totals::transfers(simulation, flows)));

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::common::scenario::{column, scenario, series};
 use lasthop_core::engine::Instant;
-use lasthop_core::engine::choice::Custom;
 use lasthop_core::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use lasthop_core::net::packet::Ecn;
 use lasthop_core::net::transmitter::Queue as Built;
@@ -54,7 +53,7 @@ impl QueueDiscipline for Colouring {
 fn run(text: &str) -> Results {
     let mut scenario = scenario(text);
     for link in scenario.link.iter_mut().filter(|link| link.name == "l4s") {
-        link.queue = Queue::Custom(Custom::new("low-latency", Arc::new(LowLatency)));
+        link.queue = Queue::custom("low-latency", Arc::new(LowLatency));
     }
     let mut run = Session::new(&scenario, 1, None).unwrap();
     run.complete().unwrap();
@@ -343,7 +342,7 @@ fn goodput_and_mean_queue_are_those_of_ns_3() {
         let parameters = format!("variant = \"cubic\", ecn = {ecn}, initial_ssthresh = 75");
         let mut scenario = scenario(&path(30, queue, &tcp(1, &parameters)));
         let Transport::Tcp(tcp) = &mut scenario.flow[0].transport else { unreachable!("it is TCP") };
-        tcp.congestion = Some(Congestion::Custom(Custom::new("curve", Arc::new(CurveAlone))));
+        tcp.congestion = Some(Congestion::custom("curve", Arc::new(CurveAlone)));
         let runs: u64 = if queue.starts_with("pie") { 10 } else { 1 };
         let mut found = [0.0; 2];
         for seed in 0..runs {

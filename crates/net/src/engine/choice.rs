@@ -131,7 +131,8 @@ impl Visitor<'_> for NameSeed {
     }
 }
 
-/// Declares a choice: an enum of configurations, each with the name by which it is chosen. With `as Trait` after the name of the kind,
+/// Declares a choice: an enum of configurations, each with the name by which it is chosen. A configuration with `boxed` behind it lies in a
+/// box: one that is so large that the others should not take its space. With `as Trait` after the name of the kind,
 /// `config()` gives the chosen one as `&dyn Trait`, and an implementation of this trait from elsewhere can be chosen as a [`Custom`].
 ///
 /// ```
@@ -152,10 +153,12 @@ impl Visitor<'_> for NameSeed {
 /// ```
 #[macro_export]
 macro_rules! choice {
+    (@held $config:ty) => { $config };
+    (@held $config:ty, boxed) => { Box<$config> };
     (
         $(#[$meta:meta])*
         $vis:vis enum $name:ident: $what:literal as $config_trait:path {
-            $($(#[doc = $doc:literal])+ $key:literal => $variant:ident($config:ty),)+
+            $($(#[doc = $doc:literal])+ $key:literal => $variant:ident($config:ty) $($boxed:ident)?,)+
         }
     ) => {
         $crate::choice! {
@@ -163,17 +166,25 @@ macro_rules! choice {
             $(#[$meta])*
             $vis enum $name: $what [
                 /// One that no scenario file can name: of another crate, or made for one scenario.
-                Custom($crate::engine::choice::Custom<dyn $config_trait>)
+                Custom(Box<$crate::engine::choice::Custom<dyn $config_trait>>)
             ] {
-                $($(#[doc = $doc])+ $key => $variant($config),)+
+                $($(#[doc = $doc])+ $key => $variant($config) $($boxed)?,)+
             }
         }
 
         impl $name {
+            /// One of this name that no scenario file can name.
+            pub fn custom(name: impl Into<String>, config: std::sync::Arc<dyn $config_trait>) -> Self {
+                Self::Custom(Box::new($crate::engine::choice::Custom::new(name, config)))
+            }
+
             /// What every configuration that can be chosen here can do.
             pub fn config(&self) -> &dyn $config_trait {
                 match self {
-                    $(Self::$variant(config) => config,)+
+                    $(Self::$variant(config) => {
+                        let config: &$config = config;
+                        config
+                    })+
                     Self::Custom(custom) => &*custom.config,
                 }
             }
@@ -182,14 +193,14 @@ macro_rules! choice {
     (
         $(#[$meta:meta])*
         $vis:vis enum $name:ident: $what:literal {
-            $($(#[doc = $doc:literal])+ $key:literal => $variant:ident($config:ty),)+
+            $($(#[doc = $doc:literal])+ $key:literal => $variant:ident($config:ty) $($boxed:ident)?,)+
         }
     ) => {
         $crate::choice! {
             @declare
             $(#[$meta])*
             $vis enum $name: $what [] {
-                $($(#[doc = $doc])+ $key => $variant($config),)+
+                $($(#[doc = $doc])+ $key => $variant($config) $($boxed)?,)+
             }
         }
     };
@@ -197,13 +208,13 @@ macro_rules! choice {
         @declare
         $(#[$meta:meta])*
         $vis:vis enum $name:ident: $what:literal [$($(#[doc = $custom_doc:literal])+ $custom:ident($custom_type:ty))?] {
-            $($(#[doc = $doc:literal])+ $key:literal => $variant:ident($config:ty),)+
+            $($(#[doc = $doc:literal])+ $key:literal => $variant:ident($config:ty) $($boxed:ident)?,)+
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         $vis enum $name {
-            $($(#[doc = $doc])+ $variant($config),)+
+            $($(#[doc = $doc])+ $variant($crate::choice!(@held $config $(, $boxed)?)),)+
             $($(#[doc = $custom_doc])+ $custom($custom_type),)?
         }
 

@@ -14,11 +14,11 @@ pub struct FlowInfo {
     /// Its number in the simulation.
     pub id: FlowId,
     /// Its name.
-    pub name: String,
+    pub name: Box<str>,
     /// The name of the sending node.
-    pub from: String,
+    pub from: Box<str>,
     /// Its transport in a few words.
-    pub transport: String,
+    pub transport: Box<str>,
     /// When its source starts.
     pub start: Instant,
     /// Whether it goes to a group.
@@ -74,9 +74,9 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     for flow in flows {
         let sender = Part::of_sender(simulation, flow.id);
         let see = |receiver: &Part| {
-            let row = [&flow.name, &flow.from, &receiver.name, &flow.transport];
+            let row = [&*flow.name, &flow.from, &receiver.name, &flow.transport];
             for (column, name) in names.iter_mut().zip(row) {
-                column.push(name.clone());
+                column.push(name.to_owned());
             }
             let seconds = end.since(flow.start).as_secs_f64();
             let bytes = receiver.value("received_bytes");
@@ -284,7 +284,7 @@ pub fn media(simulation: &Simulation, flows: &[FlowInfo]) -> Option<Table> {
                 let delays =
                     [("frame_delay_ms_p50", median), ("frame_delay_ms_p95", high), ("frame_delay_ms_mean", delay.mean)];
                 rows.add(
-                    flow.name.clone(),
+                    flow.name.to_string(),
                     source.values().chain(delays.into_iter().filter_map(|(n, v)| Some((n, v?)))),
                 );
             },
@@ -367,7 +367,7 @@ pub fn state(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
 pub fn state_of(simulation: &Simulation, flows: &[FlowInfo], name: &str) -> Table {
     let mut rows = State::default();
     rows.add_media(simulation, |part| part == name);
-    for flow in flows.iter().filter(|flow| flow.name == name) {
+    for flow in flows.iter().filter(|flow| &*flow.name == name) {
         rows.add_flow(simulation, flow);
     }
     rows.table()

@@ -22,7 +22,7 @@ pub struct Core {
     /// Whether a medium has said since the last look that ways appeared or vanished.
     ways_changed: bool,
     streams: Streams,
-    places: Vec<String>,
+    places: Vec<Box<str>>,
     counters: Counters,
     pub(super) observer: Option<Box<dyn Observer>>,
     losses: Option<Losses>,
@@ -172,7 +172,7 @@ impl Core {
 
     /// Registers a place under a name that stands in the results.
     pub fn place(&mut self, name: String) -> Place {
-        self.places.push(name);
+        self.places.push(name.into());
         Place(self.places.len() as u32 - 1)
     }
 

@@ -4,12 +4,73 @@
 /// exact below 32 and at most 3.2 % wide above.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    counts: Vec<u32>,
-    /// The bucket of `counts[0]`.
+    counts: Counts,
+    /// The bucket of the first count.
     first: usize,
     /// Values equal to zero, by far the commonest in a queue.
     zeros: u64,
     total: u64,
+}
+
+/// How often each bucket came. There are many histograms, and few of them count far.
+#[derive(Clone, Debug)]
+enum Counts {
+    Narrow(Vec<u16>),
+    /// One has not fitted.
+    Wide(Vec<u32>),
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self::Narrow(Vec::new())
+    }
+}
+
+impl Counts {
+    #[inline]
+    fn len(&self) -> usize {
+        match self {
+            Self::Narrow(counts) => counts.len(),
+            Self::Wide(counts) => counts.len(),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        (0..self.len()).map(|place| match self {
+            Self::Narrow(counts) => counts[place].into(),
+            Self::Wide(counts) => counts[place],
+        })
+    }
+
+    #[inline]
+    fn add(&mut self, place: usize) {
+        match self {
+            Self::Narrow(counts) => match counts[place].checked_add(1) {
+                Some(sum) => counts[place] = sum,
+                None => self.widen_counts(place),
+            },
+            Self::Wide(counts) => counts[place] = counts[place].saturating_add(1),
+        }
+    }
+
+    #[cold]
+    fn widen_counts(&mut self, place: usize) {
+        *self = Self::Wide(self.iter().collect());
+        self.add(place);
+    }
+
+    /// Adds buckets in front and behind. Ranges settle soon: they take no more than they need.
+    fn extend(&mut self, before: usize, after: usize) {
+        fn extend<T: Default + Clone>(counts: &mut Vec<T>, before: usize, after: usize) {
+            counts.reserve_exact(before + after);
+            counts.splice(0..0, std::iter::repeat_n(T::default(), before));
+            counts.resize(counts.len() + after, T::default());
+        }
+        match self {
+            Self::Narrow(counts) => extend(counts, before, after),
+            Self::Wide(counts) => extend(counts, before, after),
+        }
+    }
 }
 
 /// Buckets per octave: 2⁵.
@@ -25,31 +86,20 @@ impl Histogram {
             return;
         }
         let bucket = bucket(value);
-        if bucket >= self.first && bucket - self.first < self.counts.len() {
-            let count = &mut self.counts[bucket - self.first];
-            *count = count.saturating_add(1);
-        } else {
+        if bucket < self.first || bucket - self.first >= self.counts.len() {
             self.widen(bucket);
         }
+        self.counts.add(bucket - self.first);
     }
 
     #[cold]
     fn widen(&mut self, bucket: usize) {
-        // Ranges settle soon, and there are many histograms: they take no more than they need.
-        if self.counts.is_empty() {
-            self.first = bucket;
-        } else if bucket < self.first {
-            let gap = self.first - bucket;
-            self.counts.reserve_exact(gap);
-            self.counts.splice(0..0, std::iter::repeat_n(0, gap));
+        if self.counts.len() == 0 {
             self.first = bucket;
         }
-        let place = bucket - self.first;
-        if place >= self.counts.len() {
-            self.counts.reserve_exact(place + 1 - self.counts.len());
-            self.counts.resize(place + 1, 0);
-        }
-        self.counts[place] += 1;
+        let before = self.first.saturating_sub(bucket);
+        self.first -= before;
+        self.counts.extend(before, (bucket + 1 - self.first).saturating_sub(before + self.counts.len()));
     }
 
     /// The same distribution with zeros added until there are `total` values: for callers that count only the others.
@@ -76,36 +126,42 @@ impl Histogram {
             return None;
         }
         let rank = libm::ceil(q.clamp(0.0, 1.0) * self.total as f64).max(1.0) as u64;
-        let mut seen = self.zeros;
-        if seen >= rank {
-            return Some(0.0);
-        }
-        // Octave by octave, and bucket by bucket in that in which it lies.
-        let mut place = 0;
-        for octave in self.counts.chunks(1 << SUB_BITS) {
-            let within: u64 = octave.iter().map(|&count| u64::from(count)).sum();
-            if seen + within >= rank {
-                break;
-            }
-            seen += within;
-            place += octave.len();
-        }
-        for (i, &count) in self.counts.iter().enumerate().skip(place) {
-            seen += u64::from(count);
-            if seen >= rank {
-                return Some(middle(self.first + i));
-            }
-        }
-        Some(middle(self.first + self.counts.len().saturating_sub(1)))
+        let Some(rank) = rank.checked_sub(self.zeros).filter(|&rank| rank > 0) else { return Some(0.0) };
+        let place = match &self.counts {
+            Counts::Narrow(counts) => place_of(rank, counts),
+            Counts::Wide(counts) => place_of(rank, counts),
+        };
+        Some(middle(self.first + place))
     }
 
     /// The mean, each value taken for the middle of its bucket; `None` if nothing was counted.
     pub fn mean(&self) -> Option<f64> {
-        let values = (self.first..).zip(&self.counts).map(|(place, &count)| middle(place) * f64::from(count));
+        let values = (self.first..).zip(self.counts.iter()).map(|(place, count)| middle(place) * f64::from(count));
         // From 0: the sum of no number is -0.
         let sum = values.fold(0.0, |sum, value| sum + value);
         (self.total > 0).then(|| sum / self.total as f64)
     }
+}
+
+/// The place of the bucket in which the value of this rank lies, from 1; the last place if there are not so many.
+fn place_of<T: Copy + Into<u64>>(rank: u64, counts: &[T]) -> usize {
+    let (mut seen, mut place) = (0, 0);
+    // Octave by octave, and bucket by bucket in that in which it lies.
+    for octave in counts.chunks(1 << SUB_BITS) {
+        let within: u64 = octave.iter().map(|&count| count.into()).sum();
+        if seen + within >= rank {
+            break;
+        }
+        seen += within;
+        place += octave.len();
+    }
+    for (place, &count) in counts.iter().enumerate().skip(place) {
+        seen += count.into();
+        if seen >= rank {
+            return place;
+        }
+    }
+    counts.len().saturating_sub(1)
 }
 
 /// The bucket of a value: exact below 2⁵, then 2⁵ to the octave.
@@ -150,6 +206,19 @@ mod tests {
         assert!((got / 25_000.25 - 1.0).abs() < 0.016, "{got}");
         assert_eq!(Histogram::default().mean(), None);
         assert_eq!(Histogram::default().with_zeros(3).mean().map(f64::to_bits), Some(0), "0, not -0");
+    }
+
+    #[test]
+    fn counts_become_wider_when_they_have_to() {
+        let mut histogram = Histogram::default();
+        for n in 0..200_000u64 {
+            histogram.add(7 + n % 2);
+        }
+        histogram.add(5);
+        histogram.add(9);
+        assert_eq!((histogram.quantile(0.0), histogram.quantile(1.0)), (Some(5.0), Some(9.0)));
+        assert_eq!((histogram.quantile(0.499), histogram.quantile(0.501)), (Some(7.0), Some(8.0)));
+        assert_eq!(histogram.mean(), Some((7.5 * 200_000.0 + 14.0) / 200_002.0));
     }
 
     #[test]

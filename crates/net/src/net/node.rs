@@ -42,10 +42,13 @@ impl OutList {
 /// The first port for endpoints of flows; those below are for machines that serve their node.
 pub const FIRST_FREE_PORT: u16 = 4;
 
+/// No endpoint.
+pub(super) const NOBODY: u32 = u32::MAX;
+
 /// A node.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub name: String,
+    pub name: Box<str>,
     /// Its interfaces: the medium and the peer there, by port.
     pub ports: Vec<(u32, Peer)>,
     /// Whether packets may be for it: it has an endpoint.
@@ -54,20 +57,26 @@ pub(super) struct Node {
     pub hands_out: bool,
     /// Out-lists by group and sending node, sorted: each sender has a tree of its own.
     pub groups: Vec<((GroupId, NodeId), OutList)>,
-    /// The endpoint at each port.
-    pub sockets: Vec<Option<u32>>,
+    /// The endpoint at each port, or [`NOBODY`].
+    pub sockets: Vec<u32>,
 }
 
 impl Node {
-    pub fn new(name: String) -> Self {
+    pub fn new(name: &str) -> Self {
         Self {
-            name,
+            name: name.into(),
             ports: Vec::new(),
             is_destination: false,
             hands_out: false,
             groups: Vec::new(),
-            sockets: vec![None; usize::from(FIRST_FREE_PORT)],
+            sockets: Vec::new(),
         }
+    }
+
+    /// The endpoint at a port.
+    #[inline]
+    pub fn socket(&self, port: u16) -> Option<u32> {
+        self.sockets.get(usize::from(port)).copied().filter(|&endpoint| endpoint != NOBODY)
     }
 
     /// The out-list of a group's sender; an empty one if there is none.

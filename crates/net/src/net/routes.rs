@@ -32,13 +32,23 @@ enum Onward {
     Leaf,
 }
 
-/// The next hops out of a node, by the slot of the destination's root, as far as roots have been searched for. Out of a leaf
-/// there is one.
+/// The next hops out of a node.
 #[derive(Clone, Debug)]
-struct Row {
-    onward: Vec<Onward>,
-    /// What of a slot counts: nothing at a leaf, all elsewhere.
-    mask: u32,
+enum Row {
+    /// It is a leaf, and has one.
+    Only(NextHop),
+    /// By the slot of the destination's root, as far as roots have been searched for.
+    Table(Vec<Onward>),
+}
+
+impl Row {
+    /// The table, if it is no leaf.
+    fn table(&mut self) -> Option<&mut Vec<Onward>> {
+        match self {
+            Self::Only(_) => None,
+            Self::Table(onward) => Some(onward),
+        }
+    }
 }
 
 /// The ways as they were at one time, and the results of searches in them.
@@ -63,12 +73,10 @@ const MOST_ENTRIES: u64 = 50_000_000;
 
 impl Ways {
     /// The ways out of each node, with the node where they begin; nothing has been searched for.
-    pub fn new(nodes: usize, ways: &[(NodeId, Way)]) -> Self {
+    pub fn new(nodes: usize, ways: Vec<(NodeId, Way)>) -> Self {
         let graph = Graph::new(nodes, ways);
-        let rows = (0..).take(nodes).map(|number| match graph.only_way(NodeId(number)) {
-            Some(hop) => Row { onward: vec![Onward::Over(hop)], mask: 0 },
-            None => Row { onward: Vec::new(), mask: u32::MAX },
-        });
+        let only = |number| graph.only_way(NodeId(number));
+        let rows = (0..).take(nodes).map(|number| only(number).map_or(Row::Table(Vec::new()), Row::Only));
         let (rows, leaves) = (rows.collect(), graph.to_leaves());
         Self { graph, rows, slots: vec![NONE; nodes], roots: vec![NONE; nodes], leaves, taken: 0 }
     }
@@ -76,12 +84,14 @@ impl Ways {
     /// The hop out of a node, if it is known already.
     #[inline(always)]
     pub fn known_hop(&self, node: NodeId, destination: NodeId) -> Option<&NextHop> {
-        let row = &self.rows[node.0 as usize];
-        let slot = self.slots[destination.0 as usize] & row.mask;
-        match row.onward.get(slot as usize) {
-            Some(Onward::Over(hop)) => Some(hop),
-            Some(Onward::Leaf) => self.leaves[destination.0 as usize].as_ref(),
-            _ => None,
+        let onward = match &self.rows[node.0 as usize] {
+            Row::Only(hop) => return Some(hop),
+            Row::Table(onward) => onward.get(self.slots[destination.0 as usize] as usize)?,
+        };
+        match onward {
+            Onward::Over(hop) => Some(hop),
+            Onward::Leaf => self.leaves[destination.0 as usize].as_ref(),
+            Onward::Nowhere => None,
         }
     }
 
@@ -90,12 +100,7 @@ impl Ways {
         if self.slots[destination.0 as usize] == NONE {
             self.search(destination);
         }
-        let row = &self.rows[node.0 as usize];
-        match row.onward[(self.slots[destination.0 as usize] & row.mask) as usize] {
-            Onward::Over(hop) => Some(hop),
-            Onward::Leaf => self.leaves[destination.0 as usize],
-            Onward::Nowhere => None,
-        }
+        self.known_hop(node, destination).copied()
     }
 
     /// Searches for the ways to a destination.
@@ -106,13 +111,12 @@ impl Ways {
                 self.forget();
             }
             let first = self.graph.hops_to(root);
-            for (row, hop) in self.rows.iter_mut().zip(first).filter(|(row, _)| row.mask > 0) {
-                row.onward.push(hop.map_or(Onward::Nowhere, Onward::Over));
+            for (row, hop) in self.rows.iter_mut().zip(first) {
+                if let Some(onward) = row.table() {
+                    onward.push(hop.map_or(Onward::Nowhere, Onward::Over));
+                }
             }
-            let own = &mut self.rows[root.0 as usize];
-            if own.mask > 0
-                && let Some(last) = own.onward.last_mut()
-            {
+            if let Some(last) = self.rows[root.0 as usize].table().and_then(|onward| onward.last_mut()) {
                 *last = Onward::Leaf;
             }
             self.roots[root.0 as usize] = self.taken;
@@ -125,9 +129,7 @@ impl Ways {
         self.slots.fill(NONE);
         self.roots.fill(NONE);
         self.taken = 0;
-        for row in self.rows.iter_mut().filter(|row| row.mask > 0) {
-            row.onward.clear();
-        }
+        self.rows.iter_mut().filter_map(Row::table).for_each(Vec::clear);
     }
 }
 
@@ -175,8 +177,8 @@ const FAR: Distance = (u64::MAX, u32::MAX);
 
 impl Graph {
     /// The graph of these ways, with the nodes where they begin.
-    fn new(nodes: usize, ways: &[(NodeId, Way)]) -> Self {
-        let mut graph = Self { out: Lists::new(nodes, ways.to_vec()), into: Lists::new(nodes, Vec::new()) };
+    fn new(nodes: usize, ways: Vec<(NodeId, Way)>) -> Self {
+        let mut graph = Self { out: Lists::new(nodes, ways), into: Lists::new(nodes, Vec::new()) };
         let asked = graph.out.each().filter(|(from, _)| graph.only_way(*from).is_none());
         let back = |(from, way): (NodeId, &Way)| (way.node, Way { node: from, ..*way });
         let into = asked.flat_map(|(from, ways)| ways.iter().map(move |way| back((from, way)))).collect();

@@ -56,6 +56,24 @@ impl<C: Clock> Clone for Service<C> {
 
 impl<C: Clock> Copy for Service<C> {}
 
+/// What the serialiser is about.
+pub struct InService<C: Clock> {
+    /// The first bit goes out.
+    pub start: Instant,
+    /// The last bit is out.
+    pub out: Instant,
+    /// `out` by the clock.
+    pub time: C::Time,
+}
+
+impl<C: Clock> Clone for InService<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Clock> Copy for InService<C> {}
+
 /// An event's time and cause, which decide its order.
 pub struct Occasion<C: Clock> {
     /// When.
@@ -75,23 +93,30 @@ impl<C: Clock> Clone for Occasion<C> {
 impl<C: Clock> Copy for Occasion<C> {}
 
 impl<C: Clock> Service<C> {
-    /// No service: it ended before anything began.
-    pub fn none() -> Self {
-        let zero = C::at(Instant::ZERO);
-        Self { start: Instant::ZERO, out: Instant::ZERO, arrival: Instant::ZERO, times: [zero; 2] }
-    }
-
     /// A service that does not end by itself.
     pub fn endless() -> Self {
         let (never, time) = (Instant::MAX, C::at(Instant::MAX));
         Self { start: never, out: never, arrival: never, times: [time; 2] }
     }
 
+    /// The serialiser's part of it.
+    #[inline]
+    pub fn sending(&self) -> InService<C> {
+        InService { start: self.start, out: self.out, time: self.times[0] }
+    }
+}
+
+impl<C: Clock> InService<C> {
+    /// Nothing: it ended before anything began.
+    pub fn none() -> Self {
+        Self { start: Instant::ZERO, out: Instant::ZERO, time: C::at(Instant::ZERO) }
+    }
+
     /// Whether it occupies the serialiser on this occasion. Of coinciding events the one whose
     /// cause began earlier comes first; the end of a service is caused by its start.
     #[inline]
     pub fn occupies(&self, occasion: &Occasion<C>) -> bool {
-        match C::compare((self.out, self.times[0]), (occasion.at, occasion.time)) {
+        match C::compare((self.out, self.time), (occasion.at, occasion.time)) {
             Ordering::Greater => true,
             Ordering::Equal => occasion.cause.is_none_or(|cause| self.start > cause),
             Ordering::Less => false,
@@ -135,9 +160,9 @@ impl<C: Clock> Schedule<C> {
     }
 
     /// It is free when this service ends. A fraction of a nanosecond is forgotten.
-    pub fn resume_after(&mut self, service: &Service<C>) {
+    pub fn resume_after(&mut self, service: &InService<C>) {
         self.free_at = service.out;
-        self.free_time = service.times[0];
+        self.free_time = service.time;
         self.rest = 0;
     }
 

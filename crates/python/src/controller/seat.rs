@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use lasthop_core::engine::choice::Custom;
 use lasthop_core::scenario::registry::Transport;
 use lasthop_core::scenario::types::Scenario;
 use lasthop_core::transport::congestion::{Congestion, CongestionConfig, CongestionControl, EndpointContext, python};
@@ -61,8 +60,8 @@ pub fn seat(py: Python<'_>, scenario: &Scenario, origin: &str, seed: u64) -> PyR
             run: Arc::clone(&run),
         });
         match &mut flow.transport {
-            Transport::Tcp(tcp) => tcp.congestion = Some(Congestion::Custom(Custom::new(shown, maker))),
-            Transport::Media(media) => media.congestion = MediaCongestion::Custom(Custom::new(shown, maker)),
+            Transport::Tcp(tcp) => tcp.congestion = Some(Congestion::custom(shown, maker)),
+            Transport::Media(media) => media.congestion = MediaCongestion::custom(shown, maker),
             _ => {}
         }
         any = true;

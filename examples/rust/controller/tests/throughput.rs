@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use lasthop_core::engine::choice::Custom;
 use lasthop_core::scenario::registry::Transport;
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{check, read};
@@ -27,7 +26,7 @@ fn throughput(alpha: f64, beta: f64) -> f64 {
     check(&document).unwrap();
     let mut scenario = document.scenario;
     let Transport::Tcp(tcp) = &mut scenario.flow[0].transport else { unreachable!("the scenario says so") };
-    tcp.congestion = Some(Congestion::Custom(Custom::new("aimd", Arc::new(Aimd { alpha, beta }))));
+    tcp.congestion = Some(Congestion::custom("aimd", Arc::new(Aimd { alpha, beta })));
     let mut run = Session::new(&scenario, 1, None).unwrap();
     run.complete().unwrap();
     let results = run.finish();

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use lasthop_core::engine::Duration;
-use lasthop_core::engine::choice::Custom;
 use lasthop_core::scenario::registry::Queue;
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::{check, read};
@@ -23,7 +22,7 @@ fn nobody_is_served_late_and_the_link_is_full() {
     check(&document).unwrap();
     let mut scenario = document.scenario;
     let most = Duration::from_millis(30);
-    scenario.link[0].queue = Queue::Custom(Custom::new("deadline", Arc::new(Deadline { most })));
+    scenario.link[0].queue = Queue::custom("deadline", Arc::new(Deadline { most }));
     let mut run = Session::new(&scenario, 1, None).unwrap();
     run.complete().unwrap();
     let results = run.finish();

@@ -1,6 +1,5 @@
 //! What a change can be made to, by name: a link, a radio or a constellation with all its terminals, or one of these.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::engine::Fault;
@@ -43,8 +42,8 @@ impl Changeable {
     }
 }
 
-/// All that can be changed in a scenario, by name.
-pub struct Changeables(BTreeMap<String, (Changeable, Numbered)>);
+/// All that can be changed in a scenario, in the order of names.
+pub struct Changeables(Box<[(Box<str>, Changeable, Numbered)]>);
 
 /// Whether the ends are terminals called `NAME.ue[0]`, `NAME.ue[1]`, ….
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,34 +52,37 @@ struct Numbered(bool);
 impl Changeables {
     /// Those of `scenario`.
     pub fn of(scenario: &Scenario) -> Self {
-        let mut by_name = BTreeMap::new();
-        let mut named = Vec::new();
+        let (mut all, mut named) = (Vec::<(Box<str>, _, _)>::new(), Vec::new());
         for ((_, config), medium) in scenario.media().zip(0..) {
             let (takes, ends) = (config.changes(), config.changing());
             let numbered = Numbered(config.terminals() > 0);
-            let all = Changeable { medium, ends: ends.clone(), takes };
-            by_name.entry(config.name().to_owned()).or_insert((all, numbered));
+            all.push((config.name().into(), Changeable { medium, ends: ends.clone(), takes }, numbered));
             let made_from = config.joins().len() as u32 + config.terminals();
             if ends.start >= made_from {
                 let names = config.makes().into_iter().skip((ends.start - made_from) as usize).map(|made| made.name);
-                named.extend(
-                    ends.zip(names).map(|(end, name)| (name, Changeable { medium, ends: end..end + 1, takes })),
-                );
+                let one = |end| Changeable { medium, ends: end..end + 1, takes };
+                named.extend(ends.zip(names).map(|(end, name)| (name.into(), one(end), Numbered(false))));
             }
         }
-        for (name, one) in named {
-            by_name.entry(name).or_insert((one, Numbered(false)));
-        }
-        Self(by_name)
+        // Of one name the medium comes first, then what it makes.
+        all.append(&mut named);
+        all.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        all.dedup_by(|(later, ..), (first, ..)| later == first);
+        Self(all.into())
+    }
+
+    fn find(&self, name: &str) -> Option<&(Box<str>, Changeable, Numbered)> {
+        let place = self.0.binary_search_by(|(other, ..)| (**other).cmp(name)).ok()?;
+        Some(&self.0[place])
     }
 
     /// What this name stands for.
     pub fn get(&self, name: &str) -> Option<Changeable> {
-        if let Some((one, _)) = self.0.get(name) {
+        if let Some((_, one, _)) = self.find(name) {
             return Some(one.clone());
         }
         let (radio, number) = name.strip_suffix(']')?.rsplit_once(".ue[")?;
-        let (all, _) = self.0.get(radio).filter(|(_, numbered)| *numbered == Numbered(true))?;
+        let (_, all, _) = self.find(radio).filter(|(.., numbered)| *numbered == Numbered(true))?;
         if number == "*" {
             return Some(all.clone());
         }
@@ -91,7 +93,7 @@ impl Changeables {
 
     /// The names, without those of numbered terminals.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.0.iter().map(|(name, ..)| &**name)
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Link {
     pub rate: Option<BitRate>,
     /// Traces of opportunities to deliver, as mahimahi's, in the place of rates. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace: Option<Traces>,
+    pub trace: Option<Box<Traces>>,
     /// The propagation delay, in both directions. Default: 10 ms.
     #[serde(default = "default_delay")]
     pub delay: Duration,
@@ -231,7 +231,7 @@ impl Link {
     fn directions(&self, core: &mut Core) -> [Direction<'_>; 2] {
         let [a, b] = &self.between;
         let reverse = self.reverse.as_ref();
-        let traces = self.trace.as_ref();
+        let traces = self.trace.as_deref();
         let mut direction = |from: &str, to: &str| {
             let name = format!("{} {from}>{to}", self.name);
             let place = core.place(name.clone());

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::{ENDPOINT, Flow, Group, KIND, LOSSES, MEDIUM, SOURCE, Seated, Simulation, Timer};
+use super::{ENDPOINT, Ends, Flow, Group, KIND, LOSSES, MEDIUM, SOURCE, Seated, Simulation, Timer};
 use crate::engine::{Instant, Target};
 use crate::net::core::{Core, Port};
 use crate::net::machine::{Endpoint, EndpointContext, Source};
 use crate::net::medium::{End, Medium, Peer};
-use crate::net::node::Node;
+use crate::net::node::{FIRST_FREE_PORT, NOBODY, Node};
 use crate::net::packet::{Address, FlowId, GroupId, NodeId, Socket};
 use crate::net::routes::Ways;
 
@@ -20,8 +20,8 @@ impl Simulation {
             core,
             nodes: Vec::new(),
             media: Vec::new(),
-            ways: Ways::new(0, &[]),
-            ends: Vec::new(),
+            ways: Ways::new(0, Vec::new()),
+            ends: Ends::default(),
             endpoints: Vec::new(),
             flows: Vec::new(),
             groups: Vec::new(),
@@ -45,7 +45,7 @@ impl Simulation {
 
     /// Adds a node.
     pub fn add_node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(Node::new(name.to_owned()));
+        self.nodes.push(Node::new(name));
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -65,7 +65,7 @@ impl Simulation {
         }
         let made = make(&mut self.core, (MEDIUM << KIND) | medium, &ends);
         self.media.push(Box::new(made));
-        self.ends.push(ends);
+        self.ends.push(&ends);
         medium
     }
 
@@ -118,7 +118,7 @@ impl Simulation {
         }
         let mut timer = Timer::IDLE;
         timer.set(&mut self.core, Target { component: (SOURCE << KIND) | flow.0, key: 0 }, Some(start));
-        self.flows.push(Flow { to, source, timer, sender, receivers });
+        self.flows.push(Flow { to, source, timer, sender, receivers: receivers.into() });
         flow
     }
 
@@ -150,14 +150,15 @@ impl Simulation {
 
     /// The lowest port free at all of `nodes`.
     fn free_port(&self, nodes: &[NodeId]) -> u16 {
-        nodes.iter().map(|n| self.nodes[n.0 as usize].sockets.len()).max().unwrap_or_default() as u16
+        let free = |node: &NodeId| self.nodes[node.0 as usize].sockets.len() as u16;
+        nodes.iter().map(free).fold(FIRST_FREE_PORT, u16::max)
     }
 
     fn seat(&mut self, at: Socket, flow: FlowId, endpoint: Box<dyn Endpoint>) -> u32 {
         let number = self.endpoints.len() as u32;
         let sockets = &mut self.nodes[at.node.0 as usize].sockets;
-        sockets.resize(sockets.len().max(usize::from(at.port) + 1), None);
-        sockets[usize::from(at.port)] = Some(number);
+        sockets.resize(sockets.len().max(usize::from(at.port) + 1), NOBODY);
+        sockets[usize::from(at.port)] = number;
         self.endpoints.push(Seated { endpoint, node: at.node, flow, timer: Timer::IDLE });
         number
     }

@@ -133,8 +133,7 @@ impl Simulation {
 
     #[inline]
     pub(super) fn deliver(&mut self, node: NodeId, via: Port, pkt: Pkt) {
-        let port = usize::from(self.core.packet(&pkt).to_port);
-        let Some(&Some(endpoint)) = self.nodes[node.0 as usize].sockets.get(port) else {
+        let Some(endpoint) = self.nodes[node.0 as usize].socket(self.core.packet(&pkt).to_port) else {
             return self.end_without_endpoint(node, pkt);
         };
         let now = self.core.now();

@@ -149,11 +149,11 @@ impl Simulation {
     /// The nodes of flows to a group, with the endpoints that receive them.
     fn flows_to(&self, group: GroupId) -> Vec<(NodeId, Vec<u32>)> {
         let flows = self.flows.iter().filter(|flow| flow.to == Address::Group(group));
-        flows.map(|flow| (self.endpoints[flow.sender as usize].node, flow.receivers.clone())).collect()
+        flows.map(|flow| (self.endpoints[flow.sender as usize].node, flow.receivers.to_vec())).collect()
     }
 
     fn agent(&self, node: NodeId, port: u16) -> Option<u32> {
-        self.nodes[node.0 as usize].sockets.get(usize::from(port)).copied().flatten()
+        self.nodes[node.0 as usize].socket(port)
     }
 
     fn tell(&mut self, endpoint: u32, notice: Notice) {
@@ -215,7 +215,7 @@ impl Simulation {
         let mut at = node;
         while at != source {
             let Some((hop, parent)) = self.next_hop(at, source) else { break };
-            let port = self.ends[hop.medium as usize][hop.from.0 as usize].port;
+            let port = self.ends[hop.medium][hop.from.0 as usize].port;
             self.nodes[at.0 as usize].group_mut(group, source).parent = Some(port);
             let down = NextHop { medium: hop.medium, from: hop.to, to: hop.from };
             self.nodes[parent.0 as usize].group_mut(group, source).open(down);
@@ -260,9 +260,8 @@ impl Simulation {
 
     /// From now on a node takes a sender's packets from the interface over which its own packets to that sender leave.
     fn set_parent(&mut self, node: NodeId, group: GroupId, source: NodeId) {
-        let port = self
-            .next_hop(node, source)
-            .map_or(Port::LOCAL, |(hop, _)| self.ends[hop.medium as usize][hop.from.0 as usize].port);
+        let port =
+            self.next_hop(node, source).map_or(Port::LOCAL, |(hop, _)| self.ends[hop.medium][hop.from.0 as usize].port);
         self.nodes[node.0 as usize].group_mut(group, source).parent = Some(port);
     }
 
@@ -288,7 +287,7 @@ impl Simulation {
                     self.tell_expelled(group, source, node, false);
                 }
                 let ends = &self.ends;
-                let leads = |medium: u32, peer: crate::net::Peer| ends[medium as usize][peer.0 as usize].node == toward;
+                let leads = |medium: u32, peer: crate::net::Peer| ends[medium][peer.0 as usize].node == toward;
                 let list = self.nodes[node.0 as usize].group_mut(group, source);
                 if toward == node {
                     list.local = false;
@@ -326,7 +325,7 @@ impl Simulation {
     /// The hop from an interface of `node` to a neighbour there.
     fn hop_over(&self, node: NodeId, port: Port, neighbour: NodeId) -> Option<NextHop> {
         let &(medium, from) = self.nodes[node.0 as usize].ports.get(port.0 as usize)?;
-        let peer = self.ends[medium as usize].iter().position(|end| end.node == neighbour)?;
+        let peer = self.ends[medium].iter().position(|end| end.node == neighbour)?;
         Some(NextHop { medium, from, to: crate::net::Peer(peer as u32) })
     }
 }

@@ -72,7 +72,7 @@ impl Simulation {
         let index = target.component & ((1 << KIND) - 1);
         match target.component >> KIND {
             MEDIUM => {
-                let ends = self.ends[index as usize].iter();
+                let ends = self.ends[index].iter();
                 format!("the medium of {}", ends.map(|e| self.node_name(e.node)).collect::<Vec<_>>().join(", "))
             }
             ENDPOINT => format!("an endpoint at {}", self.node_name(self.endpoints[index as usize].node)),

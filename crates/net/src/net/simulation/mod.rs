@@ -7,6 +7,7 @@
 //! woken, what ends a run early, and what can be seen and done from outside.
 
 mod building;
+mod ends;
 mod error;
 mod forwarding;
 mod groups;
@@ -28,12 +29,13 @@ use crate::engine::{FloatTime, Instant, Target};
 
 use super::core::{Arrival, Core};
 use super::machine::{Endpoint, Source};
-use super::medium::{End, Medium};
+use super::medium::Medium;
 use super::node::Node;
 use super::observe::{Observer, Place};
 use super::packet::{Address, FlowId, NodeId};
 use super::routes::Ways;
 
+use ends::Ends;
 use marks::Marks;
 use timer::Timer;
 
@@ -45,7 +47,7 @@ pub struct Simulation {
     /// The ways through the network.
     ways: Ways,
     /// The nodes behind each medium's peers.
-    ends: Vec<Vec<End>>,
+    ends: Ends,
     endpoints: Vec<Seated>,
     flows: Vec<Flow>,
     groups: Vec<Group>,
@@ -95,7 +97,7 @@ struct Flow {
     source: Box<dyn Source>,
     timer: Timer,
     sender: u32,
-    receivers: Vec<u32>,
+    receivers: Box<[u32]>,
 }
 
 /// How far a call of [`Simulation::run_until`] came.

@@ -113,14 +113,14 @@ impl Simulation {
 
     /// The ways to the nodes of a medium.
     pub(super) fn accesses(&self, medium: u32) -> Vec<Access> {
-        let peers = 0..self.ends[medium as usize].len() as u32;
+        let peers = 0..self.ends[medium].len() as u32;
         peers.map(|peer| self.access(medium, Peer(peer))).collect()
     }
 
     /// Notifies the machines at a medium's nodes of changes of the ways to them.
     pub(super) fn tell_of_change(&mut self, medium: u32, before: &[Access]) {
         let after = self.accesses(medium);
-        let ways = self.ends[medium as usize].iter().zip(before.iter().zip(after));
+        let ways = self.ends[medium].iter().zip(before.iter().zip(after));
         let changed = ways.filter(|(_, (before, after))| *before != after);
         let notices: Vec<(NodeId, LinkNotice)> =
             changed.map(|(end, (&before, after))| (end.node, LinkNotice { port: end.port, before, after })).collect();

@@ -25,7 +25,7 @@ impl Simulation {
 
     /// Takes the present ways; what leads where is searched for when it is asked.
     pub(super) fn find_ways(&mut self) {
-        self.ways = Ways::new(self.nodes.len(), &self.ways_out());
+        self.ways = Ways::new(self.nodes.len(), self.ways_out());
     }
 
     /// The hop out of a node to a destination. Only nodes that are destinations are searched for.
@@ -37,7 +37,7 @@ impl Simulation {
     /// The ways, with the nodes where they begin.
     fn ways_out(&self) -> Vec<(NodeId, Way)> {
         let mut ways = Vec::new();
-        for ((medium, number), ends) in self.media.iter().zip(0..).zip(&self.ends) {
+        for ((medium, number), ends) in self.media.iter().zip(0..).zip(self.ends.iter()) {
             for edge in medium.edges(self.core.now()) {
                 let from = ends[edge.from.0 as usize];
                 let node = ends[edge.to.0 as usize].node;
@@ -56,7 +56,7 @@ impl Simulation {
                 return true;
             }
             let Some(hop) = self.hop(at, to) else { return false };
-            at = self.ends[hop.medium as usize][hop.to.0 as usize].node;
+            at = self.ends[hop.medium][hop.to.0 as usize].node;
         }
         false
     }
@@ -64,6 +64,6 @@ impl Simulation {
     /// The way out of `node` to `destination`, and the node to which it leads.
     pub(super) fn next_hop(&mut self, node: NodeId, destination: NodeId) -> Option<(NextHop, NodeId)> {
         let hop = self.hop(node, destination).filter(|_| node != destination)?;
-        Some((hop, self.ends[hop.medium as usize][hop.to.0 as usize].node))
+        Some((hop, self.ends[hop.medium][hop.to.0 as usize].node))
     }
 }

@@ -5,21 +5,25 @@ use crate::net::core::Core;
 
 /// The one pending wake-up of a machine.
 pub(super) struct Timer {
-    /// What the machine asked for.
-    deadline: Option<Instant>,
+    /// What the machine asked for; `Instant::MAX` if nothing.
+    deadline: Instant,
     /// When it asked.
     since: Instant,
-    /// The same by ns-2's clock, if that is followed.
-    since_float: Option<FloatTime>,
-    /// The deadline by ns-2's clock, if the machine keeps it.
-    deadline_float: Option<FloatTime>,
     /// When the valid wake-up in the queue comes; `Instant::MAX` if none is pending.
     armed: Instant,
+    /// The same by ns-2's clock, if that is followed. It lies apart, since few runs have it and all have timers.
+    float: Option<Box<Float>>,
+}
+
+#[derive(Default)]
+struct Float {
+    since: FloatTime,
+    /// If the machine keeps it.
+    deadline: Option<FloatTime>,
 }
 
 impl Timer {
-    pub const IDLE: Self =
-        Self { deadline: None, since: Instant::ZERO, since_float: None, deadline_float: None, armed: Instant::MAX };
+    pub const IDLE: Self = Self { deadline: Instant::MAX, since: Instant::ZERO, armed: Instant::MAX, float: None };
 
     /// Takes the machine's wish. A later one adds nothing to the queue: the pending wake-up
     /// finds nothing due and arms the next.
@@ -31,26 +35,29 @@ impl Timer {
     /// The same, with the wish by ns-2's clock.
     #[inline(always)]
     pub fn set_float(&mut self, core: &mut Core, target: Target, wish: Option<Instant>, float: Option<FloatTime>) {
+        let wish = wish.unwrap_or(Instant::MAX);
         // A machine without a timer, as most receivers are.
-        if wish.is_some() || self.deadline.is_some() {
+        if wish != Instant::MAX || self.deadline != Instant::MAX {
             self.take(core, target, wish, float);
         }
     }
 
-    fn take(&mut self, core: &mut Core, target: Target, wish: Option<Instant>, float: Option<FloatTime>) {
+    fn take(&mut self, core: &mut Core, target: Target, wish: Instant, float: Option<FloatTime>) {
         if wish != self.deadline {
             self.deadline = wish;
             self.since = core.now();
-            self.since_float = core.float();
-        }
-        self.deadline_float = float;
-        if let Some(at) = wish {
-            let at = at.max(core.now());
-            if at < self.armed {
-                self.armed = at;
-                let order = self.float(at).map_or(self.since, |time| time.order_at(at, self.since));
-                core.arm(target, at, order);
+            if let Some(now) = core.float() {
+                self.float.get_or_insert_default().since = now;
             }
+        }
+        if let Some(times) = &mut self.float {
+            times.deadline = float;
+        }
+        let at = wish.max(core.now());
+        if at < self.armed {
+            self.armed = at;
+            let order = self.float(at).map_or(self.since, |time| time.order_at(at, self.since));
+            core.arm(target, at, order);
         }
     }
 
@@ -58,8 +65,9 @@ impl Timer {
     /// how long it wants to wait.
     #[inline]
     fn float(&self, at: Instant) -> Option<FloatTime> {
-        let known = self.deadline_float.filter(|_| self.deadline == Some(at));
-        known.or_else(|| self.since_float.map(|since| since.after_duration(at.since(self.since))))
+        let times = self.float.as_ref()?;
+        let known = times.deadline.filter(|_| self.deadline == at);
+        Some(known.unwrap_or_else(|| times.since.after_duration(at.since(self.since))))
     }
 
     /// A wake-up has come at `now`: says whether the machine's time has, and the clock shows what it
@@ -73,10 +81,10 @@ impl Timer {
         if let Some(time) = self.float(now) {
             core.set_float(time, self.since);
         }
-        let due = self.deadline.is_some_and(|at| at <= now);
+        let due = self.deadline <= now;
         if due {
             // The same deadline, wished for again, would be a new one.
-            self.deadline = None;
+            self.deadline = Instant::MAX;
         }
         Some(due)
     }

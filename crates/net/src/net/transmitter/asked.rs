@@ -3,7 +3,7 @@
 use crate::net::clock::Clock;
 use crate::net::core::Core;
 use crate::net::order::{Answer, Command};
-use crate::net::schedule::{Occasion, Service};
+use crate::net::schedule::{InService, Occasion};
 use crate::net::slab::Pkt;
 
 use super::landing::Landing;
@@ -58,7 +58,7 @@ impl<C: Clock> Transmitter<C> {
         let event = Self::event(core);
         let size = core.packet(&pkt).size;
         let service = C::serve(&mut self.schedule, (event.at, event.time), size);
-        self.service = service;
+        self.service = service.sending();
         if self.line.back(core).is_some_and(|last| last.arrival > service.arrival) {
             let (flight, _) = self.take_line(core);
             self.let_overtake(core, flight);
@@ -76,7 +76,7 @@ impl<C: Clock> Transmitter<C> {
         if self.is_held() {
             return self.wake_after_interruption(core);
         }
-        let Service { start, out, times: [time, _], .. } = self.service;
+        let InService { start, out, time } = self.service;
         let free = Landing { at: out, since: C::order(start, out, time) };
         if free.is_now(core) {
             C::set_now(core, time, start);

@@ -7,7 +7,7 @@ use crate::net::discipline::Backlog;
 use crate::net::medium::{Change, End, InFlight, Queued};
 use crate::net::observe::Cause;
 use crate::net::packet::FlowId;
-use crate::net::schedule::{Occasion, Service};
+use crate::net::schedule::{InService, Occasion, Service};
 use crate::net::slab::{Flight, Flights, NONE, Pkt};
 
 use super::landing::Landing;
@@ -200,7 +200,7 @@ impl<C: Clock> Transmitter<C> {
 
     /// The serialiser becomes free.
     fn let_go(&mut self) {
-        self.service = Service::none();
+        self.service = InService::none();
         if let Stage::Asked { sending, .. } = &mut self.stage {
             *sending = false;
         }
@@ -260,7 +260,7 @@ impl<C: Clock> Transmitter<C> {
         }
         let Some((held, since)) = self.interruption() else { return };
         if held > now && (if self.is_held() { longer } else { held > self.service.out }) {
-            self.service = Service::endless();
+            self.service = Service::endless().sending();
             if let Stage::Asked { sending, .. } = &mut self.stage {
                 *sending = true;
             }

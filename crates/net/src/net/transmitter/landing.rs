@@ -78,7 +78,7 @@ impl<C: Clock> Transmitter<C> {
         self.sent.bytes += u64::from(landed.size);
         self.busy += landed.out.since(landed.start);
         if landed.start != landed.accepted {
-            self.waits.add(landed.start.since(landed.accepted).as_nanos());
+            self.waits.get_or_insert_default().add(landed.start.since(landed.accepted).as_nanos());
         }
         if self.spoils(core, &pkt) {
             return core.drop(pkt, self.place, Cause::Radio);

@@ -28,7 +28,7 @@ use super::discipline::{Backlog, QueueDiscipline};
 use super::loss::Loss;
 use super::medium::{Access, End};
 use super::observe::{Cause, Histogram, Place, Probe};
-use super::schedule::{Occasion, Path, Schedule, Service};
+use super::schedule::{InService, Occasion, Path, Schedule, Service};
 use super::slab::{Flight, Line, NONE, Pkt, flights_from};
 
 pub use handover::Flying;
@@ -85,10 +85,10 @@ pub struct Transmitter<C: Clock> {
     sent: Backlog,
     busy: Duration,
     /// Service of the packet that started last, of those known to have started.
-    service: Service<C>,
+    service: InService<C>,
     schedule: Schedule<C>,
-    /// Waiting times of packets that waited.
-    waits: Histogram,
+    /// Waiting times of packets that waited, if any did.
+    waits: Option<Box<Histogram>>,
 }
 
 enum Stage {
@@ -140,9 +140,9 @@ impl<C: Clock> Transmitter<C> {
             stage,
             sent: Backlog::default(),
             busy: Duration::ZERO,
-            service: Service::none(),
+            service: InService::none(),
             schedule: Schedule::new(setup.rate, setup.delay, setup.reorder),
-            waits: Histogram::default(),
+            waits: None,
         }
     }
 
@@ -253,7 +253,7 @@ impl<C: Clock> Transmitter<C> {
     /// Shows its state and totals.
     pub fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         let backlog = self.backlog(core);
-        let waits = self.waits.with_zeros(self.sent.packets);
+        let waits = self.waits.as_deref().cloned().unwrap_or_default().with_zeros(self.sent.packets);
         probe.value("rate_bps", self.schedule.rate as f64);
         probe.value("delay_s", self.schedule.delay_at(core.now()).as_secs_f64());
         probe.value("queue_packets", backlog.packets as f64);
@@ -288,9 +288,9 @@ fn flown<C: Clock>(service: &Service<C>, size: u32, accepted: Instant) -> Flight
 
 /// The service of the packet at `place`, which has this flight.
 #[inline]
-fn service<C: Clock>(core: &Core, place: u32, flight: &Flight) -> Service<C> {
-    let Flight { start, out, arrival, .. } = *flight;
-    Service { start, out, arrival, times: C::kept(core, place) }
+fn service<C: Clock>(core: &Core, place: u32, flight: &Flight) -> InService<C> {
+    let [time, _] = C::kept(core, place);
+    InService { start: flight.start, out: flight.out, time }
 }
 
 #[cfg(all(test, debug_assertions))]

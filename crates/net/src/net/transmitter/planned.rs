@@ -38,7 +38,7 @@ impl<C: Clock> Transmitter<C> {
             }
         } else {
             // Nothing waits at a free serialiser.
-            self.service = service;
+            self.service = service.sending();
         }
         let landing =
             Landing { at: service.arrival, since: C::order(service.start, service.arrival, service.times[1]) };

@@ -181,6 +181,6 @@ choice! {
         /// As routers say (Katabi, Handley, Rohrs 2002): the links need queues of this name.
         "xcp" => Xcp(xcp::Config),
         /// A class in Python ([`lasthop.Controller`](../controllers.md)).
-        "python" => Python(python::Config),
+        "python" => Python(python::Config) boxed,
     }
 }

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use lasthop_net::engine::choice::Custom;
 use lasthop_net::engine::{BitRate, Duration, Instant, Streams};
 use lasthop_net::net::{
     Action, Address, Ecn, Endpoint, EndpointContext, FlowId, Hears, NodeId, Notice, Packet, Port, Probe, Socket, Timed,
@@ -106,7 +105,7 @@ fn ms(n: u64) -> Instant {
 
 impl Pair {
     fn new(notes: NotesConfig, change: impl FnOnce(&mut Config)) -> Self {
-        let congestion = MediaCongestion::Custom(Custom::new("notes", Arc::new(notes)));
+        let congestion = MediaCongestion::custom("notes", Arc::new(notes));
         let mut config = Config { congestion, feedback: Some(Duration::from_millis(20)), ..Config::default() };
         change(&mut config);
         let hears = Hears { received: true, lost: true, rate: true, sent: true, ..Hears::default() };

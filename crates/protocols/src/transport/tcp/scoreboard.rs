@@ -35,7 +35,7 @@ pub struct Segment {
 }
 
 /// The smallest ring.
-const LEAST_ROOM: usize = 16;
+const LEAST_ROOM: usize = 4;
 
 /// The receiver has it (RFC 2018).
 const SACKED: u8 = 1;

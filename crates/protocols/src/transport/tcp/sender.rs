@@ -44,7 +44,8 @@ pub struct Sender {
     path: bool,
     /// How many segments may still leave at once ([`Settings::max_burst`]).
     burst: u32,
-    shown: Shown,
+    /// What observers have been shown, if there are any.
+    shown: Option<Box<Shown>>,
 }
 
 /// Counts over all connections.
@@ -81,7 +82,7 @@ impl Sender {
             c: Connection::new(&settings, 0),
             path: false,
             burst: settings.max_burst,
-            shown: Shown::default(),
+            shown: None,
             settings,
         }
     }

@@ -13,7 +13,7 @@ pub struct Detector {
     /// Whether acknowledgements carry SACK blocks: F-RTO then takes RFC 5682 §3.
     sack: bool,
     state: State,
-    saved: Option<Saved>,
+    saved: Option<Box<Saved>>,
     /// SND.NXT at the last timeout: the `recover` of RFC 5682, RecoveryPoint in its §3.
     recover: u64,
     /// Whether the receiver has ever reported a duplicate (RFC 2883).
@@ -137,7 +137,7 @@ impl Detector {
         }
         self.recover = nxt;
         if saved.is_some() {
-            self.saved = saved;
+            self.saved = saved.map(Box::new);
         }
     }
 
@@ -172,7 +172,7 @@ impl Detector {
         match (judgement, self.saved.take()) {
             (Some(true), Some(saved)) => {
                 self.recover = 0;
-                Judgement::Spurious(saved)
+                Judgement::Spurious(*saved)
             }
             (spurious, _) => Judgement::Genuine { three_segments: frto && spurious.is_some() },
         }

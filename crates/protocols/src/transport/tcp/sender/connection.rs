@@ -41,7 +41,7 @@ pub(super) struct Connection {
     pub(super) timed: bool,
     pub(super) recovery_at: Instant,
     /// Proportional Rate Reduction, in a recovery that it governs.
-    pub(super) prr: Option<Prr>,
+    pub(super) prr: Option<Box<Prr>>,
     /// Whether the segment that is being sent is a probe of the recovery.
     pub(super) probing: bool,
     /// The last reduction of the window, if such may be undone.

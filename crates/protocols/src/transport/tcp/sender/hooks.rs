@@ -91,7 +91,7 @@ impl Connection {
     pub(super) fn begin_prr(&mut self, smss: u64, acked: &Acked) {
         let outstanding = self.board.flight() - self.board.sacked();
         let has_threshold = self.congestion.ssthresh().is_some();
-        self.prr = has_threshold.then(|| Prr::begin(smss, outstanding, acked.acked + acked.sacked));
+        self.prr = has_threshold.then(|| Prr::begin(smss, outstanding, acked.acked + acked.sacked).into());
     }
 
     /// Proportional Rate Reduction for an acknowledgement of `acked`, which is `safe` if it makes good progress (RFC 9937 §6.2, §6.4).

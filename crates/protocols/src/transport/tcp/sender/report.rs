@@ -72,7 +72,7 @@ impl Sender {
             c.rto.backoff(),
             self.totals.timeouts as f64,
         ];
-        for ((shown, value), variable) in self.shown.0.iter_mut().zip(values).zip(VARIABLES) {
+        for ((shown, value), variable) in self.shown.get_or_insert_default().0.iter_mut().zip(values).zip(VARIABLES) {
             if *shown != value && !value.is_nan() {
                 *shown = value;
                 return Some(Action::Observe(variable, value));

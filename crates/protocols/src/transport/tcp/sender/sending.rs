@@ -62,7 +62,7 @@ impl Sender {
         let in_flight = c.in_flight();
         if c.status.recovering || c.status.duplicates > 0 || c.board.is_marked() {
             // RFC 6675 §5 step (C): while segments are missing there has to be room for a full one.
-            let room = c.prr.map_or(in_flight + smss <= c.window, |prr| prr.allows(in_flight));
+            let room = c.prr.as_ref().map_or(in_flight + smss <= c.window, |prr| prr.allows(in_flight));
             if !room {
                 c.full_to = c.nxt;
                 return None;
