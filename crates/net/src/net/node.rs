@@ -42,9 +42,6 @@ impl OutList {
 /// The first port for endpoints of flows; those below are for machines that serve their node.
 pub const FIRST_FREE_PORT: u16 = 4;
 
-/// No endpoint.
-pub(super) const NOBODY: u32 = u32::MAX;
-
 /// A node.
 #[derive(Debug)]
 pub(super) struct Node {
@@ -57,26 +54,11 @@ pub(super) struct Node {
     pub hands_out: bool,
     /// Out-lists by group and sending node, sorted: each sender has a tree of its own.
     pub groups: Vec<((GroupId, NodeId), OutList)>,
-    /// The endpoint at each port, or [`NOBODY`].
-    pub sockets: Vec<u32>,
 }
 
 impl Node {
     pub fn new(name: &str) -> Self {
-        Self {
-            name: name.into(),
-            ports: Vec::new(),
-            is_destination: false,
-            hands_out: false,
-            groups: Vec::new(),
-            sockets: Vec::new(),
-        }
-    }
-
-    /// The endpoint at a port.
-    #[inline]
-    pub fn socket(&self, port: u16) -> Option<u32> {
-        self.sockets.get(usize::from(port)).copied().filter(|&endpoint| endpoint != NOBODY)
+        Self { name: name.into(), ports: Vec::new(), is_destination: false, hands_out: false, groups: Vec::new() }
     }
 
     /// The out-list of a group's sender; an empty one if there is none.

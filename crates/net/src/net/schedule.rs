@@ -16,21 +16,25 @@ pub trait Path: Send {
 ///
 /// The serialiser is free at an instant known to a fraction of a nanosecond, so that a busy one
 /// never drifts.
+#[repr(C)]
 pub struct Schedule<C: Clock> {
-    /// Bits per second.
-    pub(super) rate: u64,
-    pub(super) free_at: Instant,
+    /// The two sizes sent last: data and acknowledgements, mostly.
+    known: [u32; 2],
+    /// The service time (ns, rest) of the first of them.
+    service: (u64, u64),
     /// The fraction of a nanosecond at `free_at`, in units of 1/rate ns.
     rest: u64,
+    pub(super) free_at: Instant,
+    /// Bits per second.
+    pub(super) rate: u64,
     /// The propagation delay, where no path says what it is.
     pub(super) delay: Duration,
-    pub(super) last_arrival: Instant,
-    /// The two sizes sent last, and their service times (ns, rest): data and acknowledgements, mostly.
-    known: [u32; 2],
-    services: [(u64, u64); 2],
     pub(super) path: Option<Box<dyn Path>>,
+    pub(super) last_arrival: Instant,
     /// Whether a packet may overtake one that was sent before the delay became shorter.
     pub(super) reorder: bool,
+    /// The service time of the second.
+    other: (u64, u64),
     /// `free_at` and `last_arrival` by the clock.
     pub(super) free_time: C::Time,
     pub(super) last_arrival_time: C::Time,
@@ -129,15 +133,16 @@ impl<C: Clock> Schedule<C> {
     pub fn new(rate: BitRate, delay: Duration, reorder: bool) -> Self {
         let zero = C::at(Instant::ZERO);
         let mut new = Self {
-            rate: 1,
-            free_at: Instant::ZERO,
-            rest: 0,
-            delay,
-            last_arrival: Instant::ZERO,
             known: [0; 2],
-            services: [(0, 0); 2],
+            service: (0, 0),
+            rest: 0,
+            free_at: Instant::ZERO,
+            rate: 1,
+            delay,
             path: None,
+            last_arrival: Instant::ZERO,
             reorder,
+            other: (0, 0),
             free_time: zero,
             last_arrival_time: zero,
         };
@@ -150,7 +155,7 @@ impl<C: Clock> Schedule<C> {
         self.rate = rate.as_bps().max(1);
         self.rest = 0;
         self.known = [0; 2];
-        self.services = [(0, 0); 2];
+        (self.service, self.other) = ((0, 0), (0, 0));
     }
 
     /// The propagation delay of a packet that begins to be sent at `start`.
@@ -173,9 +178,9 @@ impl<C: Clock> Schedule<C> {
             self.rest = 0;
         }
         let (ns, rest) = if self.known[0] == size {
-            self.services[0]
+            self.service
         } else if self.known[1] == size {
-            self.services[1]
+            self.other
         } else {
             self.learn(size)
         };
@@ -193,7 +198,7 @@ impl<C: Clock> Schedule<C> {
         let rate = u128::from(self.rate);
         let (ns, rest) = ((work / rate) as u64, (work % rate) as u64);
         self.known = [size, self.known[0]];
-        self.services = [(ns, rest), self.services[0]];
-        (ns, rest)
+        self.other = std::mem::replace(&mut self.service, (ns, rest));
+        self.service
     }
 }

@@ -83,8 +83,9 @@ pub enum Ecn {
     Ce = 0b11,
 }
 
-/// One packet on its way.
+/// One packet on its way. What is read at every hop lies in front, in one line of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Packet {
     /// The sending end.
     pub from: Socket,

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::{ENDPOINT, Ends, Flow, Group, KIND, LOSSES, MEDIUM, SOURCE, Seated, Simulation, Timer};
+use super::{ENDPOINT, Ends, Flow, Group, KIND, LOSSES, MEDIUM, SOURCE, Seated, Simulation, Sockets, Timer};
 use crate::engine::{Instant, Target};
 use crate::net::core::{Core, Port};
 use crate::net::machine::{Endpoint, EndpointContext, Source};
 use crate::net::medium::{End, Medium, Peer};
-use crate::net::node::{FIRST_FREE_PORT, NOBODY, Node};
+use crate::net::node::{FIRST_FREE_PORT, Node};
 use crate::net::packet::{Address, FlowId, GroupId, NodeId, Socket};
 use crate::net::routes::Ways;
 
@@ -23,6 +23,7 @@ impl Simulation {
             ways: Ways::new(0, Vec::new()),
             ends: Ends::default(),
             endpoints: Vec::new(),
+            sockets: Sockets::default(),
             flows: Vec::new(),
             groups: Vec::new(),
             has_trees: false,
@@ -46,6 +47,7 @@ impl Simulation {
     /// Adds a node.
     pub fn add_node(&mut self, name: &str) -> NodeId {
         self.nodes.push(Node::new(name));
+        self.sockets.add_node();
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -150,15 +152,12 @@ impl Simulation {
 
     /// The lowest port free at all of `nodes`.
     fn free_port(&self, nodes: &[NodeId]) -> u16 {
-        let free = |node: &NodeId| self.nodes[node.0 as usize].sockets.len() as u16;
-        nodes.iter().map(free).fold(FIRST_FREE_PORT, u16::max)
+        nodes.iter().map(|node| self.sockets.free(*node)).fold(FIRST_FREE_PORT, u16::max)
     }
 
     fn seat(&mut self, at: Socket, flow: FlowId, endpoint: Box<dyn Endpoint>) -> u32 {
         let number = self.endpoints.len() as u32;
-        let sockets = &mut self.nodes[at.node.0 as usize].sockets;
-        sockets.resize(sockets.len().max(usize::from(at.port) + 1), NOBODY);
-        sockets[usize::from(at.port)] = number;
+        self.sockets.listen(at, number);
         self.endpoints.push(Seated { endpoint, node: at.node, flow, timer: Timer::IDLE });
         number
     }

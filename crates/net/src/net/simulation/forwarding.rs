@@ -133,7 +133,7 @@ impl Simulation {
 
     #[inline]
     pub(super) fn deliver(&mut self, node: NodeId, via: Port, pkt: Pkt) {
-        let Some(endpoint) = self.nodes[node.0 as usize].socket(self.core.packet(&pkt).to_port) else {
+        let Some(endpoint) = self.sockets.at(node, self.core.packet(&pkt).to_port) else {
             return self.end_without_endpoint(node, pkt);
         };
         let now = self.core.now();

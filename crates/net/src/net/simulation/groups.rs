@@ -153,7 +153,7 @@ impl Simulation {
     }
 
     fn agent(&self, node: NodeId, port: u16) -> Option<u32> {
-        self.nodes[node.0 as usize].socket(port)
+        self.sockets.at(node, port)
     }
 
     fn tell(&mut self, endpoint: u32, notice: Notice) {

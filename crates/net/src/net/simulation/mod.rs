@@ -17,6 +17,7 @@ mod machines;
 mod marks;
 mod outside;
 mod routing;
+mod sockets;
 mod timer;
 
 pub use error::RunError;
@@ -37,6 +38,7 @@ use super::routes::Ways;
 
 use ends::Ends;
 use marks::Marks;
+use sockets::Sockets;
 use timer::Timer;
 
 /// A network: nodes, media, endpoints and sources, and the clock that moves them.
@@ -49,6 +51,7 @@ pub struct Simulation {
     /// The nodes behind each medium's peers.
     ends: Ends,
     endpoints: Vec<Seated>,
+    sockets: Sockets,
     flows: Vec<Flow>,
     groups: Vec<Group>,
     /// Whether trees have been built.
