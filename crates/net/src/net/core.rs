@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::engine::{EventQueue, FloatTime, Instant, Stream, Streams, Target};
 
 use super::machine::Notice;
+use super::names::Names;
 use super::observe::{Cause, Observation, Observer, Place};
 use super::packet::{FlowId, NodeId, Packet};
 use super::slab::{Pkt, Slab};
@@ -22,7 +23,7 @@ pub struct Core {
     /// Whether a medium has said since the last look that ways appeared or vanished.
     ways_changed: bool,
     streams: Streams,
-    places: Vec<Box<str>>,
+    places: Names,
     counters: Counters,
     pub(super) observer: Option<Box<dyn Observer>>,
     losses: Option<Losses>,
@@ -105,7 +106,7 @@ impl Core {
             arrivals: Vec::new(),
             ways_changed: false,
             streams: Streams::new(seed),
-            places: Vec::new(),
+            places: Names::default(),
             counters: Counters::default(),
             observer: None,
             losses: None,
@@ -172,13 +173,12 @@ impl Core {
 
     /// Registers a place under a name that stands in the results.
     pub fn place(&mut self, name: String) -> Place {
-        self.places.push(name.into());
-        Place(self.places.len() as u32 - 1)
+        Place(self.places.push(&name))
     }
 
     /// The name of a place.
     pub fn place_name(&self, place: Place) -> &str {
-        &self.places[place.0 as usize]
+        &self.places[place.0]
     }
 
     /// A packet under way.

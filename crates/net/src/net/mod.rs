@@ -20,6 +20,7 @@ pub mod loss;
 pub mod machine;
 pub mod medium;
 pub mod meter;
+mod names;
 mod node;
 pub mod observe;
 pub mod operations;

@@ -43,9 +43,8 @@ impl OutList {
 pub const FIRST_FREE_PORT: u16 = 4;
 
 /// A node.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Node {
-    pub name: Box<str>,
     /// Its interfaces: the medium and the peer there, by port.
     pub ports: Vec<(u32, Peer)>,
     /// Whether packets may be for it: it has an endpoint.
@@ -57,10 +56,6 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub fn new(name: &str) -> Self {
-        Self { name: name.into(), ports: Vec::new(), is_destination: false, hands_out: false, groups: Vec::new() }
-    }
-
     /// The out-list of a group's sender; an empty one if there is none.
     pub fn group_mut(&mut self, group: GroupId, from: NodeId) -> &mut OutList {
         let place = self.groups.binary_search_by_key(&(group, from), |(key, _)| *key).unwrap_or_else(|place| {

@@ -136,7 +136,7 @@ impl Ways {
 /// The graph: the ways out of each node, and into it.
 struct Graph {
     out: Lists,
-    /// By the node to which they lead; `node` is where they begin. Without the only ways out of leaves, which no search asks for.
+    /// By the node to which they lead; `node` is where they begin. Without those of leaves, which no search enters.
     into: Lists,
 }
 
@@ -179,9 +179,11 @@ impl Graph {
     /// The graph of these ways, with the nodes where they begin.
     fn new(nodes: usize, ways: Vec<(NodeId, Way)>) -> Self {
         let mut graph = Self { out: Lists::new(nodes, ways), into: Lists::new(nodes, Vec::new()) };
-        let asked = graph.out.each().filter(|(from, _)| graph.only_way(*from).is_none());
-        let back = |(from, way): (NodeId, &Way)| (way.node, Way { node: from, ..*way });
-        let into = asked.flat_map(|(from, ways)| ways.iter().map(move |way| back((from, way)))).collect();
+        let is_entered = |node: NodeId| graph.only_way(node).is_none();
+        let asked = graph.out.each().filter(|(from, _)| is_entered(*from));
+        let asked = asked.flat_map(|(from, ways)| ways.iter().map(move |way| (from, *way)));
+        let asked = asked.filter(|(_, way)| is_entered(way.node));
+        let into: Vec<_> = asked.map(|(from, way)| (way.node, Way { node: from, ..way })).collect();
         graph.into = Lists::new(nodes, into);
         graph
     }

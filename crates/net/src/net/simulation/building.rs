@@ -7,6 +7,7 @@ use crate::engine::{Instant, Target};
 use crate::net::core::{Core, Port};
 use crate::net::machine::{Endpoint, EndpointContext, Source};
 use crate::net::medium::{End, Medium, Peer};
+use crate::net::names::Names;
 use crate::net::node::{FIRST_FREE_PORT, Node};
 use crate::net::packet::{Address, FlowId, GroupId, NodeId, Socket};
 use crate::net::routes::Ways;
@@ -19,6 +20,7 @@ impl Simulation {
         Self {
             core,
             nodes: Vec::new(),
+            node_names: Names::default(),
             media: Vec::new(),
             ways: Ways::new(0, Vec::new()),
             ends: Ends::default(),
@@ -46,7 +48,8 @@ impl Simulation {
 
     /// Adds a node.
     pub fn add_node(&mut self, name: &str) -> NodeId {
-        self.nodes.push(Node::new(name));
+        self.nodes.push(Node::default());
+        self.node_names.push(name);
         self.sockets.add_node();
         NodeId(self.nodes.len() as u32 - 1)
     }
@@ -62,6 +65,10 @@ impl Simulation {
         let mut ends = Vec::with_capacity(nodes.len());
         for (&node, peer) in nodes.iter().zip(0..) {
             let ports = &mut self.nodes[node.0 as usize].ports;
+            if ports.is_empty() {
+                // Most nodes have one.
+                ports.reserve_exact(1);
+            }
             ends.push(End { node, port: Port(ports.len() as u32) });
             ports.push((medium, Peer(peer)));
         }

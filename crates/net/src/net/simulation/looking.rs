@@ -9,7 +9,7 @@ use crate::net::packet::{FlowId, NodeId};
 impl Simulation {
     /// The name of a node.
     pub fn node_name(&self, node: NodeId) -> &str {
-        &self.nodes[node.0 as usize].name
+        &self.node_names[node.0]
     }
 
     /// Checks conservation of packets: sent + copied = delivered + dropped + in flight, with packets in flight counted where they are.

@@ -31,6 +31,7 @@ use crate::engine::{FloatTime, Instant, Target};
 use super::core::{Arrival, Core};
 use super::machine::{Endpoint, Source};
 use super::medium::Medium;
+use super::names::Names;
 use super::node::Node;
 use super::observe::{Observer, Place};
 use super::packet::{Address, FlowId, NodeId};
@@ -45,6 +46,7 @@ use timer::Timer;
 pub struct Simulation {
     core: Core,
     nodes: Vec<Node>,
+    node_names: Names,
     media: Vec<Box<dyn Medium>>,
     /// The ways through the network.
     ways: Ways,
