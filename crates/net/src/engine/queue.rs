@@ -309,8 +309,8 @@ impl EventQueue {
             if time < least {
                 break;
             }
-            let tied = u8::from(a == least) + u8::from(b == least) + u8::from(c == least) + u8::from(d == least);
-            let child = if tied > 1 || time == least {
+            // A tie, or two equal times that are not the least; both are rare.
+            let child = if a == b || c == d || left_time == right_time || time == least {
                 let child = first_of_siblings(rests, first, [a, b, c, d]);
                 if (time, rest.order) < (least, rests[child].order) {
                     break;
