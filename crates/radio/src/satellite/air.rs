@@ -1,15 +1,15 @@
 //! Packets between a satellite's down-link and terminals, or on their way up to a satellite that the terminal has left.
 
-use std::collections::BTreeMap;
-
 use lasthop_net::engine::{Instant, Target};
 use lasthop_net::net::{Core, End, Pkt};
 
-/// Packets in flight, in the order in which they arrive. Each has a wake-up of its own.
+/// Packets in flight. Each has a wake-up of its own, whose key says where the packet lies.
 pub struct Air {
-    target: Target,
-    packets: BTreeMap<(Instant, Instant, u64), (Way, Pkt)>,
-    sent: u64,
+    component: u32,
+    first_key: u32,
+    packets: Vec<Option<(Way, Pkt)>>,
+    /// The places of `packets` that are not taken.
+    free: Vec<u32>,
 }
 
 /// Where a packet in flight arrives.
@@ -22,26 +22,31 @@ pub enum Way {
 }
 
 impl Air {
-    /// Nothing in flight yet; arrivals wake `target`.
-    pub fn new(target: Target) -> Self {
-        Self { target, packets: BTreeMap::new(), sent: 0 }
+    /// Nothing in flight yet; arrivals wake `component` with keys from `first_key`.
+    pub fn new(component: u32, first_key: u32) -> Self {
+        Self { component, first_key, packets: Vec::new(), free: Vec::new() }
     }
 
     /// A packet whose transmission began at `since` arrives at `at`.
     pub fn send(&mut self, core: &mut Core, since: Instant, at: Instant, way: Way, pkt: Pkt) {
-        core.arm(self.target, at, since);
-        self.packets.insert((at, since, self.sent), (way, pkt));
-        self.sent += 1;
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.packets.push(None);
+            self.packets.len() as u32 - 1
+        });
+        self.packets[place as usize] = Some((way, pkt));
+        core.arm(Target { component: self.component, key: self.first_key + place }, at, since);
     }
 
-    /// The packet that arrives now.
-    pub fn take(&mut self, core: &Core) -> Option<(Way, Pkt)> {
-        let first = self.packets.first_entry()?;
-        (first.key().0 <= core.now()).then(|| first.remove())
+    /// The packet whose wake-up with this key has come.
+    pub fn take(&mut self, key: u32) -> Option<(Way, Pkt)> {
+        let place = key - self.first_key;
+        let packet = self.packets.get_mut(place as usize)?.take()?;
+        self.free.push(place);
+        Some(packet)
     }
 
     /// How many packets are in flight.
     pub fn in_flight(&self) -> u64 {
-        self.packets.len() as u64
+        (self.packets.len() - self.free.len()) as u64
     }
 }

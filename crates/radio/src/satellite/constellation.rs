@@ -150,7 +150,7 @@ struct Counts {
 const SKY: End = End { node: NodeId(u32::MAX), port: Port::LOCAL };
 
 /// The wake-ups that belong to no transmitter.
-const AIR: u32 = u32::MAX;
+const AIR: u32 = 3 << 30;
 const LOOKS: u32 = 1 << 31;
 
 /// Tags from here on name sets of terminals, those below single ones.
@@ -223,7 +223,7 @@ impl Constellation {
             links,
             satellites,
             terminals,
-            air: Air::new(Target { component, key: AIR }),
+            air: Air::new(component, AIR),
             looks: setup.looks,
             audiences: Vec::new(),
             counts: Counts::default(),
@@ -376,8 +376,8 @@ impl Constellation {
         self.air.send(core, start, out + delay, Way::Down(terminal), pkt);
     }
 
-    fn wake_air(&mut self, core: &mut Core) {
-        let Some((way, pkt)) = self.air.take(core) else { return };
+    fn wake_air(&mut self, core: &mut Core, key: u32) {
+        let Some((way, pkt)) = self.air.take(key) else { return };
         match way {
             Way::Up(end) => core.arrive(end.node, end.port, pkt),
             Way::Down(terminal) => {
@@ -501,7 +501,7 @@ impl Medium for Constellation {
 
     fn wake(&mut self, core: &mut Core, key: u32) {
         match key {
-            AIR => self.wake_air(core),
+            AIR.. => self.wake_air(core, key),
             LOOKS.. => self.wake_look(core, key - LOOKS),
             _ => self.wake_transmitter(core, key),
         }
