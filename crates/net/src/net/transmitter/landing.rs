@@ -44,13 +44,26 @@ impl<C: Clock> Transmitter<C> {
             return; // an old wake-up
         }
         self.armed = Landing::NEVER;
-        if self.overtaken().is_none() {
-            if let Some(first) = self.line.front(core)
-                && !fired.is_before(self.landing(core, self.line.head(), first))
-            {
-                self.land(core, reverse, false);
-            }
-        } else if self.next_landing(core).is_some_and(|next| !fired.is_before(next)) {
+        if self.overtaken().is_some() {
+            return self.wake_among_overtaken(core, fired, reverse);
+        }
+        if let Some(first) = self.line.front(core)
+            && !fired.is_before(self.landing(core, self.line.head(), first))
+        {
+            self.land(core, reverse, false);
+        }
+        // What lands arms nothing here, and overtakes nothing.
+        if let Some(next) = self.line.front(core)
+            && next.arrival < Instant::MAX
+        {
+            self.arm(core, self.landing(core, self.line.head(), next));
+        }
+    }
+
+    /// The same while packets may overtake others.
+    #[inline(never)]
+    fn wake_among_overtaken(&mut self, core: &mut Core, fired: Landing, reverse: &mut impl Returned) {
+        if self.next_landing(core).is_some_and(|next| !fired.is_before(next)) {
             let overtaken = self.overtaken_lands_first(core);
             self.land(core, reverse, overtaken);
         }
