@@ -42,21 +42,24 @@ impl Counts {
         })
     }
 
+    /// Counts one more at a place; `false` if there is no such place, or no room in it.
     #[inline]
-    fn add(&mut self, place: usize) {
+    fn add(&mut self, place: usize) -> bool {
         match self {
-            Self::Narrow(counts) => match counts[place].checked_add(1) {
-                Some(sum) => counts[place] = sum,
-                None => self.widen_counts(place),
+            Self::Narrow(counts) => match counts.get_mut(place) {
+                Some(count) if *count < u16::MAX => *count += 1,
+                _ => return false,
             },
-            Self::Wide(counts) => counts[place] = counts[place].saturating_add(1),
+            Self::Wide(counts) => match counts.get_mut(place) {
+                Some(count) => *count = count.saturating_add(1),
+                None => return false,
+            },
         }
+        true
     }
 
-    #[cold]
-    fn widen_counts(&mut self, place: usize) {
+    fn widen(&mut self) {
         *self = Self::Wide(self.iter().collect());
-        self.add(place);
     }
 
     /// Adds buckets in front and behind. Ranges settle soon: they take no more than they need.
@@ -86,20 +89,27 @@ impl Histogram {
             return;
         }
         let bucket = bucket(value);
-        if bucket < self.first || bucket - self.first >= self.counts.len() {
-            self.widen(bucket);
+        // Below the first this wraps round.
+        if !self.counts.add(bucket.wrapping_sub(self.first)) {
+            self.make_room(bucket);
         }
-        self.counts.add(bucket - self.first);
     }
 
+    /// Counts the first value of a bucket that has no count yet, or one for which its count is too narrow.
     #[cold]
-    fn widen(&mut self, bucket: usize) {
+    #[inline(never)]
+    fn make_room(&mut self, bucket: usize) {
         if self.counts.len() == 0 {
             self.first = bucket;
         }
         let before = self.first.saturating_sub(bucket);
         self.first -= before;
-        self.counts.extend(before, (bucket + 1 - self.first).saturating_sub(before + self.counts.len()));
+        let after = (bucket + 1 - self.first).saturating_sub(before + self.counts.len());
+        match before + after {
+            0 => self.counts.widen(),
+            _ => self.counts.extend(before, after),
+        }
+        self.counts.add(bucket - self.first);
     }
 
     /// The same distribution with zeros added until there are `total` values: for callers that count only the others.
@@ -128,8 +138,11 @@ impl Histogram {
         let rank = libm::ceil(q.clamp(0.0, 1.0) * self.total as f64).max(1.0) as u64;
         let Some(rank) = rank.checked_sub(self.zeros).filter(|&rank| rank > 0) else { return Some(0.0) };
         let place = match &self.counts {
-            Counts::Narrow(counts) => place_of(rank, counts),
-            Counts::Wide(counts) => place_of(rank, counts),
+            // Counts of an octave fit into 32 bits together, and their sum is cheaper so.
+            Counts::Narrow(counts) => {
+                place_of(rank, counts, |some| some.iter().map(|&n| u32::from(n)).sum::<u32>().into())
+            }
+            Counts::Wide(counts) => place_of(rank, counts, |some| some.iter().map(|&n| u64::from(n)).sum()),
         };
         Some(middle(self.first + place))
     }
@@ -143,12 +156,13 @@ impl Histogram {
     }
 }
 
-/// The place of the bucket in which the value of this rank lies, from 1; the last place if there are not so many.
-fn place_of<T: Copy + Into<u64>>(rank: u64, counts: &[T]) -> usize {
+/// The place of the bucket in which the value of this rank lies, from 1; the last place if there are fewer.
+/// `sum` adds the counts of an octave.
+fn place_of<T: Copy + Into<u64>>(rank: u64, counts: &[T], sum: impl Fn(&[T]) -> u64) -> usize {
     let (mut seen, mut place) = (0, 0);
     // Octave by octave, and bucket by bucket in that in which it lies.
     for octave in counts.chunks(1 << SUB_BITS) {
-        let within: u64 = octave.iter().map(|&count| count.into()).sum();
+        let within = sum(octave);
         if seen + within >= rank {
             break;
         }

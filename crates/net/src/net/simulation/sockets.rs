@@ -6,19 +6,19 @@ use crate::net::packet::{NodeId, Socket};
 /// The endpoints at the ports of all nodes, by number.
 #[derive(Default)]
 pub(super) struct Sockets {
-    /// Of each node that at the first free port, or [`NOBODY`]. Most nodes have no other, and these lie close together.
+    /// Of each node that at the first free port, or [`NONE`]. Most nodes have no other, and these lie close together.
     firsts: Vec<u32>,
-    /// Of each node those at other ports, by port, or [`NOBODY`].
+    /// Of each node those at other ports, by port, or [`NONE`].
     others: Vec<Vec<u32>>,
 }
 
 /// No endpoint.
-const NOBODY: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 
 impl Sockets {
-    /// Another node, where nobody listens.
+    /// Another node, where no endpoint listens.
     pub fn add_node(&mut self) {
-        self.firsts.push(NOBODY);
+        self.firsts.push(NONE);
     }
 
     /// From now on this endpoint listens here.
@@ -32,7 +32,7 @@ impl Sockets {
             self.others.resize(node + 1, Vec::new());
         }
         let others = &mut self.others[node];
-        others.resize(others.len().max(usize::from(port) + 1), NOBODY);
+        others.resize(others.len().max(usize::from(port) + 1), NONE);
         others[usize::from(port)] = endpoint;
     }
 
@@ -44,13 +44,13 @@ impl Sockets {
             FIRST_FREE_PORT => self.firsts[node],
             _ => *self.others.get(node)?.get(usize::from(port))?,
         };
-        (endpoint != NOBODY).then_some(endpoint)
+        (endpoint != NONE).then_some(endpoint)
     }
 
-    /// The lowest port of a node behind all at which somebody listens.
+    /// The lowest port of a node behind all at which an endpoint listens.
     pub fn free(&self, node: NodeId) -> u16 {
         let node = node.0 as usize;
-        let first = FIRST_FREE_PORT + u16::from(self.firsts[node] != NOBODY);
+        let first = FIRST_FREE_PORT + u16::from(self.firsts[node] != NONE);
         self.others.get(node).map_or(first, |others| first.max(others.len() as u16))
     }
 }
