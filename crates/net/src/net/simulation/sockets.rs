@@ -54,3 +54,25 @@ impl Sockets {
         self.others.get(node).map_or(first, |others| first.max(others.len() as u16))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_port_of_a_node_has_its_own_endpoint() {
+        let mut sockets = Sockets::default();
+        (0..3).for_each(|_| sockets.add_node());
+        let at = |node, port| Socket { node: NodeId(node), port };
+        for (endpoint, here) in (10..).zip([at(0, 4), at(1, 1), at(1, 4), at(1, 6)]) {
+            sockets.listen(here, endpoint);
+        }
+        assert_eq!([1, 4, 5, 6, 7].map(|port| sockets.at(NodeId(1), port)), [Some(11), Some(12), None, Some(13), None]);
+        assert_eq!([1, 4].map(|port| sockets.at(NodeId(0), port)), [None, Some(10)]);
+        assert_eq!([1, 4].map(|port| sockets.at(NodeId(2), port)), [None, None]);
+        // A machine below the first free port takes none of those of flows.
+        assert_eq!([0, 1, 2].map(|node| sockets.free(NodeId(node))), [5, 7, 4]);
+        sockets.listen(at(2, 1), 14);
+        assert_eq!(sockets.free(NodeId(2)), FIRST_FREE_PORT);
+    }
+}
