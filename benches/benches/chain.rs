@@ -19,7 +19,7 @@ pub fn chain(planned: bool) -> Simulation {
     for pair in nodes.windows(2) {
         simulation.add_medium(pair, |core, component, ends| {
             let mut setup = |name: &str| {
-                let place = core.place(name.to_owned());
+                let place = core.place(name);
                 let limit = Amount::Packets(100);
                 let config = droptail::Config { limit, ..Default::default() };
                 let queue = if planned {

@@ -150,7 +150,7 @@ fn run(
     let mut simulation = Simulation::new(1);
     let [from, to] = ["a", "b"].map(|name| simulation.add_node(name));
     let core = simulation.core_mut();
-    let [there, back] = ["there", "back"].map(|name| core.place(name.to_owned()));
+    let [there, back] = ["there", "back"].map(|name| core.place(name));
     let site = Site {
         name: "there",
         place: there,

@@ -71,7 +71,7 @@ impl Cell {
         simulation.add_medium(&nodes, |core, component, ends| {
             let bler = Probability::new(self.bler).unwrap();
             let terminal = |n: usize| {
-                let place = core.place(format!("ue[{n}]"));
+                let place = core.place(&format!("ue[{n}]"));
                 let limit = Amount::Packets(self.limit);
                 Terminal {
                     cell: 0,

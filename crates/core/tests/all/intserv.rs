@@ -179,7 +179,7 @@ impl Net {
 fn add_link(simulation: &mut Simulation, a: NodeId, b: NodeId) -> u32 {
     simulation.add_medium(&[a, b], |core, component, ends| {
         let mut setup = |from: NodeId, to: NodeId| {
-            let place = core.place(format!("{}>{}", from.0, to.0));
+            let place = core.place(&format!("{}>{}", from.0, to.0));
             Setup { place, rate: RATE, delay: DELAY, reorder: true, queue: Admitting::queue(0.9), loss: Loss(None) }
         };
         let (forward, backward) = (setup(a, b), setup(b, a));

@@ -310,7 +310,7 @@ fn link(simulation: &mut Simulation, ends: [NodeId; 2], (rate, delay, loss, _): 
     simulation.add_medium(&ends, |core, component, ends| {
         let [forward, backward] = ["forward", "backward"].map(|name| {
             let name = format!("link {component} {name}");
-            let place = core.place(name.clone());
+            let place = core.place(&name);
             let stream = core.stream(&name, "loss");
             let model: bernoulli::Config = toml::from_str(&format!("p = {loss}")).unwrap();
             Setup {

@@ -46,7 +46,7 @@ fn link(trace: &str, delay_ms: u64) -> Simulation {
 fn limited(trace: &str, delay_ms: u64, queue: droptail::Config) -> Simulation {
     let mut simulation = Simulation::new(1);
     let ends = ["a", "b"].map(|name| simulation.add_node(name));
-    let places = ["there", "back"].map(|name| simulation.core_mut().place(name.to_owned()));
+    let places = ["there", "back"].map(|name| simulation.core_mut().place(name));
     let traced = TracedSetup {
         place: places[0],
         trace: Trace::try_from(trace.to_owned()).unwrap(),

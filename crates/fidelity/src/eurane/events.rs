@@ -141,7 +141,7 @@ fn run(case: &Case, reference: &Reference) -> Rows {
     simulation.set_observer(Box::<Watcher>::default());
     let nodes = ["rnc", "ue"].map(|name| simulation.add_node(name));
     simulation.add_medium(&nodes, |core, component, ends| {
-        let places = ["D", "U"].map(|name| core.place(name.to_owned()));
+        let places = ["D", "U"].map(|name| core.place(name));
         let loss = |drop: &Vec<u64>| -> Loss {
             list::Config { drop: drop.clone() }.build(Streams::new(1).stream("air", "loss"))
         };

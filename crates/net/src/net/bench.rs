@@ -57,8 +57,8 @@ impl Bench {
     /// One at time 0.
     pub fn new() -> Self {
         let mut core = Core::new(1);
-        core.place("queue".into());
-        core.place("left".into());
+        core.place("queue");
+        core.place("left");
         Self { core, streams: Streams::new(1) }
     }
 

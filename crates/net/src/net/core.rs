@@ -172,8 +172,8 @@ impl Core {
     }
 
     /// Registers a place under a name that stands in the results.
-    pub fn place(&mut self, name: String) -> Place {
-        Place(self.places.push(&name))
+    pub fn place(&mut self, name: &str) -> Place {
+        Place(self.places.push(name))
     }
 
     /// The name of a place.

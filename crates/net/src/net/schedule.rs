@@ -60,7 +60,7 @@ impl<C: Clock> Clone for Service<C> {
 
 impl<C: Clock> Copy for Service<C> {}
 
-/// What the serialiser is about.
+/// The part of a service that occupies the serialiser.
 pub struct InService<C: Clock> {
     /// The first bit goes out.
     pub start: Instant,

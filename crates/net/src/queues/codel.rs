@@ -162,7 +162,7 @@ mod tests {
     /// all have waited long; gives the times of drops and marks in ms.
     fn signals(config: Config, ecn: Ecn, busy: &[std::ops::Range<u32>]) -> Vec<f64> {
         let mut core = Core::new(1);
-        core.place("codel".into());
+        core.place("codel");
         let mut codel = CoDel::new(&config, Place(0));
         let mut times = Vec::new();
         for period in busy {

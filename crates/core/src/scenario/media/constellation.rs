@@ -220,7 +220,7 @@ fn setup(core: &mut Core, constellation: &Constellation, profile: Profile) -> Se
     let shell = constellation.orbits.config().shell();
     let Constellation { name, isl, up, down, .. } = constellation;
     let mut make = |name: String, rate: BitRate, queue: &Queue, loss: Option<&LossModel>| {
-        let place = core.place(name.clone());
+        let place = core.place(&name);
         let delay = Duration::ZERO;
         let site = Site { name: &name, place, rate, delay, profile, streams: core.streams() };
         let queue = queue.config().build(&site);

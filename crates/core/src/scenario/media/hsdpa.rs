@@ -173,7 +173,7 @@ fn setup(core: &mut Core, hsdpa: &Hsdpa, profile: Profile) -> Setup {
     let air = Air::new(&hsdpa.air, &scene, core.streams());
     let rate_map = hsdpa.rate_map.config().build();
     let terminal = |(number, name): (u32, &String)| {
-        let place = core.place(format!("{name} down"));
+        let place = core.place(&format!("{name} down"));
         let bits = rate_map.grant(air.usual(number), u64::MAX, hsdpa.codes).map_or(1, |grant| grant.bits);
         let site = Site {
             name,

@@ -234,7 +234,7 @@ impl Link {
         let traces = self.trace.as_deref();
         let mut direction = |from: &str, to: &str| {
             let name = format!("{} {from}>{to}", self.name);
-            let place = core.place(name.clone());
+            let place = core.place(&name);
             Direction {
                 name,
                 place,

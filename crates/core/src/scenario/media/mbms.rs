@@ -230,7 +230,7 @@ impl Mbms {
 fn setup(core: &mut Core, mbms: &Mbms) -> Setup {
     let queue = |amount| transmitter::Queue::Planned(amount);
     let iub = Direction::BOTH.map(|direction| transmitter::Setup {
-        place: core.place(format!("{} iub {}", mbms.name, direction.name())),
+        place: core.place(&format!("{} iub {}", mbms.name, direction.name())),
         rate: mbms.iub.rate,
         delay: mbms.iub.delay,
         reorder: false,
@@ -253,9 +253,9 @@ fn setup(core: &mut Core, mbms: &Mbms) -> Setup {
     let terminals = names
         .iter()
         .map(|name| Terminal {
-            place: core.place(format!("{name} down")),
+            place: core.place(&format!("{name} down")),
             uplink: transmitter::Setup {
-                place: core.place(format!("{name} up")),
+                place: core.place(&format!("{name} up")),
                 rate: mbms.uplink.rate,
                 delay: mbms.uplink.delay,
                 reorder: false,
@@ -279,7 +279,7 @@ fn setup(core: &mut Core, mbms: &Mbms) -> Setup {
         },
         delay: mbms.delay,
         bearers: mbms.bearers,
-        shared: mbms.ptm_threshold.map(|least| (least, core.place(format!("{} ptm", mbms.name)))),
+        shared: mbms.ptm_threshold.map(|least| (least, core.place(&format!("{} ptm", mbms.name)))),
         retransmission: mbms.retransmission,
         channel: Box::new(channel),
         terminals,

@@ -89,7 +89,7 @@ pub fn take_log(simulation: &mut Simulation) -> Vec<Event> {
 
 /// A transmitter of this rate and delay with a large queue.
 pub fn setup(core: &mut Core, name: &str, rate: BitRate, delay: Duration) -> Setup {
-    let place = core.place(name.to_owned());
+    let place = core.place(name);
     let queue = Queue::Planned(Amount::Packets(1_000_000));
     Setup { place, rate, delay, reorder: true, queue, loss: Loss(None) }
 }

@@ -42,7 +42,7 @@ impl Line<'_> {
         simulation.add_medium(&[a, b], |core, component, ends| {
             let setups = ["forward", "back"].map(|way| {
                 let name = format!("{name} {way}");
-                let place = core.place(name.clone());
+                let place = core.place(&name);
                 let site = Site { name: &name, place, rate, delay, profile, streams: core.streams() };
                 let queue = queue.build(&site);
                 let loss = match loss {

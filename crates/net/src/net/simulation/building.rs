@@ -16,7 +16,7 @@ impl Simulation {
     /// An empty network whose random streams derive from `seed`.
     pub fn new(seed: u64) -> Self {
         let mut core = Core::new(seed);
-        let nowhere = core.place("network".to_owned());
+        let nowhere = core.place("network");
         Self {
             core,
             nodes: Vec::new(),
@@ -65,10 +65,6 @@ impl Simulation {
         let mut ends = Vec::with_capacity(nodes.len());
         for (&node, peer) in nodes.iter().zip(0..) {
             let ports = &mut self.nodes[node.0 as usize].ports;
-            if ports.is_empty() {
-                // Most nodes have one.
-                ports.reserve_exact(1);
-            }
             ends.push(End { node, port: Port(ports.len() as u32) });
             ports.push((medium, Peer(peer)));
         }

@@ -84,7 +84,7 @@ impl Simulation {
         for (source, receivers) in self.senders(group) {
             let notice = Notice::Membership(Membership { group, source, joins, leave_latency });
             let of_node = receivers.into_iter().find(|&r| self.endpoints[r as usize].node == node);
-            let agent = port.and_then(|port| self.agent(node, port));
+            let agent = port.and_then(|port| self.sockets.at(node, port));
             for endpoint in [of_node, agent].into_iter().flatten() {
                 self.tell(endpoint, notice);
             }
@@ -150,10 +150,6 @@ impl Simulation {
     fn flows_to(&self, group: GroupId) -> Vec<(NodeId, Vec<u32>)> {
         let flows = self.flows.iter().filter(|flow| flow.to == Address::Group(group));
         flows.map(|flow| (self.endpoints[flow.sender as usize].node, flow.receivers.to_vec())).collect()
-    }
-
-    fn agent(&self, node: NodeId, port: u16) -> Option<u32> {
-        self.sockets.at(node, port)
     }
 
     fn tell(&mut self, endpoint: u32, notice: Notice) {
@@ -252,7 +248,7 @@ impl Simulation {
             }
             self.set_parent(node, group, source);
             let port = self.groups[group.0 as usize].served_at;
-            if let Some(agent) = port.and_then(|port| self.agent(node, port)) {
+            if let Some(agent) = port.and_then(|port| self.sockets.at(node, port)) {
                 self.tell(agent, Notice::Upstream(Upstream { group, source, before }));
             }
         }

@@ -33,7 +33,7 @@ impl Timed for Silent {}
 
 fn transmitter(core: &mut Core, queue: Queue) -> Transmitter<Exact> {
     let (rate, delay) = (BitRate::from_mbps(1), Duration::ZERO);
-    let setup = Setup { place: core.place("queue".to_owned()), rate, delay, reorder: true, queue, loss: Loss(None) };
+    let setup = Setup { place: core.place("queue"), rate, delay, reorder: true, queue, loss: Loss(None) };
     Transmitter::new(core, End { node: NodeId(0), port: Port(0) }, 0, 0, setup)
 }
 

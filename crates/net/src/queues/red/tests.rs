@@ -111,8 +111,8 @@ fn early(red: &mut Red, core: &mut Core, ecn: Ecn, arrivals: u64) -> Vec<u64> {
 #[test]
 fn between_two_early_drops_lie_one_to_two_times_the_inverse_of_the_probability() {
     let mut core = Core::new(1);
-    core.place("red".into());
-    core.place("served".into());
+    core.place("red");
+    core.place("served");
     let mut red = red(Config { weight: Probability::new(0.0), ..classic() });
     let gone = early(&mut red, &mut core, Ecn::NotEct, 20_000);
     // p_b = 0.05: 20 … 40 packets, 30 on average.
@@ -126,8 +126,8 @@ fn between_two_early_drops_lie_one_to_two_times_the_inverse_of_the_probability()
 #[test]
 fn capable_packets_are_marked_instead() {
     let mut core = Core::new(1);
-    core.place("red".into());
-    core.place("served".into());
+    core.place("red");
+    core.place("served");
     let config = Config { weight: Probability::new(0.0), ecn: true, ..classic() };
     let mut red = red(config);
     early(&mut red, &mut core, Ecn::Ect0, 1000);

@@ -228,7 +228,7 @@ impl Hsdpa {
         while let Some((number, pkt)) = self.uplink.take(core) {
             let now = core.now();
             if !self.air.covers(number) {
-                let place = core.place(format!("{}.ue[{number}] up", self.name));
+                let place = core.place(&format!("{}.ue[{number}] up", self.name));
                 core.drop(pkt, place, Cause::Radio);
                 continue;
             }

@@ -26,7 +26,7 @@ pub(super) fn setup(core: &mut Core, component: u32, ends: &[End], cell: &Cell, 
     let terminals: Vec<String> = terminals_of(&cell.name, cell.ues).collect();
     let places: Vec<[Place; 2]> = terminals
         .iter()
-        .map(|name| Direction::BOTH.map(|direction| core.place(format!("{name} {}", direction.name()))))
+        .map(|name| Direction::BOTH.map(|direction| core.place(&format!("{name} {}", direction.name()))))
         .collect();
     let rncs = cell.rncs();
     let area = cell.mobility.as_ref().map(|mobility| Area::new(mobility, &rncs, &terminals, core.streams()));
@@ -111,7 +111,7 @@ fn elsewhere(core: &mut Core, component: u32, ends: &[End], cell: &Cell, termina
     OtherSystems::new(core, component, ends[0], ues, systems.len() as u32, |core, terminal, number| {
         let system = &systems[number as usize];
         Direction::BOTH.map(|direction| transmitter::Setup {
-            place: core.place(format!("{} system[{number}] {}", terminals[terminal as usize], direction.name())),
+            place: core.place(&format!("{} system[{number}] {}", terminals[terminal as usize], direction.name())),
             rate: if direction == Direction::Up { system.uplink_rate.unwrap_or(system.rate) } else { system.rate },
             delay: system.delay,
             reorder: false,

@@ -5,7 +5,7 @@ use lasthop_net::net::{NodeId, Packet, Port, SignalHeader};
 
 fn swan(config: Config) -> (Core, Swan) {
     let mut core = Core::new(1);
-    core.place("swan".into());
+    core.place("swan");
     let mut swan = Swan::new(config, Place(0), Streams::new(3).stream("swan", "test"));
     swan.on_capacity(Instant::ZERO, BitRate::from_mbps(2));
     (core, swan)

@@ -34,7 +34,7 @@ fn shared_queues_take_turns_and_xcp_is_told_half() {
     // The others begin, as in ns-2.
     for (share, expected, capacity) in [(true, [4, 0, 5, 1, 2, 3], 500_000.0), (false, [0, 1, 2, 3, 4, 5], 1e6)] {
         let mut core = Core::new(1);
-        core.place("xcp".into());
+        core.place("xcp");
         let mut xcp = queue(&Config { share, ..Config::default() });
         for number in 0..6 {
             arrive(&mut core, &mut xcp, number < 4, number);
@@ -48,7 +48,7 @@ fn shared_queues_take_turns_and_xcp_is_told_half() {
 #[test]
 fn each_queue_has_the_limit() {
     let mut core = Core::new(1);
-    core.place("xcp".into());
+    core.place("xcp");
     let mut xcp = queue(&Config { share: true, limit: Amount::Packets(2), ..Config::default() });
     for number in 0..6 {
         arrive(&mut core, &mut xcp, number % 2 == 0, number);
@@ -62,7 +62,7 @@ fn each_queue_has_the_limit() {
 fn what_is_not_its_own_counts_as_input_where_all_wait_together() {
     for (share, expected) in [(true, 1000.0), (false, 2000.0)] {
         let mut core = Core::new(1);
-        core.place("xcp".into());
+        core.place("xcp");
         let first = Some(Duration::from_millis(50));
         let mut xcp = queue(&Config { share, first_control: first, ..Config::default() });
         arrive(&mut core, &mut xcp, true, 1);
