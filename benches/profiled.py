@@ -2,7 +2,7 @@
 
     python benches/profiled.py          # target/profiled/release/workload, beside target/release/workload
 
-The work is that of `benches/train.py`: the examples, and small dumbbells. It builds twice, and needs `llvm-profdata`:
+The work is that of `benches/train.py`: the examples, scenarios of studies, and small dumbbells. It builds twice, and needs `llvm-profdata`:
 `rustup component add llvm-tools`.
 """
 
@@ -36,10 +36,11 @@ def main() -> int:
         old.unlink()
     build(f"-Cprofile-generate={raw}")
     program = str(TARGET / "release" / "workload")
-    examples = [["scenario", "--file", str(file)] for file in sorted((ROOT / "examples").glob("*.toml"))]
+    files = [*(ROOT / "examples").glob("*.toml"), *(ROOT / "python/lasthop/studies").glob("*/*.toml")]
+    scenarios = [["scenario", "--file", str(file)] for file in sorted(files)]
     dumbbells = [["w1", "--flows", str(flows)] for flows in (1, 10, 100, 1000)]
-    for words in [*examples, *dumbbells]:
-        subprocess.run([program, *words, "--seconds", "10"], cwd=ROOT, capture_output=True, check=True)
+    for words in [*scenarios, *dumbbells]:
+        subprocess.run([program, *words, "--seconds", "60"], cwd=ROOT, capture_output=True, check=True)
     subprocess.run([str(merge), "merge", "-o", str(merged), str(raw)], check=True)
     build(f"-Cprofile-use={merged}")
     print(program)

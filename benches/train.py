@@ -2,7 +2,7 @@
 
     python benches/train.py
 
-The examples, each as it is, and the networks of `benches/peers` in small. It prints nothing and measures nothing.
+The examples and the studies, each as it is, and the networks of `benches/peers` in small. It prints nothing and measures nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import lasthop as lh
+from lasthop.studies import STUDIES, study
 
 ROOT = Path(__file__).resolve().parents[1]
 DEEP = {"droptail": {"limit": "100000 packets"}}
@@ -37,6 +38,8 @@ def dumbbell(flows: int, seconds: int) -> lh.Scenario:
 def main() -> None:
     for file in sorted((ROOT / "examples").glob("*.toml")):
         lh.run(lh.load(file))
+    for name in STUDIES:
+        lh.run(lh.load(study(name).scenario()))
     for flows in (1, 10, 100, 1000):
         lh.run(dumbbell(flows, 10))
 

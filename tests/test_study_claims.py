@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import lasthop as lh
 import pytest
 from lasthop.studies import STUDIES, claims, study
 from lasthop.studies.claims import NOT_RUN
@@ -30,6 +31,12 @@ def committed(name: str) -> dict[str, Any]:
 
 def test_there_are_176_claims() -> None:
     assert set(LISTED) == set(STUDIES) and sum(count for _, count in LISTED.values()) == 176
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_scenario_that_a_report_shows_runs_to_its_end(name: str) -> None:
+    scenario = lh.load(study(name).scenario())
+    assert f"{lh.run(scenario).simulated_s:g} s" == str(scenario["duration"])
 
 
 @pytest.mark.parametrize("name", STUDIES)
