@@ -62,12 +62,17 @@ impl Clock for Exact {
     fn serve(schedule: &mut Schedule<Self>, from: (Instant, ()), size: u32) -> Service<Self> {
         let start = from.0.max(schedule.free_at);
         let out = schedule.send(start, size);
-        let mut arrival = out + schedule.delay_at(start);
-        if !schedule.reorder && arrival < schedule.last_arrival {
-            // ns-2's avoidReordering_: the last arrival given out, plus this transmission time.
-            arrival = schedule.last_arrival + out.since(start);
+        let mut arrival = out + schedule.delay;
+        if let Some(unsteady) = &mut schedule.unsteady {
+            arrival = out + unsteady.delay(start, schedule.delay);
+            if let Some((last, ())) = &mut unsteady.last {
+                if arrival < *last {
+                    // ns-2's avoidReordering_: the last arrival given out, plus this transmission time.
+                    arrival = *last + out.since(start);
+                }
+                *last = arrival;
+            }
         }
-        schedule.last_arrival = arrival;
         Service { start, out, arrival, times: [(); 2] }
     }
     #[inline]
@@ -110,18 +115,19 @@ impl Clock for Ns2 {
         let sending = 8.0 * f64::from(size) / schedule.rate as f64;
         let delay = schedule.delay.as_secs_f64();
         let out = begin.after(sending);
-        let last = schedule.last_arrival_time;
-        let arrival = if !schedule.reorder && sending + delay < last.seconds_since(begin) {
-            schedule.last_arrival_time = last.after(sending);
-            begin.after(schedule.last_arrival_time.seconds_since(begin))
-        } else {
-            schedule.last_arrival_time = out.after(delay);
-            begin.after(sending + delay)
-        };
+        let mut arrival = begin.after(sending + delay);
+        if let Some((at, last)) = schedule.last_arrival() {
+            if sending + delay < last.seconds_since(begin) {
+                *last = last.after(sending);
+                arrival = begin.after(last.seconds_since(begin));
+            } else {
+                *last = out.after(delay);
+            }
+            *at = arrival.instant();
+        }
         schedule.free_time = out;
         schedule.free_at = out.instant();
-        schedule.last_arrival = arrival.instant();
-        Service { start: begin.instant(), out: schedule.free_at, arrival: schedule.last_arrival, times: [out, arrival] }
+        Service { start: begin.instant(), out: schedule.free_at, arrival: arrival.instant(), times: [out, arrival] }
     }
 
     fn keep(core: &mut Core, pkt: &Pkt, times: [FloatTime; 2]) {

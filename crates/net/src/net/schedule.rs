@@ -29,15 +29,26 @@ pub struct Schedule<C: Clock> {
     pub(super) rate: u64,
     /// The propagation delay, where no path says what it is.
     pub(super) delay: Duration,
-    pub(super) path: Option<Box<dyn Path>>,
-    pub(super) last_arrival: Instant,
-    /// Whether a packet may overtake one that was sent before the delay became shorter.
-    pub(super) reorder: bool,
+    /// `None`: all packets have that delay, and one may overtake another that was sent before it became shorter.
+    pub(super) unsteady: Option<Box<Unsteady<C>>>,
     /// The service time of the second.
     other: (u64, u64),
-    /// `free_at` and `last_arrival` by the clock.
+    /// `free_at` by the clock.
     pub(super) free_time: C::Time,
-    pub(super) last_arrival_time: C::Time,
+}
+
+/// A way whose length changes, or on which packets keep their order whatever becomes of its delay.
+pub(super) struct Unsteady<C: Clock> {
+    path: Option<Box<dyn Path>>,
+    /// The last arrival given out, also by the clock, if packets keep their order.
+    pub last: Option<(Instant, C::Time)>,
+}
+
+impl<C: Clock> Unsteady<C> {
+    /// The propagation delay of a packet that begins to be sent at `start`; `usual` is that of the link.
+    pub fn delay(&self, start: Instant, usual: Duration) -> Duration {
+        self.path.as_ref().map_or(usual, |path| path.delay(start, usual))
+    }
 }
 
 /// A packet's way over a link.
@@ -131,7 +142,7 @@ impl<C: Clock> InService<C> {
 impl<C: Clock> Schedule<C> {
     /// A free serialiser.
     pub fn new(rate: BitRate, delay: Duration, reorder: bool) -> Self {
-        let zero = C::at(Instant::ZERO);
+        let first = || Box::new(Unsteady { path: None, last: Some((Instant::ZERO, C::at(Instant::ZERO))) });
         let mut new = Self {
             known: [0; 2],
             service: (0, 0),
@@ -139,12 +150,9 @@ impl<C: Clock> Schedule<C> {
             free_at: Instant::ZERO,
             rate: 1,
             delay,
-            path: None,
-            last_arrival: Instant::ZERO,
-            reorder,
+            unsteady: (!reorder).then(first),
             other: (0, 0),
-            free_time: zero,
-            last_arrival_time: zero,
+            free_time: C::at(Instant::ZERO),
         };
         new.set_rate(rate);
         new
@@ -159,9 +167,25 @@ impl<C: Clock> Schedule<C> {
     }
 
     /// The propagation delay of a packet that begins to be sent at `start`.
-    #[inline]
     pub(super) fn delay_at(&self, start: Instant) -> Duration {
-        self.path.as_ref().map_or(self.delay, |path| path.delay(start, self.delay))
+        self.unsteady.as_ref().map_or(self.delay, |unsteady| unsteady.delay(start, self.delay))
+    }
+
+    /// From now on the way has this length.
+    pub(super) fn set_path(&mut self, path: Box<dyn Path>) {
+        self.unsteady.get_or_insert_with(|| Box::new(Unsteady { path: None, last: None })).path = Some(path);
+    }
+
+    /// The last arrival given out, if packets keep their order.
+    pub(super) fn last_arrival(&mut self) -> Option<&mut (Instant, C::Time)> {
+        self.unsteady.as_mut().and_then(|unsteady| unsteady.last.as_mut())
+    }
+
+    /// If packets keep their order: the next one arrives after this, or at any time.
+    pub(super) fn arrive_after(&mut self, last: Option<(Instant, C::Time)>) {
+        if let Some(present) = self.last_arrival() {
+            *present = last.unwrap_or((Instant::ZERO, C::at(Instant::ZERO)));
+        }
     }
 
     /// It is free when this service ends. A fraction of a nanosecond is forgotten.

@@ -114,7 +114,7 @@ impl<C: Clock> Transmitter<C> {
         self.let_overtake(core, flight);
         let flying = self.take_overtaken(core).into_iter();
         let flying = flying.map(|(pkt, Flight { start, arrival, .. })| Flying { pkt, start, arrival }).collect();
-        self.schedule.last_arrival = Instant::ZERO;
+        self.schedule.arrive_after(None);
         self.schedule.resume_after(&self.service);
         self.restore(core, Vec::new(), waiting, &before);
         self.arm_arrival(core);
@@ -173,10 +173,10 @@ impl<C: Clock> Transmitter<C> {
             && let Some(pkt) = discipline.dequeue(core)
         {
             let size = core.packet(&pkt).size;
-            let last = (self.schedule.last_arrival, self.schedule.last_arrival_time);
+            let last = self.schedule.last_arrival().copied();
             let service = C::serve(&mut self.schedule, (before.at, before.time), size);
             if service.out > until {
-                (self.schedule.last_arrival, self.schedule.last_arrival_time) = last;
+                self.schedule.arrive_after(last);
                 return discipline.put_back(core, pkt);
             }
             if flight.last().is_some_and(|(_, last)| last.arrival > service.arrival) {
@@ -209,8 +209,7 @@ impl<C: Clock> Transmitter<C> {
     /// Takes packets out of service and flight, in the order in which they were sent.
     fn take_flight(&mut self, core: &mut Core, flight: &mut Flights) -> Flights {
         self.let_go();
-        self.schedule.last_arrival = Instant::ZERO;
-        self.schedule.last_arrival_time = C::at(Instant::ZERO);
+        self.schedule.arrive_after(None);
         let mut taken = std::mem::take(flight);
         taken.extend(self.take_overtaken(core));
         taken.sort_by_key(|sent| order_sent(core, sent));
@@ -329,12 +328,10 @@ impl<C: Clock> Transmitter<C> {
         let last = flight.last().map(|(pkt, f)| (f.arrival, C::kept(core, pkt.0)[1]));
         if let Stage::Planned { .. } = self.stage {
             // Later arrivals were plans.
-            let (arrival, time) = last.unwrap_or((Instant::ZERO, C::at(Instant::ZERO)));
-            self.schedule.last_arrival = arrival;
-            self.schedule.last_arrival_time = time;
+            self.schedule.arrive_after(last);
         }
         let overtakes = last.is_some_and(|(arrival, _)| before.at + self.schedule.delay_at(before.at) < arrival);
-        if self.schedule.reorder && overtakes && matches!(self.stage, Stage::Planned { .. }) {
+        if self.schedule.last_arrival().is_none() && overtakes && matches!(self.stage, Stage::Planned { .. }) {
             self.let_overtake(core, flight);
         } else {
             for (pkt, kept) in flight {

@@ -172,7 +172,7 @@ impl<C: Clock> Transmitter<C> {
 
     /// From now on its way has this length, for packets that have not begun to be sent.
     pub fn set_path(&mut self, path: Box<dyn Path>) {
-        self.schedule.path = Some(path);
+        self.schedule.set_path(path);
     }
 
     /// Where its drops are counted.
