@@ -29,8 +29,8 @@ pub struct Change {
     /// The new propagation delay, in both directions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
-    /// Whether the link is up. A link that is down drops arriving packets and keeps waiting ones. A terminal that is not up has no
-    /// coverage: nothing comes over the air to it or from it.
+    /// Whether the link is up. Packets find no way over a link that is down, and those that wait there stay. A terminal that is not up
+    /// has no coverage: nothing comes over the air to it or from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<bool>,
     /// By how much the ratio of signal to interference at the terminal is better than it is by itself, from now on: `-10 dB` in a

@@ -46,7 +46,7 @@ pub struct Link {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossModel>,
     /// Whether a packet may overtake one that was sent before the delay became shorter, as it would
-    /// on a real path. Default: (ns-2: not `avoidReordering_`.)
+    /// on a real path (ns-2: not `avoidReordering_`). Default: it may.
     #[serde(default = "yes")]
     pub reorder: bool,
     /// Jitter of packets, each way by itself. Packets keep their order, so `reorder` does not matter. Default: none.

@@ -34,7 +34,7 @@ pub struct Law {
 }
 
 impl Law {
-    /// The time of the next drop after one at `t`, the `count`-th (RFC 8289 §5.4).
+    /// The time of the next drop after one at `t`, the `count`-th (RFC 8289 §5.6).
     fn next(&self, t: Instant, count: u64) -> Instant {
         t + Duration::from_secs_f64(self.interval.as_secs_f64() / (count as f64).sqrt())
     }

@@ -13,7 +13,7 @@ pub enum Dialect {
     /// RFC 9332 Appendix A: a ramp for the L queue, marks without randomness.
     #[default]
     Rfc,
-    /// Linux's `sch_dualpi2`: a step for the L queue, random marks, none while less than two packets wait.
+    /// Linux's `sch_dualpi2`: a step for the L queue, random marks, of which the coupling makes none while less than two packets wait.
     Linux,
 }
 

@@ -25,8 +25,8 @@ pub struct Config {
     /// With `reliable`: how many packets are kept to be sent again (RFC 3208 §5.1, transmit window). Default: 100,000
     /// packets.
     pub transmit_window: u32,
-    /// How a receiver tells losses by congestion from losses of the radio, which it does not report. Default: `all`: it takes every
-    /// loss for congestion.
+    /// How a receiver tells losses by congestion from losses of the radio, which it does not report. `ecn` is of TFMCC: no packet of
+    /// PGMCC carries a mark. Default: `all`: it takes every loss for congestion.
     pub classifier: Classifier,
     /// Below this window each acknowledged packet opens it by one packet. Default: 6 packets (Rizzo 2000);
     /// draft-ietf-rmt-bb-pgmcc-03 §2.2 suggests 4.

@@ -18,8 +18,8 @@ pub struct Config {
     /// §2.2.1).
     pub header: Bytes,
     /// Which losses count. `all`: each, as RFC 4654 has it. `indication`, `toggle`: those that the packet-loss indication of a base
-    /// station blames on congestion; what the radio lost counts as received (Alexiou, Bouras, Papazois 2009, §4.2). Default: `ecn`:
-    /// those before a packet that carries a mark.
+    /// station blames on congestion; what the radio lost counts as received (Alexiou, Bouras, Papazois 2009, §4.2). `ecn`: those before
+    /// a packet that carries a mark. Default: `all`.
     pub classifier: Classifier,
     /// Whether a long time without loss discounts the intervals before it, down to a factor of 0.5 (RFC 4654 §5.3).
     /// Default: on.

@@ -59,7 +59,7 @@ pub struct Config {
     pub limited_transmit: Option<bool>,
     /// The most segments sent at once, 0 for no limit (`ns2`: `maxburst_`). Default: 0.
     pub max_burst: u32,
-    /// The window after an idle time longer than the RTO. `rfc`: `rfc5681`. Default: `ns2`: `ns2`.
+    /// The window after an idle time longer than the RTO. Default: `rfc`: `rfc5681`. `ns2`: `ns2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<IdleRestart>,
     /// Explicit congestion notification (RFC 3168). An L4S controller switches it on. Default: off.
@@ -243,7 +243,7 @@ pub struct Rto {
     /// Before the first sample. Default: `rfc`: 1 s (RFC 6298 §2.1). `ns2`: 3 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<Duration>,
-    /// Clock granularity G. `rfc`: 1 ms. Default: `ns2`: 10 ms (`tcpTick_`).
+    /// Clock granularity G. Default: `rfc`: 1 ms. `ns2`: 10 ms (`tcpTick_`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub granularity: Option<Duration>,
     /// Which mean the deviation is taken from. Default: `rfc`.

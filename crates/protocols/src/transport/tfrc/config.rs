@@ -53,8 +53,8 @@ pub struct Config {
     pub buffer: Option<u32>,
     /// The reaction to a change of the receiver's link. Default: `off`.
     pub handover: Handover,
-    /// Profile `rfc`: packets for each round trip that the first report allows, W_init. `rfc5348`: 2 to 4, with at most 4380 B
-    /// (RFC 5348 §4.2). Default: `rfc3448`: 1 (RFC 3448 §4.3).
+    /// Profile `rfc`: packets for each round trip that the first report allows, W_init. Default: `rfc5348`: 2 to 4, with at most
+    /// 4380 B (RFC 5348 §4.2). `rfc3448`: 1 (RFC 3448 §4.3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
     /// Profile `rfc`: what limits the rate until the first loss. Default: `received`.

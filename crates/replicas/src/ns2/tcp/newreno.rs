@@ -1,6 +1,6 @@
 //! Newreno (`Agent/TCP/Newreno`): fast recovery that a partial acknowledgement does not end.
 //!
-//! It is the impatient variant of RFC 6582 §4 (`newreno_changes1_`): only the first partial
+//! It is the impatient variant of RFC 3782 §4 (`newreno_changes1_`): only the first partial
 //! acknowledgement restarts the timer. While duplicates come, at most two packets leave at
 //! each acknowledgement.
 

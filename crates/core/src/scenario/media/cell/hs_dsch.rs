@@ -55,13 +55,13 @@ pub struct HsDsch {
     pub capacity: CapacityPlan,
 }
 
-/// Flow control between RNC and Node B (TS 25.435 §5.3).
+/// Flow control between RNC and Node B (TS 25.435 §5.9, §5.10).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CapacityPlan {
     /// The time between two capacity requests of the RNC. Default: 30 ms (EURANE).
     pub interval: Duration,
-    /// From a request until the allocation is at the RNC. `3gpp`: twice the delay of the Iub. Default:
+    /// From a request until the allocation is at the RNC. Default: `3gpp`: twice the delay of the Iub.
     /// `ns2`: 15 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,

@@ -46,7 +46,7 @@ pub struct Config {
     pub quiet: Duration,
     /// For how long after a change no layer is released in phase 2. Default: `observe`.
     pub hold: Hold,
-    /// How layers count whose rate has not been seen for the whole window. Default: (Left open.)
+    /// How layers count whose rate has not been seen for the whole window. Default: `settled`. (Left open.)
     pub counting: Counting,
     /// What a TCP session is.
     pub sessions: Sessions,

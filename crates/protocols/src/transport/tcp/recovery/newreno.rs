@@ -1,6 +1,6 @@
 //! NewReno (RFC 6582): fast recovery that stays until everything outstanding at the loss is
 //! acknowledged, and repairs one hole a round trip. Of its two ways with the timer it takes the
-//! recommended *impatient* one (§4): restarted at the first partial acknowledgement only.
+//! recommended one (§3.2 step 3), *impatient* in RFC 3782 §4: restarted at the first partial acknowledgement only.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! Flow control between RNC and Node B: how many PDUs of each terminal may cross the Iub (HS-DSCH capacity request and
-//! allocation, 3GPP TS 25.435 §5.3).
+//! allocation, 3GPP TS 25.435 §5.9, §5.10).
 //!
 //! At all multiples of an interval, but for 0, the RNC requests capacity for its backlog. The Node B allocates only as much as keeps its
 //! queue for the terminal, with PDUs under way, within a limit. The unused part of an allocation lapses.

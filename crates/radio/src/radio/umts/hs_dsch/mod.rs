@@ -4,7 +4,7 @@
 //! RNC: RLC ── capacity, Iub ── Node B: a queue for each terminal ── scheduler ── HARQ process ── air ── UE: reordering ── RLC
 //! ```
 //!
-//! It is made of the parts that other radios have, and of MAC-hs (3GPP TS 25.321 §4.2.3.4 and §11.6):
+//! It is made of the parts that other radios have, and of MAC-hs (3GPP TS 25.321 §4.2.4.3 and §11.6):
 //!
 //! | part | here |
 //! | --- | --- |
@@ -14,7 +14,7 @@
 //! | scheduler | [`scheduler`](crate::radio::scheduler) |
 //! | link ARQ | [`harq`](crate::radio::shared_channel::harq), [`reception`](crate::radio::shared_channel::reception), [`reordering`], and RLC above, which learns of received PDUs only |
 //!
-//! [`capacity`] keeps the queues at the Node B short (TS 25.435 §5.3). One terminal is served in a slot; several at once by
+//! [`capacity`] keeps the queues at the Node B short (TS 25.435 §5.9, §5.10). One terminal is served in a slot; several at once by
 //! different codes are not here. What a terminal says of a block, and of the air, costs nothing and is never lost.
 
 pub mod capacity;

@@ -1,4 +1,4 @@
-//! The priority queue of a terminal at the Node B (3GPP TS 25.321 §4.2.3.4), in which blocks get their numbers.
+//! The priority queue of a terminal at the Node B (3GPP TS 25.321 §4.2.4.3), in which blocks get their numbers.
 
 use std::collections::VecDeque;
 

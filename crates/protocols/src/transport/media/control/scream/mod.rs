@@ -7,7 +7,7 @@
 //! The arithmetic was written with the source of that commit at hand (github.com/EricssonResearch/scream, `code/ScreamV2Tx.cpp` and
 //! `ScreamV2TxStream.cpp`; Copyright (c) 2015, Ericsson AB; BSD 2-Clause). Names such as `kL4sGUp` are its names.
 //!
-//! A flow is one stream: rates are shared by no priorities. What else is not followed, and why, stands in `docs/protocols/media.md`.
+//! A flow is one stream: rates are shared by no priorities. What else is not followed, and why, stands in `docs/protocols/media-scream.md`.
 
 mod core;
 mod delay;
