@@ -2,8 +2,8 @@
 
     python benches/profiled.py          # target/profiled/release/workload, beside target/release/workload
 
-The work is that of `benches/train.py`: the examples, scenarios of studies, and small dumbbells. It builds twice, and needs `llvm-profdata`:
-`rustup component add llvm-tools`.
+The work is that of `benches/train.py`: the examples, scenarios of studies, and small dumbbells. It builds twice, and
+needs `llvm-profdata`: `rustup component add llvm-tools`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
     python benches/train.py
 
-The examples and the studies, each as it is, and the networks of `benches/peers` in small. It prints nothing and measures nothing.
+The examples and the studies, each as it is, and the networks of `benches/peers` in small. It prints nothing and
+measures nothing.
 """
 
 from __future__ import annotations

@@ -301,7 +301,7 @@ def _texts(scenario: Mapping[str, Any], origin: str) -> dict[str, str]:
     import inspect
 
     texts = {}
-    for flow in scenario["flow"]:
+    for flow in scenario.get("flow", ()):
         transport = flow["transport"]
         chosen = (transport.get("tcp") or transport.get("media")) if isinstance(transport, dict) else None
         congestion = chosen.get("congestion") if chosen else None

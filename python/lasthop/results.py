@@ -19,10 +19,16 @@ if TYPE_CHECKING:
 
     from lasthop.scenario import Scenario
 
-__all__ = ["FORMATS", "SENT_PDUS", "Result", "Table", "TableWriter", "coded", "numbers", "plain", "texts"]
+__all__ = ["COUNTS", "FORMATS", "SENT_PDUS", "Result", "Table", "TableWriter", "coded", "numbers", "plain", "texts"]
 
 #: The formats that tables can be saved in.
 FORMATS = ("parquet", "csv")
+
+#: Tables of counts: what did not happen in a run has no row there, and counts as none.
+COUNTS = ("drops",)
+
+#: The commands that write results of runs.
+_RUNNERS = ("lasthop run", "lasthop live")
 
 #: Columns of `bearers` that make up what RLC sent: new PDUs, such as were missing, repeated polls, and those with
 #: nothing but control, by either name.
@@ -227,18 +233,34 @@ class Result:
         return save_tables(self.tables, folder, format, manifest=manifest, made_by=made_by, force=force)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Result:
-        """Reads what :meth:`save` wrote."""
+    def load(cls, folder: str | Path, seed: int | None = None) -> Result:
+        """Reads what :meth:`save` wrote. Of a folder with several runs ``seed`` chooses one."""
         folder = Path(folder)
         manifest = files.manifest(folder)
-        if "tables" not in manifest:
+        made_by = manifest.get("made_by")
+        if "tables" not in manifest and made_by in _RUNNERS:
             raise ValueError(f"{folder} holds no whole result: whoever wrote it was interrupted")
+        if "tables" not in manifest or "simulated_s" not in manifest:
+            raise ValueError(f"{folder} holds no run: `{made_by}` wrote it")
+        seeds = manifest["seeds"]
+        if len(seeds) > 1 and seed is None:
+            raise ValueError(
+                f"{folder} holds {len(seeds)} runs: choose one by its seed, from {seeds[0]} to {seeds[-1]}"
+            )
+        if seed is not None and seed not in seeds:
+            raise ValueError(f"{folder} holds no run with seed {seed}, only {', '.join(map(str, seeds))}")
+        chosen = seeds[0] if seed is None else seed
         tables = {name: read_table(folder / file) for name, file in manifest["tables"].items()}
+        # Where several runs are stored, a column tells them apart.
+        tables = {
+            name: Table(table.where(seed=chosen).to_arrow().drop_columns("seed")) if "seed" in table.columns else table
+            for name, table in tables.items()
+        }
         return cls(
             tables=tables,
             name=manifest["scenario"],
             scenario_text=manifest["scenario_text"],
-            seed=manifest["seeds"][0],
+            seed=chosen,
             simulated_s=manifest["simulated_s"],
             wall_s=manifest["wall_s"],
             packet_hops=manifest["packet_hops"],
@@ -268,6 +290,8 @@ def save_tables(
     force: bool = False,
 ) -> list[Path]:
     """Writes tables and a manifest that says what made them; each file appears whole or not at all."""
+    if format not in FORMATS:
+        raise ValueError(f"the format {format!r} is not known: write {' or '.join(map(repr, FORMATS))}")
     paths = {name: Path(folder) / f"{name}.{format}" for name in tables}
     owner = {"made_by": made_by, **files.provenance()}
     document = {**owner, **manifest, "tables": {name: path.name for name, path in paths.items()}}

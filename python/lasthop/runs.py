@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lasthop import _core, files
 from lasthop.errors import ScenarioError
-from lasthop.results import Format, Result, Table, result, save_tables
+from lasthop.results import COUNTS, Format, Result, Table, result, save_tables
 from lasthop.scenario import Scenario, load
-from lasthop.stats import Estimate, estimate, number
+from lasthop.stats import estimate, number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +85,12 @@ def seeds_of(scenario: Scenario, seeds: int | Iterable[int]) -> list[int]:
         if seeds > MOST_SEEDS:
             raise ScenarioError(f"{number(seeds)} seeds are too many: the most is {number(MOST_SEEDS)}", path="seeds")
         seeds = range(scenario.seed, scenario.seed + seeds)
-    return [as_seed(seed) for seed in seeds]
+    chosen = [as_seed(seed) for seed in seeds]
+    if not chosen:
+        raise ScenarioError("no seeds: at least one is needed", path="seeds")
+    if len({*chosen}) < len(chosen):
+        raise ScenarioError("a seed is there twice", path="seeds")
+    return chosen
 
 
 def as_seed(seed: int) -> int:
@@ -203,17 +208,16 @@ class Replications:
         for one in self.runs:
             for row in getattr(one, name).rows():
                 groups.setdefault(tuple(str(row[k]) for k in KEYS if k in row), []).append(row)
+        absent = [0] if name in COUNTS else []
         return [
             {
-                column: value if column in KEYS or isinstance(value, str) else self._estimate(rows, column)
+                column: value
+                if column in KEYS or isinstance(value, str)
+                else estimate([*(row[column] for row in rows), *absent * (len(self) - len(rows))])
                 for column, value in rows[0].items()
             }
             for rows in groups.values()
         ]
-
-    @staticmethod
-    def _estimate(rows: list[dict[str, Any]], column: str) -> Estimate:
-        return estimate(row[column] for row in rows)
 
     def save(self, folder: str | Path, format: Format = "parquet", *, force: bool = False) -> list[Path]:
         """Writes the tables of all runs and ``manifest.json`` into ``folder``; the paths written."""

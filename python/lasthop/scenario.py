@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from keyword import iskeyword
@@ -98,6 +98,12 @@ class Scenario:
 
     def __getitem__(self, key: str) -> Any:
         return copy.deepcopy(self._data[key])
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
 
     def with_(self, changes: Mapping[str, Any] | None = None, /, **fields: Any) -> Scenario:
         """A scenario that differs in some fields.

@@ -185,6 +185,8 @@ def sweep_text(sweep: Sweep, against: Mapping[str, Any] | None = None) -> str:
         other = ", ".join(f"{key} = {label(value)}" for key, value in (against or sweep.points[0]).items())
         differences = _cut(flows, sweep.differences(*metrics, against=against, by=sweep.by("flows")))
         parts.append(fitted(f"difference to {other}, seed by seed") + f"\n{differences}")
+    elif against:
+        parts.append(fitted("one seed, so no differences: these need several (--seeds N)"))
     parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links")))))
     return _page(heading, [*parts, fitted(SAME) if sweep.repeats_itself else ""])
 
@@ -228,7 +230,8 @@ def _plain(value: Any) -> str:
 
 
 def _busy(links: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in links if getattr(row["packets"], "mean", row["packets"])]
+    """The links that carried a packet, or dropped one."""
+    return [row for row in links if any(getattr(row[name], "mean", row[name]) for name in ("packets", "drops"))]
 
 
 #: More flows of one kind are shown by those with the highest, the median and the lowest goodput.

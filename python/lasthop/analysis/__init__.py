@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -41,6 +41,9 @@ def analyze(
         raise ValueError(f"over {over!r}: write 'run' or 'connections'")
     if not isinstance(source, Result) and not Path(source).exists():
         raise ValueError(f"there is no {source}")
+    if seed is not None and (isinstance(source, Result) or not Path(source).is_dir()):
+        raise ValueError("a seed chooses among the runs of a folder, and there is none to choose from")
+    flows = [flows] if isinstance(flows, str) else flows
     if not isinstance(source, Result) and not Path(source).is_dir():
         seen, end_s = captures.traces(Path(source), flows)
         return _analysis(Path(source).stem, seen, end_s, over)
@@ -55,17 +58,7 @@ def _one_of(folder: Path, seed: int | None) -> Result:
     manifest = files.manifest(folder)
     if manifest.get("made_by") != "lasthop run":
         raise ValueError(f"{folder} holds no run: `{manifest.get('made_by')}` wrote it")
-    result, seeds = Result.load(folder), manifest["seeds"]
-    if len(seeds) > 1 and seed is None:
-        raise ValueError(f"{folder} holds {len(seeds)} runs: choose one by its seed, from {seeds[0]} to {seeds[-1]}")
-    if seed is not None and seed not in seeds:
-        raise ValueError(f"{folder} holds no run with seed {seed}, only {', '.join(map(str, seeds))}")
-    if "seed" not in result.flows.columns:
-        return result
-    chosen = seeds[0] if seed is None else seed
-    return replace(
-        result, tables={name: table.where(seed=chosen) for name, table in result.tables.items()}, seed=chosen
-    )
+    return Result.load(folder, seed)
 
 
 def _analysis(name: str, seen: Sequence[Trace], end_s: float, over: Over) -> Analysis:

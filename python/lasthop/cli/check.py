@@ -12,7 +12,11 @@ from lasthop.cli import common
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--expand", is_flag=True, help="Print the scenario with defaults and names filled in, but for what its profile or its links decide.")
+@click.option(
+    "--expand",
+    is_flag=True,
+    help="Print the scenario with defaults and names filled in, but for what its profile or its links decide.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what is wrong, or the expansion, as JSON.")
 @common.quiet
 def check(files: tuple[Path, ...], expand: bool, as_json: bool, quiet: bool) -> None:

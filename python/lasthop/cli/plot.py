@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path(path_type=Path))
 @common.output("Folder for the pictures. SOURCE if it is a folder, else out/NAME.")
+@common.seed
 @common.force
 @common.quiet
-def plot(sources: Sequence[Path], output: Path | None, force: bool, quiet: bool) -> None:
+def plot(sources: Sequence[Path], output: Path | None, seed: int | None, force: bool, quiet: bool) -> None:
     """Draw what a run shows over time, or several runs in the same axes.
 
     \b
@@ -45,17 +46,17 @@ def plot(sources: Sequence[Path], output: Path | None, force: bool, quiet: bool)
     if swept:
         raise click.UsageError(f"{swept[0]} holds a sweep, which is drawn alone")
     if len(sources) == 1:
-        result, folder = _result(sources[0], output, force=force, quiet=quiet)
+        result, folder = _result(sources[0], output, seed, force=force, quiet=quiet)
         _print(plots.standard(result, folder))
         return
     if output is None:
         raise click.UsageError("say with -o where the pictures of several runs are to go")
-    runs = [_result(source, None, force=force, quiet=quiet)[0] for source in sources]
+    runs = [_result(source, None, seed, force=force, quiet=quiet)[0] for source in sources]
     names = [source.name if source.is_dir() else run.name for source, run in zip(sources, runs, strict=True)]
     _print(plots.standard(dict(zip(names, runs, strict=True)) if len({*names}) == len(runs) else runs, output))
 
 
-def _result(source: Path, output: Path | None, *, force: bool, quiet: bool) -> tuple[Result, Path]:
+def _result(source: Path, output: Path | None, seed: int | None, *, force: bool, quiet: bool) -> tuple[Result, Path]:
     """The result in a folder, or that of a scenario, which is run and kept; and the folder for its pictures."""
     from lasthop import files, runs
     from lasthop import plot as plots
@@ -63,7 +64,7 @@ def _result(source: Path, output: Path | None, *, force: bool, quiet: bool) -> t
 
     if source.is_dir():
         try:
-            result = Result.load(source)
+            result = Result.load(source, seed)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         if "series" not in result.tables:
@@ -73,7 +74,7 @@ def _result(source: Path, output: Path | None, *, force: bool, quiet: bool) -> t
     folder = output or Path("out") / files.folder_name(scenario.name)
     click.get_current_context().with_resource(files.claimed(folder, made_by="lasthop run", force=force))
     with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
-        result = runs.run(scenario, progress=progress)
+        result = runs.run(scenario, seed=seed, progress=progress)
     result.save(folder, force=force)
     return result, folder
 

@@ -104,7 +104,8 @@ def _document(outcome: Result | Replications) -> dict[str, Any]:
         tables = {name: outcome.tables[name].rows() for name in TOTALS if name in outcome.tables}
     else:
         first, seeds = outcome.runs[0], [one.seed for one in outcome.runs]
-        tables = {name: outcome.means(name) for name in ("flows", "links")}
+        # Transfers of several seeds have nothing in common but their numbers.
+        tables = {name: outcome.means(name) for name in TOTALS if name in first.tables and name != "transfers"}
     return {
         "scenario": first.name,
         "seeds": seeds,

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The page. out/NAME/view.html.")
 @click.option("--from", "begin", type=float, default=0.0, metavar="S", help="Begin at this second. 0")
 @click.option("--to", "end", type=float, metavar="S", help="End at this second. The end of the run.")
+@common.seed
 @common.force
 @common.quiet
-def view(source: Path, output: Path | None, begin: float, end: float | None, force: bool, quiet: bool) -> None:
+def view(
+    source: Path, output: Path | None, begin: float, end: float | None, seed: int | None, force: bool, quiet: bool
+) -> None:
     """Make a page that replays a run, packet by packet, on a time line to drag.
 
     \b
@@ -36,7 +39,7 @@ def view(source: Path, output: Path | None, begin: float, end: float | None, for
 
     if source.is_dir():
         try:
-            result = _live(source) if (source / "live.json").exists() else Result.load(source)
+            result = Result.load(source, seed) if seed or not (source / "live.json").exists() else _live(source)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         path = output or source / "view.html"
@@ -44,7 +47,7 @@ def view(source: Path, output: Path | None, begin: float, end: float | None, for
         scenario = view.recording(common.scenario(source))
         path = output or Path("out") / files.folder_name(scenario.name) / "view.html"
         with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
-            result = runs.run(scenario, progress=progress)
+            result = runs.run(scenario, seed=seed, progress=progress)
     if output and output.exists() and not force:
         raise files.OutputRefused(f"{output} exists: choose another name, or replace it with --force")
     path.parent.mkdir(parents=True, exist_ok=True)

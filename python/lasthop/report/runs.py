@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.comparison import Stored, compare
 from lasthop.report import page
-from lasthop.results import Result
+from lasthop.results import Result, read_table
 from lasthop.stats import number
 from lasthop.sweeps.outcome import MADE_BY, Sweep
 
@@ -43,25 +43,31 @@ def _runs(stored: Sequence[Stored]) -> dict[str, Any]:
     from lasthop import plot
 
     runs = _named(stored)
+    kept = {label: one.manifest["tables"] for label, one in zip(runs, stored, strict=True)}
     drawn = {name: run for name, run in runs.items() if "series" in run.tables}
     pictures = plot.pictures(drawn if len(runs) > 1 else next(iter(runs.values()))) if len(drawn) == len(runs) else {}
     lone = len(runs) == 1
     first = next(iter(runs.values()))
     seeds = [seed for one in stored for seed in one.seeds]
+    lasting = " and ".join(dict.fromkeys(f"{number(run.simulated_s)} s" for run in runs.values()))
+    first_alone = "; pictures are of the first seed" if len(seeds) > len(stored) else ""
     return {
         "title": " and ".join(runs) if not lone else first.name,
-        "lead": f"{number(first.simulated_s)} s simulated"
-        + (f", seed {seeds[0]}" if lone and len(seeds) == 1 else f", {len(seeds)} runs"),
+        "lead": f"{lasting} simulated"
+        + (f", seed {seeds[0]}" if lone and len(seeds) == 1 else f", {len(seeds)} runs{first_alone}"),
         "names": [*runs],
         "differences": compare(stored[0].folder, stored[1].folder).scenario if len(stored) == 2 else None,
         "pictures": [_picture(name, draw) for name, draw in pictures.items()],
         "tables": [
             page.table(
-                f"{name}-{place}", name if lone else f"{name} of {label}", run.tables[name], opened=name == "flows"
+                f"{name}-{place}",
+                name if lone else f"{name} of {label}",
+                read_table(stored[place].folder / kept[label][name]),
+                opened=name == "flows",
             )
-            for place, (label, run) in enumerate(runs.items())
+            for place, label in enumerate(runs)
             for name in SHOWN
-            if name in run.tables
+            if name in kept[label]
         ],
         "scenarios": {label: _scenario(label, run.scenario_text) for label, run in runs.items()},
     }
@@ -71,7 +77,7 @@ def _named(stored: Sequence[Stored]) -> Mapping[str, Result]:
     """The first run of each folder, by the folder's name."""
     names = [one.folder.resolve().name for one in stored]
     names = names if len({*names}) == len(names) else [str(one.folder) for one in stored]
-    return {name: Result.load(one.folder) for name, one in zip(names, stored, strict=True)}
+    return {name: Result.load(one.folder, one.seeds[0]) for name, one in zip(names, stored, strict=True)}
 
 
 def _sweep(sweep: Sweep) -> dict[str, Any]:

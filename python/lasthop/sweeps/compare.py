@@ -43,7 +43,7 @@ class Grid:
     """A table of a sweep: its metrics by point, thing and seed.
 
     Several rows of one run that are one thing, such as all flows if no name tells them apart, count by
-    their mean; by their sum if ``total``.
+    their mean; by their sum if ``total``. In a table of ``counts`` what has no row is none.
     """
 
     def __init__(
@@ -55,10 +55,11 @@ class Grid:
         things: Sequence[str],
         *,
         total: bool = False,
+        counts: bool = False,
     ) -> None:
         import numpy as np
 
-        self._total = total
+        self._total, self._counts = total, counts
         self._path, self._types, self._vary = path, types, vary
         self._names = {*vary.keys, "seed", *things, *_NAMES}
         columns = self._read([*vary.keys, "seed", *things])
@@ -95,6 +96,8 @@ class Grid:
         sums = np.bincount(self._cells[there], column[there], minlength=size)
         with np.errstate(invalid="ignore"):
             means = (sums / counts).reshape(self._shape)
+        if self._counts:
+            means = np.nan_to_num(means, nan=0.0)
         return np.where(np.isnan(means), means, sums.reshape(self._shape)) if self._total else means
 
     def words(self) -> dict[str, Array]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lasthop.files import manifest as read_manifest
-from lasthop.results import Table, read_table
+from lasthop.results import COUNTS, Table, read_table
 from lasthop.stats import Estimate, number
 from lasthop.sweeps.compare import THINGS, Grid
 from lasthop.sweeps.vary import Vary
@@ -233,7 +233,15 @@ class Sweep:
         for name in chosen:
             if columns.get(name) != "string":
                 raise ValueError(f"{table} cannot be told apart by {name!r}; known: {', '.join(THINGS[table])}")
-        return Grid(self.folder / self.files[table], columns, self._vary, self.seeds, chosen, total=total)
+        return Grid(
+            self.folder / self.files[table],
+            columns,
+            self._vary,
+            self.seeds,
+            chosen,
+            total=total,
+            counts=table in COUNTS,
+        )
 
     def __repr__(self) -> str:
         from lasthop.text import sweep_text

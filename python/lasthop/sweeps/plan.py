@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from lasthop import files
 from lasthop.errors import ScenarioError
-from lasthop.scenario import Scenario, load
+from lasthop.scenario import Scenario, from_text
 from lasthop.stats import number
 from lasthop.sweeps.vary import Vary, label
 from lasthop.sweeps.work import Task
@@ -100,13 +100,26 @@ class Plan:
             raise ScenarioError(
                 f"{self} are {number(self.runs)} runs, and the most is {number(MOST_RUNS)}", path="vary"
             )
-        if len(set(self.seeds)) < len(self.seeds):
-            raise ScenarioError("a seed is there twice", path="seeds")
         for point in range(self.vary.points):
             try:
                 self.variant(point)
             except ScenarioError as error:
                 raise self._narrowed(point, error) from None
+        self._check_keys()
+
+    def _check_keys(self) -> None:
+        """Whether each key is a field of its own. One may have several names: `link.radio.delay`, `link.0.delay`."""
+        names: dict[frozenset[str], str] = {}
+        for key, values in self.vary.keys.items():
+            try:
+                made = [self.scenario.changed({key: value}, origin=self.scenario.origin) for value in values[:2]]
+            except ScenarioError:
+                continue  # it goes with another key only
+            one, other = [scenario.to_dict() for scenario in ([self.scenario, *made] if len(made) == 1 else made)]
+            fields = frozenset(_different(one, other))
+            if fields and fields in names:
+                raise ScenarioError(f"{key} is the same field as {names[fields]}, which is varied too", path=key)
+            names[fields] = key
 
     def _narrowed(self, point: int, error: ScenarioError) -> ScenarioError:
         """The error of a point, put down to the one value that makes it by itself, if there is one."""
@@ -152,9 +165,23 @@ class Plan:
         if text == self.scenario.text:
             return True
         try:
-            return load(text if "\n" in text else text + "\n").to_dict() == self.scenario.to_dict()
+            # Its name may be its file's, and changes nothing.
+            other = from_text(text, origin=self.scenario.origin).with_(name=self.scenario.name)
+            return other.to_dict() == self.scenario.to_dict()
         except ScenarioError:
             return False
+
+
+def _different(one: Any, other: Any, place: str = "") -> Iterator[str]:
+    """The places at which plain data differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in {**one, **other}:
+            yield from _different(one.get(name), other.get(name), f"{place}.{name}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for number, (mine, its) in enumerate(zip(one, other, strict=True)):
+            yield from _different(mine, its, f"{place}.{number}")
+    elif one != other:
+        yield place
 
 
 def fingerprint(document: Mapping[str, Any]) -> str:

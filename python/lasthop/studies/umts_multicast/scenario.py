@@ -254,5 +254,8 @@ def reports(point: Point, *, duration_s: float = 120.0) -> Scenario:
 
 
 def example() -> str:
-    """The scenario of §5.4 with TFMCC, and all of Table I. With so many flows shorter samples would be more rows than a table may have."""
+    """The scenario of §5.4 with TFMCC, and all of Table I.
+
+    With so many flows shorter samples would be more rows than a table may have.
+    """
     return permanent({"scheme": "mod_tfmcc"}, series="1 s").text

@@ -1,0 +1,149 @@
+"""Runs with several seeds: which one is meant, and what a run without a row says."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import lasthop as lh
+import pytest
+from lasthop import plot
+from lasthop.report import write_runs
+
+#: A file over a link that loses one packet in two thousand: some runs lose none.
+RARE = """
+duration = "20 s"
+
+[[link]]
+name = "radio"
+between = ["server", "mobile"]
+rate = "2 Mbit/s"
+loss.bernoulli.p = 0.0005
+queue.droptail.limit = "1000 packets"
+
+[[flow]]
+name = "file"
+from = "server"
+to = "mobile"
+source.file.size = "1 MB"
+"""
+
+
+@pytest.fixture(scope="module")
+def rare():
+    return lh.replicate(RARE, seeds=10)
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """Three runs in one folder, and the scenario."""
+    folder = tmp_path_factory.mktemp("three")
+    scenario = plot.recording(lh.load(RARE))
+    lh.replicate(scenario, seeds=3).save(folder / "runs")
+    return folder / "runs", scenario
+
+
+def test_a_folder_of_several_runs_gives_the_one_that_is_chosen(three):
+    folder, scenario = three
+    with pytest.raises(ValueError, match="holds 3 runs: choose one by its seed, from 1 to 3"):
+        lh.Result.load(folder)
+    with pytest.raises(ValueError, match="no run with seed 4"):
+        lh.Result.load(folder, seed=4)
+    second, again = lh.Result.load(folder, seed=2), lh.run(scenario, seed=2)
+    assert second.seed == 2 and second.series == again.series and second.flows == again.flows
+
+
+def test_pictures_and_pages_are_of_one_seed(three, lasthop):
+    folder, scenario = three
+    for command in ("plot", "view"):
+        assert "choose one by its seed" in lasthop(command, str(folder), code=2).stderr
+    lasthop("plot", str(folder), "--seed", 2, "-o", "chosen")
+    plot.standard(lh.run(scenario, seed=2), lasthop.folder / "alone")
+    names = {path.name for path in (lasthop.folder / "chosen").glob("*.png")}
+    assert "throughput.png" in names
+    for name in names:
+        drawn = [(lasthop.folder / one / name).read_bytes() for one in ("chosen", "alone")]
+        assert drawn[0] == drawn[1], name
+
+
+def test_a_report_draws_the_first_seed_and_lists_all(three, tmp_path):
+    folder, scenario = three
+    lh.run(scenario.with_(duration="10 s")).save(tmp_path / "short")
+    text = write_runs([folder], tmp_path / "all.html").read_text(encoding="utf-8")
+    assert "20 s simulated, 3 runs; pictures are of the first seed" in text
+    charts = [json.loads(one) for one in re.findall(r'<script type="application/json">(.*?)</script>', text)]
+    for line in (series for one in charts for chart in one["charts"] for series in chart["series"]):
+        assert line["x"] == sorted(line["x"]), "a line goes back to the start"
+    assert text.count('<th scope="col">seed</th>') >= 2
+    text = write_runs([folder, tmp_path / "short"], tmp_path / "both.html").read_text(encoding="utf-8")
+    assert "20 s and 10 s simulated, 4 runs" in text
+
+
+def test_a_run_without_a_drop_has_none(rare):
+    lost = [one.links["drops"].sum() for one in rare.runs]
+    assert 0 in lost and any(lost)
+    [drops], [link] = rare.means("drops"), [row for row in rare.means("links") if row["drops"].mean]
+    assert drops["packets"] == link["drops"] and drops["packets"].n == 10
+
+
+def test_points_of_a_sweep_count_their_runs_without_a_drop(tmp_path):
+    chances = {"link.radio.loss.bernoulli.p": [0.0001, 0.0005]}
+    swept = lh.sweep(RARE, vary=chances, seeds=10, folder=tmp_path)
+    drops = [row["packets"] for row in swept.means("drops")]
+    links = [row["drops"] for row in swept.means("links", metrics=["drops"]) if row["link"].startswith("radio server")]
+    assert drops == links and {one.n for one in drops} == {10}
+    [row] = swept.paired("packets", table="drops").rows()
+    assert row["difference"] == pytest.approx(links[1].mean - links[0].mean)
+
+
+def test_seeds_are_there_once_and_at_least_one():
+    for seeds, message in [([1, 2, 1], "there twice"), ([], "at least one")]:
+        with pytest.raises(lh.ScenarioError, match=message):
+            lh.replicate(RARE, seeds=seeds)
+
+
+def test_a_comment_makes_no_other_sweep_of_a_file_without_a_name(lasthop):
+    file = lasthop.folder / "cell.toml"
+    file.write_text(RARE)
+    command = ["sweep", "cell.toml", "--vary=link.radio.delay=20ms,40ms", "-o", "out", "-q"]
+    lasthop(*command)
+    file.write_text("# Another day.\n" + RARE)
+    lasthop(*command)
+    file.write_text(RARE.replace("2 Mbit/s", "3 Mbit/s"))
+    assert "of another scenario" in lasthop(*command, code=2).stderr
+
+
+def test_a_field_is_varied_under_one_name():
+    twice = {"link.radio.delay": ["20 ms", "40 ms"], "link.0.delay": ["100 ms"]}
+    with pytest.raises(lh.ScenarioError, match=r"link\.0\.delay is the same field as link\.radio\.delay"):
+        lh.sweep(RARE, vary=twice)
+    lh.sweep(RARE, vary={"link.radio.delay": ["20 ms", "40 ms"], "link.radio.rate": ["1 Mbit/s", "2 Mbit/s"]})
+
+
+def test_json_of_several_seeds_has_all_tables_of_means(lasthop):
+    lasthop("new", "umts-cell", "-o", "cell.toml")
+    text = (lasthop.folder / "cell.toml").read_text()
+    (lasthop.folder / "cell.toml").write_text(re.sub(r'^duration = ".*"', 'duration = "22 s"', text, flags=re.M))
+    made = json.loads(lasthop("run", "cell.toml", "--seeds", 2, "--json", "-q").stdout)
+    assert {"flows", "links", "cells", "bearers"} <= made.keys()
+
+
+def test_a_link_that_drops_everything_is_shown(lasthop):
+    (lasthop.folder / "dead.toml").write_text(RARE.replace("p = 0.0005", "p = 1.0"))
+    said = lasthop("run", "dead.toml", "-q").stdout
+    assert re.search(r"radio server>mobile\b", said), said
+
+
+def test_what_holds_no_run_is_named(three, tmp_path):
+    _, scenario = three
+    lh.sweep(RARE, vary={"link.radio.delay": ["20 ms", "40 ms"]}, folder=tmp_path / "swept")
+    with pytest.raises(ValueError, match="holds no run: `lasthop sweep` wrote it"):
+        lh.Result.load(tmp_path / "swept")
+    with pytest.raises(ValueError, match="the format 'xml' is not known"):
+        lh.run(scenario).save(tmp_path / "out", "xml")
+
+
+def test_a_scenario_is_asked_for_its_parts():
+    scenario = lh.load(RARE)
+    assert "link" in scenario and "cell" not in scenario
+    assert [*scenario] == [*scenario.to_dict()]
