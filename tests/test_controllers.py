@@ -33,7 +33,8 @@ class Mine(lasthop.Controller):
         if m.rtt is None:
             return
         step = m.acked * m.segment / self.window
-        self.window += step if m.rtt - m.min_rtt < self.target else -step
+        step = step if m.rtt - m.min_rtt < self.target else -step
+        self.window = max(self.window + step, m.segment)
         self.pacing_rate = 1.2 * 8 * self.window / m.srtt
 
     def on_loss(self, m):
@@ -186,9 +187,10 @@ WRONG = {
     "raises": ("raise KeyError('queue')", "KeyError: 'queue'"),
     "not a number": ("self.window = float('nan')", "window is NaN"),
     "infinite": ("self.window = float('inf')", "window is inf"),
-    "negative": ("return -1", "window is -1"),
+    "negative and infinite": ("return float('-inf')", "window is -inf"),
     "text": ("self.window = 'wide'", "window is 'wide': it must be a number"),
-    "no rate": ("self.pacing_rate = 0", "pacing_rate is 0"),
+    "no rate": ("self.pacing_rate = 0", "pacing_rate is 0: it must be a finite number of bit/s above 0, or None"),
+    "a negative rate": ("self.pacing_rate = -8e3", "pacing_rate is -8000"),
     "three values": ("return 1, 2, 3", "3 values were returned"),
     "reads only": ("m.acked = 5", "AttributeError"),
     "deletes": ("del self.window", "AttributeError"),
@@ -280,15 +282,31 @@ def test_ctrl_c_in_a_call_ends_the_run():
         lh.run(scenario(Interrupted))
 
 
-def test_a_window_below_a_segment_counts_as_one():
+@pytest.mark.parametrize("window", [1, 0, -1304.38, -1e300])
+def test_a_window_below_a_segment_counts_as_one(window):
+    kept = []
+
     class Tiny(lh.Controller):
         def on_ack(self, m):
-            return 1
+            kept.append((self.window, m.window))
+            return window
 
     result = lh.run({**scenario(Tiny, loss=0, duration="5 s"), "record": {"state": True}})
     raised = result.tables["state"].where(quantity="window_raised")["value"][0]
     # One segment in a round trip of 42.5 ms.
     assert raised > 50 and result.flows["received_packets"][0] == pytest.approx(5 / 0.0425, rel=0.1)
+    assert set(kept[1:]) == {(window, 1460)}
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("rate", ["100 kbit/s", "1 Mbit/s", "10 Mbit/s"])
+def test_a_delay_target_beside_a_flow_that_fills_the_queue(rate):
+    """The delay stays above the target, so the window falls as far as it can: to one segment, with a rate above 0."""
+    link = {"name": "l", "between": ["a", "b"], "rate": rate, "delay": "20 ms"}
+    mine = {"name": "mine", "from": "a", "to": "b", "transport": {"tcp": {"congestion": {"python": "mycc:Mine"}}}}
+    other = {"name": "other", "from": "a", "to": "b", "start": "10 s", "transport": "tcp"}
+    flows = lh.run({"duration": "60 s", "link": [link], "flow": [mine, other]}).flows
+    assert all(goodput > 0 for goodput in flows["goodput_kbps"])
 
 
 @pytest.mark.usefixtures("folder")
@@ -398,6 +416,14 @@ class Wrong(lasthop.MediaController):
         return float("nan")
 
 
+class Windowed(lasthop.MediaController):
+    def __init__(self, window):
+        self.window = window
+
+    def on_feedback(self, m):
+        pass
+
+
 class Raises(lasthop.MediaController):
     def on_feedback(self, m):
         raise KeyError("nothing")
@@ -440,6 +466,16 @@ def test_an_encoder_follows_a_controller_within_its_bounds(rate, kbps):
     # Of 30 frames a second all but those under way arrived, 50 ms and their serialisation later.
     assert media["frames"] - media["frames_received"] <= 1 + 30 * media["frame_delay_ms_p95"] / 1e3
     assert 50 < media["frame_delay_ms_p50"] < 50 + 8 * kbps / 30 / 2e3 * 1e3
+
+
+@pytest.mark.usefixtures("media")
+def test_a_window_of_media_lets_one_packet_out_in_any_case():
+    received = [
+        lh.run(call({"class": "mymedia:Windowed", "options": {"window": window}})).flows["received_packets"][0]
+        for window in (1, 0, -5e3)
+    ]
+    # A packet is in flight until it is reported, 0.1 s later at the least.
+    assert received[0] == received[1] == received[2] and 10 < received[0] <= 100
 
 
 @pytest.mark.usefixtures("media")

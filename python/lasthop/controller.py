@@ -59,9 +59,9 @@ class Controller:
 
     #: How often `on_ack` is called: ``"ack"``, ``"8 acks"``, ``"10 ms"``, ``"rtt"`` or ``"rtt/4"``.
     every = "rtt/4"
-    #: The congestion window, in bytes. A window below one segment counts as one.
+    #: The congestion window, in bytes. A window below one segment, also a negative one, counts as one.
     window: float
-    #: How fast segments may leave, in bit/s; ``None`` as fast as the window allows.
+    #: How fast segments may leave, in bit/s, above 0; ``None`` as fast as the window allows.
     pacing_rate: float | None = None
     #: Whether packets are ECT(1) and the receiver counts marks, as L4S asks (RFC 9331). `on_ecn` is then not called:
     #: see ``m.ce``.
@@ -132,9 +132,9 @@ class MediaController:
 
     #: The rate that the encoder is to produce, in bit/s; the bounds of the flow hold in any case.
     target_bitrate: float
-    #: How fast packets may leave, in bit/s; ``None`` as fast as frames are written and the window allows.
+    #: How fast packets may leave, in bit/s, above 0; ``None`` as fast as frames are written and the window allows.
     pacing_rate: float | None = None
-    #: How many bytes may be in flight; ``None`` for no limit.
+    #: How many bytes may be in flight; ``None`` for no limit. One packet may be whatever the window.
     window: float | None = None
     #: Whether packets are ECT(1), as L4S asks (RFC 9331).
     l4s = False

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use super::run::{Failure, Run};
 use super::seat::Maker;
-use super::{number, positive};
+use super::{number, pace, positive};
 
 /// What became of a packet.
 #[pyclass(module = "lasthop._core", frozen, get_all)]
@@ -143,24 +143,25 @@ impl MediaController {
     /// Reads its answer from the object.
     fn read(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = object.py();
-        let target = positive(&object.getattr(intern!(py, "target_bitrate"))?, "target_bitrate")?;
+        let target = positive(&object.getattr(intern!(py, "target_bitrate"))?, "target_bitrate", "")?;
         let bounds = (self.context.min_rate, self.context.max_rate);
         self.target = BitRate::from_bps(target as u64).clamp(bounds.0, bounds.1);
         let rate = object.getattr(intern!(py, "pacing_rate"))?;
         self.pacing = match rate.is_none() {
             true => None,
-            false => Some(BitRate::from_bps((positive(&rate, "pacing_rate")? as u64).max(1))),
+            false => Some(pace(&rate)?),
         };
         let window = object.getattr(intern!(py, "window"))?;
         self.window = if window.is_none() {
             None
         } else {
             let bytes = number(&window, "window")?;
-            if !(bytes >= 0.0 && bytes.is_finite()) {
+            if !bytes.is_finite() {
                 return Err(PyValueError::new_err(format!(
                     "window is {bytes}: it must be a finite number of bytes, or None"
                 )));
             }
+            // A negative one becomes 0; the sender takes one packet in any case.
             Some(bytes as u64)
         };
         Ok(())

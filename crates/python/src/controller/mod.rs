@@ -135,15 +135,12 @@ impl Controller {
     fn read(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = object.py();
         let window = number(&object.getattr(intern!(py, "window"))?, "window")?;
-        if !(window >= 0.0 && window.is_finite()) {
+        if !window.is_finite() {
             return Err(PyValueError::new_err(format!("window is {window}: it must be a finite number of bytes")));
         }
         let rate = object.getattr(intern!(py, "pacing_rate"))?;
-        self.pacing = if rate.is_none() {
-            None
-        } else {
-            Some(BitRate::from_bps((positive(&rate, "pacing_rate")? as u64).max(1)))
-        };
+        self.pacing = if rate.is_none() { None } else { Some(pace(&rate)?) };
+        // A negative one becomes 0.
         let bytes = window as u64;
         self.raised += u64::from(bytes < self.segment);
         self.window = bytes.max(self.segment);
@@ -232,13 +229,18 @@ fn number(value: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
     })
 }
 
-/// A rate of the author's.
-fn positive(value: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
+/// A rate of the author's; `or` says in an error which answers there are beside it.
+fn positive(value: &Bound<'_, PyAny>, name: &str, or: &str) -> PyResult<f64> {
     let rate = number(value, name)?;
     if rate > 0.0 && rate.is_finite() {
         return Ok(rate);
     }
-    Err(PyValueError::new_err(format!("{name} is {rate}: it must be a positive number of bit/s")))
+    Err(PyValueError::new_err(format!("{name} is {rate}: it must be a finite number of bit/s above 0{or}")))
+}
+
+/// A pacing rate of the author's that is not `None`: at least 1 bit/s.
+fn pace(value: &Bound<'_, PyAny>) -> PyResult<BitRate> {
+    Ok(BitRate::from_bps((positive(value, "pacing_rate", ", or None for no pacing")? as u64).max(1)))
 }
 
 /// Sets what a call returned: a window, or a window and a rate.
