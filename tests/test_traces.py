@@ -41,9 +41,48 @@ def test_nothing_drifts_over_steps_and_gaps(tmp_path):
     assert (times / 1e3 >= np.array(expected) - 2 * step).all()
 
 
+@pytest.mark.parametrize("outage", [[(5, 0), (10, 0)], [(5, 0), (7, 0), (11, 0)], [(5, 0), (10, 1e-4)]])
+def test_an_outage_at_the_end_lasts_until_the_end(lasthop, tmp_path, outage):
+    """5 s at 8 Mbit/s are 3,324 opportunities. The outage ends with one more, so the next round begins after 15 s."""
+    source = series(tmp_path / "r.csv", ("time", "rate"), (0, 8), *outage)
+    said = lasthop("trace", "convert", source, "-o", tmp_path / "r.trace").stderr
+    assert "r.csv, line 3: nothing is delivered from here to the end at 15 s" in said and "2.67 Mbit/s" in said
+    times = traces.read(tmp_path / "r.trace")
+    assert (len(times), times[-2], times[-1]) == (3325, 5000, 15000)
+    made = traces.about(times)
+    assert (made.longest_gap_s, made.longest_gap_at_s) == (10.0, 5.0)
+    assert "line" not in lasthop("trace", "convert", source, "-o", tmp_path / "q.trace", "--quiet").stderr
+
+
+@pytest.mark.parametrize("rate", [0.7 * 12.032, 12.032, 1.1 * 12.032, 1.3 * 12.032])
+@pytest.mark.parametrize("begin", [0, 1.7e9])
+def test_whole_opportunities_before_an_outage_are_all_before_it(tmp_path, rate, begin):
+    rows = [(begin, rate), (begin + 1, 0), (begin + 2, 0), (begin + 3, 0)]
+    times = traces.converted(series(tmp_path / "r.csv", *rows))
+    assert (len(times), times[-2], times[-1]) == (round(rate / 12.032 * 1000) + 1, 1000, 4000)
+
+
+def test_a_series_that_is_carried_to_its_end_gets_no_opportunity_more(tmp_path):
+    notes = []
+    times = traces.converted(series(tmp_path / "r.csv", (0, 12.032), (1, 0), (2, 12.0)), note=notes.append)
+    assert len(times) == 1000 + 997 and notes == []
+
+
+@pytest.mark.parametrize(
+    "before", ["time,mbps\n", "# a drive\ntime,mbps\n", "\n  \n# a, b\n\ntime (s),rate\n", "# 5,1\n"]
+)
+def test_comments_and_empty_lines_may_stand_before_a_heading(tmp_path, before):
+    (tmp_path / "r.csv").write_text(f"{before}0,12.032\n# between\n1,12.032\n")
+    assert traces.converted(tmp_path / "r.csv").tolist() == list(range(1, 2001))
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("0,8 Mbit/s\n5,4\n10,4\n", "line 1: expected seconds and Mbit/s, found '0,8 Mbit/s'"),
+        ("# a drive\n\nat 0, -8 x\n5,4\n10,4\n", "line 3: expected seconds and Mbit/s"),
+        ("t,.5x\n5,4\n10,4\n", "line 1: expected seconds and Mbit/s"),
+        ("time,rate\ns,Mbit/s\n5,4\n10,4\n", "line 2: expected seconds and Mbit/s"),
         ("0,1\n", "at least two rows"),
         ("0,1\n0,2\n", "line 2"),
         ("0,1\n1,x\n", "line 2: expected seconds and Mbit/s"),

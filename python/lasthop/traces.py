@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,9 @@ BYTES = 1504
 
 #: The longest series that is converted, in opportunities.
 _MOST = 100_000_000
+
+#: How a cell with a number begins.
+_NUMBER = re.compile(r"\s*[-+.\d]")
 
 
 @dataclass(frozen=True)
@@ -102,15 +107,16 @@ def about(times: np.ndarray) -> About:
     )
 
 
-def converted(source: str | Path) -> np.ndarray:
+def converted(source: str | Path, *, note: Callable[[str], object] | None = None) -> np.ndarray:
     """The instants, ms, of a series of rates: a CSV file with seconds and Mbit/s in each row.
 
     A rate holds until the time of the next row, the last one as long as the one before it. The k-th opportunity comes
     in the millisecond in which the integral of the rate passes k · 1,504 bytes, so nothing drifts. The first row's time
-    is the trace's 0.
+    is the trace's 0. If the last rows carry no opportunity, one more comes at the end of the series, as a trace ends
+    with its last; ``note`` gets a sentence about it.
     """
     path = Path(source)
-    seconds, rates = _series(path)
+    seconds, rates, lines = _series(path)
     lasts = np.append(np.diff(seconds), seconds[-1] - seconds[-2])
     total = np.concatenate([[0.0], np.cumsum(rates * lasts)]) * 1e6 / (8 * BYTES)
     if total[-1] < 1:
@@ -119,7 +125,16 @@ def converted(source: str | Path) -> np.ndarray:
         raise ValueError(f"{path}: more than {_MOST:,} opportunities; cut the series, or scale it")
     ends = np.append(seconds, seconds[-1] + lasts[-1]) - seconds[0]
     opportunities = np.arange(1, math.floor(total[-1] + 1e-9) + 1)
-    at = _crossings(opportunities, total, ends)
+    # A total that rounding has put just below a whole number is reached where the last rate above 0 ends.
+    at = _crossings(np.minimum(opportunities, total[-1]), total, ends)
+    silent = int(np.searchsorted(ends, at[-1] - 1e-9))
+    if silent < len(lines):
+        at = np.append(at, ends[-1])
+        if note:
+            note(
+                f"{path}, line {lines[silent]}: nothing is delivered from here to the end at {ends[-1]:g} s; a trace "
+                f"ends with its last opportunity, so one of {BYTES} bytes is added there"
+            )
     times = np.ceil(at * 1e3 - 1e-6).astype(np.int64)
     return np.maximum(times, 1)
 
@@ -132,30 +147,33 @@ def _crossings(wanted: np.ndarray, total: np.ndarray, ends: np.ndarray) -> np.nd
     return np.asarray(ends[place - 1] + np.clip(share, 0, 1) * (ends[place] - ends[place - 1]))
 
 
-def _series(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Seconds and Mbit/s."""
+def _series(path: Path) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Seconds, Mbit/s, and the line of each row."""
     seconds: list[float] = []
     rates: list[float] = []
+    lines: list[int] = []
+    may_be_heading = True
     for line, row in enumerate(csv.reader(_text(path).splitlines()), 1):
-        if not row or row[0].lstrip().startswith("#"):
+        shown = ",".join(row).strip()
+        if not shown or shown.startswith("#"):
             continue
+        is_first, may_be_heading = may_be_heading, False
         try:
             time, rate = (float(cell) for cell in row)
         except ValueError:
-            if not seconds and line == 1:
+            if is_first and not any(_NUMBER.match(cell) for cell in row):
                 continue  # a heading
-            raise ValueError(
-                f"{path}, line {line}: expected seconds and Mbit/s, found {','.join(row)[:60]!r}"
-            ) from None
+            raise ValueError(f"{path}, line {line}: expected seconds and Mbit/s, found {shown[:60]!r}") from None
         if not (math.isfinite(time) and 0 <= rate < math.inf):
             raise ValueError(f"{path}, line {line}: a time is finite, and a rate is 0 or more")
         if seconds and time <= seconds[-1]:
             raise ValueError(f"{path}, line {line}: {time:g} s comes after {seconds[-1]:g} s; times must rise")
         seconds.append(time)
         rates.append(rate)
+        lines.append(line)
     if len(seconds) < 2:
         raise ValueError(f"{path}: expected at least two rows, each with seconds and Mbit/s")
-    return np.array(seconds), np.array(rates)
+    return np.array(seconds), np.array(rates), lines
 
 
 def draw(times: np.ndarray, name: str) -> Figure:

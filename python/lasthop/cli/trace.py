@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import click
@@ -57,14 +58,15 @@ def convert(source: Path, output: Path, force: bool, quiet: bool) -> None:
     """Make a trace of a series of rates.
 
     Each row of CSV has a time in seconds and a rate in Mbit/s, which holds until the next row. An opportunity comes
-    whenever 1,504 bytes more have been carried.
+    whenever 1,504 bytes more have been carried; of an outage at the end one comes as it ends. A heading, empty lines
+    and lines that begin with # are left out.
     """
     from lasthop import files, traces
 
     if output.exists() and not force:
         raise files.OutputRefused(f"{output} exists: choose another name with -o, or replace it with --force")
     try:
-        times = traces.converted(source)
+        times = traces.converted(source, note=partial(common.note, quiet=quiet))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     with files.whole(output) as out:
