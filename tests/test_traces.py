@@ -112,6 +112,23 @@ def test_what_a_trace_says(lasthop, tmp_path):
     assert "exists" in lasthop("trace", "info", file, "--plot", tmp_path / "a.png", code=2).stderr
 
 
+@pytest.mark.parametrize("name", ["x.foo", "noext", "x.", ".png"])
+def test_a_picture_of_no_known_format_is_refused(lasthop, tmp_path, name):
+    lasthop.folder = tmp_path
+    written(tmp_path / "a.trace", range(1, 101))
+    done = lasthop("trace", "info", "a.trace", "--plot", name, code=2)
+    last = done.stderr.splitlines()[-1]
+    assert f"{name}: expected the name of a picture, which ends with .png, .svg or .pdf" in last
+    assert "Traceback" not in done.stderr and not done.stdout and not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize(("name", "begins"), [("x.png", b"\x89PNG"), ("X.PDF", b"%PDF"), ("x.svg", b"<?xml")])
+def test_a_picture_has_the_format_that_its_name_says(lasthop, tmp_path, name, begins):
+    file = written(tmp_path / "a.trace", range(1, 101))
+    assert f"wrote {tmp_path / name}" in lasthop("trace", "info", file, "--plot", tmp_path / name).stderr
+    assert (tmp_path / name).read_bytes().startswith(begins)
+
+
 def test_a_wrong_trace_is_refused_with_file_and_line(lasthop, tmp_path):
     error = lasthop("trace", "info", written(tmp_path / "a.trace", [1, 5, 4]), code=2).stderr
     assert "a.trace" in error and "line 3" in error

@@ -393,8 +393,8 @@ def braces(paths: Sequence[Path]) -> list[str]:
     """Paths for reading: those that differ in the suffix only are written as one."""
     stems: dict[Path, list[str]] = {}
     for path in paths:
-        stems.setdefault(path.with_suffix(""), []).append(path.suffix.removeprefix("."))
+        stems.setdefault(path.with_suffix(""), []).append(path.suffix)
     return [
-        f"{stem}.{suffixes[0]}" if len(suffixes) == 1 else f"{stem}.{{{','.join(suffixes)}}}"
+        f"{stem}{suffixes[0]}" if len(suffixes) == 1 else f"{stem}.{{{','.join(suffixes).replace('.', '')}}}"
         for stem, suffixes in stems.items()
     ]

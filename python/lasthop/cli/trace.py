@@ -23,17 +23,21 @@ def trace() -> None:
 
 @trace.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--plot", "picture", metavar="FILE", type=click.Path(path_type=Path), help="Draw its rate over time.")
+@click.option(
+    "--plot", "picture", metavar="FILE", type=click.Path(path_type=Path), help="Draw its rate: PNG, SVG, PDF."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @common.force
 @common.quiet
 def info(file: Path, picture: Path | None, as_json: bool, force: bool, quiet: bool) -> None:
     """Say how long a trace is, its rates, and its longest gap."""
     from lasthop import files, traces
+    from lasthop.plot.style import format_of
 
     if picture and picture.exists() and not force:
         raise files.OutputRefused(f"{picture} exists: choose another name, or replace it with --force")
     try:
+        format = format_of(picture) if picture else None
         times = traces.read(file)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
@@ -45,7 +49,7 @@ def info(file: Path, picture: Path | None, as_json: bool, force: bool, quiet: bo
             click.echo(f"{name:<22}{value}")
     if picture:
         with files.whole(picture) as out:
-            traces.draw(times, file.name).savefig(out, format=picture.suffix.lstrip(".") or "png", dpi=150)
+            traces.draw(times, file.name).savefig(out, format=format, dpi=150)
         common.written([picture], quiet=quiet)
 
 

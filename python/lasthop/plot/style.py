@@ -30,6 +30,7 @@ __all__ = [
     "STYLES",
     "TWO_COLUMNS",
     "figure",
+    "format_of",
     "in_look",
     "label_lines",
     "look",
@@ -213,6 +214,15 @@ def save(drawn: Figure, stem: str | Path) -> list[Path]:
                 drawn.savefig(out, dpi=200, format=suffix, metadata=undated[suffix])
             paths.append(path)
     return paths
+
+
+def format_of(path: Path) -> str:
+    """The format that the end of a picture's name says. Raises ValueError if figures are not written in it."""
+    named = path.suffix.removeprefix(".").lower()
+    if named not in FORMATS:
+        *others, last = (f".{known}" for known in FORMATS)
+        raise ValueError(f"{path}: expected the name of a picture, which ends with {', '.join(others)} or {last}")
+    return named
 
 
 def save_all(pictures: Mapping[str, Callable[[Axes], Axes]], folder: str | Path) -> list[Path]:
