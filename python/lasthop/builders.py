@@ -35,7 +35,7 @@ class Link(TypedDict, total=False):
     loss: LossModel
     "Losses of packets sent forward. Default: none."
     reorder: bool
-    "Whether a packet may overtake one that was sent before the delay became shorter, as it would on a real path. Default: (ns-2: not `avoidReordering_`.)"
+    "Whether a packet may overtake one that was sent before the delay became shorter, as it would on a real path (ns-2: not `avoidReordering_`). Default: it may."
     jitter: Jitter
     "Jitter of packets, each way by itself. Packets keep their order, so `reorder` does not matter. Default: none."
     reverse: Reverse
@@ -532,7 +532,7 @@ class QueueQueuePhase(TypedDict, total=False):
     hold: QueuePhaseHold
     "For how long after a change no layer is released in phase 2. Default: `observe`."
     counting: QueuePhaseCounting
-    "How layers count whose rate has not been seen for the whole window. Default: (Left open.)"
+    "How layers count whose rate has not been seen for the whole window. Default: `settled`. (Left open.)"
     sessions: QueuePhaseSessions
     "What a TCP session is."
     misses: int
@@ -1230,12 +1230,12 @@ Decibel: TypeAlias = "str"
 
 
 class CapacityPlan(TypedDict, total=False):
-    """Flow control between RNC and Node B (TS 25.435 §5.3)."""
+    """Flow control between RNC and Node B (TS 25.435 §5.9, §5.10)."""
 
     interval: Duration
     "The time between two capacity requests of the RNC. Default: 30 ms (EURANE)."
     delay: Duration
-    "From a request until the allocation is at the RNC. `3gpp`: twice the delay of the Iub. Default: `ns2`: 15 ms."
+    "From a request until the allocation is at the RNC. Default: `3gpp`: twice the delay of the Iub. `ns2`: 15 ms."
     limit: int
     "How many PDUs may wait for a terminal at the Node B, with those under way to it. Default: 250 (EURANE)."
 
@@ -2125,7 +2125,7 @@ class TransportTcp(TypedDict, total=False):
     max_burst: int
     "The most segments sent at once, 0 for no limit (`ns2`: `maxburst_`). Default: 0."
     idle_restart: IdleRestart
-    "The window after an idle time longer than the RTO. `rfc`: `rfc5681`. Default: `ns2`: `ns2`."
+    "The window after an idle time longer than the RTO. Default: `rfc`: `rfc5681`. `ns2`: `ns2`."
     ecn: bool
     "Explicit congestion notification (RFC 3168). An L4S controller switches it on. Default: off."
     accurate_ecn: bool
@@ -2430,7 +2430,7 @@ class Rto(TypedDict, total=False):
     initial: Duration
     "Before the first sample. Default: `rfc`: 1 s (RFC 6298 §2.1). `ns2`: 3 s."
     granularity: Duration
-    "Clock granularity G. `rfc`: 1 ms. Default: `ns2`: 10 ms (`tcpTick_`)."
+    "Clock granularity G. Default: `rfc`: 1 ms. `ns2`: 10 ms (`tcpTick_`)."
     order: RtoOrder
     "Which mean the deviation is taken from. Default: `rfc`."
 
@@ -2473,7 +2473,7 @@ class TransportTfrc(TypedDict, total=False):
     handover: Handover
     "The reaction to a change of the receiver's link. Default: `off`."
     initial_window: int
-    "Profile `rfc`: packets for each round trip that the first report allows, W_init. `rfc5348`: 2 to 4, with at most 4380 B (RFC 5348 §4.2). Default: `rfc3448`: 1 (RFC 3448 §4.3)."
+    "Profile `rfc`: packets for each round trip that the first report allows, W_init. Default: `rfc5348`: 2 to 4, with at most 4380 B (RFC 5348 §4.2). `rfc3448`: 1 (RFC 3448 §4.3)."
     slow_start_limit: SlowStartLimit
     "Profile `rfc`: what limits the rate until the first loss. Default: `received`."
     heavy_rounds: int
@@ -2596,7 +2596,7 @@ class TransportTfmcc(TypedDict, total=False):
     header: Size
     "Header bytes on the wire of each data packet, IP included. Default: 48 B: 20 of IPv4, 8 of UDP, 20 of TFMCC (RFC 4654 §2.2.1)."
     classifier: Classifier
-    "Which losses count. `all`: each, as RFC 4654 has it. `indication`, `toggle`: those that the packet-loss indication of a base station blames on congestion; what the radio lost counts as received (Alexiou, Bouras, Papazois 2009, §4.2). Default: `ecn`: those before a packet that carries a mark."
+    "Which losses count. `all`: each, as RFC 4654 has it. `indication`, `toggle`: those that the packet-loss indication of a base station blames on congestion; what the radio lost counts as received (Alexiou, Bouras, Papazois 2009, §4.2). `ecn`: those before a packet that carries a mark. Default: `all`."
     discounting: bool
     "Whether a long time without loss discounts the intervals before it, down to a factor of 0.5 (RFC 4654 §5.3). Default: on."
     quantise: bool
@@ -2624,7 +2624,7 @@ class TransportPgmcc(TypedDict, total=False):
     transmit_window: int
     "With `reliable`: how many packets are kept to be sent again (RFC 3208 §5.1, transmit window). Default: 100,000 packets."
     classifier: Classifier
-    "How a receiver tells losses by congestion from losses of the radio, which it does not report. Default: `all`: it takes every loss for congestion."
+    "How a receiver tells losses by congestion from losses of the radio, which it does not report. `ecn` is of TFMCC: no packet of PGMCC carries a mark. Default: `all`: it takes every loss for congestion."
     ssthresh: int
     "Below this window each acknowledged packet opens it by one packet. Default: 6 packets (Rizzo 2000); draft-ietf-rmt-bb-pgmcc-03 §2.2 suggests 4."
     token_mode: TokenMode
@@ -3143,7 +3143,7 @@ class Change(TypedDict, total=False):
     delay: Duration
     "The new propagation delay, in both directions."
     up: bool
-    "Whether the link is up. A link that is down drops arriving packets and keeps waiting ones. A terminal that is not up has no coverage: nothing comes over the air to it or from it."
+    "Whether the link is up. Packets find no way over a link that is down, and those that wait there stay. A terminal that is not up has no coverage: nothing comes over the air to it or from it."
     quality: Decibel
     "By how much the ratio of signal to interference at the terminal is better than it is by itself, from now on: `-10 dB` in a car park. Of radios that choose formats by it."
     loss: LossModel
