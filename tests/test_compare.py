@@ -115,3 +115,9 @@ def test_two_results_of_a_study(lasthop, tmp_path):
     assert "no claim in both" in lasthop("compare", "quick", "full", code=2).stderr
     (tmp_path / "full" / "claims.json").write_text("[]")
     assert "holds no claims" in lasthop("compare", "quick", "full", code=2).stderr
+
+
+def test_a_file_is_no_stored_run(stored, lasthop):
+    (lasthop.folder / "c.toml").write_text(LOSSY)
+    refused = lasthop("compare", stored / "near", "c.toml", code=2).stderr
+    assert "c.toml is no folder of a stored run: expected one that `lasthop run -o`" in refused

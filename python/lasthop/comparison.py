@@ -32,6 +32,10 @@ class Stored:
     def load(cls, folder: str | Path) -> Stored:
         """Reads what a folder says of itself."""
         folder = Path(folder)
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(
+                f"{folder} is no folder of a stored run: expected one that `lasthop run -o` or `lasthop sweep` wrote"
+            )
         manifest = files.manifest(folder)
         if "tables" not in manifest:
             raise ValueError(f"{folder} holds no whole result of `lasthop run` or `lasthop sweep`")
