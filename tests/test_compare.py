@@ -117,6 +117,25 @@ def test_two_results_of_a_study(lasthop, tmp_path):
     assert "holds no claims" in lasthop("compare", "quick", "full", code=2).stderr
 
 
+def run_of(text, folder, **changes):
+    lh.run(lh.load(text).with_(changes)).save(folder)
+    return folder
+
+
+def test_a_damaged_table_is_named(lasthop, tmp_path):
+    runs = [run_of(LOSSY, tmp_path / name, **{"record.series": "1 s"}) for name in ("one", "two")]
+    whole = (runs[1] / "flows.parquet").read_bytes()
+    for damaged in (b"", whole[:500], whole[:-300] + bytes(100) + whole[-200:], whole[:-8] + bytes(4) + whole[-4:]):
+        (runs[1] / "flows.parquet").write_bytes(damaged)
+        for words in (("compare", *runs), ("report", runs[1]), ("plot", runs[1])):
+            said = lasthop(*words, code=1).stderr
+            assert (
+                said.startswith(f"error: {runs[1] / 'flows.parquet'}: the file is damaged: ") and said.count("\n") == 1
+            )
+    (runs[1] / "flows.parquet").unlink()
+    assert "flows.parquet: No such file or directory" in lasthop("compare", *runs, code=1).stderr
+
+
 def test_a_file_is_no_stored_run(stored, lasthop):
     (lasthop.folder / "c.toml").write_text(LOSSY)
     refused = lasthop("compare", stored / "near", "c.toml", code=2).stderr

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -372,13 +373,27 @@ class TableWriter:
             self._writer.close()
 
 
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    """What makes no table is an error of its file. What the system refuses stays as it is: it has a number."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        if isinstance(error, OSError) and (error.errno is not None or "(os error" in str(error)):
+            raise
+        why = " ".join(str(error).split())
+        raise OSError(errno.EIO, f"the file is damaged: {why}", str(path)) from None
+
+
 def read_table(path: str | Path, columns: Sequence[str] | None = None, types: Mapping[str, str] | None = None) -> Table:
     """Reads a table that :func:`write_table` wrote, or some of its columns.
 
     With ``types``, the names of the columns' types, a CSV file gives what a Parquet file gives.
     """
     path = Path(path)
-    with files.named(path):
+    with files.named(path), _undamaged(path):
         if path.suffix == ".csv":
             from pyarrow import csv
 

@@ -43,17 +43,17 @@ def compare(one: Path, other: Path, table: str, every: bool, plots: Path | None,
         return
     try:
         found = compared(one, other)
+        known = set(found.one.manifest["tables"]) & set(found.other.manifest["tables"])
+        if table not in known:
+            raise click.UsageError(f"no table {table!r} in both; known: {', '.join(sorted(known))}")
+        if as_json:
+            common.print_json(_document(found, table))
+        else:
+            from lasthop.text import comparison_text
+
+            click.echo(comparison_text(found, table, every=every))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    known = set(found.one.manifest["tables"]) & set(found.other.manifest["tables"])
-    if table not in known:
-        raise click.UsageError(f"no table {table!r} in both; known: {', '.join(sorted(known))}")
-    if as_json:
-        common.print_json(_document(found, table))
-    else:
-        from lasthop.text import comparison_text
-
-        click.echo(comparison_text(found, table, every=every))
     if plots:
         try:
             common.written(found.draw(plots), quiet=False)
