@@ -6,6 +6,7 @@ import json
 
 import lasthop as lh
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 
@@ -120,6 +121,49 @@ def test_two_results_of_a_study(lasthop, tmp_path):
 def run_of(text, folder, **changes):
     lh.run(lh.load(text).with_(changes)).save(folder)
     return folder
+
+
+def test_series_are_compared_by_their_means_over_time(lasthop, tmp_path):
+    recorded = {"record.series": "1 s", "record.packets": True}
+    near = run_of(LOSSY, tmp_path / "near", **recorded)
+    far = run_of(LOSSY, tmp_path / "far", **recorded, **{"link.radio.delay": "80 ms"})
+    found = lh.compare(near, far)
+    windows = [
+        np.mean([row["value"] for row in part.rows("series") if row["quantity"] == "cwnd_packets"])
+        for part in (found.one, found.other)
+    ]
+    [row] = [row for row in found.table("series") if row["quantity"] == "cwnd_packets"]
+    assert np.allclose([row["one"], row["other"]], windows) and row["metric"] == "value"
+    assert {row["metric"] for row in found.table("series")} == {"value"}
+    assert "series, means over time, far − near" in lasthop("compare", near, far, "--table", "series").stdout
+    refused = lasthop("compare", near, far, "--table", "packets", code=2)
+    assert "'packets' has a row for each event and cannot be compared" in refused.stderr
+
+
+def test_rows_of_one_thing_are_not_overwritten(tmp_path):
+    folder = run_of(LOSSY, tmp_path / "run")
+    links = lh.results.read_table(folder / "links.parquet").to_arrow()
+    lh.results.write_table(lh.results.Table(pa.concat_tables([links, links])), folder / "links.parquet")
+    with pytest.raises(ValueError, match="one row for each thing and seed, found two of link radio server>mobile"):
+        lh.compare(folder, folder).rows("links")
+
+
+def test_handovers_are_compared_by_their_means(tmp_path):
+    change = """
+    [[change]]
+    at = "{at} s"
+    link = "radio"
+    rate = "{rate} Mbit/s"
+    """
+    changes = "".join(change.format(at=at, rate=rate) for at, rate in ((2, 1), (4, 2), (6, 3)))
+    text = LOSSY + "[record]\nhandovers = true\n" + changes
+    near = run_of(text, tmp_path / "near")
+    far = run_of(text, tmp_path / "far", **{"link.radio.delay": "80 ms"})
+    found = lh.compare(near, far)
+    delays = [row["old_delay_ms"] for row in found.other.rows("handovers") if row["link"] == "radio server>mobile"]
+    assert len(delays) == 3
+    rows = {row["metric"]: row for row in found.rows("handovers") if row["link"] == "radio server>mobile"}
+    assert rows["old_delay_ms"]["other"].mean == np.mean(delays) and "time_s" not in rows
 
 
 def test_a_damaged_table_is_named(lasthop, tmp_path):

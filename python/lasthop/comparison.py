@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,26 @@ from lasthop import files
 from lasthop.results import Result, Table, read_table
 from lasthop.stats import Estimate, estimate, welch
 
-__all__ = ["Comparison", "Stored", "compare"]
+__all__ = ["MEANS", "Comparison", "Stored", "compare"]
 
+#: Tables with several rows of one thing, of which the means are compared, and over what these are taken.
+MEANS = {"series": "time", "handovers": "the handovers of each link"}
+
+#: Tables of events, whose rows have no counterparts in another run, and where to find numbers instead.
+_EVENTS = {
+    "packets": "`lasthop analyze` makes numbers of it",
+    "slots": "the table cells has their sums",
+    "changes": "record.series takes samples that can be compared",
+}
 #: Columns of text that may differ in what is the same thing.
 _SAID = {"transport"}
-#: Columns of numbers that only say which thing it is.
-_NAMES = {"seed", "transfer"}
+#: Columns of numbers that only say which thing it is, or when.
+_NAMES = {"seed", "transfer", "time_s"}
+
+#: What tells a thing from the others of its table: names of columns with their values.
+Thing = tuple[tuple[str, Any], ...]
+#: The metrics of each thing, by seed.
+Things = dict[Thing, dict[int, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -83,8 +98,9 @@ class Comparison:
         """A row for each thing that both have and each metric that differs: both means, and the difference.
 
         With the same seeds in both the difference is an :class:`~lasthop.stats.Estimate` over pairs of equal seeds.
+        Of the tables in :data:`MEANS` the means of each run are compared.
         """
-        parts = [self._by_thing(stored.rows(table)) for stored in (self.one, self.other)]
+        parts = self._things(table)
         found = []
         for thing in [thing for thing in parts[0] if thing in parts[1]]:
             first, second = (part[thing] for part in parts)
@@ -120,12 +136,29 @@ class Comparison:
             runs[name if name not in runs else f"{name} {place + 1}"] = Result.load(stored.folder)
         return plot.standard(runs, folder)
 
-    def _by_thing(self, rows: list[dict[str, Any]]) -> dict[tuple[tuple[str, Any], ...], dict[int, dict[str, Any]]]:
+    def _things(self, table: str) -> tuple[Things, Things]:
+        """The things of a table in the one and in the other."""
+        if table not in self._read:
+            parts = self._by_thing(self.one, table), self._by_thing(self.other, table)
+            self._read[table] = parts
+        return self._read[table]
+
+    @cached_property
+    def _read(self) -> dict[str, tuple[Things, Things]]:
+        """The tables that have been read."""
+        return {}
+
+    def _by_thing(self, stored: Stored, table: str) -> Things:
         """The metrics of each thing, by seed."""
-        things: dict[tuple[tuple[str, Any], ...], dict[int, dict[str, Any]]] = {}
-        for row in rows:
+        known = sorted(set(self.one.manifest["tables"]) & set(self.other.manifest["tables"]))
+        if table not in known:
+            raise ValueError(f"no table {table!r} in both; known: {', '.join(known)}")
+        if table in _EVENTS:
+            raise ValueError(f"the table {table!r} has a row for each event and cannot be compared: {_EVENTS[table]}")
+        things: dict[Thing, dict[int, list[dict[str, Any]]]] = {}
+        for row in stored.rows(table):
             is_name = {
-                name: name in self.one.vary or name == "transfer" or (isinstance(value, str) and name not in _SAID)
+                name: name in self._varied or name == "transfer" or (isinstance(value, str) and name not in _SAID)
                 for name, value in row.items()
             }
             thing = tuple((name, value) for name, value in row.items() if is_name[name])
@@ -134,8 +167,22 @@ class Comparison:
                 for name, value in row.items()
                 if not is_name[name] and name not in _NAMES and (value is None or isinstance(value, (int, float)))
             }
-            things.setdefault(thing, {})[row["seed"]] = metrics
-        return things
+            rows = things.setdefault(thing, {}).setdefault(row["seed"], [])
+            if rows and table not in MEANS:
+                said = ", ".join(f"{name} {value}" for name, value in thing)
+                raise ValueError(
+                    f"{stored.folder}, {table}: expected one row for each thing and seed, found two of {said}"
+                )
+            rows.append(metrics)
+        return {
+            thing: {seed: _mean(rows) if table in MEANS else rows[0] for seed, rows in part.items()}
+            for thing, part in things.items()
+        }
+
+    @property
+    def _varied(self) -> set[str]:
+        """The keys that either varies."""
+        return {*self.one.vary, *self.other.vary}
 
     def __repr__(self) -> str:
         from lasthop.text import comparison_text
@@ -149,6 +196,15 @@ def compare(one: str | Path, other: str | Path) -> Comparison:
     >>> lh.compare("out/reno", "out/cubic").table("flows").df  # doctest: +SKIP
     """
     return Comparison(Stored.load(one), Stored.load(other))
+
+
+def _mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The mean of each metric over rows, without those in which it is missing."""
+    means = {}
+    for name in rows[0]:
+        values = [row[name] for row in rows if row[name] is not None]
+        means[name] = fsum(values) / len(values) if values else None
+    return means
 
 
 def _difference(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> dict[str, Estimate] | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lasthop.columns import aligned, fitted
+from lasthop.comparison import MEANS
 from lasthop.results import SENT_PDUS
 from lasthop.stats import Estimate, estimate, number
 from lasthop.sweeps.vary import label
@@ -121,7 +122,8 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
     more = len(rows) - MOST_DIFFERENCES
     body = aligned(heads, lines) + (f"\n… and {number(more)} more" if more > 0 else "")
     note = f"{number(rest)} other numbers differ: --all" if rest and shown else ""
-    return _page(scenario, [f"{table}, {other.folder.name} − {one.folder.name}: {seeds}", body, note])
+    means = f", means over {MEANS[table]}" if table in MEANS else ""
+    return _page(scenario, [f"{table}{means}, {other.folder.name} − {one.folder.name}: {seeds}", body, note])
 
 
 def _written(value: object) -> str:

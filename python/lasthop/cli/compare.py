@@ -43,9 +43,6 @@ def compare(one: Path, other: Path, table: str, every: bool, plots: Path | None,
         return
     try:
         found = compared(one, other)
-        known = set(found.one.manifest["tables"]) & set(found.other.manifest["tables"])
-        if table not in known:
-            raise click.UsageError(f"no table {table!r} in both; known: {', '.join(sorted(known))}")
         if as_json:
             common.print_json(_document(found, table))
         else:
@@ -62,10 +59,13 @@ def compare(one: Path, other: Path, table: str, every: bool, plots: Path | None,
 
 
 def _document(found: Any, table: str) -> dict[str, Any]:
+    from lasthop.comparison import MEANS
+
     return {
         "one": str(found.one.folder),
         "other": str(found.other.folder),
         "scenario": [{"at": at, "one": one, "other": other} for at, one, other in found.scenario],
         "table": table,
+        "means_over": MEANS.get(table),
         "differences": found.table(table).rows(),
     }
