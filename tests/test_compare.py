@@ -166,6 +166,46 @@ def test_handovers_are_compared_by_their_means(tmp_path):
     assert rows["old_delay_ms"]["other"].mean == np.mean(delays) and "time_s" not in rows
 
 
+def test_what_only_one_has_is_named(lasthop, tmp_path):
+    two = LOSSY + '[[flow]]\nname = "upload"\nfrom = "mobile"\nto = "server"\n'
+    one = run_of(LOSSY, tmp_path / "one")
+    other = run_of(LOSSY.replace("download", "other"), tmp_path / "other")
+    both = run_of(two, tmp_path / "both")
+    said = lasthop("compare", one, other).stdout
+    assert "nothing can be compared: no row of flows stands in both" in said and "no number" not in said
+    assert "only in one: flow download\nonly in other: flow other" in said
+    document = json.loads(lasthop("compare", one, other, "--json").stdout)
+    names = {"from": "server", "to": "mobile"}
+    assert document["differences"] == [] and document["only_in_one"] == [{"flow": "download", **names}]
+    assert document["only_in_other"] == [{"flow": "other", **names}]
+    said = lasthop("compare", one, both).stdout
+    assert "goodput_kbps" in said and "only in both: flow upload" in said
+    assert "transfers has no rows in either" in lasthop("compare", one, other, "--table", "transfers").stdout
+
+
+def test_sweeps_of_other_keys_are_not_compared(lasthop, tmp_path):
+    base = lh.load(LOSSY).with_({"duration": "2 s"})
+    run = run_of(LOSSY, tmp_path / "run", duration="2 s")
+    lh.sweep(base, vary={"link.radio.delay": ["20 ms", "80 ms"]}, folder=tmp_path / "delays")
+    lh.sweep(base, vary={"link.radio.delay": ["20 ms", "40 ms"]}, folder=tmp_path / "short")
+    lh.sweep(base, vary={"link.radio.loss.bernoulli.p": [0.01, 0.1]}, folder=tmp_path / "losses")
+    said = lasthop("compare", tmp_path / "delays", tmp_path / "losses").stdout
+    assert "the same scenario" not in said and "vary link.radio.delay" in said
+    assert "delays varies link.radio.delay, losses varies link.radio.loss.bernoulli.p" in said
+    assert "only in losses: link.radio.loss.bernoulli.p 0.01, flow download; " in said
+    said = lasthop("compare", run, tmp_path / "losses").stdout
+    assert "nothing can be compared: run varies nothing, losses varies link.radio.loss.bernoulli.p" in said
+    said = lasthop("compare", tmp_path / "delays", tmp_path / "short").stdout
+    assert "no number of flows that stands in both differs" in said
+    assert "only in delays: link.radio.delay 80 ms\nonly in short: link.radio.delay 40 ms" in said
+
+
+def test_an_unknown_table_is_an_error(stored):
+    for ask in (lh.Comparison.table, lh.Comparison.rows, lh.Comparison.only):
+        with pytest.raises(ValueError, match="no table 'nope' in both; known: drops, flows, links"):
+            ask(lh.compare(stored / "near", stored / "far"), "nope")
+
+
 def test_a_damaged_table_is_named(lasthop, tmp_path):
     runs = [run_of(LOSSY, tmp_path / name, **{"record.series": "1 s"}) for name in ("one", "two")]
     whole = (runs[1] / "flows.parquet").read_bytes()

@@ -91,8 +91,12 @@ class Comparison:
 
     @cached_property
     def scenario(self) -> list[tuple[str, Any, Any]]:
-        """What differs in the scenarios: the place, what the one says, what the other says. `None`: nothing."""
-        return list(_differing("", self.one.scenario, self.other.scenario))
+        """What differs in the scenarios: the place, what the one says, what the other says. `None`: nothing.
+
+        Keys of which other values were varied stand last, as ``vary KEY``.
+        """
+        one, other = ({f"vary {key}": list(each.vary[key]) for key in each.vary} for each in (self.one, self.other))
+        return [*_differing("", self.one.scenario, self.other.scenario), *_differing("", one, other)]
 
     def rows(self, table: str = "flows") -> list[dict[str, Any]]:
         """A row for each thing that both have and each metric that differs: both means, and the difference.
@@ -110,6 +114,16 @@ class Comparison:
                 if row is not None:
                     found.append({**dict(thing), "metric": metric, **row})
         return found
+
+    def only(self, table: str = "flows") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """The things of a table that only the one has, and those that only the other has, by their names."""
+        first, second = self._things(table)
+        return [dict(thing) for thing in first if thing not in second], [dict(t) for t in second if t not in first]
+
+    def in_both(self, table: str = "flows") -> bool:
+        """Whether there is a thing in the table that both have."""
+        first, second = self._things(table)
+        return not first.keys().isdisjoint(second)
 
     def table(self, table: str = "flows") -> Table:
         """The same as a flat table: ``metric``, ``one``, ``other``, ``difference``, ``low``, ``high``, ``n``."""

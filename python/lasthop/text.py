@@ -91,15 +91,21 @@ def replications_text(replications: Replications) -> str:
 #: The most differences of two results that are printed.
 MOST_DIFFERENCES = 60
 
+#: The most things that are named of those that only one of two results has.
+MOST_ALONE = 8
+
 
 def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool = False) -> str:
     """What `lasthop compare` prints: what differs in scenarios, and in the numbers that a run shows, or in all."""
     one, other = comparison.one, comparison.other
     said = [[at, _written(mine), _written(theirs)] for at, mine, theirs in comparison.scenario]
     scenario = aligned(["differs in", one.folder.name, other.folder.name], said) if said else "the same scenario"
-    rows = comparison.rows(table)
+    rows, alone = comparison.rows(table), _alone(comparison, table)
+    if not comparison.in_both(table):
+        return _page(scenario, [_nothing(comparison, table) if alone else f"{table} has no rows in either", alone])
     if not rows:
-        return _page(scenario, [f"no number of {table} differs"])
+        which = f"{table} that stands in both" if alone else table
+        return _page(scenario, [f"no number of {which} differs", alone])
     told = {
         column for _, columns in {"flows": FLOWS, "links": LINKS, "cells": CELLS}.get(table, []) for column in columns
     }
@@ -111,9 +117,7 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
         f"seed by seed, {pairs} {'pair' if pairs == 1 else 'pairs'}" if one.seeds == other.seeds else "different seeds"
     )
     things = [name for name in rows[0] if name not in ("metric", "one", "other", "difference")]
-    # What follows from the names before it tells nothing apart.
-    kinds = [len({tuple(row[name] for name in things[:n]) for row in rows}) for n in range(len(things) + 1)]
-    things = [name for n, name in enumerate(things) if kinds[n + 1] > kinds[n]]
+    things = _telling(things, rows)
     heads = [*things, "metric", one.folder.name, other.folder.name, "difference"]
     lines = [
         [*(_shown(row[name]) for name in things), row["metric"], *(str(row[k]) for k in ("one", "other", "difference"))]
@@ -123,7 +127,37 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
     body = aligned(heads, lines) + (f"\n… and {number(more)} more" if more > 0 else "")
     note = f"{number(rest)} other numbers differ: --all" if rest and shown else ""
     means = f", means over {MEANS[table]}" if table in MEANS else ""
-    return _page(scenario, [f"{table}{means}, {other.folder.name} − {one.folder.name}: {seeds}", body, note])
+    return _page(scenario, [f"{table}{means}, {other.folder.name} − {one.folder.name}: {seeds}", body, note, alone])
+
+
+def _telling(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names that tell rows apart: no name that follows from those before it."""
+    kinds = [len({tuple(row.get(name) for name in names[:n]) for row in rows}) for n in range(len(names) + 1)]
+    return [name for n, name in enumerate(names) if kinds[n + 1] > kinds[n]]
+
+
+def _nothing(comparison: Comparison, table: str) -> str:
+    """That nothing can be compared, and why."""
+    one, other = comparison.one, comparison.other
+    if {*one.vary} == {*other.vary}:
+        return f"nothing can be compared: no row of {table} stands in both"
+    varied = [f"{each.folder.name} varies {', '.join(each.vary) or 'nothing'}" for each in (one, other)]
+    return f"nothing can be compared: {', '.join(varied)}"
+
+
+def _alone(comparison: Comparison, table: str) -> str:
+    """A line for each of two results that has what the other has not."""
+    parts = comparison.only(table)
+    things = [thing for part in parts for thing in part]
+    names = _telling([*dict.fromkeys(name for thing in things for name in thing)], [*things, {}])
+    # The point comes first.
+    names.sort(key=lambda name: name not in comparison.one.vary and name not in comparison.other.vary)
+    lines = []
+    for stored, part in zip((comparison.one, comparison.other), parts, strict=True):
+        said = [", ".join(f"{name} {label(thing[name])}" for name in names if name in thing) for thing in part]
+        more = f"; and {number(len(said) - MOST_ALONE)} more" if len(said) > MOST_ALONE else ""
+        lines += [fitted(f"only in {stored.folder.name}: {'; '.join(said[:MOST_ALONE])}{more}")] if said else []
+    return "\n".join(lines)
 
 
 def _written(value: object) -> str:

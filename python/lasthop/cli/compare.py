@@ -61,6 +61,7 @@ def compare(one: Path, other: Path, table: str, every: bool, plots: Path | None,
 def _document(found: Any, table: str) -> dict[str, Any]:
     from lasthop.comparison import MEANS
 
+    only_one, only_other = found.only(table)
     return {
         "one": str(found.one.folder),
         "other": str(found.other.folder),
@@ -68,4 +69,6 @@ def _document(found: Any, table: str) -> dict[str, Any]:
         "table": table,
         "means_over": MEANS.get(table),
         "differences": found.table(table).rows(),
+        "only_in_one": only_one,
+        "only_in_other": only_other,
     }
