@@ -206,6 +206,32 @@ def test_an_unknown_table_is_an_error(stored):
             ask(lh.compare(stored / "near", stored / "far"), "nope")
 
 
+def test_absent_drops_are_none(tmp_path):
+    rare, frequent = lh.load(LOSSY), lh.load(LOSSY)
+    rare = rare.with_({"duration": "4 s", "link.radio.loss.bernoulli.p": 0.001})
+    frequent = rare.with_({"link.radio.loss.bernoulli.p": 0.01})
+    for name, scenario in (("rare", rare), ("frequent", frequent)):
+        lh.replicate(scenario, seeds=SEEDS).save(tmp_path / name)
+    found = lh.compare(tmp_path / "rare", tmp_path / "frequent")
+    lost = [
+        [
+            sum(row["packets"] for row in part.rows("drops") if (row["seed"], row["cause"]) == (seed, "loss"))
+            for seed in part.seeds
+        ]
+        for part in (found.one, found.other)
+    ]
+    assert 0 in lost[0] and any(lost[0])
+    [row] = [row for row in found.table("drops") if row["metric"] == "packets" and row["cause"] == "loss"]
+    assert np.allclose([row["one"], row["other"]], np.mean(lost, axis=1)) and row["n"] == SEEDS
+    assert np.isclose(row["difference"], np.mean(lost[1]) - np.mean(lost[0]))
+    without = run_of(LOSSY, tmp_path / "without", duration="4 s", **{"link.radio.loss": None})
+    found = lh.compare(without, run_of(LOSSY, tmp_path / "with", duration="4 s"))
+    assert [row["one"] for row in found.table("drops") if row["cause"] == "loss"] == [0, 0]
+    other = run_of(LOSSY.replace("download", "other"), tmp_path / "other", duration="4 s")
+    found = lh.compare(tmp_path / "with", other)
+    assert not found.rows("drops") and [part[0]["flow"] for part in found.only("drops")] == ["download", "other"]
+
+
 def test_a_damaged_table_is_named(lasthop, tmp_path):
     runs = [run_of(LOSSY, tmp_path / name, **{"record.series": "1 s"}) for name in ("one", "two")]
     whole = (runs[1] / "flows.parquet").read_bytes()

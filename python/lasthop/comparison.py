@@ -102,7 +102,7 @@ class Comparison:
         """A row for each thing that both have and each metric that differs: both means, and the difference.
 
         With the same seeds in both the difference is an :class:`~lasthop.stats.Estimate` over pairs of equal seeds.
-        Of the tables in :data:`MEANS` the means of each run are compared.
+        Of the tables in :data:`MEANS` the means of each run are compared. In ``drops`` an absent row means 0 packets.
         """
         parts = self._things(table)
         found = []
@@ -154,6 +154,8 @@ class Comparison:
         """The things of a table in the one and in the other."""
         if table not in self._read:
             parts = self._by_thing(self.one, table), self._by_thing(self.other, table)
+            if table == "drops":
+                self._count_nothing(parts)
             self._read[table] = parts
         return self._read[table]
 
@@ -197,6 +199,24 @@ class Comparison:
     def _varied(self) -> set[str]:
         """The keys that either varies."""
         return {*self.one.vary, *self.other.vary}
+
+    def _count_nothing(self, parts: tuple[Things, Things]) -> None:
+        """Adds zeros to ``drops`` for what a run did not drop, but none for flows and points that it does not have."""
+        flows = [{self._of(thing, "flow") for thing in part} for part in self._things("flows")]
+        points = [{self._of(thing) for thing in part} for part in self._things("flows")]
+        for thing, part in [item for each in parts for item in each.items()]:
+            zeros = dict.fromkeys(next(iter(part.values())), 0)
+            named = any(self._of(thing, "flow") in each for each in flows)
+            for place, stored in enumerate((self.one, self.other)):
+                # Some drops are of no flow in the table, such as those of signalling.
+                there = self._of(thing, "flow") in flows[place] if named else self._of(thing) in points[place]
+                if there:
+                    kept = parts[place].setdefault(thing, {})
+                    kept.update({seed: zeros for seed in stored.seeds if seed not in kept})
+
+    def _of(self, thing: Thing, *names: str) -> Thing:
+        """The point of a thing, and further ones of its names."""
+        return tuple((name, value) for name, value in thing if name in self._varied or name in names)
 
     def __repr__(self) -> str:
         from lasthop.text import comparison_text
