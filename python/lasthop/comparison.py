@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lasthop import files
-from lasthop.results import Result, Table, read_table
+from lasthop.results import COUNTS, Result, Table, read_table
 from lasthop.stats import Estimate, estimate, welch
 
 __all__ = ["MEANS", "Comparison", "Stored", "compare"]
@@ -154,7 +154,7 @@ class Comparison:
         """The things of a table in the one and in the other."""
         if table not in self._read:
             parts = self._by_thing(self.one, table), self._by_thing(self.other, table)
-            if table == "drops":
+            if table in COUNTS:
                 self._count_nothing(parts)
             self._read[table] = parts
         return self._read[table]
