@@ -60,7 +60,8 @@ def test_every_table_and_column_is_explained():
         "duration": "2 s",
         "link": [{"name": "radio", "between": ["a", "b"], "rate": "1 Mbit/s"}],
         "flow": [{"from": "a", "to": "b", "source": "file"}],
-        "record": {"series": "1 s", "packets": True, "variables": True, "state": True},
+        "change": [{"at": "1 s", "link": "radio", "rate": "2 Mbit/s"}],
+        "record": {"series": "1 s", "packets": True, "variables": True, "state": True, "handovers": True},
     }
     page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     sections = dict(part.split("\n", 1) for part in page.split("\n## ")[1:])

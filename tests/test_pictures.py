@@ -220,3 +220,11 @@ def test_a_figure_shows_itself_in_a_notebook(tmp_path):
         [one["output_type"] for one in cell["outputs"] if "image/png" in one.get("data", {})] for cell in book.cells
     ]
     assert [len(one) for one in pictures] == [0, 0, 1, 1]
+
+
+def test_lines_of_one_protocol_differ_until_there_are_no_more_styles():
+    from lasthop.plot.style import STYLES, look, unlike
+
+    used: set[str] = set()
+    drawn = [str(unlike(look(name), used)) for _ in STYLES for name in ("reno", "cubic", "udp")]
+    assert len({*drawn}) == 3 * len(STYLES)

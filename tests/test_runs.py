@@ -13,7 +13,8 @@ import lasthop as lh
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import BUSY, stopped
+from conftest import BUSY, ROOT, stopped
+from lasthop.results import type_name
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +140,34 @@ def test_seeds_differ(scenario):
     runs = lh.replicate(scenario, seeds=[3, 4])
     assert runs.flows["seed"].tolist() == [3, 3, 4, 4]
     assert not runs[0].packets.to_arrow().equals(runs[1].packets.to_arrow())
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_what_is_stored_comes_back_as_it_was(tmp_path, format):
+    handover = lh.run(ROOT / "examples" / "handover.toml")
+    handover.save(tmp_path, format)
+    again = lh.Result.load(tmp_path)
+    assert again == handover
+    assert np.isnan(again.flows["idle_timeouts"]).all(), "missing numbers are not-a-number"
+    kinds = [[type_name(kind) for kind in one.transfers.to_arrow().schema.types] for one in (again, handover)]
+    assert kinds[0] == kinds[1]
+
+
+def test_tables_that_were_not_recorded_say_how_to_get_them():
+    bare = lh.run({"duration": "1 s", "link": [{"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s"}]})
+    for name, ask in (("handovers", "record.handovers"), ("slots", "record.slots"), ("transfer_state", "quantities")):
+        with pytest.raises(AttributeError, match=ask):
+            getattr(bare, name)
+
+
+def test_a_part_is_found_by_its_name_first_and_by_a_name_with_dots():
+    links = [{"name": name, "between": ["a", "b"], "rate": "1 Mbit/s"} for name in ("1", "2", "radio.down")]
+    scenario = lh.load({"duration": "1 s", "link": links})
+    for key, place in (("link.1.rate", 0), ("link.2.rate", 1), ("link.0.rate", 0), ('link."radio.down".rate', 2)):
+        rates = [link["rate"] for link in scenario.with_({key: "2 Mbit/s"})["link"]]
+        assert rates.index("2 Mbit/s") == place and rates.count("1 Mbit/s") == 2, key
+    with pytest.raises(lh.ScenarioError, match=r"did you mean '\"radio\.down\"'"):
+        scenario.with_({"link.radio.down.rate": "2 Mbit/s"})
 
 
 def test_save_and_load(result, tmp_path):

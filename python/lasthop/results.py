@@ -251,20 +251,22 @@ class Result:
         if seed is not None and seed not in seeds:
             raise ValueError(f"{folder} holds no run with seed {seed}, only {', '.join(map(str, seeds))}")
         chosen = seeds[0] if seed is None else seed
-        tables = {name: read_table(folder / file) for name, file in manifest["tables"].items()}
+        types = manifest.get("columns", {})
+        tables = {name: read_table(folder / file, types=types.get(name)) for name, file in manifest["tables"].items()}
         # Where several runs are stored, a column tells them apart.
         tables = {
             name: Table(table.where(seed=chosen).to_arrow().drop_columns("seed")) if "seed" in table.columns else table
             for name, table in tables.items()
         }
+        spent = manifest["each"][seeds.index(chosen)] if "each" in manifest else manifest
         return cls(
             tables=tables,
             name=manifest["scenario"],
             scenario_text=manifest["scenario_text"],
             seed=chosen,
             simulated_s=manifest["simulated_s"],
-            wall_s=manifest["wall_s"],
-            packet_hops=manifest["packet_hops"],
+            wall_s=spent["wall_s"],
+            packet_hops=spent["packet_hops"],
         )
 
 
@@ -275,6 +277,9 @@ def _no_table(name: str, tables: Mapping[str, Table]) -> str:
         "state": "record.state = true",
         "packets": "record.packets = true",
         "changes": "record.variables = true",
+        "handovers": "record.handovers = true",
+        "slots": "record.slots = true",
+        "transfer_state": 'record.transfer_quantities = ["timeouts"]',
     }.get(name)
     if ask:
         return f"the table {name!r} was not recorded; ask for it in the scenario: {ask}"
@@ -295,7 +300,10 @@ def save_tables(
         raise ValueError(f"the format {format!r} is not known: write {' or '.join(map(repr, FORMATS))}")
     paths = {name: Path(folder) / f"{name}.{format}" for name in tables}
     owner = {"made_by": made_by, **files.provenance()}
-    document = {**owner, **manifest, "tables": {name: path.name for name, path in paths.items()}}
+    columns = {
+        name: {field.name: type_name(field.type) for field in table.to_arrow().schema} for name, table in tables.items()
+    }
+    document = {**owner, **manifest, "tables": {name: path.name for name, path in paths.items()}, "columns": columns}
     with files.claimed(Path(folder), made_by=made_by, force=force) as folder:
         with ExitStack() as drafts:
             for name, path in paths.items():
@@ -458,13 +466,21 @@ def coded(places: np.ndarray[Any, Any], names: Sequence[str]) -> pa.Array:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """The table without coded columns, which CSV cannot hold."""
+    """The table without coded columns, which CSV cannot hold, and with nothing said of which may be missing."""
     import pyarrow as pa
 
     for i, column in enumerate(table.columns):
         if pa.types.is_dictionary(column.type):
-            table = table.set_column(i, table.field(i).name, column.cast(column.type.value_type))
+            column = column.cast(column.type.value_type)
+        table = table.set_column(i, table.field(i).name, column)
     return table
+
+
+def type_name(kind: pa.DataType) -> str:
+    """The name of a column's type; coded text is text."""
+    import pyarrow as pa
+
+    return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def result(core: Any, scenario: Scenario, *, seed: int, simulated_s: float, wall_s: float) -> Result:

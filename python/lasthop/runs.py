@@ -226,6 +226,7 @@ class Replications:
             "scenario": first.name,
             "scenario_text": first.scenario_text,
             "seeds": [one.seed for one in self.runs],
+            "each": [{"packet_hops": one.packet_hops, "wall_s": one.wall_s} for one in self.runs],
             "simulated_s": first.simulated_s,
             "packet_hops": sum(one.packet_hops for one in self.runs),
             "wall_s": self.wall_s,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -284,7 +285,7 @@ def _spelled_out(path: str, expanded: Any) -> list[str]:
     keys: list[str] = []
     section: list[str] = []
     here = expanded
-    for key in path.split("."):
+    for key in _keys(path):
         if isinstance(here, list):
             names = [part.get("name") if isinstance(part, dict) else None for part in here]
             if key in names or key.isdigit() or len(here) != 1 or key not in _fields(".".join(section)):
@@ -303,6 +304,11 @@ def _spelled_out(path: str, expanded: Any) -> list[str]:
         section.append(key)
         here = here.get(key) if isinstance(here, dict) else None
     return keys
+
+
+def _keys(path: str) -> list[str]:
+    """The keys of a path. One in double quotes may have dots in it: ``link."radio.down".rate``."""
+    return [quoted or key for quoted, key in re.findall(r'(?:^|\.)(?:"([^"]+)"(?=\.|$)|([^.]*))', path)]
 
 
 def _counts(key: str, parts: list[Any]) -> bool:
@@ -330,13 +336,15 @@ def _section(section: str) -> dict[str, Any]:
 
 
 def _place(parts: list[Any], expanded: Any, key: str, path: str) -> int:
-    """Where in a list the part with the name or number ``key`` is."""
-    if key.isdigit() and int(key) < len(parts):
-        return int(key)
+    """Where in a list the part with the name or number ``key`` is. A name goes before a number."""
     named = expanded if isinstance(expanded, list) and len(expanded) == len(parts) else parts
     names = [str(part.get("name", i)) if isinstance(part, dict) else str(i) for i, part in enumerate(named)]
     if key in names:
         return names.index(key)
-    near = get_close_matches(key, names, 1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise ScenarioError(f"{path}: nothing is called {key!r} there; {hint}known: {', '.join(names)}", path=path)
+    if _counts(key, parts):
+        return int(key)
+    written = {name: f'"{name}"' if "." in name else name for name in names}
+    near = get_close_matches(key, names, 1) or [name for name in names if name.startswith(f"{key}.")]
+    hint = f"did you mean {written[near[0]]!r}? " if near else ""
+    known = ", ".join(written.values())
+    raise ScenarioError(f"{path}: nothing is called {key!r} there; {hint}known: {known}", path=path)

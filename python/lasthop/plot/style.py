@@ -151,8 +151,9 @@ def protocol(transport: str) -> str | None:
 
 def unlike(style: dict[str, Any], used: set[str]) -> dict[str, Any]:
     """The style with the first line style in which it is not used yet; lines of one protocol keep its colour."""
-    while f"{style}" in used and len(used) < len(STYLES):
-        style = {**style, "linestyle": STYLES[(STYLES.index(style["linestyle"]) + 1) % len(STYLES)]}
+    first = STYLES.index(style["linestyle"])
+    ways = ({**style, "linestyle": STYLES[(first + more) % len(STYLES)]} for more in range(len(STYLES)))
+    style = next((way for way in ways if f"{way}" not in used), style)
     used.add(f"{style}")
     return style
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import files
-from lasthop.results import TableWriter, numbers
+from lasthop.results import TableWriter, numbers, type_name
 from lasthop.sweeps.journal import Journals
 from lasthop.sweeps.vary import Vary
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["type_name", "write_tables"]
+__all__ = ["write_tables"]
 
 #: Rows and runs in a portion of a table.
 ROWS, RUNS = 100_000, 2_000
@@ -63,13 +63,6 @@ class _Growing:
 
         points, seeds = np.divmod(np.repeat(np.asarray(self._runs, np.int64), counts), len(self._seeds))
         return {**self._vary.columns(points), "seed": numbers(np.asarray(self._seeds, np.int64)[seeds])}
-
-
-def type_name(kind: pa.DataType) -> str:
-    """The name of a column's type; coded text is text."""
-    import pyarrow as pa
-
-    return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def write_tables(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lasthop import files
-from lasthop.results import TableWriter, coded, numbers
-from lasthop.sweeps.collect import type_name
+from lasthop.results import TableWriter, coded, numbers, type_name
 from lasthop.sweeps.compare import THINGS
 from lasthop.sweeps.outcome import Sweep
 from lasthop.sweeps.vary import Vary
