@@ -127,6 +127,14 @@ impl QueueDiscipline for CoDel {
         self.control.dequeue(&self.law, core, self.place, &mut self.fifo)
     }
 
+    fn evict(&mut self, core: &mut Core) -> Option<Pkt> {
+        let packet = self.fifo.pop(core);
+        if self.fifo.is_empty() {
+            self.control.on_empty();
+        }
+        packet
+    }
+
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
         self.fifo.put_back(core, packet);
     }
@@ -213,6 +221,38 @@ mod tests {
                 // It is asked every 0.1 ms.
                 assert!((0.0..=0.11).contains(&(time - expected)), "{times:?}");
             }
+        }
+    }
+
+    /// A queue that is emptied because its link changes gives all that waits, however long that was.
+    #[test]
+    fn an_emptied_queue_drops_and_marks_nothing() {
+        for ecn in [Ecn::NotEct, Ecn::Ect0] {
+            let mut core = Core::new(1);
+            core.place("codel");
+            let mut codel = CoDel::new(&Config { ecn: true, ..Config::default() }, Place(0));
+            let mut taken = 0;
+            for ms in 0..2000 {
+                core.set_clock(at(f64::from(ms)), Instant::ZERO);
+                for _ in 0..2 {
+                    let pkt = core.insert(Packet { ecn, ..any_packet() });
+                    core.note_queued(&pkt);
+                    codel.enqueue(&mut core, pkt);
+                }
+                let Some(served) = codel.dequeue(&mut core) else { panic!("enough waits") };
+                core.arrive(NodeId(0), Port(0), served);
+                if signalled(&core) >= 3 {
+                    break;
+                }
+            }
+            let (before, waiting) = (signalled(&core), codel.backlog().packets);
+            assert!(codel.control.dropping && waiting > 20);
+            while let Some(rest) = codel.evict(&mut core) {
+                core.drop(rest, Place(0), Cause::Handover);
+                taken += 1;
+            }
+            assert_eq!((taken, signalled(&core)), (waiting, before));
+            assert_eq!(codel.control.first_above_time, None, "as after asking an empty queue");
         }
     }
 

@@ -46,9 +46,9 @@ pub struct Control {
     /// The largest packet seen: dropping never leaves less than one in the queue.
     maxpacket: u64,
     /// When the waiting time will have been above the target for an interval.
-    first_above_time: Option<Instant>,
+    pub(super) first_above_time: Option<Instant>,
     /// Whether it is in the dropping state.
-    dropping: bool,
+    pub(super) dropping: bool,
     drop_next: Instant,
     /// Drops since the dropping state was entered; how many at that time.
     count: u64,
@@ -66,6 +66,11 @@ impl Control {
     #[inline]
     pub fn on_arrival(&mut self, size: u32) {
         self.maxpacket = self.maxpacket.max(u64::from(size));
+    }
+
+    /// Nothing waits any more.
+    pub fn on_empty(&mut self) {
+        self.first_above_time = None;
     }
 
     /// Drops since the dropping state was entered.
@@ -115,7 +120,7 @@ impl Control {
     /// Takes the head of the queue (RFC 8289 §5.6, `dodequeue`).
     fn take(&mut self, law: &Law, core: &Core, fifo: &mut Fifo) -> Option<Head> {
         let Some(packet) = fifo.pop(core) else {
-            self.first_above_time = None;
+            self.on_empty();
             return None;
         };
         let now = core.now();
