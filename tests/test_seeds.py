@@ -50,7 +50,7 @@ def test_a_folder_of_several_runs_gives_the_one_that_is_chosen(three):
     with pytest.raises(ValueError, match="no run with seed 4"):
         lh.Result.load(folder, seed=4)
     second, again = lh.Result.load(folder, seed=2), lh.run(scenario, seed=2)
-    assert second == again and second.seed == 2 and second.wall_s < 2 * again.wall_s + 1
+    assert second == again and second.seed == 2
 
 
 def test_pictures_and_pages_are_of_one_seed(three, lasthop):
@@ -72,7 +72,9 @@ def test_a_report_draws_the_first_seed_and_lists_all(three, tmp_path):
     text = write_runs([folder], tmp_path / "all.html").read_text(encoding="utf-8")
     assert "20 s simulated, 3 runs; pictures are of the first seed" in text
     charts = [json.loads(one) for one in re.findall(r'<script type="application/json">(.*?)</script>', text)]
-    for line in (series for one in charts for chart in one["charts"] for series in chart["series"]):
+    lines = [series for one in charts for chart in one["charts"] for series in chart["series"]]
+    assert lines
+    for line in lines:
         assert line["x"] == sorted(line["x"]), "a line goes back to the start"
     assert text.count('<th scope="col">seed</th>') >= 2
     text = write_runs([folder, tmp_path / "short"], tmp_path / "both.html").read_text(encoding="utf-8")
@@ -118,6 +120,9 @@ def test_a_field_is_varied_under_one_name():
     with pytest.raises(lh.ScenarioError, match=r"link\.0\.delay is the same field as link\.radio\.delay"):
         lh.sweep(RARE, vary=twice)
     lh.sweep(RARE, vary={"link.radio.delay": ["20 ms", "40 ms"], "link.radio.rate": ["1 Mbit/s", "2 Mbit/s"]})
+    changes = [{"at": f"{at} s", "link": "radio", "rate": "1 Mbit/s"} for at in (2, 4)]
+    changing = lh.load(RARE).with_(change=changes)
+    lh.sweep(changing, vary={f"change.{n}.rate": ["1 Mbit/s", "3 Mbit/s"] for n in (0, 1)})
 
 
 def test_json_of_several_seeds_has_all_tables_of_means(lasthop):

@@ -13,7 +13,7 @@ from lasthop import files
 from lasthop.results import COUNTS, Result, Table, read_table
 from lasthop.stats import Estimate, estimate, welch
 
-__all__ = ["MEANS", "Comparison", "Stored", "compare"]
+__all__ = ["MEANS", "Comparison", "Stored", "compare", "differing"]
 
 #: Tables with several rows of one thing, of which the means are compared, and over what these are taken.
 MEANS = {"series": "time", "handovers": "the handovers of each link"}
@@ -96,7 +96,7 @@ class Comparison:
         Keys of which other values were varied stand last, as ``vary KEY``.
         """
         one, other = ({f"vary {key}": list(each.vary[key]) for key in each.vary} for each in (self.one, self.other))
-        return [*_differing("", self.one.scenario, self.other.scenario), *_differing("", one, other)]
+        return [*differing(self.one.scenario, self.other.scenario), *differing(one, other)]
 
     def rows(self, table: str = "flows") -> list[dict[str, Any]]:
         """A row for each thing that both have and each metric that differs: both means, and the difference.
@@ -258,21 +258,27 @@ def _difference(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> dict[str,
     return {"one": estimate(mine.values()), "other": estimate(theirs.values()), "difference": difference}
 
 
-def _differing(path: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Where two plain data differ. Parts of lists have names."""
+def differing(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two plain data differ. Parts of lists have names, or numbers if both have as many."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys([*one, *other]):
-            yield from _differing(f"{path}.{key}" if path else key, one.get(key), other.get(key))
+            yield from differing(one.get(key), other.get(key), f"{path}.{key}" if path else key)
     elif _named(one) and _named(other):
         mine, theirs = ({part["name"]: part for part in parts} for parts in (one, other))
         for name in dict.fromkeys([*mine, *theirs]):
-            yield from _differing(f"{path}.{name}", mine.get(name), theirs.get(name))
+            yield from differing(mine.get(name), theirs.get(name), f"{path}.{name}")
+    elif _parts(one) and _parts(other) and len(one) == len(other):
+        for number, (this, that) in enumerate(zip(one, other, strict=True)):
+            yield from differing(this, that, f"{path}.{number}")
     elif one != other:
         yield path, one, other
 
 
+def _parts(parts: Any) -> bool:
+    """Whether this is a list of parts."""
+    return isinstance(parts, list) and all(isinstance(part, dict) for part in parts)
+
+
 def _named(parts: Any) -> bool:
     """Whether these are parts with names that tell them apart."""
-    if not isinstance(parts, list) or not all(isinstance(part, dict) and part.get("name") for part in parts):
-        return False
-    return len({part["name"] for part in parts}) == len(parts)
+    return _parts(parts) and all(part.get("name") for part in parts) and len({p["name"] for p in parts}) == len(parts)

@@ -39,7 +39,7 @@ def view(
 
     if source.is_dir():
         try:
-            result = Result.load(source, seed) if seed or not (source / "live.json").exists() else _live(source)
+            result = _live(source) if (source / "live.json").exists() and seed is None else Result.load(source, seed)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         path = output or source / "view.html"

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from lasthop import files
+from lasthop.comparison import differing
 from lasthop.errors import ScenarioError
 from lasthop.scenario import Scenario, from_text
 from lasthop.stats import number
@@ -116,7 +117,7 @@ class Plan:
             except ScenarioError:
                 continue  # it goes with another key only
             one, other = [scenario.to_dict() for scenario in ([self.scenario, *made] if len(made) == 1 else made)]
-            fields = frozenset(_different(one, other))
+            fields = frozenset(place for place, *_ in differing(one, other))
             if fields and fields in names:
                 raise ScenarioError(f"{key} is the same field as {names[fields]}, which is varied too", path=key)
             names[fields] = key
@@ -170,18 +171,6 @@ class Plan:
             return other.to_dict() == self.scenario.to_dict()
         except ScenarioError:
             return False
-
-
-def _different(one: Any, other: Any, place: str = "") -> Iterator[str]:
-    """The places at which plain data differ."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        for name in {**one, **other}:
-            yield from _different(one.get(name), other.get(name), f"{place}.{name}")
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for number, (mine, its) in enumerate(zip(one, other, strict=True)):
-            yield from _different(mine, its, f"{place}.{number}")
-    elif one != other:
-        yield place
 
 
 def fingerprint(document: Mapping[str, Any]) -> str:

@@ -46,9 +46,9 @@ pub struct Control {
     /// The largest packet seen: dropping never leaves less than one in the queue.
     maxpacket: u64,
     /// When the waiting time will have been above the target for an interval.
-    pub(super) first_above_time: Option<Instant>,
+    first_above_time: Option<Instant>,
     /// Whether it is in the dropping state.
-    pub(super) dropping: bool,
+    dropping: bool,
     drop_next: Instant,
     /// Drops since the dropping state was entered; how many at that time.
     count: u64,
