@@ -313,6 +313,22 @@ def test_programs_start_and_end_from_python(link):
     assert lh.Result.load("out").seed == 1
 
 
+def test_a_host_may_answer_before_the_request_is_done(link, monkeypatch):
+    """A program that cannot start is told so at once, and the host closes the connection."""
+    send = socket.send_fds
+
+    def slowly(*arguments):
+        sent = send(*arguments)
+        time.sleep(0.5)
+        return sent
+
+    monkeypatch.setattr(socket, "send_fds", slowly)
+    with lh.live(link, hosts=["phone"]) as run:
+        with pytest.raises(FileNotFoundError):
+            run.start("phone", ["/there/is/none"])
+        assert run.run("phone", "exit 3").returncode == 3
+
+
 def test_what_cannot_run_is_an_error_in_python(link):
     with pytest.raises(lh.RunError, match='there is no node "moon"'), lh.live(link, hosts=["moon"]):
         pass

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -48,6 +48,7 @@ class Process:
         self._answers = connection.makefile()
         answer = self._answer()
         if "error" in answer:
+            self._answers.close()
             raise OSError(answer["error"], answer["about"], args[0])
         #: Its process number at its host.
         self.pid: int = answer["process"]
@@ -71,13 +72,16 @@ class Process:
             if timeout is not None and not select.select([self._connection], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(self.args, timeout)
             self.returncode = self._answer()["code"]
+            self._answers.close()
             self._connection.close()
         return self.returncode
 
     def send_signal(self, number: int) -> None:
         """Sends a signal to it and all that it started."""
         if self.poll() is None:
-            self._connection.send(bytes([number]))
+            # The program may have ended meanwhile.
+            with suppress(BrokenPipeError):
+                self._connection.send(bytes([number]))
 
     def terminate(self) -> None:
         """Asks it to end."""
@@ -126,7 +130,7 @@ class LiveRun:
             raise KeyError(f"there is no host {host!r}; the hosts are {', '.join(self.hosts)}")
         words = ["sh", "-c", command] if isinstance(command, str) else [os.fspath(word) for word in command]
         asked = {"command": words, "folder": os.fspath(cwd or Path.cwd()), "environment": dict(env or {})}
-        with ExitStack() as stack:
+        with ExitStack() as kept, ExitStack() as stack:
             nothing = stack.enter_context(Path(os.devnull).open("rb"))
             streams, pipes = [nothing.fileno()], []
             for wanted, own in ((stdout, 1), (stderr, 2)):
@@ -134,7 +138,7 @@ class LiveRun:
                 if wanted == subprocess.PIPE:
                     reading, writing = os.pipe()
                     stack.callback(os.close, writing)
-                    pipe = os.fdopen(reading, "r")
+                    pipe = kept.enter_context(os.fdopen(reading, "r"))
                     streams.append(writing)
                 elif wanted == subprocess.STDOUT:
                     streams.append(streams[1])
@@ -145,11 +149,15 @@ class LiveRun:
                 else:
                     streams.append(wanted if isinstance(wanted, int) else wanted.fileno())
                 pipes.append(pipe)
-            connection = _connected(self._doors[host])
+            connection = kept.enter_context(socket.socket(socket.AF_UNIX))
+            connection.connect(self._doors[host])
             request = (json.dumps(asked) + "\n").encode()
             sent = socket.send_fds(connection, [request], streams)
-            connection.sendall(request[sent:])
+            # A host that has all of it may have answered and closed the connection.
+            if rest := request[sent:]:
+                connection.sendall(rest)
             self._started.append(Process(words, connection, *pipes))
+            kept.pop_all()
             return self._started[-1]
 
     def run(
@@ -174,16 +182,6 @@ class LiveRun:
         if check:
             done.check_returncode()
         return done
-
-
-def _connected(door: str) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        connection.connect(door)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 @contextmanager
@@ -249,7 +247,8 @@ def _wait_for(doors: Mapping[str, str], process: subprocess.Popen[bytes], said: 
         if time.monotonic() > until:
             raise RunError(f"the hosts are not up after {PATIENCE:.0f} s: {_told(said)}")
         try:
-            _connected(waiting[-1]).close()
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(waiting[-1])
             waiting.pop()
         except OSError:
             time.sleep(0.02)
