@@ -29,8 +29,8 @@ pub trait QueueDiscipline: Timed {
     /// Takes back, at its head, a packet that had left, or takes one that no queue may refuse: it is exempt from the limit but
     /// counts for later arrivals. Several come last one first.
     fn put_back(&mut self, core: &mut Core, packet: Pkt);
-    /// A part of the packets that have left is still at the transmitter and takes room, as where blocks are retransmitted. Queues with a
-    /// limit of their own count it on arrivals.
+    /// A part of the packets that have left is still at the transmitter and takes room, as where blocks are retransmitted. Queues with one
+    /// limit for all they hold count it on arrivals. Where classes have limits of their own it counts for none of them.
     fn on_held(&mut self, _held: Backlog) {}
     /// A packet came in over the interface whose outgoing side this is.
     fn on_return(&mut self, _now: Instant, _packet: &mut Packet) {}

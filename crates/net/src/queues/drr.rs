@@ -60,6 +60,8 @@ pub struct Drr {
     /// Whose turn it is, and the order after that.
     round: VecDeque<FlowId>,
     backlog: Backlog,
+    /// Packets that have left but still take room.
+    held: Backlog,
 }
 
 /// A flow's queue.
@@ -83,13 +85,15 @@ impl Drr {
             flows: BTreeMap::new(),
             round: VecDeque::new(),
             backlog: Backlog::default(),
+            held: Backlog::default(),
         }
     }
 
     fn is_over(&self) -> bool {
+        let Backlog { packets, bytes } = self.backlog + self.held;
         match self.limit {
-            Amount::Packets(most) => self.backlog.packets > most,
-            Amount::Bytes(most) => self.backlog.bytes > most.get(),
+            Amount::Packets(most) => packets > most,
+            Amount::Bytes(most) => bytes > most.get(),
         }
     }
 
@@ -197,6 +201,10 @@ impl QueueDiscipline for Drr {
         self.count(size);
     }
 
+    fn on_held(&mut self, held: Backlog) {
+        self.held = held;
+    }
+
     fn backlog(&self) -> Backlog {
         self.backlog
     }
@@ -242,6 +250,18 @@ mod tests {
         let second = [(1, 750), (1, 20), (2, 500), (3, 600), (3, 100), (4, 700), (4, 180)];
         assert_eq!(order, [&first[..], &second].concat());
         assert_eq!((drr.backlog(), drr.flows.len()), (Backlog::default(), 0));
+    }
+
+    #[test]
+    fn what_is_held_at_the_transmitter_takes_room() {
+        let mut bench = Bench::new();
+        let mut drr = drr(500, 3);
+        drr.on_held(Backlog { packets: 2, bytes: 1000 });
+        enqueue(&mut bench, &mut drr, 1, &[500, 500]);
+        assert_eq!((drr.backlog().packets, bench.drops(Cause::Overflow)), (1, 1));
+        drr.on_held(Backlog::default());
+        enqueue(&mut bench, &mut drr, 1, &[500, 500, 500]);
+        assert_eq!((drr.backlog().packets, bench.drops(Cause::Overflow)), (3, 2));
     }
 
     #[test]

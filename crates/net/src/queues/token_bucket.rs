@@ -137,6 +137,10 @@ impl QueueDiscipline for Shaper {
         self.queue.put_back(core, packet);
     }
 
+    fn on_held(&mut self, held: Backlog) {
+        self.queue.on_held(held);
+    }
+
     fn on_return(&mut self, now: Instant, packet: &mut Packet) {
         self.queue.on_return(now, packet);
     }
@@ -212,6 +216,16 @@ mod tests {
         }
         assert_eq!(left, [(0, 0), (0, 1), (125, 2), (250, 3), (375, 4)]);
         assert_eq!(queue.backlog(), Backlog::default());
+    }
+
+    #[test]
+    fn what_is_held_at_the_transmitter_takes_room_behind_the_bucket() {
+        let mut bench = Bench::new();
+        let mut queue = build(&bench, "rate = '64 kbit/s'\nqueue.droptail.limit = '2 packets'");
+        queue.on_held(Backlog { packets: 1, bytes: 1_000 });
+        bench.enqueue(&mut *queue, packet(0, 1_000, Dscp::Be));
+        bench.enqueue(&mut *queue, packet(1, 1_000, Dscp::Be));
+        assert_eq!((queue.backlog().packets, bench.drops(Cause::Overflow)), (1, 1));
     }
 
     #[test]

@@ -189,6 +189,10 @@ impl QueueDiscipline for Ewa {
         self.queue.put_back(core, packet);
     }
 
+    fn on_held(&mut self, held: Backlog) {
+        self.queue.on_held(held);
+    }
+
     fn on_return(&mut self, now: Instant, packet: &mut Packet) {
         if !packet.is_pure_ack() {
             return;
