@@ -157,22 +157,20 @@ impl Meter {
         let rtt = self.rtt.unwrap_or(Duration::ZERO);
         let is_first = self.last.is_none();
         self.payload = arrival.payload;
-        let (mut events, mut first, mut last) = (0, None, 0);
+        let mut events = 0;
         let lossless = self.intervals.is_empty();
         let intervals = &mut self.intervals;
         let duplicate = self.detector.on_packet(now, arrival.seq, arrival.marked, rtt, |seq, begins| {
-            last = seq;
             if !begins {
                 intervals.on_loss(seq);
                 return;
             }
             events += 1;
-            if !lossless || first.is_some() {
-                intervals.event(seq);
-            } else {
-                first = Some(seq);
+            if intervals.is_empty() {
                 // Its length follows below, from the rate of reception.
                 intervals.begin(seq, 1.0);
+            } else {
+                intervals.event(seq);
             }
         });
         self.received += 1;
@@ -190,10 +188,9 @@ impl Meter {
         if events > 0 {
             self.loss_events += events;
             self.new_loss = true;
-            if let Some(seq) = first {
+            if lossless {
                 let length = self.first_interval(now);
-                self.intervals.begin(seq, length);
-                self.intervals.on_loss(last);
+                self.intervals.scale_first(length);
             }
         }
         if let Some(highest) = self.detector.highest() {
@@ -311,5 +308,51 @@ impl Meter {
         }
         probe.value("loss_events", self.loss_events as f64);
         probe.value("reports", self.reports as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter() -> Meter {
+        Meter::new(Parameters { version: Version::Rfc5348, loss_trigger: 3, discount_threshold: 0.25 })
+    }
+
+    /// The packet `seq` comes, of one every 16 ms, with a round trip of 100 ms. Reports leave when they are due.
+    fn arrive(meter: &mut Meter, seq: u64) {
+        let (sent_at, rtt) = (Instant::ZERO + Duration::from_millis(16 * seq), Some(Duration::from_millis(100)));
+        let now = sent_at + Duration::from_millis(50);
+        meter.on_timeout(now);
+        meter.on_packet(now, &Arrival { seq, sent_at, payload: 1000, marked: false, rtt });
+        meter.take(now);
+    }
+
+    /// RFC 5348 §5.2: a loss more than a round trip after the start of an event begins another. Of the 62 packets lost in a row every seventh
+    /// is such, 112 ms after the one before: nine events, and eight intervals of seven packets between them (§5.3). The last event began nine
+    /// packets ago, so of the eight newest (§5.4) the mean is (9 + 5 · 7) / 6. The first interval, which has no such length, is too old to count.
+    #[test]
+    fn a_first_loss_of_many_round_trips_is_many_loss_events() {
+        let mut meter = meter();
+        (0..30).chain(92..95).for_each(|seq| arrive(&mut meter, seq));
+        assert_eq!((meter.lost(), meter.loss_events), (62, 9));
+        let p = meter.intervals.loss_rate();
+        assert!((p - 6.0 / 44.0).abs() < 1e-9, "{p}");
+    }
+
+    /// §6.3.1: of a single event the interval before it is that of the rate so far, whatever was lost behind it in its round trip.
+    #[test]
+    fn the_interval_before_the_first_event_comes_from_the_rate() {
+        let mut one = meter();
+        (0..30).chain(31..34).for_each(|seq| arrive(&mut one, seq));
+        let mut more = meter();
+        (0..30).chain(34..37).for_each(|seq| arrive(&mut more, seq));
+        for (meter, lost) in [(&mut one, 1), (&mut more, 4)] {
+            assert_eq!((meter.lost(), meter.loss_events), (lost, 1));
+            // 1000 bytes every 16 ms: 62,500 bytes/s, or seven packets in a round trip of 100 ms.
+            let p = meter.intervals.loss_rate();
+            let rate = equation::throughput(1000.0, 0.1, p, 0.4);
+            assert!((rate / 62_500.0 - 1.0).abs() < 0.2, "{rate} bytes/s");
+        }
     }
 }
