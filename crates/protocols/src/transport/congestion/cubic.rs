@@ -258,6 +258,21 @@ impl CongestionControl for Cubic {
         self.ssthresh = self.ssthresh.max(undo.flight as f64 / self.smss);
         self.set_window(undo.window);
     }
+
+    /// §5.8: an idle time does not count in t.
+    fn on_idle(&mut self, idle: Duration) {
+        if let Some(epoch) = &mut self.epoch
+            && epoch.unused_since.is_none()
+        {
+            epoch.start += idle;
+        }
+    }
+
+    fn on_path_change(&mut self, _now: Instant) {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_path_change();
+        }
+    }
 }
 
 /// β_ecn for CUBIC (RFC 8511 §3.1).
@@ -354,6 +369,21 @@ mod tests {
         run(&mut late, 15.67 * RTT);
         let cwnd = late.window() as f64 / SMSS as f64;
         assert!((cwnd - 20.0).abs() < 0.6, "ten round trips after it is back: {cwnd}");
+    }
+
+    /// RFC 9438 §5.8: "the CUBIC implementation MUST NOT include the idle period" in t.
+    #[test]
+    fn an_idle_time_does_not_count_in_t() {
+        let (mut steady, mut paused) = (after_loss(100), after_loss(100));
+        run(&mut steady, 2.0);
+        run(&mut paused, 2.0);
+        paused.on_idle(Duration::from_secs(30));
+        for n in 1..200 {
+            let later = 2.0 + f64::from(n) * 0.01;
+            steady.on_ack(&sample(later, SMSS));
+            paused.on_ack(&sample(30.0 + later, SMSS));
+            assert_eq!(steady.window(), paused.window(), "{n} acknowledgements later");
+        }
     }
 
     /// RFC 8511 §3.1: 0.85 for a mark, and still 0.7 for a loss; §4: not in slow start.

@@ -71,6 +71,11 @@ impl HyStart {
         Step::Grow(segments.min(L) / divisor)
     }
 
+    /// The path is another one: round-trip times of the old one are no measure.
+    pub fn on_path_change(&mut self) {
+        *self = Self { round: self.round, ..Self::default() };
+    }
+
     fn on_rtt(&mut self, rtt: Duration) {
         self.current_round_min_rtt = self.current_round_min_rtt.min(rtt);
         self.samples += 1;

@@ -25,7 +25,7 @@ pub use samples::{
 
 use super::xcp::sender as xcp;
 use lasthop_net::choice;
-use lasthop_net::engine::{BitRate, Fault, Instant};
+use lasthop_net::engine::{BitRate, Duration, Fault, Instant};
 use lasthop_net::net::Probe;
 
 /// A congestion control algorithm. Windows are in bytes.
@@ -60,6 +60,9 @@ pub trait CongestionControl: Send {
 
     /// The timeout since the snapshot, which this is, was spurious.
     fn on_undo(&mut self, undo: &Undo);
+
+    /// A segment leaves now after nothing was in flight for this time.
+    fn on_idle(&mut self, _idle: Duration) {}
 
     /// Whether a reduction of its window for a loss that was none is undone by putting back a snapshot from before it (RFC 9438 §4.9.2). Of an
     /// algorithm that learns from each acknowledgement the snapshot is out of date.

@@ -163,6 +163,11 @@ impl CongestionControl for Vegas {
         self.ssthresh = self.ssthresh.max(undo.flight);
         self.cwnd = undo.window.max(self.smss);
     }
+
+    fn on_path_change(&mut self, _now: Instant) {
+        self.base_rtt = None;
+        (self.sum, self.samples) = (0, 0);
+    }
 }
 
 #[cfg(test)]

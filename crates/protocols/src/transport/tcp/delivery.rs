@@ -59,6 +59,11 @@ impl Round {
         self.count
     }
 
+    /// The RTO estimator needs a sample before this one is over.
+    pub fn sample_again(&mut self) {
+        self.sampled = false;
+    }
+
     /// Whether this one has not had its sample of the round-trip time; from now on it has.
     #[inline]
     pub fn wants_sample(&mut self) -> bool {

@@ -98,7 +98,16 @@ impl Sender {
             PathHint::Delays => c.congestion.on_path_change(now),
             PathHint::Restart => c.congestion = self.settings.controller(self.connection),
         }
+        // What an undo would bring back is of the old path too.
+        let anew = self.settings.path_hint == PathHint::Restart;
+        c.detector.on_path_change(now, anew);
+        if let Some(reversal) = &mut c.reversal {
+            reversal.on_path_change(now, anew);
+        }
+        c.path_since = now;
         c.rto.forget();
+        c.round.sample_again();
+        c.recovery.on_path_change();
         c.delivery.forget_delays();
         c.refresh();
     }

@@ -40,6 +40,8 @@ pub struct Settings {
     pub largest_smss: u32,
     /// Header bytes of a data segment, options excepted.
     pub header: u32,
+    /// Bytes of a packet's options.
+    pub options: u32,
     /// How the connection opens.
     pub handshake: Handshake,
     /// Initial window, bytes.
@@ -146,8 +148,11 @@ impl Settings {
         let stated = config.segment.map(|b| b.get().clamp(1, 1 << 20) as u32);
         let smss = stated.unwrap_or(1460);
         let segments = |n: u32| u64::from(n) * u64::from(smss);
+        let explicit = congestion.config().is_explicit();
+        let timestamps = config.timestamps.unwrap_or(config.spurious == Spurious::Eifel || one_way);
+        let options = [(timestamps, TIMESTAMP_BYTES), (explicit, xcp::HEADER_BYTES)];
         Self {
-            explicit: congestion.config().is_explicit(),
+            explicit,
             sack: recovery.config().reads_sack(),
             undo: config.undo.unwrap_or(recovery.config().undoes()),
             prr: recovery.config().has_prr(),
@@ -156,6 +161,7 @@ impl Settings {
             smss,
             largest_smss: stated.unwrap_or(u32::MAX),
             header: config.header.map_or(HEADER_BYTES, |b| b.get().min(1 << 20) as u32),
+            options: options.iter().filter(|(used, _)| *used).map(|(_, bytes)| bytes).sum(),
             handshake: config.handshake.unwrap_or(Handshake::Full),
             initial_window: segments(config.initial_window.unwrap_or(10).max(1)),
             initial_ssthresh: config.initial_ssthresh.map_or(u64::MAX, segments),
@@ -173,7 +179,7 @@ impl Settings {
             },
             accurate_ecn: config.accurate_ecn.unwrap_or(l4s),
             l4s,
-            timestamps: config.timestamps.unwrap_or(config.spurious == Spurious::Eifel || one_way),
+            timestamps,
             spurious: config.spurious,
             path_hint: config.path_hint,
             rto: RtoConfig::new(&config.rto),
@@ -197,11 +203,10 @@ impl Settings {
 
     /// The controller of the connection of this number.
     pub fn controller(&self, connection: u32) -> Box<dyn CongestionControl> {
-        let stamps = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
         let seat = EndpointContext {
             smss: self.smss,
             header: self.header,
-            options: if self.explicit { xcp::HEADER_BYTES + stamps } else { stamps },
+            options: self.options,
             initial_window: self.initial_window,
             initial_ssthresh: self.initial_ssthresh,
             sack: self.sack,

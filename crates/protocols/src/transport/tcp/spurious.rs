@@ -22,8 +22,8 @@ pub struct Detector {
 
 /// What a timeout destroys.
 pub struct Saved {
-    /// The congestion control as it was.
-    pub congestion: Box<dyn CongestionControl>,
+    /// The congestion control as it was, unless it has begun anew since.
+    pub congestion: Option<Box<dyn CongestionControl>>,
     /// FlightSize.
     pub flight: u64,
     /// SND.NXT.
@@ -96,6 +96,16 @@ impl Detector {
     #[inline]
     pub fn holds_new(&self) -> bool {
         matches!(self.state, State::Resent | State::Probing(0))
+    }
+
+    /// The path is another one: delays of the old one are not to be restored, nor is its congestion control, if that begins anew.
+    pub fn on_path_change(&mut self, now: Instant, anew: bool) {
+        let Some(saved) = &mut self.saved else { return };
+        saved.estimate = None;
+        match &mut saved.congestion {
+            Some(congestion) if !anew => congestion.on_path_change(now),
+            _ => saved.congestion = None,
+        }
     }
 
     /// New data were sent.

@@ -74,6 +74,14 @@ impl Reversal {
         self.last = None;
     }
 
+    /// The path is another one: delays of the old one are not to be restored, nor is its congestion control, if that begins anew.
+    pub fn on_path_change(&mut self, now: Instant, anew: bool) {
+        match &mut self.last {
+            Some(last) if !anew => last.before.on_path_change(now),
+            _ => self.end(),
+        }
+    }
+
     /// The segment at `start` is sent again; `una` is SND.UNA.
     pub fn on_resend(&mut self, now: Instant, start: u64, una: u64) {
         match &mut self.last {

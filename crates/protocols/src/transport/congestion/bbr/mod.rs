@@ -129,7 +129,7 @@ impl Bbr {
             smss,
             initial_window: seat.initial_window,
             sack: seat.sack,
-            wire: (smss + u64::from(seat.header)) as f64 / smss as f64,
+            wire: (smss + u64::from(seat.header + seat.options)) as f64 / smss as f64,
             seed: seat.seed,
             delivered: 0,
             in_flight: 0,

@@ -93,6 +93,9 @@ pub trait LossRecovery: Send {
         self.on_undo(board, una);
     }
 
+    /// The path is another one: delays that were learnt on the old one are void.
+    fn on_path_change(&mut self) {}
+
     /// Where it stands.
     fn status(&self) -> Status;
 

@@ -320,6 +320,10 @@ impl LossRecovery for Rack {
         self.timer = self.reordering_timer(board).unwrap_or(Timer::Off);
     }
 
+    fn on_path_change(&mut self) {
+        self.min_rtt = MinRtt::default();
+    }
+
     fn status(&self) -> Status {
         let duplicates = if self.phase == Phase::Open { self.segs_sacked } else { 0 };
         // It needs the send time of every segment that is delivered.

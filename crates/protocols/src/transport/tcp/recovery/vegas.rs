@@ -129,6 +129,10 @@ impl LossRecovery for Vegas {
         self.fast.leave();
     }
 
+    fn on_path_change(&mut self) {
+        self.timeout = FineTimeout::default();
+    }
+
     fn status(&self) -> Status {
         // It measures round-trip times, so it needs every acknowledgement.
         Status { alert: true, ..self.fast.status() }

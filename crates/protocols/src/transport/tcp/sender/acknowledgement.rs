@@ -48,10 +48,14 @@ impl Sender {
 
         c.round.on_ack(ack, c.nxt);
         let stamped = header.flags.has(TcpFlags::TIMESTAMPS);
-        let rtt = if stamped && advance > 0 { Some(header.ts_echo) } else { acked.timed }.map(|at| now.since(at));
+        let sent_at = if stamped && advance > 0 { Some(header.ts_echo) } else { acked.timed };
+        if let Some(at) = sent_at {
+            c.last_rtt = now.since(at);
+            self.rtt.add(c.last_rtt.as_nanos());
+        }
+        let of_this_path = sent_at.is_some_and(|at| at >= c.path_since);
+        let rtt = of_this_path.then_some(c.last_rtt);
         if let Some(rtt) = rtt {
-            self.rtt.add(rtt.as_nanos());
-            c.last_rtt = rtt;
             let fresh = ack > c.undone_to;
             if c.round.wants_sample() || c.rto.waits(fresh) {
                 c.rto.on_sample(rtt, fresh);
@@ -120,7 +124,7 @@ impl Sender {
                 prior_in_flight,
                 in_flight: c.in_flight(),
                 rtt,
-                one_way: (stamped && advance > 0).then(|| header.ts_val.since(header.ts_echo)),
+                one_way: (stamped && advance > 0 && of_this_path).then(|| header.ts_val.since(header.ts_echo)),
                 srtt: c.rto.srtt().unwrap_or(Duration::ZERO),
                 rttvar: if c.wants.records { c.rto.rttvar() } else { Duration::ZERO },
                 rate: c.delivery.on_ack(now, delivered, acked.newest, c.board.una(), c.board.total_lost(), rtt),
@@ -147,6 +151,7 @@ impl Sender {
             c.probes = 0;
             if c.board.is_empty() {
                 c.rto_at = Instant::MAX;
+                c.emptied_at = now;
             } else if !hold_timer {
                 // RFC 6298 §5.3.
                 c.rto_at = now + c.rto.rto();
@@ -259,10 +264,11 @@ impl Sender {
                 if let Some(reversal) = &mut c.reversal {
                     reversal.end();
                 }
-                if !(self.settings.ecn && header.flags.has(TcpFlags::ECE)) {
+                let marked = self.settings.ecn && header.flags.has(TcpFlags::ECE);
+                if let Some(before) = saved.congestion.filter(|_| !marked) {
                     // RFC 4015 §3 step (9), with FlightSize as it is after this acknowledgement.
                     let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
-                    c.congestion = saved.congestion;
+                    c.congestion = before;
                     c.congestion.on_undo(&Undo { flight: saved.flight, window: c.board.flight() + more });
                 }
                 c.undone_to = saved.nxt;
@@ -271,7 +277,11 @@ impl Sender {
                 c.timed_out_at = u64::MAX;
                 c.timed_out_to = 0;
                 c.refresh();
-                c.rto_at = if c.board.is_empty() { Instant::MAX } else { now + c.rto.rto() };
+                c.rto_at = now + c.rto.rto();
+                if c.board.is_empty() {
+                    c.rto_at = Instant::MAX;
+                    c.emptied_at = now;
+                }
                 if c.hooked {
                     c.rearm(now);
                 }

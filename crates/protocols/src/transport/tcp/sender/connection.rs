@@ -53,6 +53,8 @@ pub(super) struct Connection {
     pub(super) pacing: Option<BitRate>,
     /// With pacing: when the next segment may leave.
     pub(super) release: Instant,
+    /// The part of a nanosecond by which that is later.
+    pub(super) release_rest: f64,
     /// Whether a segment waits for that.
     pub(super) paced: bool,
     pub(super) rto: RtoEstimator,
@@ -72,6 +74,8 @@ pub(super) struct Connection {
     /// Data below were in flight when the window was full.
     pub(super) full_to: u64,
     pub(super) last_sent: Instant,
+    /// When the last acknowledgement came that left nothing in flight.
+    pub(super) emptied_at: Instant,
     /// Bytes sent by limited transmit since SND.UNA last moved.
     pub(super) limited: u64,
     /// SND.NXT at the last timeout that proved spurious.
@@ -88,6 +92,8 @@ pub(super) struct Connection {
     /// Whether the next new segment says that the window was reduced (RFC 3168 §6.1.2).
     pub(super) say_cwr: bool,
     pub(super) last_rtt: Duration,
+    /// Delays of segments that left before are of another path.
+    pub(super) path_since: Instant,
     pub(super) round: Round,
     pub(super) delivery: Delivery,
     pub(super) told_sent: u64,
@@ -129,6 +135,7 @@ impl Connection {
             congestion,
             wants,
             release: Instant::ZERO,
+            release_rest: 0.0,
             paced: false,
             rto: RtoEstimator::new(settings.rto),
             rto_at: Instant::MAX,
@@ -141,6 +148,7 @@ impl Connection {
             syn: Syn::default(),
             full_to: 0,
             last_sent: Instant::ZERO,
+            emptied_at: Instant::ZERO,
             limited: 0,
             undone_to: 0,
             timed_out_at: u64::MAX,
@@ -150,6 +158,7 @@ impl Connection {
             ceb: 0,
             say_cwr: false,
             last_rtt: Duration::ZERO,
+            path_since: Instant::ZERO,
             round: Round::default(),
             delivery: Delivery::new(wants.records),
             told_sent: 0,
@@ -216,8 +225,11 @@ impl Connection {
         }
     }
 
-    /// RFC 5681 §4.1: after an idle time longer than the RTO the window begins anew.
+    /// A segment leaves while nothing is in flight. RFC 5681 §4.1: after an idle time longer than the RTO the window begins anew.
     pub(super) fn restart_if_idle(&mut self, now: Instant, settings: &Settings) {
+        if self.nxt > FIRST_BYTE {
+            self.congestion.on_idle(now.since(self.emptied_at));
+        }
         let most = match settings.idle_restart {
             IdleRestart::Rfc5681 => settings.initial_window,
             IdleRestart::Ns2 => u64::from(settings.smss),

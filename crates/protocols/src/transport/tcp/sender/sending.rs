@@ -1,14 +1,13 @@
 //! Which segment leaves next, and its way into a packet.
 
 use crate::transport::congestion::Sent;
-use crate::transport::xcp::sender as xcp;
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{CongestionHeader, Ecn, Header, Packet, TcpFlags, TcpHeader, TcpOptions};
 
 use super::super::config::Handshake;
 use super::super::recovery::Next;
 use super::super::scoreboard::{Id, Segment};
-use super::super::settings::{FIRST_BYTE, HEADER_BYTES, TIMESTAMP_BYTES};
+use super::super::settings::{FIRST_BYTE, HEADER_BYTES};
 use super::Sender;
 use super::handshake::Phase;
 
@@ -197,8 +196,12 @@ impl Sender {
         let (payload, flags) = if fin { (0, flags.with(TcpFlags::FIN)) } else { (len, flags) };
         let header = if fin { HEADER_BYTES } else { self.settings.header };
         if let Some(rate) = c.pacing {
-            let ns = u128::from(header + payload) * 8_000_000_000 / u128::from(rate.as_bps().max(1));
-            c.release = c.release.max(now) + Duration::from_nanos(ns as u64);
+            let (bits, rate) = (8 * u64::from(header + payload + self.settings.options), rate.as_bps().max(1));
+            let ns = bits * 1_000_000_000;
+            c.release_rest += (ns % rate) as f64 / rate as f64;
+            let carried = c.release_rest as u64;
+            c.release_rest -= carried as f64;
+            c.release = c.release.max(now) + Duration::from_nanos(ns / rate + carried);
         }
         self.packet(now, start, payload, header, flags, ecn, packet);
         if self.settings.explicit {
@@ -236,16 +239,14 @@ impl Sender {
         packet: &mut Packet,
     ) {
         self.number += 1;
-        let (mut flags, mut size, mut ts_val) = (flags, header + payload, Instant::ZERO);
+        let (mut flags, size, mut ts_val) = (flags, header + payload + self.settings.options, Instant::ZERO);
         if self.settings.timestamps {
             flags = flags.with(TcpFlags::TIMESTAMPS);
-            size += TIMESTAMP_BYTES;
             ts_val = now;
         }
         let mut options = TcpOptions::default();
         if self.settings.explicit {
             options = TcpOptions::Congestion(CongestionHeader::NONE);
-            size += xcp::HEADER_BYTES;
         }
         let window = self.settings.buffer;
         // The receiving end sends no data: its SYN is all there is to acknowledge.

@@ -14,6 +14,7 @@ mod data_on_syn;
 mod hystart;
 mod losses;
 mod ns3;
+mod path_hint;
 mod rack;
 mod scripts;
 mod vegas;

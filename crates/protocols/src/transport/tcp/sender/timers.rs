@@ -28,7 +28,8 @@ impl Sender {
         // RFC 4015 §3 takes all of FlightSize for pipe_prev.
         let (sent, estimate) = (c.board.flight(), c.rto.save());
         let wanted = c.detector.wants(c.status.recovering);
-        let saved = wanted.then(|| Saved { congestion: c.congestion.snapshot(), flight: sent, nxt: c.nxt, estimate });
+        let saved =
+            wanted.then(|| Saved { congestion: Some(c.congestion.snapshot()), flight: sent, nxt: c.nxt, estimate });
         c.detector.on_timeout(now, c.una, c.nxt, saved);
         let again = c.timed_out_at == c.una;
         c.timed_out_at = c.una;
