@@ -88,6 +88,7 @@ pub struct Transmitter<C: Clock> {
     first_key: u32,
     to: End,
     sent: Backlog,
+    /// The time that it took to send the packets that have landed.
     busy: Duration,
     /// Waiting times of packets that waited, if any did.
     waits: Option<Box<Histogram>>,
@@ -237,6 +238,15 @@ impl<C: Clock> Transmitter<C> {
         }
     }
 
+    /// For how long it has been sending; a part of that may be for packets that are still on their way.
+    fn busy(&self, core: &Core) -> Duration {
+        let now = core.now();
+        let overtaken = self.overtaken().map_or(NONE, Line::head);
+        let under_way = [self.line.head(), overtaken].into_iter().flat_map(|first| flights_from(core, first));
+        let sent = under_way.filter(|flight| flight.start < now).map(|flight| flight.out.min(now).since(flight.start));
+        sent.fold(self.busy, |sum, time| sum + time)
+    }
+
     /// Packets that it holds: waiting, in service and in flight.
     pub fn holds(&self) -> u64 {
         let queued = match &self.stage {
@@ -262,7 +272,7 @@ impl<C: Clock> Transmitter<C> {
         probe.value("queue_bytes", backlog.bytes as f64);
         probe.value("packets", self.sent.packets as f64);
         probe.value("bytes", self.sent.bytes as f64);
-        probe.value("busy_s", self.busy.as_secs_f64());
+        probe.value("busy_s", self.busy(core).as_secs_f64());
         probe.distribution("queue_ms", 1e-6, &waits);
         if let Stage::Asked { discipline, .. } = &self.stage {
             discipline.sample(probe);
