@@ -413,7 +413,8 @@ fn machines_at_the_rnc_hear_how_many_packets_were_rejected() {
         let names = scenario.node_names();
         let mut simulation = build(&scenario, 1, None).unwrap().simulation;
         let node = |name: &str| NodeId(names.iter().position(|known| known == name).unwrap() as u32);
-        let ask = |flow, ue| Order { toward: node(ue), command: Command::Rejections(FlowId(flow), node(ue)) };
+        let ask =
+            |flow, ue| Order { toward: node(ue), over: None, command: Command::Rejections(FlowId(flow), node(ue)) };
         // The last is asked first: a flow that there is not, then the flow of two terminals.
         let orders = vec![ask(0, "cell.ue[1]"), ask(0, "cell.ue[0]"), ask(7, "cell.ue[0]")];
         let at = Some(Instant::from_secs_f64(9.0));

@@ -355,7 +355,7 @@ impl Endpoint for Repeater {
             self.waiting.push(Action::SendToward(self.onward));
         }
         let command = Command::Reserve(packet.flow, RATE);
-        self.waiting.push(Action::Order(Order { toward: self.onward, command }));
+        self.waiting.push(Action::Order(Order { toward: self.onward, over: None, command }));
     }
     fn on_notice(&mut self, _now: Instant, notice: Notice) {
         self.heard.lock().unwrap().push(notice);

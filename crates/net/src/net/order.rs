@@ -10,11 +10,13 @@ use super::meter::Promise;
 use super::observe::Place;
 use super::packet::{FlowId, GroupId, NodeId};
 
-/// An order to the interface of the own node over which packets to a node leave.
+/// An order to an interface of the own node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// That node.
+    /// The node to which its packets go.
     pub toward: NodeId,
+    /// Which interface; `None` for that over which packets to the node leave at present.
+    pub over: Option<Port>,
     /// The command.
     pub command: Command,
 }
@@ -71,6 +73,6 @@ pub enum Answer {
     Branches(u32),
     /// Their number so far, and the time of the last.
     Rejected(Rejections),
-    /// The interface knows no such order, or there is no interface on the way to that node.
+    /// The interface knows no such order, or there is none.
     Unknown,
 }

@@ -96,7 +96,7 @@ impl Agent {
     fn open(&mut self, channel: Channel, toward: NodeId, over: Port) {
         let (group, source) = channel;
         let own = toward == self.here.node;
-        let order = Order { toward, command: Command::Open(group, source, over) };
+        let order = Order { toward, over: None, command: Command::Open(group, source, over) };
         let asked = Asked { channel, own, opened: true, leave_latency: Duration::ZERO };
         self.steps.push_back(Step::Order(order, Waiting::Branch(asked)));
     }
@@ -104,7 +104,7 @@ impl Agent {
     fn shut(&mut self, channel: Channel, toward: NodeId, leave_latency: Duration) {
         let (group, source) = channel;
         let own = toward == self.here.node;
-        let order = Order { toward, command: Command::Shut(group, source) };
+        let order = Order { toward, over: None, command: Command::Shut(group, source) };
         let asked = Asked { channel, own, opened: false, leave_latency };
         self.steps.push_back(Step::Order(order, Waiting::Branch(asked)));
     }
@@ -186,7 +186,8 @@ impl Endpoint for Agent {
             Signal::Expel => self.shut(channel, self.here.node, Duration::ZERO),
             Signal::Admit => self.open(channel, self.here.node, Port::LOCAL),
             Signal::Rejections if signal.node != self.here.node => {
-                let order = Order { toward: signal.node, command: Command::Rejections(signal.flow, signal.node) };
+                let order =
+                    Order { toward: signal.node, over: None, command: Command::Rejections(signal.flow, signal.node) };
                 self.steps.push_back(Step::Order(order, Waiting::Rejections(*signal)));
             }
             _ => {}

@@ -141,8 +141,12 @@ impl Simulation {
             }
             _ => {}
         }
-        let Some((hop, _)) = self.next_hop(node, order.toward) else { return Answer::Unknown };
-        self.media[hop.medium as usize].order(&mut self.core, hop.from, &order.command)
+        let interface = match order.over {
+            Some(port) => self.nodes[node.0 as usize].ports.get(port.0 as usize).copied(),
+            None => self.next_hop(node, order.toward).map(|(hop, _)| (hop.medium, hop.from)),
+        };
+        let Some((medium, from)) = interface else { return Answer::Unknown };
+        self.media[medium as usize].order(&mut self.core, from, &order.command)
     }
 
     /// Drains `poll` and reads the timer; says whether the source got a notice.

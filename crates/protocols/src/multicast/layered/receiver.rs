@@ -71,13 +71,19 @@ impl Receiver {
             self.level += 1;
             self.expected[self.level as usize - 1] = None;
             self.counts.joins += 1;
-            self.steps
-                .push_back(Action::Order(Order { toward, command: Command::Listen(GroupId(session + self.level)) }));
+            self.steps.push_back(Action::Order(Order {
+                toward,
+                over: None,
+                command: Command::Listen(GroupId(session + self.level)),
+            }));
         }
         while self.level > wanted {
             self.counts.leaves += 1;
-            self.steps
-                .push_back(Action::Order(Order { toward, command: Command::Ignore(GroupId(session + self.level)) }));
+            self.steps.push_back(Action::Order(Order {
+                toward,
+                over: None,
+                command: Command::Ignore(GroupId(session + self.level)),
+            }));
             self.level -= 1;
         }
         if self.seat.observed && !self.steps.is_empty() {

@@ -123,7 +123,7 @@ impl Agent {
     }
 
     fn order(&mut self, toward: NodeId, command: Command, awaited: Awaited) {
-        self.orders.push_back(Order { toward, command });
+        self.orders.push_back(Order { toward, over: None, command });
         self.awaited.push_back(awaited);
     }
 

@@ -487,9 +487,9 @@ impl Agent {
             Task::Reserve(ask) => {
                 self.asked = Some(ask);
                 let command = Command::Reserve(ask.header.flow, ask.rate);
-                Action::Order(Order { toward: ask.next.node, command })
+                Action::Order(Order { toward: ask.next.node, over: None, command })
             }
-            Task::Release(toward, flow) => Action::Order(Order { toward, command: Command::Release(flow) }),
+            Task::Release(toward, flow) => Action::Order(Order { toward, over: None, command: Command::Release(flow) }),
         }
     }
 
