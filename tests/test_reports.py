@@ -95,6 +95,37 @@ def test_a_chart_keeps_scales_bands_and_error_bars():
     assert (mean["name"], mean["low"], mean["high"], mean["dash"]) == ("mean", [1.5, None, 2], [2.5, None, 4], [6, 3])
     assert (band["from"], band["to"]) == ([1, 2], [3, 4])
     assert chart["spans"][0]["x"] == [2, 4]
+    figure, axes = plot.figure()
+    axes.errorbar([3, 1], [0, 1], xerr=[0.5, 0.25], fmt="o")
+    axes.errorbar([2], [2], xerr=[1], yerr=[0.5], fmt="s")
+    one, both = charts(figure)[0]["series"]
+    assert (one["x"], one["left"], one["right"], "low" in one) == ([1, 3], [0.75, 2.5], [1.25, 3.5], False)
+    assert [both[end] for end in ("left", "right", "low", "high")] == [[1], [3], [1.5], [2.5]]
+
+
+def test_a_chart_keeps_the_shapes_of_markers():
+    figure, axes = plot.figure()
+    for marker in ("^", "s", "x", "o", ""):
+        axes.plot([0, 1], [0, 1], marker=marker)
+    up, square, cross, circle, none = [one["marker"] for one in charts(figure)[0]["series"]]
+    # Up is down on a page.
+    assert up == "M0 -0.5L-0.5 0.5L0.5 0.5Z"
+    assert square == "M-0.5 0.5L0.5 0.5L0.5 -0.5L-0.5 -0.5Z"
+    assert cross == "M-0.5 0.5L0.5 -0.5M-0.5 -0.5L0.5 0.5"
+    assert circle.count("C") == 8 and none is None
+
+
+def test_panels_of_one_axis_know_its_names():
+    from matplotlib import pyplot
+
+    figure, both = pyplot.subplots(1, 2, sharey=True)
+    for axes in both:
+        axes.plot([1, 2], [0, 1])
+    both[0].set_yticks([0, 1], labels=["Reno", "SCReAM L4S, DualPI2"])
+    left, right = charts(figure)
+    pyplot.close(figure)
+    assert left["y"]["ticks"] == right["y"]["ticks"] == [[0, "Reno"], [1, "SCReAM L4S, DualPI2"]]
+    assert (left["y"]["named"], right["y"]["named"], right["x"]["named"]) == (True, False, True)
 
 
 def test_the_command_says_what_it_cannot_do(lasthop, stored, tmp_path):

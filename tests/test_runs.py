@@ -245,7 +245,7 @@ def test_quantiles_of_student_are_scipys(freedom, probability):
 
 
 def test_a_link_was_busy_with_what_is_still_on_its_way():
-    """The utilisation is the serialiser's: 62.5 packets a second of 1028 B take 0.514 of 1 Mbit/s, however long they fly."""
+    """The serialiser takes 62.5 packets of 1028 B a second: 0.514 of 1 Mbit/s, whatever the delay."""
     for delay in ("0 s", "1 s", "10 s"):
         link = {"name": "link", "between": ["a", "b"], "rate": "1 Mbit/s", "delay": delay}
         source = {"cbr": {"rate": "500 kbit/s", "size": "1000 B"}}

@@ -18,9 +18,19 @@
     return `rgb(${parts.map(part => Math.round(part + (255 - part) * more)).join(",")})`;
   }
 
-  function axis(told, side) {
-    const made = {label: told.label, stroke: css("--ink"), labelSize: 20, font: "12px system-ui", labelFont: "12px system-ui",
-      grid: {stroke: css("--line"), width: 0.5}, ticks: {stroke: css("--line"), width: 0.5}, size: side === "y" ? 56 : 40};
+  /* What its values take beside an axis upwards (after uPlot's demo of axes that size themselves). */
+  function widest(u, values, n, cycle) {
+    const axis = u.axes[n];
+    if (cycle > 1) return axis._size;
+    u.ctx.font = axis.font[0];
+    return Math.ceil(axis.ticks.size + axis.gap + Math.max(0, ...(values || []).map(one => u.ctx.measureText(one).width / devicePixelRatio)));
+  }
+
+  /* An axis of the panel `box`. A long name is smaller, so that it fits in its `length` of pixels. */
+  function axis(box, told, side, length) {
+    const points = Math.max(8, Math.min(12, length / (0.55 * told.label.length)));
+    const made = {label: told.label, stroke: css("--ink"), labelSize: 20, font: "12px system-ui", labelFont: `${points}px system-ui`,
+      grid: {stroke: css("--line"), width: 0.5}, ticks: {stroke: css("--line"), width: 0.5}, size: side === "y" ? widest : 40};
     made.values = (_, splits) => splits.map(text);
     if (told.ticks.length) {
       made.splits = () => told.ticks.map(tick => tick[0]);
@@ -36,11 +46,31 @@
       };
       made.filter = (_, splits) => splits;
     }
+    if (side === "y" && !told.named) {
+      /* The panel before has the same, as long as it stands in the same row. */
+      const all = made.values, beside = () => box.previousElementSibling && box.previousElementSibling.offsetTop === box.offsetTop;
+      made.values = (u, splits) => beside() ? splits.map(() => "") : all(u, splits);
+    }
     return made;
   }
 
   const path = series => series.width === 0 ? () => null
     : series.step ? uPlot.paths.stepped({align: series.step}) : uPlot.paths.linear();
+
+  /* How wide markers are, in pixels of the page. */
+  const MARKER = 7;
+
+  /* A series' marker at each of its points. */
+  const markers = series => (u, n, first, last) => {
+    const size = MARKER * devicePixelRatio, {left, top, width, height} = u.bbox;
+    const one = new Path2D(series.marker), all = new Path2D(), clip = new Path2D();
+    for (let k = first; k <= last; k++) {
+      const x = u.data[0][k], y = u.data[n][k];
+      if (y != null) all.addPath(one, new DOMMatrix([size, 0, 0, size, u.valToPos(x, "x", true), u.valToPos(y, "y", true)]));
+    }
+    clip.rect(left - size, top - size, width + 2 * size, height + 2 * size);
+    return {stroke: all, fill: all, clip, flags: 3};
+  };
 
   /* Bands and error bars, which belong to a series and go with it. */
   function extras(u, chart) {
@@ -66,24 +96,26 @@
         for (let k = series.x.length - 1; k >= 0; k--) ctx.lineTo(at(series.x[k], "x"), at(series.to[k], "y"));
         ctx.fill();
       }
-      if (series.low) {
+      const bar = (from, to, point) => {
+        if (!from) return;
         ctx.globalAlpha = 1;
         ctx.strokeStyle = ink(series.color);
         ctx.lineWidth = devicePixelRatio;
         ctx.beginPath();
-        series.x.forEach((x, k) => {
-          if (series.low[k] == null || series.high[k] == null) return;
-          const across = at(x, "x");
-          ctx.moveTo(across, at(series.low[k], "y"));
-          ctx.lineTo(across, at(series.high[k], "y"));
+        from.forEach((_, k) => {
+          if (from[k] == null || to[k] == null) return;
+          ctx.moveTo(...point(from[k], k));
+          ctx.lineTo(...point(to[k], k));
         });
         ctx.stroke();
-      }
+      };
+      bar(series.low, series.high, (end, k) => [at(series.x[k], "x"), at(end, "y")]);
+      bar(series.left, series.right, (end, k) => [at(end, "x"), at(series.y[k], "y")]);
     });
     ctx.restore();
   }
 
-  function panel(holder, chart, sync, ratio) {
+  function panel(holder, columns, chart, sync, ratio) {
     const box = document.createElement("div");
     box.className = "panel";
     box.tabIndex = 0;
@@ -97,16 +129,20 @@
       u.setScale("x", {min: chart.x.limits[0], max: chart.x.limits[1]});
       u.setScale("y", {min: chart.y.limits[0], max: chart.y.limits[1]});
     });
-    const size = () => ({width: Math.max(240, box.clientWidth), height: Math.max(220, Math.round(box.clientWidth * ratio))});
+    /* Panels of a row are equally high, whatever their widths. */
+    const size = () => {
+      const width = box.clientWidth, row = holder.clientWidth;
+      return {width: Math.max(200, width), height: Math.max(220, Math.round((width < row ? row / columns : width) * ratio))};
+    };
     const options = {
       ...size(), legend: {show: false}, padding: [8, 12, 0, 0],
       scales: {x: {time: false, distr: chart.x.log ? 3 : 1, auto: false}, y: {distr: chart.y.log ? 3 : 1, auto: false}},
-      axes: [axis(chart.x, "x"), axis(chart.y, "y")],
+      axes: [axis(box, chart.x, "x", size().width - 70), axis(box, chart.y, "y", size().height - 50)],
       cursor: {sync: {key: sync, scales: ["x", null]}, drag: {x: true, y: true, uni: 25}, bind: {dblclick: u => () => { whole(u); return null; }},
         points: {size: 6}, dataIdx: (u, n, idx) => near(u, n, idx)},
       series: [{}, ...chart.series.map(series => ({
         label: series.name, stroke: () => ink(series.color), width: series.width, dash: series.dash || undefined, paths: path(series), alpha: series.faint ? 0.5 : 1,
-        points: {show: series.points, size: 5, fill: series.open ? css("--paper") : () => ink(series.color), stroke: () => ink(series.color)},
+        points: {show: Boolean(series.marker), size: 5, paths: markers(series), fill: series.open ? css("--paper") : () => ink(series.color), stroke: () => ink(series.color)},
       }))],
       hooks: {drawAxes: [u => extras(u, chart)], setCursor: [u => {
         chart.series.forEach((_, n) => {
@@ -154,7 +190,8 @@
       colour();
       repaint.push(colour);
       const dash = series.dash ? ` stroke-dasharray="${series.dash}"` : "";
-      const mark = series.points ? `<circle cx="11" cy="5" r="3" fill="${series.open ? "none" : "var(--ink-of-line)"}" stroke="var(--ink-of-line)"/>` : "";
+      const fill = series.open ? "none" : "var(--ink-of-line)";
+      const mark = series.marker ? `<path transform="translate(11 5) scale(${MARKER})" d="${series.marker}" fill="${fill}" stroke="var(--ink-of-line)" stroke-width="1" vector-effect="non-scaling-stroke"/>` : "";
       const line = series.width ? `<line x1="0" x2="22" y1="5" y2="5" stroke="var(--ink-of-line)" stroke-width="2"${dash}/>` : "";
       button.innerHTML = `<svg width="22" height="10" aria-hidden="true">${line}${mark}</svg>`;
       button.append(series.name, outputs[n] = document.createElement("output"));
@@ -175,9 +212,9 @@
   /* What is drawn, as a table: a row for each point. */
   function table(charts) {
     const quoted = value => value == null ? "" : /[",\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value;
-    const rows = [["panel", "series", "x", "y", "low", "high"]];
+    const rows = [["panel", "series", "x", "y", "low", "high", "left", "right"]];
     charts.forEach((chart, place) => chart.series.forEach(series => series.x.forEach((x, k) => rows.push(
-      [chart.title || place + 1, series.name, x, series.y[k], (series.low || series.from || [])[k], (series.high || series.to || [])[k]]))));
+      [chart.title || place + 1, series.name, x, series.y[k], (series.low || series.from || [])[k], (series.high || series.to || [])[k], (series.left || [])[k], (series.right || [])[k]]))));
     return rows.map(row => row.map(quoted).join(",")).join("\n") + "\n";
   }
 
@@ -185,10 +222,13 @@
     const told = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
     const place = figure.querySelector(".chart"), panels = document.createElement("div");
     panels.className = "panels";
-    panels.style.gridTemplateColumns = `repeat(${told.columns}, minmax(0, 1fr))`;
     place.append(panels);
     figure.classList.add("live");
-    const made = told.charts.map(chart => panel(panels, chart, figure.id, told.ratio * chart.height * told.columns));
+    /* Where the first panel has the names for its row, it has the room for them too. */
+    const shared = told.columns > 1 && !told.charts[1].y.named, lengths = told.charts[0].y.ticks.map(tick => tick[1].length);
+    const names = shared ? 7 * Math.max(0, ...lengths) : 0, each = (panels.clientWidth - names) / told.columns;
+    panels.style.gridTemplateColumns = Array.from({length: told.columns}, (_, n) => `minmax(0, ${n ? 1 : 1 + names / each}fr)`).join(" ");
+    const made = told.charts.map(chart => panel(panels, told.columns, chart, figure.id, told.ratio * chart.height * told.columns));
     const tools = document.createElement("div");
     tools.className = "tools";
     const button = (name, act) => {

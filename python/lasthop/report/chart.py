@@ -19,6 +19,8 @@ DIGITS = 5
 
 #: What dashes are called, and how long they are.
 _DASHES: Mapping[Any, Sequence[float]] = {"--": [6, 3], "-.": [6, 3, 1, 3], ":": [1.5, 3]}
+#: What the pieces of an outline are called in SVG (matplotlib, `Path.MOVETO` and the others).
+_STROKES = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}
 #: Where a step's value holds: before its time, or from then on.
 _STEPS = {"steps": -1, "steps-pre": -1, "steps-post": 1}
 
@@ -47,7 +49,7 @@ def _chart(axes: Axes) -> Chart | None:
         return None
     ends = {id(one.lines[0]): _ends(one) for one in bars if one.lines[0] is not None}
     series = [
-        _series(axes, line, _name(line, bars), ends.get(id(line)))
+        _series(axes, line, _name(line, bars), ends.get(id(line), {}))
         for line in axes.lines
         if id(line) in ends or id(line) not in parts
     ]
@@ -77,13 +79,17 @@ def _turns(line: Any) -> bool:
 def _axis(axis: Any, scale: str, limits: tuple[float, float]) -> dict[str, Any] | None:
     from matplotlib.ticker import FixedFormatter, FuncFormatter
 
-    words = isinstance(axis.get_major_formatter(), (FixedFormatter, FuncFormatter))
-    ticks = [
-        [_short(place), label.get_text()]
-        for place, label in zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=False)
-        if words and label.get_text()
-    ]
-    return {"label": axis.get_label_text(), "log": scale == "log", "limits": [*map(_short, limits)], "ticks": ticks}
+    formatter, places = axis.get_major_formatter(), axis.get_majorticklocs()
+    words = isinstance(formatter, (FixedFormatter, FuncFormatter))
+    names = formatter.format_ticks(places) if words else []
+    return {
+        "label": axis.get_label_text(),
+        "log": scale == "log",
+        "limits": [*map(_short, limits)],
+        "ticks": [[_short(place), name] for place, name in zip(places, names, strict=False) if name],
+        # Beside another panel with the same axis they may be left out.
+        "named": bool(axis.get_tick_params().get("labelleft" if axis.axis_name == "y" else "labelbottom", True)),
+    }
 
 
 def _parts(container: Any) -> Iterator[Any]:
@@ -91,14 +97,16 @@ def _parts(container: Any) -> Iterator[Any]:
     yield from [*([line] if line is not None else []), *caps, *bars]
 
 
-def _ends(container: Any) -> tuple[list[float], list[float]] | None:
-    """The ends of error bars up and down."""
+def _ends(container: Any) -> dict[str, list[float]]:
+    """The ends of error bars: those across come before those up and down (matplotlib, `ErrorbarContainer`)."""
     _, _, bars = container.lines
-    if not container.has_yerr:
-        return None
-    # A point without an interval has no bar.
-    ends = [(one[0][1], one[-1][1]) if len(one) else (math.nan, math.nan) for one in bars[-1].get_segments()]
-    return [float(low) for low, _ in ends], [float(high) for _, high in ends]
+    across, up = [("left", "right", 0)] * container.has_xerr, [("low", "high", 1)] * container.has_yerr
+    found = {}
+    for (first, last, axis), bar in zip(across + up, bars, strict=True):
+        # A point without an interval has no bar.
+        ends = [(one[0][axis], one[-1][axis]) if len(one) else (math.nan, math.nan) for one in bar.get_segments()]
+        found[first], found[last] = [float(low) for low, _ in ends], [float(high) for _, high in ends]
+    return found
 
 
 def _name(line: Any, bars: Sequence[Any]) -> str:
@@ -107,7 +115,7 @@ def _name(line: Any, bars: Sequence[Any]) -> str:
     return "" if label.startswith("_") else label
 
 
-def _series(axes: Axes, line: Any, name: str, ends: tuple[list[float], list[float]] | None) -> dict[str, Any] | None:
+def _series(axes: Axes, line: Any, name: str, ends: Mapping[str, list[float]]) -> dict[str, Any] | None:
     import numpy as np
     from matplotlib.colors import to_hex
 
@@ -116,21 +124,35 @@ def _series(axes: Axes, line: Any, name: str, ends: tuple[list[float], list[floa
     x, y = (np.atleast_1d(np.asarray(part, float)) for part in (line.get_xdata(), line.get_ydata()))
     if len(x) != len(y) or not line.get_visible():
         return None
-    style, marker = line.get_linestyle(), line.get_marker()
+    style = line.get_linestyle()
     made = {
         "name": name,
         "color": to_hex(line.get_color()),
         "width": 0 if style in ("None", "none", "", " ") else line.get_linewidth(),
         "dash": _DASHES.get(style),
         "step": _STEPS.get(line.get_drawstyle(), 0),
-        "points": marker not in (None, "None", "none", "", " "),
+        "marker": _outline(line.get_marker()),
         "open": line.get_fillstyle() == "none" or line.get_markerfacecolor() in ("none", "white", "w"),
         "faint": (line.get_alpha() or 1.0) < 1.0 or line.get_zorder() < 2,
     }
-    low, high = ends if ends and len(ends[0]) == len(x) else (None, None)
     order = np.argsort(x, kind="stable")
-    columns = {"x": x, "y": y, "low": low, "high": high}
-    return made | {key: [_short(part[n]) for n in order] for key, part in columns.items() if part is not None}
+    columns = {"x": x, "y": y} | {end: values for end, values in ends.items() if len(values) == len(x)}
+    return made | {key: [_short(part[n]) for n in order] for key, part in columns.items()}
+
+
+def _outline(marker: Any) -> str | None:
+    """A marker as an SVG path around the origin, one unit wide and high; ``None`` without one."""
+    from matplotlib.markers import MarkerStyle
+
+    shape = MarkerStyle(marker)
+    path = shape.get_path().transformed(shape.get_transform())
+    drawn = ""
+    for points, code in path.iter_segments(simplify=False):
+        stroke = _STROKES[int(code)]
+        # Upwards is downwards there, and where an outline closes no place is said.
+        places: Any = [] if stroke == "Z" else (points.reshape(-1, 2) * (1, -1)).ravel()
+        drawn += stroke + " ".join(f"{place:.3g}" for place in places)
+    return drawn or None
 
 
 def _band(band: Any) -> Iterator[dict[str, Any]]:
@@ -153,7 +175,7 @@ def _band(band: Any) -> Iterator[dict[str, Any]]:
             "width": 0,
             "dash": None,
             "step": 0,
-            "points": False,
+            "marker": None,
             "open": False,
             "faint": True,
             "x": [*map(_short, x)],
