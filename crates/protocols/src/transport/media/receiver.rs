@@ -109,6 +109,13 @@ impl State {
         }
     }
 
+    /// Another copy of this packet came marked: that is what its reports say from now on (RFC 8888 §3.1). Says whether it is new.
+    fn mark(&mut self, number: u64) -> bool {
+        let back = self.next.saturating_sub(number) as usize;
+        let place = self.arrivals.len().checked_sub(back).and_then(|place| self.arrivals.get_mut(place));
+        place.and_then(Option::as_mut).is_some_and(|(_, ecn)| std::mem::replace(ecn, Ecn::Ce) != Ecn::Ce)
+    }
+
     fn report(&mut self, now: Instant) -> RtcpReport {
         let first = self.next - self.arrivals.len() as u64;
         let begin = first.max(self.reported[0]);
@@ -144,6 +151,7 @@ impl Endpoint for Receiver {
         if state.sequence.take(header.seq) == Came::Again {
             totals.duplicates += 1;
             totals.duplicate_bytes += u64::from(header.payload);
+            totals.marked += u64::from(packet.ecn == Ecn::Ce && state.mark(header.seq));
             return;
         }
         totals.bytes += u64::from(header.payload);

@@ -136,9 +136,11 @@ impl Sender {
 
     fn on_report(&mut self, now: Instant, report: &RtcpReport) {
         let c = &mut self.c;
-        (c.quiet_since, c.reported_at) = (now, report.made_at());
-        let changed = c.epoch.replace(report.epoch).unwrap_or(0) != report.epoch;
-        if changed {
+        c.quiet_since = now;
+        // A report that another has overtaken says nothing of the present path.
+        let newest = report.made_at() >= c.reported_at;
+        c.reported_at = c.reported_at.max(report.made_at());
+        if newest && c.epoch.replace(report.epoch).unwrap_or(0) != report.epoch {
             self.on_path_change(now);
         }
         let c = &mut self.c;

@@ -271,6 +271,44 @@ fn packets_leave_at_the_pacing_rate_and_old_frames_do_not() {
     assert_eq!(told[0], Notice::Rate(BitRate::from_kbps(1_188)));
 }
 
+/// RFC 8888 §3.1: "if multiple copies of a packet arrive and any was marked, the report says so", and of arrivals the first counts.
+#[test]
+fn a_copy_that_comes_marked_marks_the_packet() {
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let mut pair = Pair::new(NotesConfig { seen: Arc::clone(&seen), ..NotesConfig::default() }, |_| {});
+    pair.notice(Notice::Write(800));
+    let copy = Packet { ecn: Ecn::Ce, ..pair.forward[0].1 };
+    pair.run_to(ms(15));
+    pair.receiver.on_packet(ms(15), &copy, Port(0));
+    pair.receiver.on_packet(ms(15), &copy, Port(0));
+    pair.run_to(ms(100));
+    let fates = &seen.lock().unwrap().fates;
+    let [Fate { arrival: Some(arrival), .. }] = fates[..] else { panic!("one packet has one fate: {fates:?}") };
+    assert_eq!(arrival.ecn, Ecn::Ce);
+    assert!(arrival.at < ms(12), "{arrival:?}");
+}
+
+/// On a path that has become shorter new reports overtake old ones, which know nothing of the change.
+#[test]
+fn reports_that_others_have_overtaken_are_no_changes_of_the_path() {
+    let access = lasthop_net::net::Access { rate: BitRate::from_kbps(1), delay: Duration::ZERO, up: true };
+    let link = lasthop_net::net::LinkNotice { port: Port(0), before: access, after: access };
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let mut pair = Pair::new(NotesConfig { seen: Arc::clone(&seen), ..NotesConfig::default() }, |config| {
+        config.path_hint = PathHint::Delays;
+    });
+    pair.delay = Duration::from_millis(200);
+    for n in 0..60 {
+        pair.run_to(ms(20 * n));
+        if n == 40 {
+            pair.receiver.on_notice(pair.now, Notice::Link(link));
+            pair.delay = Duration::from_millis(10);
+        }
+        pair.notice(Notice::Write(800));
+    }
+    assert_eq!(seen.lock().unwrap().path_changes, 1);
+}
+
 #[test]
 fn a_change_of_the_path_is_told_once_at_whichever_end() {
     let link = || {

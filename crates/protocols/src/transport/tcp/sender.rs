@@ -42,6 +42,8 @@ pub struct Sender {
     c: Connection,
     /// Whether the receiver's path has changed an odd number of times, as it said last.
     path: bool,
+    /// The number of the packet that said so. What others say that it has overtaken is out of date.
+    path_said: u64,
     /// How many segments may still leave at once ([`Settings::max_burst`]).
     burst: u32,
     /// What observers have been shown, if there are any.
@@ -81,6 +83,7 @@ impl Sender {
             truth: GroundTruth::default(),
             c: Connection::new(&settings, 0),
             path: false,
+            path_said: 0,
             burst: settings.max_burst,
             shown: None,
             settings,
@@ -152,8 +155,8 @@ impl Endpoint for Sender {
             explicit.on_feedback(change.get());
             self.c.refresh();
         }
-        if header.flags.has(TcpFlags::PATH) != self.path {
-            self.path = !self.path;
+        if header.flags.has(TcpFlags::PATH) != self.path && packet.number > self.path_said {
+            (self.path, self.path_said) = (!self.path, packet.number);
             self.on_path_change(now);
         }
         if self.c.phase == Phase::Open {

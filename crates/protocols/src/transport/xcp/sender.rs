@@ -59,7 +59,7 @@ pub struct Xcp {
     paced: f64,
     /// What it keeps.
     kept: Kept,
-    /// The smoothed round-trip time, s; 0 before the first sample.
+    /// The smoothed round-trip time, s; 0 before the first sample. While none is known of a new path it is that of the old one.
     srtt: f64,
 }
 
@@ -116,10 +116,11 @@ impl Xcp {
     }
 
     fn hear_srtt(&mut self, srtt: Duration) {
+        if srtt == Duration::ZERO {
+            return;
+        }
         self.srtt = srtt.as_secs_f64();
-        if self.srtt > 0.0
-            && let Kept::FirstWindow(_) = self.kept
-        {
+        if let Kept::FirstWindow(_) = self.kept {
             self.kept = Kept::Rate(self.throughput());
         }
     }
@@ -174,12 +175,14 @@ impl CongestionControl for Xcp {
         known.then(|| BitRate::from_bps((8.0 * self.throughput() * self.paced / self.wire).max(1.0) as u64))
     }
 
-    /// A rate has no window that could be lowered to the flight size.
+    /// A rate has no window that could be lowered to the flight size. A rate above that of the window at a start begins with it anew.
     fn on_rule(&mut self, rule: WindowRule) {
-        let lowers = !matches!(rule, WindowRule::Genuine(_));
-        if let Some(window) = rule.applied(self.window())
-            && !(lowers && matches!(self.kept, Kept::Rate(_)))
-        {
+        let kept = match (rule, &self.kept) {
+            (WindowRule::Recovery(_), Kept::Rate(_)) => return,
+            (WindowRule::Start(_), Kept::Rate(rate)) => (rate * self.srtt / self.wire * self.smss) as u64,
+            _ => self.window(),
+        };
+        if let Some(window) = rule.applied(kept) {
             self.set_window(window);
         }
     }
@@ -188,8 +191,11 @@ impl CongestionControl for Xcp {
         Box::new(self.clone())
     }
 
+    /// A rate is that of before. What is in flight says nothing of it.
     fn on_undo(&mut self, undo: &Undo) {
-        self.set_window(undo.window);
+        if !matches!(self.kept, Kept::Rate(_)) {
+            self.set_window(undo.window);
+        }
     }
 
     fn explicit(&mut self) -> Option<&mut dyn Explicit> {
@@ -253,6 +259,24 @@ mod tests {
         assert!((xcp.throughput() - rate).abs() < 1e-6);
         xcp.on_timeout(Instant::ZERO, 0, false);
         assert!((xcp.throughput() - 10_000.0).abs() < 1e-6, "a segment in a round trip");
+    }
+
+    #[test]
+    fn a_rate_stays_while_no_round_trip_of_a_new_path_is_known_and_when_a_timeout_was_spurious() {
+        let mut xcp = sender(true);
+        xcp.congestion_header(Duration::from_millis(100), true);
+        let paced = xcp.pacing_rate();
+        assert!(paced.is_some());
+        xcp.congestion_header(Duration::ZERO, true);
+        xcp.on_feedback(0.0);
+        assert_eq!(xcp.pacing_rate(), paced);
+        xcp.on_undo(&Undo { flight: 1 << 20, window: 1 << 20 });
+        assert_eq!(xcp.pacing_rate(), paced);
+        // RFC 5681 §4.1: after an idle time what ten segments a round trip are, if that is less.
+        xcp.on_rule(WindowRule::Start(1 << 20));
+        assert!((xcp.throughput() - 240_000.0).abs() < 1e-6);
+        xcp.on_rule(WindowRule::Start(10 * 940));
+        assert!((xcp.throughput() - 100_000.0).abs() < 1e-6, "{}", xcp.throughput());
     }
 
     #[test]

@@ -35,8 +35,9 @@ pub struct Knowledge {
     rate: Option<f64>,
     /// Changes that are known later, and when.
     coming: VecDeque<(Instant, f64)>,
-    /// The packet in service: when it left the queue, and its bytes. Only while others wait.
-    busy: Option<(Instant, u32)>,
+    /// The packets in service: when they left the queue, and their bytes. Only while others wait. They are several where packets leave
+    /// at one instant, as one opportunity of a trace takes them.
+    busy: Option<(Instant, u64)>,
 }
 
 impl Knowledge {
@@ -60,12 +61,15 @@ impl Knowledge {
         if self.how != Capacity::Measured {
             return;
         }
-        if let (Some(rate), Some((since, bytes))) = (&mut self.rate, self.busy)
-            && now > since
-        {
-            *rate += GAIN * (f64::from(bytes) / now.since(since).as_secs_f64() - *rate);
+        let mut leaving = u64::from(size);
+        if let (Some(rate), Some((since, bytes))) = (&mut self.rate, self.busy) {
+            if now > since {
+                *rate += GAIN * (bytes as f64 / now.since(since).as_secs_f64() - *rate);
+            } else {
+                leaving += bytes;
+            }
         }
-        self.busy = others.then_some((now, size));
+        self.busy = others.then_some((now, leaving));
     }
 
     /// The packet in service has been taken back.
@@ -118,5 +122,16 @@ mod tests {
         }
         let expected = 100_000.0 + 900_000.0 * (1.0 - GAIN) * (1.0 - GAIN);
         assert!((knowledge.rate(at(80)) - expected).abs() < 1e-6);
+    }
+
+    /// Three packets of 500 B at every third millisecond are 500 kB/s.
+    #[test]
+    fn packets_of_one_instant_are_measured_together() {
+        let mut knowledge = Knowledge::new(Capacity::Measured);
+        knowledge.on_rate(at(0), BitRate::from_bps(4_000_000));
+        for n in 0..300 {
+            knowledge.on_departure(at(3 * (n / 3)), 500, true);
+        }
+        assert!((knowledge.rate(at(1000)) - 500_000.0).abs() < 1e-6, "{}", knowledge.rate(at(1000)));
     }
 }

@@ -140,11 +140,12 @@ impl QueueDelay {
         }
         self.updated_at = now;
         if now - self.standing_at > srtt * LEAST_ROUNDS {
-            self.standing = if self.least < self.standing {
-                self.least
-            } else {
-                LEAST_GAIN * self.least + (1.0 - LEAST_GAIN) * self.standing
-            };
+            // Without a sample in all that time there is nothing to learn.
+            if self.least < self.standing {
+                self.standing = self.least;
+            } else if self.least < NONE {
+                self.standing = LEAST_GAIN * self.least + (1.0 - LEAST_GAIN) * self.standing;
+            }
             self.least = NONE;
             self.standing_at = now;
         }

@@ -188,6 +188,24 @@ fn after_a_path_change_packets_of_the_old_path_say_nothing() {
     assert!(scream(&control).srtt() < 0.080, "{}", scream(&control).srtt());
 }
 
+/// An outage after a change of the path, in which nothing is measured for more than a hundred round trips. The least of nothing is no delay.
+#[test]
+fn an_outage_teaches_nothing_of_what_always_stands_in_the_queue() {
+    let ticks = |seconds: f64| (seconds * ticks::PER_SECOND as f64) as ticks::Ticks;
+    let mut delay = delay::QueueDelay::new(0, 0.060);
+    let srtt = ticks(0.030);
+    delay.update(ticks(4.0), srtt);
+    for n in 0..100 {
+        let now = ticks(4.1 + 0.02 * f64::from(n));
+        delay.on_sample(now, ticks(if n == 0 { 0.010 } else { 0.210 }) as i64);
+        delay.on_reported();
+        delay.on_window();
+        delay.update(now, srtt);
+    }
+    // 200 ms stand in the queue.
+    assert!(delay.average() > 0.060, "{} s", delay.average());
+}
+
 #[test]
 fn half_a_second_of_silence_opens_the_window() {
     let mut path = Path::new(4e6, 0.030);

@@ -1,4 +1,4 @@
-//! The path changes under a connection that hears of it: what was in flight says nothing of the new one, and nothing of the old one
+//! The path changes, and the sender knows it: what was in flight says nothing of the new one, and nothing of the old one
 //! comes back.
 
 use super::*;
@@ -109,6 +109,25 @@ fn an_undo_brings_back_nothing_of_the_old_path() {
     path.run(4.9);
     assert!(path.sender.totals.timeouts > 0 && path.sender.totals.undone == 0);
     assert!(packets(&path) <= 20, "{} segments, of an initial window of ten", packets(&path));
+}
+
+/// On a path that has become shorter new acknowledgements overtake old ones, which know nothing of the change.
+#[test]
+fn what_others_have_overtaken_is_no_change_of_the_path() {
+    let mut path = moved(&config(Variant::Reno, PathHint::Delays));
+    let old: Vec<Packet> = path.acked.iter().rev().take(20).rev().map(|(_, packet)| *packet).collect();
+    let last = *old.last().expect("there are some");
+    let Header::Tcp(header) = last.header else { panic!("it is TCP's") };
+    let flags = header.flags.with(TcpFlags::PATH);
+    let new = Packet { number: last.number + 1, header: Header::Tcp(TcpHeader { flags, ..header }), ..last };
+    path.now = path.now + Duration::from_millis(1);
+    path.sender.on_packet(path.now, &new, Port::LOCAL);
+    let since = path.now;
+    for late in old {
+        path.now = path.now + Duration::from_millis(1);
+        path.sender.on_packet(path.now, &late, Port::LOCAL);
+    }
+    assert_eq!((path.sender.c.path_since, path.sender.path), (since, true));
 }
 
 /// CUBIC (RFC 9438 §5.8): a silence after a full window is no time in which the window may have grown.
