@@ -176,6 +176,86 @@ fn after_a_handover_only_what_fits_is_admitted_again() {
     assert_eq!(state(&back, "agent", "e", "diffserv_handovers"), 3.0);
 }
 
+/// A voice flow from s over c to a mobile m that is behind one of two access routers, which are edges. The broker is at c. At 10 s the
+/// mobile goes from the first to the second, whose radio has this rate in kbit/s.
+fn two_access_routers(second: u32) -> String {
+    let mut text = "duration = \"20 s\"\nrecord.state = true\nrecord.packets = true\n".to_owned();
+    for (name, ends, delay, rate, queue) in [
+        ("wire", "\"s\", \"c\"", 1, 100_000, ""),
+        ("c1", "\"c\", \"ar1\"", 1, 100_000, ""),
+        ("c2", "\"c\", \"ar2\"", 1, 100_000, ""),
+        ("desk", "\"c\", \"b\"", 5, 100_000, ""),
+        ("radio1", "\"ar1\", \"m\"", 10, 2_000, EDGE),
+        ("radio2", "\"ar2\", \"m\"", 10, second, EDGE),
+    ] {
+        let _ = write!(
+            text,
+            "[[link]]\nname = \"{name}\"\nbetween = [{ends}]\nrate = \"{rate} kbit/s\"\ndelay = \"{delay} ms\"\n{queue}\n"
+        );
+    }
+    for (at, link, up) in [(0, "radio2", false), (10, "radio1", false), (10, "radio2", true)] {
+        let _ = write!(text, "[[change]]\nat = \"{at} s\"\nlink = \"{link}\"\nup = {up}\n");
+    }
+    text + &voice("voice", 20, &asks(80, ""))
+}
+
+#[test]
+fn behind_an_edge_of_another_node_the_flow_is_asked_for_along_the_new_way() {
+    let results = run(&two_access_routers(2_000));
+    assert_eq!(["ar1", "ar2"].map(|node| state(&results, "agent", node, "diffserv_flows")), [0.0, 1.0]);
+    assert_eq!(state(&results, "link", "radio1 ar1>m", "flows"), 0.0);
+    assert_eq!(state(&results, "link", "radio2 ar2>m", "flows"), 1.0);
+    assert_eq!(state(&results, "agent", "b", "ledger_entries"), 1.0);
+    assert_eq!(state(&results, "sender", "voice", "admitted"), 1.0);
+    // The first edge's release over c to the broker, and its word over c to the sender. The sender's request over c to the second edge,
+    // that one's to the broker over c and back, and on to m, which answers the sender.
+    let messages =
+        ["s", "c", "ar1", "ar2", "b", "m"].map(|node| state(&results, "agent", node, "diffserv_handover_packets"));
+    assert_eq!(messages, [1.0, 1.0, 2.0, 2.0, 1.0, 1.0]);
+    // Word to s and request from there, four links of 1 ms; edge to broker and back, twice 6 ms; all other packets are expedited.
+    let best_effort = state(&results, "link", "radio2 ar2>m", "be_packets");
+    assert!((0.0..=1.0).contains(&best_effort), "{best_effort}");
+
+    // An edge that has not enough refuses: 0.3 of 200 kbit/s.
+    let results = run(&two_access_routers(200));
+    assert_eq!(state(&results, "sender", "voice", "admitted"), 0.0);
+    assert_eq!(state(&results, "sender", "voice", "refusals"), 1.0);
+    assert_eq!(state(&results, "agent", "b", "ledger_entries"), 0.0);
+}
+
+#[test]
+fn a_profile_is_withdrawn_where_it_was_put() {
+    // A second link from the edge to the mobile takes over while the first is down. When the voice has moved back, another flow that
+    // fills the share is refused, and the second link knows no flow.
+    let second = "[[link]]\nname = \"second\"\nbetween = [\"e\", \"m\"]\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"diffserv\"\n";
+    let change = |at, up| format!("[[change]]\nat = \"{at} s\"\nlink = \"radio\"\nup = {up}\n");
+    let there = second.to_owned() + &voice("voice", 20, &asks(80, "")) + &change(5, false);
+    let flows = |text: &str| {
+        let results = run(&network(EDGE, text));
+        assert_eq!(state(&results, "agent", "b", "ledger_entries"), 1.0);
+        ["radio e>m", "second e>m"].map(|link| state(&results, "link", link, "flows"))
+    };
+    assert_eq!(flows(&there), [0.0, 1.0]);
+    assert_eq!(flows(&(there + &change(10, true))), [1.0, 0.0]);
+}
+
+#[test]
+fn after_a_handover_all_edges_must_still_grant() {
+    // Two edges, and the radio's share is too small: 0.3 of 200 kbit/s. A change of the other edge's link alters nothing.
+    let text = network(EDGE, &voice("voice", 20, &asks(80, ""))).replace("2 Mbit/s", "200 kbit/s");
+    let edge = "name = \"s\"\nbetween = [\"s\", \"e\"]\n";
+    let text = text.replace(edge, &format!("{edge}queue = \"diffserv\"\n"));
+    let change = |at, link, rate| format!("[[change]]\nat = \"{at} s\"\nlink = \"{link}\"\nrate = \"{rate} Mbit/s\"\n");
+    let results = run(&(text.clone() + &change(10, "s", 90)));
+    assert_eq!(state(&results, "agent", "s", "diffserv_handovers"), 1.0);
+    assert_eq!(state(&results, "sender", "voice", "admitted"), 0.0);
+    // The radio's edge was asked and refused twice.
+    assert_eq!(state(&results, "sender", "voice", "refusals"), 2.0);
+    // With a radio that has enough it is admitted.
+    let results = run(&(text + &change(10, "radio", 2)));
+    assert_eq!(state(&results, "sender", "voice", "admitted"), 1.0);
+}
+
 #[test]
 fn the_core_keeps_no_flow_and_still_prefers_the_class() {
     // The hosts' links are the edges, the radio link is core.

@@ -44,6 +44,17 @@ pub enum Command {
     Rejections(FlowId, NodeId),
 }
 
+/// What a class may have at an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The interface of the node. Its queue does not know it: the node fills it in.
+    pub port: Port,
+    /// Where the interface counts its drops.
+    pub place: Place,
+    /// The rate.
+    pub rate: BitRate,
+}
+
 /// Packets that found no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rejections {
@@ -65,8 +76,8 @@ impl Rejections {
 pub enum Answer {
     /// It is done.
     Done,
-    /// This much a class may have at this place.
-    Offered(Place, BitRate),
+    /// A class may have something here.
+    Offered(Offer),
     /// It cannot be done: this rate could be reserved in place of the one asked for.
     Refused(BitRate),
     /// The number of neighbours, the own endpoints among them, to which the sender's packets to the group go from here.

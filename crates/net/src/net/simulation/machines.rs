@@ -4,7 +4,7 @@ use crate::engine::Target;
 use crate::net::core::Port;
 use crate::net::machine::{Action, Notice};
 use crate::net::observe::Observation;
-use crate::net::order::{Answer, Command, Order};
+use crate::net::order::{Answer, Command, Offer, Order};
 use crate::net::packet::{Address, FlowId, NodeId};
 
 use super::{ENDPOINT, KIND, SOURCE, Simulation};
@@ -146,7 +146,13 @@ impl Simulation {
             None => self.next_hop(node, order.toward).map(|(hop, _)| (hop.medium, hop.from)),
         };
         let Some((medium, from)) = interface else { return Answer::Unknown };
-        self.media[medium as usize].order(&mut self.core, from, &order.command)
+        match self.media[medium as usize].order(&mut self.core, from, &order.command) {
+            Answer::Offered(offer) => {
+                let port = self.ends[medium][from.0 as usize].port;
+                Answer::Offered(Offer { port, ..offer })
+            }
+            answer => answer,
+        }
     }
 
     /// Drains `poll` and reads the timer; says whether the source got a notice.

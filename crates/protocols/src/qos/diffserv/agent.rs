@@ -8,7 +8,8 @@
 //!
 //! When the share of a class at an edge's interface has changed, or the way leads over another
 //! interface, the terminal is behind a new edge: the profile is withdrawn, the ledger's entry
-//! released, and the broker asked anew. Until it answers the flow's packets are best effort.
+//! released, and the broker asked anew. Until it answers the flow's packets are best effort. If the
+//! way leads over no edge of this node any more, the sender requests anew, along the new way.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,8 +18,8 @@ use lasthop_net::engine::{BitRate, Bytes, Duration, Instant};
 use lasthop_net::net::dscp::Class;
 use lasthop_net::net::meter::Promise;
 use lasthop_net::net::{
-    Action, Answer, Command, Endpoint, EndpointContext, FlowId, NodeId, Notice, Order, Packet, Place, Port, Probe,
-    Signal, SignalHeader, Socket, Timed,
+    Action, Answer, Command, Endpoint, EndpointContext, FlowId, NodeId, Notice, Offer, Order, Packet, Place, Port,
+    Probe, Signal, SignalHeader, Socket, Timed,
 };
 
 /// The port of these machines at every node.
@@ -58,12 +59,10 @@ struct Asked {
     wish: SignalHeader,
     state: State,
     /// Where it leaves, and what its class may have there.
-    offer: Option<(Place, BitRate)>,
+    offer: Offer,
     /// The number of the last request to the broker, and when it is repeated.
     number: u32,
     retry_at: Option<Instant>,
-    /// Whether the request has been passed on.
-    passed_on: bool,
     /// When a handover took its profile.
     lost_at: Option<Instant>,
 }
@@ -122,8 +121,8 @@ impl Agent {
         }
     }
 
-    fn order(&mut self, toward: NodeId, command: Command, awaited: Awaited) {
-        self.orders.push_back(Order { toward, over: None, command });
+    fn order(&mut self, toward: NodeId, over: Option<Port>, command: Command, awaited: Awaited) {
+        self.orders.push_back(Order { toward, over, command });
         self.awaited.push_back(awaited);
     }
 
@@ -138,15 +137,8 @@ impl Agent {
             let kind = if header.hops > 0 { Signal::Grant } else { Signal::Refuse };
             return self.send(Hop::To(header.sender), SignalHeader { kind, ..header });
         }
-        match self.flows.get(&header.flow).map(|asked| asked.state) {
-            // The answer is under way.
-            Some(State::Asking) => {}
-            Some(State::Granted) => self.pass_on(header),
-            Some(State::Refused) | None => {
-                let class = Class::of(header.dscp);
-                self.order(header.receiver.node, Command::Offer(class), Awaited::Offer(header));
-            }
-        }
+        let class = Class::of(header.dscp);
+        self.order(header.receiver.node, None, Command::Offer(class), Awaited::Offer(header));
     }
 
     /// The next edge is to be asked too.
@@ -157,7 +149,7 @@ impl Agent {
     /// Asks the broker for a flow.
     fn ask_broker(&mut self, now: Instant, flow: FlowId) {
         let Some(asked) = self.flows.get_mut(&flow) else { return };
-        let Some((place, share)) = asked.offer else { return };
+        let Offer { place, rate: share, .. } = asked.offer;
         self.requests += 1;
         asked.number = self.requests;
         asked.state = State::Asking;
@@ -172,14 +164,26 @@ impl Agent {
         Socket { node: if own { self.here.node } else { header.node }, port: PORT }
     }
 
-    /// Gives a flow's entry back to the ledger.
-    fn release_entry(&mut self, flow: FlowId) {
-        let Some(asked) = self.flows.get_mut(&flow) else { return };
-        let Some((place, _)) = asked.offer.take() else { return };
+    /// Withdraws a flow's profile where it is, and gives its entry back to the ledger.
+    fn give_back(&mut self, asked: &Asked) {
+        let Offer { port, place, .. } = asked.offer;
+        self.order(asked.wish.receiver.node, Some(port), Command::Release(asked.wish.flow), Awaited::Nothing);
         let header = SignalHeader { kind: Signal::Release, place, ..to_broker(asked) };
         let to = Hop::To(self.broker(&header));
         // Of several flows behind a new edge, all give back before the first asks again.
         self.messages.push_front(Message { to, header });
+    }
+
+    /// A flow no longer leaves where it did, or its class may have something else there.
+    fn lose(&mut self, now: Instant, flow: FlowId) -> Option<Asked> {
+        let mut asked = self.flows.remove(&flow)?;
+        asked.wish.flags |= flag::HANDOVER;
+        if asked.state == State::Granted {
+            self.counts.handovers += 1;
+            asked.lost_at = Some(now);
+        }
+        self.give_back(&asked);
+        Some(asked)
     }
 
     /// The broker has answered.
@@ -200,23 +204,18 @@ impl Agent {
         if let Some(lost_at) = asked.lost_at.take() {
             self.counts.interruption = self.counts.interruption.max(now.since(lost_at));
         }
-        let passed_on = std::mem::replace(&mut asked.passed_on, true);
+        let port = asked.offer.port;
         let promise = Promise { rate: wish.rate, burst: Bytes::new(wish.bucket.into()) };
         let condition = Command::Condition(wish.flow, Class::of(wish.dscp), promise);
-        self.order(wish.receiver.node, condition, Awaited::Nothing);
-        if passed_on {
-            self.send(Hop::To(wish.sender), SignalHeader { kind: Signal::Grant, ..wish });
-        } else {
-            self.pass_on(wish);
-        }
+        self.order(wish.receiver.node, Some(port), condition, Awaited::Nothing);
+        // After a handover too: another edge may have refused.
+        self.pass_on(wish);
     }
 
     /// A flow gives back what it was granted.
     fn on_release(&mut self, header: SignalHeader) {
-        if self.flows.contains_key(&header.flow) {
-            self.order(header.receiver.node, Command::Release(header.flow), Awaited::Nothing);
-            self.release_entry(header.flow);
-            self.flows.remove(&header.flow);
+        if let Some(asked) = self.flows.remove(&header.flow) {
+            self.give_back(&asked);
         }
         if header.receiver.node != self.here.node {
             self.send(Hop::Toward(header.receiver.node), header);
@@ -240,47 +239,40 @@ impl Agent {
 
     /// What an interface offers to a flow that asks here.
     fn on_offer(&mut self, now: Instant, wish: SignalHeader, answer: Answer) {
-        let Answer::Offered(place, share) = answer else {
+        let lost = match self.flows.get(&wish.flow) {
+            Some(asked) if answer != Answer::Offered(asked.offer) => self.lose(now, wish.flow),
+            _ => None,
+        };
+        let Answer::Offered(offer) = answer else {
             // Not an edge.
             return self.send(Hop::Toward(wish.receiver.node), wish);
         };
-        let asked = Asked {
-            wish,
-            state: State::Asking,
-            offer: Some((place, share)),
-            number: 0,
-            retry_at: None,
-            passed_on: false,
-            lost_at: None,
-        };
-        self.flows.insert(wish.flow, asked);
-        self.ask_broker(now, wish.flow);
+        match self.flows.get(&wish.flow).map(|asked| asked.state) {
+            // The answer is under way.
+            Some(State::Asking) => {}
+            Some(State::Granted) => self.pass_on(wish),
+            Some(State::Refused) | None => {
+                let lost_at = lost.and_then(|asked| asked.lost_at);
+                let asked = Asked { wish, state: State::Asking, offer, number: 0, retry_at: None, lost_at };
+                self.flows.insert(wish.flow, asked);
+                self.ask_broker(now, wish.flow);
+            }
+        }
     }
 
     /// What an interface offers to a flow after a link has changed.
     fn on_offer_again(&mut self, now: Instant, flow: FlowId, answer: Answer) {
-        let Some(asked) = self.flows.get_mut(&flow) else { return };
-        let offer = match answer {
-            Answer::Offered(place, share) => Some((place, share)),
-            _ => None,
-        };
-        if asked.offer == offer {
+        if self.flows.get(&flow).is_none_or(|asked| answer == Answer::Offered(asked.offer)) {
             return; // another link
         }
-        asked.wish.flags |= flag::HANDOVER;
-        asked.retry_at = None;
-        if asked.state == State::Granted {
-            self.counts.handovers += 1;
-            asked.lost_at = Some(now);
+        let Some(asked) = self.lose(now, flow) else { return };
+        if let Answer::Offered(offer) = answer {
+            self.flows.insert(flow, Asked { offer, ..asked });
+            self.ask_broker(now, flow);
+        } else {
+            // The next edge, if there is one, is at another node.
+            self.send(Hop::To(asked.wish.sender), asked.wish);
         }
-        asked.state = State::Asking;
-        let toward = asked.wish.receiver.node;
-        self.order(toward, Command::Release(flow), Awaited::Nothing);
-        self.release_entry(flow);
-        if let Some(asked) = self.flows.get_mut(&flow) {
-            asked.offer = offer;
-        }
-        self.ask_broker(now, flow);
     }
 }
 
@@ -330,7 +322,7 @@ impl Endpoint for Agent {
             Notice::Link(_) => {
                 let flows: Vec<_> = self.flows.iter().map(|(flow, asked)| (*flow, asked.wish)).collect();
                 for (flow, wish) in flows {
-                    self.order(wish.receiver.node, Command::Offer(Class::of(wish.dscp)), Awaited::Again(flow));
+                    self.order(wish.receiver.node, None, Command::Offer(Class::of(wish.dscp)), Awaited::Again(flow));
                 }
             }
             _ => {}

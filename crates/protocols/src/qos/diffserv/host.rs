@@ -103,16 +103,23 @@ impl Guard for Sender {
         self.retry_at = None;
         match header.kind {
             Signal::Grant => {
+                self.request.flags &= !flag::HANDOVER;
                 self.state = State::Admitted;
                 self.setup.get_or_insert(now.since(self.asked_at));
             }
             Signal::Refuse => {
+                self.request.flags &= !flag::HANDOVER;
                 self.refusals += 1;
                 self.state = State::Refused;
                 if self.unadmitted.is_blocked() {
                     // It will not send again, so the edges that admitted it may forget it.
                     self.give_back();
                 }
+            }
+            // An edge does not see the flow any more. The others do until there is an answer.
+            Signal::Request if self.holds_something() => {
+                self.request.flags |= flag::HANDOVER;
+                self.ask(now);
             }
             _ => {}
         }

@@ -17,14 +17,14 @@ use serde::{Deserialize, Serialize};
 use lasthop_net::engine::units::Amount;
 use lasthop_net::engine::{BitRate, Bytes, Fault, Instant, Probability, Streams};
 use lasthop_net::net::Pkt;
-use lasthop_net::net::core::Core;
+use lasthop_net::net::core::{Core, Port};
 use lasthop_net::net::discipline::{Backlog, QueueConfig, QueueDiscipline, Site};
 use lasthop_net::net::dscp::{Class, Dscp, assured};
 use lasthop_net::net::machine::Timed;
 use lasthop_net::net::meter::{Colour, Gauge, Meter, Promise, srtcm};
 use lasthop_net::net::observe::{Cause, Place, Probe};
 use lasthop_net::net::operations::Operations;
-use lasthop_net::net::order::{Answer, Command};
+use lasthop_net::net::order::{Answer, Command, Offer};
 use lasthop_net::net::packet::FlowId;
 use lasthop_net::net::token_bucket::TokenBucket;
 use lasthop_net::net::transmitter::Queue;
@@ -326,7 +326,7 @@ impl QueueDiscipline for DiffServ {
         }
         match *command {
             Command::Offer(class @ (Class::Expedited | Class::Assured(_))) => {
-                Answer::Offered(self.place, self.offer(class))
+                Answer::Offered(Offer { port: Port::LOCAL, place: self.place, rate: self.offer(class) })
             }
             Command::Condition(flow, class @ (Class::Expedited | Class::Assured(_)), promise) => {
                 self.profiles.insert(flow, self.profile(now, flow, class, promise));
