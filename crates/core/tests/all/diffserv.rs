@@ -302,6 +302,19 @@ fn a_lost_message_is_repeated() {
 }
 
 #[test]
+fn an_answer_that_takes_longer_than_a_second_counts() {
+    // The broker is 550 ms away; the request is repeated at 1 s, and the answer to the first comes after 1.1 s.
+    let text = network(EDGE, &voice("voice", 20, &asks(80, ""))).replace("\"5 ms\"", "\"550 ms\"");
+    let results = run(&text);
+    let way = 2.0 * (1.0 + 0.008) + 2.0 * (550.0 + 0.008) + 2.0 * (10.0 + 0.4);
+    let setup = state(&results, "sender", "voice", "setup_ms");
+    // A voice packet on the radio link may be in the way, 0.8 ms.
+    assert!((way - 1e-6..way + 0.8).contains(&setup), "{setup}");
+    assert_eq!(state(&results, "agent", "e", "diffserv_granted"), 1.0);
+    assert_eq!(state(&results, "agent", "b", "ledger_entries"), 1.0);
+}
+
+#[test]
 fn mistakes_are_named() {
     for (qos, part) in [
         ("qos.diffserv = { rate = \"80 kbit/s\", broker = \"x\" }", "there is no node \"x\""),

@@ -126,3 +126,61 @@ fn shaping_best_effort_keeps_real_time_delays_short() {
     // Best effort still gets a part of the 1.6 Mbit/s that are left, between cuts to the half.
     assert!(tcp > 300.0, "{tcp} kbit/s");
 }
+
+/// One radio hop from a to b.
+fn hop(duration: u32, rate: u32, delay: u32, rest: &str) -> String {
+    format!(
+        "duration = \"{duration} s\"\nrecord.state = true\n[[link]]\nname = \"radio\"\nbetween = [\"a\", \"b\"]\n\
+         rate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"swan\"\n{rest}"
+    )
+}
+
+/// A flow over it: payload at this rate in kbit/s, 500 B and headers of 28 B in a packet.
+fn over_hop(name: &str, start: u32, kbps: u32, qos: &str) -> String {
+    format!(
+        "[[flow]]\nname = \"{name}\"\nfrom = \"a\"\nto = \"b\"\nstart = \"{start} s\"\ntransport = \"udp\"\n\
+         source.cbr = {{ rate = \"{kbps} kbit/s\", size = \"500 B\" }}\nqos.swan = {{ {qos} }}\n"
+    )
+}
+
+#[test]
+fn a_reply_may_come_after_the_timeout() {
+    // The probe is repeated after 1 s; the reply to the first takes 550 ms and 0.4 ms each way.
+    let results = run(&hop(10, 2, 550, &over_hop("f", 0, 200, "rate = \"220 kbit/s\"")));
+    assert_eq!(state(&results, "sender", "f", "admitted_bps"), 220e3);
+    let setup = state(&results, "sender", "f", "setup_ms");
+    // Two packets of the flow itself may be before the probe and its repetition: 2.1 ms each.
+    assert!((1_100.8 - 1e-6..1_105.1).contains(&setup), "{setup}");
+    assert_eq!(state(&results, "sender", "f", "signalling_packets"), 2.0);
+}
+
+#[test]
+fn a_probe_says_what_the_source_sends_and_not_what_it_was_granted() {
+    // Threshold 600 kbit/s. The first was granted all of it and sends 53; the second is held to its 520. 80 are left to the first, below
+    // its floor.
+    let flows = over_hop("lazy", 0, 50, "rate = \"700 kbit/s\", floor = \"300 kbit/s\"")
+        + &over_hop("busy", 5, 520, "rate = \"520 kbit/s\"");
+    let before = run(&hop(5, 1, 5, &flows.replace("start = \"5 s\"", "start = \"4 s\"")));
+    assert_eq!(state(&before, "sender", "lazy", "admitted_bps"), 600e3);
+    let results = run(&hop(60, 1, 5, &flows));
+    assert_eq!(state(&results, "sender", "busy", "admitted_bps"), 520e3);
+    assert_eq!(state(&results, "sender", "lazy", "admitted_bps"), 0.0);
+    assert!(state(&results, "sender", "lazy", "rejections") >= 1.0);
+}
+
+#[test]
+fn a_source_that_begins_again_probes_again() {
+    // The first file has the link for itself, the second one comes after some 11 s and finds 80 kbit/s free.
+    let files = "[[flow]]\nname = \"files\"\nfrom = \"a\"\nto = \"b\"\ntransport.tcp.segment = \"500 B\"\n\
+                 source.files = { sizes = [\"100 kB\"], weights = [1], pause = \"10 s\", pause_min = \"9.9 s\", \
+                 first = \"1 ms\" }\nqos.swan = { rate = \"550 kbit/s\", retry = \"60 s\" }\n";
+    let other = over_hop("other", 6, 500, "rate = \"520 kbit/s\"");
+    let between = run(&hop(8, 1, 5, &(files.to_owned() + &other)));
+    assert_eq!(state(&between, "sender", "files", "admitted_bps"), 0.0, "it has given up its admission");
+    let results = run(&hop(13, 1, 5, &(files.to_owned() + &other)));
+    assert!(state(&results, "sender", "files", "sent_packets") > 201.0, "the second file has begun");
+    assert_eq!(state(&results, "sender", "files", "signalling_packets"), 2.0);
+    assert_eq!(state(&results, "sender", "files", "rejections"), 1.0);
+    assert_eq!(state(&results, "sender", "other", "admitted_bps"), 520e3);
+    assert_eq!(state(&results, "sender", "other", "regulations"), 0.0);
+}

@@ -60,7 +60,7 @@ struct Asked {
     state: State,
     /// Where it leaves, and what its class may have there.
     offer: Offer,
-    /// The number of the last request to the broker, and when it is repeated.
+    /// The number of the last request to the broker, and when it is repeated, with the same number.
     number: u32,
     retry_at: Option<Instant>,
     /// When a handover took its profile.
@@ -147,12 +147,17 @@ impl Agent {
     }
 
     /// Asks the broker for a flow.
-    fn ask_broker(&mut self, now: Instant, flow: FlowId) {
+    fn ask_broker(&mut self, now: Instant, asked: Asked) {
+        self.requests += 1;
+        let flow = asked.wish.flow;
+        self.flows.insert(flow, Asked { number: self.requests, state: State::Asking, ..asked });
+        self.send_question(now, flow);
+    }
+
+    /// Sends the request to the broker, or repeats it.
+    fn send_question(&mut self, now: Instant, flow: FlowId) {
         let Some(asked) = self.flows.get_mut(&flow) else { return };
         let Offer { place, rate: share, .. } = asked.offer;
-        self.requests += 1;
-        asked.number = self.requests;
-        asked.state = State::Asking;
         asked.retry_at = Some(now + RETRY);
         let header = SignalHeader { place, peak: share, number: asked.number, ..to_broker(asked) };
         let broker = self.broker(&header);
@@ -254,8 +259,7 @@ impl Agent {
             Some(State::Refused) | None => {
                 let lost_at = lost.and_then(|asked| asked.lost_at);
                 let asked = Asked { wish, state: State::Asking, offer, number: 0, retry_at: None, lost_at };
-                self.flows.insert(wish.flow, asked);
-                self.ask_broker(now, wish.flow);
+                self.ask_broker(now, asked);
             }
         }
     }
@@ -267,8 +271,7 @@ impl Agent {
         }
         let Some(asked) = self.lose(now, flow) else { return };
         if let Answer::Offered(offer) = answer {
-            self.flows.insert(flow, Asked { offer, ..asked });
-            self.ask_broker(now, flow);
+            self.ask_broker(now, Asked { offer, ..asked });
         } else {
             // The next edge, if there is one, is at another node.
             self.send(Hop::To(asked.wish.sender), asked.wish);
@@ -287,7 +290,7 @@ impl Timed for Agent {
         let due = |(flow, asked): (&FlowId, &Asked)| asked.retry_at.is_some_and(|at| at <= now).then_some(*flow);
         let due: Vec<FlowId> = self.flows.iter().filter_map(due).collect();
         for flow in due {
-            self.ask_broker(now, flow);
+            self.send_question(now, flow);
         }
     }
 

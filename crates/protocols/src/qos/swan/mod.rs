@@ -16,6 +16,7 @@ use lasthop_net::net::{
 };
 use lasthop_net::profile::Profile;
 
+use self::router::RateEstimate;
 use super::QosConfig;
 use super::dscp::Dscp;
 use super::rejection::{OnReject, Unadmitted};
@@ -121,6 +122,9 @@ impl QosConfig for Config {
     }
 }
 
+/// Over what window a source estimates the rate that it sends: that of an interface's estimate by default.
+const WINDOW: Duration = Duration::from_secs(1);
+
 /// Below this, messages would be the load.
 const SHORTEST: Duration = Duration::from_millis(10);
 
@@ -130,9 +134,13 @@ pub struct Sender {
     stream: Stream,
     config: Config,
     started: bool,
+    /// Whether the source has closed.
+    closing: bool,
     /// The rate at which it sends real time.
     admitted: Option<BitRate>,
     bucket: TokenBucket,
+    /// The rate that it has sent, as interfaces estimate it.
+    sent: RateEstimate,
     /// The number of the last probe, and whether its answer is outstanding.
     number: u32,
     probing: bool,
@@ -158,8 +166,10 @@ impl Sender {
             seat,
             stream,
             started: false,
+            closing: false,
             admitted: None,
             bucket: TokenBucket::new(config.rate, config.bucket, Instant::ZERO),
+            sent: RateEstimate::new(WINDOW),
             number: 0,
             probing: false,
             probe_at: Instant::MAX,
@@ -178,7 +188,8 @@ impl Sender {
 
     /// Asks the way how much is left. It says how much of the traffic is its own.
     fn probe(&mut self, now: Instant) {
-        self.number += 1;
+        // A repetition has the number of the first: its answer may come later than `timeout`.
+        self.number += u32::from(!self.probing);
         self.probing = true;
         self.probe_at = now + self.config.timeout;
         let header = SignalHeader {
@@ -187,7 +198,7 @@ impl Sender {
             sender: self.seat.local,
             number: self.number,
             rate: self.config.rate,
-            floor: self.admitted.unwrap_or_default(),
+            floor: BitRate::from_bps(self.sent.at(now) as u64),
             ..SignalHeader::default()
         };
         self.outbox.push(self.other, header);
@@ -196,20 +207,29 @@ impl Sender {
     /// The bandwidth that the path has left for this flow.
     fn on_reply(&mut self, now: Instant, header: &SignalHeader) {
         if !self.probing || header.number != self.number {
-            return; // of an earlier probe
+            return; // of an earlier probe, or the second one
         }
         self.probing = false;
-        self.admitted = (header.rate >= self.config.floor()).then_some(header.rate);
-        match self.admitted {
+        match Some(header.rate).filter(|rate| *rate >= self.config.floor()) {
             Some(rate) => {
+                self.admitted = Some(rate);
                 self.setup.get_or_insert(now.since(self.asked_at));
                 self.bucket.set_rate(now, rate);
             }
-            None => self.rejections += 1,
+            None => {
+                self.rejections += 1;
+                self.stop();
+            }
         }
         let whole = self.admitted == Some(self.config.rate);
         let later = self.config.retry.mul_f64(self.stream.uniform(0.5, 1.5));
         self.probe_at = if whole { Instant::MAX } else { now + later };
+    }
+
+    /// It sends no real time any more.
+    fn stop(&mut self) {
+        self.admitted = None;
+        self.sent = RateEstimate::new(WINDOW);
     }
 
     /// The way carries too much.
@@ -244,9 +264,16 @@ impl Guard for Sender {
     }
 
     fn on_notice(&mut self, now: Instant, notice: &Notice) {
-        if matches!(notice, Notice::Open | Notice::Write(_)) && !std::mem::replace(&mut self.started, true) {
-            self.asked_at = now;
-            self.probe(now);
+        match notice {
+            Notice::Open | Notice::Write(_) => {
+                self.closing = false;
+                if !std::mem::replace(&mut self.started, true) {
+                    self.asked_at = now;
+                    self.probe(now);
+                }
+            }
+            Notice::Close => self.closing = true,
+            _ => {}
         }
     }
 
@@ -261,10 +288,21 @@ impl Guard for Sender {
         }
         self.metered += 1;
         let conforms = self.bucket.take(now, packet.size);
+        if conforms {
+            self.sent.add(now, packet.size);
+        }
         self.policed += u64::from(!conforms);
         packet.dscp = Dscp::Ef.value();
         packet.ecn = Ecn::Ect0;
         conforms
+    }
+
+    fn on_rest(&mut self, endpoint: &dyn Endpoint) {
+        // Closed, nothing to say and nothing to wait for: a later transfer is another one.
+        if self.closing && self.started && endpoint.next_timeout().is_none() {
+            (self.started, self.probing, self.probe_at) = (false, false, Instant::MAX);
+            self.stop();
+        }
     }
 
     fn sample(&self, probe: &mut dyn Probe) {
@@ -279,7 +317,8 @@ impl Guard for Sender {
         probe.value("signalling_packets", self.outbox.sent() as f64);
         probe.value("state_bytes", size_of::<Guarded<Self>>() as f64);
         probe.value("metered_packets", self.metered as f64);
-        TokenBucket::OPERATIONS.times(self.metered).show(probe, Operations::OUT);
+        let sent = RateEstimate::OPERATIONS.times(self.metered - self.policed);
+        TokenBucket::OPERATIONS.times(self.metered).and(sent).show(probe, Operations::OUT);
     }
 }
 

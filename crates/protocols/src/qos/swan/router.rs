@@ -142,7 +142,7 @@ struct Shaper {
 
 /// A rate estimated over a sliding window (Clark and Fang 1998).
 #[derive(Debug)]
-struct RateEstimate {
+pub(super) struct RateEstimate {
     window: f64,
     rate: f64,
     counted: Instant,
@@ -151,7 +151,7 @@ struct RateEstimate {
 impl Swan {
     /// An empty queue whose drops and marks are counted at `place`.
     pub fn new(config: Config, place: Place, stream: Stream) -> Self {
-        let real_time = RateEstimate { window: config.window.as_secs_f64(), rate: 0.0, counted: Instant::ZERO };
+        let real_time = RateEstimate::new(config.window);
         let shaper = Shaper {
             rate: f64::INFINITY,
             next: Instant::ZERO,
@@ -227,7 +227,7 @@ impl Swan {
         ((bits >> 11) as f64) < self.config.marked.get() * (1u64 << 53) as f64
     }
 
-    /// Writes the remaining bandwidth into a probe. For a flow that is admitted already, its own rate is added.
+    /// Writes the remaining bandwidth into a probe. What the flow itself sends as real time is added.
     fn answer(&mut self, core: &mut Core, packet: &Pkt) {
         let now = core.now();
         let (left, used) = (self.threshold() - self.real_time.at(now), self.real_time.rate);
@@ -292,18 +292,23 @@ impl Shaper {
 }
 
 impl RateEstimate {
+    /// Of nothing yet.
+    pub(super) fn new(window: Duration) -> Self {
+        Self { window: window.as_secs_f64(), rate: 0.0, counted: Instant::ZERO }
+    }
+
     /// What a packet costs: the time gone by, bits and time summed up; a product and a quotient.
-    const OPERATIONS: Operations = Operations { additions: 3, multiplications: 2 };
+    pub(super) const OPERATIONS: Operations = Operations { additions: 3, multiplications: 2 };
 
     /// A packet comes.
-    fn add(&mut self, now: Instant, size: u32) {
+    pub(super) fn add(&mut self, now: Instant, size: u32) {
         let gone = now.since(self.counted).as_secs_f64();
         self.rate = (self.rate * self.window + 8.0 * f64::from(size)) / (self.window + gone);
         self.counted = now;
     }
 
     /// The rate at present.
-    fn at(&self, now: Instant) -> f64 {
+    pub(super) fn at(&self, now: Instant) -> f64 {
         self.rate * self.window / (self.window + now.since(self.counted).as_secs_f64())
     }
 }
