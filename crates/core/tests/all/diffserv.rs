@@ -151,9 +151,9 @@ fn a_handover_costs_the_profile_until_the_broker_answers() {
     let interruption = state(&results, "agent", "e", "diffserv_interruption_ms");
     assert!((interruption - (2.0 * 5.008 + 0.008)).abs() < 1e-6, "{interruption}");
     assert_eq!(state(&results, "agent", "e", "diffserv_handovers"), 1.0);
-    // Release and request of the edge, its word to the sender; the broker's answer.
+    // Release and request of the edge, and the flow's request that it passes on; the broker's answer; the last node's to the sender.
     let messages = ["s", "e", "b", "m"].map(|node| state(&results, "agent", node, "diffserv_handover_packets"));
-    assert_eq!(messages, [0.0, 3.0, 1.0, 0.0]);
+    assert_eq!(messages, [0.0, 3.0, 1.0, 1.0]);
     assert_eq!(state(&results, "agent", "b", "ledger_entries"), 1.0);
     // Packets of that time wait with best effort; afterwards all is as before, at the new rate.
     let (delay, lost) = delays(&results, "voice", 10.02, 20.0);

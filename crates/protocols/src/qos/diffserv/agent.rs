@@ -194,7 +194,13 @@ impl Agent {
     /// The broker has answered.
     fn on_decision(&mut self, now: Instant, header: SignalHeader) {
         let Some(asked) = self.flows.get_mut(&header.flow) else { return };
-        if asked.state != State::Asking || asked.number != header.number {
+        // A repetition may have been granted what was refused at first.
+        let is_known = match asked.state {
+            State::Asking => false,
+            State::Granted => true,
+            State::Refused => header.kind == Signal::Refuse,
+        };
+        if is_known || asked.number != header.number {
             return; // an answer to an earlier question
         }
         asked.retry_at = None;

@@ -198,7 +198,7 @@ impl Sender {
             sender: self.seat.local,
             number: self.number,
             rate: self.config.rate,
-            floor: BitRate::from_bps(self.sent.at(now) as u64),
+            floor: BitRate::from_bps(self.sent.at(now).ceil() as u64),
             ..SignalHeader::default()
         };
         self.outbox.push(self.other, header);
