@@ -251,14 +251,14 @@ fn last_word(running: &Running, time: Duration) -> i32 {
     match host.load() {
         Load::Sends(sending) => {
             let (length, sum) = sending.identity();
-            let (complete, known, passes) = (sending.complete(), sending.known(), sending.passes());
+            let (complete, all, passes) = (sending.complete(), sending.receivers(), sending.passes());
             line += &format!(
-                "; file of {length} bytes, CRC-32 {sum:08x}: {complete} of {known} receivers have it, {passes} passes"
+                "; file of {length} bytes, CRC-32 {sum:08x}: {complete} of {all} receivers have it, {passes} passes"
             );
             if let Some(error) = sending.failure() {
                 line += &format!("; it could not be read: {error}");
             }
-            code = if sending.failure().is_none() && complete == known && known > 0 { 0 } else { NOT_WHOLE };
+            code = if sending.failure().is_none() && complete == all && all > 0 { 0 } else { NOT_WHOLE };
         }
         Load::Receives(receiving) => {
             line += &match (receiving.is_whole(), receiving.identity()) {

@@ -134,5 +134,9 @@ fn a_sender_without_receivers_says_so() {
     let output = sender.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("0 of 0 receivers have it"));
+    let sender = start("tfrc send --to 127.0.0.1:47304 --receivers 2 --for 1s --file", &[&place.file("sent")]);
+    let output = sender.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("0 of 2 receivers have it"));
     assert_eq!(start("tfrc send", &[]).wait().unwrap().code(), Some(2));
 }

@@ -240,9 +240,9 @@ impl Sending {
         self.known.values().filter(|complete| **complete).count()
     }
 
-    /// How many receivers said how they are.
-    pub fn known(&self) -> usize {
-        self.known.len()
+    /// How many receivers there are: as many as are expected, or more if more said how they are.
+    pub fn receivers(&self) -> usize {
+        self.known.len().max(self.receivers.unwrap_or(0))
     }
 
     /// How many passes there were.
