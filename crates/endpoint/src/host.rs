@@ -273,10 +273,12 @@ impl Host {
             _ => return,
         };
         let from = datagram.len();
+        // The last payload that waits asks, or says the end. It is left to the lowest layer, the one that all receivers have.
+        let left = u64::from(matches!(self.packet.header, Header::Layered(LayeredHeader::Data { layer: 2.., .. })));
         if let Load::Sends(sending) = &mut self.load {
             match again {
                 Some(number) => sending.write_again(number, datagram),
-                None if self.segment > 0 || sending.waiting() > 0 => {
+                None if self.segment > 0 || sending.waiting() > left => {
                     sending.write(now, self.payloads, datagram);
                     self.payloads += 1;
                 }
@@ -284,8 +286,8 @@ impl Host {
                 None => {}
             }
         }
-        // The last piece of a file is shorter.
-        if datagram.len() == from || self.segment == 0 {
+        // The last piece of a file is shorter, and nothing may stand behind it.
+        if datagram.len() == from {
             datagram.resize(from + payload as usize, 0);
         }
     }

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::io::Cursor;
 
+use lasthop_endpoint::file::receiving::Receiving;
+use lasthop_endpoint::file::sending::Sending;
 use lasthop_endpoint::host::{Do, Host, Load, Setting, To};
 use lasthop_endpoint::plan::{self, Plan};
 use lasthop_endpoint::wire::pgm;
@@ -41,15 +44,15 @@ fn plan(words: &str) -> Plan {
     plan::read(words.split_whitespace().map(OsString::from)).unwrap().unwrap()
 }
 
-fn host(words: &str, number: u32) -> Host {
+fn setting(words: &str, number: u32) -> Setting {
     let plan = plan(words);
-    Host::new(Setting {
+    Setting {
         endpoint: plan.endpoint(number, number.into()),
         codec: plan.codec(number, number),
         load: if plan.sends { Load::Stream } else { Load::Counts },
         segment: plan.full_packet().map_or(0, |(segment, _)| segment),
         layered: plan.is_layered(),
-    })
+    }
 }
 
 /// A sender, the first, and its receivers.
@@ -77,9 +80,13 @@ impl World {
                     0 => format!("{protocol} send {} {options}", address[0]),
                     _ => format!("{protocol} receive {} {options}", address[1]),
                 };
-                (host(&words, 100 + number as u32), *law)
+                (Host::new(setting(&words, 100 + number as u32)), *law)
             })
             .collect();
+        Self::of(hosts)
+    }
+
+    fn of(hosts: Vec<(Host, Law)>) -> Self {
         let all = hosts.len();
         let mut world = Self {
             hosts,
@@ -222,6 +229,37 @@ fn clocks_are_not_shared() {
                 assert_eq!(host.counts().rejected, 0, "{protocol} {options}: {:?}", host.last_error());
             }
         }
+    }
+}
+
+/// Receivers of one layer, of some and of all get a file whole: each of them hears what is asked, and the end.
+#[test]
+fn a_file_in_layers_arrives_whole() {
+    let law = Law { offset: 1_000 * MS, drift: 0.0 };
+    let end = |words: &str, number: u32, load: Load| (Host::new(Setting { load, ..setting(words, number) }), law);
+    let send = "layered send --group 239.1.1.1:9";
+    let content: Vec<u8> = (0..60_000_u32).map(|n| (n * 31 % 251) as u8).collect();
+    let sending = Sending::new(Box::new(Cursor::new(content)), 7, plan(send).payload(), Some(3), 0).unwrap();
+    let mut hosts = vec![end(send, 100, Load::Sends(Box::new(sending)))];
+    for (number, layers) in [(1, 1), (2, 4), (3, 15)] {
+        let store = Box::new(Cursor::new(Vec::new()));
+        let receiving = Receiving::new(store, number, Streams::new(number.into()).stream("file", "answers"));
+        let words = format!("layered receive --group 239.1.1.1:9 --control.fixed.layers {layers}");
+        hosts.push(end(&words, number, Load::Receives(Box::new(receiving))));
+    }
+    let mut world = World::of(hosts);
+    world.run(120_000 * MS);
+    let [sender, receivers @ ..] = &world.hosts[..] else { panic!() };
+    let Load::Sends(sending) = sender.0.load() else { panic!() };
+    assert_eq!(
+        (sending.complete(), sending.receivers(), sender.0.is_over()),
+        (3, 3, true),
+        "{} passes",
+        sending.passes()
+    );
+    for (host, _) in receivers {
+        let Load::Receives(receiving) = host.load() else { panic!() };
+        assert!(receiving.is_whole() && host.is_over(), "{:?} bytes are missing", receiving.missing());
     }
 }
 
