@@ -16,7 +16,7 @@ use crate::file::sending::Sending;
 use crate::host::{Do, Host, Load, Setting, To};
 use crate::plan::Plan;
 use crate::socket::Socket;
-use crate::tables::Recorder;
+use crate::tables::{self, Recorder};
 
 /// The longest datagram.
 const LONGEST: usize = 65_536;
@@ -121,6 +121,9 @@ pub fn run(plan: &Plan) -> Result<i32, String> {
         let what = what.to_string();
         move |error: io::Error| format!("{what}: {error}")
     };
+    if let Some(folder) = &plan.out {
+        tables::check(folder, plan.file.as_deref().filter(|_| !plan.sends))?;
+    }
     let host = Host::new(Setting {
         endpoint: plan.endpoint(number, seed),
         codec: plan.codec(number, number),

@@ -15,6 +15,32 @@ pub const EVERY: Duration = Duration::from_secs(1);
 const QUANTITIES: [&str; 8] =
     ["rate_bps", "loss_event_rate", "loss_rate", "srtt_ms", "cwnd_packets", "clr_changes", "is_clr", "layers"];
 
+const SENDER: &str = "flows.csv";
+const RECEIVER: &str = "receivers.csv";
+const SERIES: &str = "series.csv";
+
+/// Whether tables may go into `folder`: it is missing, or holds nothing but tables of an end, and the file that is received. A run of a
+/// scenario has tables of these names too, beside its manifest.
+///
+/// # Errors
+/// A sentence.
+pub fn check(folder: &Path, received: Option<&Path>) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(failed)?,
+    };
+    let received = received.and_then(|path| path.canonicalize().ok());
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        let own = [SENDER, RECEIVER, SERIES].iter().any(|name| entry.file_name() == *name);
+        if !own && (received.is_none() || entry.path().canonicalize().ok() != received) {
+            return Err(format!("{} holds other files: choose another folder with -o", folder.display()));
+        }
+    }
+    Ok(())
+}
+
 /// The values of an endpoint.
 #[derive(Debug, Default)]
 struct Values(Vec<(String, f64)>);
@@ -111,9 +137,8 @@ impl Recorder {
         let cells = cells.chain(values.0.into_iter().map(|(name, value)| (name, value.to_string())));
         let cells = cells.chain(own.into_iter().map(|(name, count)| (name.to_owned(), count.to_string())));
         let (names, row): (Vec<String>, Vec<String>) = cells.unzip();
-        let totals = if self.sends { "flows.csv" } else { "receivers.csv" };
-        let files =
-            [(totals, format!("{}\n{}\n", names.join(","), row.join(","))), ("series.csv", self.series.clone())];
+        let totals = if self.sends { SENDER } else { RECEIVER };
+        let files = [(totals, format!("{}\n{}\n", names.join(","), row.join(","))), (SERIES, self.series.clone())];
         let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
         std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         for (file, text) in files {

@@ -140,3 +140,35 @@ fn a_sender_without_receivers_says_so() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("0 of 2 receivers have it"));
     assert_eq!(start("tfrc send", &[]).wait().unwrap().code(), Some(2));
 }
+
+/// What an end says that cannot run.
+fn refused(words: &str, more: &[&str]) -> String {
+    let output = start(words, more).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8_lossy(&output.stderr).trim().to_owned()
+}
+
+/// Tables go into a folder of their own, which may be that of an earlier session, or hold the file that is received.
+#[test]
+fn tables_are_written_over_nothing_else() {
+    let place = Place::new("tables");
+    let (tables, out) = (place.file("tables"), place.file("tables/received"));
+    for _ in 0..2 {
+        fs::create_dir_all(&tables).unwrap();
+        assert!(ended(start("tfrc receive --port 47306 --for 50ms", &["-o", &tables])).starts_with("received 0"));
+        let output = start("tfrc receive --port 47306 --for 50ms", &["-o", &tables, "--out", &out]);
+        assert_eq!(output.wait_with_output().unwrap().status.code(), Some(1), "no file came");
+        let words = "tfrc send --to 127.0.0.1:47306 --for 50ms";
+        let says = format!("error: {tables} holds other files: choose another folder with -o");
+        assert_eq!(refused(words, &["-o", &tables]), says, "it holds the file that was received");
+        assert!(!place.0.join("tables/flows.csv").exists());
+        fs::remove_file(&out).unwrap();
+    }
+    // A run of a scenario.
+    fs::write(place.file("tables/manifest.json"), "{}").unwrap();
+    fs::write(place.file("tables/receivers.csv"), "those of the run").unwrap();
+    assert!(refused("tfrc receive --port 47306", &["-o", &tables]).contains("holds other files"));
+    assert_eq!(fs::read_to_string(place.file("tables/receivers.csv")).unwrap(), "those of the run");
+    let file = place.file("tables/manifest.json");
+    assert!(refused("tfrc receive --port 47306", &["-o", &file]).contains("Not a directory"));
+}
