@@ -1,7 +1,8 @@
 //! What is to be run: the command line, read.
 
 use std::ffi::OsString;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, ToSocketAddrs};
 use std::path::PathBuf;
 
 use lasthop_net::engine::{Bytes, Duration, Fault, Streams};
@@ -16,7 +17,7 @@ use crate::wire::{self, Codec};
 
 /// How the command is used.
 pub const USAGE: &str = "\
-usage: lasthop endpoint tfrc send --to ADDRESS:PORT [OPTIONS]
+usage: lasthop endpoint tfrc send --to HOST:PORT [OPTIONS]
        lasthop endpoint tfrc receive --port PORT [OPTIONS]
        lasthop endpoint tfmcc|pgmcc|layered send --group ADDRESS:PORT [OPTIONS]
        lasthop endpoint tfmcc|pgmcc|layered receive --group ADDRESS:PORT [OPTIONS]
@@ -61,7 +62,7 @@ pub struct Plan {
     /// The longest time.
     pub time: Option<Duration>,
     /// The time to live of packets to a group.
-    pub ttl: u32,
+    pub ttl: u8,
     /// The interface of groups.
     pub interface: Ipv4Addr,
     /// The seed of all that is drawn.
@@ -119,14 +120,14 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Option<Plan>, S
         let text = words.next().transpose()?.ok_or_else(|| format!("{word} needs a value"))?;
         let number = |what: &str| format!("{word} needs {what}, not {text}");
         match option {
-            "-to" if name == "tfrc" && sends => to = Some(text.parse().map_err(|_| number("ADDRESS:PORT"))?),
+            "-to" if name == "tfrc" && sends => to = Some(resolve(&text)?),
             "-group" if name != "tfrc" => to = Some(text.parse().map_err(|_| number("ADDRESS:PORT"))?),
             "-port" if name == "tfrc" && !sends => port = Some(text.parse::<u16>().map_err(|_| number("a port"))?),
             "-file" if sends => plan.file = Some(text.into()),
             "-receivers" if sends => plan.receivers = Some(text.parse().map_err(|_| number("a number"))?),
             "-out" if !sends => plan.file = Some(text.into()),
             "-for" => plan.time = Some(value(&Value::String(text.clone())).map_err(|_| number("a time"))?),
-            "-ttl" => plan.ttl = text.parse().map_err(|_| number("a number"))?,
+            "-ttl" => plan.ttl = text.parse().map_err(|_| number("a number from 0 to 255"))?,
             "-interface" => plan.interface = text.parse().map_err(|_| number("an IPv4 address"))?,
             "-seed" => plan.seed = Some(text.parse().map_err(|_| number("a number"))?),
             "o" => plan.out = Some(text.into()),
@@ -143,7 +144,7 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Option<Plan>, S
             let needed = if name != "tfrc" {
                 "--group ADDRESS:PORT"
             } else if sends {
-                "--to ADDRESS:PORT"
+                "--to HOST:PORT"
             } else {
                 "--port PORT"
             };
@@ -156,6 +157,19 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Option<Plan>, S
     plan.protocol = protocol(&name, parameters)?;
     check(&plan)?;
     Ok(Some(plan))
+}
+
+/// The IPv4 address and the port of a host, which has its name or its address.
+fn resolve(text: &str) -> Result<SocketAddrV4, String> {
+    let mut addresses = text.to_socket_addrs().map_err(|error| match error.kind() {
+        ErrorKind::InvalidInput => format!("--to needs HOST:PORT, not {text}"),
+        _ => format!("--to {text}: {error}"),
+    })?;
+    let first = addresses.find_map(|address| match address {
+        SocketAddr::V4(address) => Some(address),
+        SocketAddr::V6(_) => None,
+    });
+    first.ok_or_else(|| format!("--to {text}: the host has no IPv4 address"))
 }
 
 /// Sets a parameter, with its path by dots.
@@ -358,12 +372,19 @@ mod tests {
     }
 
     #[test]
+    fn a_receiver_has_a_name_or_an_address() {
+        for words in ["tfrc send --to 127.0.0.1:9", "tfrc send --to localhost:9"] {
+            assert_eq!(parse(words).unwrap().to, SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9), "{words}");
+        }
+    }
+
+    #[test]
     fn command_lines_that_make_no_sense_are_refused_in_a_sentence() {
         for (words, says) in [
             ("", "a protocol is needed: tfrc, tfmcc, pgmcc or layered"),
             ("tcp send", "there is no protocol tcp; there are tfrc, tfmcc, pgmcc and layered"),
             ("tfrc", "tfrc send or tfrc receive, not tfrc alone"),
-            ("tfrc send", "tfrc needs --to ADDRESS:PORT"),
+            ("tfrc send", "tfrc needs --to HOST:PORT"),
             ("tfrc receive", "tfrc needs --port PORT"),
             ("tfmcc send", "tfmcc needs --group ADDRESS:PORT"),
             (
@@ -373,6 +394,9 @@ mod tests {
             ("tfmcc send --group 239.1.1.1", "--group needs ADDRESS:PORT, not 239.1.1.1"),
             ("tfrc send --to 10.0.0.1:9 x", "what is x? options begin with --"),
             ("tfrc send --to", "--to needs a value"),
+            ("tfrc send --to 10.0.0.1", "--to needs HOST:PORT, not 10.0.0.1"),
+            ("tfrc send --to [::1]:9", "--to [::1]:9: the host has no IPv4 address"),
+            ("tfmcc send --group 239.1.1.1:9 --ttl 256", "--ttl needs a number from 0 to 255, not 256"),
             ("tfrc send --to 10.0.0.1:9 --for soon", "--for needs a time, not soon"),
             ("tfrc send --to 10.0.0.1:9 --ecn true", "ecn: sockets show no ECN marks here"),
             (

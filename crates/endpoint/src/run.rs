@@ -137,8 +137,11 @@ pub fn run(plan: &Plan) -> Result<i32, String> {
         false if plan.is_layered() => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, plan.to.port()),
         false => plan.to,
     };
-    let socket = Socket::bind(address, plan.is_multicast(), plan.interface, plan.ttl)
+    let mut socket = Socket::bind(address, plan.is_multicast(), plan.ttl)
         .map_err(failed(&format_args!("port {}", address.port())))?;
+    if !plan.interface.is_unspecified() {
+        socket.use_interface(plan.interface).map_err(failed(&format_args!("--interface {}", plan.interface)))?;
+    }
     if plan.is_multicast() && !plan.sends {
         socket.join(*plan.to.ip()).map_err(failed(plan.to.ip()))?;
     }

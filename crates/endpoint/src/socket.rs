@@ -25,7 +25,7 @@ impl Socket {
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn bind(address: SocketAddrV4, shared: bool, interface: Ipv4Addr, ttl: u32) -> io::Result<Self> {
+    pub fn bind(address: SocketAddrV4, shared: bool, ttl: u8) -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?;
         if shared {
@@ -33,13 +33,20 @@ impl Socket {
         }
         // The system gives what it allows.
         let _ = sockopt::set_socket_recv_buffer_size(&socket, BUFFER);
-        if !interface.is_unspecified() {
-            sockopt::set_ip_multicast_if(&socket, &interface)?;
-        }
         rustix::net::bind(&socket, &address)?;
         let udp = UdpSocket::from(socket);
-        udp.set_multicast_ttl_v4(ttl)?;
-        Ok(Self { udp, interface })
+        udp.set_multicast_ttl_v4(ttl.into())?;
+        Ok(Self { udp, interface: Ipv4Addr::UNSPECIFIED })
+    }
+
+    /// Joins groups, and sends to them, over the interface with this address from now on.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn use_interface(&mut self, interface: Ipv4Addr) -> io::Result<()> {
+        sockopt::set_ip_multicast_if(&self.udp, &interface)?;
+        self.interface = interface;
+        Ok(())
     }
 
     /// Listens to a group from now on.
@@ -121,12 +128,14 @@ mod tests {
         let port = 47_391;
         let groups = [Ipv4Addr::new(239, 77, 9, 1), Ipv4Addr::new(239, 77, 9, 2)];
         let sockets = groups.map(|group| {
-            let socket = Socket::bind(SocketAddrV4::new(group, port), true, Ipv4Addr::LOCALHOST, 1).unwrap();
+            let mut socket = Socket::bind(SocketAddrV4::new(group, port), true, 1).unwrap();
+            socket.use_interface(Ipv4Addr::LOCALHOST).unwrap();
             socket.join(group).unwrap();
             socket
         });
         let any = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
-        let sender = Socket::bind(any, false, Ipv4Addr::LOCALHOST, 1).unwrap();
+        let mut sender = Socket::bind(any, false, 1).unwrap();
+        sender.use_interface(Ipv4Addr::LOCALHOST).unwrap();
         for (group, text) in groups.iter().zip([&b"one"[..], b"two"]) {
             assert!(sender.send(text, SocketAddrV4::new(*group, port)).unwrap());
         }

@@ -172,3 +172,11 @@ fn tables_are_written_over_nothing_else() {
     let file = place.file("tables/manifest.json");
     assert!(refused("tfrc receive --port 47306", &["-o", &file]).contains("Not a directory"));
 }
+
+#[test]
+fn an_interface_that_is_not_there_is_named() {
+    for words in ["tfmcc receive", "tfmcc send"] {
+        let said = refused(&format!("{words} --group 239.77.9.9:47307 --interface 192.0.2.9 --for 1s"), &[]);
+        assert!(said.starts_with("error: --interface 192.0.2.9: Cannot assign requested address"), "{said}");
+    }
+}
