@@ -167,7 +167,7 @@ impl Net {
         values.values.iter().filter(|((_, n), _)| *n == name).map(|(_, value)| *value).collect()
     }
 
-    /// The rate reserved from one node to another, in kbit/s.
+    /// The rate reserved from one node to another, in kbit/s; of several links between them at the last.
     fn reserved(&self, from: usize, to: usize) -> f64 {
         let mut values = Values::default();
         self.simulation.sample_media(&mut values);
@@ -495,6 +495,32 @@ fn a_terminal_that_sends_makes_its_new_way_known() {
     assert_eq!(net.reserved(4, 3), 0.0);
     net.run(3_000);
     assert_eq!(net.reserved(4, 3), 400.0);
+}
+
+#[test]
+fn a_rate_is_given_back_at_the_interface_that_holds_it() {
+    // RFC 2205 §3.1.2 and §3.6: reservations belong to outgoing interfaces. All links are up; the way leaves one that becomes slower.
+    let slow = || Change { delay: Some(Duration::from_millis(50)), ..Change::default() };
+    // Two links from n1 to n2; data leave the second of them.
+    let mut net = Net::new(3, &[(0, 1), (1, 2), (1, 2)]);
+    net.change(1, Change { delay: Some(Duration::from_millis(20)), ..Change::default() });
+    let flow = net.flow(0, 2, &Config::with_rate(kbps(400)), us(1), ONE);
+    net.run(1_000);
+    assert_eq!(net.reserved(1, 2), 400.0);
+    net.change(2, slow());
+    net.run(2_000);
+    assert_eq!((net.reserved(1, 2), net.sender(flow, "reserved_bps")), (0.0, Some(400e3)));
+    // Over another node. The release at the old interface does not reach the new one, to which the old next hop lies now.
+    let mut net = Net::new(5, &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4)]);
+    net.change(2, Change { delay: Some(Duration::from_millis(15)), ..Change::default() });
+    let flow = net.flow(0, 4, &Config::with_rate(kbps(400)), us(1), ONE);
+    let ways = |net: &Net| [(0, 1), (1, 2), (2, 4), (1, 3), (3, 4)].map(|(a, b)| net.reserved(a, b));
+    net.run(1_000);
+    assert_eq!(ways(&net), [400.0, 400.0, 400.0, 0.0, 0.0]);
+    net.change(1, slow());
+    net.run(2_000);
+    assert_eq!(ways(&net), [400.0, 0.0, 0.0, 400.0, 400.0]);
+    assert_eq!(net.sender(flow, "reserved_bps"), Some(400e3));
 }
 
 /// A scenario of three hops with weighted fair queueing, all full of best effort, and one reserving flow that sends

@@ -28,6 +28,8 @@ pub enum Command {
     Reserve(FlowId, BitRate),
     /// Release a flow's reservation, or forget its profile.
     Release(FlowId),
+    /// Say which interface this is.
+    Interface,
     /// Say what a class may have here, if this is where flows are conditioned.
     Offer(Class),
     /// Condition a flow: mark the packets that keep to the promise for the class.
@@ -76,6 +78,8 @@ impl Rejections {
 pub enum Answer {
     /// It is done.
     Done,
+    /// This interface.
+    Interface(Port),
     /// A class may have something here.
     Offered(Offer),
     /// It cannot be done: this rate could be reserved in place of the one asked for.
@@ -86,4 +90,11 @@ pub enum Answer {
     Rejected(Rejections),
     /// The interface knows no such order, or there is none.
     Unknown,
+}
+
+impl Answer {
+    /// The interface that was asked for, if there is one.
+    pub fn interface(self) -> Option<Port> {
+        if let Self::Interface(port) = self { Some(port) } else { None }
+    }
 }

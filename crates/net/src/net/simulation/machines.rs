@@ -146,11 +146,12 @@ impl Simulation {
             None => self.next_hop(node, order.toward).map(|(hop, _)| (hop.medium, hop.from)),
         };
         let Some((medium, from)) = interface else { return Answer::Unknown };
+        let port = self.ends[medium][from.0 as usize].port;
+        if order.command == Command::Interface {
+            return Answer::Interface(port);
+        }
         match self.media[medium as usize].order(&mut self.core, from, &order.command) {
-            Answer::Offered(offer) => {
-                let port = self.ends[medium][from.0 as usize].port;
-                Answer::Offered(Offer { port, ..offer })
-            }
+            Answer::Offered(offer) => Answer::Offered(Offer { port, ..offer }),
             answer => answer,
         }
     }

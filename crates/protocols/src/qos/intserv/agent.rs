@@ -47,8 +47,8 @@ pub struct Agent {
     inbox: VecDeque<Message>,
     /// The next actions, in order.
     tasks: VecDeque<Task>,
-    /// The reservation whose answer comes next.
-    asked: Option<Ask>,
+    /// The question whose answer comes next.
+    asked: Option<Question>,
     /// No timer of a session is due before.
     wake: Instant,
     /// Interfaces that are down, and what could not be given back at them.
@@ -89,7 +89,8 @@ struct Path {
 /// Reservation state: the next hop, and the rate reserved there.
 struct Resv {
     next: Socket,
-    via: Port,
+    /// The interface to it; `None` within a node.
+    over: Option<Port>,
     rate: BitRate,
     /// Whether the interface holds it. It does not between a handover and the answer to it.
     held: bool,
@@ -111,15 +112,24 @@ struct Message {
 enum Task {
     Send(Socket, SignalHeader),
     SendToward(NodeId, SignalHeader),
+    Find(Ask),
     Reserve(Ask),
-    Release(NodeId, FlowId),
+    Release(Port, NodeId, FlowId),
+}
+
+/// What the node is asked.
+enum Question {
+    /// Which interface leads to the next hop.
+    Interface(Ask),
+    /// Whether the rate is reserved there.
+    Rate(Ask),
 }
 
 /// A rate that is asked of the interface to the next hop.
 #[derive(Clone, Copy)]
 struct Ask {
     next: Socket,
-    via: Port,
+    over: Option<Port>,
     rate: BitRate,
     header: SignalHeader,
     /// A second request, for the remaining rate.
@@ -152,7 +162,7 @@ impl Agent {
         let Message { from, via, header, .. } = message;
         match header.kind {
             Signal::Path => self.on_path(now, from, via, header),
-            Signal::Resv => self.on_resv(now, from, via, header),
+            Signal::Resv => self.on_resv(now, from, header),
             Signal::ResvErr => self.pass_down(header),
             Signal::ResvTear => self.on_resv_tear(from, header),
             Signal::PathTear => self.on_path_tear(from, header),
@@ -205,19 +215,30 @@ impl Agent {
     }
 
     /// RESV: this rate is wanted toward there (RFC 2205 §3.1.4).
-    fn on_resv(&mut self, now: Instant, from: Socket, via: Port, header: SignalHeader) {
+    fn on_resv(&mut self, now: Instant, from: Socket, header: SignalHeader) {
         let repair = header.flags & flag::REPAIR != 0;
         if !repair && !self.sessions.contains_key(&header.flow) {
             return; // no way is known that it could take
         }
         let spec = SignalHeader { kind: Signal::Path, flags: header.flags & flag::TRANSFER, ..header };
-        let session = self.sessions.entry(header.flow).or_insert_with(|| Session::new(spec));
-        let ask = Ask { next: from, via, rate: header.rate, header, again: false };
-        let within = from.node == self.local.node;
+        self.sessions.entry(header.flow).or_insert_with(|| Session::new(spec));
+        let ask = Ask { next: from, over: None, rate: header.rate, header, again: false };
+        if self.is_here(from) {
+            self.reserve(now, ask);
+        } else {
+            self.tasks.push_back(Task::Find(ask));
+        }
+    }
+
+    /// The interface to the next hop is found. Data may leave over another one than at the last refresh.
+    fn reserve(&mut self, now: Instant, ask: Ask) {
+        let within = self.is_here(ask.next);
+        let Some(session) = self.sessions.get_mut(&ask.header.flow) else { return };
+        let is_same = |resv: &Resv| resv.next.node == ask.next.node && resv.over == ask.over && resv.rate == ask.rate;
         match &mut session.resv {
-            Some(resv) if resv.held && resv.next.node == from.node && resv.rate == header.rate => {
-                resv.expires = now + lifetime(header.refresh);
-                self.ask_upstream(header);
+            Some(resv) if resv.held && is_same(resv) => {
+                resv.expires = now + lifetime(ask.header.refresh);
+                self.ask_upstream(ask.header);
             }
             _ if within => self.grant(now, ask, true),
             _ => self.tasks.push_back(Task::Reserve(ask)),
@@ -229,9 +250,11 @@ impl Agent {
         match answer {
             Answer::Done => self.grant(now, ask, true),
             // A hop that reserves nothing is passed, and counted (RFC 2205 §2.9).
-            Answer::Unknown | Answer::Offered(..) | Answer::Branches(_) | Answer::Rejected(_) => {
-                self.grant(now, ask, false)
-            }
+            Answer::Unknown
+            | Answer::Interface(_)
+            | Answer::Offered(..)
+            | Answer::Branches(_)
+            | Answer::Rejected(_) => self.grant(now, ask, false),
             Answer::Refused(left) if !ask.again && left >= ask.header.floor && left > BitRate::default() => {
                 self.tasks.push_back(Task::Reserve(Ask { rate: left, again: true, ..ask }));
             }
@@ -241,12 +264,12 @@ impl Agent {
 
     /// The rate is reserved toward the next hop.
     fn grant(&mut self, now: Instant, ask: Ask, reserves: bool) {
-        let Ask { next, via, rate, header, .. } = ask;
+        let Ask { next, over, rate, header, .. } = ask;
         let refresh_at = next_refresh(now, header.refresh, &mut self.stream);
         let Some(session) = self.sessions.get_mut(&header.flow) else { return };
         let resv = Resv {
             next,
-            via,
+            over,
             rate,
             held: true,
             gaps: header.hops.saturating_add(u8::from(!reserves)),
@@ -260,11 +283,14 @@ impl Agent {
         session.spec.number = path.number.max(header.number);
         let renewed = session.spec;
         self.ask_upstream(SignalHeader { rate, ..header });
-        if let Some(old) = old.filter(|old| old.next.node != next.node) {
+        let Some(old) = old else { return };
+        if old.next.node != next.node {
             // The old branch goes, the new one learns whence data come.
             self.tasks.push_back(Task::Send(next, renewed));
             self.tasks.push_back(Task::Send(old.next, SignalHeader { kind: Signal::PathTear, ..path }));
-            self.release(old.via, old.next.node, header.flow);
+        }
+        if old.held && old.over != over {
+            self.release(old.over, old.next.node, header.flow);
         }
     }
 
@@ -325,7 +351,7 @@ impl Agent {
             self.tasks.push_back(Task::Send(path.previous, header));
         }
         if let Some(resv) = session.resv.take().filter(|resv| resv.held) {
-            self.release(resv.via, resv.next.node, flow);
+            self.release(resv.over, resv.next.node, flow);
         }
     }
 
@@ -344,7 +370,7 @@ impl Agent {
             Some(resv) => {
                 self.tasks.push_back(Task::Send(resv.next, header));
                 if resv.held {
-                    self.release(resv.via, resv.next.node, header.flow);
+                    self.release(resv.over, resv.next.node, header.flow);
                 }
             }
             None => self.send_path(header),
@@ -360,15 +386,13 @@ impl Agent {
         }
     }
 
-    /// Has a rate given back.
-    fn release(&mut self, via: Port, toward: NodeId, flow: FlowId) {
-        if toward == self.local.node {
-            return; // nothing is reserved within a node
-        }
-        if self.down.contains(&via.0) {
-            self.stale.push((via, toward, flow));
+    /// Has a rate given back by the interface that holds it, wherever packets to the next hop go now.
+    fn release(&mut self, over: Option<Port>, toward: NodeId, flow: FlowId) {
+        let Some(over) = over else { return };
+        if self.down.contains(&over.0) {
+            self.stale.push((over, toward, flow));
         } else {
-            self.tasks.push_back(Task::Release(toward, flow));
+            self.tasks.push_back(Task::Release(over, toward, flow));
         }
     }
 
@@ -380,9 +404,9 @@ impl Agent {
             return;
         }
         self.down.remove(&port.0);
-        let (back, rest) = std::mem::take(&mut self.stale).into_iter().partition(|(via, ..)| *via == port);
+        let (back, rest) = std::mem::take(&mut self.stale).into_iter().partition(|(over, ..)| *over == port);
         self.stale = rest;
-        self.tasks.extend(Vec::into_iter(back).map(|(_, toward, flow)| Task::Release(toward, flow)));
+        self.tasks.extend(Vec::into_iter(back).map(|(over, toward, flow)| Task::Release(over, toward, flow)));
         let flows: Vec<FlowId> = self.sessions.keys().copied().collect();
         for flow in flows {
             self.leave_changed_link(flow, port);
@@ -394,15 +418,15 @@ impl Agent {
     fn leave_changed_link(&mut self, flow: FlowId, port: Port) {
         let Some(session) = self.sessions.get_mut(&flow) else { return };
         let spec = session.spec;
-        let Some(resv) = session.resv.as_mut().filter(|resv| resv.via == port && resv.held) else { return };
-        let (next, via) = (resv.next, resv.via);
+        let Some(resv) = session.resv.as_mut().filter(|resv| resv.over == Some(port) && resv.held) else { return };
+        let (next, over) = (resv.next, resv.over);
         if spec.flags & flag::TRANSFER != 0 {
             let header = SignalHeader { kind: Signal::Context, hops: resv.gaps, ..spec };
-            self.tasks.push_back(Task::Reserve(Ask { next, via, rate: spec.rate, header, again: false }));
+            self.tasks.push_back(Task::Reserve(Ask { next, over, rate: spec.rate, header, again: false }));
             return;
         }
         resv.held = false;
-        self.release(via, next.node, flow);
+        self.release(over, next.node, flow);
         // A receiver behind the link signals by itself; farther ones are asked to.
         if next.node != spec.receiver.node {
             self.tasks.push_back(Task::SendToward(
@@ -484,12 +508,18 @@ impl Agent {
                 signal::write(packet, self.local, Socket { node, port: PORT }, self.counts.sent, header);
                 Action::SendToward(node)
             }
-            Task::Reserve(ask) => {
-                self.asked = Some(ask);
-                let command = Command::Reserve(ask.header.flow, ask.rate);
-                Action::Order(Order { toward: ask.next.node, over: None, command })
+            Task::Find(ask) => {
+                self.asked = Some(Question::Interface(ask));
+                Action::Order(Order { toward: ask.next.node, over: None, command: Command::Interface })
             }
-            Task::Release(toward, flow) => Action::Order(Order { toward, over: None, command: Command::Release(flow) }),
+            Task::Reserve(ask) => {
+                self.asked = Some(Question::Rate(ask));
+                let command = Command::Reserve(ask.header.flow, ask.rate);
+                Action::Order(Order { toward: ask.next.node, over: ask.over, command })
+            }
+            Task::Release(over, toward, flow) => {
+                Action::Order(Order { toward, over: Some(over), command: Command::Release(flow) })
+            }
         }
     }
 
@@ -503,12 +533,17 @@ impl Agent {
             Answer::Refused(_) => {
                 if let Some(resv) = self.sessions.get_mut(&flow).and_then(|session| session.resv.as_mut()) {
                     resv.held = false;
-                    let (via, toward) = (resv.via, resv.next.node);
-                    self.release(via, toward, flow);
+                    let (over, toward) = (resv.over, resv.next.node);
+                    self.release(over, toward, flow);
                 }
                 self.refuse(ask);
             }
-            Answer::Done | Answer::Unknown | Answer::Offered(..) | Answer::Branches(_) | Answer::Rejected(_) => {
+            Answer::Done
+            | Answer::Unknown
+            | Answer::Interface(_)
+            | Answer::Offered(..)
+            | Answer::Branches(_)
+            | Answer::Rejected(_) => {
                 let Some(session) = self.sessions.get_mut(&flow) else { return };
                 if let Some(resv) = &mut session.resv {
                     resv.rate = ask.rate;
@@ -567,8 +602,9 @@ impl Endpoint for Agent {
     fn on_notice(&mut self, now: Instant, notice: Notice) {
         match notice {
             Notice::Answer(answer) => match self.asked.take() {
-                Some(ask) if ask.header.kind == Signal::Context => self.on_transfer(ask, answer),
-                Some(ask) => self.on_answer(now, ask, answer),
+                Some(Question::Interface(ask)) => self.reserve(now, Ask { over: answer.interface(), ..ask }),
+                Some(Question::Rate(ask)) if ask.header.kind == Signal::Context => self.on_transfer(ask, answer),
+                Some(Question::Rate(ask)) => self.on_answer(now, ask, answer),
                 None => {}
             },
             Notice::Link(link) => self.on_link(&link),
