@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -147,3 +148,45 @@ def in_terminal(columns, command, folder, environment):
             written += part
     os.close(own)
     return process.wait(), written.decode().replace("\r\n", "\n")
+
+
+#: A link as live runs have one.
+LINK = """
+[[link]]
+name = "radio"
+between = ["server", "phone"]
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue.droptail.limit = "30 kB"
+"""
+
+
+def live_command(*words, **options):
+    """`lasthop live`, as a user calls it."""
+    words = [sys.executable, "-m", "lasthop", "live", *map(str, words)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, **options)
+
+
+@pytest.fixture(scope="session")
+def possible(tmp_path_factory):
+    """Live runs are possible here; the test is skipped if not, or fails if `LASTHOP_NEEDS_LIVE` is set."""
+    file = tmp_path_factory.mktemp("live") / "link.toml"
+    file.write_text(LINK)
+    tried = live_command(file, "--host", "server", "phone", "--", "true")
+    if tried.returncode == 0:
+        return
+    assert not os.environ.get("LASTHOP_NEEDS_LIVE"), tried.stderr
+    assert re.search(r"lets only root|there is no /dev/net/tun|cannot be opened|needs Linux", tried.stderr), (
+        tried.stderr
+    )
+    pytest.skip(tried.stderr.strip())
+
+
+@pytest.fixture
+def link(tmp_path, monkeypatch, request):
+    """A file with a link between `server` and `phone`, in a folder that the test is in."""
+    request.getfixturevalue("possible")
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "link.toml"
+    file.write_text(LINK)
+    return file

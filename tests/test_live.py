@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import signal
 import socket
@@ -21,18 +20,10 @@ from pathlib import Path
 
 import lasthop as lh
 import pytest
+from conftest import LINK, ROOT
+from conftest import live_command as command
 
-ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "live"
-
-LINK = """
-[[link]]
-name = "radio"
-between = ["server", "phone"]
-rate = "10 Mbit/s"
-delay = "20 ms"
-queue.droptail.limit = "30 kB"
-"""
 
 #: 300 datagrams of 1,000 B in one go: the queue of 30 kB drops most of them.
 BURST = """
@@ -73,35 +64,6 @@ s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 mtu, = struct.unpack("16xi", fcntl.ioctl(s, 0x8921, struct.pack("16s8x", b"live0"))[:20])
 print(open("/proc/sys/net/ipv4/tcp_ecn").read().strip(), mtu, socket.gethostbyname("server"))
 """
-
-
-def command(*words, **options):
-    words = [sys.executable, "-m", "lasthop", "live", *map(str, words)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, **options)
-
-
-@pytest.fixture(scope="session")
-def possible(tmp_path_factory):
-    """Live runs are possible here."""
-    file = tmp_path_factory.mktemp("live") / "link.toml"
-    file.write_text(LINK)
-    tried = command(file, "--host", "server", "phone", "--", "true")
-    if tried.returncode == 0:
-        return
-    assert not os.environ.get("LASTHOP_NEEDS_LIVE"), tried.stderr
-    assert re.search(r"lets only root|there is no /dev/net/tun|cannot be opened|needs Linux", tried.stderr), (
-        tried.stderr
-    )
-    pytest.skip(tried.stderr.strip())
-
-
-@pytest.fixture
-def link(tmp_path, monkeypatch, request):
-    request.getfixturevalue("possible")
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "link.toml"
-    file.write_text(LINK)
-    return file
 
 
 def test_the_exit_code_is_the_programs_and_the_last_line_a_verdict(link):

@@ -216,14 +216,19 @@ def live(
         file, output = Path(folder) / "scenario.json", Path(out) if out else Path(folder) / "out"
         file.write_text(scenario.with_(name=scenario.name).text, encoding="utf-8")
         words = [sys.executable, "-m", "lasthop", "live", str(file), "--for", LONGEST, "-o", str(output), "--quiet"]
+        # Hosts read from it, and end when this process does, however that ends.
+        reading, alive = os.pipe()
         for host, door in doors.items():
-            agent = shlex.join([sys.executable, "-m", "lasthop.live_runs.agent", door])
+            agent = shlex.join([sys.executable, "-m", "lasthop.live_runs.agent", door, str(reading)])
             words += ["--run", f"{host}=exec {agent}"]
         words += ["--seed", str(seed)] if seed is not None else []
         words += ["--pcap", str(pcap)] if pcap else []
         words += ["--realtime"] if realtime else []
-        with Path(folder, "said").open("w+") as said:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        with Path(folder, "said").open("w+") as said, os.fdopen(alive, "wb"):
+            with os.fdopen(reading, "rb"):
+                process = subprocess.Popen(
+                    words, stdin=subprocess.DEVNULL, stdout=said, stderr=said, pass_fds=[reading]
+                )
             try:
                 _wait_for(doors, process, Path(said.name))
                 run = LiveRun(scenario, doors)

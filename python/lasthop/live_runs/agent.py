@@ -2,7 +2,8 @@
 
 It is asked over a Unix socket. A connection is one command. The request is a line of JSON with the descriptors of the
 command's standard streams; the answers are lines of JSON: the process number here, then the exit code. When the
-connection ends, so does the command.
+connection ends, so does the command. When the process that began the run ends, so does this one, and with the last
+program the run.
 """
 
 from __future__ import annotations
@@ -20,14 +21,20 @@ from contextlib import suppress
 LONGEST = 1 << 22
 
 
-def main(path: str) -> None:
-    """Serves until it is killed."""
+def main(path: str, alive: int) -> None:
+    """Serves until it is killed, or the other end of the pipe `alive` is closed."""
+    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen(64)
         while True:
             connection, _ = listening.accept()
             threading.Thread(target=_serve, args=(connection,), daemon=True).start()
+
+
+def _end_with(alive: int) -> None:
+    os.read(alive, 1)
+    os._exit(0)
 
 
 def _serve(connection: socket.socket) -> None:
@@ -41,6 +48,11 @@ def _serve(connection: socket.socket) -> None:
         text, streams, _, _ = socket.recv_fds(connection, 1 << 16, 3)
         while not text.endswith(b"\n") and len(text) < LONGEST and (more := connection.recv(1 << 16)):
             text += more
+        if not text.endswith(b"\n"):
+            # It only asked whether this program is up, or has ended meanwhile.
+            for stream in streams:
+                os.close(stream)
+            return
         asked = json.loads(text)
         try:
             # A session of its own, so that the command ends with all that it started.
@@ -79,4 +91,4 @@ def _signal(process: subprocess.Popen[bytes], number: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

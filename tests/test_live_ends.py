@@ -1,0 +1,69 @@
+"""How live runs end, and what they say and leave behind then."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import lasthop as lh
+import pytest
+
+#: A run from Python with a program that a search finds by a word.
+LONG = """
+import sys, time, lasthop
+with lasthop.live("link.toml", hosts=["server", "phone"]) as run:
+    run.start("phone", ["sh", "-c", "sleep 600; : " + sys.argv[1]])
+    print("up", flush=True)
+    time.sleep(600)
+"""
+
+
+def _processes(word):
+    """The processes whose command line has this word."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if word.encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def _gone(word):
+    """Whether there are no such processes before long."""
+    until = time.monotonic() + 20
+    while _processes(word):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+@pytest.mark.usefixtures("link")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_live_run_ends_with_the_python_that_began_it(how, tmp_path):
+    word = f"marker-{os.getpid()}-{how}"
+    # Its temporary folder is in this one, whose name the command lines of the run have.
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    words = [sys.executable, "-c", LONG, word]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout.readline() == "up\n"
+            assert len(_processes(f"{tmp_path}/lasthop-")) >= 4, "outer and inner process, two hosts"
+        finally:
+            process.send_signal(how)
+    assert _gone(word)
+    assert _gone(f"{tmp_path}/lasthop-")
+
+
+def test_what_a_failed_run_says_is_its_cause_alone(link, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(lh.RunError) as failed, lh.live(link, hosts=["server", "phone"]):
+        os.kill(min(_processes(f"{tmp_path}/lasthop-")), signal.SIGKILL)
+    assert str(failed.value) == "the live run ended"
