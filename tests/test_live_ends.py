@@ -67,3 +67,30 @@ def test_what_a_failed_run_says_is_its_cause_alone(link, tmp_path, monkeypatch):
     with pytest.raises(lh.RunError) as failed, lh.live(link, hosts=["server", "phone"]):
         os.kill(min(_processes(f"{tmp_path}/lasthop-")), signal.SIGKILL)
     assert str(failed.value) == "the live run ended"
+
+
+def test_what_no_program_can_be_is_said(link, monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with lh.live(link, hosts=["server", "phone"]) as run:
+        for command, options, what in [
+            (["true"], {"env": {"A": None}}, "not NoneType"),
+            ([], {}, "index"),
+            (["echo", "a\0b"], {}, "null byte"),
+        ]:
+            with pytest.raises(ValueError, match=what):
+                run.start("phone", command, **options)
+        with pytest.raises(FileNotFoundError, match="/no/such/folder"):
+            run.run("phone", ["true"], cwd="/no/such/folder")
+        with pytest.raises(FileNotFoundError, match="/no/such/program"):
+            run.run("phone", ["/no/such/program"])
+        # Bytes that are no UTF-8.
+        assert run.run("phone", r"printf 'a\377b'").stdout == r"a\xffb"
+        process = run.start("phone", r"printf 'a\377b'", stdout=subprocess.PIPE)
+        assert process.stdout.read() == r"a\xffb"
+    with pytest.raises(lh.RunError, match="the live run has ended"):
+        run.run("phone", "true")
+    with pytest.raises(lh.RunError), lh.live(link, hosts=["phone"]) as run:
+        os.kill(min(_processes(f"{tmp_path}/lasthop-")), signal.SIGKILL)
+        assert _gone(f"{tmp_path}/lasthop-")
+        with pytest.raises(lh.RunError, match="the live run has ended"):
+            run.run("phone", "true")

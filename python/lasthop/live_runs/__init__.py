@@ -27,6 +27,12 @@ __all__ = ["LiveRun", "Process", "live"]
 #: Seconds until all hosts have to be up.
 PATIENCE = 30.0
 
+#: What a program cannot start after.
+ENDED = "the live run has ended"
+
+#: Bytes that are no text, in what programs write, are shown as ``\\xff``.
+ODD_BYTES = "backslashreplace"
+
 #: The longest run.
 LONGEST = "86400 s"
 
@@ -47,9 +53,11 @@ class Process:
         self._connection = connection
         self._answers = connection.makefile()
         answer = self._answer()
-        if "error" in answer:
+        if "process" not in answer:
             self._answers.close()
-            raise OSError(answer["error"], answer["about"], args[0])
+            if "error" in answer:
+                raise OSError(answer["error"], answer["about"], answer["file"])
+            raise ValueError(answer["wrong"]) if "wrong" in answer else RunError(ENDED)
         #: Its process number at its host.
         self.pid: int = answer["process"]
 
@@ -138,7 +146,7 @@ class LiveRun:
                 if wanted == subprocess.PIPE:
                     reading, writing = os.pipe()
                     stack.callback(os.close, writing)
-                    pipe = kept.enter_context(os.fdopen(reading, "r"))
+                    pipe = kept.enter_context(os.fdopen(reading, "r", errors=ODD_BYTES))
                     streams.append(writing)
                 elif wanted == subprocess.STDOUT:
                     streams.append(streams[1])
@@ -150,7 +158,10 @@ class LiveRun:
                     streams.append(wanted if isinstance(wanted, int) else wanted.fileno())
                 pipes.append(pipe)
             connection = kept.enter_context(socket.socket(socket.AF_UNIX))
-            connection.connect(self._doors[host])
+            try:
+                connection.connect(self._doors[host])
+            except OSError as error:
+                raise RunError(ENDED) from error
             request = (json.dumps(asked) + "\n").encode()
             sent = socket.send_fds(connection, [request], streams)
             # A host that has all of it may have answered and closed the connection.
@@ -171,7 +182,10 @@ class LiveRun:
         check: bool = False,
     ) -> subprocess.CompletedProcess[str]:
         """Runs a program at a host to its end; what it wrote is text in ``stdout`` and ``stderr``."""
-        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        with (
+            tempfile.TemporaryFile("w+", errors=ODD_BYTES) as out,
+            tempfile.TemporaryFile("w+", errors=ODD_BYTES) as err,
+        ):
             with self.start(host, command, env=env, cwd=cwd, stdout=out, stderr=err) as process:
                 code = process.wait(timeout)
             written = []

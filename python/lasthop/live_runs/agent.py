@@ -66,7 +66,11 @@ def _serve(connection: socket.socket) -> None:
                 start_new_session=True,
             )
         except OSError as error:
-            say(error=error.errno, about=error.strerror)
+            say(error=error.errno, about=error.strerror, file=error.filename)
+            return
+        except (IndexError, TypeError, ValueError) as error:
+            # No words, or a word or a variable that no program can have.
+            say(wrong=str(error))
             return
         finally:
             for stream in streams:
