@@ -22,6 +22,14 @@ with lasthop.live("link.toml", hosts=["server", "phone"]) as run:
     time.sleep(600)
 """
 
+#: The name and the MTU of a host (SIOCGIFMTU of netdevice(7)), as a program there sees them.
+MTU = """
+import fcntl, os, socket, struct
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+mtu, = struct.unpack("16xi", fcntl.ioctl(s, 0x8921, struct.pack("16s8x", b"live0"))[:20])
+print(os.environ["LASTHOP_HOST"], mtu)
+"""
+
 
 def _processes(word):
     """The processes whose command line has this word."""
@@ -94,3 +102,30 @@ def test_what_no_program_can_be_is_said(link, monkeypatch, tmp_path):
         assert _gone(f"{tmp_path}/lasthop-")
         with pytest.raises(lh.RunError, match="the live run has ended"):
             run.run("phone", "true")
+
+
+def test_hosts_of_python_are_those_of_the_command_line(link):
+    with pytest.raises(lh.RunError, match="there are no hosts: name nodes"), lh.live(link):
+        pass
+    with pytest.raises(lh.RunError, match="there are no hosts: name nodes"), lh.live(link, hosts=[]):
+        pass
+    cell = '[[cell]]\nname = "cell"\nrnc = "server"\nues = 3\n'
+    link.write_text(cell + '[[live.host]]\nnode = "cell.ue[*]"\nmtu = 1400\n')
+    with lh.live(link, hosts=["server", "cell.ue[1:]"]) as run:
+        assert run.hosts == ["server", "cell.ue[1]", "cell.ue[2]"]
+        said = [run.run(host, [sys.executable, "-c", MTU]).stdout.split() for host in run.hosts]
+    assert said == [["server", "1500"], ["cell.ue[1]", "1400"], ["cell.ue[2]", "1400"]]
+    with lh.live(link) as run:
+        assert run.hosts == [f"cell.ue[{n}]" for n in range(3)]
+
+
+def test_programs_of_the_scenario_run_beside_those_of_python(link):
+    link.write_text(link.read_text() + '[[live.host]]\nnode = "server"\nrun = ["sh", "-c", "touch up; sleep 60"]\n')
+    for hosts in (None, ["phone"]):
+        Path("up").unlink(missing_ok=True)
+        with lh.live(link, hosts=hosts) as run:
+            assert "server" in run.hosts
+            until = time.monotonic() + 10
+            while not Path("up").exists():
+                assert time.monotonic() < until
+                time.sleep(0.05)

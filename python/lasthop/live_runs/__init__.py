@@ -215,20 +215,23 @@ def live(
     ...     run.run("phone", "curl --retry 5 --retry-connrefused http://server:8000/", check=True)
     >>> run.verdict, run.result.hosts                                         # doctest: +SKIP
 
-    ``hosts`` are nodes; left out, they are those of the scenario's ``[live]``, or else the ends of its flows. ``out``
-    is a folder for tables and a recording; ``realtime`` asks for real-time priority. It needs Linux;
-    :class:`lasthop.RunError` says what is missing.
+    ``hosts`` are nodes, or ``NAME.ue[*]`` for all terminals of a cell; left out, they are those of the scenario's
+    ``[live]``, or else the ends of its flows. Programs of ``[live]`` start when the hosts are up. ``out`` is a folder
+    for tables and a recording; ``realtime`` asks for real-time priority. It needs Linux; :class:`lasthop.RunError` says
+    what is missing.
     """
-    from lasthop.live_runs.hosts import listed
+    from lasthop.live_runs.hosts import apart
     from lasthop.results import Result
     from lasthop.scenario import load
 
     scenario = load(scenario)
-    named = list(hosts) if hosts is not None else listed(scenario)
+    bare, named, programs = apart(scenario, hosts)
+    if not named:
+        raise RunError("there are no hosts: name nodes of the scenario in hosts=[…]")
     with tempfile.TemporaryDirectory(prefix="lasthop-") as folder:
         doors = {host: f"{folder}/{number}" for number, host in enumerate(named)}
         file, output = Path(folder) / "scenario.json", Path(out) if out else Path(folder) / "out"
-        file.write_text(scenario.with_(name=scenario.name).text, encoding="utf-8")
+        file.write_text(bare.text, encoding="utf-8")
         words = [sys.executable, "-m", "lasthop", "live", str(file), "--for", LONGEST, "-o", str(output), "--quiet"]
         # Hosts read from it, and end when this process does, however that ends.
         reading, alive = os.pipe()
@@ -246,6 +249,8 @@ def live(
             try:
                 _wait_for(doors, process, Path(said.name))
                 run = LiveRun(scenario, doors)
+                for host, command in programs:
+                    run.start(host, command)
                 yield run
             finally:
                 process.terminate()

@@ -12,7 +12,7 @@ from lasthop import files
 from lasthop.errors import ScenarioError
 from lasthop.scenario import Scenario, from_text, load
 
-__all__ = ["TRACED", "listed", "recorded", "traced", "with_hosts"]
+__all__ = ["TRACED", "apart", "recorded", "traced", "with_hosts"]
 
 #: The host whose link follows a trace, and the one at its other end.
 TRACED = "phone"
@@ -79,13 +79,37 @@ def recorded(folder: Path) -> Scenario:
     return from_text(json.dumps(scenario), origin=str(folder / "live.json"))
 
 
-def listed(scenario: Scenario) -> list[str]:
-    """The nodes that are hosts if no others are named."""
+def apart(
+    scenario: Scenario, hosts: Sequence[str] | None = None
+) -> tuple[Scenario, list[str], list[tuple[str, list[str]]]]:
+    """The scenario without its programs; its hosts, those that are named or else its own; and its programs by hosts."""
     data = scenario.to_dict()
-    radios = {one["name"]: one["ues"] for kind in ("cell", "hsdpa", "mbms") for one in data.get(kind, [])}
-    named = [node for host in data.get("live", {}).get("host", []) for node in _called(host["node"], radios)]
-    if named:
-        return named
+    radios = _radios(data)
+    live = data.get("live", {})
+    programs, single = [], []
+    for host in live.get("host", []):
+        words = host.pop("run", [])
+        for node in _called(host["node"], radios):
+            single.append({**host, "node": node})
+            programs += [(node, words)] if words else []
+    if single:
+        live["host"] = single
+    if hosts is None:
+        named = [host["node"] for host in single] or _ends(data, radios)
+    else:
+        named = [node for name in hosts for node in _called(name, radios)] + [node for node, _ in programs]
+    # A scenario without a file has its name from here.
+    changes = {"name": scenario.name, **({"live": live} if single else {})}
+    return scenario.with_(changes), list(dict.fromkeys(named)), programs
+
+
+def _radios(data: dict[str, Any]) -> dict[str, int]:
+    """Cells with the number of their terminals."""
+    return {one["name"]: one["ues"] for kind in ("cell", "hsdpa", "mbms") for one in data.get(kind, [])}
+
+
+def _ends(data: dict[str, Any], radios: dict[str, int]) -> list[str]:
+    """The ends of flows."""
     groups = {group["name"] for group in data.get("group", [])}
     ends = [flow[end] for flow in data.get("flow", []) for end in ("from", "to")]
     return list(dict.fromkeys(end for end in ends if end not in groups and _called(end, radios) == [end]))
