@@ -78,6 +78,10 @@ def test_a_recording_runs_again_to_the_same_tables_and_the_same_capture(link):
     assert done.returncode == 0, done.stderr
     again = command("--replay", "out", "-o", "again", "--pcap", "again.pcapng")
     assert again.returncode == 0, again.stderr
+    # What it says was written was.
+    written = re.findall(r"^wrote (.*)", again.stderr, re.MULTILINE)
+    assert "again/manifest.json" in written
+    assert not any("packets" in one or "live.json" in one for one in written)
     assert Path("live.pcapng").read_bytes() == Path("again.pcapng").read_bytes()
     first, second = lh.Result.load("out"), lh.Result.load("again")
     assert set(first.tables) == {*second.tables, "live"}
@@ -144,7 +148,11 @@ def test_a_kernel_that_has_not_the_congestion_control_says_which_it_has(link):
         (["link.toml"], "nothing is to run: give NODE -- COMMAND, --shell NODE or --run NODE=COMMAND"),
         (["link.toml", "phone"], "what is to run at 'phone'? write: phone -- COMMAND"),
         (["link.toml", "phnoe", "--", "true"], 'there is no node "phnoe"; did you mean "phone"?'),
-        (["link.toml", "--for", "soon", "phone", "--", "true"], "soon"),
+        (["link.toml", "--for", "soon", "phone", "--", "true"], '--for: "soon" is not a duration'),
+        (["--trace", "down.trace", "link.toml", "phone"], "--trace stands in place of SCENARIO: leave out link.toml"),
+        (["--replay", "nowhere", "--seed", "5"], "--replay repeats the run as it was: leave out --seed"),
+        (["--replay", "nowhere", "--web", "0"], "--replay repeats the run as it was: leave out --web"),
+        (["--replay", "nowhere", "-o", "./nowhere"], "nowhere is the recording itself: choose another folder with -o"),
         (["link.toml", "--run", "server", "phone", "--", "true"], "--run needs NODE=COMMAND, not 'server'"),
         (["link.toml", "--shell", "phone", "phone", "--", "true"], "either NODE -- COMMAND or --shell NODE"),
         (

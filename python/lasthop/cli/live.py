@@ -15,6 +15,9 @@ from lasthop.cli import common
 if TYPE_CHECKING:
     from lasthop.scenario import Scenario
 
+#: What `--replay` heeds.
+REPLAYED = {"replay", "output", "format", "pcap", "force", "quiet"}
+
 #: What made a folder of results.
 MADE_BY = "lasthop live"
 
@@ -59,6 +62,7 @@ def live(words: tuple[str, ...], **asked: Any) -> int:
     if folder := asked["replay"]:
         if words:
             raise click.UsageError("--replay has its scenario and its packets: leave out the rest")
+        _refuse_beside_replay()
         return _replay(folder, asked)
     scenario, options = _plan(words, asked)
     _refuse_to_replace(asked["pcap"], force=asked["force"])
@@ -73,11 +77,23 @@ def live(words: tuple[str, ...], **asked: Any) -> int:
     return _inside(scenario, options, asked)
 
 
+def _refuse_beside_replay() -> None:
+    context = click.get_current_context()
+    for one in context.command.params:
+        given = context.get_parameter_source(one.name or "") is click.core.ParameterSource.COMMANDLINE
+        if given and one.name not in REPLAYED:
+            raise click.UsageError(f"--replay repeats the run as it was: leave out {one.opts[-1]}")
+
+
 def _plan(words: Sequence[str], asked: dict[str, Any]) -> tuple[Scenario, dict[str, Any]]:
     """The scenario with its hosts, and the core's options beside it."""
+    from lasthop import _core
+    from lasthop.errors import ScenarioError
     from lasthop.live_runs import hosts
 
     if asked["trace"]:
+        if words and words[0].endswith((".toml", ".json")):
+            raise click.UsageError(f"--trace stands in place of SCENARIO: leave out {words[0]}")
         node: str | None = hosts.TRACED
         scenario, command = _traced(asked), list(words)
     else:
@@ -119,6 +135,10 @@ def _plan(words: Sequence[str], asked: dict[str, Any]) -> tuple[Scenario, dict[s
         "pcap": str(asked["pcap"]) if asked["pcap"] else None,
     }
     if asked["time"]:
+        try:
+            _core.seconds(asked["time"])
+        except ScenarioError as error:
+            raise click.UsageError(f"--for: {error.message}") from None
         options["time"] = asked["time"]
     return scenario, options
 
@@ -187,8 +207,10 @@ def _inside(scenario: Scenario, options: dict[str, Any], asked: dict[str, Any]) 
             raise click.ClickException(str(error)) from None
     wall = time.perf_counter() - began
     made = result(outcome, scenario, seed=scenario.seed, simulated_s=outcome.simulated_s, wall_s=wall)
-    _save(made, asked)
-    click.echo(outcome.verdict, err=True)
+    try:
+        _save(made, asked, recorded=("live.json", "packets.pcapng"))
+    finally:
+        click.echo(outcome.verdict, err=True)
     return outcome.code
 
 
@@ -201,6 +223,9 @@ def _replay(folder: Path, asked: dict[str, Any]) -> int:
     from lasthop.results import result
 
     _refuse_to_replace(asked["pcap"], force=asked["force"])
+    output: Path | None = asked["output"]
+    if output and output.resolve() == folder.resolve():
+        raise click.UsageError(f"{output} is the recording itself: choose another folder with -o")
     began = time.perf_counter()
     try:
         outcome = _core.live_replay(folder, asked["pcap"])
@@ -213,10 +238,10 @@ def _replay(folder: Path, asked: dict[str, Any]) -> int:
     return 0
 
 
-def _save(made: Any, asked: dict[str, Any]) -> None:
+def _save(made: Any, asked: dict[str, Any], recorded: Sequence[str] = ()) -> None:
     """Writes what is asked for, and says so."""
     written = [asked["pcap"]] if asked["pcap"] else []
     if output := asked["output"]:
         written += made.save(output, asked["format"], made_by=MADE_BY, force=asked["force"])
-        written += [path for name in ("live.json", "packets.pcapng") if (path := output / name).exists()]
+        written += [output / name for name in recorded]
     common.written(written, quiet=asked["quiet"])
