@@ -62,7 +62,10 @@ class Process:
         self.pid: int = answer["process"]
 
     def _answer(self) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self._answers.readline() or '{"code": -9}')
+        line = ""
+        with suppress(ConnectionResetError):
+            line = self._answers.readline()
+        answer: dict[str, Any] = json.loads(line or '{"code": -9}')
         return answer
 
     def poll(self) -> int | None:
@@ -158,15 +161,15 @@ class LiveRun:
                     streams.append(wanted if isinstance(wanted, int) else wanted.fileno())
                 pipes.append(pipe)
             connection = kept.enter_context(socket.socket(socket.AF_UNIX))
+            request = (json.dumps(asked) + "\n").encode()
             try:
                 connection.connect(self._doors[host])
-            except OSError as error:
+                sent = socket.send_fds(connection, [request], streams)
+                # A host that has all of it may have answered and closed the connection.
+                if rest := request[sent:]:
+                    connection.sendall(rest)
+            except (ConnectionError, FileNotFoundError) as error:
                 raise RunError(ENDED) from error
-            request = (json.dumps(asked) + "\n").encode()
-            sent = socket.send_fds(connection, [request], streams)
-            # A host that has all of it may have answered and closed the connection.
-            if rest := request[sent:]:
-                connection.sendall(rest)
             self._started.append(Process(words, connection, *pipes))
             kept.pop_all()
             return self._started[-1]
