@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import lasthop as lh
 import pytest
+from conftest import live_command
 
 #: A run from Python with a program that a search finds by a word.
 LONG = """
@@ -75,6 +77,62 @@ def test_what_a_failed_run_says_is_its_cause_alone(link, tmp_path, monkeypatch):
     with pytest.raises(lh.RunError) as failed, lh.live(link, hosts=["server", "phone"]):
         os.kill(min(_processes(f"{tmp_path}/lasthop-")), signal.SIGKILL)
     assert str(failed.value) == "the live run ended"
+
+
+def _child(process):
+    """The inner process of a run, as soon as there is one."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None:
+        if found := children.read_text().split():
+            return int(found[0])
+        time.sleep(0.001)
+    raise AssertionError("the run ended")
+
+
+def _started(*words, **options):
+    words = [sys.executable, "-m", "lasthop", "live", *words]
+    return subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
+
+
+@pytest.mark.usefixtures("link")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_during_the_start_is_not_lost(how):
+    # The inner process imports its modules then, and hears no signals yet.
+    with _started("link.toml", "--for", "60 s", "--run", "server=sleep 60") as process:
+        _child(process)
+        process.send_signal(how)
+        try:
+            said = process.communicate(timeout=30)[1]
+        finally:
+            process.kill()
+    assert process.returncode == 0, said
+
+
+@pytest.mark.usefixtures("link")
+def test_a_command_that_a_signal_ended_did_not_succeed():
+    for script, code in [
+        ("sleep 60; echo done", 143),
+        ("trap 'exit 5' TERM; while true; do sleep .1; done", 5),
+        ("trap '' TERM; while true; do sleep .1; done", 130),
+    ]:
+        Path("up").unlink(missing_ok=True)
+        with _started("link.toml", "phone", "--", "sh", "-c", f"touch up; {script}") as process:
+            while not Path("up").exists():
+                assert process.poll() is None
+                time.sleep(0.05)
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=30)
+        assert (process.returncode, said[0]) == (code, ""), said
+
+
+@pytest.mark.usefixtures("link")
+def test_standard_input_is_the_commands_alone():
+    words = ["link.toml", "--run", "server=cat > server.in", "phone", "--", "sh", "-c", "sleep 0.5; cat"]
+    with _started(*words, stdin=subprocess.PIPE) as process:
+        said = process.communicate("line\n" * 20000, timeout=60)
+    assert said[0].count("\n") == 20000, said[1]
+    assert Path("server.in").read_bytes() == b""
 
 
 def test_what_no_program_can_be_is_said(link, monkeypatch, tmp_path):

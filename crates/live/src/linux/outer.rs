@@ -39,10 +39,16 @@ pub fn run(program: &Path, arguments: impl IntoIterator<Item = OsString>) -> Res
     let mut command = Command::new(program);
     command.args(arguments).env(INNER, "1");
     sys::tie(&mut command);
-    let mut child = command.spawn().map_err(|error| format!("the run cannot be started: {error}"))?;
-    if let Some(process) = Pid::from_raw(child.id() as i32) {
+    // The child is the first process of its namespace, which gets no signal that it does not handle: one that comes before it does must wait.
+    sys::hold_signals();
+    let spawned = command.spawn();
+    if let Ok(child) = &spawned
+        && let Some(process) = Pid::from_raw(child.id() as i32)
+    {
         sys::pass_signals_to(process);
     }
+    sys::release_signals();
+    let mut child = spawned.map_err(|error| format!("the run cannot be started: {error}"))?;
     let status = child.wait().map_err(|error| format!("the run cannot be awaited: {error}"))?;
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount};
@@ -53,8 +53,8 @@ impl Running {
                 drop_capabilities()?;
                 let mut command = Command::new(&program.words[0]);
                 if !program.has_terminal {
-                    // A group of its own, so that all that it starts is asked to end with it.
-                    command.process_group(0);
+                    // A group of its own, so that all that it starts is asked to end with it. The input is the own program's.
+                    command.process_group(0).stdin(Stdio::null());
                 }
                 let mut child = command
                     .args(&program.words[1..])
@@ -109,9 +109,9 @@ impl Running {
         };
     }
 
-    /// Waits a while until it has ended.
-    pub fn wait(&self, at_most: std::time::Duration) {
-        let _ = self.code.recv_timeout(at_most);
+    /// Waits a while until it has ended; its exit code, if it was not given before.
+    pub fn wait(&self, at_most: std::time::Duration) -> Option<i32> {
+        self.code.recv_timeout(at_most).ok()
     }
 }
 
@@ -166,12 +166,17 @@ fn hosts_file(hosts: &[Host]) -> String {
 fn variables(own: usize, hosts: &[Host]) -> Vec<(String, String)> {
     let mut variables = vec![("LASTHOP_HOST".to_owned(), hosts[own].node.clone())];
     for host in hosts {
-        let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-        let name: String = host.node.chars().map(upper).collect();
+        let name = variable(&host.node);
         for address in &host.addresses {
             let suffix = if matches!(address, IpAddr::V6(_)) { "_6" } else { "" };
-            variables.push((format!("LASTHOP_PEER_{name}{suffix}"), address.to_string()));
+            variables.push((format!("{name}{suffix}"), address.to_string()));
         }
     }
     variables
+}
+
+/// The name of a node's variable.
+fn variable(node: &str) -> String {
+    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    format!("LASTHOP_PEER_{}", node.chars().map(upper).collect::<String>())
 }

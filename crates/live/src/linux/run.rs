@@ -143,12 +143,17 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
         Err(error) => return Err(error.to_string()),
     };
     let ended = turns.end().map_err(|error| error.to_string())?;
+    let signal = sys::asked_to_stop();
     let asked = clock.now();
     programs.iter().for_each(|(_, running)| running.ask_to_end());
+    let mut last_code = None;
     for (_, running) in &programs {
         let passed = WallDuration::from_nanos(clock.now().since(asked).as_nanos());
-        running.wait(PATIENCE.saturating_sub(passed));
+        last_code = running.wait(PATIENCE.saturating_sub(passed));
     }
+    // A run that a signal ended is not one whose program did well, unless that says so itself: it is the last one.
+    let of_signal = signal.filter(|_| plan.has_own_program).map(|signal| last_code.unwrap_or(128 + signal));
+    let code = code.or(of_signal).unwrap_or(0);
     // The devices are there as long as `ended` has them.
     let lost = lost(&plan, &mut drops)?;
     let Ended { bridge, lateness, recorder, pace, devices } = ended;
@@ -177,7 +182,7 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     if let Some(recorder) = recorder {
         recorder.finish(end).map_err(|error| error.to_string())?;
     }
-    Ok(Outcome { code: code.unwrap_or(0), verdict, tables, virtual_time: end.since(Instant::ZERO), packet_hops })
+    Ok(Outcome { code, verdict, tables, virtual_time: end.since(Instant::ZERO), packet_hops })
 }
 
 /// Turns until the plan's own program ends, or all programs, or the scenario, or a signal asks for it; gives that program's exit code.
@@ -204,7 +209,7 @@ fn serve(
     loop {
         let next_turn = limit.turn(clock.now());
         turns.turn()?;
-        if turns.is_over() || sys::asked_to_stop() {
+        if turns.is_over() || sys::asked_to_stop().is_some() {
             return Ok(None);
         }
         let due = turns.due();

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::ioctl::{IntegerSetter, Opcode, Setter, ioctl};
 use rustix::process::{Pid, Signal, set_parent_process_death_signal};
@@ -77,22 +77,53 @@ pub fn be_realtime() -> io::Result<()> {
     Ok(rustix::mm::mlockall(rustix::mm::MlockAllFlags::CURRENT)?)
 }
 
-/// Whether SIGINT, SIGTERM or SIGHUP came.
-static STOP: AtomicBool = AtomicBool::new(false);
+/// The signals that end a run.
+const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// The one of them that came last; 0 before.
+static STOP: AtomicI32 = AtomicI32::new(0);
 /// The process that is to get these signals.
 static TO: AtomicI32 = AtomicI32::new(0);
 
-/// Says whether a signal asked this process to stop, after [`hear_signals`].
-pub fn asked_to_stop() -> bool {
-    STOP.load(Ordering::Relaxed)
+/// The number of the signal that asked this process to stop, after [`hear_signals`].
+pub fn asked_to_stop() -> Option<i32> {
+    Some(STOP.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP only ask to stop.
+/// From now on SIGINT, SIGTERM and SIGHUP only ask to stop, also those that were held back.
 pub fn hear_signals() {
-    extern "C" fn stop(_: libc::c_int) {
-        STOP.store(true, Ordering::Relaxed);
+    extern "C" fn stop(signal: libc::c_int) {
+        STOP.store(signal, Ordering::Relaxed);
     }
     handle(stop);
+    mask(libc::SIG_UNBLOCK, &ENDING);
+}
+
+/// Holds SIGINT, SIGTERM and SIGHUP back, in this thread and all that it starts, until [`release_signals`] or [`hear_signals`].
+pub fn hold_signals() {
+    mask(libc::SIG_BLOCK, &ENDING);
+}
+
+/// Lets them come, also those that were held back.
+pub fn release_signals() {
+    mask(libc::SIG_UNBLOCK, &ENDING);
+}
+
+/// Lets this thread set up the terminal also after a shell has taken it for another group of processes (POSIX.1-2017 §11.1.4).
+pub fn hold_terminal_signals() {
+    mask(libc::SIG_BLOCK, &[libc::SIGTTOU]);
+}
+
+fn mask(how: libc::c_int, signals: &[libc::c_int]) {
+    // SAFETY: an all-zero set is valid memory for sigemptyset, which makes it an empty set; the others read and write this set only.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in signals {
+            libc::sigaddset(&raw mut set, *signal);
+        }
+        libc::pthread_sigmask(how, &raw const set, std::ptr::null_mut());
+    }
 }
 
 /// From now on they are passed on to this process.
@@ -106,7 +137,7 @@ pub fn pass_signals_to(process: Pid) {
 }
 
 fn handle(handler: extern "C" fn(libc::c_int)) {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+    for signal in ENDING {
         // SAFETY: an all-zero sigaction is valid: no flags, an empty mask. Without SA_RESTART a wait ends with EINTR. The handlers touch
         // atomics and make one system call.
         unsafe {
