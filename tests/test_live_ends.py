@@ -187,3 +187,24 @@ def test_programs_of_the_scenario_run_beside_those_of_python(link):
             while not Path("up").exists():
                 assert time.monotonic() < until
                 time.sleep(0.05)
+
+
+#: Datagrams to the server for nine seconds.
+CHATTER = """
+import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(9000):
+    s.sendto(bytes(900), ("server", 7000))
+    time.sleep(0.001)
+"""
+
+
+def test_a_full_disk_ends_the_run_and_leaves_its_tables(link):
+    words = ["--host", "server", "--pcap", "/dev/full", "--force", "-o", "out"]
+    done = live_command(link, *words, "phone", "--", sys.executable, "-c", CHATTER)
+    assert done.returncode == 1
+    assert "/dev/full: No space left on device" in done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith(("sound", "LATE"))
+    result = lh.Result.load("out")
+    assert result.hosts["sent_packets"].max() > 0
+    assert result.live.rows()[0]["virtual_s"] < 8

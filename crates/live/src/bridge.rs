@@ -1,7 +1,6 @@
 //! The engine with real packets: a session into which packets are injected at their stamps, and from which they come out at the instants at
 //! which the network delivers them. It has no clock: the same calls give the same packets, tables and captures.
 
-use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +16,7 @@ use thiserror::Error;
 
 use crate::addresses::Addresses;
 use crate::books::{Books, Keeper, Seen, open};
-use crate::capture::Capture;
+use crate::capture::{Capture, Unwritten};
 use crate::flows::Flows;
 use crate::headers::{Parsed, parse};
 use crate::igmp;
@@ -141,11 +140,16 @@ impl Bridge {
         self.capture = Some(capture);
     }
 
+    /// Whether there is a capture that could not be written.
+    pub fn capture_has_failed(&self) -> bool {
+        self.capture.as_ref().is_some_and(Capture::has_failed)
+    }
+
     /// Ends the capture.
     ///
     /// # Errors
     /// The first failure to write it.
-    pub fn end_capture(&mut self) -> io::Result<()> {
+    pub fn end_capture(&mut self) -> Result<(), Unwritten> {
         self.capture.take().map_or(Ok(()), Capture::finish)
     }
 

@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lasthop_core::engine::Instant;
 use lasthop_core::net::Place;
@@ -23,8 +24,19 @@ use crate::bridge::Host;
 pub const INBOUND: u32 = 0b01;
 const OUTBOUND: u32 = 0b10;
 
+/// A file that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", path.display())]
+pub struct Unwritten {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub error: io::Error,
+}
+
 /// A pcapng file of IP packets. A failure to write is kept until its end.
 pub struct PacketFile {
+    path: PathBuf,
     writer: PcapNgWriter<BufWriter<File>>,
     interfaces: u32,
     failure: Option<io::Error>,
@@ -35,16 +47,23 @@ impl PacketFile {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn new<'a>(path: &Path, interfaces: impl IntoIterator<Item = &'a str>) -> io::Result<Self> {
-        let writer = PcapNgWriter::new(BufWriter::new(File::create(path)?)).map_err(io::Error::other)?;
-        let mut file = Self { writer, interfaces: 0, failure: None };
+    pub fn new<'a>(path: &Path, interfaces: impl IntoIterator<Item = &'a str>) -> Result<Self, Unwritten> {
+        let failed = |error| Unwritten { path: path.to_owned(), error };
+        let made = File::create(path).map_err(failed)?;
+        let writer = PcapNgWriter::new(BufWriter::new(made)).map_err(|error| failed(cause(error)))?;
+        let mut file = Self { path: path.to_owned(), writer, interfaces: 0, failure: None };
         for name in interfaces {
             file.interface(name);
         }
         match file.failure {
-            Some(failure) => Err(failure),
+            Some(failure) => Err(failed(failure)),
             None => Ok(file),
         }
+    }
+
+    /// Whether something could not be written.
+    pub fn has_failed(&self) -> bool {
+        self.failure.is_some()
     }
 
     /// Adds an interface, and gives its number.
@@ -55,7 +74,7 @@ impl PacketFile {
         ];
         let written =
             self.writer.write_pcapng_block(InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: 0, options });
-        self.note(written.map(drop).map_err(io::Error::other));
+        self.note(written);
         self.interfaces += 1;
         self.interfaces - 1
     }
@@ -79,11 +98,9 @@ impl PacketFile {
     ///
     /// # Errors
     /// The first failure to write.
-    pub fn finish(mut self) -> io::Result<()> {
-        match self.failure {
-            Some(failure) => Err(failure),
-            None => self.writer.get_mut().flush(),
-        }
+    pub fn finish(mut self) -> Result<(), Unwritten> {
+        let written = self.failure.map_or_else(|| self.writer.get_mut().flush(), Err);
+        written.map_err(|error| Unwritten { path: self.path, error })
     }
 
     fn packet(&mut self, interface_id: u32, at: Instant, bytes: &[u8], option: EnhancedPacketOption<'_>) {
@@ -98,14 +115,20 @@ impl PacketFile {
             options: vec![option],
         };
         let written = self.writer.write_pcapng_block(block);
-        self.note(written.map(drop).map_err(io::Error::other));
+        self.note(written);
     }
 
-    fn note(&mut self, written: io::Result<()>) {
+    fn note<E: Error + Send + Sync + 'static>(&mut self, written: Result<usize, E>) {
         if let Err(error) = written {
-            self.failure.get_or_insert(error);
+            self.failure.get_or_insert(cause(error));
         }
     }
+}
+
+/// The system's own error, if it is one.
+fn cause(error: impl Error + Send + Sync + 'static) -> io::Error {
+    let system = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()).and_then(io::Error::raw_os_error);
+    system.map_or_else(|| io::Error::other(error), io::Error::from_raw_os_error)
 }
 
 /// A capture under way.
@@ -119,7 +142,7 @@ impl Capture {
     ///
     /// # Errors
     /// If the file cannot be made.
-    pub fn new(path: &Path, hosts: &[Host]) -> io::Result<Self> {
+    pub fn new(path: &Path, hosts: &[Host]) -> Result<Self, Unwritten> {
         let file = PacketFile::new(path, hosts.iter().map(|host| host.node.as_str()))?;
         Ok(Self { file, places: BTreeMap::new() })
     }
@@ -141,11 +164,16 @@ impl Capture {
         file.commented(interface, at, bytes, comment);
     }
 
+    /// Whether something could not be written.
+    pub fn has_failed(&self) -> bool {
+        self.file.has_failed()
+    }
+
     /// Ends it.
     ///
     /// # Errors
     /// The first failure to write.
-    pub fn finish(self) -> io::Result<()> {
+    pub fn finish(self) -> Result<(), Unwritten> {
         self.file.finish()
     }
 }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::bridge::{Bridge, Delivery, Host, Refused};
-use crate::capture::{Capture, INBOUND, PacketFile};
+use crate::capture::{Capture, INBOUND, PacketFile, Unwritten};
 use crate::lateness::Lateness;
 use crate::results::{self, Verdict};
 
@@ -43,6 +43,8 @@ pub struct About {
 pub enum RecordingError {
     #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: io::Error },
+    #[error(transparent)]
+    Unwritten(#[from] Unwritten),
     #[error("{}: {why}", path.display())]
     Damaged { path: PathBuf, why: String },
     #[error("the recording did not end well: it cannot be repeated")]
@@ -71,9 +73,8 @@ impl Recorder {
     /// If a file cannot be written.
     pub fn new(folder: &Path, about: About) -> Result<Self, RecordingError> {
         let path = folder.join(PACKETS);
-        let failed = |error| RecordingError::File { path: path.clone(), error };
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        let packets = PacketFile::new(&path, about.hosts.iter().map(|host| host.node.as_str())).map_err(failed)?;
+        std::fs::create_dir_all(folder).map_err(|error| RecordingError::File { path: path.clone(), error })?;
+        let packets = PacketFile::new(&path, about.hosts.iter().map(|host| host.node.as_str()))?;
         let recorder = Self { folder: folder.to_owned(), about, packets };
         write_about(&recorder.folder, &recorder.about)?;
         Ok(recorder)
@@ -89,14 +90,18 @@ impl Recorder {
         self.packets.delivered(host as u32, at, packet);
     }
 
+    /// Whether a packet could not be written.
+    pub fn has_failed(&self) -> bool {
+        self.packets.has_failed()
+    }
+
     /// Ends the recording of a run that ended at `end`.
     ///
     /// # Errors
     /// The first failure to write.
     pub fn finish(mut self, end: Instant) -> Result<(), RecordingError> {
         self.about.end_ns = Some(end.as_nanos());
-        let path = self.folder.join(PACKETS);
-        self.packets.finish().map_err(|error| RecordingError::File { path, error })?;
+        self.packets.finish()?;
         write_about(&self.folder, &self.about)
     }
 }
@@ -135,8 +140,7 @@ pub fn replay(folder: &Path, pcap: Option<&Path>, scenario: Option<&Scenario>) -
     let scenario = scenario.unwrap_or(&document.scenario);
     let mut bridge = Bridge::new(scenario, scenario.seed, about.hosts.clone())?;
     if let Some(path) = pcap {
-        let failed = |error| RecordingError::File { path: path.to_owned(), error };
-        bridge.capture(Capture::new(path, &about.hosts).map_err(failed)?);
+        bridge.capture(Capture::new(path, &about.hosts)?);
     }
     let mut lateness = vec![Lateness::default(); about.hosts.len()];
     let mut come = vec![(0, VecDeque::new()); about.hosts.len()];
@@ -176,9 +180,7 @@ pub fn replay(folder: &Path, pcap: Option<&Path>, scenario: Option<&Scenario>) -
         *number += 1;
     }
     bridge.advance_to(end)?;
-    if let Err(error) = bridge.end_capture() {
-        return Err(RecordingError::File { path: pcap.unwrap_or(&path).to_owned(), error });
-    }
+    bridge.end_capture()?;
     sort(&mut bridge, &mut deliveries, &mut come);
     if let Some(host) = come.iter().position(|(_, waiting)| !waiting.is_empty()) {
         return Err(RecordingError::Differs { host: about.hosts[host].node.clone(), packet: come[host].0 });

@@ -10,6 +10,7 @@ use lasthop_core::net::RunError;
 use thiserror::Error;
 
 use crate::bridge::{Bridge, Delivery};
+use crate::capture::Unwritten;
 use crate::clock::Clock;
 use crate::device::{Device, Packets, Written};
 use crate::lateness::Lateness;
@@ -28,9 +29,12 @@ pub enum LiveError {
     /// The network.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A device, or the recording.
+    /// A device.
     #[error("{0}: {1}")]
     Io(&'static str, io::Error),
+    /// The recording or the capture could not be written.
+    #[error("the recording or the capture cannot be written")]
+    Unwritten,
     /// In a strict run: a packet left late.
     #[error("a packet left {late:.1} ms late, more than {1} (--strict)", late = 1e3 * .0.as_secs_f64())]
     Late(Duration, Duration),
@@ -85,6 +89,8 @@ pub struct Ended<D> {
     pub pace: Pace,
     /// What was recorded.
     pub recorder: Option<Recorder>,
+    /// Whether the capture could be written.
+    pub capture: Result<(), Unwritten>,
 }
 
 impl<C: Clock, D: Device> Turns<C, D> {
@@ -149,6 +155,9 @@ impl<C: Clock, D: Device> Turns<C, D> {
         }
         let now = self.stamp();
         self.advance_and_write(now)?;
+        if self.bridge.capture_has_failed() || self.recorder.as_ref().is_some_and(Recorder::has_failed) {
+            return Err(LiveError::Unwritten);
+        }
         if let Some((watch, show)) = &mut self.watch
             && watch.is_due(now)
         {
@@ -187,9 +196,9 @@ impl<C: Clock, D: Device> Turns<C, D> {
         let now = self.stamp();
         self.strict = false;
         self.advance_and_write(now)?;
-        self.bridge.end_capture().map_err(|error| LiveError::Io("capture", error))?;
+        let capture = self.bridge.end_capture();
         let Self { bridge, devices, lateness, pace, recorder, .. } = self;
-        Ok(Ended { bridge, devices, lateness, pace, recorder })
+        Ok(Ended { bridge, devices, lateness, pace, recorder, capture })
     }
 
     /// The clock's reading, never before the last one.

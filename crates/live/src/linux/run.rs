@@ -34,6 +34,9 @@ const PATIENCE: WallDuration = WallDuration::from_secs(1);
 /// The exit code of a strict run that was late.
 const LATE: i32 = 3;
 
+/// The exit code of a run whose recording or capture could not be written.
+const UNWRITTEN: i32 = 1;
+
 /// For how long the load of simulated flows is measured, in simulated and in wall time at most.
 const COMPANY: Duration = Duration::from_secs(2);
 
@@ -44,7 +47,7 @@ const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// A live run that was.
 pub struct Outcome {
-    /// Its exit code: that of the plan's own program.
+    /// Its exit code: that of the plan's own program; 1 if the recording or the capture could not be written.
     pub code: i32,
     /// Whether its figures can be trusted.
     pub verdict: Verdict,
@@ -103,7 +106,7 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
 
     let late = plan.scenario.live.late;
     if let Some(path) = &plan.options.pcap {
-        let capture = Capture::new(path, &plan.hosts).map_err(|error| format!("{}: {error}", path.display()))?;
+        let capture = Capture::new(path, &plan.hosts).map_err(|error| error.to_string())?;
         bridge.capture(capture);
     }
     let recorder = match &plan.options.record {
@@ -140,6 +143,8 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
             eprintln!("{error}");
             Some(LATE)
         }
+        // Which file and why is said below. The tables are there all the same.
+        Err(LiveError::Unwritten) => Some(UNWRITTEN),
         Err(error) => return Err(error.to_string()),
     };
     let ended = turns.end().map_err(|error| error.to_string())?;
@@ -153,10 +158,10 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     }
     // A run that a signal ended is not one whose program did well, unless that says so itself: it is the last one.
     let of_signal = signal.filter(|_| plan.has_own_program).map(|signal| last_code.unwrap_or(128 + signal));
-    let code = code.or(of_signal).unwrap_or(0);
+    let mut code = code.or(of_signal).unwrap_or(0);
     // The devices are there as long as `ended` has them.
     let lost = lost(&plan, &mut drops)?;
-    let Ended { bridge, lateness, recorder, pace, devices } = ended;
+    let Ended { bridge, lateness, recorder, pace, devices, capture } = ended;
     drop(devices);
     let verdict = Verdict::of(&lateness, late, &lost, bridge.refused());
     let wall = Wall {
@@ -179,8 +184,10 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     let packet_hops = bridge.session().simulation().core().counters().hops;
     let mut tables = results::tables(bridge, &lateness).map_err(|error| error.to_string())?;
     tables.push(("live", wall.table()));
-    if let Some(recorder) = recorder {
-        recorder.finish(end).map_err(|error| error.to_string())?;
+    let recorded = recorder.map_or(Ok(()), |recorder| recorder.finish(end)).map_err(|error| error.to_string());
+    for error in [capture.map_err(|error| error.to_string()), recorded].into_iter().filter_map(Result::err) {
+        eprintln!("{error}");
+        code = UNWRITTEN;
     }
     Ok(Outcome { code, verdict, tables, virtual_time: end.since(Instant::ZERO), packet_hops })
 }
