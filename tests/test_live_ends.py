@@ -208,3 +208,56 @@ def test_a_full_disk_ends_the_run_and_leaves_its_tables(link):
     result = lh.Result.load("out")
     assert result.hosts["sent_packets"].max() > 0
     assert result.live.rows()[0]["virtual_s"] < 8
+
+
+def test_two_nodes_with_one_variable_are_said(link):
+    link.write_text(link.read_text().replace('"server", "phone"', '"a-b", "a_b"'))
+    done = live_command(link, "--host", "a-b", "a_b", "--", "true")
+    assert done.returncode == 0, done.stderr
+    assert 'warning: "a-b" and "a_b" are both LASTHOP_PEER_A_B, which has the address of "a_b"' in done.stderr
+
+
+@pytest.mark.usefixtures("link")
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, and setpriv")
+def test_root_without_capabilities_is_no_root():
+    words = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all", sys.executable, "-m", "lasthop", "live"]
+    words += ["link.toml", "phone", "--", "true"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "lets only root make network namespaces" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="needs root, and ip")
+def test_a_namespace_with_a_default_route_is_refused_in_words(link):
+    name = f"lasthop-test-{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    try:
+        for words in ("link set lo up", "route add default dev lo"):
+            subprocess.run(["ip", "-n", name, *words.split()], check=True)
+        done = live_command(link, "--host", "server", "--attach", f"server={name}", "phone", "--", "true")
+    finally:
+        subprocess.run(["ip", "netns", "del", name], check=True)
+    assert done.returncode == 2
+    assert "its namespace has a default route" in done.stderr
+
+
+@pytest.mark.usefixtures("link")
+def test_the_terminal_is_as_it_was():
+    import termios
+
+    def flags():
+        return termios.tcgetattr(own)[3] & (termios.ICANON | termios.ECHO)
+
+    shell = Path("shell").absolute()
+    shell.write_text("#!/bin/sh\nstty -icanon -echo; touch up; sleep 60\n")
+    shell.chmod(0o755)
+    own, its = os.openpty()
+    before = flags()
+    words = [sys.executable, "-m", "lasthop", "live", "link.toml", "--shell", "phone", "--for", "3 s"]
+    environment = {**os.environ, "SHELL": str(shell)}
+    with subprocess.Popen(words, preexec_fn=lambda: os.login_tty(its), env=environment) as process:
+        os.close(its)
+        process.wait(timeout=60)
+    assert Path("up").exists()
+    assert flags() == before
+    os.close(own)

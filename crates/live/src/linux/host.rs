@@ -18,6 +18,10 @@ use crate::plan::Interface;
 /// Packets that wait for the bridge in front of it: enough for the longest pause of a busy machine, so that the scenario's queues decide.
 const QUEUE: u32 = 10_000;
 
+/// Why a namespace that is attached cannot be used: only one that exists can have it.
+const HAS_ROUTE: &str =
+    "its namespace has a default route, and a host's is over live0: remove it with `ip -n NETNS route del default`";
+
 /// A host's namespace.
 #[derive(Debug)]
 pub struct Namespace {
@@ -77,7 +81,10 @@ impl Namespace {
                 continue;
             }
             netlink.address(interface, address)?;
-            netlink.default_route(interface, address, congestion)?;
+            netlink.default_route(interface, address, congestion).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => io::Error::other(HAS_ROUTE),
+                _ => error,
+            })?;
         }
         let of_system = || std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap_or_default();
         let congestion = congestion.map_or_else(of_system, str::to_owned).trim().to_owned();

@@ -7,7 +7,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 
-use rustix::process::{Pid, getegid, geteuid};
+use rustix::io::Errno;
+use rustix::process::{Pid, getegid, geteuid, getpgrp, test_kill_process_group};
+use rustix::stdio::stdin;
+use rustix::termios::{OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
 use rustix::thread::UnshareFlags;
 
 use super::sys;
@@ -39,6 +42,7 @@ pub fn run(program: &Path, arguments: impl IntoIterator<Item = OsString>) -> Res
     let mut command = Command::new(program);
     command.args(arguments).env(INNER, "1");
     sys::tie(&mut command);
+    let terminal = has_terminal().then(|| tcgetattr(stdin()).ok()).flatten();
     // The child is the first process of its namespace, which gets no signal that it does not handle: one that comes before it does must wait.
     sys::hold_signals();
     let spawned = command.spawn();
@@ -50,7 +54,17 @@ pub fn run(program: &Path, arguments: impl IntoIterator<Item = OsString>) -> Res
     sys::release_signals();
     let mut child = spawned.map_err(|error| format!("the run cannot be started: {error}"))?;
     let status = child.wait().map_err(|error| format!("the run cannot be awaited: {error}"))?;
+    // A program that is ended, such as an editor, may leave the terminal as it had set it.
+    if let Some(terminal) = terminal.filter(|_| has_terminal()) {
+        sys::hold_terminal_signals();
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &terminal);
+    }
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
+}
+
+/// Whether the terminal is this run's: its own group of processes has it, or one that is no more, such as that of a shell that was started here.
+fn has_terminal() -> bool {
+    tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp() || test_kill_process_group(group) == Err(Errno::SRCH))
 }
 
 /// Moves this process into namespaces of its own. Root needs no user namespace, unless its capabilities were taken away.
@@ -69,7 +83,7 @@ fn make_namespaces() -> Result<(), String> {
         ("/proc/self/gid_map", format!("{group} {group} 1")),
     ];
     for (file, line) in lines {
-        fs::write(file, line).map_err(|error| format!("{file}: {error}"))?;
+        fs::write(file, line).map_err(|error| refusal(&error))?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! A program in a host's namespace: it runs as the caller, without capabilities, and knows the hosts by name.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::net::IpAddr;
@@ -179,4 +180,15 @@ fn variables(own: usize, hosts: &[Host]) -> Vec<(String, String)> {
 fn variable(node: &str) -> String {
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     format!("LASTHOP_PEER_{}", node.chars().map(upper).collect::<String>())
+}
+
+/// Says so if two hosts have the same variable.
+pub fn warn_of_shared_variables(hosts: &[Host]) {
+    let mut of_nodes = BTreeMap::new();
+    for Host { node, .. } in hosts {
+        let name = variable(node);
+        if let Some(other) = of_nodes.insert(name.clone(), node) {
+            eprintln!("warning: \"{other}\" and \"{node}\" are both {name}, which has the address of \"{node}\"");
+        }
+    }
 }

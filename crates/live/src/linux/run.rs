@@ -17,7 +17,7 @@ use rustix::time::{TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, ti
 
 use super::clock::{Monotonic, cpu_seconds};
 use super::host::{Drops, Namespace};
-use super::program::{Running, drop_capabilities};
+use super::program::{Running, drop_capabilities, warn_of_shared_variables};
 use super::sys;
 use super::tun::Tun;
 use crate::capture::Capture;
@@ -103,6 +103,7 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     }
     drop_capabilities().map_err(said("capabilities cannot be dropped"))?;
     warn_of_company(&plan);
+    warn_of_shared_variables(&plan.hosts);
 
     let late = plan.scenario.live.late;
     if let Some(path) = &plan.options.pcap {
