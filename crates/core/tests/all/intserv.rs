@@ -523,6 +523,63 @@ fn a_rate_is_given_back_at_the_interface_that_holds_it() {
     assert_eq!(net.sender(flow, "reserved_bps"), Some(400e3));
 }
 
+#[test]
+fn a_way_over_another_link_to_the_same_node_is_reserved() {
+    let mut net = Net::new(3, &[(0, 1), (1, 2), (1, 2)]);
+    net.simulation.route();
+    net.change(2, Change { up: Some(false), ..Change::default() });
+    let flow = net.flow(0, 2, &Config::with_rate(kbps(400)), us(1), ONE);
+    net.run(1_000);
+    assert_eq!(net.reserved(1, 2), 0.0);
+    net.change(2, Change { up: Some(true), delay: Some(Duration::from_millis(20)), ..Change::default() });
+    net.run(2_000);
+    assert_eq!((net.reserved(1, 2), net.receiver(flow, "handovers")), (0.0, Some(0.0)), "the first link is the way");
+    net.change(1, Change { up: Some(false), ..Change::default() });
+    net.run(3_000);
+    assert_eq!((net.reserved(1, 2), net.receiver(flow, "handovers")), (400.0, Some(1.0)));
+}
+
+#[test]
+fn make_before_break_is_repaired_when_the_way_moves() {
+    // The link to n3 is slower: data take it when that to n2 breaks (RFC 2205 §3.6, Local Repair).
+    let delay = Duration::from_millis(20);
+    for down in [true, false] {
+        let mut net = branches();
+        let (from, to) = if down { (0, 4) } else { (4, 0) };
+        let flow = net.flow(from, to, &Config::with_rate(kbps(400)), us(1), ONE);
+        net.run(1_000);
+        net.change(4, Change { up: Some(true), delay: Some(delay), ..Change::default() });
+        net.run(2_000);
+        assert_eq!(net.receiver(flow, "handovers"), Some(0.0), "nothing has moved");
+        net.change(3, Change { up: Some(false), ..Change::default() });
+        net.run(3_000);
+        let way = if down { [(0, 1), (1, 3), (3, 4)] } else { [(4, 3), (3, 1), (1, 0)] };
+        assert_eq!(way.map(|(a, b)| net.reserved(a, b)), [400.0; 3]);
+        assert_eq!((net.reserved(1, 2), net.reserved(2, 1)), (0.0, 0.0));
+        if down {
+            // RESV over two hops to n1, and the confirmation back, from the break on.
+            let expected = 2.0 * (2.0 * HOP_MS + 10.0) + 2.0 * WORK_MS;
+            let got = net.receiver(flow, "interruption_ms");
+            assert!(near(got, expected), "{got:?} against {expected}");
+            assert_eq!(net.receiver(flow, "handovers"), Some(1.0));
+        }
+    }
+}
+
+#[test]
+fn a_link_lost_in_the_middle_is_repaired_by_the_node_before_it() {
+    // n1 has another way, over n3; neither end's links change.
+    let mut net = Net::new(6, &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 5)]);
+    net.change(2, Change { delay: Some(Duration::from_millis(15)), ..Change::default() });
+    let flow = net.flow(0, 5, &Config::with_rate(kbps(400)), us(1), ONE);
+    net.run(1_000);
+    net.change(1, Change { up: Some(false), ..Change::default() });
+    net.run(2_000);
+    let ways = [(0, 1), (1, 3), (3, 4), (4, 5), (2, 4)].map(|(a, b)| net.reserved(a, b));
+    assert_eq!(ways, [400.0, 400.0, 400.0, 400.0, 0.0]);
+    assert_eq!(net.sender(flow, "reserved_bps"), Some(400e3));
+}
+
 /// A scenario of three hops with weighted fair queueing, all full of best effort, and one reserving flow that sends
 /// as much as its buckets let through.
 fn guaranteed(reserve: u64, hops: u64) -> String {

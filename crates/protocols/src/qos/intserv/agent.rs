@@ -112,7 +112,7 @@ struct Message {
 enum Task {
     Send(Socket, SignalHeader),
     SendToward(NodeId, SignalHeader),
-    Find(Ask),
+    Find(NodeId, Question),
     Reserve(Ask),
     Release(Port, NodeId, FlowId),
 }
@@ -120,9 +120,12 @@ enum Task {
 /// What the node is asked.
 enum Question {
     /// Which interface leads to the next hop.
-    Interface(Ask),
+    NextHop(Ask),
     /// Whether the rate is reserved there.
     Rate(Ask),
+    /// A link has changed: which interface leads to the sender, or to the receiver, of the flow now.
+    ToSender(FlowId, LinkNotice),
+    ToReceiver(FlowId, LinkNotice),
 }
 
 /// A rate that is asked of the interface to the next hop.
@@ -226,7 +229,7 @@ impl Agent {
         if self.is_here(from) {
             self.reserve(now, ask);
         } else {
-            self.tasks.push_back(Task::Find(ask));
+            self.tasks.push_back(Task::Find(from.node, Question::NextHop(ask)));
         }
     }
 
@@ -398,19 +401,51 @@ impl Agent {
 
     /// One of the node's links has changed.
     fn on_link(&mut self, notice: &LinkNotice) {
-        let LinkNotice { port, before, after } = *notice;
-        if !after.up {
+        let LinkNotice { port, after, .. } = *notice;
+        if after.up {
+            self.down.remove(&port.0);
+        } else {
             self.down.insert(port.0);
-            return;
         }
-        self.down.remove(&port.0);
-        let (back, rest) = std::mem::take(&mut self.stale).into_iter().partition(|(over, ..)| *over == port);
+        let (back, rest) =
+            std::mem::take(&mut self.stale).into_iter().partition(|(over, ..)| after.up && *over == port);
         self.stale = rest;
         self.tasks.extend(Vec::into_iter(back).map(|(over, toward, flow)| Task::Release(over, toward, flow)));
         let flows: Vec<FlowId> = self.sessions.keys().copied().collect();
         for flow in flows {
-            self.leave_changed_link(flow, port);
-            self.resignal(flow, port, !before.up);
+            if after.up {
+                self.leave_changed_link(flow, port);
+            }
+            self.look_for_ways(flow, notice);
+        }
+    }
+
+    /// Whether the way leads elsewhere now is known where it leads.
+    fn look_for_ways(&mut self, flow: FlowId, notice: &LinkNotice) {
+        let Some(session) = self.sessions.get(&flow) else { return };
+        let SignalHeader { sender, receiver, .. } = session.spec;
+        if self.is_here(receiver) {
+            self.tasks.push_back(Task::Find(sender.node, Question::ToSender(flow, *notice)));
+        } else {
+            self.tasks.push_back(Task::Find(receiver.node, Question::ToReceiver(flow, *notice)));
+        }
+    }
+
+    /// Data leave over another link: the one over which they left is down, or one has come up at the sender. The new way is made known
+    /// with PATH, unless it leads back, or the receiver is behind the lost link and signals by itself.
+    fn tell_new_way(&mut self, flow: FlowId, notice: &LinkNotice, way: Option<Port>) {
+        let Some(session) = self.sessions.get(&flow) else { return };
+        let (spec, LinkNotice { port, before, after }) = (session.spec, *notice);
+        let is_lost = |resv: &Resv| resv.over == Some(port) && resv.next.node != spec.receiver.node;
+        let moves = if after.up {
+            !before.up && way == Some(port) && self.is_here(spec.sender)
+        } else {
+            session.resv.as_ref().is_some_and(is_lost)
+                && session.path.as_ref().is_some_and(|path| way != Some(path.via))
+        };
+        if moves && way.is_some() {
+            let header = SignalHeader { flags: spec.flags | flag::REPAIR, ..spec };
+            self.tasks.push_back(Task::SendToward(spec.receiver.node, header));
         }
     }
 
@@ -437,19 +472,14 @@ impl Agent {
     }
 
     /// The receiver of the flow is here and its access has changed: it reserves anew, from the node on where the
-    /// old way and the new one meet. A sender's PATH makes the way known first.
-    fn resignal(&mut self, flow: FlowId, port: Port, appears: bool) {
+    /// old way and the new one meet, if data came over that link or `way`, where the sender lies now, leads over it.
+    fn resignal(&mut self, flow: FlowId, notice: &LinkNotice, way: Option<Port>) {
         let Some(session) = self.sessions.get_mut(&flow) else { return };
         let spec = session.spec;
-        if self.local.node == spec.sender.node && appears {
-            self.tasks.push_back(Task::SendToward(
-                spec.receiver.node,
-                SignalHeader { flags: spec.flags | flag::REPAIR, ..spec },
-            ));
-        }
-        let is_way = session.path.as_ref().is_some_and(|path| path.via == port);
-        let transfers = spec.flags & flag::TRANSFER != 0;
-        if self.local.node != spec.receiver.node || !(appears || (is_way && !transfers)) {
+        let was_way = session.path.as_ref().is_some_and(|path| path.via == notice.port);
+        let is_way = way == Some(notice.port);
+        let transfers = spec.flags & flag::TRANSFER != 0 && was_way && is_way && notice.before.up;
+        if way.is_none() || !(was_way || is_way) || transfers {
             return;
         }
         session.spec.number += 1;
@@ -508,9 +538,9 @@ impl Agent {
                 signal::write(packet, self.local, Socket { node, port: PORT }, self.counts.sent, header);
                 Action::SendToward(node)
             }
-            Task::Find(ask) => {
-                self.asked = Some(Question::Interface(ask));
-                Action::Order(Order { toward: ask.next.node, over: None, command: Command::Interface })
+            Task::Find(toward, question) => {
+                self.asked = Some(question);
+                Action::Order(Order { toward, over: None, command: Command::Interface })
             }
             Task::Reserve(ask) => {
                 self.asked = Some(Question::Rate(ask));
@@ -602,7 +632,9 @@ impl Endpoint for Agent {
     fn on_notice(&mut self, now: Instant, notice: Notice) {
         match notice {
             Notice::Answer(answer) => match self.asked.take() {
-                Some(Question::Interface(ask)) => self.reserve(now, Ask { over: answer.interface(), ..ask }),
+                Some(Question::NextHop(ask)) => self.reserve(now, Ask { over: answer.interface(), ..ask }),
+                Some(Question::ToSender(flow, link)) => self.resignal(flow, &link, answer.interface()),
+                Some(Question::ToReceiver(flow, link)) => self.tell_new_way(flow, &link, answer.interface()),
                 Some(Question::Rate(ask)) if ask.header.kind == Signal::Context => self.on_transfer(ask, answer),
                 Some(Question::Rate(ask)) => self.on_answer(now, ask, answer),
                 None => {}
