@@ -580,6 +580,23 @@ fn a_link_lost_in_the_middle_is_repaired_by_the_node_before_it() {
     assert_eq!(net.sender(flow, "reserved_bps"), Some(400e3));
 }
 
+#[test]
+fn the_hops_behind_a_narrower_one_release_the_excess_after_a_repair() {
+    // The first link becomes narrow: of the sender itself, or of a node before it.
+    for first in [0, 1] {
+        let mut net = Net::new(4, &[(0, 1), (1, 2), (2, 3)]);
+        let config = Config { floor: Some(kbps(100)), ..Config::with_rate(kbps(400)) };
+        let flow = net.flow(0, 3, &config, us(1), ONE);
+        net.run(1_000);
+        net.change(first, handover(kbps(200)));
+        net.run(3_000);
+        assert_eq!([(0, 1), (1, 2), (2, 3)].map(|(a, b)| net.reserved(a, b)), [180.0; 3], "link {first}");
+        let rates = (net.sender(flow, "reserved_bps"), net.receiver(flow, "confirmed_bps"));
+        assert_eq!(rates, (Some(180e3), Some(180e3)));
+        assert_eq!(net.receiver(flow, "handovers"), Some(0.0), "the receiver's access is the same");
+    }
+}
+
 /// A scenario of three hops with weighted fair queueing, all full of best effort, and one reserving flow that sends
 /// as much as its buckets let through.
 fn guaranteed(reserve: u64, hops: u64) -> String {

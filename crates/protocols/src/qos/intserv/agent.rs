@@ -248,7 +248,7 @@ impl Agent {
         }
     }
 
-    /// The interface has answered.
+    /// The interface has answered. The receiver learns of a lower rate by the confirmation, and releases the excess behind this hop.
     fn on_answer(&mut self, now: Instant, ask: Ask, answer: Answer) {
         match answer {
             Answer::Done => self.grant(now, ask, true),
@@ -259,7 +259,8 @@ impl Agent {
             | Answer::Branches(_)
             | Answer::Rejected(_) => self.grant(now, ask, false),
             Answer::Refused(left) if !ask.again && left >= ask.header.floor && left > BitRate::default() => {
-                self.tasks.push_back(Task::Reserve(Ask { rate: left, again: true, ..ask }));
+                let header = SignalHeader { flags: ask.header.flags | flag::CONFIRM, ..ask.header };
+                self.tasks.push_back(Task::Reserve(Ask { rate: left, again: true, header, ..ask }));
             }
             Answer::Refused(_) => self.refuse(ask),
         }
