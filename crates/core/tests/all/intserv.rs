@@ -597,6 +597,30 @@ fn the_hops_behind_a_narrower_one_release_the_excess_after_a_repair() {
     }
 }
 
+#[test]
+fn handovers_are_counted_anew_after_a_path_was_torn_down_and_only_on_the_way() {
+    let connection = |ms: u64| [Notice::Reset, Notice::Open, Notice::Write(8)].map(|ask| (us(ms * 1_000), ask));
+    let close = |ms: u64| (us(ms * 1_000), Notice::Close);
+    // n2 is the receiver; n3 hangs on it and has nothing to do with the flow.
+    let mut net = Net::new(4, &[(0, 1), (1, 2), (2, 3)]);
+    net.simulation.route();
+    net.change(2, Change { up: Some(false), ..Change::default() });
+    let config = Config { refresh: Duration::from_secs(1), ..Config::with_rate(kbps(400)) };
+    let asks = connection(1).into_iter().chain([close(1_000)]).chain(connection(10_000)).collect();
+    let flow = net.flow_of(0, 2, &config, us(1_000), Box::new(Asks(asks)));
+    net.run(500);
+    net.change(1, handover(kbps(500)));
+    net.run(9_000);
+    assert_eq!(net.agents("sessions"), [0.0; 4], "torn down");
+    net.run(11_000);
+    net.change(1, handover(RATE));
+    net.run(12_000);
+    assert_eq!(net.receiver(flow, "handovers"), Some(2.0));
+    net.change(2, Change { up: Some(true), ..Change::default() });
+    net.run(13_000);
+    assert_eq!(net.receiver(flow, "handovers"), Some(2.0));
+}
+
 /// A scenario of three hops with weighted fair queueing, all full of best effort, and one reserving flow that sends
 /// as much as its buckets let through.
 fn guaranteed(reserve: u64, hops: u64) -> String {

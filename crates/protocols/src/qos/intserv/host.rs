@@ -267,6 +267,7 @@ impl Receiver {
     fn forget(&mut self) {
         self.path = None;
         self.confirmed = None;
+        self.handover = 0; // the nodes forget their numbers, too
         self.soft.expires = Instant::MAX;
         self.soft.refresh_at = Instant::MAX;
     }
