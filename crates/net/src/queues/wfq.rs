@@ -3,8 +3,8 @@
 //!
 //! A flow gets a queue and a weight by [`Command::Reserve`]; the weight is the reserved rate. All
 //! other packets share the queue of best effort, whose weight is what no flow has reserved. So do
-//! those that their flow's policer has demoted (code point CS1). Network control (CS6), which is what
-//! makes reservations, goes ahead of everything. A
+//! those that their flow's policer has demoted (code point CS1). Signalling, which belongs to no flow
+//! and makes reservations, goes ahead of all data, whatever code point these carry. A
 //! packet of length L gets the finish tag F = max(V, F of the one before it) + L / w. The virtual
 //! time V is that of the fluid system, or, much cheaper, the tag of the packet in service
 //! (self-clocked fair queueing, Golestani 1994).
@@ -85,7 +85,7 @@ pub struct Wfq {
     /// The queue of each flow, by its number. Flows are numbered from 0, and those behind the last
     /// that has ever had a reservation are left out.
     places: Vec<u32>,
-    /// Network control.
+    /// Signalling.
     control: VecDeque<Pkt>,
     /// The first packet of each queue, by finish tag. An entry may be an old one, for a packet that
     /// is not, or no longer, the first.
@@ -129,7 +129,9 @@ struct Head {
 const BEST_EFFORT: usize = 0;
 
 /// Messages that make reservations, few and small.
-const CONTROL: u8 = Dscp::Cs6.value();
+fn is_signalling(packet: &Packet) -> bool {
+    packet.flow == FlowId::NONE
+}
 
 impl Wfq {
     /// What an arrival costs with a clock of its own: the length over the weight, and a sum. The
@@ -164,7 +166,8 @@ impl Wfq {
 
     /// What flows have reserved, in bit/s.
     fn reserved(&self) -> f64 {
-        self.queues[BEST_EFFORT + 1..].iter().map(|share| share.weight).sum()
+        // Not `sum`, which is −0 of nothing.
+        self.queues[BEST_EFFORT + 1..].iter().fold(0.0, |sum, share| sum + share.weight)
     }
 
     fn queue_of(&self, flow: FlowId) -> usize {
@@ -291,7 +294,7 @@ impl QueueDiscipline for Wfq {
         let size = core.packet(&packet).size;
         self.follow(core.now());
         self.arrived += 1;
-        if core.packet(&packet).dscp == CONTROL {
+        if is_signalling(core.packet(&packet)) {
             self.backlog.packets += 1;
             self.backlog.bytes += u64::from(size);
             return self.control.push_back(packet);
@@ -338,7 +341,7 @@ impl QueueDiscipline for Wfq {
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
         let size = core.packet(&packet).size;
-        if core.packet(&packet).dscp == CONTROL {
+        if is_signalling(core.packet(&packet)) {
             self.backlog.packets += 1;
             self.backlog.bytes += u64::from(size);
             return self.control.push_front(packet);

@@ -3,6 +3,8 @@ use crate::net::bench::{Bench, packet};
 use crate::net::dscp::Dscp;
 
 const KBPS: u64 = 1_000;
+/// No flow: signalling.
+const NONE: u32 = FlowId::NONE.0;
 
 fn wfq(rate: u64, clock: Clock) -> Wfq {
     let config = Config { clock, limit: Amount::Packets(10_000), ..Config::default() };
@@ -23,7 +25,7 @@ fn signalling_goes_first_and_what_is_demoted_with_best_effort() {
     let mut wfq = Wfq::new(Config::default(), BitRate::from_kbps(80), Place(0));
     assert_eq!(reserve(&mut wfq, 1, 40_000), Answer::Done);
     for (flow, size, dscp) in
-        [(2, 100, Dscp::Be), (1, 101, Dscp::Cs1), (1, 200, Dscp::Be), (3, 102, Dscp::Cs6), (4, 103, Dscp::Cs6)]
+        [(2, 100, Dscp::Be), (1, 101, Dscp::Cs1), (1, 200, Dscp::Be), (NONE, 102, Dscp::Cs6), (NONE, 103, Dscp::Cs6)]
     {
         bench.enqueue(&mut wfq, packet(flow, size, dscp));
     }
@@ -31,6 +33,21 @@ fn signalling_goes_first_and_what_is_demoted_with_best_effort() {
     let sizes: Vec<u32> = bench.empty(&mut wfq).into_iter().map(|(_, size, _)| size).collect();
     assert_eq!(sizes, [102, 103, 100, 200, 101]);
     assert_eq!(wfq.backlog(), Backlog::default());
+}
+
+#[test]
+fn data_marked_as_network_control_are_data() {
+    let mut bench = Bench::new();
+    let mut wfq = Wfq::new(Config { limit: Amount::Packets(2), ..Config::default() }, BitRate::from_kbps(80), Place(0));
+    let reserved = |wfq: &Wfq| wfq.reserved().to_bits();
+    assert_eq!(reserved(&wfq), 0.0_f64.to_bits(), "not −0");
+    assert_eq!(reserve(&mut wfq, 1, 40_000), Answer::Done);
+    for (flow, size) in [(2, 200), (2, 201), (2, 202), (1, 100)] {
+        bench.enqueue(&mut wfq, packet(flow, size, Dscp::Cs6));
+    }
+    // They wait with best effort, within its limit, behind the smaller packet of the flow of the same weight.
+    let sizes: Vec<u32> = bench.empty(&mut wfq).into_iter().map(|(_, size, _)| size).collect();
+    assert_eq!(sizes, [100, 200, 201]);
 }
 
 #[test]
