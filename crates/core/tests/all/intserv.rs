@@ -581,6 +581,27 @@ fn a_link_lost_in_the_middle_is_repaired_by_the_node_before_it() {
 }
 
 #[test]
+fn a_refused_handover_leaves_the_old_branch() {
+    // RESV goes to the previous hop of the present way (RFC 2205 §3.1.3), and 0.9 · 400 kbit/s are too little there.
+    let mut net = branches();
+    let config = Config { refresh: Duration::from_secs(1), ..Config::with_rate(kbps(400)) };
+    let flow = net.flow(0, 4, &config, us(1), ONE);
+    net.run(1_000);
+    net.change(3, Change { up: Some(false), ..Change::default() });
+    net.change(4, Change { up: Some(true), rate: Some([kbps(400); 2]), ..Change::default() });
+    for ms in (2_000..20_000).step_by(500) {
+        net.run(ms);
+        let ways = [(0, 1), (1, 2), (1, 3), (3, 4)].map(|(a, b)| net.reserved(a, b));
+        assert_eq!((ways, net.sender(flow, "reserved_bps")), ([0.0; 4], Some(0.0)), "at {ms} ms");
+    }
+    assert!(net.receiver(flow, "refusals").unwrap() > 3.0, "the receiver goes on asking");
+    net.change(4, handover(kbps(500)));
+    net.run(25_000);
+    let ways = [(0, 1), (1, 3), (3, 4), (1, 2)].map(|(a, b)| net.reserved(a, b));
+    assert_eq!((ways, net.sender(flow, "reserved_bps")), ([400.0, 400.0, 400.0, 0.0], Some(400e3)));
+}
+
+#[test]
 fn the_hops_behind_a_narrower_one_release_the_excess_after_a_repair() {
     // The first link becomes narrow: of the sender itself, or of a node before it.
     for first in [0, 1] {

@@ -76,6 +76,8 @@ struct Session {
     resv: Option<Resv>,
     /// The rate that was last asked of the previous hop.
     sent_up: Option<BitRate>,
+    /// The interface over which data left, while it is down and no other way leads on. PATH would go back, and is not refreshed.
+    lost: Option<Port>,
 }
 
 /// Path state: whence the data come.
@@ -166,7 +168,7 @@ impl Agent {
         match header.kind {
             Signal::Path => self.on_path(now, from, via, header),
             Signal::Resv => self.on_resv(now, from, header),
-            Signal::ResvErr => self.pass_down(header),
+            Signal::ResvErr => self.on_resv_err(from, header),
             Signal::ResvTear => self.on_resv_tear(from, header),
             Signal::PathTear => self.on_path_tear(from, header),
             Signal::Context => self.on_context(from, header),
@@ -185,7 +187,7 @@ impl Agent {
         session.spec = SignalHeader { number: spec.number.max(session.spec.number), ..spec };
         session.path = Some(Path { previous: from, via, expires, refresh_at });
         if is_new {
-            session.sent_up = None;
+            (session.sent_up, session.lost) = (None, None);
         }
         self.wake = self.wake.min(expires).min(refresh_at);
         self.counts.most_sessions = self.counts.most_sessions.max(self.sessions.len());
@@ -330,6 +332,23 @@ impl Agent {
         self.tasks.push_back(Task::Send(ask.next, header));
     }
 
+    /// RESV-ERR: a hop has refused (RFC 2205 §3.1.8). If that was on a new branch, no data come over the old one any more: the receiver
+    /// leaves both, and its next RESV takes the way that PATH takes by then (RFC 2205 §3.1.3).
+    fn on_resv_err(&mut self, from: Socket, header: SignalHeader) {
+        self.pass_down(header);
+        let is_left = |session: &Session| {
+            let elsewhere = session.path.as_ref().is_none_or(|path| path.previous.node != from.node);
+            elsewhere && header.number >= session.spec.number
+        };
+        if self.is_here(header.receiver) && self.sessions.get(&header.flow).is_some_and(is_left) {
+            self.tear_up(header.flow);
+            self.tasks.push_back(Task::Send(from, SignalHeader { kind: Signal::ResvTear, ..header }));
+            if let Some(session) = self.sessions.get_mut(&header.flow) {
+                session.path = None;
+            }
+        }
+    }
+
     /// Passes a refusal to the next hop, which asked.
     fn pass_down(&mut self, header: SignalHeader) {
         if let Some(resv) = self.sessions.get(&header.flow).and_then(|session| session.resv.as_ref()) {
@@ -415,6 +434,7 @@ impl Agent {
         let flows: Vec<FlowId> = self.sessions.keys().copied().collect();
         for flow in flows {
             if after.up {
+                self.sessions.get_mut(&flow).and_then(|session| session.lost.take_if(|lost| *lost == port));
                 self.leave_changed_link(flow, port);
             }
             self.look_for_ways(flow, notice);
@@ -435,16 +455,20 @@ impl Agent {
     /// Data leave over another link: the one over which they left is down, or one has come up at the sender. The new way is made known
     /// with PATH, unless it leads back, or the receiver is behind the lost link and signals by itself.
     fn tell_new_way(&mut self, flow: FlowId, notice: &LinkNotice, way: Option<Port>) {
-        let Some(session) = self.sessions.get(&flow) else { return };
+        let at_sender = self.sessions.get(&flow).is_some_and(|session| self.is_here(session.spec.sender));
+        let Some(session) = self.sessions.get_mut(&flow) else { return };
         let (spec, LinkNotice { port, before, after }) = (session.spec, *notice);
+        let leads_on = way.is_some() && session.path.as_ref().is_some_and(|path| way != Some(path.via));
+        if !after.up && !leads_on && session.resv.as_ref().is_some_and(|resv| resv.over == Some(port)) {
+            session.lost = Some(port);
+        }
         let is_lost = |resv: &Resv| resv.over == Some(port) && resv.next.node != spec.receiver.node;
         let moves = if after.up {
-            !before.up && way == Some(port) && self.is_here(spec.sender)
+            !before.up && way == Some(port) && at_sender
         } else {
-            session.resv.as_ref().is_some_and(is_lost)
-                && session.path.as_ref().is_some_and(|path| way != Some(path.via))
+            session.resv.as_ref().is_some_and(is_lost) && leads_on
         };
-        if moves && way.is_some() {
+        if moves {
             let header = SignalHeader { flags: spec.flags | flag::REPAIR, ..spec };
             self.tasks.push_back(Task::SendToward(spec.receiver.node, header));
         }
@@ -509,7 +533,9 @@ impl Agent {
             }
             if let Some(path) = session.path.as_mut().filter(|path| path.refresh_at <= now) {
                 path.refresh_at = next_refresh(now, spec.refresh, &mut self.stream);
-                self.send_path(spec);
+                if session.lost.is_none() {
+                    self.send_path(spec);
+                }
             }
             let Some(session) = self.sessions.get_mut(&flow) else { continue };
             if session.resv.as_ref().is_some_and(|resv| resv.held && resv.refresh_at <= now) {
@@ -590,7 +616,7 @@ impl Agent {
 
 impl Session {
     fn new(spec: SignalHeader) -> Self {
-        Self { spec, path: None, resv: None, sent_up: None }
+        Self { spec, path: None, resv: None, sent_up: None, lost: None }
     }
 
     /// When the first of its timers is due.
