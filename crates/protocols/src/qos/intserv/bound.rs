@@ -25,11 +25,12 @@ pub struct PathError {
 }
 
 impl PathError {
-    /// With the error of one more hop that serves by weighted fair queueing: C = M, D = the time of the largest packet of any flow at the
-    /// rate of the link (RFC 2212, Guidelines for Implementors, Parekh and Gallager 1994).
+    /// With the error of one more hop that serves by weighted fair queueing: C = M, D = the time of `others` at the rate of the link (RFC
+    /// 2212, Guidelines for Implementors). With the clock of the fluid system `others` is the largest packet of any flow (Parekh and
+    /// Gallager 1994), with the clock of the packet in service the sum of the largest packet of each other queue (Golestani 1994).
     #[must_use]
-    pub fn behind_fair_queue(self, packet: Bytes, largest: Bytes, link: BitRate) -> Self {
-        let time = Duration::from_secs_f64(largest.get() as f64 / link.as_bytes_per_s());
+    pub fn behind_fair_queue(self, packet: Bytes, others: Bytes, link: BitRate) -> Self {
+        let time = Duration::from_secs_f64(others.get() as f64 / link.as_bytes_per_s());
         Self { bytes: Bytes::new(self.bytes.get() + packet.get()), time: self.time + time }
     }
 }
