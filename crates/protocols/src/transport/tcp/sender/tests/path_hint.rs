@@ -120,11 +120,11 @@ fn what_others_have_overtaken_is_no_change_of_the_path() {
     let Header::Tcp(header) = last.header else { panic!("it is TCP's") };
     let flags = header.flags.with(TcpFlags::PATH);
     let new = Packet { number: last.number + 1, header: Header::Tcp(TcpHeader { flags, ..header }), ..last };
-    path.now = path.now + Duration::from_millis(1);
+    path.now += Duration::from_millis(1);
     path.sender.on_packet(path.now, &new, Port::LOCAL);
     let since = path.now;
     for late in old {
-        path.now = path.now + Duration::from_millis(1);
+        path.now += Duration::from_millis(1);
         path.sender.on_packet(path.now, &late, Port::LOCAL);
     }
     assert_eq!((path.sender.c.path_since, path.sender.path), (since, true));
