@@ -82,6 +82,8 @@ def test_what_has_happened_so_far_can_be_had_before_the_end():
     [
         (lambda session: session.flow("g"), 'there is nothing called "g"'),
         (lambda session: session.part("l a>"), 'did you mean "l a>b"'),
+        (lambda session: session.flow("l a>b"), '"l a>b" is no flow'),
+        (lambda session: session.part("f"), '"f" is a flow'),
         (lambda session: session.change("m", up=False), 'there is no link or terminal "m"'),
         (lambda session: session.change("l"), "changes nothing"),
         (lambda session: session.change("l", rate="fast"), "is not a rate"),

@@ -51,7 +51,10 @@ class Session:
 
     @property
     def next_event_s(self) -> float | None:
-        """When something happens next, in simulated seconds; ``None`` at the end. It may be a timer put off since."""
+        """When something happens next, in simulated seconds; ``None`` at the end. It may be a timer put off since.
+
+        It happens as the session goes on beyond that instant: ``advance_to(next_event_s)`` stops in front of it.
+        """
         return self._core.next_event_s
 
     def advance_to(self, until: float | str) -> None:
@@ -71,7 +74,10 @@ class Session:
 
     def flow(self, name: str) -> dict[str, float]:
         """What the sender of a flow keeps at present, as in the table ``state``: ``cwnd_packets``, ``srtt_ms``, …."""
-        return {quantity: value for kind, _, quantity, value in self._look(name) if kind == "sender"}
+        found = {quantity: value for kind, _, quantity, value in self._look(name) if kind == "sender"}
+        if not found:
+            raise ScenarioError(f'"{name}" is no flow: part("{name}") looks at it', path="name")
+        return found
 
     def receivers(self, name: str) -> dict[str, dict[str, float]]:
         """What the receivers of a flow keep at present, by their nodes."""
@@ -84,7 +90,10 @@ class Session:
     def part(self, name: str) -> dict[str, float]:
         """What a direction of a link, a cell or a bearer keeps at present, such as ``"radio server>mobile"``."""
         rows = self._look(name)
-        return {quantity: value for kind, _, quantity, value in rows if kind not in ("sender", "receiver")}
+        found = {quantity: value for kind, _, quantity, value in rows if kind not in ("sender", "receiver")}
+        if not found:
+            raise ScenarioError(f'"{name}" is a flow: flow("{name}") looks at it', path="name")
+        return found
 
     def names(self) -> list[str]:
         """The names of all flows and parts."""
