@@ -371,7 +371,7 @@ mod tests {
         assert!((cwnd - 20.0).abs() < 0.6, "ten round trips after it is back: {cwnd}");
     }
 
-    /// RFC 9438 §5.8: "the CUBIC implementation MUST NOT include the idle period" in t.
+    /// RFC 9438 §4.2, §5.8: t has no part of a time in which the window did not grow because the application sent nothing.
     #[test]
     fn an_idle_time_does_not_count_in_t() {
         let (mut steady, mut paused) = (after_loss(100), after_loss(100));

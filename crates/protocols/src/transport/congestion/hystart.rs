@@ -168,6 +168,17 @@ mod tests {
     }
 
     #[test]
+    fn a_round_trip_of_another_path_is_nothing_to_compare_with() {
+        let mut hystart = after_a_round_at(80);
+        hystart.on_path_change();
+        assert!(round(&mut hystart, 2, &[700; 30]).iter().all(|&step| step == FULL));
+        assert!(hystart.css.is_none());
+        // The next is compared with that one.
+        round(&mut hystart, 3, &[720; 8]);
+        assert!(hystart.css.is_some());
+    }
+
+    #[test]
     fn the_first_round_has_nothing_to_compare_with() {
         let mut hystart = HyStart::default();
         assert!(round(&mut hystart, 1, &[700; 30]).iter().all(|&step| step == FULL));

@@ -1,4 +1,6 @@
 use super::*;
+use lasthop_net::net::bench::{Bench, packet};
+use lasthop_net::net::dscp::Dscp;
 
 fn feedback(limit: u64, alpha: f64) -> Feedback {
     let config = Config { limit: Amount::Packets(limit), alpha, ..Config::default() };
@@ -54,4 +56,15 @@ fn a_queue_that_slept_computes_no_more_than_changes() {
     let mut usual = Ewa::new(config(Duration::from_millis(10)), Place(0));
     usual.compute(Instant::from_secs_f64(1.0));
     assert_eq!((usual.feedback.alpha, usual.computed), (1.0 + 100.0 * 0.125, 100));
+}
+
+#[test]
+fn what_is_held_at_the_transmitter_takes_room() {
+    let mut bench = Bench::new();
+    let mut ewa = Ewa::new(Config { limit: Amount::Packets(2), ..Config::default() }, Place(0));
+    ewa.on_held(Backlog { packets: 1, bytes: 1000 });
+    for flow in 0..2 {
+        bench.enqueue(&mut ewa, packet(flow, 1000, Dscp::Be));
+    }
+    assert_eq!(ewa.backlog().packets, 1);
 }

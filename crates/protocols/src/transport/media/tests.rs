@@ -271,7 +271,7 @@ fn packets_leave_at_the_pacing_rate_and_old_frames_do_not() {
     assert_eq!(told[0], Notice::Rate(BitRate::from_kbps(1_188)));
 }
 
-/// RFC 8888 §3.1: "if multiple copies of a packet arrive and any was marked, the report says so", and of arrivals the first counts.
+/// RFC 8888 §3.1: of copies the first gives the time of arrival, and a mark on any of them is reported.
 #[test]
 fn a_copy_that_comes_marked_marks_the_packet() {
     let seen = Arc::new(Mutex::new(Seen::default()));

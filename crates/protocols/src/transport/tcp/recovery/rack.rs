@@ -372,3 +372,18 @@ impl LossRecovery for Rack {
         probe.value("reordering_window_ms", self.reo_wnd.as_secs_f64() * 1e3);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_the_path_leaves_no_least_round_trip_time() {
+        let settings = Settings::new(&crate::transport::tcp::config::Config::default());
+        let mut rack = Rack::new(Config::default(), &settings);
+        rack.min_rtt.on_sample(Instant::ZERO, Duration::from_millis(20));
+        assert!(rack.min_rtt.get().is_some());
+        rack.on_path_change();
+        assert_eq!(rack.min_rtt.get(), None);
+    }
+}

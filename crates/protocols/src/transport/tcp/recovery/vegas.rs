@@ -178,4 +178,12 @@ mod tests {
             assert!((got - expected).abs() < 1e-5, "{got} ms for {expected}");
         }
     }
+
+    #[test]
+    fn a_change_of_the_path_leaves_no_fine_timeout() {
+        let mut vegas = Vegas::new(&Settings::new(&crate::transport::tcp::config::Config::default()));
+        vegas.timeout.on_sample(Duration::from_millis(100));
+        vegas.on_path_change();
+        assert_eq!(vegas.timeout.get(), None);
+    }
 }
