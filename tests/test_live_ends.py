@@ -14,6 +14,7 @@ from pathlib import Path
 import lasthop as lh
 import pytest
 from conftest import live_command
+from lasthop import files
 
 #: A run from Python with a program that a search finds by a word.
 LONG = """
@@ -261,3 +262,20 @@ def test_the_terminal_is_as_it_was():
     assert Path("up").exists()
     assert flags() == before
     os.close(own)
+
+
+def test_what_stands_where_a_live_run_from_python_writes_is_left_alone(link, tmp_path):
+    """Nothing starts, and the error speaks of arguments."""
+    (tmp_path / "mine").mkdir()
+    kept = tmp_path / "mine" / "kept.txt"
+    kept.write_text("kept")
+    for where, said in (({"out": tmp_path / "mine"}, "write into it"), ({"pcap": kept}, "replace it")):
+        with (
+            pytest.raises(files.OutputRefused, match=f"{said} with force=True$"),
+            lh.live(link, hosts=["server"], **where),
+        ):
+            pytest.fail("nothing starts")
+    with lh.live(link, hosts=["server"], out=tmp_path / "mine", pcap=kept, force=True) as run:
+        pass
+    assert run.verdict == "sound"
+    assert kept.read_bytes().startswith(b"\x0a\x0d\x0d\x0a"), "a capture (pcapng)"

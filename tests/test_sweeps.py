@@ -472,7 +472,7 @@ def test_a_manifest_that_was_changed_is_refused(tmp_path, key):
         (tmp_path / "manifest.json").write_text(json.dumps({**manifest, key: other}))
         with pytest.raises(ValueError, match="has been changed"):
             sweeps.collect(tmp_path)
-        with pytest.raises(files.OutputRefused, match="choose another folder"):
+        with pytest.raises(files.OutputRefused, match=r"choose another folder, or .* with force=True$"):
             lh.sweep(QUICK, vary=VARY, seeds=SEEDS, folder=tmp_path)
 
 

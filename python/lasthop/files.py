@@ -38,6 +38,7 @@ __all__ = [
     "manifest",
     "named",
     "provenance",
+    "refuse_to_replace",
     "remove",
     "settle",
     "whole",
@@ -51,7 +52,21 @@ SETTLE_S = 1.0
 
 
 class OutputRefused(ValueError):
-    """Something stands where output should go."""
+    """Something stands where output should go. It is written in words of a command, and as text in words of Python."""
+
+    @property
+    def command(self) -> str:
+        """What to do about it, by options of a command."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return self.command.replace(" with -o", "").replace("--force", "force=True")
+
+
+def refuse_to_replace(path: Path | None, *, force: bool) -> None:
+    """A file that stands there already is left alone unless forced."""
+    if path and path.exists() and not force:
+        raise OutputRefused(f"{path} exists: choose another name, or replace it with --force")
 
 
 def folder_name(name: str) -> str:

@@ -99,7 +99,7 @@ def complain(error: BaseException) -> int:
         case click.Abort():
             return 130
         case OutputRefused():
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"error: {error.command}", err=True)
             return 2
         case BrokenPipeError():
             # The reader of our output has closed it.

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lasthop.cli import common
+from lasthop.live_runs import MADE_BY
 
 if TYPE_CHECKING:
     from lasthop.scenario import Scenario
 
 #: What `--replay` heeds.
 REPLAYED = {"replay", "output", "format", "pcap", "force", "quiet"}
-
-#: What made a folder of results.
-MADE_BY = "lasthop live"
 
 
 @click.command(context_settings={"max_content_width": 100})
@@ -59,13 +57,15 @@ def live(words: tuple[str, ...], **asked: Any) -> int:
     lasthop live cell.toml --run 'server=python3 -m http.server' phone -- curl http://server:8000/
     lasthop live --trace down.trace --uplink up.trace --delay 40ms -- COMMAND
     """
+    from lasthop import files
+
     if folder := asked["replay"]:
         if words:
             raise click.UsageError("--replay has its scenario and its packets: leave out the rest")
         _refuse_beside_replay()
         return _replay(folder, asked)
     scenario, options = _plan(words, asked)
-    _refuse_to_replace(asked["pcap"], force=asked["force"])
+    files.refuse_to_replace(asked["pcap"], force=asked["force"])
     if asked["view"] and not sys.stdout.isatty():
         raise click.UsageError("--view draws in a terminal, and this is none: use --web")
     if asked["view"] and asked["shell"]:
@@ -164,13 +164,6 @@ def _traced(asked: dict[str, Any]) -> Scenario:
     return hosts.traced(asked["trace"], asked["uplink"] or asked["trace"], asked["delay"] or "0 s", queue)
 
 
-def _refuse_to_replace(path: Path | None, *, force: bool) -> None:
-    from lasthop import files
-
-    if path and path.exists() and not force:
-        raise files.OutputRefused(f"{path} exists: choose another name, or replace it with --force")
-
-
 def _enter(scenario: Scenario, options: dict[str, Any], asked: dict[str, Any]) -> int:
     """Calls this command again, in namespaces of its own."""
     from lasthop import _core
@@ -218,11 +211,11 @@ def _replay(folder: Path, asked: dict[str, Any]) -> int:
     """A recording again."""
     import time
 
-    from lasthop import _core
+    from lasthop import _core, files
     from lasthop.live_runs import hosts
     from lasthop.results import result
 
-    _refuse_to_replace(asked["pcap"], force=asked["force"])
+    files.refuse_to_replace(asked["pcap"], force=asked["force"])
     output: Path | None = asked["output"]
     if output and output.resolve() == folder.resolve():
         raise click.UsageError(f"{output} is the recording itself: choose another folder with -o")

@@ -31,8 +31,7 @@ def report(folders: Sequence[Path], output: Path | None, force: bool, quiet: boo
     if output is None and len(folders) > 1:
         raise click.UsageError("say with -o where the page of several results is to go")
     path = output or folders[0] / "report.html"
-    if output and output.exists() and not force:
-        raise files.OutputRefused(f"{output} exists: choose another name, or replace it with --force")
+    files.refuse_to_replace(output, force=force)
     try:
         common.written([write_runs(folders, path)], quiet=quiet)
     except ValueError as error:

@@ -57,8 +57,7 @@ def run(
         scenario = scenario.with_(seed=seed)
     if pcap and seeds is not None:
         raise click.UsageError("--pcap captures one run: leave out --seeds")
-    if pcap and pcap.exists() and not force:
-        raise files.OutputRefused(f"{pcap} exists: choose another name, or replace it with --force")
+    files.refuse_to_replace(pcap, force=force)
     if plots:
         from lasthop import plot
 

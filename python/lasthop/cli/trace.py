@@ -34,8 +34,7 @@ def info(file: Path, picture: Path | None, as_json: bool, force: bool, quiet: bo
     from lasthop import files, traces
     from lasthop.plot.style import format_of
 
-    if picture and picture.exists() and not force:
-        raise files.OutputRefused(f"{picture} exists: choose another name, or replace it with --force")
+    files.refuse_to_replace(picture, force=force)
     try:
         format = format_of(picture) if picture else None
         times = traces.read(file)

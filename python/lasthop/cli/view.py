@@ -48,8 +48,7 @@ def view(
         path = output or Path("out") / files.folder_name(scenario.name) / "view.html"
         with common.Progress(scenario.name, scenario.duration_s, "simulated s", quiet=quiet) as progress:
             result = runs.run(scenario, seed=seed, progress=progress)
-    if output and output.exists() and not force:
-        raise files.OutputRefused(f"{output} exists: choose another name, or replace it with --force")
+    files.refuse_to_replace(output, force=force)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         common.written([view.write_view(result, path, begin=begin, end=end)], quiet=quiet)

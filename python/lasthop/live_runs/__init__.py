@@ -33,6 +33,9 @@ ENDED = "the live run has ended"
 #: Bytes that are no text, in what programs write, are shown as ``\\xff``.
 ODD_BYTES = "backslashreplace"
 
+#: What made a folder of results.
+MADE_BY = "lasthop live"
+
 #: The longest run.
 LONGEST = "86400 s"
 
@@ -210,6 +213,7 @@ def live(
     out: str | Path | None = None,
     pcap: str | Path | None = None,
     realtime: bool = False,
+    force: bool = False,
 ) -> Iterator[LiveRun]:
     """Runs a scenario by the wall clock for as long as the block lasts, with hosts that are network namespaces.
 
@@ -220,9 +224,10 @@ def live(
 
     ``hosts`` are nodes, or ``NAME.ue[*]`` for all terminals of a cell; left out, they are those of the scenario's
     ``[live]``, or else the ends of its flows. Programs of ``[live]`` start when the hosts are up. ``out`` is a folder
-    for tables and a recording; ``realtime`` asks for real-time priority. It needs Linux; :class:`lasthop.RunError` says
-    what is missing.
+    for tables and a recording, ``pcap`` a file; what something else wrote there is replaced only if ``force`` is true.
+    ``realtime`` asks for real-time priority. It needs Linux; :class:`lasthop.RunError` says what is missing.
     """
+    from lasthop import files
     from lasthop.live_runs.hosts import apart
     from lasthop.results import Result
     from lasthop.scenario import load
@@ -231,6 +236,11 @@ def live(
     bare, named, programs = apart(scenario, hosts)
     if not named:
         raise RunError("there are no hosts: name nodes of the scenario in hosts=[…]")
+    # Before anything starts, and in words of Python.
+    files.refuse_to_replace(Path(pcap) if pcap else None, force=force)
+    if out:
+        with files.claimed(Path(out), made_by=MADE_BY, force=force):
+            pass
     with tempfile.TemporaryDirectory(prefix="lasthop-") as folder:
         doors = {host: f"{folder}/{number}" for number, host in enumerate(named)}
         file, output = Path(folder) / "scenario.json", Path(out) if out else Path(folder) / "out"
@@ -244,6 +254,7 @@ def live(
         words += ["--seed", str(seed)] if seed is not None else []
         words += ["--pcap", str(pcap)] if pcap else []
         words += ["--realtime"] if realtime else []
+        words += ["--force"] if force else []
         with Path(folder, "said").open("w+") as said, os.fdopen(alive, "wb"):
             with os.fdopen(reading, "rb"):
                 process = subprocess.Popen(
