@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import lasthop as lh
 import numpy as np
@@ -66,6 +67,23 @@ def test_other_seeds_are_two_samples(stored):
     interval = stats.ttest_ind(cubic, near, equal_var=False).confidence_interval(0.95)
     assert np.allclose([row["low"], row["high"]], interval)
     assert "different seeds" in repr(found)
+
+
+def test_what_is_missing_of_some_seeds_is_paired_as_far_as_it_is_there(stored, tmp_path):
+    """The difference is that of the means shown, and the heading says of how many pairs it is."""
+    folder = tmp_path / "part"
+    shutil.copytree(stored / "far", folder)
+    rows = lh.results.read_table(folder / "flows.parquet").to_arrow().to_pylist()
+    rows[2]["goodput_kbps"] = None
+    lh.results.write_table(lh.results.Table(pa.Table.from_pylist(rows[:-1])), folder / "flows.parquet")
+    found = lh.compare(stored / "near", folder)
+    near, far = ([row["goodput_kbps"] for row in goodput(stored / name)] for name in ("near", "far"))
+    there = [place for place in range(SEEDS - 1) if place != 2]
+    near, far = np.array(near)[there], np.array(far)[there]
+    [row] = [r for r in found.table() if r["metric"] == "goodput_kbps"]
+    assert np.allclose([row["one"], row["other"], row["difference"]], [near.mean(), far.mean(), (far - near).mean()])
+    assert np.allclose([row["low"], row["high"]], stats.ttest_rel(far, near).confidence_interval(0.95))
+    assert row["n"] == SEEDS - 2 and f"seed by seed, {SEEDS - 2} to {SEEDS - 1} pairs" in repr(found)
 
 
 def test_the_command_says_what_differs(stored, lasthop):

@@ -101,8 +101,9 @@ class Comparison:
     def rows(self, table: str = "flows") -> list[dict[str, Any]]:
         """A row for each thing that both have and each metric that differs: both means, and the difference.
 
-        With the same seeds in both the difference is an :class:`~lasthop.stats.Estimate` over pairs of equal seeds.
-        Of the tables in :data:`MEANS` the means of each run are compared. In ``drops`` an absent row means 0 packets.
+        With the same seeds in both all three are an :class:`~lasthop.stats.Estimate` over pairs of equal seeds, of
+        those with a value in both. Of the tables in :data:`MEANS` the means of each run are compared. In ``drops`` an
+        absent row means 0 packets.
         """
         parts = self._things(table)
         found = []
@@ -110,7 +111,7 @@ class Comparison:
             first, second = (part[thing] for part in parts)
             for metric in [name for name in next(iter(first.values())) if name in next(iter(second.values()))]:
                 mine, theirs = ({seed: row[metric] for seed, row in part.items()} for part in (first, second))
-                row = _difference(mine, theirs)
+                row = _difference(mine, theirs, paired=self.one.seeds == self.other.seeds)
                 if row is not None:
                     found.append({**dict(thing), "metric": metric, **row})
         return found
@@ -241,21 +242,22 @@ def _mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return means
 
 
-def _difference(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> dict[str, Estimate] | None:
-    """The means and the difference, if there is one."""
-    both = {seed: (mine[seed], theirs[seed]) for seed in mine if seed in theirs}
-    pairs = [(a, b) for a, b in both.values() if a is not None and b is not None]
-    if set(mine) == set(theirs):
-        changes = [b - a for a, b in pairs]
-        if not any(changes):
-            return None
-        difference = estimate(changes)
-    else:
-        # Other seeds: two independent samples.
+def _difference(mine: Mapping[int, Any], theirs: Mapping[int, Any], *, paired: bool) -> dict[str, Estimate] | None:
+    """The means and the difference, if there is one.
+
+    They are of the seeds with a value in both, or else of two independent samples.
+    """
+    if not paired:
         difference = welch(mine.values(), theirs.values())
         if not difference.n or not difference.mean:
             return None
-    return {"one": estimate(mine.values()), "other": estimate(theirs.values()), "difference": difference}
+        return {"one": estimate(mine.values()), "other": estimate(theirs.values()), "difference": difference}
+    both = [(mine[seed], theirs[seed]) for seed in mine if seed in theirs]
+    pairs = [(a, b) for a, b in both if a is not None and b is not None]
+    if all(a == b for a, b in pairs):
+        return None
+    one, other = zip(*pairs, strict=True)
+    return {"one": estimate(one), "other": estimate(other), "difference": estimate(b - a for a, b in pairs)}
 
 
 def differing(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lasthop.columns import aligned, fitted
@@ -112,9 +112,10 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
     shown = [row for row in rows if every or not told or row["metric"] in told]
     rest = len(rows) - len(shown)
     rows = shown or rows
-    pairs = rows[0]["difference"].n
     seeds = (
-        f"seed by seed, {pairs} {'pair' if pairs == 1 else 'pairs'}" if one.seeds == other.seeds else "different seeds"
+        f"seed by seed, {_pairs(row['difference'].n for row in rows)}"
+        if one.seeds == other.seeds
+        else "different seeds"
     )
     things = [name for name in rows[0] if name not in ("metric", "one", "other", "difference")]
     things = _telling(things, rows)
@@ -128,6 +129,13 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
     note = f"{number(rest)} other numbers differ: --all" if rest and shown else ""
     means = f", means over {MEANS[table]}" if table in MEANS else ""
     return _page(scenario, [f"{table}{means}, {other.folder.name} − {one.folder.name}: {seeds}", body, note, alone])
+
+
+def _pairs(counts: Iterable[int]) -> str:
+    """How many pairs of seeds the differences are of."""
+    least, most = min(counts := [*counts]), max(counts)
+    said = "1 pair" if most == 1 else f"{most} pairs"
+    return said if least == most else f"{least} to {said}"
 
 
 def _telling(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
