@@ -11,6 +11,7 @@ import pytest
 from browser import accessible, needs_browser, opened, scrolled
 from conftest import ROOT
 from lasthop import plot
+from lasthop.report import page as pages
 from lasthop.report import write_runs
 from lasthop.report.chart import charts
 
@@ -115,6 +116,38 @@ def test_a_chart_keeps_the_shapes_of_markers():
     assert circle.count("C") == 8 and none is None
 
 
+def test_a_chart_keeps_words_and_lines_across_and_which_way_an_axis_runs():
+    figure, axes = plot.figure()
+    axes.plot([0, np.nan, 10], [1, 2, 3], label="Reno")
+    axes.axvline(4, color="red", linestyle=":")
+    axes.axhline(2.5)
+    above = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    axes.annotate("to UMTS", (4, 1), xytext=(2, 0), va="bottom", rotation=90, **above)
+    axes.annotate("12", (3, 2), ha="right", va="top", color="red")
+    axes.annotate("Reno 3", (10, 3), xytext=(3, 0), textcoords="offset points")
+    axes.set_ylim(5, -1)
+    (chart,) = charts(figure)
+    assert [(one["x"], one["y"]) for one in chart["series"]] == [([0, 10], [1, 3])]
+    red, grey = chart["rules"]
+    assert (red["x"], red["color"], red["dash"]) == (4, "#ff0000", [1.5, 3]) and grey["y"] == 2.5
+    # A line's name at its end is in the list of names.
+    over, at = chart["words"]
+    assert (over["text"], over["x"], over["y"], over["by"]) == ("to UMTS", 4, 1, ["data", "axes"])
+    assert over["shift"] == [2, 0] and over["upright"] and over["align"] == ["left", "bottom"]
+    assert (at["text"], at["x"], at["y"], at["by"], at["shift"]) == ("12", 3, 2, ["data", "data"], [0, 0])
+    assert at["align"] == ["right", "top"] and at["color"] == "#ff0000"
+    assert chart["y"]["limits"] == [-1, 5] and chart["y"]["reversed"] and not chart["x"]["reversed"]
+    for unknown in ({"arrowprops": {"arrowstyle": "->"}}, {"rotation": 30}, {"xycoords": "figure fraction"}):
+        figure, axes = plot.figure()
+        axes.plot([0, 1], [0, 1])
+        axes.annotate("words", (0.5, 0.5), **unknown)
+        assert charts(figure) is None, "what cannot be shown stays a picture"
+    figure, axes = plot.figure()
+    axes.plot([0, 1], [0, 1])
+    axes.text(0, 0, "words")
+    assert charts(figure) is None
+
+
 def test_panels_of_one_axis_know_its_names():
     from matplotlib import pyplot
 
@@ -159,6 +192,37 @@ def test_the_page_in_a_browser(stored, names, width, dark):
             for (let k = 0; k < at.length; k += 4) if (at[k + 3]) seen.add(at[k] << 16 | at[k + 1] << 8 | at[k + 2]);
             return seen.size < 8; }).length"""
         assert browser.execute_script(blank) == 0
+
+
+@needs_browser
+def test_a_chart_shows_its_words_its_lines_across_and_its_axis_downwards(tmp_path):
+    """Where there is red, on a panel whose points are black: at the top right, in the middle, and at the left edge."""
+    figure, axes = plot.figure()
+    axes.plot([0, 10], [0, 1], color="black", linestyle="none", marker=".")
+    axes.axvline(5, color="red", linewidth=3)
+    axes.annotate("wwwww", (10, 0), xytext=(-3, -3), textcoords="offset points", ha="right", va="top", color="red")
+    axes.set(xlim=(0, 10), ylim=(1, 0))
+    shown = pages.figure("figure", figure, b"<svg xmlns='http://www.w3.org/2000/svg'/>", caption="", alt="", names=())
+    made = pages.render("report/runs.html.j2", title="", pictures=[shown], scenarios={}, made={})
+    (tmp_path / "figure.html").write_text(made, encoding="utf-8")
+    with opened(tmp_path / "figure.html") as browser:
+        scrolled(browser)
+        red = browser.execute_script("""
+            const one = document.querySelector('.panel canvas'), box = document.querySelector('.u-over');
+            const [left, top] = [box.offsetLeft, box.offsetTop], wide = box.clientWidth, high = box.clientHeight;
+            const at = one.getContext('2d').getImageData(left, top, wide, high).data, seen = [0, 0, 0, 0];
+            for (let k = 0; k < at.length; k += 4) if (at[k] > 150 && at[k + 1] < 100 && at[k + 3] > 150) {
+              const x = k / 4 % wide / wide, y = Math.floor(k / 4 / wide) / high;
+              if (Math.abs(x - 0.5) < 0.02) seen[0]++;
+              else if (x > 0.7 && y < 0.3) seen[1]++;
+              else seen[2]++;
+            }
+            seen[3] = high;
+            return seen;""")
+    rule, words, elsewhere, height = red
+    assert rule >= 2 * height, "over the whole height"
+    assert words > 30, "below the place that is highest, since the axis runs downwards"
+    assert elsewhere == 0
 
 
 @needs_browser

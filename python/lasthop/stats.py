@@ -167,8 +167,22 @@ def with_half(mean: float, half: float) -> str:
         return number(mean)
     if half <= 1e-9 * abs(mean):
         return f"{number(mean)} ±0"
-    places = min(6, max(0, 1 - math.floor(math.log10(half))))
+    places = max(0, 1 - math.floor(math.log10(half)))
+    if places > MOST_PLACES:
+        return f"{number(mean) if abs(mean) < _LEAST else number(mean, MOST_PLACES)} ±{_tiny(half)}"
     return f"{number(mean, places)} ±{number(half, places)}"
+
+
+#: A number has at most this many digits behind the point …
+MOST_PLACES = 6
+#: … and is written as a power of ten where two of them would not be left.
+_LEAST = 10.0 ** (1 - MOST_PLACES)
+
+
+def _tiny(value: float) -> str:
+    """Two digits and a power of ten."""
+    digits, _, power = f"{value:.1e}".partition("e")
+    return f"{digits}e{int(power)}"
 
 
 def number(value: float | int | None, places: int | None = None) -> str:
@@ -178,7 +192,9 @@ def number(value: float | int | None, places: int | None = None) -> str:
     if isinstance(value, int):
         return f"{value:,}".replace(",", " ")
     if places is None:
+        if value and abs(value) < _LEAST:
+            return _tiny(value)
         size = math.floor(math.log10(abs(value))) if value else 0
-        places = min(6, max(0, 3 - size))
+        places = min(MOST_PLACES, max(0, 3 - size))
     text = f"{value:,.{places}f}".replace(",", " ")
     return text.rstrip("0").rstrip(".") if "." in text and value == int(value) else text

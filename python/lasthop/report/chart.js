@@ -115,6 +115,48 @@
     ctx.restore();
   }
 
+  /* Lines across the panel, and words in it and above it. */
+  function notes(u, chart) {
+    const {ctx} = u, {left, top, width, height} = u.bbox, ratio = devicePixelRatio;
+    const at = (value, scale, frame) => frame === "data" ? u.valToPos(value, scale, true)
+      : scale === "x" ? left + value * width : top + (1 - value) * height;
+    const inside = (x, y) => x >= left - 1 && x <= left + width + 1 && y >= top - 1 && y <= top + height + 1;
+    ctx.save();
+    for (const rule of chart.rules) {
+      const x = rule.x == null ? null : at(rule.x, "x", "data"), y = rule.y == null ? null : at(rule.y, "y", "data");
+      if (!inside(x ?? left, y ?? top)) continue;
+      ctx.strokeStyle = ink(rule.color);
+      ctx.lineWidth = rule.width * ratio;
+      ctx.setLineDash((rule.dash || []).map(part => part * ratio));
+      ctx.beginPath();
+      ctx.moveTo(x ?? left, y ?? top);
+      ctx.lineTo(x ?? left + width, y ?? top + height);
+      ctx.stroke();
+    }
+    ctx.font = `${WORDS * ratio}px system-ui`;
+    for (const word of chart.words) {
+      const x = at(word.x, "x", word.by[0]), y = at(word.y, "y", word.by[1]);
+      if (!inside(word.by[0] === "data" ? x : left, word.by[1] === "data" ? y : top)) continue;
+      const [across, up] = word.align;
+      ctx.fillStyle = ink(word.color);
+      ctx.save();
+      ctx.translate(x + word.shift[0] * ratio * 4 / 3, y - word.shift[1] * ratio * 4 / 3);
+      if (word.upright) ctx.rotate(-Math.PI / 2);
+      ctx.textAlign = word.upright ? {bottom: "left", baseline: "left", top: "right"}[up] || "center" : across;
+      ctx.textBaseline = word.upright ? {left: "top", right: "bottom"}[across] || "middle" : {center: "middle", baseline: "alphabetic"}[up] || up;
+      word.text.split("\n").forEach((line, n) => ctx.fillText(line, 0, 1.2 * WORDS * ratio * n));
+      ctx.restore();
+    }
+    ctx.restore();
+  }
+
+  /* How large words are, in pixels of the page. */
+  const WORDS = 11;
+
+  /* The room that words above a panel take. */
+  const above = chart => Math.max(8, ...chart.words.filter(word => word.by[1] === "axes" && word.y >= 1)
+    .map(word => word.upright ? 0.6 * WORDS * word.text.length : 1.5 * WORDS));
+
   function panel(holder, columns, chart, sync, ratio) {
     const box = document.createElement("div");
     box.className = "panel";
@@ -135,8 +177,11 @@
       return {width: Math.max(200, width), height: Math.max(220, Math.round((width < row ? row / columns : width) * ratio))};
     };
     const options = {
-      ...size(), legend: {show: false}, padding: [8, 12, 0, 0],
-      scales: {x: {time: false, distr: chart.x.log ? 3 : 1, auto: false}, y: {distr: chart.y.log ? 3 : 1, auto: false}},
+      ...size(), legend: {show: false}, padding: [above(chart), 12, 0, 0],
+      scales: {
+        x: {time: false, distr: chart.x.log ? 3 : 1, dir: chart.x.reversed ? -1 : 1, auto: false},
+        y: {distr: chart.y.log ? 3 : 1, dir: chart.y.reversed ? -1 : 1, auto: false},
+      },
       axes: [axis(box, chart.x, "x", size().width - 70), axis(box, chart.y, "y", size().height - 50)],
       cursor: {sync: {key: sync, scales: ["x", null]}, drag: {x: true, y: true, uni: 25}, bind: {dblclick: u => () => { whole(u); return null; }},
         points: {size: 6}, dataIdx: (u, n, idx) => near(u, n, idx)},
@@ -144,7 +189,7 @@
         label: series.name, stroke: () => ink(series.color), width: series.width, dash: series.dash || undefined, paths: path(series), alpha: series.faint ? 0.5 : 1,
         points: {show: Boolean(series.marker), size: 5, paths: markers(series), fill: series.open ? css("--paper") : () => ink(series.color), stroke: () => ink(series.color)},
       }))],
-      hooks: {drawAxes: [u => extras(u, chart)], setCursor: [u => {
+      hooks: {drawAxes: [u => extras(u, chart)], draw: [u => notes(u, chart)], setCursor: [u => {
         chart.series.forEach((_, n) => {
           const idx = u.cursor.idxs ? u.cursor.idxs[n + 1] : null;
           if (outputs[n]) outputs[n].textContent = idx == null ? "" : text(u.data[n + 1][idx]);

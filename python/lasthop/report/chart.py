@@ -26,7 +26,7 @@ _STEPS = {"steps": -1, "steps-pre": -1, "steps-post": 1}
 
 
 def charts(figure: Figure) -> list[Chart] | None:
-    """A chart for each axes of a figure; nothing if one of them holds more than lines, points, error bars and bands."""
+    """A chart for each axes of a figure; nothing if one holds more than lines, points, error bars, bands and words."""
     made = [_chart(axes) for axes in figure.axes]
     return [one for one in made if one] if made and all(made) else None
 
@@ -48,14 +48,16 @@ def _chart(axes: Axes) -> Chart | None:
     if None in spans:
         return None
     ends = {id(one.lines[0]): _ends(one) for one in bars if one.lines[0] is not None}
-    series = [
+    drawn = [
         _series(axes, line, _name(line, bars), ends.get(id(line), {}))
         for line in axes.lines
         if id(line) in ends or id(line) not in parts
     ]
-    series += [edge for band in bands for edge in _band(band)]
-    series = [one for one in series if one and one["x"]]
-    if not series:
+    series = [one for one in (*drawn, *(edge for band in bands for edge in _band(band))) if one and one["x"]]
+    # At the end of a line its name may stand, which the list of names has.
+    names = tuple(one["name"] for one in series if one["name"])
+    words = [_word(text) for text in axes.texts if text.get_visible() and not text.get_text().startswith(names)]
+    if not series or None in words:
         return None
     return {
         "x": _axis(axes.xaxis, axes.get_xscale(), axes.get_xlim()),
@@ -63,6 +65,8 @@ def _chart(axes: Axes) -> Chart | None:
         "title": axes.get_title() or axes.get_title("left"),
         "height": round(axes.get_position().height, 3),
         "spans": spans,
+        "rules": [one for line in axes.lines if (one := _rule(axes, line))],
+        "words": words,
         "series": series,
     }
 
@@ -85,7 +89,9 @@ def _axis(axis: Any, scale: str, limits: tuple[float, float]) -> dict[str, Any] 
     return {
         "label": axis.get_label_text(),
         "log": scale == "log",
-        "limits": [*map(_short, limits)],
+        "limits": [*map(_short, sorted(limits))],
+        # Whether the least value is at the right, or at the top.
+        "reversed": bool(limits[0] > limits[1]),
         "ticks": [[_short(place), name] for place, name in zip(places, names, strict=False) if name],
         # Beside another panel with the same axis they may be left out.
         "named": bool(axis.get_tick_params().get("labelleft" if axis.axis_name == "y" else "labelbottom", True)),
@@ -135,7 +141,8 @@ def _series(axes: Axes, line: Any, name: str, ends: Mapping[str, list[float]]) -
         "open": line.get_fillstyle() == "none" or line.get_markerfacecolor() in ("none", "white", "w"),
         "faint": (line.get_alpha() or 1.0) < 1.0 or line.get_zorder() < 2,
     }
-    order = np.argsort(x, kind="stable")
+    # What has no place on the page breaks no line there, but may not lie at its edge.
+    order = [n for n in np.argsort(x, kind="stable") if math.isfinite(x[n])]
     columns = {"x": x, "y": y} | {end: values for end, values in ends.items() if len(values) == len(x)}
     return made | {key: [_short(part[n]) for n in order] for key, part in columns.items()}
 
@@ -198,6 +205,48 @@ def _span(axes: Axes, patch: Any) -> dict[str, Any] | None:
     return {
         "x": [_short(patch.get_x()), _short(patch.get_x() + patch.get_width())],
         "color": to_hex(patch.get_facecolor()),
+    }
+
+
+def _rule(axes: Axes, line: Any) -> dict[str, Any] | None:
+    """A line of `axvline` or `axhline`, at an x or at a y."""
+    from matplotlib.colors import to_hex
+
+    for key, across, ends in (
+        ("x", axes.get_xaxis_transform(which="grid"), (line.get_xdata(), line.get_ydata())),
+        ("y", axes.get_yaxis_transform(which="grid"), (line.get_ydata(), line.get_xdata())),
+    ):
+        at, whole = ends
+        if line.get_transform() == across and [*whole] == [0, 1] and line.get_visible():
+            look = {"color": to_hex(line.get_color()), "dash": _DASHES.get(line.get_linestyle())}
+            return {key: _short(float(at[0])), "width": line.get_linewidth(), **look}
+    return None
+
+
+#: What words in a picture are placed by.
+_FRAMES = {"data": "data", "axes fraction": "axes"}
+
+
+def _word(text: Any) -> dict[str, Any] | None:
+    """Words beside a place of the data or of the panel; nothing if they are placed otherwise, or have an arrow."""
+    from matplotlib.colors import to_hex
+
+    if type(text).__name__ != "Annotation" or text.arrow_patch or text.get_rotation() not in (0, 90):
+        return None
+    frames = text.xycoords if isinstance(text.xycoords, tuple) else (text.xycoords,) * 2
+    moved = text.anncoords == "offset points"
+    if not all(frame in _FRAMES for frame in frames) or not (moved or text.anncoords == text.xycoords):
+        return None
+    shift = text.xyann if moved else (0, 0)
+    return {
+        "text": text.get_text(),
+        "x": _short(text.xy[0] if moved else text.xyann[0]),
+        "y": _short(text.xy[1] if moved else text.xyann[1]),
+        "by": [_FRAMES[frame] for frame in frames],
+        "shift": [_short(part) for part in shift],
+        "align": [text.get_ha(), text.get_va()],
+        "upright": text.get_rotation() == 90,
+        "color": to_hex(text.get_color()),
     }
 
 

@@ -284,7 +284,7 @@ def _representative(seen: Seen) -> Picture:
         _strip(axes, times[here], members[here], marked=DEGRADED if several else ())
         changes = int(np.sum(np.diff(members[here]) != 0))
         label = f"{SCHEMES[scheme]}{', three degraded' if several else ''}: {changes} changes"
-        axes.annotate(label, (0, 1.02), xycoords="axes fraction", va="bottom", fontsize=7)
+        axes.set_title(label, loc="left", fontsize=7, pad=2)
         axes.set_xlim(begin, end)
         axes.set_xticks(np.linspace(begin, end, 5))
         if several:

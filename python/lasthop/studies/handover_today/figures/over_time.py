@@ -63,7 +63,7 @@ def over_time(data: Data, path: Path) -> Picture:
             if hint == OFF:
                 slow = (time > 0) & (time <= path.seconds(path.up_s))
                 said.append(f"{NAMES[name]} {number(float(np.nanmean(kbps[0][slow])), 0)} kbit/s")
-        rates.annotate(NAMES[name], (0.0, 1.03), xycoords="axes fraction", fontsize=7.5, va="bottom")
+        rates.set_title(NAMES[name], loc="left", fontsize=7.5, pad=2)
         for axes in (rates, delays):
             for at in (0.0, path.seconds(path.up_s)):
                 axes.axvline(at, color=FAINT, linewidth=0.6, linestyle=":", zorder=0)

@@ -51,7 +51,7 @@ def over_time(data: Data, case: Case) -> Picture:
             rates.plot(time[here], kbps[here] / 1e3, **style)
             delays.plot(time[here], delay[here], **style)
             columns.add(name, number_of, time[here], kbps[here], delay[here])
-        rates.annotate(NAMES[name], (0.02, 1.02), xycoords="axes fraction", fontsize=8, va="bottom", color=colour(name))
+        rates.set_title(NAMES[name], loc="left", fontsize=8, pad=2, color=colour(name))
         said.append(
             f"{NAMES[name]} {number(float(np.nanmean(kbps)), 0)} kbit/s and {number(float(np.nanmean(delay)), 0)} ms"
         )

@@ -106,9 +106,7 @@ def _patterns(seen: Seen) -> Picture:
         since = times - CLOSE_S[0]
         _thresholds(axes)
         axes.plot(since, queue, color="#000000", linewidth=0.6)
-        axes.annotate(
-            f"{name}: {PATTERNS[name][0]}", (0.0, 1.02), xycoords="axes fraction", fontsize=8, va="bottom"
-        )  # fmt: skip
+        axes.set_title(f"{name}: {PATTERNS[name][0]}", loc="left", fontsize=8, pad=2)
         columns.add(name, times, queue)
         shares = [100 * float(mark.mean()) for mark in (queue <= 0, (queue > 0) & (queue < THIRD), queue >= THIRD)]
         said.append(f"{name}: {', '.join(f'{number(share, 0)} % in phase {n}' for n, share in enumerate(shares, 1))}")

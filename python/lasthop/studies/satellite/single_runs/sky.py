@@ -159,10 +159,8 @@ def _sky(way: Way, sky: Scenario) -> Picture:
             *zip(*terminals, strict=True), marker="^", markersize=5, color="#0072B2", linestyle="none",
             label="terminals",
         )  # fmt: skip
-        axes.annotate(
-            f"{number(time, 0)} s: {number(delay, 1)} ms over {len(path)} satellites",
-            (0.0, 1.02), xycoords="axes fraction", fontsize=8, va="bottom",
-        )  # fmt: skip
+        title = f"{number(time, 0)} s: {number(delay, 1)} ms over {len(path)} satellites"
+        axes.set_title(title, loc="left", fontsize=8, pad=2)
         said.append(f"the {name} way, at {number(time, 0)} s, takes {number(delay, 1)} ms over {len(path)} satellites")
         rows += [
             {

@@ -1,0 +1,33 @@
+"""How numbers are written for readers."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lasthop.stats import number, with_half
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "said"),
+    [
+        (1.28, 3e-4, "1.28000 ±0.00030"),
+        (12_345.678, 0.5, "12 345.68 ±0.50"),
+        (5.0, 0.0, "5 ±0"),
+        (5.0, float("nan"), "5"),
+        (float("nan"), 1.0, "–"),
+        # Nothing is written as a row of zeros that is not zero.
+        (1.279936, 3e-7, "1.279936 ±3.0e-7"),
+        (3.1e-9, 2e-9, "3.1e-9 ±2.0e-9"),
+        (0.0, 2e-7, "0 ±2.0e-7"),
+    ],
+)
+def test_a_mean_is_written_to_the_second_digit_of_its_interval(mean, half, said):
+    assert with_half(mean, half).replace("\u202f", " ") == said
+
+
+@given(st.floats(-1e12, 1e12).filter(lambda value: value == 0 or abs(value) > 1e-12))
+def test_a_number_is_read_as_what_it_is(value):
+    """To 5 % of it; digits that were cut are read back."""
+    said = number(value).replace("\u202f", "").replace(" ", "").replace(",", "")
+    assert float(said) == pytest.approx(value, rel=0.05)
