@@ -43,7 +43,7 @@ FENCE = re.compile(r"^```(toml|console|sh|pycon|python|py)\n(.*?)^```$", re.MULT
 
 #: What differs from run to run: times that it took.
 VARYING = [
-    (re.compile(r"(simulated(?: \d+ times)? in) [\d.]+ s"), r"\1 0.00 s"),
+    (re.compile(r"(simulated(?: \d+ times)? in) [\d.]+ m?s"), r"\1 0.00 s"),
     (re.compile(r"· \d+\.\d s$", re.MULTILINE), "· 0.0 s"),
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lasthop.stats import number, with_half
+from lasthop.stats import number, waited, with_half
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,7 @@ def test_a_number_is_read_as_what_it_is(value):
     """To 5 % of it; digits that were cut are read back."""
     said = number(value).replace("\u202f", "").replace(" ", "").replace(",", "")
     assert float(said) == pytest.approx(value, rel=0.05)
+
+
+def test_a_wait_is_never_nothing():
+    assert [waited(seconds) for seconds in (3e-4, 0.0312, 0.5, 61.0)] == ["0.3 ms", "31.2 ms", "0.50 s", "61.00 s"]

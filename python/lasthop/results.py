@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lasthop import files
-from lasthop.stats import number
+from lasthop.stats import number, waited
 
 if TYPE_CHECKING:
     import numpy as np
@@ -214,7 +214,7 @@ class Result:
 
     def heading(self) -> str:
         """One line: what ran, for how long, with which seed."""
-        return f"{self.name} · {number(self.simulated_s)} s simulated in {self.wall_s:.2f} s · seed {self.seed}"
+        return f"{self.name} · {number(self.simulated_s)} s simulated in {waited(self.wall_s)} · seed {self.seed}"
 
     def save(
         self, folder: str | Path, format: Format = "parquet", *, made_by: str = "lasthop run", force: bool = False

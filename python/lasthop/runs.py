@@ -15,7 +15,7 @@ from lasthop import _core, files
 from lasthop.errors import ScenarioError
 from lasthop.results import COUNTS, Format, Result, Table, result, save_tables
 from lasthop.scenario import Scenario, load
-from lasthop.stats import estimate, number
+from lasthop.stats import estimate, number, waited
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -187,7 +187,7 @@ class Replications:
         """One line: what ran, how often, for how long."""
         first = self.runs[0]
         return (
-            f"{first.name} · {number(first.simulated_s)} s simulated {len(self)} times in {self.wall_s:.2f} s"
+            f"{first.name} · {number(first.simulated_s)} s simulated {len(self)} times in {waited(self.wall_s)}"
             f" · seeds {first.seed}–{self.runs[-1].seed} · mean ± half-width of the 95 % interval"
         )
 

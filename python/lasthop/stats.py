@@ -179,6 +179,11 @@ MOST_PLACES = 6
 _LEAST = 10.0 ** (1 - MOST_PLACES)
 
 
+def waited(seconds: float) -> str:
+    """A time that a reader waited, in seconds or milliseconds."""
+    return f"{seconds:.2f} s" if seconds >= 0.1 else f"{1e3 * seconds:.1f} ms"
+
+
 def _tiny(value: float) -> str:
     """Two digits and a power of ten."""
     digits, _, power = f"{value:.1e}".partition("e")

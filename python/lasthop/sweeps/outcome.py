@@ -13,7 +13,7 @@ from typing import Any
 
 from lasthop.files import manifest as read_manifest
 from lasthop.results import COUNTS, Table, read_table
-from lasthop.stats import Estimate, number
+from lasthop.stats import Estimate, number, waited
 from lasthop.sweeps.compare import THINGS, Grid
 from lasthop.sweeps.vary import Vary
 
@@ -257,7 +257,7 @@ class Sweep:
         """One line: what ran, at how many points, with how many seeds."""
         points, seeds = len(self.points), len(self.seeds)
         ran = f"{number(points)} point{'s' * (points != 1)} × {number(seeds)} seed{'s' * (seeds != 1)}"
-        return f"{self.name} · {ran}" + (f" simulated in {self.wall_s:.2f} s" if self.wall_s is not None else "")
+        return f"{self.name} · {ran}" + (f" simulated in {waited(self.wall_s)}" if self.wall_s is not None else "")
 
 
 class Temporary:
