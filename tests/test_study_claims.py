@@ -57,6 +57,13 @@ def test_every_claim_says_what_is_asked_and_what_must_not_pass(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", STUDIES)
+def test_a_committed_run_does_not_say_where_it_was_made(name: str) -> None:
+    document = committed(name)
+    named = [path for part in ("figures", "tables") for one in document[part] for path in one["files"]]
+    assert named and not [path for path in named if Path(path).is_absolute()]
+
+
+@pytest.mark.parametrize("name", STUDIES)
 def test_every_question_has_answers_of_their_own(name: str) -> None:
     questions = study(name).questions
     assert questions
