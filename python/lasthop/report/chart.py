@@ -141,7 +141,7 @@ def _series(axes: Axes, line: Any, name: str, ends: Mapping[str, list[float]]) -
         "open": line.get_fillstyle() == "none" or line.get_markerfacecolor() in ("none", "white", "w"),
         "faint": (line.get_alpha() or 1.0) < 1.0 or line.get_zorder() < 2,
     }
-    # What has no place on the page breaks no line there, but may not lie at its edge.
+    # A point without an x would lie at 0 on the page.
     order = [n for n in np.argsort(x, kind="stable") if math.isfinite(x[n])]
     columns = {"x": x, "y": y} | {end: values for end, values in ends.items() if len(values) == len(x)}
     return made | {key: [_short(part[n]) for n in order] for key, part in columns.items()}
