@@ -104,6 +104,16 @@ def test_a_chart_keeps_scales_bands_and_error_bars():
     assert [both[end] for end in ("left", "right", "low", "high")] == [[1], [3], [1.5], [2.5]]
 
 
+def test_a_chart_keeps_the_dashes_of_lines():
+    figure, axes = plot.figure()
+    for style in ("-", "--", ":", "-.", (0, (9, 2)), (0, (5, 1, 1, 1, 1, 1))):
+        axes.plot([0, 1], [0, 1], linestyle=style)
+    dashes = [one["dash"] for one in charts(figure)[0]["series"]]
+    assert dashes[0] is None and dashes[1] == [6, 3]
+    assert dashes[4] == [13.5, 3] and dashes[5] == [7.5, 1.5, 1.5, 1.5, 1.5, 1.5]
+    assert len({str(one) for one in dashes}) == 6
+
+
 def test_a_chart_keeps_the_shapes_of_markers():
     figure, axes = plot.figure()
     for marker in ("^", "s", "x", "o", ""):

@@ -18,7 +18,9 @@ Chart = dict[str, Any]
 DIGITS = 5
 
 #: What dashes are called, and how long they are.
-_DASHES: Mapping[Any, Sequence[float]] = {"--": [6, 3], "-.": [6, 3, 1, 3], ":": [1.5, 3]}
+_DASHES: Mapping[str, Sequence[float]] = {"--": [6, 3], "-.": [6, 3, 1, 3], ":": [1.5, 3]}
+#: How much longer others are than matplotlib has them, which counts in widths of the line.
+_DASH = 1.5
 #: What the pieces of an outline are called in SVG (matplotlib, `Path.MOVETO` and the others).
 _STROKES = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}
 #: Where a step's value holds: before its time, or from then on.
@@ -135,7 +137,7 @@ def _series(axes: Axes, line: Any, name: str, ends: Mapping[str, list[float]]) -
         "name": name,
         "color": to_hex(line.get_color()),
         "width": 0 if style in ("None", "none", "", " ") else line.get_linewidth(),
-        "dash": _DASHES.get(style),
+        "dash": _dash(line),
         "step": _STEPS.get(line.get_drawstyle(), 0),
         "marker": _outline(line.get_marker()),
         "open": line.get_fillstyle() == "none" or line.get_markerfacecolor() in ("none", "white", "w"),
@@ -145,6 +147,18 @@ def _series(axes: Axes, line: Any, name: str, ends: Mapping[str, list[float]]) -
     order = [n for n in np.argsort(x, kind="stable") if math.isfinite(x[n])]
     columns = {"x": x, "y": y} | {end: values for end, values in ends.items() if len(values) == len(x)}
     return made | {key: [_short(part[n]) for n in order] for key, part in columns.items()}
+
+
+def _dash(line: Any) -> Sequence[float] | None:
+    """The lengths of a line's dashes and gaps."""
+    from matplotlib import rcParams
+
+    style = line.get_linestyle()
+    # Dashes that were given by their lengths are called "--" too; only the line itself knows these.
+    _, own = getattr(line, "_unscaled_dash_pattern", (0, None))
+    if style == "--" and own and [*own] != [*rcParams["lines.dashed_pattern"]]:
+        return [_DASH * part for part in own]
+    return _DASHES.get(style)
 
 
 def _outline(marker: Any) -> str | None:
@@ -218,7 +232,7 @@ def _rule(axes: Axes, line: Any) -> dict[str, Any] | None:
     ):
         at, whole = ends
         if line.get_transform() == across and [*whole] == [0, 1] and line.get_visible():
-            look = {"color": to_hex(line.get_color()), "dash": _DASHES.get(line.get_linestyle())}
+            look = {"color": to_hex(line.get_color()), "dash": _dash(line)}
             return {key: _short(float(at[0])), "width": line.get_linewidth(), **look}
     return None
 

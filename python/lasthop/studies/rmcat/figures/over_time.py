@@ -20,7 +20,7 @@ from ..styles import colour, laid_out
 __all__ = ["over_time"]
 
 #: Lines of the flows of one controller, which share its colour.
-_STYLES = ("-", "--", ":", "-.", (0, (1, 2)), (0, (5, 2, 1, 2)))
+_STYLES = ("-", "--", ":", "-.", (0, (9, 2)), (0, (5, 1, 1, 1, 1, 1)))
 
 #: The height of a panel.
 PANEL_MM = 33.0
