@@ -265,17 +265,18 @@ def test_the_terminal_is_as_it_was():
 
 
 def test_what_stands_where_a_live_run_from_python_writes_is_left_alone(link, tmp_path):
-    """Nothing starts, and the error speaks of arguments."""
-    (tmp_path / "mine").mkdir()
-    kept = tmp_path / "mine" / "kept.txt"
+    """Nothing starts, and the error speaks of arguments, but names the place as it is."""
+    mine = tmp_path / "mine --force"
+    mine.mkdir()
+    kept = mine / "kept.txt"
     kept.write_text("kept")
-    for where, said in (({"out": tmp_path / "mine"}, "write into it"), ({"pcap": kept}, "replace it")):
+    for where, said in (({"out": mine}, "write into it"), ({"pcap": kept}, "replace it")):
         with (
-            pytest.raises(files.OutputRefused, match=f"{said} with force=True$"),
+            pytest.raises(files.OutputRefused, match=f"mine --force.*{said} with force=True$"),
             lh.live(link, hosts=["server"], **where),
         ):
             pytest.fail("nothing starts")
-    with lh.live(link, hosts=["server"], out=tmp_path / "mine", pcap=kept, force=True) as run:
+    with lh.live(link, hosts=["server"], out=mine, pcap=kept, force=True) as run:
         pass
     assert run.verdict == "sound"
     assert kept.read_bytes().startswith(b"\x0a\x0d\x0d\x0a"), "a capture (pcapng)"

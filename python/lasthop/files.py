@@ -52,21 +52,25 @@ SETTLE_S = 1.0
 
 
 class OutputRefused(ValueError):
-    """Something stands where output should go. It is written in words of a command, and as text in words of Python."""
+    """Something stands where output should go. The advice speaks of a command's options; as text, of arguments."""
+
+    def __init__(self, what: str, advice: str) -> None:
+        super().__init__(what, advice)
+        self.what, self.advice = what, advice
 
     @property
     def command(self) -> str:
-        """What to do about it, by options of a command."""
-        return super().__str__()
+        """The same for a command."""
+        return f"{self.what}: {self.advice}"
 
     def __str__(self) -> str:
-        return self.command.replace(" with -o", "").replace("--force", "force=True")
+        return f"{self.what}: {self.advice.replace(' with -o', '').replace('--force', 'force=True')}"
 
 
 def refuse_to_replace(path: Path | None, *, force: bool) -> None:
     """A file that stands there already is left alone unless forced."""
     if path and path.exists() and not force:
-        raise OutputRefused(f"{path} exists: choose another name, or replace it with --force")
+        raise OutputRefused(f"{path} exists", "choose another name, or replace it with --force")
 
 
 def folder_name(name: str) -> str:
@@ -242,7 +246,7 @@ def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = F
     Processes that share it do so with each other. Files that killed processes had only begun count as nothing, and go.
     """
     if folder.exists() and not folder.is_dir():
-        raise OutputRefused(f"{folder} is a file, not a folder: choose another with -o")
+        raise OutputRefused(f"{folder} is a file, not a folder", "choose another with -o")
     folder.mkdir(parents=True, exist_ok=True)
     with _held(folder, shared=shared) as first:
         drafts = {path for path in folder.iterdir() if _is_draft(path)}
@@ -253,7 +257,7 @@ def claimed(folder: Path, *, made_by: str, force: bool = False, shared: bool = F
                 owner = None
             if owner != made_by:
                 whose = f"was written by `{owner}`" if owner else "holds other files"
-                raise OutputRefused(f"{folder} {whose}: choose another folder with -o, or write into it with --force")
+                raise OutputRefused(f"{folder} {whose}", "choose another folder with -o, or write into it with --force")
         if first and not shared:
             for draft in drafts:
                 draft.unlink(missing_ok=True)
@@ -295,7 +299,7 @@ def _held(folder: Path, *, shared: bool) -> Iterator[bool]:
             except BlockingIOError:
                 os.close(handle)
                 raise OutputRefused(
-                    f"{folder} is in use by {_holder(status.st_ino)}: wait for it, or choose another folder with -o"
+                    f"{folder} is in use by {_holder(status.st_ino)}", "wait for it, or choose another folder with -o"
                 ) from None
             except OSError:
                 # A file system that locks no folders, as NFS.

@@ -20,6 +20,11 @@ DRAWS = 400
 #: More runs than these are not worth counting.
 MOST_RUNS = 1_000_000
 
+#: A number for reading has at most this many digits behind the point …
+MOST_PLACES = 6
+#: … and is written as a power of ten where two of them would not be left.
+_LEAST = 10.0 ** (1 - MOST_PLACES)
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -171,12 +176,6 @@ def with_half(mean: float, half: float) -> str:
     if places > MOST_PLACES:
         return f"{number(mean) if abs(mean) < _LEAST else number(mean, MOST_PLACES)} ±{_tiny(half)}"
     return f"{number(mean, places)} ±{number(half, places)}"
-
-
-#: A number has at most this many digits behind the point …
-MOST_PLACES = 6
-#: … and is written as a power of ten where two of them would not be left.
-_LEAST = 10.0 ** (1 - MOST_PLACES)
 
 
 def waited(seconds: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lasthop.columns import aligned, fitted
@@ -113,7 +113,7 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
     rest = len(rows) - len(shown)
     rows = shown or rows
     seeds = (
-        f"seed by seed, {_pairs(row['difference'].n for row in rows)}"
+        f"seed by seed, {_pairs([row['difference'].n for row in rows])}"
         if one.seeds == other.seeds
         else "different seeds"
     )
@@ -131,9 +131,9 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
     return _page(scenario, [f"{table}{means}, {other.folder.name} − {one.folder.name}: {seeds}", body, note, alone])
 
 
-def _pairs(counts: Iterable[int]) -> str:
+def _pairs(counts: Sequence[int]) -> str:
     """How many pairs of seeds the differences are of."""
-    least, most = min(counts := [*counts]), max(counts)
+    least, most = min(counts), max(counts)
     said = "1 pair" if most == 1 else f"{most} pairs"
     return said if least == most else f"{least} to {said}"
 

@@ -45,10 +45,10 @@ def new(template: str | None, output: Path | None, force: bool, quiet: bool) -> 
         click.echo(texts[template], nl=False)
         return
     if path.exists() and not force:
-        raise files.OutputRefused(f"{path} exists: choose another name with -o, or replace it with --force")
+        raise files.OutputRefused(f"{path} exists", "choose another name with -o, or replace it with --force")
     beside = {path.parent / name: text for name, text in _named_in(texts[template]).items()}
     for taken in (one for one in beside if one.exists() and not force):
-        raise files.OutputRefused(f"{taken} exists, which the template names: replace it with --force")
+        raise files.OutputRefused(f"{taken} exists, which the template names", "replace it with --force")
     for file, text in {**beside, path: texts[template]}.items():
         with files.whole(file) as out:
             out.write_text(text, encoding="utf-8")

@@ -71,7 +71,7 @@ def new(name: str, output: Path | None, quiet: bool) -> None:
         raise click.UsageError(f"{name!r} is no name of a folder; say where it is to lie with -o")
     folder = output or Path(name)
     if folder.exists():
-        raise files.OutputRefused(f"{folder} exists: choose another name, or another folder with -o")
+        raise files.OutputRefused(f"{folder} exists", "choose another name, or another folder with -o")
     written = []
     for path, source in _files(resources.files(TEMPLATE), folder):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -119,10 +119,13 @@ def _sweep(
 
 
 def _collected(folder: Path) -> Sweep:
-    from lasthop import sweeps
+    from lasthop import files, sweeps
 
     try:
         return sweeps.collect(folder)
+    except files.OutputRefused:
+        # A kind of ValueError that has words of its own for commands.
+        raise
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 

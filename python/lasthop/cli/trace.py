@@ -67,7 +67,7 @@ def convert(source: Path, output: Path, force: bool, quiet: bool) -> None:
     from lasthop import files, traces
 
     if output.exists() and not force:
-        raise files.OutputRefused(f"{output} exists: choose another name with -o, or replace it with --force")
+        raise files.OutputRefused(f"{output} exists", "choose another name with -o, or replace it with --force")
     try:
         times = traces.converted(source, note=partial(common.note, quiet=quiet))
     except ValueError as error:

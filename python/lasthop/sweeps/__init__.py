@@ -189,7 +189,7 @@ def _there(asked: Plan, folder: Path, *, alone: bool, force: bool) -> dict[str, 
         said = str(error)
     if force:
         return {}
-    raise OutputRefused(f"{said}: choose another folder with -o, or throw away what is there with --force")
+    raise OutputRefused(said, "choose another folder with -o, or throw away what is there with --force")
 
 
 def _begin(asked: Plan, folder: Path, *, shard: tuple[int, int] | None, force: bool) -> dict[str, Any]:
@@ -198,7 +198,9 @@ def _begin(asked: Plan, folder: Path, *, shard: tuple[int, int] | None, force: b
         return there
     if force or (shard is None and (folder / files.MANIFEST).exists()):
         if shard is not None and any(folder.iterdir()):
-            raise OutputRefused(f"{folder} is not empty, and a shard must not clear it for the others: do so yourself")
+            raise OutputRefused(
+                f"{folder} is not empty, and a shard must not clear it for the others", "do so yourself"
+            )
         _clear(folder)
     manifest = {"made_by": MADE_BY, **files.provenance(), **asked.document(), "runs": asked.runs}
     if not files.write_new(folder / files.MANIFEST, files.json_text(manifest) + "\n"):

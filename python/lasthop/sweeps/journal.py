@@ -76,8 +76,8 @@ class Journals:
                     for head, begin, end in record.scan(file):
                         if head.plan != plan or not 0 <= head.run < runs:
                             raise OutputRefused(
-                                f"{path} has runs of another plan than {folder.parent / files.MANIFEST}: "
-                                "take it away, or choose another folder with -o"
+                                f"{path} has runs of another plan than {folder.parent / files.MANIFEST}",
+                                "take it away, or choose another folder with -o",
                             )
                         self._note(head.run, place, begin)
                         mine_ends = end if path == mine else mine_ends
@@ -127,7 +127,8 @@ def _locked(path: Path) -> Iterator[None]:
             name = path.stem.replace("-of-", "/")
             whose = "another process" if name == ALL else f"shard {name}"
             raise OutputRefused(
-                f"{whose} is at work on the sweep in {path.parents[1]}: wait for it, or choose another folder with -o"
+                f"{whose} is at work on the sweep in {path.parents[1]}",
+                "wait for it, or choose another folder with -o",
             ) from None
         except (ImportError, OSError):
             # Windows, and some network file systems, have no such locks.

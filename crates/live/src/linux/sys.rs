@@ -96,7 +96,7 @@ pub fn hear_signals() {
         STOP.store(signal, Ordering::Relaxed);
     }
     handle(stop);
-    mask(libc::SIG_UNBLOCK, &ENDING);
+    release_signals();
 }
 
 /// Holds SIGINT, SIGTERM and SIGHUP back, in this thread and all that it starts, until [`release_signals`] or [`hear_signals`].

@@ -128,7 +128,7 @@ struct Head {
 
 const BEST_EFFORT: usize = 0;
 
-/// Messages that make reservations, few and small.
+/// Whether it is one of the messages that make reservations, which are few and small: they belong to no flow.
 fn is_signalling(packet: &Packet) -> bool {
     packet.flow == FlowId::NONE
 }
