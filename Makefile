@@ -3,7 +3,9 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
+# Packages are compiled to bytecode when they are installed: where Python may write none, as in many images of containers, each command
+# would compile all that it imports.
+UV := UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1 $(BIN)/uv
 PYTHON_SOURCES := $(shell find python -name '*.py')
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 SECONDS ?= 60
@@ -18,12 +20,16 @@ demo: .venv/core
 ## Everything that has to hold.
 test: lint test-rust test-python
 
+CRATES := -p lasthop-net -p lasthop-protocols -p lasthop-radio -p lasthop-replicas -p lasthop-core -p lasthop-fidelity -p lasthop-live -p lasthop-endpoint -p lasthop-example-controller -p lasthop-example-medium -p lasthop-example-queue
+
+# Programs in `examples` folders are checked by clippy, and not linked here.
 test-rust:
-	cargo test -p lasthop-net -p lasthop-protocols -p lasthop-radio -p lasthop-replicas -p lasthop-core -p lasthop-fidelity -p lasthop-live -p lasthop-endpoint -p lasthop-example-controller -p lasthop-example-medium -p lasthop-example-queue
+	cargo test --lib --bins --tests $(CRATES)
+	cargo test --doc $(CRATES)
 
 test-python: .venv/core .venv/test
 	$(BIN)/python -m mypy.stubtest lasthop._core
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 
 lint: .venv/core .venv/test
 	cargo fmt --all --check

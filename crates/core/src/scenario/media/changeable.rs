@@ -100,6 +100,7 @@ impl Changeables {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::read;
 
     fn ends(scenario: &Scenario, name: &str) -> Option<(u32, Range<u32>)> {
         Changeables::of(scenario).get(name).map(|one| (one.medium, one.ends))
@@ -124,7 +125,7 @@ mod tests {
                 { node = "wire", latitude = "0 deg", longitude = "0 deg" },
             ]
             "#;
-        let scenario: Scenario = toml::from_str(text).expect("it says nothing that is not known");
+        let scenario = read::toml(text, "text").unwrap().scenario;
         assert_eq!(ends(&scenario, "wire"), Some((0, 0..1)), "and not the node of this name");
         for all in ["cell", "cell.ue[*]"] {
             assert_eq!(ends(&scenario, all), Some((1, 1..12)));
