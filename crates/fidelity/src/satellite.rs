@@ -8,7 +8,7 @@ use lasthop_core::engine::Instant;
 use lasthop_core::net::{Address, NodeId, Observation, Observer};
 use lasthop_core::scenario::session::{Results, Session};
 use lasthop_core::scenario::types::Scenario;
-use lasthop_core::scenario::{Document, check};
+use lasthop_core::scenario::{check, read};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -271,8 +271,7 @@ fn scenario(described: &Described, sent: &Journeys) -> Result<Scenario, String> 
         "flow": flows,
         "record": {"series": looks(described.terminal_handoff_interval_s), "quantities": ["satellite"]},
     });
-    let scenario = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    let document = Document::of(scenario, "scenario");
+    let document = read::json(&value.to_string(), "scenario").map_err(|error| error.to_string())?;
     check(&document).map_err(|error| error.to_string())?;
     Ok(document.scenario)
 }
