@@ -11,7 +11,9 @@ import random
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+import lasthop as lh
 import pytest
 from conftest import BUSY, stopped
 
@@ -106,6 +108,20 @@ def test_an_analysis(lasthop, busy):
         if not interrupted(lasthop, "analyze", source, "-o", "out", "--plot", "--force", after=after):
             assert not [name for name in left(lasthop.folder) if ".part" in name]
     assert set(before) <= set(left(lasthop.folder))
+
+
+def test_an_interrupt_while_seeds_are_handed_out_stops_those_that_run(recorded, monkeypatch):
+    submit = ThreadPoolExecutor.submit
+
+    def hit(pool, *work):
+        submit(pool, *work)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", hit)
+    began = time.process_time()
+    with pytest.raises(KeyboardInterrupt):
+        lh.replicate(recorded, seeds=2)
+    assert time.process_time() - began < 1.0
 
 
 def test_an_interrupt_that_falls_into_a_callback_is_heard(lasthop):

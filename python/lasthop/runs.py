@@ -121,8 +121,9 @@ def run_each(
         return reduce(run_once(scenario, seed, lambda share: shares.__setitem__(place, share), stop=stop))
 
     with ThreadPoolExecutor(min(threads, max(1, len(work)))) as pool:
-        futures = [pool.submit(one, place) for place in range(len(work))]
         try:
+            # Within: an interrupt may fall between two of them, and the first already run.
+            futures = [pool.submit(one, place) for place in range(len(work))]
             pending = set(futures)
             while pending:
                 done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
