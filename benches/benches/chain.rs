@@ -31,7 +31,7 @@ pub fn chain(planned: bool) -> Simulation {
                 Setup { place, rate, delay, reorder: true, queue, loss: Loss(None) }
             };
             let (forward, backward) = (setup("forward"), setup("backward"));
-            Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward)
+            Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward).boxed()
         });
     }
     let config: cbr::Config = serde_json::from_str(r#"{ "rate": "50 Mbit/s" }"#).expect("a source");

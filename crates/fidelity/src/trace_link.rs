@@ -179,7 +179,7 @@ fn run(
     };
     simulation.add_medium(&[from, to], |core, component, ends: &[End]| {
         let ways = (WaySetup::Traced(traced), WaySetup::Rated(unused));
-        TraceLink::new(core, component, [ends[0], ends[1]], ways.0, ways.1)
+        Box::new(TraceLink::new(core, component, [ends[0], ends[1]], ways.0, ways.1))
     });
     simulation.make_destination(to);
     simulation.route();

@@ -81,7 +81,7 @@ impl Cell {
                 }
             };
             let terminals = (0..self.sir.len()).map(terminal).collect();
-            Hsdpa::new(
+            Box::new(Hsdpa::new(
                 component,
                 ends,
                 Setup {
@@ -96,7 +96,7 @@ impl Cell {
                     uplink_delay: self.uplink_delay,
                     terminals,
                 },
-            )
+            ))
         });
         for (writes, node) in packets.iter().zip(&nodes[1..]) {
             let start = writes.first().map_or(Instant::ZERO, |(at, _)| *at);

@@ -183,7 +183,7 @@ fn add_link(simulation: &mut Simulation, a: NodeId, b: NodeId) -> u32 {
             Setup { place, rate: RATE, delay: DELAY, reorder: true, queue: Admitting::queue(0.9), loss: Loss(None) }
         };
         let (forward, backward) = (setup(a, b), setup(b, a));
-        Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward)
+        Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward).boxed()
     })
 }
 

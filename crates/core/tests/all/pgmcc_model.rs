@@ -322,7 +322,7 @@ fn link(simulation: &mut Simulation, ends: [NodeId; 2], (rate, delay, loss, _): 
                 loss: if loss > 0.0 { model.build(stream) } else { Loss(None) },
             }
         });
-        Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward)
+        Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward).boxed()
     });
 }
 

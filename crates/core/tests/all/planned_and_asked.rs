@@ -60,7 +60,7 @@ fn run(case: &Case, planned: bool) -> (Vec<Event>, Vec<Sampled>) {
         forward.reorder = case.reorder;
         forward.queue = if planned { Queue::Planned(case.limit) } else { asked(case.limit, forward.place) };
         let backward = setup(core, "back", case.rate, delay);
-        Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward)
+        Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward).boxed()
     });
     add_udp(&mut simulation, near, Address::Node(end), Instant::ZERO, Script::boxed(writes(&case.near)));
     add_udp(&mut simulation, far, Address::Node(end), Instant::ZERO, Script::boxed(writes(&case.far)));

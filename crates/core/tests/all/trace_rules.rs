@@ -66,7 +66,7 @@ fn limited(trace: &str, delay_ms: u64, queue: droptail::Config) -> Simulation {
     };
     simulation.add_medium(&ends, |core, component, ends| {
         let (there, back) = (WaySetup::Traced(traced), WaySetup::Rated(back));
-        TraceLink::new(core, component, [ends[0], ends[1]], there, back)
+        Box::new(TraceLink::new(core, component, [ends[0], ends[1]], there, back))
     });
     simulation.make_destination(ends[1]);
     simulation.route();

@@ -173,7 +173,7 @@ fn run(case: &Case, reference: &Reference) -> Rows {
         };
         let mut medium = Umts::new(core, component, ends, setup);
         medium.start(core);
-        medium
+        Box::new(medium)
     });
     let [rnc, ue] = nodes;
     for (node, to, sends) in [(rnc, ue, &reference.sends[0]), (ue, rnc, &reference.sends[1])] {

@@ -2,7 +2,7 @@
 
 use crate::engine::Instant;
 
-use super::clock::Clock;
+use super::clock::{Clock, Exact, Ns2};
 use super::core::Core;
 use super::medium::{Access, Change, Edge, End, Medium, Peer};
 use super::observe::{Probe, What};
@@ -32,6 +32,24 @@ impl<C: Clock> Link<C> {
         for (direction, path) in self.directions.iter_mut().zip(paths) {
             direction.set_path(path);
         }
+    }
+}
+
+// The code of a link is compiled where it becomes a medium: here, since this crate is optimised more than those that build networks.
+
+impl Link<Exact> {
+    /// The link as a medium.
+    #[inline(never)]
+    pub fn boxed(self) -> Box<dyn Medium> {
+        Box::new(self)
+    }
+}
+
+impl Link<Ns2> {
+    /// The link as a medium.
+    #[inline(never)]
+    pub fn boxed(self) -> Box<dyn Medium> {
+        Box::new(self)
     }
 }
 

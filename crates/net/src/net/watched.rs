@@ -9,15 +9,15 @@ use super::order::{Answer, Command};
 use super::slab::Pkt;
 
 /// A medium whose arrivals are observed ([`Observation::Arrived`]).
-pub struct Watched<M: Medium> {
-    medium: M,
+pub struct Watched {
+    medium: Box<dyn Medium>,
     /// The way that leads to each end.
     ways: Vec<(End, Place)>,
 }
 
-impl<M: Medium> Watched<M> {
+impl Watched {
     /// This medium, watched at these ends of its ways.
-    pub fn new(medium: M, ways: Vec<(End, Place)>) -> Self {
+    pub fn new(medium: Box<dyn Medium>, ways: Vec<(End, Place)>) -> Self {
         Self { medium, ways }
     }
 
@@ -37,7 +37,7 @@ impl<M: Medium> Watched<M> {
     }
 }
 
-impl<M: Medium> Medium for Watched<M> {
+impl Medium for Watched {
     fn accept(&mut self, core: &mut Core, from: Peer, to: &[Peer], packet: Pkt) {
         self.medium.accept(core, from, to, packet);
     }

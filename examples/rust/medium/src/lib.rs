@@ -41,9 +41,8 @@ impl MediumConfig for Beam {
     }
 
     fn build(&self, simulation: &mut Simulation, ends: &[NodeId], _setting: &Setting) -> Built {
-        Built::new(simulation.add_medium(ends, |_core, component, ends| Air {
-            line: DelayLine::new(self.delay, Target { component, key: 0 }),
-            ends: ends.to_vec(),
+        Built::new(simulation.add_medium(ends, |_core, component, ends| {
+            Box::new(Air { line: DelayLine::new(self.delay, Target { component, key: 0 }), ends: ends.to_vec() })
         }))
     }
 }

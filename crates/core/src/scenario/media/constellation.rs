@@ -210,7 +210,7 @@ impl MediumConfig for Constellation {
         }
         Built::new(simulation.add_medium(ends, |core, component, ends| {
             let setup = setup(core, self, setting.profile);
-            crate::satellite::Constellation::new(core, component, ends, setup)
+            Box::new(crate::satellite::Constellation::new(core, component, ends, setup))
         }))
     }
 }

@@ -128,11 +128,9 @@ impl MediumConfig for Hsdpa {
     }
 
     fn build(&self, simulation: &mut Simulation, ends: &[NodeId], setting: &Setting) -> Built {
-        Built::new(
-            simulation.add_medium(ends, |core, component, ends| {
-                Medium::new(component, ends, setup(core, self, setting.profile))
-            }),
-        )
+        Built::new(simulation.add_medium(ends, |core, component, ends| {
+            Box::new(Medium::new(component, ends, setup(core, self, setting.profile)))
+        }))
     }
 }
 

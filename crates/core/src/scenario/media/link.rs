@@ -152,19 +152,19 @@ impl MediumConfig for Link {
             self.add(simulation, ends, setting, places, |core, component, ends| {
                 let mut link = TraceLink::new(core, component, ends, forward, backward);
                 jitter.into_iter().for_each(|paths| link.set_paths(paths));
-                link
+                Box::new(link)
             })
         } else if setting.ns2_clock {
             let (forward, backward) = (forward.setup(core, setting.profile), backward.setup(core, setting.profile));
             self.add(simulation, ends, setting, places, |core, component, ends| {
-                link::Link::<Ns2>::new(core, component, ends, forward, backward)
+                link::Link::<Ns2>::new(core, component, ends, forward, backward).boxed()
             })
         } else {
             let (forward, backward) = (forward.setup(core, setting.profile), backward.setup(core, setting.profile));
             self.add(simulation, ends, setting, places, |core, component, ends| {
                 let mut link = link::Link::<Exact>::new(core, component, ends, forward, backward);
                 jitter.into_iter().for_each(|paths| link.set_paths(paths));
-                link
+                link.boxed()
             })
         }
     }
@@ -208,22 +208,22 @@ impl Link {
         }
     }
 
-    fn add<M: Medium + 'static>(
+    fn add(
         &self,
         simulation: &mut Simulation,
         ends: &[NodeId],
         setting: &Setting,
         places: [Place; 2],
-        new: impl FnOnce(&mut Core, u32, [End; 2]) -> M,
+        new: impl FnOnce(&mut Core, u32, [End; 2]) -> Box<dyn Medium>,
     ) -> Built {
-        let medium = if setting.shows_handovers {
-            simulation.add_medium(ends, |core, component, ends| {
-                let ways = vec![(ends[1], places[0]), (ends[0], places[1])];
-                Watched::new(new(core, component, [ends[0], ends[1]]), ways)
-            })
-        } else {
-            simulation.add_medium(ends, |core, component, ends| new(core, component, [ends[0], ends[1]]))
-        };
+        let medium = simulation.add_medium(ends, |core, component, ends| {
+            let link = new(core, component, [ends[0], ends[1]]);
+            if !setting.shows_handovers {
+                return link;
+            }
+            let ways = vec![(ends[1], places[0]), (ends[0], places[1])];
+            Box::new(Watched::new(link, ways))
+        });
         Built { medium, directions: Some(places) }
     }
 

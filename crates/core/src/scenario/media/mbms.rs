@@ -173,7 +173,7 @@ impl MediumConfig for Mbms {
     fn build(&self, simulation: &mut Simulation, ends: &[NodeId], _setting: &Setting) -> Built {
         Built::new(simulation.add_medium(ends, |core, component, ends| {
             let setup = setup(core, self);
-            Medium::new(core, component, ends, setup)
+            Box::new(Medium::new(core, component, ends, setup))
         }))
     }
 }

@@ -104,7 +104,7 @@ pub fn add_link(simulation: &mut Simulation, a: NodeId, b: NodeId, rate: BitRate
     simulation.add_medium(&[a, b], |core, component, ends| {
         let forward = setup(core, "forward", rate, delay);
         let backward = setup(core, "backward", rate, delay);
-        Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward)
+        Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, backward).boxed()
     })
 }
 

@@ -54,7 +54,7 @@ impl Line<'_> {
                 Setup { place, rate, delay, reorder: true, queue, loss }
             });
             let [forward, back] = setups;
-            Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, back)
+            Link::<Exact>::new(core, component, [ends[0], ends[1]], forward, back).boxed()
         });
     }
 }

@@ -56,10 +56,10 @@ impl Simulation {
 
     /// Adds a medium between `nodes`, which become its peers 0, 1, …. `make` gets the number of
     /// the component to which wake-ups come, and the peers' ends.
-    pub fn add_medium<M: Medium + 'static>(
+    pub fn add_medium(
         &mut self,
         nodes: &[NodeId],
-        make: impl FnOnce(&mut Core, u32, &[End]) -> M,
+        make: impl FnOnce(&mut Core, u32, &[End]) -> Box<dyn Medium>,
     ) -> u32 {
         let medium = self.media.len() as u32;
         let mut ends = Vec::with_capacity(nodes.len());
@@ -69,7 +69,7 @@ impl Simulation {
             ports.push((medium, Peer(peer)));
         }
         let made = make(&mut self.core, (MEDIUM << KIND) | medium, &ends);
-        self.media.push(Box::new(made));
+        self.media.push(made);
         self.ends.push(&ends);
         medium
     }

@@ -243,7 +243,7 @@ impl MediumConfig for Cell {
             let setup = setup::setup(core, component, ends, self, setting.profile);
             let mut medium = Umts::new(core, component, ends, setup);
             medium.start(core);
-            medium
+            Box::new(medium)
         }))
     }
 }
