@@ -20,7 +20,8 @@ pub fn hosts(bridge: &Bridge, lateness: &[Lateness]) -> Table {
         addresses.push(host.addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
     }
     let traffic: Vec<_> = (0..lateness.len()).map(|host| bridge.traffic(host)).collect();
-    let counts = |numbers: Vec<u64>| Column::Int(numbers.into_iter().map(|number| Some(number as i64)).collect());
+    let counts =
+        |numbers: Vec<u64>| Column::Int(numbers.into_iter().map(|number| number as i64).collect::<Vec<_>>().into());
     let share = |q: f64| Column::Float(lateness.iter().map(|lateness| lateness.quantile(q)).collect());
     let largest = |l: &Lateness| (l.packets() > 0).then(|| l.largest().as_secs_f64());
     Table {
@@ -87,8 +88,8 @@ pub struct Wall {
 impl Wall {
     /// The table `live`.
     pub fn table(&self) -> Table {
-        let float = |value: f64| Column::Float(vec![Some(value)]);
-        let int = |value: u64| Column::Int(vec![Some(value as i64)]);
+        let float = |value: f64| Column::Float(vec![value].into());
+        let int = |value: u64| Column::Int(vec![value as i64].into());
         let text = |value: &str| Column::Text(vec![value.to_owned()]);
         Table {
             columns: vec![
@@ -223,8 +224,8 @@ pub fn csv(table: &Table) -> String {
         let cells = table.columns.iter().map(|(_, column)| match column {
             Column::Text(texts) => quoted(&texts[row]),
             Column::Names(places, names) => quoted(&names[places[row] as usize]),
-            Column::Int(numbers) => numbers[row].map_or(String::new(), |number| number.to_string()),
-            Column::Float(numbers) => numbers[row].map_or(String::new(), |number| number.to_string()),
+            Column::Int(numbers) => numbers.get(row).map_or(String::new(), |number| number.to_string()),
+            Column::Float(numbers) => numbers.get(row).map_or(String::new(), |number| number.to_string()),
         });
         text += &(cells.collect::<Vec<_>>().join(",") + "\n");
     }
@@ -266,7 +267,7 @@ mod tests {
         let table = Table {
             columns: vec![
                 ("name", Column::Text(vec!["a,\"b\"".to_owned(), "c".to_owned()])),
-                ("n", Column::Int(vec![None, Some(-1)])),
+                ("n", Column::Int([None, Some(-1)].into_iter().collect())),
             ],
         };
         assert_eq!(csv(&table), "name,n\n\"a,\"\"b\"\"\",\nc,-1\n");

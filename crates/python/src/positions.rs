@@ -13,12 +13,12 @@ pub fn positions(scenario: &Scenario, seconds: Vec<f64>) -> PyResult<Table> {
     let (mut times, mut nodes, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
     let (mut latitudes, mut longitudes, mut altitudes) = (Vec::new(), Vec::new(), Vec::new());
     let mut add = |time: f64, node: String, kind: u32, place: [f64; 3]| {
-        times.push(Some(time));
+        times.push(time);
         nodes.push(node);
         kinds.push(kind);
-        latitudes.push(Some(place[0]));
-        longitudes.push(Some(place[1]));
-        altitudes.push(Some(place[2]));
+        latitudes.push(place[0]);
+        longitudes.push(place[1]);
+        altitudes.push(place[2]);
     };
     for constellation in &scenario.document.scenario.constellation {
         let shell = constellation.orbits.config().shell();
@@ -34,12 +34,12 @@ pub fn positions(scenario: &Scenario, seconds: Vec<f64>) -> PyResult<Table> {
     }
     Table::new(CoreTable {
         columns: vec![
-            ("time_s", Column::Float(times)),
+            ("time_s", Column::Float(times.into())),
             ("node", Column::Text(nodes)),
             ("kind", Column::Names(kinds, vec!["satellite".to_owned(), "terminal".to_owned()])),
-            ("latitude_deg", Column::Float(latitudes)),
-            ("longitude_deg", Column::Float(longitudes)),
-            ("altitude_km", Column::Float(altitudes)),
+            ("latitude_deg", Column::Float(latitudes.into())),
+            ("longitude_deg", Column::Float(longitudes.into())),
+            ("altitude_km", Column::Float(altitudes.into())),
         ],
     })
 }

@@ -7,6 +7,7 @@ use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
 };
+use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, Field, Schema};
 use lasthop_core::measure::table::{Column, Table as CoreTable};
 use pyo3::exceptions::PyRuntimeError;
@@ -78,7 +79,13 @@ fn array(column: Column) -> Result<ArrayRef, ArrowError> {
                 Arc::new(StringArray::from(names)),
             )?)
         }
-        Column::Int(values) => Arc::new(Int64Array::from(values)),
-        Column::Float(values) => Arc::new(Float64Array::from(values)),
+        Column::Int(numbers) => {
+            let (values, there) = numbers.into_parts();
+            Arc::new(Int64Array::new(values.into(), there.map(NullBuffer::from)))
+        }
+        Column::Float(numbers) => {
+            let (values, there) = numbers.into_parts();
+            Arc::new(Float64Array::new(values.into(), there.map(NullBuffer::from)))
+        }
     })
 }

@@ -359,12 +359,12 @@ impl Session {
         }
         let mut observer = None;
         if let Some(mut recorder) = recorder {
+            observer = recorder.take_next().map(Observer::into_any);
             tables.extend(recorder.tables(&Labels {
                 node: &|node| simulation.node_name(node).to_owned(),
                 place: &|place| simulation.core().place_name(place).to_owned(),
                 flow: &name,
             }));
-            observer = recorder.take_next().map(Observer::into_any);
         }
         Results { tables, packet_hops: simulation.core().counters().hops, observer }
     }

@@ -1,6 +1,8 @@
 //! From observations to tables. Nothing here can alter a run.
 
+mod changes;
 pub mod handovers;
+mod packets;
 mod part;
 pub mod pcapng;
 pub mod recorder;

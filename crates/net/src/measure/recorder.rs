@@ -4,13 +4,13 @@
 use std::any::Any;
 
 use crate::engine::Instant;
-use crate::net::{
-    DccpType, FlowId, Header, LayeredHeader, NodeId, Observation, Observer, Packet, PgmHeader, Place, TcpFlags,
-};
+use crate::net::{FlowId, NodeId, Observation, Observer, Packet, Place};
 
+use super::changes::Changes;
 use super::handovers::Handovers;
+use super::packets::{Event, Packets};
 use super::slots::Slots;
-use super::table::{Column, Names, Table};
+use super::table::Table;
 
 /// What to record.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,8 +37,8 @@ impl Wanted {
 /// The recorder.
 pub struct Recorder {
     wanted: Wanted,
-    packets: Vec<PacketRow>,
-    changes: Vec<ChangeRow>,
+    packets: Packets,
+    changes: Changes,
     handovers: Handovers,
     slots: Slots,
     next: Option<Box<dyn Observer>>,
@@ -54,43 +54,13 @@ pub struct Labels<'a> {
     pub flow: &'a dyn Fn(FlowId) -> String,
 }
 
-struct PacketRow {
-    at: Instant,
-    event: Event,
-    flow: FlowId,
-    connection: u32,
-    kind: &'static str,
-    seq: u64,
-    ack: Option<u64>,
-    payload: u32,
-    size: u32,
-    number: u64,
-    sack_blocks: u8,
-}
-
-enum Event {
-    Sent(NodeId),
-    Received(NodeId),
-    Forwarded(NodeId),
-    Dropped(Place, &'static str),
-    Marked(Place),
-}
-
-struct ChangeRow {
-    at: Instant,
-    node: NodeId,
-    flow: FlowId,
-    variable: &'static str,
-    value: f64,
-}
-
 impl Recorder {
     /// A recorder that shows everything to `next` as well.
     pub fn new(wanted: Wanted, next: Option<Box<dyn Observer>>) -> Self {
         Self {
             wanted,
-            packets: Vec::new(),
-            changes: Vec::new(),
+            packets: Packets::default(),
+            changes: Changes::default(),
             handovers: Handovers::default(),
             slots: Slots::default(),
             next,
@@ -103,13 +73,13 @@ impl Recorder {
     }
 
     /// The tables `packets`, `changes`, `handovers` and `slots`, as far as they were wanted.
-    pub fn tables(&self, labels: &Labels<'_>) -> Vec<(&'static str, Table)> {
+    pub fn tables(self, labels: &Labels<'_>) -> Vec<(&'static str, Table)> {
         let mut tables = Vec::new();
         if self.wanted.packets {
-            tables.push(("packets", self.packet_table(labels)));
+            tables.push(("packets", self.packets.table(labels)));
         }
         if self.wanted.variables {
-            tables.push(("changes", self.change_table(labels)));
+            tables.push(("changes", self.changes.table(labels)));
         }
         if self.wanted.handovers {
             tables.push(("handovers", self.handovers.table(labels.place)));
@@ -120,169 +90,10 @@ impl Recorder {
         tables
     }
 
-    fn packet_table(&self, labels: &Labels<'_>) -> Table {
-        let rows = &self.packets;
-        let (mut event, mut place, mut cause) = (Names::default(), Names::default(), Names::default());
-        let (mut flow, mut kind) = (Names::default(), Names::default());
-        for row in rows {
-            let (name, at, why) = match row.event {
-                Event::Sent(node) => ("sent", (labels.node)(node), ""),
-                Event::Received(node) => ("received", (labels.node)(node), ""),
-                Event::Forwarded(node) => ("forwarded", (labels.node)(node), ""),
-                Event::Dropped(at, why) => ("dropped", (labels.place)(at), why),
-                Event::Marked(at) => ("marked", (labels.place)(at), ""),
-            };
-            event.push(name);
-            place.push(&at);
-            cause.push(why);
-            flow.push(&(labels.flow)(row.flow));
-            kind.push(row.kind);
+    fn note(&mut self, now: Instant, event: Event, packet: &Packet) {
+        if self.wanted.packets {
+            self.packets.see(now, event, packet);
         }
-        let int =
-            |f: &dyn Fn(&PacketRow) -> Option<u64>| Column::Int(rows.iter().map(|r| f(r).map(|n| n as i64)).collect());
-        Table {
-            columns: vec![
-                ("time_s", Column::Float(rows.iter().map(|r| Some(r.at.as_secs_f64())).collect())),
-                ("event", event.column()),
-                ("place", place.column()),
-                ("flow", flow.column()),
-                ("connection", int(&|r| Some(r.connection.into()))),
-                ("kind", kind.column()),
-                ("seq", int(&|r| Some(r.seq))),
-                ("ack", int(&|r| r.ack)),
-                ("payload_bytes", int(&|r| Some(r.payload.into()))),
-                ("size_bytes", int(&|r| Some(r.size.into()))),
-                ("number", int(&|r| Some(r.number))),
-                ("sack_blocks", int(&|r| Some(r.sack_blocks.into()))),
-                ("cause", cause.column()),
-            ],
-        }
-    }
-
-    fn change_table(&self, labels: &Labels<'_>) -> Table {
-        let (mut flow, mut place, mut variable) = (Names::default(), Names::default(), Names::default());
-        for row in &self.changes {
-            flow.push(&(labels.flow)(row.flow));
-            place.push(&(labels.node)(row.node));
-            variable.push(row.variable);
-        }
-        Table {
-            columns: vec![
-                ("time_s", Column::Float(self.changes.iter().map(|r| Some(r.at.as_secs_f64())).collect())),
-                ("flow", flow.column()),
-                ("place", place.column()),
-                ("variable", variable.column()),
-                ("value", Column::Float(self.changes.iter().map(|r| Some(r.value)).collect())),
-            ],
-        }
-    }
-
-    fn note(&mut self, at: Instant, event: Event, packet: &Packet) {
-        if !self.wanted.packets {
-            return;
-        }
-        let mut row = PacketRow {
-            at,
-            event,
-            flow: packet.flow,
-            connection: packet.connection,
-            kind: "data",
-            seq: 0,
-            ack: None,
-            payload: 0,
-            size: packet.size,
-            number: packet.number,
-            sack_blocks: 0,
-        };
-        match &packet.header {
-            Header::Tcp(tcp) => {
-                row.seq = tcp.seq;
-                row.ack = tcp.flags.has(TcpFlags::ACK).then_some(tcp.ack);
-                row.payload = tcp.payload;
-                row.sack_blocks = tcp.sack().len() as u8;
-                row.kind = if tcp.flags.has(TcpFlags::SYN) {
-                    "syn"
-                } else if tcp.flags.has(TcpFlags::FIN) {
-                    "fin"
-                } else if tcp.payload > 0 {
-                    "data"
-                } else {
-                    "ack"
-                };
-            }
-            Header::Udp(udp) => row.seq = udp.seq,
-            Header::Opaque => row.kind = "other",
-            Header::Rtp(rtp) => {
-                row.seq = rtp.seq;
-                row.payload = rtp.payload;
-            }
-            Header::Rtcp(report) => {
-                row.kind = "report";
-                row.ack = Some(report.begin + report.len() as u64);
-            }
-            Header::Tfrc(tfrc) => {
-                row.seq = tfrc.seq;
-                row.payload = tfrc.payload;
-            }
-            Header::TfrcReport(report) => {
-                row.kind = "report";
-                row.ack = Some(report.seq);
-            }
-            Header::Dccp(dccp) => {
-                row.seq = dccp.seq;
-                row.payload = dccp.payload;
-                row.ack = (dccp.kind != DccpType::Data).then_some(dccp.ack);
-                if dccp.kind == DccpType::Ack {
-                    row.kind = "ack";
-                }
-            }
-            Header::Tfmcc(tfmcc) => {
-                row.seq = tfmcc.seq;
-                row.payload = tfmcc.payload;
-            }
-            Header::TfmccReport(_) => row.kind = "report",
-            Header::Pgm(pgm) => match pgm {
-                PgmHeader::Data(data) => {
-                    row.seq = data.seq;
-                    row.payload = data.payload;
-                }
-                PgmHeader::Repair(data) => {
-                    row.kind = "repair";
-                    row.seq = data.seq;
-                    row.payload = data.payload;
-                }
-                PgmHeader::Nak(nak) => {
-                    row.kind = "nak";
-                    row.seq = nak.missing.unwrap_or_default();
-                }
-                PgmHeader::Confirmation(seq) => {
-                    row.kind = "ncf";
-                    row.seq = *seq;
-                }
-                PgmHeader::Ack(ack) => {
-                    row.kind = "ack";
-                    row.ack = Some(ack.seq);
-                }
-                PgmHeader::Path(path) => {
-                    row.kind = "spm";
-                    row.seq = path.next;
-                }
-            },
-            Header::Layered(LayeredHeader::Data { layer, seq, .. }) => {
-                row.connection = *layer;
-                row.seq = *seq;
-            }
-            Header::Layered(LayeredHeader::Added(layer)) => {
-                row.kind = "added";
-                row.seq = u64::from(*layer);
-            }
-            Header::Signal(signal) => {
-                row.flow = signal.flow;
-                row.kind = signal.kind.name();
-                row.seq = signal.number.into();
-            }
-        }
-        self.packets.push(row);
     }
 }
 
@@ -297,13 +108,11 @@ impl Observer for Recorder {
             Observation::Forwarded { node, packet } if self.wanted.hops => {
                 self.note(now, Event::Forwarded(node), packet);
             }
-            Observation::Dropped { place, cause, packet } => {
-                self.note(now, Event::Dropped(place, cause.name()), packet)
-            }
+            Observation::Dropped { place, cause, packet } => self.note(now, Event::Dropped(place, cause), packet),
             Observation::Marked { place, packet } => self.note(now, Event::Marked(place), packet),
             Observation::Changed { node, flow, variable, value } => {
                 if self.wanted.variables {
-                    self.changes.push(ChangeRow { at: now, node, flow, variable: variable.name(), value });
+                    self.changes.see(now, node, flow, variable, value);
                 }
             }
             Observation::Slot { place, block } if self.wanted.slots => self.slots.see(now, place, block),
@@ -322,8 +131,8 @@ impl Observer for Recorder {
 
     fn largest_table(&self) -> (&'static str, u64) {
         let rows = [
-            ("packets", self.packets.len()),
-            ("variables", self.changes.len()),
+            ("packets", self.packets.rows()),
+            ("variables", self.changes.rows()),
             ("slots", self.slots.rows()),
             ("handovers", self.handovers.rows()),
         ];

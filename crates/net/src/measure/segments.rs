@@ -13,7 +13,7 @@ use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPa
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use thiserror::Error;
 
-use super::table::{Column, Names, Table};
+use super::table::{Column, Names, Numbers, Table};
 
 /// Why a capture cannot be read.
 #[derive(Debug, Error)]
@@ -71,19 +71,19 @@ fn damaged(error: impl ToString) -> ReadError {
 
 #[derive(Default)]
 struct Rows {
-    time: Vec<Option<f64>>,
+    time: Numbers<f64>,
     interface: Names,
     direction: Names,
     from: Names,
     to: Names,
-    seq: Vec<Option<i64>>,
-    ack: Vec<Option<i64>>,
-    payload: Vec<Option<i64>>,
-    syn: Vec<Option<i64>>,
-    fin: Vec<Option<i64>>,
-    rst: Vec<Option<i64>>,
-    window: Vec<Option<i64>>,
-    sack_blocks: Vec<Option<i64>>,
+    seq: Numbers<i64>,
+    ack: Numbers<i64>,
+    payload: Numbers<i64>,
+    syn: Numbers<i64>,
+    fin: Numbers<i64>,
+    rst: Numbers<i64>,
+    window: Numbers<i64>,
+    sack_blocks: Numbers<i64>,
 }
 
 impl Rows {

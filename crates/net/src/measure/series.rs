@@ -20,11 +20,11 @@ const SENDER_STATE: [&str; 7] =
 pub struct Series {
     /// Further values that are sampled wherever they are shown.
     more: Vec<String>,
-    time: Vec<Option<f64>>,
+    time: Vec<f64>,
     kind: Names,
     name: Names,
     quantity: Names,
-    value: Vec<Option<f64>>,
+    value: Vec<f64>,
     last_s: f64,
     /// Bytes that each part had carried at the last sample, by kind and name: parts may appear in the course of a run.
     parts: BTreeMap<&'static str, BTreeMap<String, f64>>,
@@ -117,22 +117,22 @@ impl Series {
     }
 
     fn push(&mut self, now: f64, (kind, name, quantity): (&str, &str, &str), value: f64) {
-        self.time.push(Some(now));
+        self.time.push(now);
         self.kind.push(kind);
         self.name.push(name);
         self.quantity.push(quantity);
-        self.value.push(Some(value));
+        self.value.push(value);
     }
 
     /// The table.
     pub fn table(self) -> Table {
         Table {
             columns: vec![
-                ("time_s", Column::Float(self.time)),
+                ("time_s", Column::Float(self.time.into())),
                 ("kind", self.kind.column()),
                 ("name", self.name.column()),
                 ("quantity", self.quantity.column()),
-                ("value", Column::Float(self.value)),
+                ("value", Column::Float(self.value.into())),
             ],
         }
     }

@@ -3,39 +3,36 @@
 use crate::engine::Instant;
 use crate::net::{Place, SeenBlock};
 
-use super::table::{Column, Names, Table};
+use super::table::{Column, Keys, Table};
 
 /// Collects blocks.
 #[derive(Debug, Default)]
 pub struct Slots {
-    rows: Vec<(Instant, Place, SeenBlock)>,
+    time: Vec<f64>,
+    bearer: Keys<Place>,
+    blocks: Vec<SeenBlock>,
 }
 
 impl Slots {
     /// Takes note of a block.
     pub fn see(&mut self, now: Instant, place: Place, block: &SeenBlock) {
-        self.rows.push((now, place, *block));
+        self.time.push(now.as_secs_f64());
+        self.bearer.push(place);
+        self.blocks.push(*block);
     }
 
     /// How many rows there are.
     pub fn rows(&self) -> usize {
-        self.rows.len()
+        self.blocks.len()
     }
 
     /// The table; `name` names bearers.
-    pub fn table(&self, name: &dyn Fn(Place) -> String) -> Table {
-        let mut bearer = Names::default();
-        for (_, place, _) in &self.rows {
-            bearer.push(&name(*place));
-        }
-        let int = |of: &dyn Fn(&SeenBlock) -> i64| {
-            Column::Int(self.rows.iter().map(|(_, _, block)| Some(of(block))).collect())
-        };
-        let seconds = self.rows.iter().map(|(at, ..)| Some(at.as_secs_f64())).collect();
+    pub fn table(self, name: &dyn Fn(Place) -> String) -> Table {
+        let int = |of: &dyn Fn(&SeenBlock) -> i64| Column::Int(self.blocks.iter().map(of).collect::<Vec<_>>().into());
         Table {
             columns: vec![
-                ("time_s", Column::Float(seconds)),
-                ("bearer", bearer.column()),
+                ("time_s", Column::Float(self.time.into())),
+                ("bearer", self.bearer.column(name)),
                 ("cell", int(&|block| block.cell.into())),
                 ("process", int(&|block| block.process.into())),
                 ("number", int(&|block| block.number.into())),

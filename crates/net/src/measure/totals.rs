@@ -6,7 +6,7 @@ use crate::engine::Instant;
 use crate::net::{DropCount, FlowId, Simulation, What};
 
 use super::part::{self, Part};
-use super::table::{Column, Names, Table};
+use super::table::{Column, Names, Numbers, Table};
 
 /// What the tables say of a flow beyond what the simulation knows.
 #[derive(Clone, Debug)]
@@ -60,15 +60,15 @@ const SENDER_COUNTS: [&str; 14] = [
 pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let end = simulation.now();
     let mut names: [Vec<String>; 4] = Default::default();
-    let mut start = Vec::new();
-    let mut goodput = Vec::new();
-    let mut received: [Vec<Option<i64>>; RECEIVER_COUNTS.len()] = Default::default();
-    let mut loss = Vec::new();
-    let mut dropped = Vec::new();
-    let mut counts: [Vec<Option<i64>>; SENDER_COUNTS.len()] = Default::default();
-    let mut rtt: [Vec<Option<f64>>; 2] = Default::default();
-    let (mut rtt_mean, mut rtt_samples) = (Vec::new(), Vec::new());
-    let mut delay: [Vec<Option<f64>>; 2] = Default::default();
+    let mut start = Numbers::default();
+    let mut goodput = Numbers::default();
+    let mut received: [Numbers<i64>; RECEIVER_COUNTS.len()] = Default::default();
+    let mut loss = Numbers::default();
+    let mut dropped = Numbers::default();
+    let mut counts: [Numbers<i64>; SENDER_COUNTS.len()] = Default::default();
+    let mut rtt: [Numbers<f64>; 2] = Default::default();
+    let (mut rtt_mean, mut rtt_samples) = (Numbers::default(), Numbers::default());
+    let mut delay: [Numbers<f64>; 2] = Default::default();
     let counters = simulation.core().counters();
     let losses = by_flow(counters.losses());
     for flow in flows {
@@ -147,10 +147,11 @@ fn by_flow(counts: impl Iterator<Item = (FlowId, DropCount)>) -> BTreeMap<FlowId
 /// The table `transfers`: a row for each transfer of a finite amount of data.
 pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
     let mut name = Names::default();
-    let mut number = Vec::new();
-    let (mut bytes, mut objects, mut packet) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut start, mut sent, mut received, mut acked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut duration, mut goodput) = (Vec::new(), Vec::new());
+    let mut number = Numbers::default();
+    let (mut bytes, mut objects, mut packet) = (Numbers::default(), Numbers::default(), Numbers::default());
+    let (mut start, mut sent, mut received, mut acked) =
+        (Numbers::default(), Numbers::default(), Numbers::default(), Numbers::default());
+    let (mut duration, mut goodput) = (Numbers::default(), Numbers::default());
     for flow in flows {
         for (n, transfer) in (0..).zip(simulation.transfers(flow.id)) {
             let seconds = transfer.received.map(|at| at.since(transfer.start).as_secs_f64());
@@ -187,7 +188,7 @@ pub fn transfers(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
 /// The table `transfer_state`: a row for each value that was noted of each transfer; `None` if there is no such.
 pub fn transfer_state(simulation: &Simulation, flows: &[FlowInfo]) -> Option<Table> {
     let (mut name, mut quantity) = (Names::default(), Names::default());
-    let (mut number, mut value) = (Vec::new(), Vec::new());
+    let (mut number, mut value) = (Numbers::default(), Numbers::default());
     for flow in flows {
         simulation.sample_transfers(flow.id, |transfer, of, growth| {
             name.push(&flow.name);
@@ -219,9 +220,9 @@ pub fn links(simulation: &Simulation) -> Table {
     }
     let seconds = simulation.now().as_secs_f64();
     let mut names = Vec::new();
-    let mut utilisation = Vec::new();
-    let mut ints: [Vec<Option<i64>>; 6] = Default::default();
-    let mut queue: [Vec<Option<f64>>; 2] = Default::default();
+    let mut utilisation = Numbers::default();
+    let mut ints: [Numbers<i64>; 6] = Default::default();
+    let mut queue: [Numbers<f64>; 2] = Default::default();
     let see = |link: &Part| {
         if link.what != Some(What::Link) {
             return;
@@ -322,7 +323,7 @@ impl Rows {
             values.resize(rows, None);
             let is_count = !UNITS.iter().any(|unit| name.ends_with(unit));
             let whole = |values: Vec<Option<f64>>| values.into_iter().map(|v| v.map(|v| v as i64)).collect();
-            (name, if is_count { Column::Int(whole(values)) } else { Column::Float(values) })
+            (name, if is_count { Column::Int(whole(values)) } else { Column::Float(values.into_iter().collect()) })
         };
         let first = std::iter::once((first, Column::Text(self.names)));
         (rows > 0).then(|| Table { columns: first.chain(self.columns.into_iter().map(column)).collect() })
@@ -333,7 +334,7 @@ impl Rows {
 pub fn drops(simulation: &Simulation, name: &dyn Fn(FlowId) -> String) -> Table {
     let counters = simulation.core().counters();
     let (mut place, mut cause, mut flow) = (Names::default(), Names::default(), Names::default());
-    let (mut packets, mut bytes) = (Vec::new(), Vec::new());
+    let (mut packets, mut bytes) = (Numbers::default(), Numbers::default());
     for ((at, why, whose), count) in &counters.drops {
         place.push(simulation.core().place_name(*at));
         cause.push(why.name());
@@ -387,7 +388,7 @@ struct State {
     name: Names,
     node: Names,
     quantity: Names,
-    value: Vec<Option<f64>>,
+    value: Numbers<f64>,
 }
 
 impl State {

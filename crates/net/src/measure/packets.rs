@@ -1,0 +1,219 @@
+//! The table `packets`: a row for each packet sent, received, dropped and marked, and for each node that one goes on from.
+//!
+//! It is written column by column as packets come: rows that were made into columns at the end took a third of the time of a run that records,
+//! and two thirds of the memory.
+
+use crate::engine::Instant;
+use crate::net::{Cause, DccpType, FlowId, Header, LayeredHeader, NodeId, Packet, PgmHeader, Place, TcpFlags};
+
+use super::recorder::Labels;
+use super::table::{Column, Keys, Numbers, Table};
+
+/// What happened to a packet, and where.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// It left the endpoint that made it.
+    Sent(NodeId),
+    /// It reached an endpoint.
+    Received(NodeId),
+    /// It went on.
+    Forwarded(NodeId),
+    /// It was dropped.
+    Dropped(Place, Cause),
+    /// It was marked.
+    Marked(Place),
+}
+
+/// Collects packets.
+#[derive(Debug, Default)]
+pub struct Packets {
+    time: Vec<f64>,
+    event: Keys<&'static str>,
+    place: Keys<At>,
+    flow: Keys<FlowId>,
+    connection: Vec<i64>,
+    kind: Keys<&'static str>,
+    seq: Vec<i64>,
+    ack: Numbers<i64>,
+    payload: Vec<i64>,
+    size: Vec<i64>,
+    number: Vec<i64>,
+    sack_blocks: Vec<i64>,
+    cause: Keys<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum At {
+    Node(NodeId),
+    Place(Place),
+}
+
+/// What a header says.
+struct Said {
+    flow: FlowId,
+    connection: u32,
+    kind: &'static str,
+    seq: u64,
+    ack: Option<u64>,
+    payload: u32,
+    sack_blocks: u8,
+}
+
+impl Packets {
+    /// Takes note of what happened to a packet.
+    pub fn see(&mut self, now: Instant, event: Event, packet: &Packet) {
+        let (name, at, cause) = match event {
+            Event::Sent(node) => ("sent", At::Node(node), ""),
+            Event::Received(node) => ("received", At::Node(node), ""),
+            Event::Forwarded(node) => ("forwarded", At::Node(node), ""),
+            Event::Dropped(place, cause) => ("dropped", At::Place(place), cause.name()),
+            Event::Marked(place) => ("marked", At::Place(place), ""),
+        };
+        let said = said(packet);
+        self.time.push(now.as_secs_f64());
+        self.event.push(name);
+        self.place.push(at);
+        self.flow.push(said.flow);
+        self.connection.push(said.connection.into());
+        self.kind.push(said.kind);
+        self.seq.push(said.seq as i64);
+        self.ack.push(said.ack.map(|ack| ack as i64));
+        self.payload.push(said.payload.into());
+        self.size.push(packet.size.into());
+        self.number.push(packet.number as i64);
+        self.sack_blocks.push(said.sack_blocks.into());
+        self.cause.push(cause);
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.time.len()
+    }
+
+    /// The table.
+    pub fn table(self, labels: &Labels<'_>) -> Table {
+        let int = |values: Vec<i64>| Column::Int(values.into());
+        let place = |at| match at {
+            At::Node(node) => (labels.node)(node),
+            At::Place(place) => (labels.place)(place),
+        };
+        Table {
+            columns: vec![
+                ("time_s", Column::Float(self.time.into())),
+                ("event", self.event.column(str::to_owned)),
+                ("place", self.place.column(place)),
+                ("flow", self.flow.column(labels.flow)),
+                ("connection", int(self.connection)),
+                ("kind", self.kind.column(str::to_owned)),
+                ("seq", int(self.seq)),
+                ("ack", Column::Int(self.ack)),
+                ("payload_bytes", int(self.payload)),
+                ("size_bytes", int(self.size)),
+                ("number", int(self.number)),
+                ("sack_blocks", int(self.sack_blocks)),
+                ("cause", self.cause.column(str::to_owned)),
+            ],
+        }
+    }
+}
+
+fn said(packet: &Packet) -> Said {
+    let mut row = Said {
+        flow: packet.flow,
+        connection: packet.connection,
+        kind: "data",
+        seq: 0,
+        ack: None,
+        payload: 0,
+        sack_blocks: 0,
+    };
+    match &packet.header {
+        Header::Tcp(tcp) => {
+            row.seq = tcp.seq;
+            row.ack = tcp.flags.has(TcpFlags::ACK).then_some(tcp.ack);
+            row.payload = tcp.payload;
+            row.sack_blocks = tcp.sack().len() as u8;
+            row.kind = if tcp.flags.has(TcpFlags::SYN) {
+                "syn"
+            } else if tcp.flags.has(TcpFlags::FIN) {
+                "fin"
+            } else if tcp.payload > 0 {
+                "data"
+            } else {
+                "ack"
+            };
+        }
+        Header::Udp(udp) => row.seq = udp.seq,
+        Header::Opaque => row.kind = "other",
+        Header::Rtp(rtp) => {
+            row.seq = rtp.seq;
+            row.payload = rtp.payload;
+        }
+        Header::Rtcp(report) => {
+            row.kind = "report";
+            row.ack = Some(report.begin + report.len() as u64);
+        }
+        Header::Tfrc(tfrc) => {
+            row.seq = tfrc.seq;
+            row.payload = tfrc.payload;
+        }
+        Header::TfrcReport(report) => {
+            row.kind = "report";
+            row.ack = Some(report.seq);
+        }
+        Header::Dccp(dccp) => {
+            row.seq = dccp.seq;
+            row.payload = dccp.payload;
+            row.ack = (dccp.kind != DccpType::Data).then_some(dccp.ack);
+            if dccp.kind == DccpType::Ack {
+                row.kind = "ack";
+            }
+        }
+        Header::Tfmcc(tfmcc) => {
+            row.seq = tfmcc.seq;
+            row.payload = tfmcc.payload;
+        }
+        Header::TfmccReport(_) => row.kind = "report",
+        Header::Pgm(pgm) => match pgm {
+            PgmHeader::Data(data) => {
+                row.seq = data.seq;
+                row.payload = data.payload;
+            }
+            PgmHeader::Repair(data) => {
+                row.kind = "repair";
+                row.seq = data.seq;
+                row.payload = data.payload;
+            }
+            PgmHeader::Nak(nak) => {
+                row.kind = "nak";
+                row.seq = nak.missing.unwrap_or_default();
+            }
+            PgmHeader::Confirmation(seq) => {
+                row.kind = "ncf";
+                row.seq = *seq;
+            }
+            PgmHeader::Ack(ack) => {
+                row.kind = "ack";
+                row.ack = Some(ack.seq);
+            }
+            PgmHeader::Path(path) => {
+                row.kind = "spm";
+                row.seq = path.next;
+            }
+        },
+        Header::Layered(LayeredHeader::Data { layer, seq, .. }) => {
+            row.connection = *layer;
+            row.seq = *seq;
+        }
+        Header::Layered(LayeredHeader::Added(layer)) => {
+            row.kind = "added";
+            row.seq = u64::from(*layer);
+        }
+        Header::Signal(signal) => {
+            row.flow = signal.flow;
+            row.kind = signal.kind.name();
+            row.seq = signal.number.into();
+        }
+    }
+    row
+}
