@@ -78,19 +78,31 @@ impl Part {
 /// Gives `see` the parts that `sample` shows, one after the other: those of a large network
 /// would take more memory than the network.
 pub(super) fn each(sample: impl FnOnce(&mut dyn Probe), see: impl FnMut(&Part)) {
-    let mut parts = Parts { current: Part::default(), any: false, see };
+    each_with(|_| true, sample, see);
+}
+
+/// The same with those distributions only that are wanted: their means and quantiles take longer than all values.
+pub(super) fn each_with(
+    wants: impl Fn(&'static str) -> bool,
+    sample: impl FnOnce(&mut dyn Probe),
+    see: impl FnMut(&Part),
+) {
+    // Most parts have fewer values.
+    let current = Part { values: Vec::with_capacity(32), ..Part::default() };
+    let mut parts = Parts { current, any: false, wants, see };
     sample(&mut parts);
     parts.end();
 }
 
 /// Collects the values of one part, and passes them on when the next part begins.
-struct Parts<F: FnMut(&Part)> {
+struct Parts<W: Fn(&'static str) -> bool, F: FnMut(&Part)> {
     current: Part,
     any: bool,
+    wants: W,
     see: F,
 }
 
-impl<F: FnMut(&Part)> Parts<F> {
+impl<W: Fn(&'static str) -> bool, F: FnMut(&Part)> Parts<W, F> {
     fn end(&mut self) {
         if std::mem::take(&mut self.any) {
             (self.see)(&self.current);
@@ -100,7 +112,7 @@ impl<F: FnMut(&Part)> Parts<F> {
     }
 }
 
-impl<F: FnMut(&Part)> Probe for Parts<F> {
+impl<W: Fn(&'static str) -> bool, F: FnMut(&Part)> Probe for Parts<W, F> {
     fn part(&mut self, what: What, name: &str) {
         self.end();
         self.any = true;
@@ -116,9 +128,16 @@ impl<F: FnMut(&Part)> Probe for Parts<F> {
 
     fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram) {
         self.any = true;
+        if !self.wants(name) {
+            return;
+        }
         let at = |q| histogram.quantile(q).map(|v| v * scale);
         let mean = histogram.mean().map(|v| v * scale);
         let all = Distribution { quantiles: [at(0.5), at(0.95)], mean, samples: histogram.len() };
         self.current.distributions.push((name, all));
+    }
+
+    fn wants(&self, name: &'static str) -> bool {
+        (self.wants)(name)
     }
 }

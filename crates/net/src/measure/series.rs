@@ -42,34 +42,35 @@ impl Series {
     pub fn sample(&mut self, simulation: &Simulation, flows: &[FlowInfo]) -> u64 {
         let before = self.time.len();
         let now = simulation.now().as_secs_f64();
+        let more = std::mem::take(&mut self.more);
+        let wants = |distribution: &str| more.iter().any(|quantity| quantity.starts_with(distribution));
         let see = |part: &Part| {
             let kind = part.what.map_or("", What::name);
-            self.state(now, kind, &part.name, part, &MEDIUM_STATE);
+            self.state(now, (kind, &part.name), part, &MEDIUM_STATE, &more);
             if let Some(bytes) = part.value("bytes") {
                 let before = self.carried_before(kind, &part.name, bytes);
                 self.rate(now, (kind, &part.name, "throughput_kbps"), bytes - before);
             }
         };
-        part::each(|probe| simulation.sample_media(probe), see);
+        part::each_with(wants, |probe| simulation.sample_media(probe), see);
         self.flows.resize(flows.len(), [0.0; 2]);
         for (flow, place) in flows.iter().zip(0..) {
-            let sender = Part::of_sender(simulation, flow.id);
-            self.state(now, "flow", &flow.name, &sender, &SENDER_STATE);
+            let see = |sender: &Part| self.state(now, ("flow", &flow.name), sender, &SENDER_STATE, &more);
+            part::each_with(wants, |probe| simulation.sample_sender(flow.id, probe), see);
             let (mut receivers, mut in_order, mut waiting) = (0, 0.0, 0.0);
             let see = |receiver: &Part| {
                 receivers += 1;
                 in_order += receiver.value("received_bytes").unwrap_or(0.0);
                 waiting += receiver.value("waiting_bytes").unwrap_or(0.0);
-                if !self.more.is_empty() {
-                    self.state(now, "receiver", &format!("{} at {}", flow.name, receiver.name), receiver, &[]);
+                if !more.is_empty() {
+                    let name = format!("{} at {}", flow.name, receiver.name);
+                    self.state(now, ("receiver", &name), receiver, &[], &more);
                 }
             };
-            part::each(|probe| simulation.sample_receivers(flow.id, probe), see);
-            if !self.more.is_empty() {
-                part::each(
-                    |probe| simulation.sample_source(flow.id, probe),
-                    |source| self.state(now, "source", &flow.name, source, &[]),
-                );
+            part::each_with(wants, |probe| simulation.sample_receivers(flow.id, probe), see);
+            if !more.is_empty() {
+                let see = |source: &Part| self.state(now, ("source", &flow.name), source, &[], &more);
+                part::each_with(wants, |probe| simulation.sample_source(flow.id, probe), see);
             }
             let each = [in_order, in_order + waiting].map(|bytes| bytes / f64::from(receivers.max(1)));
             let before = std::mem::replace(&mut self.flows[place], each);
@@ -77,7 +78,7 @@ impl Series {
             // What waited for bytes of a connection that has ended is not taken back.
             self.rate(now, ("flow", &flow.name, "arrival_kbps"), (each[1] - before[1]).max(0.0));
         }
-        self.last_s = now;
+        (self.last_s, self.more) = (now, more);
         (self.time.len() - before) as u64
     }
 
@@ -86,16 +87,17 @@ impl Series {
         self.time.len() as u64
     }
 
-    fn state(&mut self, now: f64, kind: &str, name: &str, part: &Part, quantities: &[&'static str]) {
+    /// Adds the rows of a part, called `of`, for these quantities and for those of `more` that it has.
+    fn state(&mut self, now: f64, of: (&str, &str), part: &Part, quantities: &[&'static str], more: &[String]) {
+        let (kind, name) = of;
         for quantity in quantities {
             if let Some(value) = part.value(quantity) {
                 self.push(now, (kind, name, quantity), value);
             }
         }
-        for place in 0..self.more.len() {
-            let quantity = self.more[place].clone();
-            if let Some(value) = part.any(&quantity).filter(|_| !quantities.contains(&quantity.as_str())) {
-                self.push(now, (kind, name, &quantity), value);
+        for quantity in more.iter().filter(|quantity| !quantities.contains(&quantity.as_str())) {
+            if let Some(value) = part.any(quantity) {
+                self.push(now, (kind, name, quantity), value);
             }
         }
     }

@@ -347,4 +347,8 @@ pub trait Probe {
     fn value(&mut self, name: &'static str, value: f64);
     /// A distribution: `name` carries the unit that remains after multiplying by `scale`.
     fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram);
+    /// Whether a distribution of this name is looked at. One that takes long to make need not be shown otherwise.
+    fn wants(&self, _name: &'static str) -> bool {
+        true
+    }
 }

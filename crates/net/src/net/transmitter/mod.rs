@@ -265,7 +265,6 @@ impl<C: Clock> Transmitter<C> {
     /// Shows its state and totals.
     pub fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         let backlog = self.backlog(core);
-        let waits = self.waits.as_deref().cloned().unwrap_or_default().with_zeros(self.sent.packets);
         probe.value("rate_bps", self.schedule.rate as f64);
         probe.value("delay_s", self.schedule.delay_at(core.now()).as_secs_f64());
         probe.value("queue_packets", backlog.packets as f64);
@@ -273,7 +272,10 @@ impl<C: Clock> Transmitter<C> {
         probe.value("packets", self.sent.packets as f64);
         probe.value("bytes", self.sent.bytes as f64);
         probe.value("busy_s", self.busy(core).as_secs_f64());
-        probe.distribution("queue_ms", 1e-6, &waits);
+        if probe.wants("queue_ms") {
+            let waits = self.waits.as_deref().cloned().unwrap_or_default().with_zeros(self.sent.packets);
+            probe.distribution("queue_ms", 1e-6, &waits);
+        }
         if let Stage::Asked { discipline, .. } = &self.stage {
             discipline.sample(probe);
         }

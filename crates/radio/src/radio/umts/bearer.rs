@@ -192,4 +192,8 @@ impl Probe for Added<'_> {
     fn distribution(&mut self, name: &'static str, scale: f64, histogram: &Histogram) {
         self.probe.distribution(name, scale, histogram);
     }
+
+    fn wants(&self, name: &'static str) -> bool {
+        self.probe.wants(name)
+    }
 }
