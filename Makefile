@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name Cargo.toml) Ca
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: demo test test-rust test-python lint fuzz bench bench-gym bench-controllers bench-instructions bench-live bench-peers fidelity same-bytes deny docs clean
+.PHONY: demo test test-rust test-python lint lint-rust lint-python fuzz bench bench-gym bench-controllers bench-instructions bench-live bench-peers fidelity same-bytes deny docs clean
 
 ## The first study: runs it, prints its claims, says where the report is.
 demo: .venv/core
@@ -28,16 +28,22 @@ test-rust:
 	cargo test --doc $(CRATES)
 
 test-python: .venv/core .venv/test
-	$(BIN)/python -m mypy.stubtest lasthop._core
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 
+# Beside one another: Python's take one processor.
 lint: .venv/core .venv/test
+	$(MAKE) --no-print-directory -j2 lint-rust lint-python
+
+lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps
+
+lint-python: .venv/core .venv/test
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest lasthop._core
 
 ## Input changed at random, for SECONDS, on a core that looks for overflows and broken invariants. What fails is kept in
 ## tests/fuzz/corpus, which the tests try again; another SEED tries other input. See fuzz/README.md.

@@ -155,8 +155,8 @@ LONG = "LASTHOP_LONG" in os.environ
 def faults(calls: str):
     """Every call with every way in which it can fail; and the disk that is full from a call on.
 
-    Unless it may take long, of calls between the same others the first one only: of a hundred writes in a row the first
-    two and the last.
+    Unless it may take long, of calls between the same others the first one only, with one of its errors in turn: of a
+    hundred writes in a row the first two and the last.
     """
     seen = set()
     for n, letter in enumerate(calls):
@@ -164,7 +164,8 @@ def faults(calls: str):
         if place in seen and not LONG:
             continue
         seen.add(place)
-        for error in FAILURES[letter]:
+        errors = FAILURES[letter]
+        for error in errors if LONG else [errors[len(seen) % len(errors)]]:
             yield {"call": n, "error": error}
         if letter in "wi":
             yield {"call": n, "kind": SHORT}
