@@ -180,8 +180,8 @@ pub struct Record {
     pub slots: bool,
     /// Record every change of `cwnd`, `ssthresh`, `srtt` and the like, into the table `changes`.
     pub variables: bool,
-    /// A run ends with an error when one of these tables has more rows, so that it does not use up memory: a row takes about
-    /// 400 B while the tables are made. Default: 5 million.
+    /// A run ends with an error when one of these tables has more rows, so that it does not use up memory: a row of `packets` takes
+    /// about 100 B. Default: 5 million.
     pub most_rows: u64,
 }
 

@@ -9,26 +9,51 @@ use crate::net::{Cause, DccpType, FlowId, Header, LayeredHeader, NodeId, Packet,
 use super::recorder::Labels;
 use super::table::{Column, Keys, Numbers, Table};
 
-/// What happened to a packet, and where.
-#[derive(Clone, Copy, Debug)]
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     /// It left the endpoint that made it.
-    Sent(NodeId),
+    Sent,
     /// It reached an endpoint.
-    Received(NodeId),
+    Received,
     /// It went on.
-    Forwarded(NodeId),
+    Forwarded,
     /// It was dropped.
-    Dropped(Place, Cause),
+    Dropped(Cause),
     /// It was marked.
-    Marked(Place),
+    Marked,
+}
+
+/// Where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum At {
+    /// At a node.
+    Node(NodeId),
+    /// In a queue, or on a link.
+    Place(Place),
+}
+
+impl Event {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Received => "received",
+            Self::Forwarded => "forwarded",
+            Self::Dropped(_) => "dropped",
+            Self::Marked => "marked",
+        }
+    }
+
+    fn cause(self) -> &'static str {
+        if let Self::Dropped(cause) = self { cause.name() } else { "" }
+    }
 }
 
 /// Collects packets.
 #[derive(Debug, Default)]
 pub struct Packets {
     time: Vec<f64>,
-    event: Keys<&'static str>,
+    event: Keys<Event>,
     place: Keys<At>,
     flow: Keys<FlowId>,
     connection: Vec<i64>,
@@ -39,13 +64,6 @@ pub struct Packets {
     size: Vec<i64>,
     number: Vec<i64>,
     sack_blocks: Vec<i64>,
-    cause: Keys<&'static str>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum At {
-    Node(NodeId),
-    Place(Place),
 }
 
 /// What a header says.
@@ -61,17 +79,10 @@ struct Said {
 
 impl Packets {
     /// Takes note of what happened to a packet.
-    pub fn see(&mut self, now: Instant, event: Event, packet: &Packet) {
-        let (name, at, cause) = match event {
-            Event::Sent(node) => ("sent", At::Node(node), ""),
-            Event::Received(node) => ("received", At::Node(node), ""),
-            Event::Forwarded(node) => ("forwarded", At::Node(node), ""),
-            Event::Dropped(place, cause) => ("dropped", At::Place(place), cause.name()),
-            Event::Marked(place) => ("marked", At::Place(place), ""),
-        };
+    pub fn see(&mut self, now: Instant, event: Event, at: At, packet: &Packet) {
         let said = said(packet);
         self.time.push(now.as_secs_f64());
-        self.event.push(name);
+        self.event.push(event);
         self.place.push(at);
         self.flow.push(said.flow);
         self.connection.push(said.connection.into());
@@ -82,7 +93,6 @@ impl Packets {
         self.size.push(packet.size.into());
         self.number.push(packet.number as i64);
         self.sack_blocks.push(said.sack_blocks.into());
-        self.cause.push(cause);
     }
 
     /// How many rows there are.
@@ -93,6 +103,7 @@ impl Packets {
     /// The table.
     pub fn table(self, labels: &Labels<'_>) -> Table {
         let int = |values: Vec<i64>| Column::Int(values.into());
+        let cause = self.event.clone().column(|event| event.cause().to_owned());
         let place = |at| match at {
             At::Node(node) => (labels.node)(node),
             At::Place(place) => (labels.place)(place),
@@ -100,7 +111,7 @@ impl Packets {
         Table {
             columns: vec![
                 ("time_s", Column::Float(self.time.into())),
-                ("event", self.event.column(str::to_owned)),
+                ("event", self.event.column(|event| event.name().to_owned())),
                 ("place", self.place.column(place)),
                 ("flow", self.flow.column(labels.flow)),
                 ("connection", int(self.connection)),
@@ -111,7 +122,7 @@ impl Packets {
                 ("size_bytes", int(self.size)),
                 ("number", int(self.number)),
                 ("sack_blocks", int(self.sack_blocks)),
-                ("cause", self.cause.column(str::to_owned)),
+                ("cause", cause),
             ],
         }
     }

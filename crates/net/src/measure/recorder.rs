@@ -8,7 +8,7 @@ use crate::net::{FlowId, NodeId, Observation, Observer, Packet, Place};
 
 use super::changes::Changes;
 use super::handovers::Handovers;
-use super::packets::{Event, Packets};
+use super::packets::{At, Event, Packets};
 use super::slots::Slots;
 use super::table::Table;
 
@@ -90,9 +90,9 @@ impl Recorder {
         tables
     }
 
-    fn note(&mut self, now: Instant, event: Event, packet: &Packet) {
+    fn note(&mut self, now: Instant, event: Event, at: At, packet: &Packet) {
         if self.wanted.packets {
-            self.packets.see(now, event, packet);
+            self.packets.see(now, event, at, packet);
         }
     }
 }
@@ -103,13 +103,15 @@ impl Observer for Recorder {
             self.handovers.see(now, observation);
         }
         match *observation {
-            Observation::Sent { node, packet } => self.note(now, Event::Sent(node), packet),
-            Observation::Received { node, packet } => self.note(now, Event::Received(node), packet),
+            Observation::Sent { node, packet } => self.note(now, Event::Sent, At::Node(node), packet),
+            Observation::Received { node, packet } => self.note(now, Event::Received, At::Node(node), packet),
             Observation::Forwarded { node, packet } if self.wanted.hops => {
-                self.note(now, Event::Forwarded(node), packet);
+                self.note(now, Event::Forwarded, At::Node(node), packet);
             }
-            Observation::Dropped { place, cause, packet } => self.note(now, Event::Dropped(place, cause), packet),
-            Observation::Marked { place, packet } => self.note(now, Event::Marked(place), packet),
+            Observation::Dropped { place, cause, packet } => {
+                self.note(now, Event::Dropped(cause), At::Place(place), packet);
+            }
+            Observation::Marked { place, packet } => self.note(now, Event::Marked, At::Place(place), packet),
             Observation::Changed { node, flow, variable, value } => {
                 if self.wanted.variables {
                     self.changes.see(now, node, flow, variable, value);

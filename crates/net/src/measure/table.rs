@@ -177,7 +177,7 @@ impl Names {
 const FEW: usize = 8;
 
 /// Fills a column with the names of things that are known by other keys, and named at the end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Keys<K> {
     codes: Vec<u32>,
     keys: Vec<K>,
