@@ -16,6 +16,7 @@ Profile: TypeAlias = "Literal['ns2', 'rfc', 'linux', '3gpp']"
 
 Duration: TypeAlias = "str"
 
+
 class Link(TypedDict, total=False):
     """A point-to-point link between two nodes."""
 
@@ -40,7 +41,9 @@ class Link(TypedDict, total=False):
     reverse: Reverse
     "What differs on the way back, from the second node to the first."
 
+
 Rate: TypeAlias = "str"
+
 
 class Traces(TypedDict, total=False):
     """Traces of a link: when up to 1,504 bytes each are delivered. The delay comes on top."""
@@ -54,106 +57,128 @@ class Traces(TypedDict, total=False):
     repeat: bool
     "Whether a trace begins again after its last line; else nothing is delivered any more. Default: true (mahimahi)."
 
+
 Trace: TypeAlias = "str"
+
 
 class AsQueueDroptail(TypedDict, total=False):
     """``droptail`` with its parameters."""
 
     droptail: Required[QueueDroptail]
 
+
 class AsQueueRed(TypedDict, total=False):
     """``red`` with its parameters."""
 
     red: Required[QueueRed]
+
 
 class AsQueueCodel(TypedDict, total=False):
     """``codel`` with its parameters."""
 
     codel: Required[QueueCodel]
 
+
 class AsQueuePie(TypedDict, total=False):
     """``pie`` with its parameters."""
 
     pie: Required[QueuePie]
+
 
 class AsQueueFqCodel(TypedDict, total=False):
     """``fq_codel`` with its parameters."""
 
     fq_codel: Required[QueueFqCodel]
 
+
 class AsQueueDualpi2(TypedDict, total=False):
     """``dualpi2`` with its parameters."""
 
     dualpi2: Required[QueueDualpi2]
+
 
 class AsQueueThreshold(TypedDict, total=False):
     """``threshold`` with its parameters."""
 
     threshold: Required[QueueThreshold]
 
+
 class AsQueueEwa(TypedDict, total=False):
     """``ewa`` with its parameters."""
 
     ewa: Required[QueueEwa]
+
 
 class AsQueueXcp(TypedDict, total=False):
     """``xcp`` with its parameters."""
 
     xcp: Required[QueueXcp]
 
+
 class AsQueueSwan(TypedDict, total=False):
     """``swan`` with its parameters."""
 
     swan: Required[QueueSwan]
+
 
 class AsQueueRio(TypedDict, total=False):
     """``rio`` with its parameters."""
 
     rio: Required[QueueRio]
 
+
 class AsQueueDrr(TypedDict, total=False):
     """``drr`` with its parameters."""
 
     drr: Required[QueueDrr]
+
 
 class AsQueuePriority(TypedDict, total=False):
     """``priority`` with its parameters."""
 
     priority: Required[QueuePriority]
 
+
 class AsQueueTokenBucket(TypedDict, total=False):
     """``token_bucket`` with its parameters."""
 
     token_bucket: Required[QueueTokenBucket]
+
 
 class AsQueueWfq(TypedDict, total=False):
     """``wfq`` with its parameters."""
 
     wfq: Required[QueueWfq]
 
+
 class AsQueueQueuePhase(TypedDict, total=False):
     """``queue_phase`` with its parameters."""
 
     queue_phase: Required[QueueQueuePhase]
+
 
 class AsQueueDiffserv(TypedDict, total=False):
     """``diffserv`` with its parameters."""
 
     diffserv: Required[QueueDiffserv]
 
+
 Queue: TypeAlias = "Literal['droptail', 'red', 'codel', 'pie', 'fq_codel', 'dualpi2', 'threshold', 'ewa', 'xcp', 'swan', 'rio', 'drr', 'priority', 'token_bucket', 'wfq', 'queue_phase', 'diffserv'] | AsQueueDroptail | AsQueueRed | AsQueueCodel | AsQueuePie | AsQueueFqCodel | AsQueueDualpi2 | AsQueueThreshold | AsQueueEwa | AsQueueXcp | AsQueueSwan | AsQueueRio | AsQueueDrr | AsQueuePriority | AsQueueTokenBucket | AsQueueWfq | AsQueueQueuePhase | AsQueueDiffserv"
+
 
 class QueueDroptail(TypedDict, total=False):
     """A FIFO that drops at its tail (or at its head) when it is full."""
 
     limit: Length
-    "How much may wait, without the packet in service: `\"100 packets\"` or `\"64 kB\"`."
+    'How much may wait, without the packet in service: `"100 packets"` or `"64 kB"`.'
     also: Length
-    "A second limit, which holds too: `\"64 kB\"` beside one in packets. Default: none."
+    'A second limit, which holds too: `"64 kB"` beside one in packets. Default: none.'
     drop_front: bool
     "Drop the packet at the head instead of the arriving one."
 
+
 Length: TypeAlias = "str"
+
 
 class QueueRed(TypedDict, total=False):
     """Random early detection."""
@@ -199,11 +224,13 @@ class QueueRed(TypedDict, total=False):
     follow_rate: bool
     "Choose the parameters left out anew when the link's rate changes. Default: `rfc`: yes. `ns2`: no."
 
+
 Probability: TypeAlias = "float"
 
 Count: TypeAlias = "Literal['packets', 'bytes']"
 
 Size: TypeAlias = "str"
+
 
 class QueueCodel(TypedDict, total=False):
     """Controlled delay."""
@@ -221,9 +248,11 @@ class QueueCodel(TypedDict, total=False):
     variant: Variant
     "Whose CoDel it is. Default: `rfc`."
 
+
 Resume: TypeAlias = "Literal['difference', 'minus-two']"
 
 Variant: TypeAlias = "Literal['rfc', 'mahimahi']"
+
 
 class QueuePie(TypedDict, total=False):
     """Proportional integral controller enhanced."""
@@ -249,6 +278,7 @@ class QueuePie(TypedDict, total=False):
     mark_p: Probability
     "The probability from which ECN-capable packets are dropped all the same, `mark_ecnth`. Default: 0.1 (RFC 8033 §5.1)."
 
+
 class QueueFqCodel(TypedDict, total=False):
     """Flow queue CoDel."""
 
@@ -266,6 +296,7 @@ class QueueFqCodel(TypedDict, total=False):
     "Mark packets of ECN-capable transports instead of dropping them. Default: on (RFC 8290 §5.2.6)."
     ce_threshold: Duration
     "Mark, besides, packets that leave after more than this time in the queue. Default: never (RFC 8290 §5.2.7)."
+
 
 class QueueDualpi2(TypedDict, total=False):
     """Two coupled queues, for low-latency (L4S) and for classic traffic."""
@@ -299,11 +330,13 @@ class QueueDualpi2(TypedDict, total=False):
     overload: DualPi2Overload
     "What happens when all L4S packets are marked and that is not enough. Default: `drop` (RFC 9332 §4.2.3; Linux)."
 
+
 DualPi2Dialect: TypeAlias = "Literal['rfc', 'linux']"
 
 DualPi2Scheduler: TypeAlias = "Literal['wrr', 'time-shifted']"
 
 DualPi2Overload: TypeAlias = "Literal['drop', 'delay']"
+
 
 class QueueThreshold(TypedDict, total=False):
     """Marks above a threshold."""
@@ -314,6 +347,7 @@ class QueueThreshold(TypedDict, total=False):
     "Packets that leave after more than this time in the queue are marked. Default: 1 ms (the step of Linux's `dualpi2`); none if `backlog` is set."
     backlog: Length
     "Packets that arrive while more than this waits are marked: DCTCP's K (Alizadeh et al. 2010 §3.1). Default: none."
+
 
 class QueueEwa(TypedDict, total=False):
     """Explicit window adaptation. The constants are those of the later literature on EWA; the paper itself could not be consulted."""
@@ -337,13 +371,14 @@ class QueueEwa(TypedDict, total=False):
     keep_alpha: bool
     "Keep α when the rate of the link changes, instead of beginning anew. Default: off."
 
+
 class QueueXcp(TypedDict, total=False):
     """XCP's router."""
 
     limit: Length
     "How much may wait, without the packet in service; further arrivals are dropped. Default: 100 packets, as DropTail."
     capacity: Capacity
-    "How it learns of the link's rate: `oracle`, at once; `stale`, never; `{ delayed = \"1 s\" }`; `measured`, from how fast packets leave. Default: `oracle`."
+    'How it learns of the link\'s rate: `oracle`, at once; `stale`, never; `{ delayed = "1 s" }`; `measured`, from how fast packets leave. Default: `oracle`.'
     share: bool
     "Keep packets without XCP in a FIFO of their own, of the same limit. While both have packets the two take turns packet by packet, and XCP uses half of the link's rate (ns-2's `tcp_xcp_on_`). Off: all wait together, and packets without XCP count as input."
     first_control: Duration
@@ -351,12 +386,15 @@ class QueueXcp(TypedDict, total=False):
     first_queue: Duration
     "When the queue timer expires first. Default: likewise."
 
+
 class AsDuration(TypedDict, total=False):
     """``delayed`` with its parameters."""
 
     delayed: Required[Duration]
 
+
 Capacity: TypeAlias = "Literal['oracle', 'stale', 'measured'] | AsDuration"
+
 
 class QueueSwan(TypedDict, total=False):
     """SWAN's classifier, shaper and admission threshold."""
@@ -380,6 +418,7 @@ class QueueSwan(TypedDict, total=False):
     marked: Probability
     "Which share of the real-time flows is marked while there is too much; another one in each period. Default: all: 1."
 
+
 class QueueRio(TypedDict, total=False):
     """Random early detection with two levels."""
 
@@ -402,6 +441,7 @@ class QueueRio(TypedDict, total=False):
     mean_packet: Size
     "The size of a typical packet, by which an idle time is counted. Default: 1500 B."
 
+
 class QueueDrr(TypedDict, total=False):
     """Deficit round robin between flows."""
 
@@ -410,11 +450,13 @@ class QueueDrr(TypedDict, total=False):
     limit: Length
     "How much may wait, all flows together. Default: 100 packets, as DropTail."
 
+
 class QueuePriority(TypedDict, total=False):
     """Strict priority by code point."""
 
     classes: Sequence[PriorityClass]
     "The classes, the most urgent first; at most eight. Code points that none of them names go to the last. Two: expedited forwarding with class selectors 6 and 7, and the rest."
+
 
 class PriorityClass(TypedDict, total=False):
     """A class of a strict-priority queue."""
@@ -424,9 +466,11 @@ class PriorityClass(TypedDict, total=False):
     queue: Inner
     "Its queue. Default: DropTail of 100 packets."
 
+
 Dscp: TypeAlias = "Literal['be', 'ef', 'af11', 'af12', 'af13', 'af21', 'af22', 'af23', 'af31', 'af32', 'af33', 'af41', 'af42', 'af43', 'cs1', 'cs2', 'cs3', 'cs4', 'cs5', 'cs6', 'cs7']"
 
 Inner: TypeAlias = "Literal['droptail', 'red', 'rio', 'codel', 'drr', 'pie', 'fq_codel', 'dualpi2', 'threshold'] | AsQueueDroptail | AsQueueRed | AsQueueRio | AsQueueCodel | AsQueueDrr | AsQueuePie | AsQueueFqCodel | AsQueueDualpi2 | AsQueueThreshold"
+
 
 class QueueTokenBucket(TypedDict, total=False):
     """A shaper or a policer with a token bucket, around another queue."""
@@ -440,7 +484,9 @@ class QueueTokenBucket(TypedDict, total=False):
     queue: Inner
     "Where packets wait. Default: DropTail of 100 packets."
 
+
 Excess: TypeAlias = "Literal['wait', 'drop', 'demote']"
+
 
 class QueueWfq(TypedDict, total=False):
     """Weighted fair queueing between reservations and best effort."""
@@ -452,7 +498,9 @@ class QueueWfq(TypedDict, total=False):
     clock: Clock
     "Where the virtual time comes from."
 
+
 Clock: TypeAlias = "Literal['self-clocked', 'gps']"
+
 
 class QueueQueuePhase(TypedDict, total=False):
     """A FIFO before which layers of multicast sessions are blocked and released. The defaults are those of the paper's Table I; what the paper leaves open says so."""
@@ -490,11 +538,13 @@ class QueueQueuePhase(TypedDict, total=False):
     misses: int
     "How many checks in phase 1 may find one or two packets. Default: 0. (Left open.)"
 
+
 QueuePhaseHold: TypeAlias = "Literal['observe', 'window', 'none']"
 
 QueuePhaseCounting: TypeAlias = "Literal['settled', 'plain']"
 
 QueuePhaseSessions: TypeAlias = "Literal['connections', 'addresses']"
+
 
 class QueueDiffserv(TypedDict, total=False):
     """Differentiated services: an edge's conditioner and the queues of the classes."""
@@ -516,40 +566,48 @@ class QueueDiffserv(TypedDict, total=False):
     meter: Meter
     "How assured forwarding is metered at an edge: green, yellow and red become drop precedence 1, 2 and 3. Expedited forwarding is metered by a token bucket, and the excess dropped (RFC 3246 §2.2). Default: the single-rate three-colour marker."
 
+
 class AsMeterTokenBucket(TypedDict, total=False):
     """``token_bucket`` with its parameters."""
 
     token_bucket: Required[MeterTokenBucket]
+
 
 class AsMeterSrtcm(TypedDict, total=False):
     """``srtcm`` with its parameters."""
 
     srtcm: Required[MeterSrtcm]
 
+
 class AsMeterTrtcm(TypedDict, total=False):
     """``trtcm`` with its parameters."""
 
     trtcm: Required[MeterTrtcm]
+
 
 class AsMeterTsw2cm(TypedDict, total=False):
     """``tsw2cm`` with its parameters."""
 
     tsw2cm: Required[MeterTsw2cm]
 
+
 class AsMeterTsw3cm(TypedDict, total=False):
     """``tsw3cm`` with its parameters."""
 
     tsw3cm: Required[MeterTsw3cm]
 
+
 Meter: TypeAlias = "Literal['token_bucket', 'srtcm', 'trtcm', 'tsw2cm', 'tsw3cm'] | AsMeterTokenBucket | AsMeterSrtcm | AsMeterTrtcm | AsMeterTsw2cm | AsMeterTsw3cm"
 
 MeterTokenBucket: TypeAlias = "Mapping[str, Any]"
+
 
 class MeterSrtcm(TypedDict, total=False):
     """The single-rate three-colour marker. CIR and CBS are what the flow was promised."""
 
     excess_burst: Size
     "The excess burst size EBS (RFC 2697 §2). Default: as large as the committed burst."
+
 
 class MeterTrtcm(TypedDict, total=False):
     """The two-rate three-colour marker. CIR and CBS are what the flow was promised."""
@@ -559,11 +617,13 @@ class MeterTrtcm(TypedDict, total=False):
     peak_burst: Size
     "The peak burst size PBS. Default: as large as the committed burst."
 
+
 class MeterTsw2cm(TypedDict, total=False):
     """The time sliding window with two colours. The target rate is what the flow was promised."""
 
     window: Duration
     "The length of the window, AVG_INTERVAL. Default: 1 s (Clark, Fang 1998)."
+
 
 class MeterTsw3cm(TypedDict, total=False):
     """The time sliding window with three colours. The committed target rate CTR is what the flow was promised."""
@@ -573,43 +633,52 @@ class MeterTsw3cm(TypedDict, total=False):
     peak: float
     "The peak target rate PTR, as a multiple of the committed one; at least 1. Default: 2."
 
+
 class AsLossModelBernoulli(TypedDict, total=False):
     """``bernoulli`` with its parameters."""
 
     bernoulli: Required[LossModelBernoulli]
+
 
 class AsLossModelGilbert(TypedDict, total=False):
     """``gilbert`` with its parameters."""
 
     gilbert: Required[LossModelGilbert]
 
+
 class AsLossModelList(TypedDict, total=False):
     """``list`` with its parameters."""
 
     list: Required[LossModelList]
+
 
 class AsLossModelSchedule(TypedDict, total=False):
     """``schedule`` with its parameters."""
 
     schedule: Required[LossModelSchedule]
 
+
 class AsLossModelRedrawn(TypedDict, total=False):
     """``redrawn`` with its parameters."""
 
     redrawn: Required[LossModelRedrawn]
+
 
 class AsLossModelNone(TypedDict, total=False):
     """``none`` with its parameters."""
 
     none: Required[LossModelNone]
 
+
 LossModel: TypeAlias = "Literal['bernoulli', 'gilbert', 'list', 'schedule', 'redrawn', 'none'] | AsLossModelBernoulli | AsLossModelGilbert | AsLossModelList | AsLossModelSchedule | AsLossModelRedrawn | AsLossModelNone"
+
 
 class LossModelBernoulli(TypedDict, total=False):
     """Each packet is lost with the same probability, independently of all others."""
 
     p: Required[Probability]
     "The probability of loss."
+
 
 class LossModelGilbert(TypedDict, total=False):
     """Losses in bursts. The state is drawn from the stationary distribution at the start."""
@@ -623,23 +692,27 @@ class LossModelGilbert(TypedDict, total=False):
     loss_bad: Probability
     "The probability of loss in the bad state (1 − h). Default: 1."
 
+
 class LossModelList(TypedDict, total=False):
     """The listed packets are lost, all others arrive."""
 
     drop: Required[Sequence[int]]
     "Which packets are lost: their numbers in the order of arrival at this direction of the link, all flows together, from 0. A model that a change puts in place counts from there."
 
+
 class LossModelSchedule(TypedDict, total=False):
     """Each packet is lost independently, with the probability that holds at its arrival."""
 
     steps: Required[Sequence[StepForms]]
-    "From when on which probability holds, in any order: `[[\"10 s\", 0.01], [\"20 s\", 0]]`, or `[{ at = \"10 s\", p = 0.01 }]`. Times count from the start of the run; before the first nothing is lost."
+    'From when on which probability holds, in any order: `[["10 s", 0.01], ["20 s", 0]]`, or `[{ at = "10 s", p = 0.01 }]`. Times count from the start of the run; before the first nothing is lost.'
     every: Duration
-    "The steps are repeated in this interval: with `steps = [[\"0 s\", 0.1], [\"2 s\", 0]]` and `every = \"10 s\"` a tenth is lost during two seconds of ten. Default: they are not repeated."
+    'The steps are repeated in this interval: with `steps = [["0 s", 0.1], ["2 s", 0]]` and `every = "10 s"` a tenth is lost during two seconds of ten. Default: they are not repeated.'
     attempts: int
     "The probabilities are the residual losses p after n `attempts`, as where a base station retransmits; each attempt fails with p^(1/n). Default: 1."
 
+
 StepForms: TypeAlias = "Sequence[Any] | Mapping[str, Any]"
+
 
 class LossModelRedrawn(TypedDict, total=False):
     """Each packet is lost independently, with a probability that is drawn anew from a range at equal intervals. The draws do not depend on the traffic."""
@@ -657,7 +730,9 @@ class LossModelRedrawn(TypedDict, total=False):
     attempts: int
     "The drawn value is the residual loss p after n `attempts`; each attempt fails with p^(1/n). Default: 1."
 
+
 LossModelNone: TypeAlias = "Mapping[str, Any]"
+
 
 class Jitter(TypedDict, total=False):
     """Each packet takes longer than the propagation delay by |max(min(N(0, std²), bound·std), −bound·std)| (RFC 8868 §4.5.3). Packets keep their order: one that would arrive before the last one arrives its transmission time behind it (§4.5.2)."""
@@ -666,6 +741,7 @@ class Jitter(TypedDict, total=False):
     "The standard deviation before the absolute value is taken. Default: 5 ms (RFC 8868 §4.5.3)."
     bound: float
     "The most, in standard deviations, N_STD. Default: 3 (RFC 8868 §4.5.3)."
+
 
 class Reverse(TypedDict, total=False):
     """What differs on the way back."""
@@ -678,6 +754,7 @@ class Reverse(TypedDict, total=False):
     "The queue."
     loss: LossModel
     "Losses of packets sent back. Default: none."
+
 
 class Cell(TypedDict, total=False):
     """A cell of UMTS between an RNC and terminals (UEs). The terminals are nodes called `NAME.ue[0]`, `NAME.ue[1]`, …; a flow to or from `NAME.ue[*]` stands for one flow for each of them, and `NAME.ue[0:15]` for the first 15."""
@@ -727,32 +804,41 @@ class Cell(TypedDict, total=False):
     mobility: Mobility
     "Several radio cells in the place of one, and terminals that move between them. Left out: one cell, in which it does not matter where terminals are."
 
+
 class AsRlcAm(TypedDict, total=False):
     """``am`` with its parameters."""
 
     am: Required[RlcAm]
+
 
 class AsRlcUm(TypedDict, total=False):
     """``um`` with its parameters."""
 
     um: Required[RlcUm]
 
+
 class AsRlcEurane(TypedDict, total=False):
     """``eurane`` with its parameters."""
 
     eurane: Required[RlcEurane]
+
 
 class AsRlcEuraneHs(TypedDict, total=False):
     """``eurane_hs`` with its parameters."""
 
     eurane_hs: Required[RlcEuraneHs]
 
+
 class AsRlcTm(TypedDict, total=False):
     """``tm`` with its parameters."""
 
     tm: Required[RlcTm]
 
-Rlc: TypeAlias = "Literal['am', 'um', 'eurane', 'eurane_hs', 'tm'] | AsRlcAm | AsRlcUm | AsRlcEurane | AsRlcEuraneHs | AsRlcTm"
+
+Rlc: TypeAlias = (
+    "Literal['am', 'um', 'eurane', 'eurane_hs', 'tm'] | AsRlcAm | AsRlcUm | AsRlcEurane | AsRlcEuraneHs | AsRlcTm"
+)
+
 
 class RlcAm(TypedDict, total=False):
     """Acknowledged mode."""
@@ -808,6 +894,7 @@ class RlcAm(TypedDict, total=False):
     in_sequence: bool
     "Deliver SDUs in the order in which they were sent (*in-sequence delivery*, §11.3.3); otherwise each as soon as it is complete. Default: on."
 
+
 Header: TypeAlias = "Literal['included', 'free']"
 
 Discard: TypeAlias = "Literal['max-dat', 'timer', 'reset']"
@@ -815,6 +902,7 @@ Discard: TypeAlias = "Literal['max-dat', 'timer', 'reset']"
 MaxDatCounts: TypeAlias = "Literal['transmissions', 'retransmissions', '3gpp']"
 
 Poll: TypeAlias = "Literal['timer', 'periodic']"
+
 
 class RlcUm(TypedDict, total=False):
     """Unacknowledged mode."""
@@ -827,6 +915,7 @@ class RlcUm(TypedDict, total=False):
     "Spend an indicator to tell that a PDU begins with the first byte of an SDU, where the end of the one before does not tell it; then a missing PDU does not cost that SDU. Default: on: the uplink must, the downlink may (§9.2.2.8)."
     buffer: Size
     "The most bytes that wait to be put into PDUs; an SDU that does not fit is dropped. Default: 100 kB, as in acknowledged mode."
+
 
 class RlcEurane(TypedDict, total=False):
     """RLC in acknowledged mode as EURANE does it."""
@@ -848,6 +937,7 @@ class RlcEurane(TypedDict, total=False):
     mrw_timer: Duration
     "With `max_dat`: how long after an order to give SDUs up (MRW) it is sent again, if no report shows that the far end knows. Default: 500 ms (Dubois 2005, §5.1)."
 
+
 class RlcEuraneHs(TypedDict, total=False):
     """RLC in acknowledged mode as EURANE does it over the high-speed shared channel."""
 
@@ -860,7 +950,8 @@ class RlcEuraneHs(TypedDict, total=False):
     wait: Duration
     "How long the last part of an SDU waits for the next one to fill its PDU. Default: 2 ms (`temp_pdu_timeout_time_`)."
     status_delay: Duration
-    "How long a report waits for a PDU on which it can ride. Default: 1 s (`status_timeout_`: \"1ms\" is read as 1 s)."
+    'How long a report waits for a PDU on which it can ride. Default: 1 s (`status_timeout_`: "1ms" is read as 1 s).'
+
 
 class RlcTm(TypedDict, total=False):
     """Transparent mode."""
@@ -872,19 +963,23 @@ class RlcTm(TypedDict, total=False):
     buffer: Size
     "The most bytes of SDUs that wait; an SDU that does not fit is dropped. Default: 100 kB, as in the other modes."
 
+
 class AsPdcpNone(TypedDict, total=False):
     """``none`` with its parameters."""
 
     none: Required[PdcpNone]
+
 
 class AsPdcpRfc2507(TypedDict, total=False):
     """``rfc2507`` with its parameters."""
 
     rfc2507: Required[PdcpRfc2507]
 
+
 Pdcp: TypeAlias = "Literal['none', 'rfc2507'] | AsPdcpNone | AsPdcpRfc2507"
 
 PdcpNone: TypeAlias = "Mapping[str, Any]"
+
 
 class PdcpRfc2507(TypedDict, total=False):
     """Header compression by RFC 2507. Defaults and ranges are those of RFC 2507 §14 and TS 25.331 §10.3.4.2."""
@@ -898,32 +993,39 @@ class PdcpRfc2507(TypedDict, total=False):
     f_max_time: Duration
     "The time after which the next header of a stream that is not TCP is a full one, 1 s to 255 s (F_MAX_TIME). Default: 5 s."
 
+
 class AsAttachmentRrc(TypedDict, total=False):
     """``rrc`` with its parameters."""
 
     rrc: Required[AttachmentRrc]
+
 
 class AsAttachmentCommon(TypedDict, total=False):
     """``common`` with its parameters."""
 
     common: Required[AttachmentCommon]
 
+
 class AsAttachmentDedicated(TypedDict, total=False):
     """``dedicated`` with its parameters."""
 
     dedicated: Required[AttachmentDedicated]
+
 
 class AsAttachmentHighSpeed(TypedDict, total=False):
     """``high_speed`` with its parameters."""
 
     high_speed: Required[AttachmentHighSpeed]
 
+
 class AsAttachmentEurane(TypedDict, total=False):
     """``eurane`` with its parameters."""
 
     eurane: Required[AttachmentEurane]
 
+
 Attachment: TypeAlias = "Literal['rrc', 'common', 'dedicated', 'high_speed', 'eurane'] | AsAttachmentRrc | AsAttachmentCommon | AsAttachmentDedicated | AsAttachmentHighSpeed | AsAttachmentEurane"
+
 
 class AttachmentRrc(TypedDict, total=False):
     """Dedicated channels on demand, and the states of RRC."""
@@ -957,6 +1059,7 @@ class AttachmentRrc(TypedDict, total=False):
     idle_after: Duration
     "A terminal that has been silent for this time, in whatever states, is released, to Idle. Default: 30 min."
 
+
 Initial: TypeAlias = "Literal['cell_fach', 'idle']"
 
 Refused: TypeAlias = "Literal['waits', 'asks_again']"
@@ -966,6 +1069,7 @@ AttachmentCommon: TypeAlias = "Mapping[str, Any]"
 AttachmentDedicated: TypeAlias = "Mapping[str, Any]"
 
 AttachmentHighSpeed: TypeAlias = "Mapping[str, Any]"
+
 
 class AttachmentEurane(TypedDict, total=False):
     """Switching as in EURANE."""
@@ -977,6 +1081,7 @@ class AttachmentEurane(TypedDict, total=False):
     timer: Duration
     "How long both must have sent little. Default: 1 s."
 
+
 class Rate2(TypedDict, total=False):
     """The rate of a transport channel, and its transmission time interval."""
 
@@ -985,11 +1090,13 @@ class Rate2(TypedDict, total=False):
     tti: Required[Duration]
     "The transmission time interval: 10, 20, 40 or 80 ms (3GPP TS 25.302 §6.2)."
 
+
 class Aloha(TypedDict, total=False):
     """Slotted ALOHA on the random access channel."""
 
     signatures: int
     "How many signatures the cell allows, 1 to 16. Default: 16, all of them."
+
 
 class Dch(TypedDict, total=False):
     """Dedicated channels."""
@@ -998,6 +1105,7 @@ class Dch(TypedDict, total=False):
     "Down. Default: 64 kbit/s in intervals of 10 ms."
     up: Rate2
     "Up. Default: 32 kbit/s in intervals of 10 ms."
+
 
 class Dsch(TypedDict, total=False):
     """A downlink shared channel: one terminal in each interval. Each terminal that RRC gives access to it has beside it a dedicated channel for signalling, of 3.4 kbit/s down, and `dch.up`."""
@@ -1009,7 +1117,9 @@ class Dsch(TypedDict, total=False):
     order: Order
     "Whose turn it is: the terminal whose oldest packet came first, or the terminals in turn. Default: `fifo`."
 
+
 Order: TypeAlias = "Literal['fifo', 'round_robin']"
+
 
 class HsDsch(TypedDict, total=False):
     """A high-speed downlink shared channel (HS-DSCH): one terminal in each slot of 2 ms."""
@@ -1035,30 +1145,36 @@ class HsDsch(TypedDict, total=False):
     capacity: CapacityPlan
     "How many PDUs the RNC may send to the Node B."
 
+
 class AsSchedulerRoundRobin(TypedDict, total=False):
     """``round_robin`` with its parameters."""
 
     round_robin: Required[SchedulerRoundRobin]
+
 
 class AsSchedulerMaxSir(TypedDict, total=False):
     """``max_sir`` with its parameters."""
 
     max_sir: Required[SchedulerMaxSir]
 
+
 class AsSchedulerProportionalFair(TypedDict, total=False):
     """``proportional_fair`` with its parameters."""
 
     proportional_fair: Required[SchedulerProportionalFair]
+
 
 class AsSchedulerLeastRecent(TypedDict, total=False):
     """``least_recent`` with its parameters."""
 
     least_recent: Required[SchedulerLeastRecent]
 
+
 class AsSchedulerFairChannel(TypedDict, total=False):
     """``fair_channel`` with its parameters."""
 
     fair_channel: Required[SchedulerFairChannel]
+
 
 Scheduler: TypeAlias = "Literal['round_robin', 'max_sir', 'proportional_fair', 'least_recent', 'fair_channel'] | AsSchedulerRoundRobin | AsSchedulerMaxSir | AsSchedulerProportionalFair | AsSchedulerLeastRecent | AsSchedulerFairChannel"
 
@@ -1066,13 +1182,16 @@ SchedulerRoundRobin: TypeAlias = "Mapping[str, Any]"
 
 SchedulerMaxSir: TypeAlias = "Mapping[str, Any]"
 
+
 class SchedulerProportionalFair(TypedDict, total=False):
     """The terminal with the highest ratio of what the slot would carry to its average; of several, the one with the lowest number."""
 
     window: Duration
     "Over which time the average goes back. Default: 2 s: 1000 slots of 2 ms, the number of slots that Jalali et al. take."
 
+
 SchedulerLeastRecent: TypeAlias = "Mapping[str, Any]"
+
 
 class SchedulerFairChannel(TypedDict, total=False):
     """The terminal whose ratio lies most standard deviations above its mean; of several, the one with the lowest number."""
@@ -1080,19 +1199,23 @@ class SchedulerFairChannel(TypedDict, total=False):
     window: Duration
     "Over which time mean and variance go back. Default: 2 s: 1000 slots of 2 ms, α = 0.999 (EURANE)."
 
+
 class AsReceptionCombining(TypedDict, total=False):
     """``combining`` with its parameters."""
 
     combining: Required[ReceptionCombining]
+
 
 class AsReceptionThresholds(TypedDict, total=False):
     """``thresholds`` with its parameters."""
 
     thresholds: Required[ReceptionThresholds]
 
+
 Reception: TypeAlias = "Literal['combining', 'thresholds'] | AsReceptionCombining | AsReceptionThresholds"
 
 ReceptionCombining: TypeAlias = "Mapping[str, Any]"
+
 
 class ReceptionThresholds(TypedDict, total=False):
     """Thresholds, as in EURANE: a transmission is received if its power reaches a threshold, which is drawn for each block from a list."""
@@ -1102,7 +1225,9 @@ class ReceptionThresholds(TypedDict, total=False):
     thresholds: Sequence[Decibel]
     "The thresholds, each as likely as any other. Default: 0 dB, which all transmissions reach."
 
+
 Decibel: TypeAlias = "str"
+
 
 class CapacityPlan(TypedDict, total=False):
     """Flow control between RNC and Node B (TS 25.435 §5.9, §5.10)."""
@@ -1113,6 +1238,7 @@ class CapacityPlan(TypedDict, total=False):
     "From a request until the allocation is at the RNC. Default: `3gpp`: twice the delay of the Iub. `ns2`: 15 ms."
     limit: int
     "How many PDUs may wait for a terminal at the Node B, with those under way to it. Default: 250 (EURANE)."
+
 
 class Cpch(TypedDict, total=False):
     """The common packet channels of a cell."""
@@ -1130,6 +1256,7 @@ class Cpch(TypedDict, total=False):
     backoff: int
     "Maximum random backoff, in frames of 10 ms, of a terminal that finds no channel or loses one to another. Default: 16."
 
+
 class Iub(TypedDict, total=False):
     """The interface between Node B and RNC."""
 
@@ -1138,24 +1265,32 @@ class Iub(TypedDict, total=False):
     delay: Duration
     "Its propagation delay. Default: 15 ms (the same)."
 
+
 Limit: TypeAlias = "Literal['two_intervals', 'mixed_units']"
+
 
 class AsLossIndicationEdge(TypedDict, total=False):
     """``edge`` with its parameters."""
 
     edge: Required[LossIndicationEdge]
 
+
 class AsLossIndicationToggle(TypedDict, total=False):
     """``toggle`` with its parameters."""
 
     toggle: Required[LossIndicationToggle]
+
 
 class AsLossIndicationResend(TypedDict, total=False):
     """``resend`` with its parameters."""
 
     resend: Required[LossIndicationResend]
 
-LossIndication: TypeAlias = "Literal['edge', 'toggle', 'resend'] | AsLossIndicationEdge | AsLossIndicationToggle | AsLossIndicationResend"
+
+LossIndication: TypeAlias = (
+    "Literal['edge', 'toggle', 'resend'] | AsLossIndicationEdge | AsLossIndicationToggle | AsLossIndicationResend"
+)
+
 
 class LossIndicationEdge(TypedDict, total=False):
     """The bit is set in the first packets after a gap, and in copies that the base station itself asked for."""
@@ -1163,9 +1298,11 @@ class LossIndicationEdge(TypedDict, total=False):
     hold: int
     "In how many packets after a gap: the radio may lose the first. Default: 1."
 
+
 LossIndicationToggle: TypeAlias = "Mapping[str, Any]"
 
 LossIndicationResend: TypeAlias = "Mapping[str, Any]"
+
 
 class Mobility(TypedDict, total=False):
     """Several radio cells in the place of one, and terminals that move between them. Each has the channels of the block's own cell, and each site an Iub like it."""
@@ -1199,6 +1336,7 @@ class Mobility(TypedDict, total=False):
     power: Power
     "How well blocks come over the air."
 
+
 class Site(TypedDict, total=False):
     """A site."""
 
@@ -1211,11 +1349,13 @@ class Site(TypedDict, total=False):
     carrier: int
     "The number of its carrier. Terminals are in soft handover between cells of one carrier only. Default: 0."
 
+
 Point: TypeAlias = "Sequence[Any]"
 
 Distance: TypeAlias = "str"
 
 Angle: TypeAlias = "str"
+
 
 class System(TypedDict, total=False):
     """A site of another system. It serves each terminal by itself, with queues of its own."""
@@ -1245,31 +1385,38 @@ class System(TypedDict, total=False):
     carry_over: CarryOver
     "What becomes of packets that wait at the former system: whole ones go to the new system, ahead of all others, or are lost. Default: `keep`."
 
+
 Level: TypeAlias = "str"
 
 CarryOver: TypeAlias = "Literal['keep', 'lose']"
+
 
 class AsWayStill(TypedDict, total=False):
     """``still`` with its parameters."""
 
     still: Required[WayStill]
 
+
 class AsWayWaypoints(TypedDict, total=False):
     """``waypoints`` with its parameters."""
 
     waypoints: Required[WayWaypoints]
+
 
 class AsWayStraight(TypedDict, total=False):
     """``straight`` with its parameters."""
 
     straight: Required[WayStraight]
 
+
 class AsWayRandomWaypoint(TypedDict, total=False):
     """``random_waypoint`` with its parameters."""
 
     random_waypoint: Required[WayRandomWaypoint]
 
+
 Way: TypeAlias = "Literal['still', 'waypoints', 'straight', 'random_waypoint'] | AsWayStill | AsWayWaypoints | AsWayStraight | AsWayRandomWaypoint"
+
 
 class WayStill(TypedDict, total=False):
     """A terminal that stays where it is."""
@@ -1277,11 +1424,13 @@ class WayStill(TypedDict, total=False):
     at: Point
     "Where, in coordinates east and north. Default: the origin."
 
+
 class WayWaypoints(TypedDict, total=False):
     """A terminal that is at given places at given times, and on the straight way in between."""
 
     points: Sequence[Waypoint]
     "The places in the order of their times. Before the first it is there, after the last it stays there."
+
 
 class Waypoint(TypedDict, total=False):
     """A place at a time."""
@@ -1290,6 +1439,7 @@ class Waypoint(TypedDict, total=False):
     "When."
     at: Required[Point]
     "Where."
+
 
 class WayStraight(TypedDict, total=False):
     """A terminal that goes straight."""
@@ -1303,7 +1453,9 @@ class WayStraight(TypedDict, total=False):
     back_and_forth: bool
     "Whether it turns at the end and goes back, again and again. Default: no: it stays there."
 
+
 Speed: TypeAlias = "str"
+
 
 class WayRandomWaypoint(TypedDict, total=False):
     """A terminal that goes to places drawn at random, starting at one."""
@@ -1315,6 +1467,7 @@ class WayRandomWaypoint(TypedDict, total=False):
     pause: Duration
     "How long it stays at each place. Default: 0 s."
 
+
 class PathLoss(TypedDict, total=False):
     """Path loss by distance: `at_1_km` + 10 · `exponent` · log₁₀(d/km)."""
 
@@ -1325,6 +1478,7 @@ class PathLoss(TypedDict, total=False):
     least_coupling: Decibel
     "The least loss between two antennas' connectors, antenna gains included. Default: 70 dB (the same: minimum coupling loss)."
 
+
 class Shadowing(TypedDict, total=False):
     """Shadowing: normal in decibels. Along a terminal's way its correlation halves over `distance` (Gudmundson, *Electronics Letters* 27, 1991, in the form of ETSI TR 101 112 §B.1.4.1.4); to different sites it is correlated by `sites`."""
 
@@ -1334,6 +1488,7 @@ class Shadowing(TypedDict, total=False):
     "Over which way the correlation falls to one half. Default: 50 m."
     sites: Probability
     "The correlation between two sites. Default: 0.5 (TR 25.942 §5.1.4.1)."
+
 
 class Antenna(TypedDict, total=False):
     """The pattern of a sector's antenna: −min(12 (θ/`beamwidth`)², `front_to_back`) beside `gain` (3GPP TR 25.996 §4.5.1)."""
@@ -1346,6 +1501,7 @@ class Antenna(TypedDict, total=False):
     "How much less it is at the back. Default: 20 dB (the same)."
     omnidirectional: Decibel
     "The gain of an antenna that sends alike in all directions, cable losses included. Default: 11 dB (TR 25.942 §5.1.4.1)."
+
 
 class SetRules(TypedDict, total=False):
     """When cells come into the active set and leave it."""
@@ -1361,6 +1517,7 @@ class SetRules(TypedDict, total=False):
     held: Duration
     "How long each condition must hold. Default: 200 ms."
 
+
 class Break(TypedDict, total=False):
     """A change of cell that breaks before it makes."""
 
@@ -1371,6 +1528,7 @@ class Break(TypedDict, total=False):
     interruption: Duration
     "For how long nothing is sent. RLC keeps its state. Default: 100 ms."
 
+
 class Relocation(TypedDict, total=False):
     """Relocation of the serving RNC."""
 
@@ -1378,6 +1536,7 @@ class Relocation(TypedDict, total=False):
     "For how long no cell of the terminal must have belonged to its RNC. Default: 1 s."
     pause: Duration
     "For how long nothing is sent, while the state of RLC moves. Default: 100 ms."
+
 
 class Iur(TypedDict, total=False):
     """The interface between two RNCs."""
@@ -1387,19 +1546,23 @@ class Iur(TypedDict, total=False):
     delay: Duration
     "Its delay. Default: 5 ms."
 
+
 class AsPowerIdeal(TypedDict, total=False):
     """``ideal`` with its parameters."""
 
     ideal: Required[PowerIdeal]
+
 
 class AsPowerLoops(TypedDict, total=False):
     """``loops`` with its parameters."""
 
     loops: Required[PowerLoops]
 
+
 Power: TypeAlias = "Literal['ideal', 'loops'] | AsPowerIdeal | AsPowerLoops"
 
 PowerIdeal: TypeAlias = "Mapping[str, Any]"
+
 
 class PowerLoops(TypedDict, total=False):
     """Powers, interference, and the loops that control powers."""
@@ -1432,6 +1595,7 @@ class PowerLoops(TypedDict, total=False):
     "The noise figure of Node Bs. Default: 5 dB (the same)."
     noise_rise: Decibel
     "By how much all terminals raise a Node B's noise. Default: 6 dB (the same: a load of 75 %)."
+
 
 class Hsdpa(TypedDict, total=False):
     """Cells of HSDPA around a centre, with mobiles that stand still. The mobiles are nodes called `NAME.ue[0]`, `NAME.ue[1]`, …; a flow to or from `NAME.ue[*]` stands for one flow for each of them, `NAME.ue[0:15]` for the first 15. The model and its defaults are those of Landström, Larzon and Bodin (*Congestion Control in a High Speed Radio Environment*)."""
@@ -1467,7 +1631,9 @@ class Hsdpa(TypedDict, total=False):
     uplink_delay: Duration
     "The delay of packets up, from the mobile to the node. Default: 0 s."
 
+
 Serving: TypeAlias = "Literal['strongest', 'hexagon']"
+
 
 class HsdpaAir(TypedDict, total=False):
     """The air."""
@@ -1491,9 +1657,11 @@ class HsdpaAir(TypedDict, total=False):
     fading: Fading
     "Rayleigh fading of the signal, in blocks. Default: none."
 
+
 Watts: TypeAlias = "str"
 
 Neighbours: TypeAlias = "Literal['always_on', 'by_slot']"
+
 
 class Fading(TypedDict, total=False):
     """Rayleigh fading in blocks: the gain is constant for a time, and then another, independent one."""
@@ -1501,17 +1669,21 @@ class Fading(TypedDict, total=False):
     coherence: Duration
     "How long the gain is constant. 80 ms: about the coherence time, 0.423/f_d, at 3 km/h and 2 GHz (f_d = 5.6 Hz)."
 
+
 class AsRateMapModulation(TypedDict, total=False):
     """``modulation`` with its parameters."""
 
     modulation: Required[RateMapModulation]
+
 
 class AsRateMapCqi(TypedDict, total=False):
     """``cqi`` with its parameters."""
 
     cqi: Required[RateMapCqi]
 
+
 RateMap: TypeAlias = "Literal['modulation', 'cqi'] | AsRateMapModulation | AsRateMapCqi"
+
 
 class RateMapModulation(TypedDict, total=False):
     """Four modulation and coding schemes, and a fixed share of blocks in error."""
@@ -1521,13 +1693,16 @@ class RateMapModulation(TypedDict, total=False):
     bler_below: Probability
     "How likely it is if the ratio is below the threshold of its scheme, as it may be with the lowest. Default: 0.5."
 
+
 class RateMapCqi(TypedDict, total=False):
     """Formats by CQI."""
 
     category: int
     "The category of the terminals, 1 to 12: 1 to 6, 11 and 12 receive 5 codes, 7 and 8 receive 10, 9 and 10 receive 15; 11 and 12 do without 16QAM. Default: 6."
 
+
 Split: TypeAlias = "Literal['need', 'equal']"
+
 
 class Mbms(TypedDict, total=False):
     """A Node B of MBMS (Multimedia Broadcast Multicast Service) between an RNC and terminals. A packet for several terminals crosses the Iub once; the Node B divides it. The terminals are nodes called `NAME.ue[0]`, `NAME.ue[1]`, …; a flow to or from `NAME.ue[*]` stands for one flow for each of them, `NAME.ue[0:15]` for the first 15. The model is that of Alexiou, Bouras and Papazois (2009)."""
@@ -1567,6 +1742,7 @@ class Mbms(TypedDict, total=False):
     retransmission: Retransmission
     "Whether the Node B asks the RNC for packets to a group that found no room. Default: it does not."
 
+
 class MbmsIub(TypedDict, total=False):
     """The wire between RNC and Node B."""
 
@@ -1576,6 +1752,7 @@ class MbmsIub(TypedDict, total=False):
     "Its propagation delay. Default: 15 ms (the same)."
     queue: Length
     "How much waits in front of it. Default: 2000 packets (the same)."
+
 
 class MbmsVarying(TypedDict, total=False):
     """The rate and the delay of each terminal's bearers down are drawn anew at equal intervals, evenly between the Node B's `rate` and `delay` and these. Bearers of one terminal have the same. A packet never overtakes another of its bearer."""
@@ -1591,6 +1768,7 @@ class MbmsVarying(TypedDict, total=False):
     until: Duration
     "When the last one ends to hold. Default: never."
 
+
 class MbmsUplink(TypedDict, total=False):
     """The bearer of a terminal up."""
 
@@ -1600,6 +1778,7 @@ class MbmsUplink(TypedDict, total=False):
     "How long a packet takes over the air after its last bit was sent, to the Node B. Default: 20 ms."
     queue: Length
     "How much waits in front of it. Default: 50 packets."
+
 
 class MbmsTerminal(TypedDict, total=False):
     """What differs for one terminal."""
@@ -1611,7 +1790,9 @@ class MbmsTerminal(TypedDict, total=False):
     uplink_loss: LossModel
     "Which packets the air loses up. Default: as for all."
 
+
 MbmsBearers: TypeAlias = "Literal['flow', 'terminal']"
+
 
 class Retransmission(TypedDict, total=False):
     """Whether and when a Node B asks the RNC for packets to a group that it rejected."""
@@ -1620,6 +1801,7 @@ class Retransmission(TypedDict, total=False):
     "How long after the rejection the RNC sends the packet again, the way of the request included. Default: 0.1 s."
     times: int
     "How often the Node B asks for one packet, at most. Default: 1."
+
 
 class Constellation(TypedDict, total=False):
     """Low-orbit satellites that forward packets to one another and to terminals on the ground. Satellites are nodes called `NAME.sat[0]`, `NAME.sat[1]`, …, plane by plane; terminals are nodes with names of their own. The rules are those of ns-2's `satellite/`."""
@@ -1641,27 +1823,35 @@ class Constellation(TypedDict, total=False):
     routes: SatelliteRoutes
     "When routes are computed anew."
 
+
 class AsOrbitsStar(TypedDict, total=False):
     """``star`` with its parameters."""
 
     star: Required[OrbitsStar]
+
 
 class AsOrbitsWalker(TypedDict, total=False):
     """``walker`` with its parameters."""
 
     walker: Required[OrbitsWalker]
 
+
 class AsOrbitsPlanes(TypedDict, total=False):
     """``planes`` with its parameters."""
 
     planes: Required[OrbitsPlanes]
+
 
 class AsOrbitsTle(TypedDict, total=False):
     """``tle`` with its parameters."""
 
     tle: Required[OrbitsTle]
 
-Orbits: TypeAlias = "Literal['star', 'walker', 'planes', 'tle'] | AsOrbitsStar | AsOrbitsWalker | AsOrbitsPlanes | AsOrbitsTle"
+
+Orbits: TypeAlias = (
+    "Literal['star', 'walker', 'planes', 'tle'] | AsOrbitsStar | AsOrbitsWalker | AsOrbitsPlanes | AsOrbitsTle"
+)
+
 
 class OrbitsStar(TypedDict, total=False):
     """Planes over half a turn, each second one moved by half a satellite."""
@@ -1677,6 +1867,7 @@ class OrbitsStar(TypedDict, total=False):
     node_spacing: Angle
     "Between the ascending nodes of neighbouring planes. Default: 31.6 deg (Iridium), which leaves 22 deg at the seam."
 
+
 class OrbitsWalker(TypedDict, total=False):
     """Planes over a whole turn."""
 
@@ -1691,6 +1882,7 @@ class OrbitsWalker(TypedDict, total=False):
     phasing: int
     "By how many t-th parts of a turn a satellite is ahead of its neighbour in the plane before it, of t satellites in all. 39: a value by which the planes of this shell miss one another where they cross."
 
+
 class OrbitsPlanes(TypedDict, total=False):
     """Planes with the places of their satellites."""
 
@@ -1703,6 +1895,7 @@ class OrbitsPlanes(TypedDict, total=False):
     closes_with: int
     "By how many places a satellite's neighbour in the first plane is ahead of its place in the last one, if these are neighbours. Between them is a seam."
 
+
 class OrbitalPlane(TypedDict, total=False):
     """A plane."""
 
@@ -1711,6 +1904,7 @@ class OrbitalPlane(TypedDict, total=False):
     places: Required[Sequence[Angle]]
     "Where its satellites are at the start, from that node on."
 
+
 class OrbitsTle(TypedDict, total=False):
     """The satellites of element sets."""
 
@@ -1718,6 +1912,7 @@ class OrbitsTle(TypedDict, total=False):
     "The sets: two lines for each satellite, with or without a line with its name before them."
     plane_gap: Angle
     "Ascending nodes that are farther apart than this lie in different planes. Default: 2 deg."
+
 
 class GroundTerminal(TypedDict, total=False):
     """A terminal on the ground."""
@@ -1730,6 +1925,7 @@ class GroundTerminal(TypedDict, total=False):
     "How far east."
     queue: Queue
     "The queue in front of its up-link. Default: as `up` says."
+
 
 class Isl(TypedDict, total=False):
     """The links between satellites."""
@@ -1747,6 +1943,7 @@ class Isl(TypedDict, total=False):
     jitter: Duration
     "By how much a look is early or late at most, drawn anew each time. Default: 5 s (half of it, as in ns-2)."
 
+
 class SatelliteLink(TypedDict, total=False):
     """A link between satellites and the ground, in one direction."""
 
@@ -1756,6 +1953,7 @@ class SatelliteLink(TypedDict, total=False):
     "The queue in front of it. Default: DropTail of 50 packets (the same)."
     loss: LossModel
     "Losses on the way, after transmission; for each terminal by itself. Default: none."
+
 
 class SatelliteHandoff(TypedDict, total=False):
     """When a terminal changes its satellite, and what becomes of packets."""
@@ -1773,11 +1971,13 @@ class SatelliteHandoff(TypedDict, total=False):
     queued: SatelliteHandoffQueued
     "What becomes of packets for the terminal that wait at the satellite that it leaves."
 
+
 SatelliteHandoffRule: TypeAlias = "Literal['follower', 'highest']"
 
 SatelliteHandoffQueued: TypeAlias = "Literal['lose', 'reroute']"
 
 SatelliteRoutes: TypeAlias = "Literal['changes', 'packets']"
+
 
 class Group(TypedDict, total=False):
     """A multicast group. Each of its senders has a tree of its own."""
@@ -1799,6 +1999,7 @@ class Group(TypedDict, total=False):
     expulsion: Expulsion
     "Takes out a receiver whose radio stays bad, and lets it in again later. Default: all receivers stay."
 
+
 class Switch(TypedDict, total=False):
     """Nodes that join or leave a group at some time."""
 
@@ -1807,7 +2008,9 @@ class Switch(TypedDict, total=False):
     members: Required[Sequence[str]]
     "The nodes."
 
+
 Trees: TypeAlias = "Literal['signalled', 'instant']"
+
 
 class Expulsion(TypedDict, total=False):
     """When a receiver is taken out of a group, and for how long."""
@@ -1820,6 +2023,7 @@ class Expulsion(TypedDict, total=False):
     "For how long it must be bad. Default: 30 s."
     readmit: Duration
     "For how long it is kept out the first time; each time twice as long. Default: 60 s."
+
 
 class Flow(TypedDict, total=False):
     """A source, and the transport that carries its data."""
@@ -1839,47 +2043,57 @@ class Flow(TypedDict, total=False):
     qos: Qos
     "What it asks of the network. Default: nothing: best effort."
 
+
 class AsTransportTcp(TypedDict, total=False):
     """``tcp`` with its parameters."""
 
     tcp: Required[TransportTcp]
+
 
 class AsTransportUdp(TypedDict, total=False):
     """``udp`` with its parameters."""
 
     udp: Required[TransportUdp]
 
+
 class AsTransportTfrc(TypedDict, total=False):
     """``tfrc`` with its parameters."""
 
     tfrc: Required[TransportTfrc]
+
 
 class AsTransportMedia(TypedDict, total=False):
     """``media`` with its parameters."""
 
     media: Required[TransportMedia]
 
+
 class AsTransportDccp(TypedDict, total=False):
     """``dccp`` with its parameters."""
 
     dccp: Required[TransportDccp]
+
 
 class AsTransportTfmcc(TypedDict, total=False):
     """``tfmcc`` with its parameters."""
 
     tfmcc: Required[TransportTfmcc]
 
+
 class AsTransportPgmcc(TypedDict, total=False):
     """``pgmcc`` with its parameters."""
 
     pgmcc: Required[TransportPgmcc]
+
 
 class AsTransportLayered(TypedDict, total=False):
     """``layered`` with its parameters."""
 
     layered: Required[TransportLayered]
 
+
 Transport: TypeAlias = "Literal['tcp', 'udp', 'tfrc', 'media', 'dccp', 'tfmcc', 'pgmcc', 'layered'] | AsTransportTcp | AsTransportUdp | AsTransportTfrc | AsTransportMedia | AsTransportDccp | AsTransportTfmcc | AsTransportPgmcc | AsTransportLayered"
+
 
 class TransportTcp(TypedDict, total=False):
     """TCP. Parameters left out are as the profile says."""
@@ -1937,42 +2151,53 @@ class TransportTcp(TypedDict, total=False):
     overhead: Duration
     "Profile `ns2`: a random delay of up to this before each packet is sent (`overhead_`). Default: none."
 
-Variant2: TypeAlias = "Literal['tahoe', 'reno', 'newreno', 'sack', 'fack', 'vegas', 'cubic', 'prague', 'copa', 'ledbat', 'bbr', 'xcp']"
+
+Variant2: TypeAlias = (
+    "Literal['tahoe', 'reno', 'newreno', 'sack', 'fack', 'vegas', 'cubic', 'prague', 'copa', 'ledbat', 'bbr', 'xcp']"
+)
+
 
 class AsRecoveryTahoe(TypedDict, total=False):
     """``tahoe`` with its parameters."""
 
     tahoe: Required[RecoveryTahoe]
 
+
 class AsRecoveryReno(TypedDict, total=False):
     """``reno`` with its parameters."""
 
     reno: Required[RecoveryReno]
+
 
 class AsRecoveryNewreno(TypedDict, total=False):
     """``newreno`` with its parameters."""
 
     newreno: Required[RecoveryNewreno]
 
+
 class AsRecoverySack(TypedDict, total=False):
     """``sack`` with its parameters."""
 
     sack: Required[RecoverySack]
+
 
 class AsRecoveryFack(TypedDict, total=False):
     """``fack`` with its parameters."""
 
     fack: Required[RecoveryFack]
 
+
 class AsRecoveryVegas(TypedDict, total=False):
     """``vegas`` with its parameters."""
 
     vegas: Required[RecoveryVegas]
 
+
 class AsRecoveryRack(TypedDict, total=False):
     """``rack`` with its parameters."""
 
     rack: Required[RecoveryRack]
+
 
 Recovery: TypeAlias = "Literal['tahoe', 'reno', 'newreno', 'sack', 'fack', 'vegas', 'rack'] | AsRecoveryTahoe | AsRecoveryReno | AsRecoveryNewreno | AsRecoverySack | AsRecoveryFack | AsRecoveryVegas | AsRecoveryRack"
 
@@ -1982,11 +2207,13 @@ RecoveryReno: TypeAlias = "Mapping[str, Any]"
 
 RecoveryNewreno: TypeAlias = "Mapping[str, Any]"
 
+
 class RecoverySack(TypedDict, total=False):
     """SACK recovery's parameters."""
 
     prr: bool
     "Proportional Rate Reduction (RFC 9937) while it recovers. Default: off (RFC 6675 §5 sets the window at once)."
+
 
 class RecoveryFack(TypedDict, total=False):
     """FACK's parameters."""
@@ -1998,9 +2225,11 @@ class RecoveryFack(TypedDict, total=False):
     overdamping: bool
     "Halve the window twice if the loss hit in slow start (overdamping). Default: off."
 
+
 CwndAtTrigger: TypeAlias = "Literal['half', 'one']"
 
 RecoveryVegas: TypeAlias = "Mapping[str, Any]"
+
 
 class RecoveryRack(TypedDict, total=False):
     """RACK-TLP's parameters."""
@@ -2010,63 +2239,76 @@ class RecoveryRack(TypedDict, total=False):
     tlp: bool
     "Tail loss probes (RFC 8985 §7). Default: on."
 
+
 class AsCongestionReno(TypedDict, total=False):
     """``reno`` with its parameters."""
 
     reno: Required[CongestionReno]
+
 
 class AsCongestionVegas(TypedDict, total=False):
     """``vegas`` with its parameters."""
 
     vegas: Required[CongestionVegas]
 
+
 class AsCongestionCubic(TypedDict, total=False):
     """``cubic`` with its parameters."""
 
     cubic: Required[CongestionCubic]
+
 
 class AsCongestionPrague(TypedDict, total=False):
     """``prague`` with its parameters."""
 
     prague: Required[CongestionPrague]
 
+
 class AsCongestionCopa(TypedDict, total=False):
     """``copa`` with its parameters."""
 
     copa: Required[CongestionCopa]
+
 
 class AsCongestionLedbat(TypedDict, total=False):
     """``ledbat`` with its parameters."""
 
     ledbat: Required[CongestionLedbat]
 
+
 class AsCongestionLedbatPp(TypedDict, total=False):
     """``ledbat_pp`` with its parameters."""
 
     ledbat_pp: Required[CongestionLedbatPp]
+
 
 class AsCongestionBbr(TypedDict, total=False):
     """``bbr`` with its parameters."""
 
     bbr: Required[CongestionBbr]
 
+
 class AsCongestionXcp(TypedDict, total=False):
     """``xcp`` with its parameters."""
 
     xcp: Required[CongestionXcp]
+
 
 class AsCongestionPython(TypedDict, total=False):
     """``python`` with its parameters."""
 
     python: Required[CongestionPython]
 
+
 Congestion: TypeAlias = "Literal['reno', 'vegas', 'cubic', 'prague', 'copa', 'ledbat', 'ledbat_pp', 'bbr', 'xcp', 'python'] | AsCongestionReno | AsCongestionVegas | AsCongestionCubic | AsCongestionPrague | AsCongestionCopa | AsCongestionLedbat | AsCongestionLedbatPp | AsCongestionBbr | AsCongestionXcp | AsCongestionPython"
+
 
 class CongestionReno(TypedDict, total=False):
     """Reno's parameters."""
 
     abe: bool
     "Alternative Backoff with ECN: a mark in congestion avoidance lowers the window to 0.8 of it only (RFC 8511 §3). Default: off (RFC 8511 is Experimental)."
+
 
 class CongestionVegas(TypedDict, total=False):
     """Vegas' thresholds, in segments."""
@@ -2077,6 +2319,7 @@ class CongestionVegas(TypedDict, total=False):
     "Above this many it shrinks. Default: 3."
     gamma: float
     "Above this many slow start ends. Default: 1."
+
 
 class CongestionCubic(TypedDict, total=False):
     """CUBIC's constants (RFC 9438 §4)."""
@@ -2092,6 +2335,7 @@ class CongestionCubic(TypedDict, total=False):
     abe: bool
     "Alternative Backoff with ECN: a mark in congestion avoidance lowers the window to 0.85 of it only (RFC 8511 §3.1). Default: off (RFC 8511 is Experimental)."
 
+
 class CongestionPrague(TypedDict, total=False):
     """The module's parameters."""
 
@@ -2100,6 +2344,7 @@ class CongestionPrague(TypedDict, total=False):
     rtt_transition: int
     "The number of round trips after slow start in which a flow still grows by its own round-trip time. Default: 500 (`prague_rtt_transition`)."
 
+
 class CongestionCopa(TypedDict, total=False):
     """Copa's parameters."""
 
@@ -2107,6 +2352,7 @@ class CongestionCopa(TypedDict, total=False):
     "δ: the flow aims at 1/δ packets in the queue. Default: 0.5 (§2.2). QUIC stacks take 0.05 (mvfst) and 0.04 (tquic)."
     competitive: bool
     "The competitive mode. Default: on (§2.2). mvfst has none."
+
 
 class CongestionLedbat(TypedDict, total=False):
     """The parameters of RFC 6817 §2.5."""
@@ -2122,11 +2368,13 @@ class CongestionLedbat(TypedDict, total=False):
     slow_start: bool
     "Start as TCP does, with its initial window and slow start up to the first loss, as ns-3 and Linux' module do. Otherwise with two segments (INIT_CWND) and the growth of all times. Default: off (§2.4.2)."
 
+
 class CongestionLedbatPp(TypedDict, total=False):
     """The parameters of LEDBAT++."""
 
     target: Duration
     "TARGET: the queueing delay that it aims at. Default: 60 ms (draft-06)."
+
 
 class CongestionBbr(TypedDict, total=False):
     """BBR's parameters; its constants are the draft's."""
@@ -2134,21 +2382,25 @@ class CongestionBbr(TypedDict, total=False):
     loss_bursts: int
     "How many separate ranges have to be lost in a round trip before a loss rate above 2 % ends a bandwidth probe. With 1 a single lost segment does if fewer than 50 are in flight. quiche asks for 2. Default: 1 (draft-ietf-ccwg-bbr §5.5.10.2)."
 
+
 class CongestionXcp(TypedDict, total=False):
     """XCP's sender."""
 
     rate_based: bool
     "Keep a rate instead of a window: feedback is added to it, and segments leave at it whatever is in flight. Profile `rfc` only. Default: off."
 
+
 class CongestionPython(TypedDict, total=False):
     """Which class, and its parameters."""
 
     class_: Required[str]
-    "The module and the class in it: `\"mycc:Mine\"`. The module is the file `mycc.py` beside the scenario, or one that is installed. `congestion.python = \"mycc:Mine\"` says the same."
+    'The module and the class in it: `"mycc:Mine"`. The module is the file `mycc.py` beside the scenario, or one that is installed. `congestion.python = "mycc:Mine"` says the same.'
     options: Mapping[str, Any]
     "Parameters, which the class gets by their names."
 
+
 Handshake: TypeAlias = "Literal['full', 'partial', 'data_on_syn', 'none']"
+
 
 class AckPolicy(TypedDict, total=False):
     """When a receiver acknowledges."""
@@ -2158,11 +2410,13 @@ class AckPolicy(TypedDict, total=False):
     delay: Duration
     "The longest delay of an acknowledgement. Default: `rfc`: 200 ms. `ns2`: 100 ms."
 
+
 IdleRestart: TypeAlias = "Literal['ns2', 'rfc5681', 'off']"
 
 Spurious: TypeAlias = "Literal['none', 'eifel', 'frto']"
 
 PathHint: TypeAlias = "Literal['off', 'delays', 'restart']"
+
 
 class Rto(TypedDict, total=False):
     """The retransmission timer (RFC 6298)."""
@@ -2180,13 +2434,16 @@ class Rto(TypedDict, total=False):
     order: RtoOrder
     "Which mean the deviation is taken from. Default: `rfc`."
 
+
 RtoOrder: TypeAlias = "Literal['rfc', 'thesis']"
+
 
 class TransportUdp(TypedDict, total=False):
     """UDP."""
 
     header: Size
     "Header bytes on the wire, IP included. Default: `rfc`: 28 B, 20 of IPv4 and 8 of UDP. `ns2`: none; what the source writes is the size on the wire."
+
 
 class TransportTfrc(TypedDict, total=False):
     """TFRC: a rate that follows TCP's throughput equation. Nothing is sent again."""
@@ -2228,6 +2485,7 @@ class TransportTfrc(TypedDict, total=False):
     tick: Duration
     "Profile `ns2`: the clock tick of the retransmission timeout (`tcp_tick_`). Default: 100 ms."
 
+
 Version: TypeAlias = "Literal['rfc5348', 'rfc3448']"
 
 Handover: TypeAlias = "Literal['off', 'restart', 'hint']"
@@ -2235,6 +2493,7 @@ Handover: TypeAlias = "Literal['off', 'restart', 'hint']"
 SlowStartLimit: TypeAlias = "Literal['received', 'matched']"
 
 SlowStart: TypeAlias = "Literal['ns-2.35', 'ns-2.29']"
+
 
 class TransportMedia(TypedDict, total=False):
     """Media over RTP with congestion control."""
@@ -2256,27 +2515,33 @@ class TransportMedia(TypedDict, total=False):
     path_hint: PathHint
     "What a change of the terminal's path makes void. Default: `off`."
 
+
 class AsMediaCongestionScream(TypedDict, total=False):
     """``scream`` with its parameters."""
 
     scream: Required[MediaCongestionScream]
+
 
 class AsMediaCongestionNada(TypedDict, total=False):
     """``nada`` with its parameters."""
 
     nada: Required[MediaCongestionNada]
 
+
 class AsMediaCongestionGcc(TypedDict, total=False):
     """``gcc`` with its parameters."""
 
     gcc: Required[MediaCongestionGcc]
+
 
 class AsMediaCongestionPrague(TypedDict, total=False):
     """``prague`` with its parameters."""
 
     prague: Required[MediaCongestionPrague]
 
+
 MediaCongestion: TypeAlias = "Literal['scream', 'nada', 'gcc', 'prague', 'python'] | AsMediaCongestionScream | AsMediaCongestionNada | AsMediaCongestionGcc | AsMediaCongestionPrague | AsCongestionPython"
+
 
 class MediaCongestionScream(TypedDict, total=False):
     """SCReAM's parameters. The draft is draft-johansson-ccwg-rfc8298bis-screamv2."""
@@ -2284,11 +2549,12 @@ class MediaCongestionScream(TypedDict, total=False):
     l4s: bool
     "Packets are ECT(1), and the window answers to the share of marked ones as L4S asks (RFC 9331). Otherwise a mark is classic ECN's. Default: off (the draft's IS_L4S)."
     queue_target: Duration
-    "The delay in queues that is aimed at; from half of it on the window is lowered. Default: \"60 ms\" (the draft's QDELAY_TARGET_LO)."
+    'The delay in queues that is aimed at; from half of it on the window is lowered. Default: "60 ms" (the draft\'s QDELAY_TARGET_LO).'
     beta_loss: float
     "What a loss multiplies the window by. Default: 0.7 (the draft's BETA_LOSS)."
     beta_ecn: float
     "What a mark of classic ECN multiplies the window by. Default: 0.8 (the draft's BETA_ECN)."
+
 
 class MediaCongestionNada(TypedDict, total=False):
     """NADA's parameters that belong to a flow (RFC 8698, Table 2); RMIN and RMAX are the encoder's bounds."""
@@ -2298,15 +2564,18 @@ class MediaCongestionNada(TypedDict, total=False):
     xref_ms: float
     "XREF, the reference congestion level, ms: the congestion signal at which a flow of weight 1 stays at its highest rate. Default: 10 (Table 2)."
 
+
 class MediaCongestionGcc(TypedDict, total=False):
     """Which of the algorithms of this name."""
 
     dialect: Dialect
     "The draft's algorithm, or WebRTC's. Default: \"webrtc\" (browsers had that one)."
 
+
 Dialect: TypeAlias = "Literal['draft', 'webrtc']"
 
 MediaCongestionPrague: TypeAlias = "Mapping[str, Any]"
+
 
 class TransportDccp(TypedDict, total=False):
     """DCCP: congestion control without retransmission (RFC 4340)."""
@@ -2317,6 +2586,7 @@ class TransportDccp(TypedDict, total=False):
     "Payload of a full data packet. With `ccid` 3: 1464 B, with IPv4's header (20 B) and DCCP's (16 B) 1500 B. With 2: 1448 B, with IPv4's header, that of a DCCP-DataAck (24 B) and an option Ack Ratio (8 B) 1500 B; most packets have 1484 B."
     buffer: int
     "How many datagrams of a source with a rate of its own may wait; the oldest is dropped when one more comes. Default: 50."
+
 
 class TransportTfmcc(TypedDict, total=False):
     """TFMCC (RFC 4654): a rate for a group. Nothing is sent again."""
@@ -2336,7 +2606,9 @@ class TransportTfmcc(TypedDict, total=False):
     buffer: int
     "How many datagrams of a source with a rate of its own may wait; the oldest is dropped when one more comes, since old media are worth least. Default: 50."
 
+
 Classifier: TypeAlias = "Literal['all', 'indication', 'toggle', 'ecn']"
+
 
 class TransportPgmcc(TypedDict, total=False):
     """PGM with PGMCC: one window for a group, opened and closed by what its worst receiver, the acker, acknowledges."""
@@ -2358,7 +2630,7 @@ class TransportPgmcc(TypedDict, total=False):
     token_mode: TokenMode
     "What the sender may send. Default: `in_flight`."
     cut_again: CutAgain
-    "What halves the window again after a cut: a loss of a packet sent after it (`later_loss`), or any loss that is reported with feedback for such a packet (`later_feedback`). draft-ietf-rmt-bb-pgmcc-03 §2.2 has both \"in each RTT in which a loss event is experienced\", \"in the same way as TCP\", and that changes are cancelled \"until feedback is received for the next transmitted packet\". Default: `later_loss`."
+    'What halves the window again after a cut: a loss of a packet sent after it (`later_loss`), or any loss that is reported with feedback for such a packet (`later_feedback`). draft-ietf-rmt-bb-pgmcc-03 §2.2 has both "in each RTT in which a loss event is experienced", "in the same way as TCP", and that changes are cancelled "until feedback is received for the next transmitted packet". Default: `later_loss`.'
     c: float
     "Another receiver becomes the acker if its throughput is below that of the acker times this (draft-ietf-rmt-bb-pgmcc-03 §2.3, C). Above 0, at most 1. Default: 0.75, as the draft suggests."
     kappa: float
@@ -2388,6 +2660,7 @@ class TransportPgmcc(TypedDict, total=False):
     ihb_max: Duration
     "The longest of these times (RFC 3208 §5.1.5, IHB_MAX). Default: 30 s."
 
+
 TokenMode: TypeAlias = "Literal['in_flight', 'literal']"
 
 CutAgain: TypeAlias = "Literal['later_loss', 'later_feedback']"
@@ -2395,6 +2668,7 @@ CutAgain: TypeAlias = "Literal['later_loss', 'later_feedback']"
 RttMode: TypeAlias = "Literal['packets', 'time']"
 
 Model: TypeAlias = "Literal['simple', 'full']"
+
 
 class TransportLayered(TypedDict, total=False):
     """Layered multicast: each layer goes to a group of its own, and receivers subscribe."""
@@ -2412,22 +2686,27 @@ class TransportLayered(TypedDict, total=False):
     exceptions: Sequence[LayeredException]
     "Receivers with a controller of their own."
 
+
 class AsControlRlm(TypedDict, total=False):
     """``rlm`` with its parameters."""
 
     rlm: Required[ControlRlm]
+
 
 class AsControlEmptyLayer(TypedDict, total=False):
     """``empty_layer`` with its parameters."""
 
     empty_layer: Required[ControlEmptyLayer]
 
+
 class AsControlFixed(TypedDict, total=False):
     """``fixed`` with its parameters."""
 
     fixed: Required[ControlFixed]
 
+
 Control: TypeAlias = "Literal['rlm', 'empty_layer', 'fixed'] | AsControlRlm | AsControlEmptyLayer | AsControlFixed"
+
 
 class ControlRlm(TypedDict, total=False):
     """The constants, as in ns-2. Those of the paper, where they differ: `relax` 2/3, `most_join` 600 s."""
@@ -2455,6 +2734,7 @@ class ControlRlm(TypedDict, total=False):
     defects: bool
     "Whether the two defects of ns-2's code are kept. Default: as the profile says: only `ns2`."
 
+
 class ControlEmptyLayer(TypedDict, total=False):
     """One layer more than comes. The paper has no times."""
 
@@ -2465,11 +2745,13 @@ class ControlEmptyLayer(TypedDict, total=False):
     check: Duration
     "How often the receiver looks. Default: 0.25 s."
 
+
 class ControlFixed(TypedDict, total=False):
     """The same layers all the time."""
 
     layers: int
     "How many, from the lowest. Default: all."
+
 
 class LayeredException(TypedDict, total=False):
     """A receiver with a controller of its own."""
@@ -2479,65 +2761,78 @@ class LayeredException(TypedDict, total=False):
     control: Required[Control]
     "What decides there."
 
+
 class AsSourceGreedy(TypedDict, total=False):
     """``greedy`` with its parameters."""
 
     greedy: Required[SourceGreedy]
+
 
 class AsSourceFile(TypedDict, total=False):
     """``file`` with its parameters."""
 
     file: Required[SourceFile]
 
+
 class AsSourceCbr(TypedDict, total=False):
     """``cbr`` with its parameters."""
 
     cbr: Required[SourceCbr]
+
 
 class AsSourceOnoff(TypedDict, total=False):
     """``onoff`` with its parameters."""
 
     onoff: Required[SourceOnoff]
 
+
 class AsSourceVoice(TypedDict, total=False):
     """``voice`` with its parameters."""
 
     voice: Required[SourceVoice]
+
 
 class AsSourceVideo(TypedDict, total=False):
     """``video`` with its parameters."""
 
     video: Required[SourceVideo]
 
+
 class AsSourceEncoder(TypedDict, total=False):
     """``encoder`` with its parameters."""
 
     encoder: Required[SourceEncoder]
+
 
 class AsSourceWeb(TypedDict, total=False):
     """``web`` with its parameters."""
 
     web: Required[SourceWeb]
 
+
 class AsSourceFtp(TypedDict, total=False):
     """``ftp`` with its parameters."""
 
     ftp: Required[SourceFtp]
+
 
 class AsSourceFiles(TypedDict, total=False):
     """``files`` with its parameters."""
 
     files: Required[SourceFiles]
 
+
 Source: TypeAlias = "Literal['greedy', 'file', 'cbr', 'onoff', 'voice', 'video', 'encoder', 'web', 'ftp', 'files'] | AsSourceGreedy | AsSourceFile | AsSourceCbr | AsSourceOnoff | AsSourceVoice | AsSourceVideo | AsSourceEncoder | AsSourceWeb | AsSourceFtp | AsSourceFiles"
 
 SourceGreedy: TypeAlias = "Mapping[str, Any]"
+
 
 class SourceFile(TypedDict, total=False):
     """One transfer of a given size."""
 
     size: Size
     "How much is sent: payload. Default: 1 MB."
+
 
 class SourceCbr(TypedDict, total=False):
     """Writes of one size at equal intervals, from the start of the flow to the end of the run: over UDP one datagram each."""
@@ -2548,6 +2843,7 @@ class SourceCbr(TypedDict, total=False):
     "The time between two writes, instead of a rate."
     size: Size
     "The payload of each write. Default: 1000 B."
+
 
 class SourceOnoff(TypedDict, total=False):
     """Bursts of writes, from the start of the flow to the end of the run: over UDP one datagram each. The first burst begins at once."""
@@ -2565,7 +2861,9 @@ class SourceOnoff(TypedDict, total=False):
     shape: float
     "The shape of the Pareto distribution, above 1; below 2 its variance is infinite. Default: 1.5 (ns-2)."
 
+
 Distribution: TypeAlias = "Literal['exponential', 'pareto', 'constant']"
+
 
 class SourceVoice(TypedDict, total=False):
     """Speech of the AMR coder at 12.2 kbit/s: over UDP one RTP packet for each frame that is sent. The first talk spurt begins at once."""
@@ -2574,6 +2872,7 @@ class SourceVoice(TypedDict, total=False):
     "The mean length of a talk spurt; lengths are exponential. Default: 1.026 s. (ITU-T P.59: 1.004 s.)"
     silence: Duration
     "The mean length of the silence between two talk spurts; lengths are exponential. Default: 1.171 s. (ITU-T P.59: 1.587 s.)"
+
 
 class SourceVideo(TypedDict, total=False):
     """Video in frames of several slices: over UDP one RTP packet for each slice. The first frame comes at once. By default 65 kbit/s (3GPP TR 25.892, Annex A: 64 kbit/s)."""
@@ -2592,6 +2891,7 @@ class SourceVideo(TypedDict, total=False):
     "The longest time between two slices of a frame, at which the distribution is cut off. Default: 12.5 ms."
     shape: float
     "The shape of both distributions. Default: 1.2."
+
 
 class SourceEncoder(TypedDict, total=False):
     """An encoder that follows the rate of the congestion control, from the start of the flow to the end of the run (RFC 8593 §5). The first frame comes at once."""
@@ -2621,7 +2921,9 @@ class SourceEncoder(TypedDict, total=False):
     playout: Duration
     "How long after its capture a frame is shown; one that is not whole by then is late. Default: 400 ms, the one-way delay beyond which a conversation suffers (ITU-T G.114)."
 
+
 FrameTrace: TypeAlias = "str"
+
 
 class SourceWeb(TypedDict, total=False):
     """Pages of a main object and embedded objects, each page over a connection of its own, with time to read it."""
@@ -2655,7 +2957,9 @@ class SourceWeb(TypedDict, total=False):
     packet: PagePackets
     "The sizes of packets."
 
+
 Load: TypeAlias = "Literal['table-5.1', 'thesis-load', 'thesis-load-main']"
+
 
 class EmbeddedObjects(TypedDict, total=False):
     """How many objects are embedded in a page: a Pareto-distributed number less its least value."""
@@ -2671,9 +2975,11 @@ class EmbeddedObjects(TypedDict, total=False):
     rounding: Rounding
     "How the number becomes whole."
 
+
 Larger: TypeAlias = "Literal['clip', 'reject']"
 
 Rounding: TypeAlias = "Literal['nearest', 'down']"
+
 
 class PagePackets(TypedDict, total=False):
     """The packets of a page: all large or all small."""
@@ -2684,6 +2990,7 @@ class PagePackets(TypedDict, total=False):
     "The size of small packets, likewise. Default: 576 B."
     large_share: Probability
     "The share of pages or files that come in large packets. Default: 0.76."
+
 
 class SourceFtp(TypedDict, total=False):
     """Files of random size, each over a connection of its own, with time to read them."""
@@ -2701,6 +3008,7 @@ class SourceFtp(TypedDict, total=False):
     packet: PagePackets
     "The sizes of packets."
 
+
 class SourceFiles(TypedDict, total=False):
     """Files of a few sizes, one after another, with a pause after each."""
 
@@ -2715,33 +3023,40 @@ class SourceFiles(TypedDict, total=False):
     first: Duration
     "The latest start of the first file after the start of the flow; the time is uniformly distributed. Default: 2 s (own choice)."
 
+
 class AsQosMark(TypedDict, total=False):
     """``mark`` with its parameters."""
 
     mark: Required[QosMark]
+
 
 class AsQosDiffserv(TypedDict, total=False):
     """``diffserv`` with its parameters."""
 
     diffserv: Required[QosDiffserv]
 
+
 class AsQosIntserv(TypedDict, total=False):
     """``intserv`` with its parameters."""
 
     intserv: Required[QosIntserv]
+
 
 class AsQosSwan(TypedDict, total=False):
     """``swan`` with its parameters."""
 
     swan: Required[QosSwan]
 
+
 Qos: TypeAlias = "Literal['mark', 'diffserv', 'intserv', 'swan'] | AsQosMark | AsQosDiffserv | AsQosIntserv | AsQosSwan"
+
 
 class QosMark(TypedDict, total=False):
     """The flow's packets carry a code point."""
 
     dscp: Dscp
     "The code point. Default: best effort."
+
 
 class QosDiffserv(TypedDict, total=False):
     """The flow asks for a class of service at each edge on its way."""
@@ -2757,9 +3072,11 @@ class QosDiffserv(TypedDict, total=False):
     on_reject: OnReject
     "What becomes of data while the flow is not admitted: not yet, not any more, or refused."
 
+
 Service: TypeAlias = "Literal['ef', 'af11', 'af21', 'af31', 'af41']"
 
 OnReject: TypeAlias = "Literal['best_effort', 'block']"
+
 
 class QosIntserv(TypedDict, total=False):
     """A rate is reserved for the flow at every hop."""
@@ -2787,9 +3104,11 @@ class QosIntserv(TypedDict, total=False):
     processing: Duration
     "How long each node works at a message. Default: 5 ms."
 
+
 Excess2: TypeAlias = "Literal['drop', 'demote']"
 
 AtHandover: TypeAlias = "Literal['signal', 'transfer']"
+
 
 class QosSwan(TypedDict, total=False):
     """Real-time service without state in the network."""
@@ -2808,6 +3127,7 @@ class QosSwan(TypedDict, total=False):
     "How long a source waits for the answer to a probe. Default: 1 s."
     retry: Duration
     "After what time a source that did not get all that it wants probes again: 0.5 to 1.5 of this. Default: 5 s."
+
 
 class Change(TypedDict, total=False):
     """A change of a link, or of the way to a terminal, during the run. Properties left out stay as they are."""
@@ -2843,9 +3163,11 @@ class Change(TypedDict, total=False):
     repeat: Repeat
     "Makes the same change again, at equal intervals."
 
+
 InFlight: TypeAlias = "Literal['finish', 'move', 'copy', 'lose', 'forward']"
 
 Queued: TypeAlias = "Literal['keep', 'empty', 'forward']"
+
 
 class Repeat(TypedDict, total=False):
     """How often a change is made."""
@@ -2854,6 +3176,7 @@ class Repeat(TypedDict, total=False):
     "The time from each change to the next."
     times: Required[int]
     "How many changes there are, the first one included."
+
 
 class Live(TypedDict, total=False):
     """How `lasthop live` connects real programs."""
@@ -2869,6 +3192,7 @@ class Live(TypedDict, total=False):
     group: Mapping[str, str]
     "Multicast addresses of groups. Default: 239.77.0.N for the N-th group."
 
+
 class LiveHost(TypedDict, total=False):
     """A node at which real packets enter and leave the network."""
 
@@ -2883,7 +3207,8 @@ class LiveHost(TypedDict, total=False):
     congestion: str
     "The congestion control of its kernel's TCP, such as `cubic` or `bbr`. Default: the system's."
     sysctl: Mapping[str, str]
-    "Settings of its kernel's network, such as `\"net.ipv4.tcp_ecn\" = \"1\"`. Default: the system's."
+    'Settings of its kernel\'s network, such as `"net.ipv4.tcp_ecn" = "1"`. Default: the system\'s.'
+
 
 class Record(TypedDict, total=False):
     """Recordings beyond totals. Recording does not alter a run."""
@@ -2910,6 +3235,7 @@ class Record(TypedDict, total=False):
     "Record every change of `cwnd`, `ssthresh`, `srtt` and the like, into the table `changes`."
     most_rows: int
     "A run ends with an error when one of these tables has more rows, so that it does not use up memory: a row of `packets` takes about 100 B. Default: 5 million."
+
 
 class ScenarioFields(TypedDict, total=False):
     """A network, what it carries, what changes, and what to record."""
