@@ -5,7 +5,8 @@ use std::any::Any;
 
 use crate::engine::fault::shown;
 use crate::engine::{Duration, Fault, Instant};
-use crate::measure::recorder::{Labels, Recorder, Wanted};
+use crate::measure::labels::Labels;
+use crate::measure::recorder::{Recorder, Wanted};
 use crate::measure::series::Series;
 use crate::measure::table::Table;
 use crate::measure::totals;

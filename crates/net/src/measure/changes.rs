@@ -3,7 +3,7 @@
 use crate::engine::Instant;
 use crate::net::{FlowId, NodeId, Variable};
 
-use super::recorder::Labels;
+use super::labels::Labels;
 use super::table::{Column, Keys, Table};
 
 /// Collects changes, column by column.

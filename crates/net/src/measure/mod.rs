@@ -2,6 +2,7 @@
 
 mod changes;
 pub mod handovers;
+pub mod labels;
 mod packets;
 mod part;
 pub mod pcapng;

@@ -6,7 +6,7 @@
 use crate::engine::Instant;
 use crate::net::{Cause, DccpType, FlowId, Header, LayeredHeader, NodeId, Packet, PgmHeader, Place, TcpFlags};
 
-use super::recorder::Labels;
+use super::labels::Labels;
 use super::table::{Column, Keys, Numbers, Table};
 
 /// What happened to a packet.

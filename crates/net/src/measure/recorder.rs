@@ -4,10 +4,11 @@
 use std::any::Any;
 
 use crate::engine::Instant;
-use crate::net::{FlowId, NodeId, Observation, Observer, Packet, Place};
+use crate::net::{Observation, Observer, Packet};
 
 use super::changes::Changes;
 use super::handovers::Handovers;
+use super::labels::Labels;
 use super::packets::{At, Event, Packets};
 use super::slots::Slots;
 use super::table::Table;
@@ -42,16 +43,6 @@ pub struct Recorder {
     handovers: Handovers,
     slots: Slots,
     next: Option<Box<dyn Observer>>,
-}
-
-/// Names by number, to label rows.
-pub struct Labels<'a> {
-    /// Of nodes.
-    pub node: &'a dyn Fn(NodeId) -> String,
-    /// Of places.
-    pub place: &'a dyn Fn(Place) -> String,
-    /// Of flows.
-    pub flow: &'a dyn Fn(FlowId) -> String,
 }
 
 impl Recorder {
