@@ -2,7 +2,7 @@
 
 use crate::net::{FlowId, NodeId, Place};
 
-/// Names of what is known by numbers.
+/// Names by number.
 pub struct Labels<'a> {
     /// Of nodes.
     pub node: &'a dyn Fn(NodeId) -> String,
