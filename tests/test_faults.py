@@ -8,6 +8,7 @@ can fail.
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import random
@@ -158,14 +159,13 @@ def faults(calls: str):
     Unless it may take long, of calls between the same others the first one only, with one of its errors in turn: of a
     hundred writes in a row the first two and the last.
     """
-    seen = set()
+    seen, turns = set(), {letter: itertools.cycle(errors) for letter, errors in FAILURES.items()}
     for n, letter in enumerate(calls):
         place = calls[max(0, n - 1) : n + 2]
         if place in seen and not LONG:
             continue
         seen.add(place)
-        errors = FAILURES[letter]
-        for error in errors if LONG else [errors[len(seen) % len(errors)]]:
+        for error in FAILURES[letter] if LONG else [next(turns[letter])]:
             yield {"call": n, "error": error}
         if letter in "wi":
             yield {"call": n, "kind": SHORT}

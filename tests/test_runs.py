@@ -252,3 +252,22 @@ def test_a_link_was_busy_with_what_is_still_on_its_way():
         flow = {"name": "f", "from": "a", "to": "b", "transport": {"udp": {}}, "source": source}
         there, _ = lh.run({"duration": "5 s", "link": [link], "flow": [flow]}).links["utilisation_pct"]
         assert there == pytest.approx(51.4, rel=0.01), delay
+
+
+def test_samples_have_the_distributions_that_are_asked_for(tmp_path):
+    """The last sample, when all has been carried, is what the tables of links and flows say at the end."""
+    network = '[[link]]\nname = "l"\nbetween = ["a", "b"]\nrate = "1 Mbit/s"\nqueue.droptail.limit = "20 packets"\n'
+    flow = '[[flow]]\nname = "f"\nfrom = "a"\nto = "b"\ntransport = "tcp"\nsource.file.size = "100 kB"\n'
+    path = tmp_path / "s.toml"
+    path.write_text(
+        'duration = "9 s"\n'
+        + network
+        + flow
+        + '[record]\nseries = "1 s"\nquantities = ["queue_ms_p95", "rtt_ms_mean"]\n'
+    )
+    result = lh.run(path)
+    series = result.series.to_pandas().set_index(["name", "quantity"])
+    for name, quantity, table in (("l a>b", "queue_ms_p95", result.links), ("f", "rtt_ms_mean", result.flows)):
+        at_the_end = table.to_pandas()[quantity][0]
+        assert at_the_end > 0
+        assert series.loc[(name, quantity)].iloc[-1]["value"] == at_the_end
