@@ -1,6 +1,6 @@
 //! Values of sources in the table `series`.
 
-use crate::common::scenario::{column, run, series};
+use crate::common::scenario::{column, run, series, state};
 
 /// A call over a link that falls to a third of its rate.
 fn call(record: &str) -> String {
@@ -38,4 +38,32 @@ fn frames_are_not_sampled_unless_they_are_named() {
     let results = run(&call("series = '100 ms'"), 1);
     assert!(series(&results, "call", "frames_received").is_empty());
     assert!(!series(&results, "call", "arrival_kbps").is_empty());
+}
+
+/// A sender that drops the oldest frames while its rate is low goes on with those that come later, and frames are what they were when they
+/// were written.
+#[test]
+fn a_call_goes_on_after_frames_were_dropped_at_the_sender() {
+    let text = "duration = '40 s'
+        record = { state = true, series = '1 s', quantities = ['frames_received'] }
+        link = [{ name = 'l', between = ['a', 'b'], rate = '200 kbit/s', delay = '50 ms' }]
+        change = [{ at = '20 s', link = 'l', rate = '2 Mbit/s' }]
+        flow = [{ name = 'call', from = 'a', to = 'b', transport.tfrc.buffer = 2, source = 'encoder' }]";
+    let results = run(text, 1);
+    let sender = |what| state(&results, &[("kind", "sender")], what);
+    let dropped = sender("dropped_writes");
+    assert!(dropped > 5.0, "{dropped}");
+    assert!(sender("acked_bytes") <= sender("sent_bytes"), "what was dropped was not acknowledged");
+    let of = |what| column(&results, "media", what)[0];
+    let [frames, came, lost, skipped] = ["frames", "frames_received", "frames_lost", "frames_skipped"].map(of);
+    // Of a frame in several packets the rest may have been dropped.
+    assert!(
+        lost >= dropped / 2.0 && frames - came - lost - skipped < 20.0,
+        "{frames} {came} {lost} {skipped} {dropped}"
+    );
+    let samples = series(&results, "call", "frames_received");
+    let at = |time: f64| samples.iter().find(|(at, _)| *at >= time).unwrap().1;
+    // Thirty frames a second.
+    assert!(at(39.0) - at(29.0) > 250.0, "{} frames in the last 10 s", at(39.0) - at(29.0));
+    assert!(of("frames_late") < 0.2 * came, "{} of {came} late", of("frames_late"));
 }

@@ -292,7 +292,7 @@ impl Sender {
         self.outbox.send(payload);
         let seq = self.next;
         self.next += 1;
-        let kept = Kept { payload, end: self.outbox.sent_bytes() };
+        let kept = Kept { payload, end: self.outbox.end() };
         if self.config.reliable {
             self.transmit.keep(kept);
             self.heartbeat = Heartbeat { due: Some(now + self.config.ihb_min), interval: self.config.ihb_min };
@@ -379,7 +379,10 @@ impl Endpoint for Sender {
 
     fn on_notice(&mut self, now: Instant, notice: Notice) {
         match notice {
-            Notice::Write(bytes) => self.outbox.write(bytes),
+            Notice::Write(bytes) => {
+                let drops = self.outbox.write(bytes);
+                self.tell_sent |= drops && self.seat.hears.sent;
+            }
             Notice::Close => self.outbox.close(),
             Notice::Reset => self.reset(),
             _ => {}
@@ -402,8 +405,8 @@ impl Endpoint for Sender {
             return action;
         }
         if self.heartbeat.due.is_some_and(|due| due <= now) {
-            self.heartbeat.due = Some(now + self.heartbeat.interval);
             self.heartbeat.interval = (self.heartbeat.interval * 2).min(self.config.ihb_max);
+            self.heartbeat.due = Some(now + self.heartbeat.interval);
             let path = PgmPath { trail: self.transmit.trail(), next: self.next };
             return self.write(packet, SPM_BYTES, PgmHeader::Path(path));
         }
@@ -414,12 +417,17 @@ impl Endpoint for Sender {
             }
         }
         if std::mem::take(&mut self.tell_sent) {
-            return Some(Action::Tell(Notice::Sent(self.outbox.sent_bytes())));
+            return Some(Action::Tell(Notice::Sent(self.outbox.end())));
+        }
+        while let Some(lost) = self.outbox.take_lost() {
+            if self.seat.hears.lost {
+                return Some(Action::Tell(lost));
+            }
         }
         if std::mem::take(&mut self.tell_over) {
-            return Some(Action::Tell(Notice::Received(self.outbox.sent_bytes())));
+            return Some(Action::Tell(Notice::Received(self.outbox.end())));
         }
-        std::mem::take(&mut self.tell_acked).then(|| Action::Tell(Notice::Acked(self.outbox.acked_bytes())))
+        std::mem::take(&mut self.tell_acked).then(|| Action::Tell(Notice::Acked(self.outbox.acked())))
     }
 
     fn sample(&self, probe: &mut dyn Probe) {

@@ -181,7 +181,7 @@ impl Sending for Machine {
             r_max,
             x_supp,
             payload,
-            end: self.outbox.sent_bytes(),
+            end: self.outbox.end(),
             loss_indicated: false,
         });
         self.next += 1;

@@ -201,7 +201,7 @@ impl Sending for Sender {
         }
         let Some(payload) = self.outbox.peek() else { return false };
         self.outbox.send(payload);
-        let (seq, end) = (state.flight.next(), self.outbox.sent_bytes());
+        let (seq, end) = (state.flight.next(), self.outbox.end());
         state.flight.on_sent(now, end);
         state.rto_at.get_or_insert(now + state.rto.rto());
         let (kind, ack, options) = state.acknowledge(now, seq);

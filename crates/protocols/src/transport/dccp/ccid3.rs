@@ -100,7 +100,7 @@ impl Sending for Sender {
     fn take(&mut self, now: Instant, packet: &mut Packet) -> bool {
         let Some(payload) = self.pacer.take(now) else { return false };
         self.count(now);
-        let end = self.pacer.sent_bytes();
+        let end = self.pacer.end();
         self.sent.push_back((now, end));
         let header = DccpHeader {
             kind: DccpType::Data,

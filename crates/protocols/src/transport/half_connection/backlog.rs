@@ -22,17 +22,20 @@ impl Backlog {
         Self { segment: segment.into(), limit, endless: false, writes: VecDeque::new(), dropped: 0 }
     }
 
-    /// Takes a write; `u64::MAX` bytes never end.
-    pub fn write(&mut self, bytes: u64) {
+    /// Takes a write; `u64::MAX` bytes never end. Gives the bytes, of the oldest one, that are dropped for it: those come next after what
+    /// was sent.
+    pub fn write(&mut self, bytes: u64) -> Option<u64> {
+        let mut dropped = None;
         if bytes == u64::MAX {
             self.endless = true;
         } else if bytes > 0 {
             if self.writes.len() == self.limit {
-                self.writes.pop_front();
+                dropped = self.writes.pop_front();
                 self.dropped += 1;
             }
             self.writes.push_back(bytes);
         }
+        dropped
     }
 
     /// Whether nothing waits.
@@ -93,7 +96,7 @@ mod tests {
     fn writes_become_datagrams_or_segments() {
         let mut backlog = Backlog::new(1000, 10);
         for bytes in [200, 2500, 1000, 0] {
-            backlog.write(bytes);
+            assert_eq!(backlog.write(bytes), None);
         }
         assert_eq!(packets(&mut backlog), [200, 1000, 1000, 500, 1000]);
         assert!(backlog.is_empty());
@@ -102,9 +105,11 @@ mod tests {
     #[test]
     fn the_oldest_is_dropped() {
         let mut backlog = Backlog::new(1000, 2);
-        for bytes in [1, 2, 3] {
-            backlog.write(bytes);
-        }
+        assert_eq!([1001, 2, 3].map(|bytes| backlog.write(bytes)), [None, None, Some(1001)]);
         assert_eq!((packets(&mut backlog), backlog.dropped()), (vec![2, 3], 1));
+        // Of a write that was sent in part the rest is dropped.
+        backlog.write(1001);
+        backlog.pop();
+        assert_eq!([2, 3].map(|bytes| backlog.write(bytes)), [None, Some(1)]);
     }
 }

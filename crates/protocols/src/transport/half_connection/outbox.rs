@@ -1,6 +1,8 @@
 //! What the source wrote to a half-connection: the part that waits, and how much was sent.
 
-use lasthop_net::net::Probe;
+use std::collections::VecDeque;
+
+use lasthop_net::net::{Notice, Probe};
 
 use super::backlog::Backlog;
 
@@ -11,8 +13,15 @@ pub struct Outbox {
     closed: bool,
     /// Whether the end of a transfer was given up: the last packet was not answered.
     gave_up: bool,
-    sent_bytes: u64,
+    /// Payload bytes of the connection that were sent, or dropped before: where it is in what the source wrote.
+    end: u64,
+    /// How many of them came, are lost or were dropped.
+    acked: u64,
+    /// Dropped bytes beyond `acked`: where they end, and how many they are.
+    skipped: VecDeque<(u64, u64)>,
     acked_bytes: u64,
+    /// What was dropped and has not been told to the source.
+    lost: VecDeque<Notice>,
     total_packets: u64,
     total_bytes: u64,
 }
@@ -24,16 +33,32 @@ impl Outbox {
             backlog: Backlog::new(segment, limit),
             closed: false,
             gave_up: false,
-            sent_bytes: 0,
+            end: 0,
+            acked: 0,
+            skipped: VecDeque::new(),
             acked_bytes: 0,
+            lost: VecDeque::new(),
             total_packets: 0,
             total_bytes: 0,
         }
     }
 
-    /// The source writes.
-    pub fn write(&mut self, bytes: u64) {
-        self.backlog.write(bytes);
+    /// The source writes. Says whether an older write was dropped for it.
+    pub fn write(&mut self, bytes: u64) -> bool {
+        let Some(dropped) = self.backlog.write(bytes) else { return false };
+        match self.skipped.back_mut() {
+            Some((end, bytes)) if *end == self.end => (*end, *bytes) = (*end + dropped, *bytes + dropped),
+            _ => self.skipped.push_back((self.end + dropped, dropped)),
+        }
+        self.end += dropped;
+        let payload = u32::try_from(dropped).unwrap_or(u32::MAX);
+        self.lost.push_back(Notice::Lost { payload, end: self.end });
+        true
+    }
+
+    /// What was dropped, to be told to the source.
+    pub fn take_lost(&mut self) -> Option<Notice> {
+        self.lost.pop_front()
     }
 
     /// The source has written everything.
@@ -45,7 +70,9 @@ impl Outbox {
     pub fn reset(&mut self) {
         self.backlog.clear();
         (self.closed, self.gave_up) = (false, false);
-        (self.sent_bytes, self.acked_bytes) = (0, 0);
+        (self.end, self.acked, self.acked_bytes) = (0, 0, 0);
+        self.skipped.clear();
+        self.lost.clear();
     }
 
     /// Whether nothing waits.
@@ -64,22 +91,27 @@ impl Outbox {
     #[inline]
     pub fn send(&mut self, payload: u32) {
         self.backlog.pop();
-        self.sent_bytes += u64::from(payload);
+        self.end += u64::from(payload);
         self.total_packets += 1;
         self.total_bytes += u64::from(payload);
     }
 
-    /// Payload bytes of the connection that came or are lost.
-    pub fn on_acked(&mut self, bytes: u64) {
-        self.acked_bytes = self.acked_bytes.max(bytes);
+    /// Everything up to here came, is lost or was dropped.
+    pub fn on_acked(&mut self, end: u64) {
+        let more = end.saturating_sub(self.acked);
+        self.acked += more;
+        self.acked_bytes += more;
+        while let Some((_, bytes)) = self.skipped.pop_front_if(|(end, _)| *end <= self.acked) {
+            self.acked_bytes -= bytes;
+        }
     }
 
     /// No answer will come. If everything was sent, gives up the packets whose fate is unknown. Says whether it did.
     pub fn give_up(&mut self) -> bool {
         let over = self.closed && self.backlog.is_empty();
         if over {
-            self.gave_up = self.acked_bytes < self.sent_bytes;
-            self.acked_bytes = self.sent_bytes;
+            self.gave_up = self.acked < self.end;
+            self.on_acked(self.end);
         }
         over
     }
@@ -89,14 +121,14 @@ impl Outbox {
         std::mem::take(&mut self.gave_up)
     }
 
-    /// Payload bytes of the connection that were sent.
-    pub fn sent_bytes(&self) -> u64 {
-        self.sent_bytes
+    /// Payload bytes of the connection that were sent, or dropped before.
+    pub fn end(&self) -> u64 {
+        self.end
     }
 
-    /// How many of them came or are lost.
-    pub fn acked_bytes(&self) -> u64 {
-        self.acked_bytes
+    /// How many of them came, are lost or were dropped.
+    pub fn acked(&self) -> u64 {
+        self.acked
     }
 
     /// Its totals.

@@ -99,7 +99,10 @@ impl<S: Sending> Endpoint for Sender<S> {
 
     fn on_notice(&mut self, _now: Instant, notice: Notice) {
         match notice {
-            Notice::Write(bytes) => self.machine.outbox().write(bytes),
+            Notice::Write(bytes) => {
+                let drops = self.machine.outbox().write(bytes);
+                self.tell_sent |= drops && self.seat.hears.sent;
+            }
             Notice::Close => self.machine.outbox().close(),
             Notice::Over => self.machine.over(),
             Notice::Reset => {
@@ -130,13 +133,18 @@ impl<S: Sending> Endpoint for Sender<S> {
             return Some(Action::Tell(Notice::Rate(rate)));
         }
         if std::mem::take(&mut self.tell_sent) {
-            return Some(Action::Tell(Notice::Sent(self.machine.outbox().sent_bytes())));
+            return Some(Action::Tell(Notice::Sent(self.machine.outbox().end())));
+        }
+        while let Some(lost) = self.machine.outbox().take_lost() {
+            if self.seat.hears.lost {
+                return Some(Action::Tell(lost));
+            }
         }
         if std::mem::take(&mut self.tell_over) {
-            return Some(Action::Tell(Notice::Received(self.machine.outbox().sent_bytes())));
+            return Some(Action::Tell(Notice::Received(self.machine.outbox().end())));
         }
         let acked = std::mem::take(&mut self.tell_acked);
-        acked.then(|| Action::Tell(Notice::Acked(self.machine.outbox().acked_bytes())))
+        acked.then(|| Action::Tell(Notice::Acked(self.machine.outbox().acked())))
     }
 
     fn sample(&self, probe: &mut dyn Probe) {

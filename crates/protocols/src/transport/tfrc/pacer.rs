@@ -45,9 +45,9 @@ impl Pacer {
         &mut self.outbox
     }
 
-    /// Payload bytes of the connection that were sent.
-    pub fn sent_bytes(&self) -> u64 {
-        self.outbox.sent_bytes()
+    /// Payload bytes of the connection that were sent, or dropped before.
+    pub fn end(&self) -> u64 {
+        self.outbox.end()
     }
 
     /// Forgets the connection, but for the outbox; totals stay.

@@ -67,7 +67,7 @@ impl Sending for Machine {
             sent_at: FloatTime::new(now),
             rtt: self.pacer.rtt().map_or(0.0, Duration::as_secs_f64),
             payload,
-            end: self.pacer.sent_bytes(),
+            end: self.pacer.end(),
             epoch: self.epoch,
             ..TfrcHeader::default()
         });
