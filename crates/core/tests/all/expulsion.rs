@@ -1,6 +1,6 @@
 //! Does a group get rid of a receiver whose radio stays bad, and only of such a one?
 
-use crate::common::scenario::{run, series, state};
+use crate::common::scenario::{rows, run, series, state};
 use lasthop_core::scenario::session::Results;
 use lasthop_core::scenario::{check, read};
 
@@ -62,6 +62,27 @@ fn a_group_is_rid_of_a_radio_that_stays_bad() {
     let bad_rate = 384.0 / (1.0 + 0.2f64.sqrt());
     assert!(stuck <= 1.02 * bad_rate && rid > 1.25 * bad_rate, "{bad_rate}: {rid}, {stuck}");
     assert_eq!(goodput(&results, "nb3.ue[0] down flow[0]", out[0] + 10.0, out[0] + 50.0), 0.0);
+}
+
+/// The radio takes no message of the manager, and who leaves while it is out is not let in again.
+#[test]
+fn a_radio_that_loses_data_loses_no_order() {
+    let bad = "loss.schedule = { steps = [['50 s', 0.2]], attempts = 2 }";
+    for seed in [1, 6, 7] {
+        let results = run(&group("tfmcc", bad, "expulsion = {}"), seed);
+        let out = series(&results, "tv", "expelled").iter().find(|(_, n)| *n > 0.0).unwrap().0;
+        let leaves = format!("leave = [{{ at = '{} s', members = ['nb3.ue[0]'] }}]\nexpulsion = {{}}", out + 20.0);
+        let left = run(&group("tfmcc", bad, &leaves), seed);
+        for (results, until) in [(results, out + 50.0), (left, 400.0)] {
+            assert_eq!(
+                goodput(&results, "nb3.ue[0] down flow[0]", out + 5.0, until),
+                0.0,
+                "seed {seed}, until {until}"
+            );
+            let orders = rows(results.table("drops").unwrap(), &[("flow", ""), ("cause", "radio")]);
+            assert!(orders.is_empty(), "seed {seed}");
+        }
+    }
 }
 
 /// Losses that do not fill the queue in front of the radio are no reason, and neither is a queue that fills now and then.

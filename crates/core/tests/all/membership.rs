@@ -173,6 +173,71 @@ fn each_receiver_of_a_group_has_losses_of_its_own() {
     }
 }
 
+/// Packets of a time in which it was no member are not lost to a receiver; what it missed before counts on.
+#[test]
+fn who_comes_back_has_the_losses_of_its_times_as_a_member() {
+    for transport in ["'udp'", "{ tfmcc.classifier = 'all' }", "{ pgmcc.classifier = 'all' }"] {
+        let text = format!(
+            "duration = '10 s'
+            link = [{{ name = 'b', between = ['s', 'b'], rate = '10 Mbit/s', delay = '10 ms', loss.list.drop = [30, 150, 151] }}]
+            [[group]]
+            name = 'g'
+            members = ['b']
+            leave = [{{ at = '4 s', members = ['b'] }}]
+            join = [{{ at = '6 s', members = ['b'] }}]
+            [[flow]]
+            from = 's'
+            to = 'g'
+            transport = {transport}
+            source.cbr = {{ interval = '50 ms', size = '100 B' }}"
+        );
+        let results = run(&text, 1);
+        let got = column(&results, "flows", "received_packets")[0];
+        assert!(got > 150.0, "{transport}: {got}");
+        let loss = column(&results, "flows", "loss_pct")[0];
+        assert!((loss - 300.0 / (got + 3.0)).abs() < 1e-9, "{transport}: {loss}");
+    }
+}
+
+/// Packets that overtake others are not lost, and nothing is.
+#[test]
+fn who_comes_late_is_not_lost() {
+    for transport in ["'udp'", "'tfmcc'", "'pgmcc'", "{ pgmcc.reliable = true }"] {
+        let text = format!(
+            "duration = '10 s'
+            link = [{{ name = 'l', between = ['s', 'd'], rate = '10 Mbit/s', delay = '200 ms' }}]
+            change = [{{ at = '5 s', link = 'l', delay = '20 ms' }}]
+            group = [{{ name = 'g', members = ['d'] }}]
+            flow = [{{ from = 's', to = 'g', transport = {transport}, source.cbr = {{ interval = '10 ms', size = '100 B' }} }}]"
+        );
+        let results = run(&text, 1);
+        assert_eq!(results.table("drops").unwrap().rows(), 0, "{transport}");
+        assert_eq!(column(&results, "flows", "loss_pct"), [0.0], "{transport}");
+    }
+}
+
+/// Repairs that another receiver asked for are no packets that came, and none that came twice.
+#[test]
+fn repairs_for_others_do_not_count_in_the_loss() {
+    let text = "duration = '10 s'
+        record.state = true
+        link = [
+            { name = 'up', between = ['s', 'r'], rate = '10 Mbit/s', delay = '10 ms' },
+            { name = 'a', between = ['r', 'a'], rate = '10 Mbit/s', delay = '10 ms', loss.list.drop = [30] },
+            { name = 'b', between = ['r', 'b'], rate = '10 Mbit/s', delay = '10 ms', loss.list.drop = [40, 50, 60, 70] },
+        ]
+        group = [{ name = 'g', members = ['a', 'b'] }]
+        flow = [{ from = 's', to = 'g', transport.pgmcc.reliable = true, source.cbr = { interval = '50 ms', size = '100 B' } }]";
+    let results = run(text, 1);
+    for (row, node, missed) in [(0, "a", 1.0), (1, "b", 4.0)] {
+        let of = |what| state(&results, &[("kind", "receiver"), ("node", node)], what);
+        assert_eq!((of("repairs"), of("duplicate_packets")), (5.0, 5.0 - missed));
+        let first = column(&results, "flows", "received_packets")[row] - 5.0;
+        let loss = column(&results, "flows", "loss_pct")[row];
+        assert!((loss - 100.0 * missed / (first + missed)).abs() < 1e-9, "{node}: {loss}");
+    }
+}
+
 /// While no receiver listens, PGM sends a packet after each timeout, and SPMs of 56 B between them that say so (RFC 3208 §5.1.5). Both
 /// reach no receiver.
 #[test]

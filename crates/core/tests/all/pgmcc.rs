@@ -284,6 +284,25 @@ fn an_all_knowing_classifier_is_not_slowed_by_radio_losses() {
     }
 }
 
+/// RFC 3208 §5.1.5: SPMs after the last data, IHB_MIN later and then each time twice as long.
+#[test]
+fn heartbeats_are_twice_as_far_apart_each_time() {
+    let text = "duration = '10 s'
+        record.packets = true
+        link = [{ name = 'l', between = ['s', 'r'], rate = '10 Mbit/s', delay = '10 ms' }]
+        group = [{ name = 'g', members = ['r'] }]
+        flow = [{ from = 's', to = 'g', transport.pgmcc.reliable = true, source.file.size = '20 kB' }]";
+    let results = run(text, 1);
+    let packets = results.table("packets").unwrap();
+    let sent = |kind| -> Vec<f64> {
+        let rows = rows(packets, &[("event", "sent"), ("place", "s"), ("kind", kind)]);
+        rows.into_iter().map(|row| packets.number("time_s", row).unwrap()).collect()
+    };
+    let times: Vec<f64> = sent("data").last().copied().into_iter().chain(sent("spm")).collect();
+    let gaps: Vec<f64> = times.windows(2).map(|pair| ((pair[1] - pair[0]) * 1e3).round()).collect();
+    assert_eq!(gaps, [100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0]);
+}
+
 /// A file whose last packets are lost: reliable receivers miss them when the sender announces its last packet, and others have the packets
 /// that came.
 #[test]

@@ -30,10 +30,11 @@ pub struct FlowInfo {
 fn missed_and_got(receiver: &Part) -> Option<(f64, f64)> {
     let count = |name: &str| receiver.value(name);
     let or_none = |name: &str| count(name).unwrap_or(0.0);
-    let by_cause = [count("missing_by_congestion"), count("missing_by_radio")];
-    let missed = by_cause.into_iter().flatten().reduce(|a, b| a + b).or_else(|| count("lost_packets"))?;
-    let got = count("received_packets")? - or_none("duplicate_packets") - or_none("repairs");
-    Some((missed - or_none("missing_at_start"), got))
+    if let (Some(missed), Some(got)) = (count("missing_packets"), count("distinct_packets")) {
+        return Some((missed, got));
+    }
+    let missed = count("lost_packets")? - or_none("missing_at_start");
+    Some((missed, count("received_packets")? - or_none("duplicate_packets")))
 }
 
 /// The receiver's values that stand in the table `flows` as they are.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::observe::Probe;
+
 /// The numbers of a sequence that have come, from 0 on: all up to the highest, without gaps.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
@@ -10,6 +12,7 @@ pub struct Sequence {
     /// The gaps below it: first number missing, and one more than the last.
     gaps: BTreeMap<u64, u64>,
     missing: u64,
+    came: u64,
 }
 
 /// How a number comes.
@@ -33,9 +36,20 @@ impl Sequence {
     pub fn take(&mut self, number: u64) -> Came {
         if number == self.next {
             self.next += 1;
+            self.came += 1;
             return Came::Ahead;
         }
         self.take_out_of_order(number)
+    }
+
+    /// Numbers below this one that have not come are not missed: they were not sent here.
+    pub fn begin_at(&mut self, number: u64) {
+        self.next = self.next.max(number);
+    }
+
+    /// The numbers begin anew; the counts go on.
+    pub fn restart(&mut self) {
+        *self = Self { missing: self.missing, came: self.came, ..Self::default() };
     }
 
     #[cold]
@@ -47,11 +61,13 @@ impl Sequence {
                 self.gaps.pop_first();
             }
             self.next = number + 1;
+            self.came += 1;
             return Came::Ahead;
         }
         let gap = self.gaps.range(..=number).next_back().map(|(&first, &end)| (first, end));
         let Some((first, end)) = gap.filter(|(_, end)| number < *end) else { return Came::Again };
         self.missing -= 1;
+        self.came += 1;
         self.gaps.remove(&first);
         if first < number {
             self.gaps.insert(first, number);
@@ -65,6 +81,17 @@ impl Sequence {
     /// How many numbers below the highest have not come.
     pub fn missing(&self) -> u64 {
         self.missing
+    }
+
+    /// How many numbers have come.
+    pub fn came(&self) -> u64 {
+        self.came
+    }
+
+    /// How many have come and have not, as the table `flows` reads it.
+    pub fn sample(&self, probe: &mut dyn Probe) {
+        probe.value("distinct_packets", self.came as f64);
+        probe.value("missing_packets", self.missing as f64);
     }
 
     /// How many numbers below the first one that came have not come.
@@ -99,6 +126,22 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_sent_here_is_not_missed() {
+        let mut sequence = Sequence::default();
+        sequence.begin_at(10);
+        assert_eq!([10, 12].map(|n| sequence.take(n)), [Came::Ahead; 2]);
+        sequence.begin_at(20);
+        sequence.begin_at(5);
+        assert_eq!([20, 11, 15].map(|n| sequence.take(n)), [Came::Ahead, Came::Late, Came::Again]);
+        assert_eq!((sequence.missing(), sequence.came()), (0, 4));
+        sequence.take(23);
+        sequence.restart();
+        sequence.begin_at(1);
+        assert_eq!([1, 3, 22].map(|n| sequence.take(n)), [Came::Ahead; 3]);
+        assert_eq!((sequence.missing(), sequence.came()), (2 + 1 + 18, 8));
+    }
+
+    #[test]
     fn gaps_of_long_ago_are_forgotten() {
         let mut sequence = Sequence::default();
         for n in 0..=GAPS as u64 {
@@ -123,6 +166,7 @@ mod tests {
                 prop_assert_eq!(sequence.take(n), expected);
                 set.insert(n);
                 prop_assert_eq!(sequence.missing(), set.last().unwrap() + 1 - set.len() as u64);
+                prop_assert_eq!(sequence.came(), set.len() as u64);
             }
         }
     }

@@ -79,6 +79,11 @@ impl Tracker {
         Self { classifier, ..Self::default() }
     }
 
+    /// Numbers begin anew; what was missing is counted on.
+    pub fn restart(&mut self) {
+        *self = Self { missing: self.missing, ..Self::new(self.classifier) };
+    }
+
     /// The highest number that has come.
     pub fn highest(&self) -> Option<u64> {
         self.highest

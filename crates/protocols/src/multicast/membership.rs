@@ -12,7 +12,7 @@
 //!
 //! Messages take 40 bytes, wait with the data, and are never dropped by a queue.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{
@@ -39,6 +39,8 @@ pub struct Agent {
     steps: VecDeque<Step>,
     /// The order that waits for its answer.
     asked: Option<Waiting>,
+    /// What the own endpoints have left: the manager cannot let them in again.
+    left: BTreeSet<Channel>,
     /// Branches to be shut, and when.
     leaving: BTreeMap<(Channel, NodeId), Instant>,
     counts: Counts,
@@ -88,6 +90,7 @@ impl Agent {
             here: seat.local,
             steps: VecDeque::new(),
             asked: None,
+            left: BTreeSet::new(),
             leaving: BTreeMap::new(),
             counts: Counts::default(),
         }
@@ -113,8 +116,10 @@ impl Agent {
     fn on_membership(&mut self, change: Membership) {
         let channel = (change.group, change.source);
         if change.joins {
+            self.left.remove(&channel);
             self.open(channel, self.here.node, Port::LOCAL);
         } else {
+            self.left.insert(channel);
             self.shut(channel, self.here.node, change.leave_latency);
         }
     }
@@ -184,6 +189,7 @@ impl Endpoint for Agent {
             }
             Signal::Leave | Signal::Prune => self.shut(channel, from, Duration::ZERO),
             Signal::Expel => self.shut(channel, self.here.node, Duration::ZERO),
+            Signal::Admit if self.left.contains(&channel) => {}
             Signal::Admit => self.open(channel, self.here.node, Port::LOCAL),
             Signal::Rejections if signal.node != self.here.node => {
                 let order =

@@ -140,6 +140,8 @@ pub struct Receiver {
     /// Payload of datagrams that came for the first time.
     received_bytes: u64,
     sequence: Sequence,
+    /// It has joined its group, and nothing has come since: what was sent meanwhile is not lost.
+    joined: bool,
     jitter: Jitter,
     /// One-way delays, ns.
     delays: Histogram,
@@ -157,6 +159,7 @@ impl Receiver {
             duplicate_bytes: 0,
             received_bytes: 0,
             sequence: Sequence::default(),
+            joined: false,
             jitter: Jitter::default(),
             delays: Histogram::default(),
         }
@@ -193,6 +196,9 @@ impl Endpoint for Receiver {
         self.received += 1;
         let payload = u64::from(packet.size.saturating_sub(self.header));
         if let Header::Udp(header) = &packet.header {
+            if std::mem::take(&mut self.joined) {
+                self.sequence.begin_at(header.seq);
+            }
             if self.sequence.take(header.seq) == Came::Again {
                 self.duplicates += 1;
                 self.duplicate_bytes += payload;
@@ -206,7 +212,11 @@ impl Endpoint for Receiver {
         self.tell = self.hears;
     }
 
-    fn on_notice(&mut self, _now: Instant, _notice: Notice) {}
+    fn on_notice(&mut self, _now: Instant, notice: Notice) {
+        if let Notice::Membership(change) = notice {
+            self.joined = change.joins;
+        }
+    }
 
     fn poll(&mut self, _now: Instant, _packet: &mut Packet) -> Option<Action> {
         std::mem::take(&mut self.tell).then_some(Action::Tell(Notice::Received(self.received_bytes)))

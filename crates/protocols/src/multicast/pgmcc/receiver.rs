@@ -3,6 +3,7 @@
 use crate::multicast::gaps::{Arrival, Blame, Classifier, Tracker};
 use lasthop_net::engine::{Instant, Stream};
 use lasthop_net::net::operations::Operations;
+use lasthop_net::net::sequence::Sequence;
 use lasthop_net::net::{
     Action, Address, Endpoint, EndpointContext, Header, Histogram, Notice, Packet, PgmAck, PgmData, PgmElements,
     PgmHeader, PgmNak, PgmPath, PgmReport, Port, Probe, Socket, Timed,
@@ -38,6 +39,8 @@ pub struct Receiver {
     /// When the highest packet was sent, and when it came.
     stamp: [Instant; 2],
     reception: Reception,
+    /// Which packets came when they were sent first, for the table `flows`; the protocol does not read it.
+    sequence: Sequence,
     /// All missing packets below have been asked for, if packets are sent again.
     known: u64,
     naks: Naks,
@@ -96,6 +99,7 @@ impl Receiver {
             mask: 0,
             stamp: [Instant::ZERO; 2],
             reception: Reception::new(config.reliable),
+            sequence: Sequence::default(),
             known: 0,
             naks: Naks::new(config, stream),
             dummy: None,
@@ -125,7 +129,8 @@ impl Receiver {
     /// Forgets the connection; totals stay.
     fn reset(&mut self) {
         self.counts.bytes += self.reception.bytes();
-        self.tracker = Tracker::new(self.classifier);
+        self.tracker.restart();
+        self.sequence.restart();
         self.filter.reset();
         self.reception = Reception::new(matches!(self.reception, Reception::Reliable(_)));
         self.known = 0;
@@ -135,6 +140,10 @@ impl Receiver {
 
     fn on_data(&mut self, now: Instant, data: &PgmData) {
         let begins = self.tracker.highest().is_none();
+        if begins {
+            self.sequence.begin_at(data.seq);
+        }
+        self.sequence.take(data.seq);
         if begins && self.leaves == Leaving::Joined {
             self.known = data.seq;
             if let Reception::Reliable(ordered) = &mut self.reception {
@@ -357,6 +366,7 @@ impl Endpoint for Receiver {
         probe.value("duplicate_packets", counts.duplicates as f64);
         probe.value("repairs", counts.repairs as f64);
         probe.value("loss_rate", self.filter.rate());
+        self.sequence.sample(probe);
         self.tracker.sample(probe);
         let [sent, suppressed, given_up] = self.naks.counts();
         probe.value("acks", counts.acks as f64);

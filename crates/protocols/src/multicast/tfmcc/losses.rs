@@ -124,10 +124,10 @@ impl Losses {
         self.detector = LossDetector::new(TRIGGER);
     }
 
-    /// Forgets the connection.
-    pub fn restart(&mut self, classifier: Classifier, threshold: f64) {
+    /// Forgets the connection; totals stay.
+    pub fn restart(&mut self, threshold: f64) {
         self.forget(threshold);
-        self.tracker = Tracker::new(classifier);
+        self.tracker.restart();
     }
 
     /// Packets lost by congestion.

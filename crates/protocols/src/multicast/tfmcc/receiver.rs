@@ -5,6 +5,7 @@ use crate::transport::half_connection::Receiving;
 use crate::transport::tfrc::equation;
 use lasthop_net::engine::{Duration, Instant, Stream};
 use lasthop_net::net::operations::Operations;
+use lasthop_net::net::sequence::Sequence;
 use lasthop_net::net::{Ecn, Header, NodeId, Packet, Probe, TfmccHeader, TfmccReport, Timed};
 
 use super::config::{REPORT_BYTES, Settings};
@@ -66,6 +67,8 @@ pub struct Machine {
     packets: u64,
     bytes: u64,
     duplicates: u64,
+    /// What has come, for the table `flows`; the protocol does not read it.
+    sequence: Sequence,
     reports: u64,
     suppressed: u64,
     rates: u64,
@@ -99,6 +102,7 @@ impl Machine {
             packets: 0,
             bytes: 0,
             duplicates: 0,
+            sequence: Sequence::default(),
             reports: 0,
             suppressed: 0,
             rates: 0,
@@ -222,7 +226,7 @@ impl Machine {
 
     /// Bytes of memory that its state takes.
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.received.memory()
+        size_of::<Self>() - size_of::<Sequence>() + self.received.memory()
     }
 }
 
@@ -262,6 +266,10 @@ impl Receiving for Machine {
         };
         let marked = packet.ecn == Ecn::Ce;
         let fresh = self.losses.on_packet(present, header.seq, header.loss_indicated, marked, packets);
+        if self.last.is_none() {
+            self.sequence.begin_at(header.seq);
+        }
+        self.sequence.take(header.seq);
         self.packets += 1;
         if !fresh {
             self.duplicates += 1;
@@ -323,7 +331,8 @@ impl Receiving for Machine {
     }
 
     fn reset(&mut self) {
-        self.losses.restart(self.settings.classifier, self.settings.discount_threshold);
+        self.losses.restart(self.settings.discount_threshold);
+        self.sequence.restart();
         self.received = ReceiveRate::default();
         (self.rtt, self.is_clr, self.last) = (None, false, None);
         (self.round, self.r_max) = (0, 0.0);
@@ -336,6 +345,7 @@ impl Receiving for Machine {
         probe.value("received_packets", self.packets as f64);
         probe.value("received_bytes", self.bytes as f64);
         probe.value("duplicate_packets", self.duplicates as f64);
+        self.sequence.sample(probe);
         self.losses.sample(probe);
         if self.x_r.is_finite() {
             probe.value("rate_bps", self.x_r * 8.0);

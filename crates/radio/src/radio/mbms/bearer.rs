@@ -213,7 +213,7 @@ impl Bearer {
         match &mut self.to {
             To::One(terminal) => {
                 let terminal = *terminal;
-                if air.receive(&block(terminal, true, at)) {
+                if air.receive(&block(terminal, true, at)) || core.packet(&pkt).is_exempt() {
                     self.counts.packets += 1;
                     self.counts.bytes += u64::from(core.packet(&pkt).size);
                     air.line.send_until(core, at, terminal, pkt);
@@ -229,7 +229,7 @@ impl Bearer {
                 audiences.pop(&mut self.audience);
                 let counts = &mut self.counts;
                 copies::each(core, pkt, &self.audience, |core, terminal, pkt| {
-                    if air.receive(&block(terminal, false, at)) {
+                    if air.receive(&block(terminal, false, at)) || core.packet(&pkt).is_exempt() {
                         counts.packets += 1;
                         counts.bytes += u64::from(core.packet(&pkt).size);
                         air.line.send(core, terminal, pkt);
