@@ -235,6 +235,35 @@ fn datagrams_and_several_nodes() {
     assert_eq!(rows[0][3], "0.000000000", "nanoseconds, from the start of the run");
 }
 
+/// Readers that build on libpcap end at a packet that is longer than the file says packets are.
+#[test]
+fn no_packet_is_longer_than_the_file_says() {
+    let media = |control| format!("transport.media.congestion = \"{control}\"\nsource = \"encoder\"");
+    let flows =
+        [media("nada"), media("scream"), "transport.dccp.ccid = 3".to_owned(), "transport = \"tcp\"".to_owned()];
+    for (n, flow) in flows.iter().enumerate() {
+        let run = Captured::new(&format!("snaplen{n}"), flow, &["server"]);
+        let file = std::fs::read(&run.file).unwrap();
+        let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+        let (mut at, mut most, mut packets) = (0, 0, 0);
+        // Each block has its kind, its length, its content and its length again.
+        while at < file.len() {
+            match word(at) {
+                // An interface: its kind, and the longest packet.
+                1 => most = word(at + 12),
+                // A packet: interface, two words of time, its length here.
+                6 => {
+                    assert!(word(at + 20) <= most, "{flow}: {} of {most}", word(at + 20));
+                    packets += 1;
+                }
+                _ => {}
+            }
+            at += word(at + 4) as usize;
+        }
+        assert!(packets > 100, "{flow}: {packets}");
+    }
+}
+
 /// DCCP as tshark reads it: types, numbers, options and checksums.
 #[test]
 fn dccp_is_read_by_tshark() {

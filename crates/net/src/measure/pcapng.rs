@@ -70,8 +70,8 @@ pub struct Capture<W: Write> {
     frame: Vec<u8>,
 }
 
-/// Bytes before the payload: Ethernet, and the longest headers of IPv4 without options and TCP.
-const MAX_HEADERS: u32 = 14 + 20 + 60;
+/// No packet of the file is longer: Ethernet, and the longest packet of IPv4. Readers that build on libpcap end at one that is.
+const SNAP_LENGTH: u32 = 14 + 65_535;
 
 /// Offset added to port numbers.
 const FIRST_PORT: u16 = 40_000;
@@ -90,7 +90,7 @@ impl<W: Write> Capture<W> {
             ];
             // Several interfaces in one file can only be of this kind for tcpdump and tcptrace.
             let linktype = DataLink::ETHERNET;
-            let block = InterfaceDescriptionBlock { linktype, snaplen: MAX_HEADERS, options };
+            let block = InterfaceDescriptionBlock { linktype, snaplen: SNAP_LENGTH, options };
             writer.write_pcapng_block(block).map_err(io::Error::other)?;
         }
         let mut nodes: Vec<(NodeId, u32)> = nodes.iter().map(|(node, _)| *node).zip(0..).collect();
