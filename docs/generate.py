@@ -190,14 +190,36 @@ def committed(name: str) -> Any:
     return _json(SNAPSHOTS / f"claims-{name}.json")
 
 
+def _verdict(claim: Any) -> str:
+    """The verdict; also that a claim which is reproduced fails by what was accepted at first."""
+    from lasthop.studies.claims import REPRODUCED
+    from lasthop.studies.conditions import FAILS
+
+    verdict = f"*{claim['verdict']}*"
+    first = claim["former"] and claim["former"]["state"]
+    return f"{verdict}, not by the first measure" if claim["verdict"] == REPRODUCED and first == FAILS else verdict
+
+
+def replaced() -> str:
+    """The claims whose measure or band was set after results had been seen, and what the first one says."""
+    rows = []
+    for name in STUDIES:
+        for claim in committed(name)["claims"]:
+            if former := claim["former"]:
+                cells = [former["state"], former["band"], former["why"]]
+                rows.append([claim["id"], f"*{claim['verdict']}*", *cells])
+    head = ["claim", "verdict", "by the first measure it", "what was accepted at first", "why it was replaced"]
+    return _table(head, rows)
+
+
 def claims(document: Any) -> str:
     """A row for each claim of a study."""
     from lasthop.studies import study
 
     rows, behind = [], study(document["study"]).behind
     for claim in document["claims"]:
-        verdict, reason = claim["verdict"], claim["reason"]
-        verdict = f"*{verdict}*: {reason}" if reason else f"*{verdict}*"
+        verdict, reason = _verdict(claim), claim["reason"]
+        verdict = f"{verdict}: {reason}" if reason else verdict
         rows.append([claim["id"], claim["section"], claim["statement"], claim["paper"], claim["ours"], verdict])
     table = _table(["claim", "section", f"{behind} says", "its figure", "ours", "verdict"], rows)
     return f"Mode `--{document['mode']}`.\n\n{table}"
@@ -375,7 +397,8 @@ def _tables(folder: Path, about: dict[str, str]) -> list[str]:
     parts = []
     for name, words in about.items():
         if rows := _rows(folder / f"{name}.csv"):
-            cells = [[_cell(cell, 3) for cell in row.values()] for row in rows]
+            # The number of a case is a section's.
+            cells = [[cell if name == "case" else _cell(cell, 3) for name, cell in row.items()] for row in rows]
             parts.append(f"{words}:\n\n{_table(list(rows[0]), cells)}")
     return parts
 
@@ -537,6 +560,7 @@ def main() -> None:
             _write(GENERATED / f"{part}-{name}.md", of(judged(name)))
     _write(GENERATED / "static" / "scenario.schema.json", schema())
     _write(GENERATED / "gallery.md", gallery())
+    _write(GENERATED / "replaced-measures.md", replaced())
     _write(GENERATED / "instructions.md", instructions())
     for name, write in FROM_CODE.items():
         _write(GENERATED / f"{name}.md", write())

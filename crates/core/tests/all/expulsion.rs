@@ -64,7 +64,7 @@ fn a_group_is_rid_of_a_radio_that_stays_bad() {
     assert_eq!(goodput(&results, "nb3.ue[0] down flow[0]", out[0] + 10.0, out[0] + 50.0), 0.0);
 }
 
-/// The radio takes no message of the manager, and who leaves while it is out is not let in again.
+/// The radio loses no message of the manager. A receiver that leaves while it is expelled is not let in again.
 #[test]
 fn a_radio_that_loses_data_loses_no_order() {
     let bad = "loss.schedule = { steps = [['50 s', 0.2]], attempts = 2 }";

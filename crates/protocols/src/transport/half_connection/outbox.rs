@@ -20,7 +20,7 @@ pub struct Outbox {
     /// Dropped bytes beyond `acked`: where they end, and how many they are.
     skipped: VecDeque<(u64, u64)>,
     acked_bytes: u64,
-    /// What was dropped and has not been told to the source.
+    /// Drops of which the source does not know.
     lost: VecDeque<Notice>,
     total_packets: u64,
     total_bytes: u64,
@@ -56,7 +56,7 @@ impl Outbox {
         true
     }
 
-    /// What was dropped, to be told to the source.
+    /// A drop, for the source.
     pub fn take_lost(&mut self) -> Option<Notice> {
         self.lost.pop_front()
     }

@@ -1,4 +1,4 @@
-"""Grades of Table I: by which thresholds a measure becomes a word. Fixed before the first run.
+"""Grades of Table I: by which thresholds a measure becomes a word. Fixed before the first run, but for one measure.
 
 The paper gives grades without measures. Each threshold has its reason beside it; none was moved
 after a run. The second measure of media friendliness was: at first it was P95 over P5 of all
