@@ -73,6 +73,8 @@ pub struct Rack {
     newest: (Instant, u64),
     /// RACK.rtt.
     rtt: Duration,
+    /// `newest` and `rtt` at the last timeout.
+    before_timeout: ((Instant, u64), Duration),
     min_rtt: MinRtt,
     /// RACK.fack.
     fack: u64,
@@ -129,6 +131,7 @@ impl Rack {
             delivered: Delivered::default(),
             newest: (Instant::ZERO, 0),
             rtt: Duration::ZERO,
+            before_timeout: ((Instant::ZERO, 0), Duration::ZERO),
             min_rtt: MinRtt::default(),
             fack: 0,
             segs_sacked: 0,
@@ -303,6 +306,7 @@ impl LossRecovery for Rack {
             self.lose(board, first);
         }
         self.phase = Phase::Timeout;
+        self.before_timeout = (self.newest, self.rtt);
         self.recovery_point = nxt;
         self.cut_at = now;
         self.credit = 0;
@@ -310,7 +314,13 @@ impl LossRecovery for Rack {
         self.timer = Timer::Off;
     }
 
+    /// The first acknowledgement after the timeout was the original's, not that of the segment sent again: what was read from it is void.
     fn on_undo(&mut self, board: &mut Scoreboard, una: u64) {
+        (self.newest, self.rtt) = self.before_timeout;
+        self.leave(board, una);
+    }
+
+    fn leave(&mut self, board: &mut Scoreboard, una: u64) {
         board.take_delivered(&mut self.delivered);
         self.phase = Phase::Open;
         self.recovery_point = una;

@@ -437,6 +437,30 @@ fn a_reported_duplicate_undoes_a_timeout() {
     assert_eq!(script.sender.totals.undone, 0);
 }
 
+/// RFC 4015 §3 step (8): a timeout was spurious, so what was sent before it is not sent again. The original's acknowledgement comes later
+/// than a round trip behind the copy, and so looks like the copy's.
+#[test]
+fn after_a_spurious_timeout_nothing_is_sent_again() {
+    let rack = Recovery::Rack(rack::Config { tlp: false, ..rack::Config::default() });
+    for recovery in [rack, Recovery::Sack(sack::Config::default())] {
+        let name = recovery.name().to_owned();
+        let mut script = measured(&Config { recovery: Some(recovery), spurious: Spurious::FRto, ..config() });
+        let sent = script.write(200, 50);
+        let next = 1 + sent.len() as u64;
+        assert_eq!(script.timeout(), (1200, vec![1]), "{name}");
+        assert_eq!(script.ack(1350, 2, &[]), from(next, next + 2), "{name}");
+        for n in 3..next {
+            let sent = script.ack(1350 + n, n, &[]);
+            assert!(sent.iter().all(|&segment| segment >= next), "{name}: {sent:?}");
+            assert!(script.sender.next_timeout() > Some(script.now), "{name}: no timer finds losses at once");
+        }
+        let totals = &script.sender.totals;
+        assert_eq!((totals.detected_spurious, totals.resent_packets, totals.cuts), (1, 1, 1), "{name}");
+        // A segment that is lost is found as before: three are SACKed behind it.
+        assert_eq!(script.ack(1460, next, &[(next + 1, next + 4)])[0], next, "{name}");
+    }
+}
+
 /// A path that reorders by up to 10 ms of a round trip of 40: RACK waits, SACK resends.
 #[test]
 fn reordering_within_the_window_costs_no_retransmissions() {
