@@ -13,6 +13,8 @@ pub struct TokenBucket {
     rate: BitRate,
     depth: u128,
     tokens: u128,
+    /// Tokens that were taken before they came: the next ones pay for them. The bucket is empty until then.
+    debt: u128,
     /// When the tokens were counted last.
     counted: Instant,
     #[cfg(debug_assertions)]
@@ -34,6 +36,7 @@ impl TokenBucket {
             rate,
             depth,
             tokens: depth,
+            debt: 0,
             counted: now,
             #[cfg(debug_assertions)]
             ledger: Ledger::new(depth, now),
@@ -67,15 +70,18 @@ impl TokenBucket {
     pub fn ready_at(&mut self, now: Instant, bytes: u32) -> Instant {
         self.fill(now);
         let wanted = (u128::from(bytes) * PER_BYTE).min(self.depth);
-        let missing = wanted.saturating_sub(self.tokens);
+        let missing = wanted.saturating_sub(self.tokens) + self.debt;
         let rate = u128::from(self.rate.as_bps()).max(1);
         now + Duration::from_nanos(missing.div_ceil(rate).min(u128::from(u64::MAX / 2)) as u64)
     }
 
-    /// Takes tokens for `bytes` bytes, or all that the bucket holds.
+    /// Takes tokens for `bytes` bytes. Those that the bucket does not hold it owes.
     pub fn drain(&mut self, now: Instant, bytes: u32) {
         self.fill(now);
-        self.spend(now, self.tokens.min(u128::from(bytes) * PER_BYTE));
+        let wanted = u128::from(bytes) * PER_BYTE;
+        let held = self.tokens.min(wanted);
+        self.spend(now, held);
+        self.debt += wanted - held;
     }
 
     #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "the ledger is not kept"))]
@@ -88,8 +94,12 @@ impl TokenBucket {
     /// Brings the tokens up to date, and gives those that found no room, in billionths of a bit.
     pub(super) fn fill(&mut self, now: Instant) -> u128 {
         let gained = u128::from(self.rate.as_bps()) * u128::from(now.since(self.counted).as_nanos());
-        let tokens = self.tokens + gained;
+        let paid = gained.min(self.debt);
+        let tokens = self.tokens + gained - paid;
+        self.debt -= paid;
         self.counted = now;
+        #[cfg(debug_assertions)]
+        self.ledger.spend(now, self.rate, paid);
         self.tokens = tokens.min(self.depth);
         tokens - self.tokens
     }
@@ -172,6 +182,23 @@ mod tests {
         }
         let most = 999_983.0 / 8.0 + 3_000.0;
         assert!((most - 101.0..=most).contains(&(passed as f64)), "{passed}");
+    }
+
+    /// Packets larger than the bucket: over any time no more than rT and one packet.
+    #[test]
+    fn what_a_bucket_lacks_is_owed() {
+        for depth in [100, 500, 999, 1_000, 3_000] {
+            let mut bucket = TokenBucket::new(BitRate::from_mbps(1), Bytes::new(depth), Instant::ZERO);
+            let most = |now: Instant| 125_000.0 * now.as_secs_f64() + depth.max(1_000) as f64;
+            let (mut now, mut passed) = (Instant::ZERO, 0.0);
+            for _ in 0..1_000 {
+                now = bucket.ready_at(now, 1_000);
+                bucket.drain(now, 1_000);
+                passed += 1_000.0;
+                assert!(passed <= most(now) + 1e-6, "{depth} B: {passed} of {}", most(now));
+            }
+            assert!(passed >= most(now) - 1e-6, "{depth} B: {passed} of {}", most(now));
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub struct Config {
 #[serde(rename_all = "lowercase")]
 pub enum Excess {
     /// They wait until tokens have come: a shaper. A packet larger than the bucket waits until it
-    /// is full.
+    /// is full, and later tokens pay for what it lacked.
     #[default]
     Wait,
     /// They are dropped: a policer.
@@ -229,14 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_larger_than_the_bucket_leaves_when_it_is_full() {
+    fn a_packet_larger_than_the_bucket_leaves_when_it_is_full_and_pays_later() {
         let mut bench = Bench::new();
         let mut queue = build(&bench, "rate = '64 kbit/s'\nburst = '500 B'");
         bench.enqueue(&mut *queue, packet(0, 1_000, Dscp::Be));
         bench.enqueue(&mut *queue, packet(1, 1_000, Dscp::Be));
         assert_eq!(bench.empty(&mut *queue).len(), 1);
-        // 500 B at 8000 B/s.
-        assert_eq!(queue.next_timeout(), Some(Instant::from_secs_f64(0.0625)));
+        // 500 B that the first one took too many, and 500 B for a full bucket, at 8000 B/s.
+        assert_eq!(queue.next_timeout(), Some(Instant::from_secs_f64(0.125)));
         assert_eq!(queue.backlog(), Backlog { packets: 1, bytes: 1_000 });
         // A queue that is emptied gives up the packets that wait for their time.
         let evicted = queue.evict(&mut bench.core).expect("one packet waits");
