@@ -128,11 +128,7 @@ impl QueueDiscipline for CoDel {
     }
 
     fn evict(&mut self, core: &mut Core) -> Option<Pkt> {
-        let packet = self.fifo.pop(core);
-        if self.fifo.is_empty() {
-            self.control.on_empty();
-        }
-        packet
+        self.control.evict(core, &mut self.fifo)
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
@@ -157,10 +153,11 @@ impl Timed for CoDel {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Instant;
+    use crate::engine::{Instant, Streams};
     use crate::net::bench::any_packet;
     use crate::net::packet::Ecn;
     use crate::net::{NodeId, Packet, Port};
+    use crate::queues::fq_codel::{self, FqCoDel};
 
     fn at(ms: f64) -> Instant {
         Instant::from_secs_f64(ms / 1000.0)
@@ -227,10 +224,15 @@ mod tests {
     /// A queue that is emptied because its link changes gives all that waits, however long that was.
     #[test]
     fn an_emptied_queue_drops_and_marks_nothing() {
-        for ecn in [Ecn::NotEct, Ecn::Ect0] {
+        let queues: [fn() -> Box<dyn QueueDiscipline>; 3] = [
+            || Box::new(CoDel::new(&Config { ecn: true, ..Config::default() }, Place(0))),
+            || Box::new(mahimahi::CoDel::new(&Config::default(), Place(0))),
+            || Box::new(FqCoDel::new(&fq_codel::Config::default(), Place(0), Streams::new(1).stream("q", "salt"))),
+        ];
+        for (ecn, queue) in [Ecn::NotEct, Ecn::Ect0].into_iter().flat_map(|ecn| queues.map(|queue| (ecn, queue))) {
             let mut core = Core::new(1);
             core.place("codel");
-            let mut codel = CoDel::new(&Config { ecn: true, ..Config::default() }, Place(0));
+            let mut codel = queue();
             let mut taken = 0;
             for ms in 0..2000 {
                 core.set_clock(at(f64::from(ms)), Instant::ZERO);

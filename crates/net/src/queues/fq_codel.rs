@@ -271,7 +271,7 @@ impl QueueDiscipline for FqCoDel {
     }
 
     fn evict(&mut self, core: &mut Core) -> Option<Pkt> {
-        self.next(core, |queue, _, _, core| queue.fifo.pop(core))
+        self.next(core, |FlowQueue { fifo, control, .. }, _, _, core| control.evict(core, fifo))
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {

@@ -69,8 +69,17 @@ impl Control {
     }
 
     /// Nothing waits any more.
-    pub fn on_empty(&mut self) {
+    fn on_empty(&mut self) {
         self.first_above_time = None;
+    }
+
+    /// The first packet of `fifo`, which is being emptied: the law is not asked.
+    pub fn evict(&mut self, core: &Core, fifo: &mut Fifo) -> Option<Pkt> {
+        let packet = fifo.pop(core);
+        if fifo.is_empty() {
+            self.on_empty();
+        }
+        packet
     }
 
     /// Drops since the dropping state was entered.

@@ -107,7 +107,12 @@ impl QueueDiscipline for CoDel {
     }
 
     fn evict(&mut self, core: &mut Core) -> Option<Pkt> {
-        self.fifo.pop(core)
+        let packet = self.fifo.pop(core);
+        if self.fifo.is_empty() {
+            // As whenever its last packet is taken.
+            self.first_above_time = 0;
+        }
+        packet
     }
 
     fn put_back(&mut self, core: &mut Core, packet: Pkt) {
