@@ -258,6 +258,11 @@ impl CongestionControl for Copa {
         (self.cwnd * self.smss) as u64
     }
 
+    /// Losses change δ, in competition with others; the window follows by acknowledgements.
+    fn cuts(&self) -> Option<u64> {
+        Some(0)
+    }
+
     /// Twice the window in a standing round-trip time: enough for bursts of acknowledgements (§2.1).
     fn pacing_rate(&self) -> Option<BitRate> {
         let (standing, _) = self.delays.queueing()?;

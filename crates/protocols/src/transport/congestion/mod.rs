@@ -76,6 +76,12 @@ pub trait CongestionControl: Send {
     /// The congestion window.
     fn window(&self) -> u64;
 
+    /// How often it has lowered the window for losses and marks, timeouts excepted; `None` if once at each
+    /// [`on_congestion`](Self::on_congestion), and never else.
+    fn cuts(&self) -> Option<u64> {
+        None
+    }
+
     /// The slow-start threshold, if there is one and it is set.
     fn ssthresh(&self) -> Option<u64> {
         None

@@ -88,6 +88,8 @@ pub struct Prague {
     cut_at: Option<Instant>,
     /// In a loss (`in_loss`): at least until this amount is delivered.
     loss_to: Option<u64>,
+    /// How often a mark or a loss has lowered the fractional window.
+    cuts: u64,
     pacing: Option<BitRate>,
 }
 
@@ -126,6 +128,7 @@ impl Prague {
             cwr_to: None,
             cut_at: None,
             loss_to: None,
+            cuts: 0,
             pacing: None,
         }
     }
@@ -174,6 +177,7 @@ impl Prague {
         let alpha = u128::from(self.upscaled_alpha >> SHIFT_G);
         let reduction = (alpha * u128::from(self.frac_cwnd) + u128::from(MAX_ALPHA)) >> (ALPHA_BITS + 1);
         self.frac_cwnd -= reduction as u64;
+        self.cuts += u64::from(reduction > 0);
         self.ssthresh = self.ssthresh.min(self.cwnd);
     }
 
@@ -181,6 +185,7 @@ impl Prague {
     fn enter_loss(&mut self, lasts_to: u64) {
         self.loss_to = Some(lasts_to);
         self.frac_cwnd -= self.frac_cwnd >> 1;
+        self.cuts += 1;
         self.ssthresh = self.whole().max(MIN_CWND);
     }
 
@@ -307,6 +312,10 @@ impl CongestionControl for Prague {
 
     fn window(&self) -> u64 {
         self.cwnd * self.smss
+    }
+
+    fn cuts(&self) -> Option<u64> {
+        Some(self.cuts)
     }
 
     fn ssthresh(&self) -> Option<u64> {

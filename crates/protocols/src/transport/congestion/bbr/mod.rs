@@ -322,6 +322,11 @@ impl CongestionControl for Bbr {
         self.cwnd
     }
 
+    /// Losses and marks bound the model (§5.5.10); the window follows by acknowledgements.
+    fn cuts(&self) -> Option<u64> {
+        Some(0)
+    }
+
     fn pacing_rate(&self) -> Option<BitRate> {
         Some(BitRate::from_bps((self.pacing_rate * self.wire * 8.0) as u64))
     }

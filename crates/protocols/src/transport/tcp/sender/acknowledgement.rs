@@ -100,11 +100,10 @@ impl Sender {
         if ece && !self.settings.l4s && !c.status.recovering && ack > c.cut_to {
             // RFC 3168 §6.1.2: as for a loss, at most once in a window of data.
             let event = c.event(now, CongestionKind::Ecn);
-            c.congestion.on_congestion(&event);
+            self.totals.cuts += c.reduce(&event);
             c.cut_to = c.nxt;
             c.ecn_cut_to = c.nxt;
             c.say_cwr = true;
-            self.totals.cuts += 1;
             if let Some(reversal) = &mut c.reversal {
                 reversal.end();
             }
@@ -138,7 +137,9 @@ impl Sender {
                 after_timeout: c.wants.records && ack < c.timed_out_to,
             };
             // RFC 4015 §3.4: the window is not changed further for the acknowledgement that restored it.
-            if !undone {
+            if ce > 0 && !undone {
+                self.totals.cuts += c.reduce_by_count(&sample);
+            } else if !undone {
                 c.congestion.on_ack(&sample);
             }
             if c.wants.records && c.congestion.holds_back() {
@@ -194,10 +195,9 @@ impl Sender {
         if c.una >= c.ecn_cut_to {
             let flight = (c.board.flight() + advance).min(c.window);
             let event = CongestionEvent { flight, ..c.event(now, CongestionKind::Loss) };
-            c.congestion.on_congestion(&event);
+            self.totals.cuts += c.reduce(&event);
             c.cut_to = c.nxt;
             c.say_cwr = self.settings.ecn;
-            self.totals.cuts += 1;
         }
         if let Some(reversal) = &mut c.reversal {
             reversal.end();
@@ -219,14 +219,13 @@ impl Sender {
             c.keep(None);
             let event = c.event(now, CongestionKind::Loss);
             let slow_start = c.congestion.ssthresh().is_none_or(|ssthresh| c.window < ssthresh);
-            c.congestion.on_congestion(&event);
+            self.totals.cuts += c.reduce(&event);
             if cut == Cut::TwiceInSlowStart && slow_start {
                 let flight = c.congestion.window();
                 c.congestion.on_congestion(&CongestionEvent { flight, ..event });
             }
             c.cut_to = c.nxt;
             c.say_cwr = self.settings.ecn;
-            self.totals.cuts += 1;
         }
         c.congestion.on_rule(WindowRule::Recovery(limit));
     }

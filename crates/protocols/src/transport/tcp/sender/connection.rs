@@ -1,7 +1,7 @@
 //! The state of one connection, forgotten at a reset, and what follows from it alone.
 
 use crate::transport::congestion::{
-    CongestionControl, CongestionEvent, CongestionKind, LostSegment, Wants, WindowRule,
+    AckSample, CongestionControl, CongestionEvent, CongestionKind, LostSegment, Wants, WindowRule,
 };
 use lasthop_net::engine::{BitRate, Duration, Instant};
 
@@ -201,6 +201,21 @@ impl Connection {
         let (flight, lost) = (self.flight_size(), self.board.total_lost());
         let resent = kind == CongestionKind::Loss && self.board.first_was_resent();
         CongestionEvent { now, kind, flight, lost, resent }
+    }
+
+    /// Reports a loss or marks to the congestion control. Says how often that lowers its window for it.
+    pub(super) fn reduce(&mut self, event: &CongestionEvent) -> u64 {
+        let before = self.congestion.cuts();
+        self.congestion.on_congestion(event);
+        self.congestion.cuts().zip(before).map_or(1, |(cuts, before)| cuts - before)
+    }
+
+    /// Reports an acknowledgement to the congestion control that tells of marks by their number, likewise.
+    #[cold]
+    pub(super) fn reduce_by_count(&mut self, sample: &AckSample) -> u64 {
+        let before = self.congestion.cuts();
+        self.congestion.on_ack(sample);
+        self.congestion.cuts().zip(before).map_or(0, |(cuts, before)| cuts - before)
     }
 
     /// FlightSize, from which a new threshold is taken: sent and not cumulatively acknowledged,

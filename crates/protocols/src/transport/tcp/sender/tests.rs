@@ -10,6 +10,7 @@ use lasthop_net::net::{Address, Ecn, FlowId, Hears, NodeId, Socket, TcpHeader};
 
 mod chaos;
 mod copa;
+mod cuts;
 mod data_on_syn;
 mod hystart;
 mod losses;
