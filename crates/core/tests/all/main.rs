@@ -20,6 +20,7 @@ mod frames;
 mod handovers;
 mod hs_dsch;
 mod hsdpa_checks;
+mod hsdpa_slots;
 mod intserv;
 mod l4s;
 mod layers;

@@ -90,6 +90,8 @@ pub struct Hsdpa {
     last_slot: Option<u64>,
     /// The terminals that are sent to in the present slot; the blocks come when it ends.
     sent: Vec<u32>,
+    /// Those of a cell whose blocks are to be sent again, with when they were sent last; empty between slots.
+    again: Vec<(Instant, u32)>,
     /// Whether each cell sends in the present slot.
     sending: Vec<bool>,
 }
@@ -163,6 +165,7 @@ impl Hsdpa {
             next_slot: None,
             last_slot: None,
             sent: Vec::new(),
+            again: Vec::new(),
         }
     }
 
@@ -292,7 +295,7 @@ impl Hsdpa {
     /// Gives the slot of a cell to mobiles.
     fn schedule(&mut self, core: &mut Core, slot: u64, number: usize) {
         let now = core.now();
-        let Self { cells, mobiles, air, rate_map, harq, sent, split, .. } = self;
+        let Self { cells, mobiles, air, rate_map, harq, sent, again, split, .. } = self;
         let (cell, codes) = (&mut cells[number], self.codes);
         self.sending[number] = cell.shared.waiting() > 0;
         if cell.shared.waiting() == 0 {
@@ -303,19 +306,16 @@ impl Hsdpa {
         cell.shared.watch(slot, of_cell, air, |slot| Instant::ZERO + SLOT * slot, last);
         cell.count_receivers();
         cell.counts.used += 1;
-        let mut room = Room { resources: codes, users: self.users };
         cell.shared.gather(|terminal| {
             if !air.covers(terminal) {
                 return None;
             }
-            if let Some(block) = harq.block(terminal as usize) {
-                // A block in error is sent first. All of them fitted into the slot before.
-                room.take(block.attempts.grant);
-                sent.push(terminal);
+            let mobile = &mut mobiles[terminal as usize];
+            if harq.block(terminal as usize).is_some() {
+                again.push((mobile.since, terminal));
                 return None;
             }
             let sir = air.at(terminal, now).sir;
-            let mobile = &mut mobiles[terminal as usize];
             let bits = match mobile.whole_slot {
                 Some((of, bits)) if of == sir => bits,
                 _ => rate_map.grant(sir, u64::MAX, codes).map_or(0, |grant| grant.bits),
@@ -323,6 +323,21 @@ impl Hsdpa {
             mobile.whole_slot = Some((sir, bits));
             Some(Candidate { terminal, sir, bits, since: mobile.since })
         });
+        // Blocks in error are sent first, the one that has waited longest before the others. All fit if they were sent in the slot
+        // before; after an outage they may not, and the rest waits.
+        let mut room = Room { resources: codes, users: self.users };
+        if again.len() > 1 {
+            again.sort_by_key(|(since, _)| *since);
+        }
+        for &(_, terminal) in &*again {
+            if let Some(block) = harq.block(terminal as usize)
+                && room.fits(block.attempts.grant)
+            {
+                room.take(block.attempts.grant);
+                sent.push(terminal);
+            }
+        }
+        again.clear();
         let share = |room: Room, present: usize| match split {
             Split::Need => codes,
             Split::Equal => (room.resources / room.users.min(u8::try_from(present).unwrap_or(u8::MAX)).max(1)).max(1),

@@ -35,8 +35,14 @@ pub struct Room {
 }
 
 impl Room {
-    /// Takes a grant for a terminal.
+    /// Whether a grant for a terminal fits into it.
+    pub fn fits(self, grant: Grant) -> bool {
+        grant.resources <= self.resources && self.users > 0
+    }
+
+    /// Takes a grant for a terminal, which fits.
     pub fn take(&mut self, grant: Grant) {
+        debug_assert!(self.fits(grant), "a slot has no more resources and users than it has");
         self.resources -= grant.resources;
         self.users -= 1;
     }

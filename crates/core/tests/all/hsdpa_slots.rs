@@ -1,0 +1,76 @@
+//! What the slots of HSDPA cells carry, and what is counted of it, in scenarios as text.
+
+use std::collections::BTreeMap;
+
+use crate::common::scenario::{run, state};
+use lasthop_core::scenario::session::Results;
+
+/// How many blocks each slot of the only cell carried, and how many codes.
+fn loads(results: &Results) -> BTreeMap<u64, (u64, u64)> {
+    let slots = results.table("slots").unwrap();
+    let mut loads: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    for row in 0..slots.rows() {
+        let number = |column| slots.number(column, row).unwrap();
+        let slot = (number("time_s") * 500.0).round() as u64;
+        let load = loads.entry(slot).or_default();
+        *load = (load.0 + 1, load.1 + number("codes") as u64);
+    }
+    loads
+}
+
+/// A cell with lines of its own, after a fast wire, with a busy flow to each mobile.
+fn busy_cell(ues: u32, rate: &str, lines: &str) -> String {
+    format!(
+        "duration = '6 s'
+        record.slots = true
+        record.state = true
+        [[link]]
+        name = 'wire'
+        between = ['server', 'node_b']
+        rate = '1 Gbit/s'
+        delay = '5 ms'
+        [[flow]]
+        name = 'down'
+        from = 'server'
+        to = 'cell.ue[*]'
+        transport = 'udp'
+        source.cbr = {{ rate = '{rate}', size = '1000 B' }}
+        [[hsdpa]]
+        name = 'cell'
+        node = 'node_b'
+        ues = {ues}
+        rings = 0
+        {lines}"
+    )
+}
+
+/// A mobile is without coverage while a block of its is in error, and others take the whole slot. Behind the gap their blocks in error
+/// do not fit into one slot together.
+#[test]
+fn blocks_in_error_that_do_not_fit_into_a_slot_wait() {
+    for (users, most) in [(1, 1), (3, 3)] {
+        let changes = "
+            [[change]]
+            at = '2 s'
+            link = 'cell.ue[0]'
+            up = false
+            repeat = { every = '20 ms', times = 200 }
+            [[change]]
+            at = '2.01 s'
+            link = 'cell.ue[0]'
+            up = true
+            repeat = { every = '20 ms', times = 199 }";
+        let cell = format!("users = {users}\nrate_map.modulation.bler = 0.5\n{changes}");
+        let results = run(&busy_cell(6, "4 Mbit/s", &cell), 1);
+        let loads = loads(&results);
+        assert!(loads.len() > 2900, "{} slots", loads.len());
+        for (slot, (blocks, codes)) in loads {
+            assert!(blocks <= most && codes <= 12, "slot {slot}: {blocks} blocks with {codes} codes");
+        }
+        // None waits for ever.
+        for ue in 0..6 {
+            let received = state(&results, &[("name", &format!("cell.ue[{ue}] down"))], "packets");
+            assert!(received > 100.0, "ue[{ue}]: {received} packets");
+        }
+    }
+}
