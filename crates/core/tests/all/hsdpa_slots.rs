@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::scenario::{run, state};
+use crate::common::scenario::{rows, run, state};
 use lasthop_core::scenario::session::Results;
 
 /// How many blocks each slot of the only cell carried, and how many codes.
@@ -71,6 +71,25 @@ fn blocks_in_error_that_do_not_fit_into_a_slot_wait() {
         for ue in 0..6 {
             let received = state(&results, &[("name", &format!("cell.ue[{ue}] down"))], "packets");
             assert!(received > 100.0, "ue[{ue}]: {received} packets");
+        }
+    }
+}
+
+/// TS 25.306 table 5.1a: a terminal of category 1 receives in each third slot at most, one of category 3 or 11 in each second. A tenth of
+/// the blocks is sent again.
+#[test]
+fn terminals_of_low_categories_do_not_receive_in_each_slot() {
+    for (category, least) in [(1, 3), (2, 3), (3, 2), (4, 2), (5, 1), (11, 2), (12, 1)] {
+        let loss = "[[change]]\nat = '0 s'\nlink = 'cell.ue[0]'\nloss.bernoulli.p = 0.1";
+        let cell = format!("rate_map.cqi.category = {category}\n{loss}");
+        let results = run(&busy_cell(2, "8 Mbit/s", &cell), 1);
+        let slots = results.table("slots").unwrap();
+        for ue in 0..2 {
+            let of_ue = rows(slots, &[("bearer", &format!("cell.ue[{ue}] down"))]).into_iter();
+            let begun = of_ue.map(|row| (500.0 * slots.number("time_s", row).unwrap()).round() as u64);
+            let begun: Vec<u64> = begun.collect();
+            let apart = begun.windows(2).map(|pair| pair[1] - pair[0]).min();
+            assert_eq!(apart, Some(least), "category {category}, ue[{ue}]");
         }
     }
 }

@@ -76,6 +76,8 @@ pub struct Hsdpa {
     wired: End,
     air: ChannelState,
     rate_map: Box<dyn RateMap>,
+    /// Slots between the beginnings of two blocks to a mobile.
+    interval: u64,
     cells: Vec<Cell>,
     mobiles: Vec<Mobile>,
     codes: u8,
@@ -107,6 +109,8 @@ struct Mobile {
     whole_slot: Option<(Decibel, u32)>,
     /// When it was served last, or something began to wait.
     since: Instant,
+    /// The first slot in which it can receive another block.
+    next_slot: u64,
     /// Wakes its queue.
     alarm: Alarm,
     spikes: Spikes,
@@ -142,6 +146,7 @@ impl Hsdpa {
                 errors: terminal.errors,
                 whole_slot: None,
                 since: Instant::ZERO,
+                next_slot: 0,
                 alarm: Alarm::new(Target { component, key: number << 2 | QUEUE }),
                 spikes: Spikes::default(),
                 counts: Counts::default(),
@@ -153,6 +158,7 @@ impl Hsdpa {
             component,
             wired: ends[0],
             air: ChannelState::new(setup.air, mobiles.len()),
+            interval: setup.rate_map.interval(),
             rate_map: setup.rate_map,
             sending: vec![false; cells.len()],
             cells,
@@ -257,7 +263,7 @@ impl Hsdpa {
             self.schedule(core, slot, cell);
         }
         self.air.on_slot(&self.sending);
-        self.send(core);
+        self.send(core, slot);
         self.await_slot(core);
     }
 
@@ -311,6 +317,9 @@ impl Hsdpa {
                 return None;
             }
             let mobile = &mut mobiles[terminal as usize];
+            if slot < mobile.next_slot {
+                return None;
+            }
             if harq.block(terminal as usize).is_some() {
                 again.push((mobile.since, terminal));
                 return None;
@@ -324,7 +333,7 @@ impl Hsdpa {
             Some(Candidate { terminal, sir, bits, since: mobile.since })
         });
         // Blocks in error are sent first, the one that has waited longest before the others. All fit if they were sent in the slot
-        // before; after an outage they may not, and the rest waits.
+        // before. After an outage, or sent in several slots by terminals that do not receive in each, they may not, and the rest waits.
         let mut room = Room { resources: codes, users: self.users };
         if again.len() > 1 {
             again.sort_by_key(|(since, _)| *since);
@@ -354,7 +363,7 @@ impl Hsdpa {
     }
 
     /// Sends the blocks of the slot: which of them will come depends on the cells that send in it.
-    fn send(&mut self, core: &mut Core) {
+    fn send(&mut self, core: &mut Core, slot: u64) {
         let now = core.now();
         for &number in &self.sent {
             let mobile = &mut self.mobiles[number as usize];
@@ -364,6 +373,7 @@ impl Hsdpa {
             let comes = !mobile.errors.chance(self.rate_map.error(grant.format, sir));
             block.received = comes && !self.air.loses(number, now);
             mobile.since = now;
+            mobile.next_slot = slot + self.interval;
             mobile.counts.slots += 1;
             mobile.counts.blocks += 1;
             mobile.counts.failed += u64::from(!block.received);

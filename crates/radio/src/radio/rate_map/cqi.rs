@@ -34,7 +34,7 @@ impl Default for Config {
 
 impl RateMapConfig for Config {
     fn build(&self) -> Box<dyn RateMap> {
-        Box::new(Cqi(Table::of(self.category)))
+        Box::new(Cqi { table: Table::of(self.category), interval: self.interval() })
     }
 
     fn check(&self) -> Result<(), Fault> {
@@ -130,11 +130,14 @@ impl Table {
 }
 
 /// The map.
-struct Cqi(Table);
+struct Cqi {
+    table: Table,
+    interval: u64,
+}
 
 impl RateMap for Cqi {
     fn grant(&self, sir: Decibel, bits: u64, resources: u8) -> Option<Grant> {
-        let formats = &self.0.formats;
+        let formats = &self.table.formats;
         let most = usize::from(of_sir(sir)).min(formats.len());
         // Larger blocks never take fewer codes.
         let allowed = formats[..most].partition_point(|(needed, _)| *needed <= resources);
@@ -149,6 +152,10 @@ impl RateMap for Cqi {
         let steep = 3f64.sqrt() - libm::log10(cqi);
         let power = libm::pow(10.0, 2.0 * (sir.db() - 1.03 * cqi + 17.3) / steep);
         libm::pow(power + 1.0, -1.0 / 0.7)
+    }
+
+    fn interval(&self) -> u64 {
+        self.interval
     }
 }
 

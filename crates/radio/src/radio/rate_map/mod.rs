@@ -14,6 +14,11 @@ pub trait RateMap: Send {
 
     /// How likely a block of this format is in error if it is sent at this signal-to-interference ratio.
     fn error(&self, format: u8, sir: Decibel) -> f64;
+
+    /// How many slots lie between the beginnings of two blocks to a terminal, at least.
+    fn interval(&self) -> u64 {
+        1
+    }
 }
 
 /// What a terminal gets of a slot.
