@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::common::cell::{Happened, happened};
+use crate::common::scenario::{rows, run};
 use lasthop_core::engine::{Decibel, Instant};
 use lasthop_core::net::observe::PduStep;
 use lasthop_core::radio::rate_map::{RateMapConfig, cqi};
@@ -110,6 +111,35 @@ fn terminals_of_low_categories_do_not_get_every_slot() {
         let blocks = blocks(&happened);
         let least = blocks.windows(2).map(|pair| pair[1].0.since(pair[0].0).as_nanos() / 1000).min();
         assert_eq!(least, Some(apart), "category {category}");
+    }
+}
+
+/// TS 25.306 table 5.1a counts blocks that are sent again too. These keep their turn, and new ones leave them room.
+#[test]
+fn blocks_sent_again_count_for_what_terminals_of_low_categories_receive() {
+    for (category, processes, least) in [(1, 6, 3), (1, 7, 3), (1, 8, 3), (3, 7, 2), (11, 7, 2), (5, 7, 1)] {
+        let channel = format!(
+            "cqi = [[[1, 14]]]\ncategory = {category}\nprocesses = {processes}\n\
+             reception.thresholds.thresholds = [\"60 dB\", \"0 dB\", \"0 dB\", \"0 dB\"]"
+        );
+        let head = "duration = \"5 s\"\nrecord.slots = true";
+        let results = run(&text(head, 2, UM, &channel, &datagrams("*", 4_000, "10 ms")), 1);
+        let table = results.table("slots").unwrap();
+        let slot = |row: &usize| (500.0 * table.number("time_s", *row).unwrap()).round() as u64;
+        for ue in 0..2 {
+            let rows = rows(table, &[("bearer", &format!("cell.ue[{ue}] down"))]);
+            let apart = rows.windows(2).map(|pair| slot(&pair[1]) - slot(&pair[0])).min();
+            assert_eq!(apart, Some(least), "category {category}, {processes} processes, ue[{ue}]");
+            let mut last = BTreeMap::new();
+            for row in &rows {
+                let value = |column| table.number(column, *row).unwrap() as u64;
+                if let Some(before) = last.insert(value("number"), slot(row)) {
+                    assert_eq!(slot(row) - before, processes, "block {} goes again", value("number"));
+                }
+            }
+            let failed = rows.iter().filter(|row| table.number("received", **row) == Some(0.0)).count();
+            assert!(failed > 100, "{failed} of {} failed", rows.len());
+        }
     }
 }
 

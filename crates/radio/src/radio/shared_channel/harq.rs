@@ -63,6 +63,12 @@ impl<D> Harq<D> {
         ((slot + self.processes.len() as u64 - 1) % self.processes.len() as u64) as usize
     }
 
+    /// Whether a process whose turn comes in one of these slots has a block for a terminal. There are fewer slots than processes.
+    pub fn has_turn(&self, terminal: u32, mut slots: std::ops::Range<u64>) -> bool {
+        let is_its = |block: &Block<D>| block.terminal == terminal;
+        slots.any(|slot| self.processes[self.turn(slot)].as_ref().is_some_and(is_its))
+    }
+
     /// The block of a process.
     pub fn block(&mut self, process: usize) -> Option<&mut Block<D>> {
         self.processes[process].as_mut()

@@ -134,11 +134,14 @@ impl HsDsch {
 
     /// A new block for a process that is free, if there is one to send.
     pub fn start(&mut self, now: Instant, slot: u64, process: usize, pdu_bits: u32) {
-        let Self { shared, air, rate_map, terminals, .. } = self;
+        let Self { shared, air, rate_map, terminals, harq, .. } = self;
+        // The terminal has received none too short a time ago, and none is to be sent again to it too soon.
+        let soon = slot + 1..slot + self.interval;
+        let receives = |queue: &Queue, terminal| queue.next_slot <= slot && !harq.has_turn(terminal, soon.clone());
         shared.gather(|terminal| {
             let sir = air.at(terminal, now).sir;
             let queue = &terminals[terminal as usize].queue;
-            let (_, pdus) = format(&**rate_map, sir, pdu_bits).filter(|_| queue.next_slot <= slot)?;
+            let (_, pdus) = format(&**rate_map, sir, pdu_bits).filter(|_| receives(queue, terminal))?;
             Some(Candidate { terminal, sir, bits: pdus * pdu_bits, since: queue.since })
         });
         let mut chosen = None;
@@ -157,7 +160,6 @@ impl HsDsch {
         let Terminal { queue, draws, counts, .. } = &mut terminals[terminal as usize];
         let mut data = self.spare.pop().unwrap_or_default();
         let number = queue.fill(now, most as usize, &mut data);
-        queue.next_slot = slot + self.interval;
         if queue.is_empty() {
             shared.leave(terminal);
         }
@@ -176,7 +178,8 @@ impl HsDsch {
         block.attempts.transmission += 1;
         let comes = self.reception.receives(&mut block.attempts, sir, &*self.rate_map);
         block.received = comes && !self.air.loses(terminal, start);
-        let counts = &mut self.terminals[terminal as usize].counts;
+        let Terminal { queue, counts, .. } = &mut self.terminals[terminal as usize];
+        queue.next_slot = slot + self.interval;
         counts.transmissions += 1;
         counts.failed += u64::from(!block.received);
         self.used_slots += 1;
