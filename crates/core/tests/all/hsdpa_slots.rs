@@ -93,3 +93,29 @@ fn terminals_of_low_categories_do_not_receive_in_each_slot() {
         }
     }
 }
+
+/// Whatever a queue drops, when packets come or when it is their turn: each packet has come, waits, or was dropped.
+#[test]
+fn packets_that_a_queue_drops_are_counted() {
+    for queue in ["codel", "fq_codel", "pie", "red", "droptail"] {
+        let results = run(&busy_cell(1, "8 Mbit/s", &format!("queue = '{queue}'")), 1);
+        let of = |quantity: &str| state(&results, &[("name", "cell.ue[0] down")], quantity);
+        let drops = results.table("drops").unwrap();
+        let dropped = rows(drops, &[("place", "cell.ue[0] down")]).into_iter();
+        let dropped: f64 = dropped.map(|row| drops.number("packets", row).unwrap()).sum();
+        assert!(dropped > 10.0, "{queue}");
+        assert_eq!(of("dropped_packets"), dropped, "{queue}");
+        assert_eq!(of("offered_packets"), of("packets") + dropped + of("queue_packets"), "{queue}");
+    }
+}
+
+/// After 2 s without coverage the oldest packet has waited that long, and CoDel drops some of those behind it.
+#[test]
+fn packets_dropped_at_their_turn_count_for_spikes() {
+    let outage = "queue.codel = {}\n[[change]]\nat = '2 s'\nlink = 'cell.ue[0]'\nup = false\n\
+                  [[change]]\nat = '4 s'\nlink = 'cell.ue[0]'\nup = true";
+    let results = run(&busy_cell(1, "500 kbit/s", outage), 1);
+    let of = |quantity: &str| state(&results, &[("name", "cell.ue[0] down")], quantity);
+    assert!(of("delay_spikes") >= 1.0);
+    assert!(of("dropped_packets") > 0.0 && of("dropped_in_spike") == of("dropped_packets"));
+}

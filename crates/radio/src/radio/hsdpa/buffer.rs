@@ -17,24 +17,25 @@ pub struct Buffer {
     taken_bytes: u64,
     /// Bytes of the first one that have come.
     done: u64,
+    /// Packets that the queue dropped, when they came or when it was their turn, since this was last asked.
+    dropped: u64,
 }
 
 impl Buffer {
     /// An empty one in front of which `queue` keeps and drops.
     pub fn new(queue: Box<dyn QueueDiscipline>) -> Self {
-        Self { queue, taken: VecDeque::new(), taken_bytes: 0, done: 0 }
+        Self { queue, taken: VecDeque::new(), taken_bytes: 0, done: 0, dropped: 0 }
     }
 
-    /// Takes a packet, or has the queue end it. Says whether one was dropped.
-    pub fn accept(&mut self, core: &mut Core, pkt: Pkt) -> bool {
+    /// Takes a packet, or has the queue end it.
+    pub fn accept(&mut self, core: &mut Core, pkt: Pkt) {
         core.note_queued(&pkt);
-        let before = self.queue.backlog().packets;
+        let before = core.counters().dropped;
         // Packets not received yet still take room.
         self.queue.on_held(Backlog { packets: self.taken.len() as u64, bytes: self.taken_bytes });
         self.queue.enqueue(core, pkt);
-        let dropped = self.queue.backlog().packets <= before;
+        self.dropped += core.counters().dropped - before;
         self.take_first(core);
-        dropped
     }
 
     /// Has a packet in service, if the queue gives one.
@@ -45,10 +46,18 @@ impl Buffer {
     }
 
     fn take(&mut self, core: &mut Core) -> bool {
-        let Some(pkt) = self.queue.dequeue(core) else { return false };
+        let before = core.counters().dropped;
+        let next = self.queue.dequeue(core);
+        self.dropped += core.counters().dropped - before;
+        let Some(pkt) = next else { return false };
         self.taken_bytes += u64::from(core.packet(&pkt).size);
         self.taken.push_back(pkt);
         true
+    }
+
+    /// How many packets its queue has dropped since this was last asked.
+    pub fn take_dropped(&mut self) -> u64 {
+        std::mem::take(&mut self.dropped)
     }
 
     /// How many bytes wait to be sent, or sent again.

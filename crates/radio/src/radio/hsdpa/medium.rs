@@ -117,6 +117,18 @@ struct Mobile {
     counts: Counts,
 }
 
+impl Mobile {
+    /// Counts the packets that its queue dropped when it was asked for the next one.
+    fn count_dropped(&mut self, core: &Core) {
+        let dropped = self.buffer.take_dropped();
+        if dropped > 0 {
+            let now = core.now();
+            let oldest = self.buffer.oldest(core).map(|came| now.since(came));
+            self.spikes.on_dropped(dropped, self.spikes.lasts(now, oldest));
+        }
+    }
+}
+
 /// The counts of a mobile.
 #[derive(Clone, Copy, Default)]
 struct Counts {
@@ -196,8 +208,10 @@ impl Hsdpa {
         let now = core.now();
         let mobile = &mut self.mobiles[number as usize];
         let oldest = mobile.buffer.oldest(core).map(|came| now.since(came));
-        let dropped = mobile.buffer.accept(core, pkt);
-        mobile.spikes.on_offered(now, oldest, dropped);
+        let within = mobile.spikes.lasts(now, oldest);
+        mobile.spikes.on_offered(within);
+        mobile.buffer.accept(core, pkt);
+        mobile.spikes.on_dropped(mobile.buffer.take_dropped(), within);
         if oldest.is_none() {
             mobile.since = now;
         }
@@ -230,6 +244,7 @@ impl Hsdpa {
             mobile.buffer.queue().on_timeout(now);
         }
         mobile.buffer.take_first(core);
+        mobile.count_dropped(core);
         self.consider(core, number);
     }
 
@@ -290,6 +305,7 @@ impl Hsdpa {
                     mobile.buffer.on_given_up(core, block.data, |core, pkt| core.drop(pkt, place, Cause::Radio));
                 }
             }
+            mobile.count_dropped(core);
             if mobile.buffer.waiting() == 0 {
                 cell.shared.leave(number);
             }
@@ -352,9 +368,10 @@ impl Hsdpa {
             Split::Equal => (room.resources / room.users.min(u8::try_from(present).unwrap_or(u8::MAX)).max(1)).max(1),
         };
         cell.shared.serve(slot, room, share, |&Candidate { terminal, sir, .. }, codes| {
-            let buffer = &mut mobiles[terminal as usize].buffer;
-            let grant = rate_map.grant(sir, 8 * buffer.waiting(), codes)?;
-            let data = buffer.fill(core, grant.bits / 8);
+            let mobile = &mut mobiles[terminal as usize];
+            let grant = rate_map.grant(sir, 8 * mobile.buffer.waiting(), codes)?;
+            let data = mobile.buffer.fill(core, grant.bits / 8);
+            mobile.count_dropped(core);
             let attempts = Attempts::new(grant, 0.0);
             harq.start(terminal as usize, Block { terminal, number: 0, data, attempts, received: false });
             sent.push(terminal);

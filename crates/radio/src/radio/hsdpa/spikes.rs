@@ -32,14 +32,21 @@ impl Spikes {
         delay > LEAST && self.delays.quantile(0.5).is_none_or(|median| delay.as_nanos() as f64 > TIMES * median)
     }
 
-    /// A packet came to the buffer, when the oldest one there had waited for `oldest`, and was dropped or not.
-    pub fn on_offered(&mut self, now: Instant, oldest: Option<Duration>, dropped: bool) {
+    /// Whether there is a spike now, when the oldest packet has waited for `oldest`.
+    pub fn lasts(&self, now: Instant, oldest: Option<Duration>) -> bool {
+        now < self.until || oldest.is_some_and(|delay| self.is_spike(delay))
+    }
+
+    /// A packet came to the buffer, within a spike or not.
+    pub fn on_offered(&mut self, within: bool) {
         self.offered += 1;
-        self.dropped += u64::from(dropped);
-        if now < self.until || oldest.is_some_and(|delay| self.is_spike(delay)) {
-            self.offered_within += 1;
-            self.dropped_within += u64::from(dropped);
-        }
+        self.offered_within += u64::from(within);
+    }
+
+    /// The queue dropped this number of packets, within a spike or not.
+    pub fn on_dropped(&mut self, packets: u64, within: bool) {
+        self.dropped += packets;
+        self.dropped_within += if within { packets } else { 0 };
     }
 
     /// A packet has come to the mobile after `delay`.
@@ -76,12 +83,17 @@ mod tests {
         }
         spikes.on_delivered(at(1), ms(850)); // not three times 300 ms
         assert_eq!(spikes.spikes, 0);
-        spikes.on_offered(at(1), Some(ms(300)), true); // usual
-        spikes.on_offered(at(2), Some(ms(1000)), false); // it has begun
+        let offer = |spikes: &mut Spikes, now, oldest, dropped| {
+            let within = spikes.lasts(now, oldest);
+            spikes.on_offered(within);
+            spikes.on_dropped(dropped, within);
+        };
+        offer(&mut spikes, at(1), Some(ms(300)), 1); // usual
+        offer(&mut spikes, at(2), Some(ms(1000)), 0); // it has begun
         spikes.on_delivered(at(3), ms(2000));
         spikes.on_delivered(at(3), ms(1990)); // the same one
-        spikes.on_offered(at(3) + ms(999), None, true); // within a second
-        spikes.on_offered(at(4), None, true); // after it
+        offer(&mut spikes, at(3) + ms(999), None, 1); // within a second
+        offer(&mut spikes, at(4), None, 1); // after it
         spikes.on_delivered(at(9), ms(1000)); // another
         assert_eq!(spikes.spikes, 2);
         assert_eq!((spikes.offered, spikes.dropped, spikes.offered_within, spikes.dropped_within), (4, 3, 2, 1));
