@@ -119,3 +119,21 @@ fn packets_dropped_at_their_turn_count_for_spikes() {
     assert!(of("delay_spikes") >= 1.0);
     assert!(of("dropped_packets") > 0.0 && of("dropped_in_spike") == of("dropped_packets"));
 }
+
+/// A block keeps its number when it is sent again, and the next one has the next number, whether it was received or given up.
+#[test]
+fn rows_of_a_block_have_its_number() {
+    for attempts in ["", "attempts = 2"] {
+        let results = run(&busy_cell(1, "2 Mbit/s", &format!("rate_map.modulation.bler = 0.5\n{attempts}")), 1);
+        let slots = results.table("slots").unwrap();
+        let value = |column, row| slots.number(column, row).unwrap() as u64;
+        let mut expected = (1, 1);
+        for row in 0..slots.rows() {
+            let (number, transmission) = (value("number", row), value("transmission", row));
+            assert_eq!((number, transmission), expected, "row {row}");
+            let ends = value("received", row) == 1 || (!attempts.is_empty() && transmission == 2);
+            expected = if ends { (number + 1, 1) } else { (number, transmission + 1) };
+        }
+        assert!(expected.0 > 500 && slots.rows() as u64 > expected.0 + 100, "{expected:?} of {}", slots.rows());
+    }
+}

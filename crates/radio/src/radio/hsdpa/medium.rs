@@ -105,6 +105,8 @@ struct Mobile {
     place: Place,
     buffer: Buffer,
     errors: Stream,
+    /// How many blocks it was sent, each counted once however often it was sent.
+    begun: u32,
     /// What a slot of its own would carry, in bits, at the ratio of signal to interference for which that was asked last.
     whole_slot: Option<(Decibel, u32)>,
     /// When it was served last, or something began to wait.
@@ -156,6 +158,7 @@ impl Hsdpa {
                 place: terminal.place,
                 buffer: Buffer::new(terminal.queue),
                 errors: terminal.errors,
+                begun: 0,
                 whole_slot: None,
                 since: Instant::ZERO,
                 next_slot: 0,
@@ -372,8 +375,9 @@ impl Hsdpa {
             let grant = rate_map.grant(sir, 8 * mobile.buffer.waiting(), codes)?;
             let data = mobile.buffer.fill(core, grant.bits / 8);
             mobile.count_dropped(core);
-            let attempts = Attempts::new(grant, 0.0);
-            harq.start(terminal as usize, Block { terminal, number: 0, data, attempts, received: false });
+            mobile.begun += 1;
+            let (number, attempts) = (mobile.begun, Attempts::new(grant, 0.0));
+            harq.start(terminal as usize, Block { terminal, number, data, attempts, received: false });
             sent.push(terminal);
             Some((grant, grant.bits))
         });
@@ -402,7 +406,7 @@ impl Hsdpa {
                 let seen = SeenBlock {
                     cell: mobile.cell,
                     process: 0,
-                    number: (mobile.counts.blocks - mobile.counts.failed) as u32,
+                    number: block.number,
                     transmission: block.attempts.transmission,
                     format: grant.format,
                     codes: grant.resources,
