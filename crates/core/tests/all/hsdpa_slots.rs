@@ -137,3 +137,13 @@ fn rows_of_a_block_have_its_number() {
         assert!(expected.0 > 500 && slots.rows() as u64 > expected.0 + 100, "{expected:?} of {}", slots.rows());
     }
 }
+
+/// Without coverage packets wait, but the cell does not use its slots: there is a block in each slot that it used.
+#[test]
+fn slots_in_which_nothing_is_sent_are_not_used() {
+    let outage = "[[change]]\nat = '2 s'\nlink = 'cell.ue[0]'\nup = false";
+    let results = run(&busy_cell(1, "500 kbit/s", outage), 1);
+    let of = |quantity: &str| state(&results, &[("name", "cell.cell[0]")], quantity);
+    assert_eq!(of("used_slots"), of("blocks"));
+    assert!(of("receivers_1") > of("used_slots") + 1900.0, "packets wait from 2 s on");
+}

@@ -322,7 +322,8 @@ impl Hsdpa {
         let now = core.now();
         let Self { cells, mobiles, air, rate_map, harq, sent, again, split, .. } = self;
         let (cell, codes) = (&mut cells[number], self.codes);
-        self.sending[number] = cell.shared.waiting() > 0;
+        let before = sent.len();
+        self.sending[number] = false;
         if cell.shared.waiting() == 0 {
             return;
         }
@@ -330,7 +331,6 @@ impl Hsdpa {
         let last = |until: Instant| until.as_nanos().saturating_sub(1) / SLOT.as_nanos();
         cell.shared.watch(slot, of_cell, air, |slot| Instant::ZERO + SLOT * slot, last);
         cell.count_receivers();
-        cell.counts.used += 1;
         cell.shared.gather(|terminal| {
             if !air.covers(terminal) {
                 return None;
@@ -381,6 +381,9 @@ impl Hsdpa {
             sent.push(terminal);
             Some((grant, grant.bits))
         });
+        // Something may wait and nothing be sent: without coverage, or where no format is low enough.
+        self.sending[number] = sent.len() > before;
+        cell.counts.used += u64::from(self.sending[number]);
     }
 
     /// Sends the blocks of the slot: which of them will come depends on the cells that send in it.
