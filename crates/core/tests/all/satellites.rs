@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::common::scenario::{column, run, series, state, watched};
+use crate::common::scenario::{column, rows, run, series, state, watched};
 use crate::common::{Event, Happened, Log};
 use lasthop_core::satellite::body::{Body, Circle, period};
 use lasthop_core::satellite::earth::{self, distance, elevation, latitude, length, longitude};
@@ -218,6 +218,25 @@ fn what_waits_at_a_handoff_is_lost_or_sent_on() {
     }
     // Fifty packets wait at each of some six handoffs; of those sent on only the packet in service is lost.
     assert!(lost[0] > 100.0 && lost[1] < 0.1 * lost[0], "{lost:?}");
+}
+
+/// Packets to a group are lost for a terminal that leaves, also where it was the only member below its satellite, and none is counted as
+/// sent on.
+#[test]
+fn packets_to_a_group_are_not_sent_on() {
+    for trees in ["signalled", "instant"] {
+        let more = format!(
+            "duration = \"3000 s\"\n[[group]]\nname = \"coast\"\nmembers = [\"boston\"]\ntrees = \"{trees}\"\n[[flow]]\n\
+             from = \"berkeley\"\nto = \"coast\"\ntransport = \"udp\"\nsource.cbr = {{ size = \"972 B\", rate = \"1 Mbit/s\" }}"
+        );
+        let results = run(&sky(&COASTS, "down.rate = \"500 kbit/s\"\nhandoff.queued = \"reroute\"", &more), 1);
+        assert_eq!(column(&results, "cells", "rerouted_packets")[0], 0.0, "{trees}");
+        let drops = results.table("drops").unwrap();
+        let lost = rows(drops, &[("place", "boston down"), ("cause", "handover")]).into_iter();
+        let lost: f64 = lost.map(|row| drops.number("packets", row).unwrap()).sum();
+        // Fifty packets wait at each of some six handoffs.
+        assert!(lost > 100.0, "{trees}: {lost} packets");
+    }
 }
 
 /// Links are shown from when they are first used, in the course of the run: the rates of all others and of flows stay what they are.

@@ -10,7 +10,7 @@ use lasthop_net::net::clock::Exact;
 use lasthop_net::net::loss::Loss;
 use lasthop_net::net::medium::{Access, Change, Edge, End, Medium, Peer};
 use lasthop_net::net::transmitter::{self, KEYS, Returned, Transmitter};
-use lasthop_net::net::{Answer, Cause, Command, Core, NodeId, Pkt, Place, Port, Probe, What, copies};
+use lasthop_net::net::{Address, Answer, Cause, Command, Core, NodeId, Pkt, Place, Port, Probe, What, copies};
 
 use super::air::{Air, Way};
 use super::body::{Body, Circle};
@@ -340,10 +340,13 @@ impl Constellation {
         true
     }
 
-    /// A satellite forwards the packets that wait there for a terminal that it no longer serves.
+    /// A satellite forwards the packets that wait there for a terminal that it no longer serves. Those to groups stay: they would go to all
+    /// members behind the satellite again.
     fn reroute(&mut self, core: &mut Core, satellite: u32, terminal: u32) {
         let Satellite { down, end, .. } = &mut self.satellites[satellite as usize];
-        let taken = down.take_waiting(core, |core, pkt| core.tag(pkt) != terminal);
+        let stays =
+            |core: &Core, pkt: &Pkt| core.tag(pkt) != terminal || matches!(core.packet(pkt).to, Address::Group(_));
+        let taken = down.take_waiting(core, stays);
         self.counts.rerouted += taken.len() as u64;
         for pkt in taken {
             core.hand_over(end.node, end.port, pkt);
