@@ -49,6 +49,10 @@ impl SetRules {
             let message = format!("an active set of {} cells", self.most);
             return Err(Fault::new("most", message, format!("expected 1 to {MOST_LEGS}")));
         }
+        if self.drop < Decibel::ZERO {
+            let message = "the best cell of a set is dropped";
+            return Err(Fault::new("drop", message, "expected 0 dB or more"));
+        }
         if self.drop < self.add {
             let message = "a cell is dropped that was just added";
             return Err(Fault::new("drop", message, "expected at least `add`"));
@@ -215,6 +219,20 @@ mod tests {
             let happened = measure(&mut set, 1000, 4, &[-80.0, -81.0, -82.0, level], true);
             assert_eq!(happened, if replaces { vec![(1200, SetChange::Replace(2, 3))] } else { vec![] }, "{level}");
         }
+    }
+
+    /// By a negative `drop` the best cell would leave, and with it the last one.
+    #[test]
+    fn rules_by_which_the_best_cell_leaves_are_refused() {
+        let fault = |add: f64, drop: f64| {
+            let rules = SetRules { add: Decibel::new(add), drop: Decibel::new(drop), ..SetRules::default() };
+            rules.check().err().map(|fault| (fault.field.into_owned(), fault.message))
+        };
+        let refused = |message: &str| Some(("drop".to_owned(), message.to_owned()));
+        assert_eq!(fault(-1.0, -1.0), refused("the best cell of a set is dropped"));
+        assert_eq!(fault(-3.0, -0.5), refused("the best cell of a set is dropped"));
+        assert_eq!(fault(1.0, 0.5), refused("a cell is dropped that was just added"));
+        assert_eq!([fault(0.0, 0.0), fault(-1.0, 0.0), fault(3.0, 5.0)], [None, None, None]);
     }
 
     #[test]
