@@ -220,6 +220,25 @@ fn what_waits_at_a_handoff_is_lost_or_sent_on() {
     assert!(lost[0] > 100.0 && lost[1] < 0.1 * lost[0], "{lost:?}");
 }
 
+/// No satellite of a shell inclined by 53° stands above a terminal at 85° north: one outage from the start, and no way to or from there.
+#[test]
+fn an_outage_from_the_start_is_one() {
+    let sites = [("pole", 85.0, 0.0), ("rome", 42.0, 12.0)];
+    for (from, to) in [("pole", "rome"), ("rome", "pole")] {
+        let flow = format!(
+            "duration = \"30 s\"\nrecord.state = true\n[[flow]]\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"udp\"\n\
+             source.cbr = {{ size = \"500 B\", interval = \"100 ms\" }}"
+        );
+        let results = run(&sky(&sites, "orbits = \"walker\"", &flow), 1);
+        let of = |name: &str, quantity: &str| state(&results, &[("name", name)], quantity);
+        assert_eq!([of("pole down", "outages"), of("pole down", "outage_s")], [1.0, 30.0]);
+        assert_eq!([of("rome down", "outages"), of("rome down", "outage_s")], [0.0, 0.0]);
+        let drops = results.table("drops").unwrap();
+        assert_eq!(rows(drops, &[("place", "network"), ("cause", "no_route")]).len(), drops.rows(), "{from} to {to}");
+        assert_eq!(drops.number("packets", 0), Some(300.0), "{from} to {to}");
+    }
+}
+
 /// Packets to a group are lost for a terminal that leaves, also where it was the only member below its satellite, and none is counted as
 /// sent on.
 #[test]

@@ -246,6 +246,8 @@ impl Constellation {
                 None,
             );
             self.look(core, terminal);
+            let ground = &mut self.terminals[terminal as usize];
+            ground.outages = u64::from(ground.serving.is_none());
         }
         self.counts = Counts::default();
         let everybody = self.terminals.len() + self.satellites.len();
