@@ -4,7 +4,7 @@
 //! channel is chosen by the terminal (UE channel selection):
 //!
 //! 1. The terminal waits for an access slot. The status channel (CSICH) says which channels are idle; of these
-//!    it takes one at random. If none is, it backs off.
+//!    it takes one at random. If none is, it backs off. If a message on RACH is not over yet, it tries again when that is.
 //! 2. It sends the access preamble of that channel. Terminals that send it in the same slot are not distinguished, and all
 //!    are acknowledged.
 //! 3. Three access slots later it sends a collision detection preamble, one of 16 at random. The Node B
@@ -15,7 +15,8 @@
 //!    messages is received.
 //!
 //! Not modelled: the power of preambles, so the first is heard; persistence; the channel's end by an emergency
-//! stop. During access and message the terminal does not use RACH; while it waits or backs off it does.
+//! stop. During access and message the terminal does not use RACH; while it waits or backs off it does, but begins no message there while
+//! it waits for the end of the former one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -159,6 +160,8 @@ enum Stage {
     Rests,
     /// It sends an access preamble then.
     Waits(Instant),
+    /// The same, when it has sent what it handed down for RACH.
+    Ends(Instant),
     /// It knows then that another got the channel.
     Loses(Instant),
     /// Its message may begin then; whether another sends one, too.
@@ -214,7 +217,7 @@ impl Cpch {
     pub fn uplink(&self, terminal: u32) -> Uplink {
         match self.users[terminal as usize].stage {
             Stage::Rests | Stage::Waits(_) => Uplink::Rach,
-            Stage::Loses(_) | Stage::Wins(..) => Uplink::Nothing,
+            Stage::Ends(_) | Stage::Loses(_) | Stage::Wins(..) => Uplink::Nothing,
             Stage::Sends(..) => Uplink::Cpch,
         }
     }
@@ -242,14 +245,16 @@ impl Cpch {
         self.timers.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// The instant that it named has come.
-    pub fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting) {
+    /// The instant that it named has come. `rach_ends`: when a terminal has sent what it handed down for RACH; not after `now` if it has.
+    pub fn on_timeout(&mut self, now: Instant, waiting: &dyn Waiting, rach_ends: &dyn Fn(u32) -> Instant) {
         while let Some(&Reverse((at, terminal))) = self.timers.peek()
             && at <= now
         {
             self.timers.pop();
             match self.users[terminal as usize].stage {
-                Stage::Waits(due) if due == at => self.choose(now, terminal, waiting),
+                Stage::Waits(due) | Stage::Ends(due) if due == at => {
+                    self.choose(now, terminal, waiting, rach_ends(terminal));
+                }
                 Stage::Loses(due) if due == at => self.back_off(now, terminal),
                 Stage::Wins(due, channel, collided) if due == at => {
                     self.users[terminal as usize] = User { stage: Stage::Sends(channel, 0), collided };
@@ -294,9 +299,12 @@ impl Cpch {
     }
 
     /// An access slot begins: the terminal chooses an idle channel, and sends its access preamble. If RACH has
-    /// carried what waited, it does not.
-    fn choose(&mut self, now: Instant, terminal: u32, waiting: &dyn Waiting) {
+    /// carried what waited, it does not; if RACH still carries something, it waits for the end.
+    fn choose(&mut self, now: Instant, terminal: u32, waiting: &dyn Waiting, rach_ends: Instant) {
         if !self.is_much(waiting.unsent(terminal, Direction::Up).sdus) {
+            if self.uplink(terminal) != Uplink::Rach {
+                self.changed.push(terminal);
+            }
             self.users[terminal as usize].stage = Stage::Rests;
             return;
         }
@@ -304,6 +312,12 @@ impl Cpch {
         if idle == 0 {
             self.counts.busy += 1;
             return self.back_off(now, terminal);
+        }
+        if rach_ends > now {
+            let at = slots::start(slots::first_at(rach_ends));
+            self.users[terminal as usize].stage = Stage::Ends(at);
+            self.set_timer(terminal, at);
+            return self.changed.push(terminal);
         }
         let choice = self.below(idle) as usize;
         let numbers = (0..).zip(&self.channels).filter(|(_, channel)| channel.is_idle(now));
@@ -375,7 +389,7 @@ mod tests {
     fn run(cpch: &mut Cpch, until: Instant) -> Vec<(Instant, u32, Uplink)> {
         let mut changed = Vec::new();
         while let Some(at) = cpch.next_timeout().filter(|at| *at <= until) {
-            cpch.on_timeout(at, &Waits(1000));
+            cpch.on_timeout(at, &Waits(1000), &|_| Instant::ZERO);
             while let Some(terminal) = cpch.poll() {
                 changed.push((at, terminal, cpch.uplink(terminal)));
             }
@@ -418,7 +432,7 @@ mod tests {
             let collides = |seed: u32| {
                 let mut cpch = cpch(Config::default(), rivals, u64::from(seed));
                 (0..rivals).for_each(|n| cpch.ask(Instant::ZERO, n));
-                cpch.on_timeout(Instant::ZERO, &Waits(1000));
+                cpch.on_timeout(Instant::ZERO, &Waits(1000), &|_| Instant::ZERO);
                 assert!(cpch.channels[0].holders >= 1);
                 cpch.channels[0].holders > 1
             };
@@ -435,7 +449,7 @@ mod tests {
             // One after the other, so that none meets another.
             let at = Instant::from_nanos(50_000_000 * u64::from(terminal));
             cpch.ask(at, terminal);
-            cpch.on_timeout(slots::start(slots::first_at(at)), &Waits(1000));
+            cpch.on_timeout(slots::start(slots::first_at(at)), &Waits(1000), &|_| Instant::ZERO);
             run(&mut cpch, at + Duration::from_millis(20));
         }
         assert_eq!((cpch.uplink(0), cpch.uplink(1), cpch.uplink(2)), (Uplink::Cpch, Uplink::Cpch, Uplink::Rach));
@@ -450,7 +464,21 @@ mod tests {
     fn who_has_sent_all_meanwhile_asks_no_more() {
         let mut cpch = cpch(Config::default(), 1, 1);
         cpch.ask(Instant::ZERO, 0);
-        cpch.on_timeout(Instant::ZERO, &Waits(500));
+        cpch.on_timeout(Instant::ZERO, &Waits(500), &|_| Instant::ZERO);
         assert_eq!((cpch.uplink(0), cpch.next_timeout(), cpch.counts.accesses), (Uplink::Rach, None, 0));
+    }
+
+    #[test]
+    fn access_begins_when_the_last_message_on_rach_has_ended() {
+        let mut cpch = cpch(Config::default(), 1, 1);
+        cpch.ask(Instant::ZERO, 0);
+        let ns = Instant::from_nanos;
+        cpch.on_timeout(Instant::ZERO, &Waits(1000), &|_| ns(30_000_001));
+        // Nothing new goes to RACH meanwhile; the next access slot begins at 30 2/3 ms.
+        assert_eq!((cpch.uplink(0), cpch.counts.accesses), (Uplink::Nothing, 0));
+        assert_eq!(cpch.next_timeout(), Some(ns(30_666_666)));
+        let changed = run(&mut cpch, ns(100_000_000));
+        assert_eq!(changed.last(), Some(&(ns(30_666_666 + 13_333_333), 0, Uplink::Cpch)));
+        assert_eq!(cpch.counts.accesses, 1);
     }
 }

@@ -9,10 +9,10 @@ use lasthop_net::engine::{Duration, Instant, Stream};
 use lasthop_net::net::Core;
 
 use super::Umts;
-use super::channels::Kind;
+use super::channels::{Channels, Kind, RACH};
 use super::clock::at_or_after;
 use super::landing::BEYOND_AIR;
-use super::terminal::Bearers;
+use super::terminal::{Bearers, Ue};
 
 /// How messages get onto the random access channels.
 pub(super) struct Rach {
@@ -40,10 +40,16 @@ pub(super) struct PacketAccess {
 }
 
 impl Umts {
-    /// Whether a message of RACH cannot be prepared: its terminal has not sent the former one.
+    /// Whether a terminal cannot hand down PDUs for a channel up: it has not sent a former message of RACH.
     #[inline]
-    pub(super) fn awaits_access(&self, channel: u32, kind: Kind) -> bool {
-        kind == Kind::Rach && self.rach.aloha.is_some() && !self.channels[channel].queue.is_empty()
+    pub(super) fn awaits_access(&self, now: Instant, terminal: u32, channel: u32, kind: Kind) -> bool {
+        if self.rach.aloha.is_none() {
+            return false;
+        }
+        match kind {
+            Kind::Rach => !self.channels[channel].queue.is_empty(),
+            _ => self.in_order && rach_ends(now, terminal, &self.terminals, &self.channels) > now,
+        }
     }
 
     /// A terminal whose RACH has something to send, and that is not sending, chooses its place.
@@ -128,7 +134,10 @@ impl Umts {
         if !alarm.rings(core) {
             return;
         }
-        cpch.on_timeout(core.now(), &Bearers(&self.terminals));
+        let (now, in_order) = (core.now(), self.in_order && self.rach.aloha.is_some());
+        let (terminals, channels) = (&self.terminals, &self.channels);
+        let ends = |n| if in_order { rach_ends(now, n, terminals, channels) } else { now };
+        cpch.on_timeout(now, &Bearers(terminals), &ends);
         while let Some(terminal) = self.cpch.as_mut().and_then(|access| access.cpch.poll()) {
             self.set_uplink(core, terminal);
             let ue = &self.terminals[terminal as usize];
@@ -152,4 +161,16 @@ impl Umts {
             alarm.set(core, cpch.next_timeout());
         }
     }
+}
+
+/// When a terminal has sent what it has handed down for RACH with access slots: at `now` or before if it has, and else the earliest
+/// instant at which it may have.
+fn rach_ends(now: Instant, terminal: u32, terminals: &[Ue], channels: &Channels) -> Instant {
+    let ue = &terminals[terminal as usize];
+    let queue = &channels[channels.own(terminal, RACH)].queue;
+    if queue.is_empty() {
+        return ue.rach_free;
+    }
+    // Its place is chosen when an interval begins, perhaps later at this very instant.
+    ue.rach_free.max(at_or_after(now + Duration::from_nanos(1), queue.rate().tti))
 }

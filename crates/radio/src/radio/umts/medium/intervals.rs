@@ -145,7 +145,7 @@ impl Umts {
         }
         let TransportChannel { queue, kind, .. } = &self.channels[channel];
         let (kind, tti, bits) = (*kind, queue.rate().tti, queue.interval_bits());
-        if self.awaits_access(channel, kind) {
+        if direction == Direction::Up && self.awaits_access(now, terminal, channel, kind) {
             return;
         }
         let is_spaced = kind != Kind::Dsch && self.spacing.is_used();

@@ -70,6 +70,7 @@ pub struct Umts {
     rlc: Box<dyn Fn(Direction) -> Box<dyn LinkArq> + Send>,
     flights: Flights,
     spacing: Spacing,
+    in_order: bool,
     pdu_bits: u32,
     /// What an entity says; empty between events.
     outcomes: Vec<Outcome>,
@@ -118,6 +119,7 @@ impl Umts {
             elsewhere: setup.elsewhere,
             rlc: setup.rlc,
             flights: Flights::new(|lane| alarm(LANDING, lane)),
+            in_order: setup.in_order,
             pdu_bits: setup.pdu_bits,
             outcomes: Vec::new(),
         };
