@@ -780,7 +780,7 @@ class Cell(TypedDict, total=False):
     rach: Rate2
     "The random access channel, up, which each terminal has for itself. Default: 16 kbit/s in intervals of 20 ms."
     rach_access: Duration
-    "Access to the random access channel delays an interval's PDUs by up to this long, at random. Default: 3 ms (EURANE)."
+    "Access to the random access channel delays an interval's PDUs by up to this long, at random. Those of a terminal keep their order, but for profile `ns2`. Default: 3 ms (EURANE)."
     rach_aloha: Aloha
     "Access to the random access channel is slotted ALOHA, with collisions, instead of that. Default: no."
     dch: Dch

@@ -364,6 +364,35 @@ fn a_terminal_that_leaves_rach_sends_its_last_message_first() {
 }
 
 #[test]
+fn messages_on_rach_that_wait_for_access_longer_than_an_interval_keep_their_order() {
+    // 300 B and headers are 9 PDUs, in as many intervals of 20 ms; each waits up to 60 ms by itself. A DCH begins before the last has come.
+    let text = |line: &str, bytes: u32, interval: &str| {
+        format!(
+            r#"
+            duration = "60 s"
+            [[cell]]
+            name = "cell"
+            rnc = "rnc"
+            rlc = "um"
+            rach_access = "60 ms"
+            {line}
+            [[flow]]
+            from = "cell.ue[*]"
+            to = "rnc"
+            transport = "udp"
+            source.cbr = {{ size = "{bytes} B", interval = "{interval}" }}
+            "#
+        )
+    };
+    let dch = "attachment.rrc = { uplink_threshold = '500 B', serve_during_switch = true, keep = '1 s' }";
+    for text in [text("attachment = 'common'", 300, "500 ms"), text(dch, 3000, "3300 ms")] {
+        let happened = happened(&text, 1);
+        assert!(happened.arrivals.len() >= 18, "{}", happened.arrivals.len());
+        assert_eq!(happened.value("ue[0] down", "lost_sdus"), 0.0);
+    }
+}
+
+#[test]
 fn a_channel_that_nothing_is_mapped_to_is_refused() {
     let scenario = |cell: &str| {
         let text = format!("duration = \"1 s\"\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\n{cell}\n");

@@ -60,8 +60,8 @@ pub struct Cell {
     /// of 20 ms.
     #[serde(default = "default_rach")]
     pub rach: Rate,
-    /// Access to the random access channel delays an interval's PDUs by up to this long, at random.
-    /// Default: 3 ms (EURANE).
+    /// Access to the random access channel delays an interval's PDUs by up to this long, at random. Those of a terminal keep their order,
+    /// but for profile `ns2`. Default: 3 ms (EURANE).
     #[serde(default = "default_access")]
     pub rach_access: Duration,
     /// Access to the random access channel is slotted ALOHA, with collisions, instead of that.

@@ -9,7 +9,7 @@ use lasthop_net::engine::{Duration, Instant, Stream};
 use lasthop_net::net::Core;
 
 use super::Umts;
-use super::channels::{Channels, Kind, RACH};
+use super::channels::{Channels, Kind, RACH, TransportChannel};
 use super::clock::at_or_after;
 use super::landing::BEYOND_AIR;
 use super::terminal::{Bearers, Ue};
@@ -43,13 +43,22 @@ impl Umts {
     /// Whether a terminal cannot hand down PDUs for a channel up: it has not sent a former message of RACH.
     #[inline]
     pub(super) fn awaits_access(&self, now: Instant, terminal: u32, channel: u32, kind: Kind) -> bool {
-        if self.rach.aloha.is_none() {
-            return false;
+        let TransportChannel { queue, .. } = &self.channels[channel];
+        match (kind, &self.rach.aloha) {
+            (Kind::Rach, aloha) => aloha.is_some() && !queue.is_empty(),
+            _ if !self.in_order => false,
+            (_, Some(_)) => rach_ends(now, terminal, &self.terminals, &self.channels) > now,
+            // The message is not to come after an interval that may begin now.
+            (_, None) => self.terminals[terminal as usize].rach_free > now + queue.rate().tti,
         }
-        match kind {
-            Kind::Rach => !self.channels[channel].queue.is_empty(),
-            _ => self.in_order && rach_ends(now, terminal, &self.terminals, &self.channels) > now,
-        }
+    }
+
+    /// When a message of RACH ends that access has delayed until then. One that would overtake the terminal's former one follows it.
+    pub(super) fn end_of_message(&mut self, channel: u32, end: Instant) -> Instant {
+        let (tti, terminal) = (self.channels[channel].queue.rate().tti, self.channels.owner(channel));
+        let former = &mut self.terminals[terminal as usize].rach_free;
+        *former = if self.in_order && end <= *former { *former + tti } else { end };
+        *former
     }
 
     /// A terminal whose RACH has something to send, and that is not sending, chooses its place.

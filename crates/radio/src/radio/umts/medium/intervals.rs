@@ -272,13 +272,13 @@ impl Umts {
 
     fn send_interval(&mut self, core: &mut Core, channel: u32) {
         let now = core.now();
-        let mut arrival = now + self.channels[channel].queue.rate().tti + BEYOND_AIR;
+        let mut end = now + self.channels[channel].queue.rate().tti;
         let mut collided = false;
         match self.channels[channel].kind {
             Kind::Rach if self.rach.aloha.is_some() => return self.choose_place(now, channel),
             Kind::Rach if self.rach.delay > Duration::ZERO => {
                 let nanos = self.rach.delay.as_nanos() as f64 * self.rach.stream.unit();
-                arrival += Duration::from_nanos(nanos as u64);
+                end = self.end_of_message(channel, end + Duration::from_nanos(nanos as u64));
             }
             Kind::Cpch => {
                 let terminal = self.channels.owner(channel);
@@ -286,7 +286,7 @@ impl Umts {
             }
             _ => {}
         }
-        self.send_over_air(core, channel, arrival, collided);
+        self.send_over_air(core, channel, end + BEYOND_AIR, collided);
     }
 
     /// A channel sends what fits in an interval.

@@ -56,8 +56,8 @@ pub struct Setup {
     /// PDUs of one interval leave their entity one after the other, each up to this long after the one
     /// before, at random.
     pub spacing: Duration,
-    /// A terminal uses no other channel up before its last message on RACH has ended. `false`: it may, as in EURANE, and PDUs overtake one
-    /// another.
+    /// Messages of a terminal on RACH come one after the other, and before what it sends over another channel later. `false`: they may
+    /// be overtaken, as in EURANE.
     pub in_order: bool,
     /// What indicates packets that RLC never had down; `None`: nothing does.
     pub loss_indication: Option<Marker>,

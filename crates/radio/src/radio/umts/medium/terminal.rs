@@ -27,7 +27,7 @@ pub(super) struct Ue {
     pub(super) last: [Instant; 2],
     /// Over what it sends up while the common channels serve it.
     pub(super) uplink: Uplink,
-    /// When its last message on RACH ends, if there are access slots.
+    /// When its last message on RACH ends, if access takes time.
     pub(super) rach_free: Instant,
     /// Wakes its RLC entities.
     pub(super) alarm: Alarm,
