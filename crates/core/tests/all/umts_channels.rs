@@ -393,6 +393,56 @@ fn messages_on_rach_that_wait_for_access_longer_than_an_interval_keep_their_orde
 }
 
 #[test]
+fn a_terminal_on_dedicated_channels_gets_nothing_over_fach() {
+    // Served during the set-up, whose end finds PDUs in FACH's queue and on the air: an interval takes 80 ms, and one over DCH 10 ms. Over FACH
+    // they would come after later ones over DCH, reports after later reports, and RLC would reset.
+    let text = |profile: &str, setup: u32| {
+        format!(
+            r#"
+            duration = "20 s"
+            profile = "{profile}"
+            [[cell]]
+            name = "cell"
+            rnc = "rnc"
+            fach = {{ rate = "32 kbit/s", tti = "80 ms" }}
+            rlc.am = {{ poll_every = 8, status_prohibit = "20 ms" }}
+            attachment.rrc = {{ threshold = "1000 B", uplink_threshold = "1000 B", serve_during_switch = true, setup = "{setup} ms" }}
+            [[flow]]
+            from = "cell.ue[*]"
+            to = "rnc"
+            source.file.size = "30 kB"
+            [[flow]]
+            from = "rnc"
+            to = "cell.ue[*]"
+            source.file.size = "30 kB"
+            "#
+        )
+    };
+    let mut lost = 0;
+    for setup in (840..940).step_by(10) {
+        let happened = happened(&text("3gpp", setup), 1);
+        let dedicated = happened.services.iter().find(|(.., service)| *service == "dedicated").unwrap().0;
+        let late = happened.when(PduStep::Lost, false);
+        assert!(
+            late.iter().all(|(at, _)| *at >= dedicated && *at < dedicated + ms(260).since(Instant::ZERO)),
+            "{late:?}"
+        );
+        assert_eq!(happened.value("ue[0] down", "air_lost_pdus"), late.len() as f64);
+        lost += late.len();
+        for bearer in ["ue[0] down", "ue[0] up"] {
+            assert_eq!(
+                (happened.value(bearer, "resets"), happened.value(bearer, "lost_sdus")),
+                (0.0, 0.0),
+                "{setup} ms"
+            );
+        }
+    }
+    assert!(lost > 0);
+    // In EURANE they are received.
+    assert_eq!(happened(&text("ns2", 900), 1).value("ue[0] down", "air_lost_pdus"), 0.0);
+}
+
+#[test]
 fn a_channel_that_nothing_is_mapped_to_is_refused() {
     let scenario = |cell: &str| {
         let text = format!("duration = \"1 s\"\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\n{cell}\n");

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::radio::Direction;
 use crate::radio::alarm::Alarm;
 use crate::radio::arq::{LinkArq, Outcome};
+use crate::radio::attachment::Service;
 use crate::radio::channel::{Block, Receivers};
 use crate::radio::pdcp::rfc2507::ContextLost;
 use crate::radio::rlc::Pdu;
@@ -156,8 +157,7 @@ impl Umts {
             Some(Roaming { area, .. }) => &area.cells(terminal)[..1],
             None => &ONE_CELL,
         };
-        // A terminal listens to the forward access channel of its own cell only.
-        let got = match collided || (kind == Kind::Fach && fach(cells[0]) != channel) {
+        let got = match collided || (kind == Kind::Fach && !self.listens_to(channel, terminal, cells[0])) {
             true => Receivers::NOBODY,
             false => {
                 let block = Block { terminal, direction, dedicated, sent, at, cells };
@@ -185,6 +185,14 @@ impl Umts {
                 None
             }
         }
+    }
+
+    /// Whether a terminal whose own cell is `cell` listens to this forward access channel: to that of its cell, and not on CELL_DCH (TS 25.331
+    /// §7.2.2), though there it may still be sent PDUs that were handed down before.
+    #[inline]
+    fn listens_to(&self, channel: u32, terminal: u32, cell: u32) -> bool {
+        let is_common = || matches!(self.terminals[terminal as usize].service, Service::Common | Service::Nothing);
+        fach(cell) == channel && (!self.in_order || is_common())
     }
 
     /// An RLC entity receives a PDU. [`Umts::act`] is called after the last of those that come together.

@@ -56,8 +56,8 @@ pub struct Setup {
     /// PDUs of one interval leave their entity one after the other, each up to this long after the one
     /// before, at random.
     pub spacing: Duration,
-    /// Messages of a terminal on RACH come one after the other, and before what it sends over another channel later. `false`: they may
-    /// be overtaken, as in EURANE.
+    /// Messages of a terminal on RACH come one after the other, and before what it sends over another channel later; on CELL_DCH it gets
+    /// nothing of FACH. `false`: PDUs of a former interval or channel may be overtaken, as in EURANE.
     pub in_order: bool,
     /// What indicates packets that RLC never had down; `None`: nothing does.
     pub loss_indication: Option<Marker>,
