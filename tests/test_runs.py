@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import BUSY, ROOT, stopped
-from lasthop.results import type_name
+from lasthop.results import SENT_PDUS, type_name
 
 
 @pytest.fixture(scope="module")
@@ -221,6 +221,35 @@ def test_studies_are_listed(lasthop):
     listed = json.loads(lasthop("studies", "--json").stdout)
     assert listed[0]["study"] == "handover"
     assert listed[0]["verdicts"] is None
+
+
+def test_counts_of_sent_pdus_add_up():
+    # All PDUs down are sent over FACH, whose queue loses none: some beside reports, some after a reset.
+    text = """
+        duration = "200 s"
+        [[cell]]
+        name = "cell"
+        rnc = "server"
+        attachment = "common"
+        queue = "mixed_units"
+        rlc.am = { poll_every = 2, status_prohibit = "20 ms", max_dat = 2, discard = "reset" }
+        uplink_loss.bernoulli.p = 0.02
+        loss.bernoulli.p = 0.02
+        [[flow]]
+        from = "server"
+        to = "cell.ue[0]"
+        transport.tcp.segment = "60 B"
+        source.file.size = "5 kB"
+        [[flow]]
+        from = "cell.ue[0]"
+        to = "server"
+        transport.tcp.segment = "60 B"
+        source.file.size = "5 kB"
+    """
+    result = lh.run(lh.load(text))
+    [down] = [row for row in result.bearers.rows() if row["bearer"].endswith("down")]
+    assert down["queue_dropped_pdus"] == 0 and down["reset_pdus"] > 0 and down["piggybacked_status"] > 0
+    assert sum(down.get(name) or 0 for name in SENT_PDUS) == result.cells["fach_sent_pdus"][0]
 
 
 def test_loss_is_of_all_transmissions():

@@ -32,8 +32,8 @@ COUNTS = ("drops",)
 _RUNNERS = ("lasthop run", "lasthop live")
 
 #: Columns of `bearers` that make up what RLC sent: new PDUs, such as were missing, repeated polls, and those with
-#: nothing but control, by either name.
-SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus", "status_pdus")
+#: nothing but control, by its names in either kind of RLC.
+SENT_PDUS = ("new_pdus", "retransmitted_pdus", "poll_pdus", "control_pdus", "status_pdus", "reset_pdus")
 
 Format = Literal["parquet", "csv"]
 

@@ -64,13 +64,15 @@ pub struct Am {
     sent: Counts,
 }
 
-/// PDUs sent, by reason; reports alone and beside data.
+/// PDUs sent, by reason; and such as carried a report or an order beside their data.
 #[derive(Debug, Default)]
 struct Counts {
     new: u64,
     again: u64,
     poll: u64,
     status: u64,
+    reset: u64,
+    piggybacked: u64,
 }
 
 /// The data that leaves next.
@@ -178,7 +180,8 @@ impl Am {
             Some(next) if is_beside => self.submit(next, slot)?,
             _ => Pdu { reason: Reason::Control, padding: self.pdu, bits: self.bits(), ..Pdu::default() },
         };
-        self.sent.status += 1;
+        let count = if is_beside { &mut self.sent.piggybacked } else { &mut self.sent.status };
+        *count += 1;
         self.reports.submit(slot.at, &draft);
         if order.is_some() {
             self.mrw.submit(slot.at);
@@ -284,7 +287,9 @@ impl LinkArq for Am {
     fn pull(&mut self, slot: &Slot) -> Option<Pdu> {
         if self.reset.is_due() {
             let (padding, bits) = (self.pdu - RESET_BYTES, self.bits());
-            return self.reset.pull(slot.at).map(|pdu| Pdu { padding, bits, ..pdu });
+            let pdu = self.reset.pull(slot.at)?;
+            self.sent.reset += 1;
+            return Some(Pdu { padding, bits, ..pdu });
         }
         if self.reset.is_pending() {
             return None;
@@ -361,6 +366,8 @@ impl LinkArq for Am {
             ("retransmitted_pdus", self.sent.again),
             ("poll_pdus", self.sent.poll),
             ("status_pdus", self.sent.status),
+            ("reset_pdus", self.sent.reset),
+            ("piggybacked_status", self.sent.piggybacked),
             ("duplicate_pdus", self.receiver.duplicates),
             ("delivered_sdus", self.receiver.delivered),
             ("lost_sdus", self.receiver.lost),

@@ -162,6 +162,37 @@ fn totals_tell_what_happened() {
 }
 
 #[test]
+fn each_pdu_sent_is_counted_once() {
+    // Both ends send, so that reports find padding; every fifth PDU is lost, so that PDUs are sent again, and too often.
+    let config = Config { discard: Discard::Reset, max_dat: 3, ..Config::default() };
+    let mut bearer = bearer(&config).losing(|_, number, _| number % 5 == 1);
+    for _ in 0..40 {
+        for end in 0..2 {
+            assert!(bearer.enqueue(end, 60));
+        }
+        bearer.run_until(bearer.now + Duration::from_millis(70));
+    }
+    assert!(bearer.run_until_quiet(ms(60_000)));
+    let mut all = Values::default();
+    for (end, entity) in bearer.ends.iter().enumerate() {
+        let mut values = Values::default();
+        entity.sample(&mut values);
+        let sent =
+            ["new_pdus", "retransmitted_pdus", "poll_pdus", "status_pdus", "reset_pdus"].map(|name| values.0[name]);
+        let left = bearer.departures.iter().filter(|departure| departure.from == end).count();
+        assert_eq!(sent.iter().sum::<f64>(), left as f64, "end {end}: {sent:?}");
+        for (name, value) in values.0 {
+            *all.0.entry(name).or_default() += value;
+        }
+    }
+    let every =
+        ["retransmitted_pdus", "status_pdus", "piggybacked_status", "reset_pdus", "resets"].map(|name| all.0[name]);
+    assert!(every.iter().all(|count| *count > 0.0), "{every:?}");
+    // A reset is asked for and acknowledged.
+    assert!(all.0["reset_pdus"] >= 2.0 * all.0["resets"]);
+}
+
+#[test]
 fn a_reset_that_is_not_answered_goes_on_and_is_counted() {
     let config = Config { discard: Discard::Reset, max_dat: 1, max_rst: 3, ..Config::default() };
     let asks = |pdu: &Pdu| matches!(pdu.control.as_deref(), Some(Control::Reset(_)));
