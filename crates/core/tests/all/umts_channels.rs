@@ -451,7 +451,8 @@ fn a_channel_that_nothing_is_mapped_to_is_refused() {
     for (cell, message) in [
         ("attachment = \"common\"\ndsch = {}", "the attachment \"common\" maps nothing to DSCH"),
         ("attachment = \"dedicated\"\ncpch = {}", "the attachment \"dedicated\" maps nothing to CPCH"),
-        ("dsch.tti = \"2 ms\"", "a transmission time interval of 2 ms of DSCH"),
+        ("dsch.tti = \"2 ms\"", "a transmission time interval of 2 ms"),
+        ("dch.down = { rate = \"384 kbit/s\", tti = \"2 ms\" }", "a transmission time interval of 2 ms"),
         ("dsch.rate = \"3 Mbit/s\"", "take 4 codes of spreading factor 4"),
         ("cpch.channels = 17", "17 common packet channels"),
         ("rach_aloha.signatures = 0", "0 signatures"),

@@ -4,8 +4,6 @@
 //! or CPCH (3GPP TS 25.301 §5.3.1.1.2); BCH and PCH carry no user data. Signalling (DCCH, CCCH, BCCH, PCCH) and broadcast
 //! (CTCH) are no packets here: what they cost is the delays of RRC.
 
-use lasthop_net::engine::Duration;
-
 /// A transport channel that may carry DTCH (TS 25.301 §5.3.1.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
@@ -24,11 +22,6 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// The transmission time intervals of channels shared by turns (TS 25.302 §7.1.6): a radio frame, or 2, 4
-    /// or 8 of them.
-    pub const SHARED_TTI: [Duration; 4] =
-        [Duration::from_millis(10), Duration::from_millis(20), Duration::from_millis(40), Duration::from_millis(80)];
-
     /// Its name as in the standard.
     pub fn name(self) -> &'static str {
         match self {

@@ -11,14 +11,9 @@ use crate::scenario::registry::{Pdcp, Rlc};
 
 use super::Cell;
 
-/// Transmission time intervals: a radio frame, or 2, 4 or 8 of them (TS 25.302 §7.1.6), or a subframe.
-const TTI: [Duration; 5] = [
-    Duration::from_millis(2),
-    Duration::from_millis(10),
-    Duration::from_millis(20),
-    Duration::from_millis(40),
-    Duration::from_millis(80),
-];
+/// Transmission time intervals of all channels but HS-DSCH: a radio frame, or 2, 4 or 8 of them (TS 25.302 §7.1.6).
+const TTI: [Duration; 4] =
+    [Duration::from_millis(10), Duration::from_millis(20), Duration::from_millis(40), Duration::from_millis(80)];
 
 /// The most bits of an interval: far beyond any channel of TS 25.306, and small enough that twice the number can be counted.
 const MOST_BITS: u32 = 1 << 30;
@@ -51,7 +46,7 @@ impl Cell {
             let tti = rate.tti;
             if !TTI.contains(&tti) {
                 let message = format!("a transmission time interval of {tti}");
-                faults.add(format!("{path}.tti"), message, "expected 2, 10, 20, 40 or 80 ms");
+                faults.add(format!("{path}.tti"), message, "expected 10, 20, 40 or 80 ms");
             } else if rate.bits() > MOST_BITS {
                 let message = format!("an interval of {} bits", rate.bits());
                 faults.add(format!("{path}.rate"), message, format!("the most is {MOST_BITS}"));
@@ -93,17 +88,12 @@ impl Cell {
     /// Channels of a cell that terminals share by turns: what serves the terminals must make use of them.
     fn shared_channel_faults(&self, faults: &mut Faults) {
         let attachment = &self.attachment;
-        let shared = self.dsch.as_ref().map(|dsch| ("dsch", Transport::Dsch, dsch.channel()));
-        let packet = self.cpch.as_ref().map(|cpch| ("cpch", Transport::Cpch, cpch.channel()));
-        for (field, transport, channel) in shared.into_iter().chain(packet) {
-            let path = field;
+        let shared = self.dsch.as_ref().map(|_| ("dsch", Transport::Dsch));
+        let packet = self.cpch.as_ref().map(|_| ("cpch", Transport::Cpch));
+        for (path, transport) in shared.into_iter().chain(packet) {
             if !attachment.config().maps_to().contains(&transport) {
                 let message = format!("the attachment \"{}\" maps nothing to {}", attachment.name(), transport.name());
                 faults.add(path, message, "expected another attachment, or no such channel");
-            }
-            if !Transport::SHARED_TTI.contains(&channel.tti) {
-                let message = format!("a transmission time interval of {} of {}", channel.tti, transport.name());
-                faults.add(format!("{path}.tti"), message, "expected 10, 20, 40 or 80 ms");
             }
         }
         if let Some(cpch) = &self.cpch {

@@ -264,7 +264,7 @@ impl Loops {
         let mut at = Instant::from_nanos(done.as_nanos().max(block.sent.as_nanos().saturating_sub(longest.as_nanos())));
         let (mut sum, mut counted) = (0.0, 0u32);
         let mut before = quality(self, at);
-        for _ in 0..frames(at, end).max(1) {
+        for _ in 0..frames(at, end) {
             let next = at + FRAME;
             let after = quality(self, next);
             let mean = inner.run_frame([before, after], target);
@@ -465,6 +465,20 @@ mod tests {
         let link = &loops.terminals[0].links[1];
         assert_eq!(link.outer.target(), Decibel::new(14.0));
         assert_eq!(link.loops.unwrap().0.power(), Level::from_dbm(21.0));
+    }
+
+    #[test]
+    fn the_loop_runs_no_further_than_the_blocks() {
+        let mut loops = loops();
+        loops.plan.dedicated = [rate(64, 2), rate(32, 2)];
+        loops.on_gains(Instant::ZERO, 0, &GAINS);
+        loops.on_gains(Instant::ZERO, 0, &GAINS);
+        for n in 0..100 {
+            let sent = Instant::ZERO + Duration::from_millis(2 * n);
+            let at = sent + Duration::from_millis(2);
+            loops.receive(&Block { terminal: 0, direction: Direction::Up, dedicated: true, sent, at, cells: &[0] });
+        }
+        assert_eq!(loops.terminals[0].links[1].loops.unwrap().1, Instant::from_nanos(200_000_000));
     }
 
     #[test]
