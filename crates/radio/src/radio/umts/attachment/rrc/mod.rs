@@ -312,8 +312,8 @@ impl Rrc {
         self.moves.push_back(Move { terminal: n, service });
     }
 
-    /// A terminal gives its dedicated channels back.
-    fn release(&mut self, now: Instant, n: u32) {
+    /// A terminal gives its dedicated channels back, and goes to another state.
+    fn release(&mut self, now: Instant, n: u32, to: State) {
         self.set_preemptible(now, n, false);
         let terminal = self.terminal(n);
         let legs = std::mem::take(&mut terminal.legs);
@@ -323,7 +323,7 @@ impl Rrc {
         for mut leg in legs {
             self.admissions[leg.cell as usize].release(now, &mut leg.codes);
         }
-        self.begin(now, n, State::CellFach, Duration::ZERO);
+        self.begin(now, n, to, Duration::ZERO);
     }
 
     /// Whether another may take a terminal's dedicated channels, from now on.
@@ -369,7 +369,7 @@ impl Rrc {
         match self.victim(self.terminals[n as usize].cell) {
             Some(victim) => {
                 self.terminal(victim).preemptions += 1;
-                self.release(now, victim);
+                self.release(now, victim, State::CellFach);
                 self.grant(now, n, self.config.setup_after_release);
             }
             None if self.terminal(n).waits => {}
@@ -435,16 +435,22 @@ impl Rrc {
         if let Some((_, done)) = terminal.transition {
             return done;
         }
-        // A terminal that has sent nothing for less than an interval is not silent.
-        let idle = (terminal.active + self.config.idle_after.max(self.moment)).max(terminal.since);
+        let idle = self.idle_at(n);
         let silent = terminal.silent_since();
+        // A terminal that has sent nothing for less than an interval is not silent.
         match terminal.state {
-            State::CellDch if terminal.preemptible => silent + self.config.keep + self.config.preemptible,
-            State::CellDch => silent + self.config.keep.max(self.moment),
-            State::CellFach => self.config.paging_after.map_or(idle, |after| silent + after.max(self.moment)),
+            State::CellDch if terminal.preemptible => idle.min(silent + self.config.keep + self.config.preemptible),
+            State::CellDch => idle.min(silent + self.config.keep.max(self.moment)),
+            State::CellFach => self.config.paging_after.map_or(idle, |after| idle.min(silent + after.max(self.moment))),
             State::CellPch | State::UraPch => idle,
             State::Idle => Instant::MAX,
         }
+    }
+
+    /// When a terminal that stays silent is released, to Idle.
+    fn idle_at(&self, n: u32) -> Instant {
+        let terminal = &self.terminals[n as usize];
+        (terminal.active + self.config.idle_after.max(self.moment)).max(terminal.since)
     }
 
     /// Has a terminal looked at when something is due there. A wish that moves later is found out
@@ -465,20 +471,23 @@ impl Rrc {
             return self.enter(now, n, to);
         }
         let busy = Direction::BOTH.into_iter().any(|direction| waiting.unsent(n, direction) != Default::default());
+        let idle = self.idle_at(n) <= now;
         match terminal.state {
             _ if busy => self.terminal(n).active = now,
+            State::CellDch if idle => {
+                self.release(now, n, State::Idle);
+                self.serve_waiting(now, waiting);
+            }
+            _ if idle => self.begin(now, n, State::Idle, Duration::ZERO),
             State::CellDch if !terminal.preemptible && self.config.preemptible > Duration::ZERO => {
                 self.set_preemptible(now, n, true);
                 self.preempt_for_waiting(now, waiting);
             }
             State::CellDch => {
-                self.release(now, n);
+                self.release(now, n, State::CellFach);
                 self.serve_waiting(now, waiting);
             }
-            State::CellFach if self.config.paging_after.is_some() => {
-                self.begin(now, n, State::CellPch, Duration::ZERO);
-            }
-            _ => self.begin(now, n, State::Idle, Duration::ZERO),
+            _ => self.begin(now, n, State::CellPch, Duration::ZERO),
         }
     }
 
@@ -596,7 +605,7 @@ impl Attachment for Rrc {
 
     fn on_leave(&mut self, now: Instant, n: u32) {
         if !self.terminals[n as usize].legs.is_empty() {
-            self.release(now, n);
+            self.release(now, n, State::CellFach);
             self.note_freed(now);
         }
     }

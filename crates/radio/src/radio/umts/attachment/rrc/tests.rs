@@ -111,6 +111,29 @@ fn each_transition_takes_its_time_to_the_nanosecond() {
 }
 
 #[test]
+fn a_silent_terminal_is_released_to_idle_from_whatever_state() {
+    // (what else a silent terminal would do later, the state in which it is silent): Idle 10 s after the last PDU.
+    let ten = Duration::from_secs(10);
+    let keeps = Config { idle_after: ten, keep: Duration::from_secs(40), ..Config::default() };
+    let shares = Config { keep: Duration::from_secs(2), preemptible: Duration::from_secs(40), ..keeps.clone() };
+    let pages = Config { idle_after: ten, paging_after: Some(Duration::from_secs(40)), ..Config::default() };
+    for (config, bytes, state) in
+        [(keeps, 1500, State::CellDch), (shares, 1500, State::CellDch), (pages, 500, State::CellFach)]
+    {
+        let mut driven = Driven::new(&config);
+        let waits = driven.data(at_ms(0), Direction::Down, bytes);
+        driven.until(at_ms(900), &waits);
+        driven.rrc.on_sent(at_ms(1000), 0, Direction::Down, 320);
+        let transitions = driven.rrc.terminals[0].transitions;
+        driven.changes_at(at_ms(11_000), &NOTHING, state, State::Idle);
+        assert_eq!(driven.services.last(), Some(&(at_ms(11_000), Service::Nothing)));
+        let terminal = &driven.rrc.terminals[0];
+        assert!(terminal.legs.is_empty() && !terminal.preemptible && !driven.rrc.admission(0).has_preemptible());
+        assert_eq!(terminal.transitions, transitions + 1);
+    }
+}
+
+#[test]
 fn data_of_and_for_a_terminal_lead_it_back_from_paging() {
     for (direction, moves) in [(Direction::Up, 0), (Direction::Down, 0), (Direction::Up, 5), (Direction::Down, 5)] {
         let mut driven = Driven::new(&Config { paging_after: Some(Duration::from_secs(10)), ..Config::default() });
