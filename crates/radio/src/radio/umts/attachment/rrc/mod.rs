@@ -196,6 +196,8 @@ struct Terminal {
     since: Instant,
     /// The transition under way: where to, and when it is done.
     transition: Option<(State, Instant)>,
+    /// When the last one began.
+    began: Instant,
     /// When something last came for it or of it, or was sent.
     active: Instant,
     /// When its cell changed, the last times.
@@ -213,6 +215,7 @@ struct Terminal {
     /// Seconds in each state.
     times: [Duration; 5],
     transitions: u64,
+    /// Seconds in transitions that are over.
     transition_time: Duration,
     allocations: u64,
     refusals: u64,
@@ -230,6 +233,12 @@ impl Terminal {
     fn silent_since(&self) -> Instant {
         self.active.max(self.since)
     }
+
+    /// How long it has been in transitions.
+    fn in_transition(&self, now: Instant) -> Duration {
+        let present = if self.transition.is_some() { now.since(self.began) } else { Duration::ZERO };
+        self.transition_time + present
+    }
 }
 
 impl Rrc {
@@ -242,6 +251,7 @@ impl Rrc {
             state,
             since: Instant::ZERO,
             transition: None,
+            began: Instant::ZERO,
             active: Instant::ZERO,
             cell_changes: VecDeque::new(),
             cell: 0,
@@ -282,6 +292,7 @@ impl Rrc {
         terminal.times[terminal.state as usize] += now.since(terminal.since);
         terminal.since = now;
         terminal.state = state;
+        terminal.transition_time = terminal.in_transition(now);
         terminal.transition = None;
         self.serve(n);
     }
@@ -289,9 +300,10 @@ impl Rrc {
     /// Begins a transition, during which nothing is sent.
     fn begin(&mut self, now: Instant, n: u32, to: State, takes: Duration) {
         let terminal = self.terminal(n);
+        terminal.transition_time = terminal.in_transition(now);
         terminal.transition = Some((to, now + takes));
+        terminal.began = now;
         terminal.transitions += 1;
-        terminal.transition_time += takes;
         if takes == Duration::ZERO {
             self.enter(now, n, to);
         } else if !(to == State::CellDch && self.config.serve_during_switch) {
@@ -662,7 +674,7 @@ impl Attachment for Rrc {
         }
         probe.value("preemptible", f64::from(u8::from(terminal.preemptible)));
         probe.value("transitions", terminal.transitions as f64);
-        probe.value("transition_s", terminal.transition_time.as_secs_f64());
+        probe.value("transition_s", terminal.in_transition(now).as_secs_f64());
         probe.value("allocations", terminal.allocations as f64);
         probe.value("preemptions", terminal.preemptions as f64);
         probe.value("refusals", terminal.refusals as f64);

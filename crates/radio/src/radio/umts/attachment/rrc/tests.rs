@@ -134,6 +134,17 @@ fn a_silent_terminal_is_released_to_idle_from_whatever_state() {
 }
 
 #[test]
+fn a_transition_under_way_counts_as_long_as_it_has_lasted() {
+    let mut driven = Driven::new(&Config::default());
+    driven.data(at_ms(100), Direction::Down, 1500);
+    let lasted = |driven: &Driven, ms: u64| driven.rrc.terminals[0].in_transition(at_ms(ms));
+    assert_eq!(lasted(&driven, 500), Duration::from_millis(400));
+    // The terminal leaves for another system, and gives back what was being set up.
+    driven.rrc.on_leave(at_ms(600), 0);
+    assert_eq!(lasted(&driven, 2000), Duration::from_millis(500));
+}
+
+#[test]
 fn data_of_and_for_a_terminal_lead_it_back_from_paging() {
     for (direction, moves) in [(Direction::Up, 0), (Direction::Down, 0), (Direction::Up, 5), (Direction::Down, 5)] {
         let mut driven = Driven::new(&Config { paging_after: Some(Duration::from_secs(10)), ..Config::default() });
