@@ -959,7 +959,7 @@ class RlcTm(TypedDict, total=False):
     pdu: Size
     "The largest PDU. Default: 40 B."
     segmentation: bool
-    "Cut an SDU that is larger into PDUs, which leave in one interval (*segmentation*, §9.2.2.9); it waits for an interval that carries all of them. Default: off: a PDU is an SDU, and a larger SDU is refused."
+    "Cut an SDU that is larger into PDUs, which leave in one interval (*segmentation*, §9.2.2.9); if the channel's interval carries fewer, it is discarded. Default: off: a PDU is an SDU, and a larger SDU is refused."
     buffer: Size
     "The most bytes of SDUs that wait; an SDU that does not fit is dropped. Default: 100 kB, as in the other modes."
 

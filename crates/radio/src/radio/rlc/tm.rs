@@ -4,7 +4,8 @@
 //! If one of them is lost, so is the SDU.
 //!
 //! Where the standard drops waiting SDUs when a new one comes, unless a discard timer is set (§9.7.3.5), this entity queues, as if the
-//! timer were longer than any queue.
+//! timer were longer than any queue. But an SDU of more PDUs than an interval of the present channel carries is discarded when its turn
+//! comes: it would stop all others.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,8 +26,8 @@ use std::collections::VecDeque;
 pub struct Config {
     /// The largest PDU. Default: 40 B.
     pub pdu: Bytes,
-    /// Cut an SDU that is larger into PDUs, which leave in one interval (*segmentation*, §9.2.2.9); it waits for an interval that carries
-    /// all of them. Default: off: a PDU is an SDU, and a larger SDU is refused.
+    /// Cut an SDU that is larger into PDUs, which leave in one interval (*segmentation*, §9.2.2.9); if the channel's interval carries fewer,
+    /// it is discarded. Default: off: a PDU is an SDU, and a larger SDU is refused.
     pub segmentation: bool,
     /// The most bytes of SDUs that wait; an SDU that does not fit is dropped. Default: 100 kB, as
     /// in the other modes.
@@ -68,6 +69,7 @@ pub struct Tm {
     /// The interval in which something was last sent, and the size of the SDU that was sent.
     interval: Option<(Instant, u32)>,
     pdus: u64,
+    discarded: u64,
     reassembly: Reassembly,
     /// The SDU and the number in it of the PDU that came last.
     last: Option<(u64, u32)>,
@@ -84,6 +86,7 @@ impl Tm {
             bytes: 0,
             interval: None,
             pdus: 0,
+            discarded: 0,
             reassembly: Reassembly::new(),
             last: None,
         }
@@ -103,6 +106,21 @@ impl Tm {
         }
         under_way.is_none_or(|(_, size)| size == bytes)
     }
+
+    /// The size of the SDU that begins next. Those before it that no interval of this channel carries are discarded.
+    fn begin(&mut self, slot: &Slot) -> Option<u32> {
+        let most = slot.bits / 8 / self.pdu();
+        loop {
+            let bytes = *self.sdus.front()?;
+            if !self.config.segmentation || bytes.div_ceil(self.pdu()) <= most {
+                return Some(bytes);
+            }
+            self.sdus.pop_front();
+            self.front += 1;
+            self.bytes -= u64::from(bytes);
+            self.discarded += 1;
+        }
+    }
 }
 
 impl LinkArq for Tm {
@@ -117,8 +135,8 @@ impl LinkArq for Tm {
     }
 
     fn pull(&mut self, slot: &Slot) -> Option<Pdu> {
-        let bytes = *self.sdus.front()?;
         let number = self.cut;
+        let bytes = if number == 0 { self.begin(slot)? } else { *self.sdus.front()? };
         if number == 0 {
             if !self.may_begin(bytes, slot) {
                 return None;
@@ -182,6 +200,7 @@ impl LinkArq for Tm {
         probe.value("new_pdus", self.pdus as f64);
         probe.value("delivered_sdus", self.reassembly.delivered as f64);
         probe.value("lost_sdus", self.reassembly.lost as f64);
+        probe.value("discarded_sdus", self.discarded as f64);
         probe.value("backlog_bytes", self.bytes as f64);
     }
 }
@@ -223,6 +242,22 @@ mod tests {
         let left: Vec<_> = bearer.departures.iter().map(|d| (d.at, d.pdu.data)).collect();
         let (a, b, c) = (ms(0), ms(10), ms(20));
         assert_eq!(left, [(a, 40), (a, 40), (a, 1), (b, 40), (c, 40), (c, 40), (c, 40)]);
+    }
+
+    #[test]
+    fn an_sdu_that_no_interval_carries_does_not_stop_the_others() {
+        let mut bearer = bearer(&Config { segmentation: true, ..Config::default() }, 3);
+        for bytes in [40, 121, 500, 120] {
+            assert!(bearer.enqueue(0, bytes));
+        }
+        bearer.run_until(ms(1000));
+        let fates: Vec<_> = bearer.outcomes[0].iter().map(|(_, outcome)| *outcome).collect();
+        let expected = [Outcome::Delivered(0), Outcome::Lost(1), Outcome::Lost(2), Outcome::Delivered(3)];
+        assert_eq!((fates.as_slice(), bearer.ends[0].discarded), (&expected[..], 2));
+        // Nor does the last one.
+        assert!(bearer.enqueue(0, 121));
+        bearer.run_until(ms(2000));
+        assert_eq!((bearer.is_quiet(), bearer.ends[0].backlog()), (true, Unsent::default()));
     }
 
     proptest! {
