@@ -7,8 +7,10 @@ import re
 
 import lasthop as lh
 import pytest
+from conftest import ROOT
 from lasthop import plot
 from lasthop.report import write_runs
+from lasthop.things import THINGS
 
 #: A file over a link that loses one packet in two thousand: some runs lose none.
 RARE = """
@@ -26,6 +28,25 @@ name = "file"
 from = "server"
 to = "mobile"
 source.file.size = "1 MB"
+"""
+
+
+TEMPLATES = ROOT / "python" / "lasthop" / "templates"
+
+#: A call over a link with losses.
+CALL = """
+duration = "5 s"
+[[link]]
+name = "radio"
+between = ["a", "b"]
+rate = "1 Mbit/s"
+loss.bernoulli.p = 0.02
+[[flow]]
+name = "call"
+from = "a"
+to = "b"
+transport.media.congestion = "gcc"
+source = "encoder"
 """
 
 
@@ -86,6 +107,34 @@ def test_a_run_without_a_drop_has_none(rare):
     assert 0 in lost and any(lost)
     [drops], [link] = rare.means("drops"), [row for row in rare.means("links") if row["drops"].mean]
     assert drops["packets"] == link["drops"] and drops["packets"].n == 10
+
+
+@pytest.mark.parametrize(
+    "scenario", [TEMPLATES / "hsdpa.toml", TEMPLATES / "umts-cell.toml", CALL], ids=["hsdpa", "umts", "media"]
+)
+def test_seeds_and_sweeps_have_the_same_means(scenario):
+    """A row for each thing, each number of at most one value for each seed."""
+    short = lh.load(scenario).with_({"duration": "30 s"})
+    seeds, swept = lh.replicate(short, seeds=3), lh.sweep(short, vary={"duration": ["30 s"]}, seeds=3)
+    tables = [name for name in THINGS if name in seeds[0].tables]
+    assert tables[:2] == ["flows", "links"]
+    for name in tables:
+        mine, theirs = (
+            [{column: str(value) for column, value in row.items() if column != "duration"} for row in one.means(name)]
+            for one in (seeds, swept)
+        )
+        assert mine == theirs, name
+        numbers = [value for row in seeds.means(name) for value in row.values() if isinstance(value, lh.Estimate)]
+        assert all(one.n <= 3 for one in numbers), name
+
+
+def test_tables_without_means_are_refused_alike():
+    short = lh.load(RARE).with_({"record.series": "1 s", "record.state": True})
+    runs = lh.replicate(short, seeds=2), lh.sweep(short, vary={"duration": ["20 s"]}, seeds=2)
+    for name in ("series", "state"):
+        for one in runs:
+            with pytest.raises(ValueError, match=f"the table '{name}' has no means; known: flows, links"):
+                one.means(name)
 
 
 def test_points_of_a_sweep_count_their_runs_without_a_drop(tmp_path):

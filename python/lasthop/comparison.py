@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
 from pathlib import Path
 from typing import Any
 
 from lasthop import files
 from lasthop.results import COUNTS, Result, Table, read_table
-from lasthop.stats import Estimate, estimate, welch
+from lasthop.stats import Estimate, estimate, mean, welch
 
 __all__ = ["MEANS", "Comparison", "Stored", "compare", "differing"]
 
@@ -235,11 +234,7 @@ def compare(one: str | Path, other: str | Path) -> Comparison:
 
 def _mean(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The mean of each metric over rows, without those in which it is missing."""
-    means = {}
-    for name in rows[0]:
-        values = [row[name] for row in rows if row[name] is not None]
-        means[name] = fsum(values) / len(values) if values else None
-    return means
+    return {name: mean(row[name] for row in rows) for name in rows[0]}
 
 
 def _difference(mine: Mapping[int, Any], theirs: Mapping[int, Any], *, paired: bool) -> dict[str, Estimate] | None:

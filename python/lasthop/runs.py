@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lasthop import _core, files
 from lasthop.errors import ScenarioError
-from lasthop.results import COUNTS, Format, Result, Table, result, save_tables
+from lasthop.results import COUNTS, Format, Result, Table, result, save_tables, type_name
 from lasthop.scenario import Scenario, load
-from lasthop.stats import estimate, number, waited
+from lasthop.stats import estimate, mean, number, waited
+from lasthop.things import metrics_of, things_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,9 +28,6 @@ SLICE = 200_000
 
 #: More seeds than these are a mistake.
 MOST_SEEDS = 1_000_000
-
-#: The columns that name a row of a table.
-KEYS = ("flow", "from", "to", "transport", "link", "place", "cause", "transfer", "cell", "bearer")
 
 T = TypeVar("T")
 
@@ -204,21 +202,29 @@ class Replications:
         return Table(pa.concat_tables(parts).unify_dictionaries())
 
     def means(self, name: str) -> list[dict[str, Any]]:
-        """The rows of a table with the :class:`Estimate` of each number over the runs."""
-        groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-        for one in self.runs:
+        """A row for each thing in a table, with the :class:`Estimate` of each number over the runs.
+
+        By the rule of ``Sweep.means``: the same columns name things, and several rows of a run that are one thing
+        count by their mean.
+        """
+        names = things_of(name)
+        types = {field.name: type_name(field.type) for field in getattr(self.runs[0], name).to_arrow().schema}
+        metrics = metrics_of(types, names)
+        things: dict[tuple[str, ...], dict[int, list[dict[str, Any]]]] = {}
+        for place, one in enumerate(self.runs):
             for row in getattr(one, name).rows():
-                groups.setdefault(tuple(str(row[k]) for k in KEYS if k in row), []).append(row)
-        absent = [0] if name in COUNTS else []
-        return [
-            {
-                column: value
-                if column in KEYS or isinstance(value, str)
-                else estimate([*(row[column] for row in rows), *absent * (len(self) - len(rows))])
-                for column, value in rows[0].items()
+                things.setdefault(tuple(row[k] for k in names), {}).setdefault(place, []).append(row)
+        found = []
+        for runs in things.values():
+            (first, *_), *_ = runs.values()
+            absent = [0] * (len(self) - len(runs)) if name in COUNTS else []
+            means = {
+                metric: estimate([*(mean(row[metric] for row in rows) for rows in runs.values()), *absent])
+                for metric in metrics
             }
-            for rows in groups.values()
-        ]
+            told = [column for column, kind in types.items() if column in means or kind == "string"]
+            found.append({column: means.get(column, first[column]) for column in told})
+        return found
 
     def save(self, folder: str | Path, format: Format = "parquet", *, force: bool = False) -> list[Path]:
         """Writes the tables of all runs and ``manifest.json`` into ``folder``; the paths written."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-__all__ = ["Estimate", "bootstrap", "estimate", "exact", "intervals", "welch"]
+__all__ = ["Estimate", "bootstrap", "estimate", "exact", "intervals", "mean", "welch"]
 
 #: How often a bootstrap draws.
 DRAWS = 400
@@ -80,13 +80,19 @@ class Estimate:
         return with_half(self.mean, self.half)
 
 
-def estimate(values: Iterable[float], level: float = 0.95) -> Estimate:
+def estimate(values: Iterable[float | None], level: float = 0.95) -> Estimate:
     """The mean of ``values`` with its confidence interval. Missing values are left out."""
     import numpy as np
 
     data = np.asarray([v for v in values if v is not None], dtype=float)
     mean, half, n = intervals(data, level)
     return Estimate(float(mean), float(half), int(n), level)
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """The mean of what is there; `None` if nothing is."""
+    there = [value for value in values if value is not None]
+    return math.fsum(there) / len(there) if there else None
 
 
 def welch(one: Iterable[float], other: Iterable[float], level: float = 0.95) -> Estimate:

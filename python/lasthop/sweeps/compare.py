@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lasthop.results import plain, read_table
 from lasthop.stats import intervals
 from lasthop.sweeps.vary import Vary, hint
+from lasthop.things import metrics_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,23 +21,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-__all__ = ["THINGS", "Grid"]
-
-#: The tables that can be compared, and the columns that tell their things apart.
-THINGS: dict[str, tuple[str, ...]] = {
-    "flows": ("flow", "from", "to"),
-    "links": ("link",),
-    "transfers": ("flow",),
-    "cells": ("cell",),
-    "bearers": ("bearer",),
-    "drops": ("place", "cause", "flow"),
-}
-
-#: Numbers that only say which thing it is.
-_NAMES = {"transfer"}
-
-#: The names of the types of numbers.
-_NUMBERS = {"int64", "double"}
+__all__ = ["Grid"]
 
 
 class Grid:
@@ -61,7 +46,7 @@ class Grid:
 
         self._total, self._counts = total, counts
         self._path, self._types, self._vary = path, types, vary
-        self._names = {*vary.keys, "seed", *things, *_NAMES}
+        self._names = {*vary.keys, "seed", *things}
         columns = self._read([*vary.keys, "seed", *things])
         #: What tells each thing from the others: its names.
         self.things, thing = _distinct(columns.select(list(things)))
@@ -77,7 +62,7 @@ class Grid:
     @property
     def metrics(self) -> list[str]:
         """The columns that are numbers and say more than which thing it is."""
-        return [name for name, kind in self._types.items() if kind in _NUMBERS and name not in self._names]
+        return metrics_of(self._types, self._names)
 
     def known(self, metric: str) -> str:
         """The metric, if there is one of this name."""

@@ -14,8 +14,9 @@ from typing import Any
 from lasthop.files import manifest as read_manifest
 from lasthop.results import COUNTS, Table, read_table
 from lasthop.stats import Estimate, number, waited
-from lasthop.sweeps.compare import THINGS, Grid
+from lasthop.sweeps.compare import Grid
 from lasthop.sweeps.vary import Vary
+from lasthop.things import things_of
 
 __all__ = ["MADE_BY", "Sweep", "Temporary"]
 
@@ -224,15 +225,14 @@ class Sweep:
 
     def grid(self, table: str, by: Sequence[str] | None = None, *, total: bool = False) -> Grid:
         """The metrics of a table by point, thing and seed."""
-        if table not in THINGS:
-            raise ValueError(f"the table {table!r} has no means; known: {', '.join(THINGS)}")
+        known = things_of(table)
         if table not in self.tables:
             raise ValueError(str(getattr(self, table)))
         columns = self._columns[table]
-        chosen = [name for name in THINGS[table] if name in columns] if by is None else list(by)
+        chosen = list(known if by is None else by)
         for name in chosen:
             if columns.get(name) != "string":
-                raise ValueError(f"{table} cannot be told apart by {name!r}; known: {', '.join(THINGS[table])}")
+                raise ValueError(f"{table} cannot be told apart by {name!r}; known: {', '.join(known)}")
         return Grid(
             self.folder / self.files[table],
             columns,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop import files
 from lasthop.results import TableWriter, coded, numbers, type_name
-from lasthop.sweeps.compare import THINGS
 from lasthop.sweeps.outcome import Sweep
 from lasthop.sweeps.vary import Vary
+from lasthop.things import THINGS
 
 if TYPE_CHECKING:
     import pyarrow as pa
