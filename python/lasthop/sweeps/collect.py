@@ -1,12 +1,13 @@
 """From the records of finished runs to one table of each kind, in the order of the plan.
 
 The tables are written as they come, some thousand rows at a time, so their size does not matter. Where
-one portion ends depends on the plan and on nothing else, and so does every byte.
+one portion ends depends on the plan and on nothing else, and so does every byte. The journals are read
+twice: a file has the columns of all runs from its first row on, and points may have different ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,8 +29,10 @@ ROWS, RUNS = 100_000, 2_000
 class _Growing:
     """A table of all runs, of which a portion waits to be written."""
 
-    def __init__(self, vary: Vary, seeds: Sequence[int], out: TableWriter) -> None:
+    def __init__(self, vary: Vary, seeds: Sequence[int], out: TableWriter, columns: pa.Schema) -> None:
         self._vary, self._seeds, self._out = vary, seeds, out
+        #: The columns of all runs. What a run does not have is missing in its rows.
+        self._columns = columns
         #: The names of the columns' types.
         self.types: dict[str, str] = {}
         self._runs: list[int] = []
@@ -49,7 +52,7 @@ class _Growing:
         import pyarrow as pa
 
         if self._parts:
-            rows = pa.concat_tables(self._parts)
+            rows = pa.concat_tables([self._columns.empty_table(), *self._parts], promote_options="permissive")
             counts = [part.num_rows for part in self._parts]
             for place, (name, column) in enumerate(self._keys(counts).items()):
                 rows = rows.add_column(place, pa.field(name, column.type, nullable=False), column)
@@ -69,6 +72,7 @@ def write_tables(
     vary: Vary, seeds: Sequence[int], journals: Journals, folder: Path, format: str, about: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Writes the tables of all runs. Gives their files, the types of their columns, and what the runs did."""
+    columns = _columns(tables for _, tables in journals.read())
     packet_hops = 0
     paths: dict[str, Path] = {}
     growing: dict[str, _Growing] = {}
@@ -79,7 +83,8 @@ def write_tables(
                 if name not in growing:
                     paths[name] = folder / f"{name}.{format}"
                     draft = writers.enter_context(files.whole(paths[name], durable=True))
-                    growing[name] = _Growing(vary, seeds, writers.enter_context(TableWriter(draft, about)))
+                    out = writers.enter_context(TableWriter(draft, about))
+                    growing[name] = _Growing(vary, seeds, out, columns[name])
                 growing[name].add(head.run, part)
         for table in growing.values():
             table.flush()
@@ -88,3 +93,15 @@ def write_tables(
         "tables": {name: path.name for name, path in paths.items()},
         "columns": {name: table.types for name, table in growing.items()},
     }
+
+
+def _columns(runs: Iterable[Mapping[str, pa.Table]]) -> dict[str, pa.Schema]:
+    """The columns of each table in all runs: those of the first run that has it, then such as only later ones have."""
+    import pyarrow as pa
+
+    # Most runs have the same.
+    found: dict[str, dict[pa.Schema, None]] = {}
+    for tables in runs:
+        for name, part in tables.items():
+            found.setdefault(name, {})[part.schema] = None
+    return {name: pa.unify_schemas(list(several), promote_options="permissive") for name, several in found.items()}
