@@ -1,7 +1,8 @@
-"""Sweeps whose points differ in what they have: in columns of tables, in flows."""
+"""Points of sweeps: such as differ in columns or flows, and the one that the others are compared with."""
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 
 import lasthop as lh
@@ -23,7 +24,20 @@ from = "rnc"
 to = "cell.ue[0]"
 """
 
-MODES = {"cell.rlc": ["am", "um"]}
+#: A download over a link with losses.
+LINK = """
+name = "loss"
+duration = "2 s"
+[[link]]
+name = "radio"
+between = ["server", "mobile"]
+rate = "2 Mbit/s"
+loss.bernoulli.p = 0.02
+[[flow]]
+name = "download"
+from = "server"
+to = "mobile"
+"""
 
 
 @pytest.mark.parametrize("modes", [["am", "um"], ["um", "am"]])
@@ -58,3 +72,35 @@ def test_what_a_point_does_not_have_is_no_number_in_what_is_said_of_it(lasthop, 
     assert [str(one["status_pdus"]) for one in s.means("bearers", by=(), total=True)][1] == "–"
     plot.across(s, "status_pdus", table="bearers")
     lasthop("report", "out")
+
+
+@pytest.fixture(scope="module")
+def delays(tmp_path_factory):
+    """A finished sweep over three delays, two seeds each."""
+    folder = tmp_path_factory.mktemp("delays")
+    return lh.sweep(LINK, vary={"link.radio.delay": ["20 ms", "40 ms", "80 ms"]}, seeds=2, folder=folder)
+
+
+def test_differences_in_json_are_to_the_point_that_is_named(delays, lasthop):
+    key = "link.radio.delay"
+
+    def differences(*words):
+        document = json.loads(lasthop("sweep", "--collect", "-o", delays.folder, "--json", "-q", *words).stdout)
+        rows = [row for row in document["summary"] if row["metric"] == "goodput_kbps"]
+        return document["against"], {row[key]: row["difference"] for row in rows}
+
+    for words, point in (([], "20 ms"), ([f"--against={key}=40 ms"], "40 ms")):
+        against, found = differences(*words)
+        paired = delays.paired("goodput_kbps", against={key: point}).rows()
+        assert against == {key: point}
+        assert found == {point: None, **{row[key]: row["difference"] for row in paired}}
+
+
+@pytest.mark.parametrize(
+    ("against", "says"),
+    [("link.radio.dely=40 ms", "did you mean 'link.radio.delay'"), ("link.radio.delay=41 ms", "did you mean '40 ms'")],
+)
+def test_a_collected_sweep_is_compared_with_points_that_it_has(delays, lasthop, against, says):
+    for more in ([], ["--json"]):
+        said = lasthop("sweep", "--collect", "-o", delays.folder, "--against", against, *more, code=2).stderr
+        assert "--against: " in said and says in said and "Traceback" not in said

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from lasthop.sweeps import Plan, Sweep
+    from lasthop.sweeps.vary import Vary
 
 
 @click.command()
@@ -67,7 +68,7 @@ def sweep(
     if collect_only:
         if output is None:
             raise click.UsageError("--collect needs the folder of the sweep: -o DIR")
-        _show(_collected(output), other, as_json=as_json, quiet=quiet)
+        _show(_collected(output, other), other, as_json=as_json, quiet=quiet)
         return
     if file is None:
         raise click.UsageError("say which scenario, or --collect with -o DIR")
@@ -80,10 +81,10 @@ def sweep(
             executor, workers = stack.enter_context(cluster(scheduler))
         if dry_run:
             asked.check()
-            _compared(asked, other)
+            _compared(asked.vary, other)
             _forecast(asked, part or (0, 1), workers, as_json=as_json, quiet=quiet)
             return
-        _compared(asked, other)
+        _compared(asked.vary, other)
         folder = output or Path("out") / f"{files.folder_name(asked.scenario.name)}-sweep"
         made = _sweep(asked, folder, executor, threads, part, quiet=quiet, force=force)
     _show(made, other, as_json=as_json, quiet=quiet)
@@ -118,24 +119,27 @@ def _sweep(
         raise
 
 
-def _collected(folder: Path) -> Sweep:
+def _collected(folder: Path, other: dict[str, Any]) -> Sweep:
     from lasthop import files, sweeps
+    from lasthop.sweeps.vary import Vary
 
     try:
-        return sweeps.collect(folder)
+        made = sweeps.collect(folder)
     except files.OutputRefused:
         # A kind of ValueError that has words of its own for commands.
         raise
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    _compared(Vary(made.vary), other)
+    return made
 
 
-def _compared(asked: Plan, other: dict[str, Any]) -> None:
-    """Refuses a comparison with values that are not varied, before the work."""
+def _compared(vary: Vary, other: dict[str, Any]) -> None:
+    """Refuses a comparison with values that are not varied."""
     try:
         for key in other:
-            asked.vary.known(key)
-        asked.vary.moved(0, other)
+            vary.known(key)
+        vary.moved(0, other)
     except ValueError as error:
         raise click.UsageError(f"--against: {error}") from None
 
@@ -145,15 +149,17 @@ def _show(made: Sweep, other: dict[str, Any], *, as_json: bool, quiet: bool) -> 
     from lasthop.text import sweep_text
 
     if as_json:
-        common.print_json(document(made))
+        common.print_json(document(made, other))
     else:
         click.echo(sweep_text(made, other or None))
     if made.tables:
         common.written([made.folder / name for name in [*made.files.values(), files.MANIFEST]], quiet=quiet)
 
 
-def document(made: Sweep) -> dict[str, Any]:
-    """What --json prints."""
+def document(made: Sweep, other: dict[str, Any]) -> dict[str, Any]:
+    """What --json prints, with differences to the point with the values of ``other``, or the first one."""
+    from lasthop.sweeps.summary import summary_rows
+
     told: dict[str, Any] = {
         "scenario": made.name,
         "folder": made.folder,
@@ -163,7 +169,8 @@ def document(made: Sweep) -> dict[str, Any]:
         "finished": made.finished,
     }
     if made.tables:
-        told["summary"] = made.summary.rows()
+        told["against"] = other or made.points[0]
+        told["summary"] = summary_rows(made, other) if other else made.summary.rows()
     return told
 
 

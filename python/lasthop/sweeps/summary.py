@@ -1,7 +1,8 @@
-"""The summary of a sweep: every metric at every point, and its difference to the first point."""
+"""The summary of a sweep: every metric at every point, and its difference to the first point or another."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lasthop import files
@@ -13,7 +14,7 @@ from lasthop.things import THINGS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["with_summary"]
+__all__ = ["summary_rows", "with_summary"]
 
 #: The columns that name a thing, in whatever table.
 _NAMES = tuple(dict.fromkeys(name for names in THINGS.values() for name in names))
@@ -24,10 +25,8 @@ def with_summary(sweep: Sweep, made: dict[str, Any], format: str) -> dict[str, A
     path = sweep.folder / f"summary.{format}"
     with files.whole(path, durable=True) as draft, TableWriter(draft) as out:
         rows = None
-        for table in THINGS:
-            if table in sweep.tables:
-                rows = _rows(sweep, table)
-                out.write(rows)
+        for rows in _parts(sweep, None):
+            out.write(rows)
     if rows is None:
         return made
     columns = {field.name: type_name(field.type) for field in rows.schema}
@@ -38,7 +37,16 @@ def with_summary(sweep: Sweep, made: dict[str, Any], format: str) -> dict[str, A
     }
 
 
-def _rows(sweep: Sweep, table: str) -> pa.Table:
+def summary_rows(sweep: Sweep, against: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of the summary with differences to the point with the values of ``against``."""
+    return [row for rows in _parts(sweep, against) for row in rows.to_pylist()]
+
+
+def _parts(sweep: Sweep, against: Mapping[str, Any] | None) -> Iterator[pa.Table]:
+    return (_rows(sweep, table, against) for table in THINGS if table in sweep.tables)
+
+
+def _rows(sweep: Sweep, table: str, against: Mapping[str, Any] | None) -> pa.Table:
     import numpy as np
     import pyarrow as pa
 
@@ -47,7 +55,7 @@ def _rows(sweep: Sweep, table: str) -> pa.Table:
     shape = (points, things, metrics)
     point, thing, metric = (part.ravel() for part in np.indices(shape))
     means = [grid.means(name) for name in grid.metrics]
-    others = sweep.opposite()
+    others = sweep.opposite(against)
     differences = [grid.differences(name, others) for name in grid.metrics]
 
     def column(made: list[tuple[Any, Any, Any]], which: int, missing: Any = False) -> pa.Array:
