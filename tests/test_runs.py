@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from conftest import BUSY, ROOT, stopped
 from lasthop.results import SENT_PDUS, type_name
+from lasthop.stats import number
 
 
 @pytest.fixture(scope="module")
@@ -300,3 +301,18 @@ def test_samples_have_the_distributions_that_are_asked_for(tmp_path):
         at_the_end = table.to_pandas()[quantity][0]
         assert at_the_end > 0
         assert series.loc[(name, quantity)].iloc[-1]["value"] == at_the_end
+
+
+def test_the_median_of_transfers_is_between_the_two_in_the_middle():
+    """Of an even number of transfers."""
+    link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "delay": "10 ms"}
+    files = {"sizes": ["20 kB", "500 kB"], "weights": [1.0, 1.0]}
+    flow = {"name": "f", "from": "a", "to": "b", "source": {"files": files}}
+    even = 0
+    for seed in range(1, 8):
+        result = lh.run({"duration": "14 s", "link": [link], "flow": [flow]}, seed=seed)
+        took = [row["duration_s"] for row in result.transfers if row["duration_s"] is not None]
+        even += len(took) % 2 == 0
+        (said,) = [line for line in repr(result).splitlines() if line.split()[:3:2] == ["f", f"{len(took)}"]]
+        assert said.endswith(f"  {number(np.median(took).item())} / {number(max(took))}")
+    assert even > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from lasthop.columns import aligned, fitted
@@ -439,8 +440,8 @@ def _transfers(rows: list[dict[str, Any]]) -> str:
     }
     for flow, members in flows.items():
         mine = [row for row in rows if row["flow"] in members]
-        ended = sorted(row["duration_s"] for row in mine if row["duration_s"] is not None)
-        middle = number(ended[len(ended) // 2]) if ended else "–"
-        longest = number(ended[-1]) if ended else "–"
+        ended = [row["duration_s"] for row in mine if row["duration_s"] is not None]
+        middle = number(median(ended)) if ended else "–"
+        longest = number(max(ended)) if ended else "–"
         lines.append([flow, number(len(mine)), number(len(ended)), f"{middle} / {longest}"])
     return aligned(["flow", "transfers", "completed", "duration_s p50/max"], lines) if lines else ""
