@@ -91,6 +91,25 @@ def test_nothing_is_drawn_before_a_flow_starts():
         assert draw(result).lines[0].get_xdata()[0] >= 5.0
 
 
+def test_a_rate_is_drawn_over_its_interval_from_the_first_one_on():
+    """A file of 0.3 s: the mean over the first 0.2 s, then over 0.6 s, of three samples."""
+    short = flows(1, start="10 s").with_({"flow.0.source": {"file": {"size": "60 kB"}}, "link.radio.rate": "2 Mbit/s"})
+    result = lh.run(short.with_({"duration": "60 s", "record.series": "200 ms"}))
+    (line,) = plot.throughput(result).lines
+    samples = [row for row in result.series.where(quantity="arrival_kbps") if row["value"] > 0]
+    assert [row["time_s"] for row in samples] == pytest.approx([10.2, 10.4])
+    first, second = (row["value"] for row in samples)
+    assert line.get_drawstyle() == "steps-pre"
+    assert line.get_xdata() == pytest.approx([10.0, 10.2, 10.8])
+    assert line.get_ydata() == pytest.approx([first, first, second / 3])
+    # The area under the line is what came.
+    assert np.sum(line.get_ydata()[1:] * np.diff(line.get_xdata())) * 125 == pytest.approx(60_000)
+    (line,) = plot.in_order(result).lines
+    assert line.get_xdata()[0] == pytest.approx(10.0) and line.get_ydata()[0] == 0
+    # A flow from the start is drawn from time 0 on.
+    assert plot.throughput(lh.run(flows(1))).lines[0].get_xdata()[0] == pytest.approx(0.0)
+
+
 def test_a_flow_is_drawn_to_the_end_of_its_file():
     result = lh.run(plot.recording(lh.load(ROOT / "examples" / "transfers.toml")))
     ends = {row["flow"]: row["acked_s"] for row in result.transfers}

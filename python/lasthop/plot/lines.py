@@ -45,6 +45,8 @@ class Line:
     note: str = ""
     #: When a flow's file had been sent, in seconds.
     end: float | None = None
+    #: Of a rate: when the first interval began.
+    begin: float | None = None
 
     @property
     def kind(self) -> tuple[str, str, str]:
@@ -87,6 +89,8 @@ def together(before: Sequence[Labelled], more: Sequence[Labelled]) -> list[Label
 def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
     """The lines of a quantity, those of flows from their start."""
     series = result.series.where(quantity=quantity)
+    samples = result.series["time_s"]
+    is_rate = quantity.endswith("_kbps")
     flows = result.flows
     ends = _ends(result)
     receivers = Counter(flows["flow"].tolist()) if quantity in OF_RECEIVERS else Counter[str]()
@@ -100,7 +104,7 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
         mine = (kinds == kind) & (names == name)
         if kind == "flow":
             # A rate is of the interval before its time.
-            mine &= times > starts[name] if quantity.endswith("_kbps") else times >= starts[name]
+            mine &= times > starts[name] if is_rate else times >= starts[name]
         if mine.sum() > 1:
             several = receivers[name] if kind == "flow" else 0
             yield Line(
@@ -111,7 +115,14 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
                 values[mine],
                 note=f"mean of {several} receivers" if several > 1 else "",
                 end=ends.get(name) if kind == "flow" else None,
+                begin=_sample_before(float(times[mine][0]), samples) if is_rate else None,
             )
+
+
+def _sample_before(time: float, samples: Array) -> float:
+    """The time of the sample before the one at ``time``, where its interval began; the beginning if there is none."""
+    earlier = samples[samples < time]
+    return float(earlier[-1]) if len(earlier) else 0.0
 
 
 def _ends(result: Result) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from lasthop.plot.lines import Labelled, Line, Of, Runs, chosen, labelled, merged, named, of_run, styles, together
@@ -14,10 +14,13 @@ from lasthop.plot.names import quantity_label
 from lasthop.plot.style import BEHIND, Label, figure, name_lines, save_all
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from lasthop.scenario import Scenario
+
+    Array = np.ndarray[Any, Any]
 
 __all__ = ["in_order", "over_time", "pictures", "queue", "recording", "rtt", "standard", "throughput", "window"]
 
@@ -120,20 +123,28 @@ class _Picture:
 
         value = line.value * _SCALES.get(self.quantity, 1.0)
         time = line.time
-        if self.is_rate:
+        if line.begin is not None:
             # The sum up to each time, in kbit. An interval of a few packets says little of the rate.
-            came = np.cumsum(value * np.diff(time, prepend=2 * time[0] - time[1]))
+            came = np.cumsum(value * np.diff(time, prepend=line.begin))
             if self.summed:
                 return replace(line, value=came / 8e3)
             every = -(-len(time) // RATES)
             kept = np.arange(len(time))[::-every][::-1]
-            begin = 2 * time[0] - time[1]
-            time, value = time[kept], np.diff(came[kept], prepend=0) / np.diff(time[kept], prepend=begin)
+            time, value = time[kept], np.diff(came[kept], prepend=0) / np.diff(time[kept], prepend=line.begin)
         if line.end is not None:
             # The first sample after the end is of an interval in which the last packets came, or the last state.
             mine = slice(max(2, int(np.searchsorted(time, line.end)) + 1))
             time, value = time[mine], value[mine]
         return replace(line, time=time, value=value)
+
+    def points(self, line: Line) -> tuple[Array, Array]:
+        """The times and values that are drawn of a line: a rate from the beginning of its first interval on."""
+        import numpy as np
+
+        if line.begin is None:
+            return line.time, line.value
+        first = 0.0 if self.summed else line.value[0]
+        return np.append(line.begin, line.time), np.append(first, line.value)
 
 
 #: Labels that say more than the name of the quantity, and quantities that are drawn in another unit.
@@ -229,11 +240,11 @@ def _fill(axes: Axes, picture: _Picture, lines: Sequence[Line]) -> None:
     ends: list[Label] = []
     drawn = picture.drawstyle
     for line, name, style in zip(there, named(front), styles(there), strict=True):
-        axes.plot(line.time, line.value, label=name, drawstyle=drawn, **style)
+        axes.plot(*picture.points(line), label=name, drawstyle=drawn, **style)
         ends.append((float(line.time[-1]), float(line.value[-1]), name, str(style["color"])))
     for place, line in enumerate(behind):
         label = f"{len(behind)} others" if place == 0 else None
-        axes.plot(line.time, line.value, color=BEHIND, linewidth=0.4, zorder=1, label=label, drawstyle=drawn)
+        axes.plot(*picture.points(line), color=BEHIND, linewidth=0.4, zorder=1, label=label, drawstyle=drawn)
     axes.set_xlabel("time (s)")
     axes.set_ylabel(picture.label)
     axes.set_xlim(0, max(float(line.time[-1]) for line in lines))
