@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import lasthop as lh
 import numpy as np
 import pytest
@@ -101,6 +104,21 @@ def test_recorded_hops_are_the_nodes_of_the_way():
         ("forwarded", "b"),
         ("received", "c"),
     ]
+
+
+def test_changes_stand_in_the_order_of_their_times(tmp_path):
+    """The page names the last one that has been: of changes that repeat they alternate."""
+    repeat = {"link": "slow", "repeat": {"every": "600 ms", "times": 2}}
+    changes = [
+        {"at": "300 ms", "rate": "2 Mbit/s", **repeat},
+        {"at": "600 ms", "rate": "1 Mbit/s", **repeat},
+        {"at": "100 ms", "link": "fast", "delay": "9 ms"},
+    ]
+    path = view.write_view(lh.run(view.recording(chain(change=changes))), tmp_path / "view.html", begin=0.2)
+    (told,) = re.findall(r'<script[^>]*id="told"[^>]*>(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL)
+    events = json.loads(told)["events"]
+    assert [event["at"] for event in events] == pytest.approx([0.1, 0.4, 0.7, 1.0])
+    assert [event["said"].split(", ")[1] for event in events] == ["rate 2 Mbit/s", "rate 1 Mbit/s"] * 2
 
 
 def test_times_of_scenarios_are_read():

@@ -166,7 +166,7 @@ def _served(result: Result, nodes: Sequence[str], begin: float, end: float) -> d
 
 
 def _events(scenario: dict[str, Any], begin: float, end: float) -> list[dict[str, Any]]:
-    """The changes of the scenario."""
+    """The changes of the scenario, by their times: one that repeats stands in the scenario before those between."""
     from lasthop.view.times import seconds
 
     made = []
@@ -175,4 +175,4 @@ def _events(scenario: dict[str, Any], begin: float, end: float) -> list[dict[str
         if begin <= at <= end:
             said = {key: value for key, value in change.items() if key != "at" and value is not None}
             made.append({"at": at - begin, "said": ", ".join(f"{key} {value}" for key, value in said.items())})
-    return made
+    return sorted(made, key=lambda event: event["at"])
