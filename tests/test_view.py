@@ -81,6 +81,28 @@ def test_what_takes_longer_has_waited():
     assert dropped.sum() == result.links["drops"].sum() > 0
 
 
+@pytest.mark.parametrize("begin", [0.0, 10.0])
+def test_what_waits_is_what_the_queue_holds(begin):
+    """Also where the queue never empties, and across a change of the link."""
+    link = {"name": "radio", "between": ["a", "b"], "rate": "2 Mbit/s", "delay": "40 ms"}
+    queue = {"droptail": {"limit": "64 kB"}}
+    changes = [{"at": "14 s", "link": "radio", "rate": "1 Mbit/s", "delay": "90 ms"}]
+    flow = {"name": "f", "from": "a", "to": "b"}
+    result = lh.run(
+        view.recording(lh.load(duration="20 s", link=[{**link, "queue": queue}], flow=[flow], change=changes))
+    )
+    way = legs(result.packets, [("a", "b")], begin, 20.0, 10**6, result.series)
+    there = between(way, "a", "b") & ~way.dropped
+    lengths = []
+    for row in result.series.where(name="radio a>b", quantity="queue_packets"):
+        # Those that left before the page begins, or come after the end of the run, are not on it.
+        if begin + 1.0 < row["time_s"] < 19.0:
+            waiting = there & (way.left <= row["time_s"]) & (way.came - way.flight > row["time_s"])
+            assert abs(waiting.sum() - row["value"]) <= 1, row
+            lengths.append(row["value"])
+    assert np.median(lengths) > 20
+
+
 def test_a_part_of_the_run_and_the_first_hops_of_many():
     result = lh.run(view.recording(chain()))
     way = of(result, begin=1.0, end=1.5)

@@ -60,7 +60,7 @@ def write_view(result: Result, path: str | Path, *, begin: float = 0.0, end: flo
         raise ValueError(f"nothing to show from {begin:g} s to {end:g} s; the run has {result.simulated_s:g} s")
     scenario = from_text(result.scenario_text, origin=result.name)
     links = _links(scenario.to_dict())
-    way = legs(result.packets, links, begin, end, MOST)
+    way = legs(result.packets, links, begin, end, MOST, result.tables.get("series"))
     cut = len(way.left) == MOST
     if cut:
         end = float(way.left[-1])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from lasthop.view.passages import Passage, passages
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +35,7 @@ class Legs:
     #: When each left the node, and when it came to the next or was dropped.
     left: Array
     came: Array
-    #: How long it flew: the shortest passage of the hop about that time. Before it, it waited.
+    #: How long it flew: what its link takes, or the shortest passage of the hop about that time. Before it, it waited.
     flight: Array
     #: The hop and the flow by place, whether it was dropped, and whether it carries data.
     hop: Array
@@ -42,42 +44,51 @@ class Legs:
     data: Array
 
 
-def legs(packets: Table, links: Sequence[tuple[str, str]], begin: float, end: float, most: int) -> Legs:
+def legs(
+    packets: Table,
+    links: Sequence[tuple[str, str]],
+    begin: float,
+    end: float,
+    most: int,
+    series: Table | None = None,
+) -> Legs:
     """The hops of packets that left a node from ``begin`` to ``end``, at most ``most``; ``links`` are known neighbours.
 
     A packet goes from the node that sent it or sent it on to the next that got it. Copies of one packet to a group go
-    from the latest node before that is a neighbour.
+    from the latest node before that is a neighbour. ``series`` says what delay and rate links have.
     """
     import numpy as np
 
-    found: dict[str, list[Any]] = {name: [] for name in ("left", "came", "hop", "flow", "dropped", "data")}
+    found: dict[str, list[Any]] = {name: [] for name in ("left", "came", "hop", "flow", "dropped", "data", "size")}
     nodes: dict[str, int] = {}
     hops: dict[tuple[int, int], int] = {}
     flows: dict[str, int] = {}
     near = {frozenset(link) for link in links}
-    for left, came, one, other, flow, dropped, data in _each(packets, near):
+    for left, came, one, other, flow, dropped, data, size in _each(packets, near):
         if not begin <= left <= end:
             continue
         if len(found["left"]) == most:
             break
         pair = (nodes.setdefault(one, len(nodes)), nodes.setdefault(other, len(nodes)))
-        values = (left, came, hops.setdefault(pair, len(hops)), flows.setdefault(flow, len(flows)), dropped, data)
+        values = (left, came, hops.setdefault(pair, len(hops)), flows.setdefault(flow, len(flows)), dropped, data, size)
         for column, value in zip(found.values(), values, strict=True):
             column.append(value)
     columns = {name: np.array(values) for name, values in found.items()}
     order = np.argsort(columns["left"], kind="stable") if len(columns["left"]) else np.zeros(0, int)
     columns = {name: values[order] for name, values in columns.items()}
-    flight = _flights(columns, begin, end)
-    return Legs([*nodes], [*hops], [*flows], flight=flight, **columns)
+    names = [*nodes]
+    known = passages(series, [(names[one], names[other]) for one, other in hops]) if series else {}
+    flight = _flights(columns, known, columns.pop("size"), begin, end)
+    return Legs(names, [*hops], [*flows], flight=flight, **columns)
 
 
-def _each(packets: Table, near: set[frozenset[str]]) -> Iterator[tuple[float, float, str, str, str, bool, bool]]:
-    """Each hop: its begin and end, its nodes, the flow, whether it ended in a drop, whether it carried data."""
-    columns = ("time_s", "event", "place", "flow", "connection", "kind", "seq", "ack", "number", "cause")
+def _each(packets: Table, near: set[frozenset[str]]) -> Iterator[tuple[float, float, str, str, str, bool, bool, int]]:
+    """Each hop: its begin and end, its nodes, the flow, whether it was dropped, whether it carried data, its bytes."""
+    columns = ("time_s", "event", "place", "flow", "size_bytes", "connection", "kind", "seq", "ack", "number", "cause")
     known = {place for place, event in zip(packets["place"].tolist(), packets["event"].tolist(), strict=True)
              if event in ("sent", "received", "forwarded")}  # fmt: skip
     at: dict[tuple[Any, ...], dict[str, float]] = {}
-    for time, event, place, flow, *which in zip(*(packets[name].tolist() for name in columns), strict=True):
+    for time, event, place, flow, size, *which in zip(*(packets[name].tolist() for name in columns), strict=True):
         connection, kind, seq, ack, number, cause = which
         key = (flow, connection, kind, seq, None if ack != ack else ack, number)
         if event == "sent":
@@ -91,14 +102,14 @@ def _each(packets: Table, near: set[frozenset[str]]) -> Iterator[tuple[float, fl
         if event == "dropped" and to not in known:
             # At a place that leads to no node by name: it is drawn at the node itself.
             node = next(reversed(there))
-            yield there[node], time, node, node, flow, True, kind == "data"
+            yield there[node], time, node, node, flow, True, kind == "data", size
         elif before:
             beside = [node for node in before if frozenset((node, to)) in near]
             node = (beside or before)[-1]
             if not beside:
                 near.add(frozenset((node, to)))
             if event == "dropped" or to not in there:
-                yield there[node], time, node, to, flow, event == "dropped", kind == "data"
+                yield there[node], time, node, to, flow, event == "dropped", kind == "data", size
         if event == "forwarded":
             there.setdefault(place, time)
 
@@ -113,7 +124,7 @@ def _beyond(place: str) -> str:
     return link if way == "down" else place
 
 
-def _flights(columns: dict[str, Array], begin: float, end: float) -> Array:
+def _flights(columns: dict[str, Array], known: Mapping[int, Passage], size: Array, begin: float, end: float) -> Array:
     """How long each packet flew."""
     import numpy as np
 
@@ -121,6 +132,10 @@ def _flights(columns: dict[str, Array], begin: float, end: float) -> Array:
     part = np.clip(((columns["came"] - begin) / max(end - begin, 1e-9) * PARTS).astype(int), 0, PARTS - 1)
     flight = took.copy()
     for hop in np.unique(columns["hop"]):
+        here = columns["hop"] == hop
+        if int(hop) in known:
+            flight[here] = np.minimum(took[here], known[hop].took(columns["came"][here], size[here]))
+            continue
         mine = (columns["hop"] == hop) & ~columns["dropped"].astype(bool)
         if not mine.any():
             continue
@@ -129,6 +144,5 @@ def _flights(columns: dict[str, Array], begin: float, end: float) -> Array:
         # A part may have none, or only such as waited.
         around = np.minimum(least, np.minimum(np.append(least[1:], np.inf), np.append(np.inf, least[:-1])))
         around[np.isinf(around)] = took[mine].min()
-        here = columns["hop"] == hop
         flight[here] = np.minimum(took[here], around[part[here]])
     return flight
