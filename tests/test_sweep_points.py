@@ -9,6 +9,7 @@ import lasthop as lh
 import numpy as np
 import pytest
 from lasthop import plot
+from looks import faults
 
 #: A download by one of the modes of RLC, whose entities count different things.
 CELL = """
@@ -104,3 +105,19 @@ def test_a_collected_sweep_is_compared_with_points_that_it_has(delays, lasthop, 
     for more in ([], ["--json"]):
         said = lasthop("sweep", "--collect", "-o", delays.folder, "--against", against, *more, code=2).stderr
         assert "--against: " in said and says in said and "Traceback" not in said
+
+
+def test_a_line_is_named_at_its_last_point_with_a_value():
+    """Of a file that begins shortly before the end there is no round-trip time over a long delay."""
+    late = {"name": "late", "from": "server", "to": "mobile", "start": "4.8 s", "source": {"file": {"size": "10 kB"}}}
+    scenario = lh.load(LINK)
+    both = [*scenario.to_dict()["flow"], late]
+    s = lh.sweep(
+        scenario.with_(flow=both, duration="5 s"), vary={"link.radio.delay": ["20 ms", "40 ms", "500 ms"]}, seeds=2
+    )
+    means = {(row["flow"], row["link.radio.delay"]): row["rtt_ms_p50"] for row in s.means("flows")}
+    assert means["late", "500 ms"].n == 0 and means["late", "40 ms"].n > 0
+    axes = plot.across(s, "rtt_ms_p50")
+    ends = {text.get_text(): text.xy for text in axes.texts}
+    assert {name: x for name, (x, _) in ends.items()} == {"download": 500.0, "late": 40.0}
+    assert np.isfinite([y for _, y in ends.values()]).all() and not faults(axes.figure)

@@ -82,7 +82,8 @@ def across(
                 elinewidth=0.8,
                 **style,
             )
-            ends.append((across[-1], float(y[-1]), name, style["color"]))
+            last = int(np.flatnonzero(np.isfinite(y))[-1])
+            ends.append((across[last], float(y[last]), name, style["color"]))
     axes.set_xlabel(f"{key} ({axis[1]})" if axis and axis[1] else key)
     axes.set_ylabel(quantity_label(metric))
     if not axis:
