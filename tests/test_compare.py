@@ -104,6 +104,22 @@ def test_what_cannot_be_compared_is_said(stored, lasthop, tmp_path):
     assert lasthop("compare", stored / "near", tmp_path, code=2).stderr
 
 
+def test_names_that_are_numbers_are_names_in_csv_too(lasthop, tmp_path):
+    """Flows called 01 and 1 are two."""
+    text = LOSSY.replace("download", "01") + '[[flow]]\nname = "1"\nfrom = "server"\nto = "mobile"\n'
+    found = []
+    for format in ("parquet", "csv"):
+        for name, delay in (("near", "20 ms"), ("far", "80 ms")):
+            scenario = lh.load(text).with_({"link.radio.delay": delay, "duration": "2 s"})
+            lh.replicate(scenario, seeds=2).save(tmp_path / format / name, format)
+        compared = lh.compare(tmp_path / format / "near", tmp_path / format / "far")
+        found.append(compared.table("flows").rows())
+        assert compared.rows("drops")
+    assert found[0] == found[1] and {row["flow"] for row in found[0]} == {"01", "1"}
+    lasthop("report", tmp_path / "csv" / "near")
+    assert ">01<" in (tmp_path / "csv" / "near" / "report.html").read_text(encoding="utf-8")
+
+
 def test_sweeps_are_compared_point_by_point(tmp_path):
     for name, loss in (("few", 0.001), ("many", 0.03)):
         scenario = lh.load(LOSSY).with_({"link.radio.loss": {"bernoulli": {"p": loss}}})

@@ -77,8 +77,12 @@ class Stored:
         """The rows of a table; none if it was not recorded."""
         if table not in self.manifest["tables"]:
             return []
-        rows = read_table(self.folder / self.manifest["tables"][table]).rows()
-        return [{"seed": self.seeds[0], **row} for row in rows]
+        return [{"seed": self.seeds[0], **row} for row in self.table(table)]
+
+    def table(self, table: str) -> Table:
+        """A table. In CSV it is the manifest that says that a name is text, such as that of a flow called 1."""
+        types = self.manifest.get("columns", {}).get(table)
+        return read_table(self.folder / self.manifest["tables"][table], types=types)
 
 
 @dataclass(frozen=True)

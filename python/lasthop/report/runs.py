@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.comparison import Stored, compare
 from lasthop.report import page
-from lasthop.results import Result, read_table
+from lasthop.results import Result
 from lasthop.stats import number
 from lasthop.sweeps.outcome import MADE_BY, Sweep
 
@@ -62,7 +62,7 @@ def _runs(stored: Sequence[Stored]) -> dict[str, Any]:
             page.table(
                 f"{name}-{place}",
                 name if lone else f"{name} of {label}",
-                read_table(stored[place].folder / kept[label][name]),
+                stored[place].table(name),
                 opened=name == "flows",
             )
             for place, label in enumerate(runs)
