@@ -69,6 +69,31 @@ def test_other_seeds_are_two_samples(stored):
     assert "different seeds" in repr(found)
 
 
+def test_the_order_of_seeds_does_not_matter(stored, tmp_path):
+    lh.replicate(lh.load(LOSSY).with_({"link.radio.delay": "80 ms"}), seeds=range(SEEDS, 0, -1)).save(tmp_path / "far")
+    found, again = (lh.compare(stored / "near", folder / "far") for folder in (stored, tmp_path))
+    assert again.one.seeds != again.other.seeds and found.table().rows() == again.table().rows()
+    assert f"seed by seed, {SEEDS} pairs\n" in repr(again)
+
+
+def test_of_seeds_that_are_shared_in_part_the_shared_ones_are_compared(stored, tmp_path):
+    """Two samples with runs of the same seeds are not independent."""
+    lh.replicate(lh.load(LOSSY).with_({"link.radio.delay": "80 ms"}), seeds=range(4, 14)).save(tmp_path / "later")
+    found = lh.compare(stored / "near", tmp_path / "later")
+    assert found.shared == [4, 5, 6, 7, 8]
+    near, later = (
+        [row["goodput_kbps"] for row in goodput(folder) if row["seed"] in found.shared]
+        for folder in (stored / "near", tmp_path / "later")
+    )
+    [row] = [r for r in found.table() if r["metric"] == "goodput_kbps"]
+    assert np.allclose([row["low"], row["high"]], stats.ttest_rel(later, near).confidence_interval(0.95))
+    assert np.allclose([row["one"], row["other"]], [np.mean(near), np.mean(later)]) and row["n"] == 5
+    assert "seed by seed, 5 pairs; left out are seeds of one alone, 3 of near and 5 of later" in repr(found)
+    lh.replicate(LOSSY, seeds=2).save(tmp_path / "near")
+    said = repr(lh.compare(tmp_path / "near", stored / "near"))
+    assert f"no number of flows differs, left out are seeds of one alone, {SEEDS - 2} of near" in said
+
+
 def test_what_is_missing_of_some_seeds_is_paired_as_far_as_it_is_there(stored, tmp_path):
     """The difference is that of the means shown, and the heading says of how many pairs it is."""
     folder = tmp_path / "part"

@@ -101,11 +101,18 @@ class Comparison:
         one, other = ({f"vary {key}": list(each.vary[key]) for key in each.vary} for each in (self.one, self.other))
         return [*differing(self.one.scenario, self.other.scenario), *differing(one, other)]
 
+    @cached_property
+    def shared(self) -> list[int]:
+        """The seeds that both have."""
+        there = {*self.other.seeds}
+        return [seed for seed in self.one.seeds if seed in there]
+
     def rows(self, table: str = "flows") -> list[dict[str, Any]]:
         """A row for each thing that both have and each metric that differs: both means, and the difference.
 
-        With the same seeds in both all three are an :class:`~lasthop.stats.Estimate` over pairs of equal seeds, of
-        those with a value in both. Of the tables in :data:`MEANS` the means of each run are compared. In ``drops`` an
+        With seeds in both all three are an :class:`~lasthop.stats.Estimate` over pairs of equal seeds, of those with a
+        value in both, and seeds of one alone are left out: samples that share some are not independent, as two
+        samples have to be. Of the tables in :data:`MEANS` the means of each run are compared. In ``drops`` an
         absent row means 0 packets.
         """
         parts = self._things(table)
@@ -114,7 +121,7 @@ class Comparison:
             first, second = (part[thing] for part in parts)
             for metric in [name for name in next(iter(first.values())) if name in next(iter(second.values()))]:
                 mine, theirs = ({seed: row[metric] for seed, row in part.items()} for part in (first, second))
-                row = _difference(mine, theirs, paired=self.one.seeds == self.other.seeds)
+                row = _difference(mine, theirs, paired=bool(self.shared))
                 if row is not None:
                     found.append({**dict(thing), "metric": metric, **row})
         return found

@@ -106,18 +106,15 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
         return _page(scenario, [_nothing(comparison, table) if alone else f"{table} has no rows in either", alone])
     if not rows:
         which = f"{table} that stands in both" if alone else table
-        return _page(scenario, [f"no number of {which} differs", alone])
+        part = f", {left}" if (left := _left_out(comparison)) else ""
+        return _page(scenario, [f"no number of {which} differs{part}", alone])
     told = {
         column for _, columns in {"flows": FLOWS, "links": LINKS, "cells": CELLS}.get(table, []) for column in columns
     }
     shown = [row for row in rows if every or not told or row["metric"] in told]
     rest = len(rows) - len(shown)
     rows = shown or rows
-    seeds = (
-        f"seed by seed, {_pairs([row['difference'].n for row in rows])}"
-        if one.seeds == other.seeds
-        else "different seeds"
-    )
+    seeds = _seeds(comparison, [row["difference"].n for row in rows])
     things = [name for name in rows[0] if name not in ("metric", "one", "other", "difference")]
     things = _telling(things, rows)
     heads = [*things, "metric", one.folder.name, other.folder.name, "difference"]
@@ -130,6 +127,23 @@ def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool
     note = f"{number(rest)} other numbers differ: --all" if rest and shown else ""
     means = f", means over {MEANS[table]}" if table in MEANS else ""
     return _page(scenario, [f"{table}{means}, {other.folder.name} − {one.folder.name}: {seeds}", body, note, alone])
+
+
+def _seeds(comparison: Comparison, counts: Sequence[int]) -> str:
+    """How runs were compared, ``counts`` values for each difference: in pairs of equal seeds, or as two samples."""
+    if not comparison.shared:
+        return "different seeds"
+    left = _left_out(comparison)
+    return f"seed by seed, {_pairs(counts)}" + (f"; {left}" if left else "")
+
+
+def _left_out(comparison: Comparison) -> str:
+    """How many seeds of each are not compared, since the other has others beside those that both have."""
+    if not comparison.shared:
+        return ""
+    alone = [(each, len(each.seeds) - len(comparison.shared)) for each in (comparison.one, comparison.other)]
+    said = " and ".join(f"{number(more)} of {each.folder.name}" for each, more in alone if more)
+    return f"left out are seeds of one alone, {said}" if said else ""
 
 
 def _pairs(counts: Sequence[int]) -> str:

@@ -24,8 +24,9 @@ def compare(one: Path, other: Path, table: str, every: bool, plots: Path | None,
     lasthop compare out/reno out/cubic
 
     ONE and OTHER are folders that `lasthop run -o` or `lasthop sweep` wrote. First comes what differs in the
-    scenarios, then each number that differs, with the difference OTHER − ONE. Runs with the same seeds are
-    compared seed by seed. Of two results of one study come the claims with other figures or verdicts.
+    scenarios, then each number that differs, with the difference OTHER − ONE. Seeds that both have are
+    compared seed by seed; if there are none, runs are two samples. Of two results of one study come the
+    claims with other figures or verdicts.
     """
     from lasthop.comparison import compare as compared
     from lasthop.studies.compare import claims_differ, claims_text, is_study
