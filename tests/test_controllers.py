@@ -353,6 +353,28 @@ def test_sweeps_give_the_same_with_processes_and_know_another_text(folder, lasth
     assert set(built_in.flows["transport"]) == {"tcp newreno+cubic", "tcp newreno+Controller"}
 
 
+@pytest.mark.parametrize("name", ["runs with py", "a with b with c"])
+def test_a_controller_lies_beside_its_scenario_whatever_the_folder_is_called(folder, name):
+    """A sweep calls its points by the file and what is changed: `FOLDER/s.json with KEY = VALUE`."""
+    beside = folder / name
+    beside.mkdir()
+    (folder / "mycc.py").rename(beside / "beside.py")
+    (beside / "s.json").write_text(json.dumps({**scenario("reno", duration="3 s"), "name": "s"}))
+    mine = {"python": {"class": "beside:Mine", "options": {"target": 0.03}}}
+    s = lh.sweep(beside / "s.json", vary={"flow.f.transport.tcp.congestion": ["reno", mine]}, threads=1)
+    assert s.flows["transport"].tolist() == ["tcp newreno+reno", "tcp newreno+Mine"]
+
+
+@pytest.mark.parametrize("value", ["20 ms", "../x with y/z", "/" + "long" * 200 + "/b"])
+def test_a_value_that_looks_like_a_path_is_none(folder, value):
+    (folder / "a with b").mkdir()
+    (folder / "a with b" / "mycc.py").write_text(MODULE.replace("0.7", "0.6"))
+    for file in ("a with b/s.json", "s.json"):
+        (folder / file).touch()
+        kind = resolve("mycc:Mine", f"{folder / file} with key = {value}")
+        assert kind is resolve("mycc:Mine", str(folder / file))
+
+
 def test_check_says_what_makes_runs_differ(folder, lasthop):
     (folder / "mycc.py").write_text("import time\n" + MODULE)
     (folder / "s.json").write_text(json.dumps(scenario({"python": "mycc:Mine"})))

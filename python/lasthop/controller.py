@@ -190,9 +190,20 @@ def is_importable(name: str) -> bool:
 
 
 def _folder(origin: str) -> Path:
-    """The folder of a scenario's file, which a sweep names with what it changes: ``a/cell.toml with delay = 20 ms``."""
-    file = Path(origin)
-    return (file if file.is_file() else Path(origin.partition(" with ")[0])).parent
+    """The folder of a scenario's file, which a sweep names with what it changes: ``a/cell.toml with delay = 20 ms``.
+
+    The folder's name may hold the same word, and a changed value may look like a path: of both only the folder is one.
+    """
+    parts = origin.split(" with ")
+    folders = [Path(" with ".join(parts[:n])).parent for n in range(len(parts), 0, -1)]
+    return next(filter(_is_folder, folders), folders[-1])
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # too long a name, of a long value
+        return False
 
 
 def _module(name: str, folder: Path) -> ModuleType:
