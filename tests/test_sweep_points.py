@@ -121,3 +121,22 @@ def test_a_line_is_named_at_its_last_point_with_a_value():
     ends = {text.get_text(): text.xy for text in axes.texts}
     assert {name: x for name, (x, _) in ends.items()} == {"download": 500.0, "late": 40.0}
     assert np.isfinite([y for _, y in ends.values()]).all() and not faults(axes.figure)
+
+
+@pytest.mark.parametrize("count", [2, 24])
+def test_points_at_one_word_stand_apart_from_those_at_the_next(count):
+    """A line for each of eight flows and each loss: with three of these 24."""
+    flow = lh.load(LINK).to_dict()["flow"][0]
+    several = [{**flow, "name": f"f{n}"} for n in range(min(count, 8))]
+    vary = {
+        "link.radio.queue": ["droptail", "codel", "red"],
+        "link.radio.loss.bernoulli.p": [0.01, 0.02, 0.03][: max(1, count // 8)],
+    }
+    axes = plot.across(lh.sweep(lh.load(LINK).with_(flow=several), vary=vary), "goodput_kbps", key="link.radio.queue")
+    lines = np.array([container.lines[0].get_xdata() for container in axes.containers])
+    assert lines.shape == (count, 3)
+    apart = lines[1:] - lines[:-1]
+    assert apart.min() > 0 and apart.max() <= 0.06 + 1e-9
+    gaps = lines.min(axis=0)[1:] - lines.max(axis=0)[:-1]
+    assert (gaps > 4 * apart.max()).all()
+    assert axes.get_xticks().tolist() == pytest.approx(lines.mean(axis=0).tolist())

@@ -21,6 +21,10 @@ __all__ = ["across", "sweep_pictures", "swept"]
 #: What `lasthop plot` draws of a sweep: metrics of flows by the names of the pictures.
 SWEEP = {"goodput": "goodput_kbps", "loss": "loss_pct", "rtt": "rtt_ms_p50"}
 
+#: Of points that stand at the same word: how far from each other, and the most from the first to the last. Words are 1
+#: apart.
+BESIDE, BREADTH = 0.06, 0.75
+
 
 def across(
     sweep: Sweep,
@@ -58,36 +62,37 @@ def across(
     order = sorted(range(len(x)), key=lambda place: x[place])
     used: set[str] = set()
     ends: list[Label] = []
-    for start in dict.fromkeys(vary.moved(point, {key: values[0]}) for point in range(vary.points)):
-        points = [vary.moved(start, {key: values[place]}) for place in order]
+    starts = dict.fromkeys(vary.moved(point, {key: values[0]}) for point in range(vary.points))
+    points = {start: [vary.moved(start, {key: values[place]}) for place in order] for start in starts}
+    lines = [(start, place) for start in starts for place in range(len(grid.things))]
+    lines = [(start, place) for start, place in lines if not _missing(mean[points[start], place])]
+    # Words have no distance that a line could cross; what stands at the same one stands side by side.
+    beside = 0.0 if axis else min(BESIDE, BREADTH / max(1, len(lines) - 1))
+    for start, place in lines:
+        y, error = mean[points[start], place], half[points[start], place]
         others = [label(value) for other, value in sweep.points[start].items() if other != key]
-        for place, thing in enumerate(grid.things):
-            y, error = mean[points, place], half[points, place]
-            if _missing(y):
-                continue
-            style = unlike(look("" if transports is None else str(transports[start, place]), len(ends)), used)
-            name = ", ".join([*([next(iter(thing.values()))] if len(grid.things) > 1 else []), *others])
-            # Words have no distance that a line could cross; what stands at the same one stands side by side.
-            across = [x[one] if axis else x[one] + 0.06 * len(ends) for one in order]
-            style = style if axis else {**style, "linestyle": "none"}
-            bars = None if _missing(error) else error
-            axes.errorbar(
-                across,
-                y,
-                yerr=bars,
-                label=name,
-                marker=MARKERS[len(ends) % len(MARKERS)],
-                markersize=3,
-                capsize=2,
-                elinewidth=0.8,
-                **style,
-            )
-            last = int(np.flatnonzero(np.isfinite(y))[-1])
-            ends.append((across[last], float(y[last]), name, style["color"]))
+        style = unlike(look("" if transports is None else str(transports[start, place]), len(ends)), used)
+        name = ", ".join([*([next(iter(grid.things[place].values()))] if len(grid.things) > 1 else []), *others])
+        across = [x[one] + beside * len(ends) for one in order]
+        style = style if axis else {**style, "linestyle": "none"}
+        bars = None if _missing(error) else error
+        axes.errorbar(
+            across,
+            y,
+            yerr=bars,
+            label=name,
+            marker=MARKERS[len(ends) % len(MARKERS)],
+            markersize=3,
+            capsize=2,
+            elinewidth=0.8,
+            **style,
+        )
+        last = int(np.flatnonzero(np.isfinite(y))[-1])
+        ends.append((across[last], float(y[last]), name, style["color"]))
     axes.set_xlabel(f"{key} ({axis[1]})" if axis and axis[1] else key)
     axes.set_ylabel(quantity_label(metric))
     if not axis:
-        axes.set_xticks([place + 0.03 * (len(ends) - 1) for place in x], [label(value) for value in values])
+        axes.set_xticks([place + beside * (len(ends) - 1) / 2 for place in x], [label(value) for value in values])
         axes.margins(x=0.2)
     lowest = float(np.nanmin(mean - np.nan_to_num(half), initial=0.0))
     if lowest >= 0:
