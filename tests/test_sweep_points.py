@@ -140,3 +140,21 @@ def test_points_at_one_word_stand_apart_from_those_at_the_next(count):
     gaps = lines.min(axis=0)[1:] - lines.max(axis=0)[:-1]
     assert (gaps > 4 * apart.max()).all()
     assert axes.get_xticks().tolist() == pytest.approx(lines.mean(axis=0).tolist())
+
+
+def test_a_flow_that_a_point_does_not_have_is_not_one_without_drops():
+    """With fewer terminals there are fewer flows; a flow that is there and drops nothing has 0 drops."""
+    cell = lh.load(CELL).with_({"duration": "20 s", "cell.rlc": {"am": {"max_dat": 2}}})
+    cell = cell.with_({"flow.download.to": "cell.ue[*]"})
+    s = lh.sweep(cell, vary={"cell.ues": [3, 2]}, seeds=3)
+    names = {ues: {row["flow"] for row in s.flows if row["cell.ues"] == ues} for ues in (3, 2)}
+    assert len(names[3]) == 3 and names[2] < names[3]
+    rows = s.means("drops", metrics=["packets"])
+    assert {row["flow"] for row in rows} >= names[3]
+    for row in rows:
+        there = row["flow"] not in names[3] or row["flow"] in names[row["cell.ues"]]
+        assert row["packets"].n == (3 if there else 0), row
+    for row in s.paired("packets", table="drops"):
+        assert row["n"] == (3 if row["flow"] not in names[3] - names[2] else 0)
+    (all_of_3, all_of_2) = s.means("drops", by=(), metrics=["packets"], total=True)
+    assert all_of_3["packets"].n == all_of_2["packets"].n == 3

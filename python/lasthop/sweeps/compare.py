@@ -28,7 +28,8 @@ class Grid:
     """A table of a sweep: its metrics by point, thing and seed.
 
     Several rows of one run that are one thing, such as all flows if no name tells them apart, count by
-    their mean; by their sum if ``total``. In a table of ``counts`` what has no row is none.
+    their mean; by their sum if ``total``. In a table of counts what has no row is none; ``flows`` says for each flow
+    at which points it is, since elsewhere there is nothing to count.
     """
 
     def __init__(
@@ -40,11 +41,11 @@ class Grid:
         things: Sequence[str],
         *,
         total: bool = False,
-        counts: bool = False,
+        flows: Mapping[str, Array] | None = None,
     ) -> None:
         import numpy as np
 
-        self._total, self._counts = total, counts
+        self._total, self._flows = total, flows
         self._path, self._types, self._vary = path, types, vary
         self._names = {*vary.keys, "seed", *things}
         columns = self._read([*vary.keys, "seed", *things])
@@ -81,9 +82,20 @@ class Grid:
         sums = np.bincount(self._cells[there], column[there], minlength=size)
         with np.errstate(invalid="ignore"):
             means = (sums / counts).reshape(self._shape)
-        if self._counts:
-            means = np.nan_to_num(means, nan=0.0)
+        if self._flows is not None:
+            for place, thing in enumerate(self.things):
+                # Some drops are of no flow in the table, such as those of signalling.
+                there = self._flows.get(thing.get("flow", ""), slice(None))
+                means[there, place] = np.nan_to_num(means[there, place], nan=0.0)
         return np.where(np.isnan(means), means, sums.reshape(self._shape)) if self._total else means
+
+    def there(self) -> Array:
+        """Whether there is a row, by point and thing."""
+        import numpy as np
+
+        rows = np.bincount(self._cells, minlength=int(np.prod(self._shape))).reshape(self._shape)
+        there: Array = rows.sum(axis=-1) > 0
+        return there
 
     def words(self) -> dict[str, Array]:
         """What the table says in text of each point and thing, such as a flow's transport."""

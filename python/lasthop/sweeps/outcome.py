@@ -233,15 +233,15 @@ class Sweep:
         for name in chosen:
             if columns.get(name) != "string":
                 raise ValueError(f"{table} cannot be told apart by {name!r}; known: {', '.join(known)}")
-        return Grid(
-            self.folder / self.files[table],
-            columns,
-            self._vary,
-            self.seeds,
-            chosen,
-            total=total,
-            counts=table in COUNTS,
-        )
+        flows = self._flows if table in COUNTS else None
+        return Grid(self.folder / self.files[table], columns, self._vary, self.seeds, chosen, total=total, flows=flows)
+
+    @cached_property
+    def _flows(self) -> Mapping[str, Any]:
+        """At which points each flow is."""
+        grid = self.grid("flows", by=("flow",))
+        there = grid.there()
+        return {thing["flow"]: there[:, place] for place, thing in enumerate(grid.things)}
 
     def __repr__(self) -> str:
         from lasthop.text import sweep_text
