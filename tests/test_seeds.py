@@ -201,3 +201,18 @@ def test_a_scenario_is_asked_for_its_parts():
     scenario = lh.load(RARE)
     assert "link" in scenario and "cell" not in scenario
     assert [*scenario] == [*scenario.to_dict()]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        (3, "seeds 1–3"),
+        ([1, 5, 9], "seeds 1, 5, 9"),
+        ([3, 2, 1], "seeds 3, 2, 1"),
+        ([7], "seed 7"),
+        (range(1, 19, 2), "9 seeds from 1 to 17"),
+    ],
+)
+def test_a_heading_names_the_seeds_that_ran(seeds, said):
+    short = lh.load(RARE).with_({"flow.file.source": {"file": {"size": "1 kB"}}, "duration": "1 s"})
+    assert f" · {said} · mean" in lh.replicate(short, seeds=seeds).heading()

@@ -29,6 +29,9 @@ SLICE = 200_000
 #: More seeds than these are a mistake.
 MOST_SEEDS = 1_000_000
 
+#: The most seeds that a heading names one by one.
+FEW = 8
+
 T = TypeVar("T")
 
 #: Hears the share of the work that is done, from 0 to 1.
@@ -187,7 +190,7 @@ class Replications:
         first = self.runs[0]
         return (
             f"{first.name} · {number(first.simulated_s)} s simulated {len(self)} times in {waited(self.wall_s)}"
-            f" · seeds {first.seed}–{self.runs[-1].seed} · mean ± half-width of the 95 % interval"
+            f" · {_named([one.seed for one in self.runs])} · mean ± half-width of the 95 % interval"
         )
 
     def table(self, name: str) -> Table:
@@ -240,3 +243,14 @@ class Replications:
         }
         tables = {name: self.table(name) for name in first.tables}
         return save_tables(tables, folder, format, manifest=manifest, made_by="lasthop run", force=force)
+
+
+def _named(seeds: Sequence[int]) -> str:
+    """Seeds for reading: as a range if they are one, all of a few, of others how many and from where to where."""
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    if list(seeds) == [*range(seeds[0], seeds[0] + len(seeds))]:
+        return f"seeds {seeds[0]}–{seeds[-1]}"
+    if len(seeds) <= FEW:
+        return f"seeds {', '.join(map(str, seeds))}"
+    return f"{number(len(seeds))} seeds from {min(seeds)} to {max(seeds)}"
