@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from lasthop import files
 from lasthop.files import OutputRefused
@@ -105,7 +105,11 @@ class Journals:
     def read(self) -> Iterator[tuple[record.Head, dict[str, pa.Table]]]:
         """The finished runs in the order of the plan."""
         with ExitStack() as stack:
-            opened = [stack.enter_context(path.open("rb")) if path.exists() else None for path in self._paths]
+            opened: list[IO[bytes] | None] = []
+            for path in self._paths:
+                # Closing a file may fail too.
+                stack.enter_context(files.named(path))
+                opened.append(stack.enter_context(path.open("rb")) if path.exists() else None)
             for place, begin in zip(self._file, self._begin, strict=True):
                 if place >= 0 and (file := opened[place]):
                     with files.named(self._paths[place]):
