@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name Cargo.toml) Ca
 SECONDS ?= 60
 SEED ?= 1
 
-.PHONY: demo test test-rust test-python lint lint-rust lint-python fuzz bench bench-gym bench-controllers bench-instructions bench-live bench-peers fidelity same-bytes deny docs clean
+.PHONY: demo test test-rust test-computing test-real-time test-python lint lint-rust lint-python fuzz bench bench-gym bench-controllers bench-instructions bench-live bench-peers fidelity same-bytes deny docs clean
 
 ## The first study: runs it, prints its claims, says where the report is.
 demo: .venv/core
@@ -20,12 +20,24 @@ demo: .venv/core
 ## Everything that has to hold.
 test: lint test-rust test-python
 
-CRATES := -p lasthop-net -p lasthop-protocols -p lasthop-radio -p lasthop-replicas -p lasthop-core -p lasthop-fidelity -p lasthop-live -p lasthop-endpoint -p lasthop-example-controller -p lasthop-example-medium -p lasthop-example-queue
+COMPUTING := $(patsubst %,-p lasthop-%,net protocols radio replicas core fidelity example-controller example-medium example-queue)
+REAL_TIME := live endpoint
+CRATES := $(COMPUTING) $(patsubst %,-p lasthop-%,$(REAL_TIME))
+REAL_TIME_TESTS := $(patsubst %,--test %,$(sort $(basename $(notdir $(wildcard $(patsubst %,crates/%/tests/*.rs,$(REAL_TIME)))))))
 
-# Programs in `examples` folders are checked by clippy, and not linked here.
+# Programs in `examples` folders are checked by clippy, and not linked here. Tests by the wall clock mostly wait, so they run beside the others.
 test-rust:
-	cargo test --lib --bins --tests $(CRATES)
+	cargo test --no-run --lib --bins --tests $(CRATES)
+	$(MAKE) --no-print-directory -j2 --output-sync=target test-computing test-real-time
 	cargo test --doc $(CRATES)
+
+test-computing:
+	cargo test --lib --bins --tests $(COMPUTING)
+
+# All crates are named, or some would be compiled again with other features of what they use.
+test-real-time:
+	cargo test $(REAL_TIME_TESTS) $(CRATES)
+	cargo test --lib --bins $(CRATES)
 
 test-python: .venv/core .venv/test
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
