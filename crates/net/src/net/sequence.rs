@@ -12,6 +12,7 @@ pub struct Sequence {
     /// The gaps below it: first number missing, and one more than the last.
     gaps: BTreeMap<u64, u64>,
     missing: u64,
+    /// How many numbers have come.
     came: u64,
 }
 
@@ -83,11 +84,6 @@ impl Sequence {
         self.missing
     }
 
-    /// How many numbers have come.
-    pub fn came(&self) -> u64 {
-        self.came
-    }
-
     /// How many have come and have not, as the table `flows` reads it.
     pub fn sample(&self, probe: &mut dyn Probe) {
         probe.value("distinct_packets", self.came as f64);
@@ -133,12 +129,12 @@ mod tests {
         sequence.begin_at(20);
         sequence.begin_at(5);
         assert_eq!([20, 11, 15].map(|n| sequence.take(n)), [Came::Ahead, Came::Late, Came::Again]);
-        assert_eq!((sequence.missing(), sequence.came()), (0, 4));
+        assert_eq!((sequence.missing(), sequence.came), (0, 4));
         sequence.take(23);
         sequence.restart();
         sequence.begin_at(1);
         assert_eq!([1, 3, 22].map(|n| sequence.take(n)), [Came::Ahead; 3]);
-        assert_eq!((sequence.missing(), sequence.came()), (2 + 1 + 18, 8));
+        assert_eq!((sequence.missing(), sequence.came), (2 + 1 + 18, 8));
     }
 
     #[test]
@@ -166,7 +162,7 @@ mod tests {
                 prop_assert_eq!(sequence.take(n), expected);
                 set.insert(n);
                 prop_assert_eq!(sequence.missing(), set.last().unwrap() + 1 - set.len() as u64);
-                prop_assert_eq!(sequence.came(), set.len() as u64);
+                prop_assert_eq!(sequence.came, set.len() as u64);
             }
         }
     }
