@@ -20,10 +20,10 @@ demo: .venv/core
 ## Everything that has to hold.
 test: lint test-rust test-python
 
-COMPUTING := $(patsubst %,-p lasthop-%,net protocols radio replicas core fidelity example-controller example-medium example-queue)
+COMPUTING := net protocols radio replicas core fidelity
 REAL_TIME := live endpoint
-CRATES := $(COMPUTING) $(patsubst %,-p lasthop-%,$(REAL_TIME))
-REAL_TIME_TESTS := $(patsubst %,--test %,$(sort $(basename $(notdir $(wildcard $(patsubst %,crates/%/tests/*.rs,$(REAL_TIME)))))))
+CRATES := $(patsubst %,-p lasthop-%,$(COMPUTING) $(REAL_TIME)) $(patsubst examples/rust/%/Cargo.toml,-p lasthop-example-%,$(wildcard examples/rust/*/Cargo.toml))
+tests-in = $(addprefix --test ,$(sort $(notdir $(basename $(wildcard $(addsuffix /tests/*.rs,$(1))) $(patsubst %/main.rs,%,$(wildcard $(addsuffix /tests/*/main.rs,$(1))))))))
 
 # Programs in `examples` folders are checked by clippy, and not linked here. Tests by the wall clock mostly wait, so they run beside the others.
 test-rust:
@@ -31,13 +31,12 @@ test-rust:
 	$(MAKE) --no-print-directory -j2 --output-sync=target test-computing test-real-time
 	cargo test --doc $(CRATES)
 
+# Each names all crates: with other features of what some of them use, the rest would be compiled again.
 test-computing:
-	cargo test --lib --bins --tests $(COMPUTING)
+	cargo test --lib --bins $(call tests-in,$(addprefix crates/,$(COMPUTING)) examples/rust/*) $(CRATES)
 
-# All crates are named, or some would be compiled again with other features of what they use.
 test-real-time:
-	cargo test $(REAL_TIME_TESTS) $(CRATES)
-	cargo test --lib --bins $(CRATES)
+	cargo test $(call tests-in,$(addprefix crates/,$(REAL_TIME))) $(CRATES)
 
 test-python: .venv/core .venv/test
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
