@@ -6,6 +6,7 @@
 //! which packet is dropped. To follow a run of ns-2 event for event, links keep this clock beside the
 //! exact one, with the same sums; it orders events of one nanosecond.
 
+use super::queue::AGE_BITS;
 use super::time::{Duration, Instant};
 
 /// A point in time as ns-2 keeps it, in seconds.
@@ -71,7 +72,8 @@ impl FloatTime {
         let place = self.0.to_bits().clamp(first, last) - first;
         // `width` bits count the doubles between these two.
         let width = u64::BITS - (last - first).leading_zeros();
-        let memory = u64::BITS - 1 - nanos.leading_zeros().min(u64::BITS - 1);
+        // No more than the queue remembers.
+        let memory = (u64::BITS - 1 - nanos.leading_zeros().min(u64::BITS - 1)).min(AGE_BITS);
         let since = at.since(since).as_nanos().min(SPAN - 1);
         let age = match memory.checked_sub(width) {
             Some(left) => {
@@ -90,6 +92,7 @@ const SPAN: u64 = 1 << 28;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{EventQueue, Target};
 
     #[test]
     fn neighbouring_doubles_are_told_apart() {
@@ -111,6 +114,22 @@ mod tests {
             let cause = |ns: u64| Instant::from_nanos(at.as_nanos() - ns);
             let orders = [2 * apart, apart, 0].map(|ns| time.order_at(at, cause(ns)));
             assert!(orders.is_sorted_by(|a, b| a < b), "at {seconds}");
+        }
+    }
+
+    #[test]
+    fn the_queue_tells_them_apart_in_long_runs() {
+        for seconds in [600.1, 2_500.3, 5_000.7, 100_000.1, 1_000_000.3] {
+            let time = FloatTime(seconds);
+            let at = time.instant();
+            let mut queue = EventQueue::new();
+            for key in (0..3).rev() {
+                let next = FloatTime(f64::from_bits(seconds.to_bits() + u64::from(key)));
+                assert_eq!(next.instant(), at);
+                queue.push(at, next.order_at(at, at), Target { component: 0, key });
+            }
+            let order: Vec<u32> = std::iter::from_fn(|| queue.pop(Instant::MAX)).map(|wake| wake.target.key).collect();
+            assert_eq!(order, [0, 1, 2], "at {seconds}");
         }
     }
 }

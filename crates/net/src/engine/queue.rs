@@ -27,7 +27,7 @@ pub struct Target {
     pub key: u32,
 }
 
-const AGE_BITS: u32 = 40;
+pub(super) const AGE_BITS: u32 = 40;
 const NUMBER_BITS: u32 = 24;
 const AGE_MAX: u64 = (1 << AGE_BITS) - 1;
 const NUMBER_END: u64 = (1 << NUMBER_BITS) - 1;
