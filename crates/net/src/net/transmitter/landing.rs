@@ -140,6 +140,8 @@ impl<C: Clock> Transmitter<C> {
 
     #[inline(always)]
     pub(super) fn arm(&mut self, core: &mut Core, next: Landing) {
+        // On a way that becomes shorter the nanosecond of a packet may lie before that of the one ahead: it lands with that one.
+        let next = Landing { at: next.at.max(core.now()), ..next };
         self.armed = next;
         core.arm(self.target(ARRIVAL), next.at, next.since);
     }

@@ -65,3 +65,37 @@ fn a_wrong_count_of_what_waits_is_seen() {
         transmitter.plan(&mut core, pkt);
     }
 }
+
+/// A way that becomes shorter by the speed of light.
+struct Shrinking;
+
+impl Path for Shrinking {
+    fn delay(&self, start: Instant, _propagation: Duration) -> Duration {
+        Duration::from_nanos(1_000) - start.since(Instant::ZERO)
+    }
+}
+
+struct Unheard;
+
+impl Returned for Unheard {
+    fn on_return(&mut self, _core: &mut Core, _pkt: &Pkt) {}
+}
+
+/// Packets of 0.4 ns: of the fourth on, start and end fall into one nanosecond, so it would arrive before the third.
+#[test]
+fn all_packets_arrive_over_a_way_that_becomes_shorter() {
+    let mut core = Core::new(1);
+    let mut transmitter = transmitter(&mut core, Queue::Planned(Amount::Packets(100)));
+    transmitter.schedule.set_rate(BitRate::from_mbps(20_000));
+    transmitter.set_path(Box::new(Shrinking));
+    for _ in 0..50 {
+        let pkt = core.copy_of(&Packet { size: 1, ..Packet::vacant() });
+        transmitter.accept(&mut core, pkt);
+    }
+    while let Some(wake) = core.queue.pop(Instant::MAX) {
+        core.set_clock(wake.at, wake.since);
+        transmitter.wake(&mut core, wake.target.key, &mut Unheard);
+    }
+    assert_eq!((core.arrivals.len(), transmitter.holds()), (50, 0));
+    assert!(core.now() <= Instant::from_nanos(1_001));
+}
