@@ -27,7 +27,7 @@ pub enum Came {
     Again,
 }
 
-/// The most gaps that are remembered, 1.5 MB of them. Of numbers in an older gap it is not known
+/// The most gaps that are remembered, 1.5 MB of them. Of numbers in an older gap, but not in one at the start, it is not known
 /// any more that they are missing: they count as duplicates.
 const GAPS: usize = 1 << 16;
 
@@ -59,7 +59,9 @@ impl Sequence {
             self.missing += number - self.next;
             self.gaps.insert(self.next, number);
             if self.gaps.len() > GAPS {
-                self.gaps.pop_first();
+                // The gap at the start is counted apart, so it stays.
+                let oldest = self.gaps.keys().copied().find(|&first| first > 0);
+                oldest.and_then(|first| self.gaps.remove(&first));
             }
             self.next = number + 1;
             self.came += 1;
@@ -143,9 +145,18 @@ mod tests {
         for n in 0..=GAPS as u64 {
             sequence.take(2 * n + 1);
         }
-        assert_eq!((sequence.take(0), sequence.take(2)), (Came::Again, Came::Late));
+        assert_eq!((sequence.take(2), sequence.take(4)), (Came::Again, Came::Late));
         // Forgotten numbers stay missing.
         assert_eq!(sequence.missing(), GAPS as u64);
+    }
+
+    #[test]
+    fn what_is_missing_at_the_start_is_not_forgotten() {
+        let mut sequence = Sequence::default();
+        for n in 0..=GAPS as u64 + 5 {
+            sequence.take(10 + 2 * n);
+        }
+        assert_eq!((sequence.missing_at_start(), sequence.gaps.len()), (10, GAPS));
     }
 
     proptest! {
