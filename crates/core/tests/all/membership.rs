@@ -101,6 +101,11 @@ fn two_members_behind_a_router_cost_one_copy_above_it() {
 
 /// A square: `s`–`x`–`d` is the short way, `s`–`y`–`d` the long one. The short one goes down at 1 s and comes back at 2 s.
 fn square(trees: &str) -> Results {
+    square_back(trees, "2 s")
+}
+
+/// The same with a short way that comes back at this time.
+fn square_back(trees: &str, back: &str) -> Results {
     let text = format!(
         "duration = '3 s'
         record.packets = true
@@ -112,7 +117,7 @@ fn square(trees: &str) -> Results {
         ]
         group = [{{ name = 'g', members = ['d'], trees = '{trees}' }}]
         flow = [{{ from = 's', to = 'g', transport = 'udp', source.cbr = {{ interval = '1 ms', size = '100 B' }} }}]
-        change = [{{ at = '1 s', link = 'xd', up = false }}, {{ at = '2 s', link = 'xd', up = true }}]"
+        change = [{{ at = '1 s', link = 'xd', up = false }}, {{ at = '{back}', link = 'xd', up = true }}]"
     );
     run(&text, 1)
 }
@@ -131,6 +136,55 @@ fn a_tree_follows_the_network_with_messages_or_at_once() {
         let twice = column(&results, "flows", "duplicate_packets")[0];
         assert_eq!(twice, 0.0, "{trees}");
     }
+}
+
+/// Two links in a row of which the second is doubled: `a` is the short one, `b` the long one; and changes of `a`.
+fn doubled(changes: &str) -> Results {
+    let text = format!(
+        "duration = '3 s'
+        record.packets = true
+        record.state = true
+        link = [
+            {{ name = 'up', between = ['s', 'r'], rate = '1 Gbit/s', delay = '1 ms' }},
+            {{ name = 'a', between = ['r', 'd'], rate = '1 Gbit/s', delay = '10 ms' }},
+            {{ name = 'b', between = ['r', 'd'], rate = '1 Gbit/s', delay = '20 ms' }},
+        ]
+        group = [{{ name = 'g', members = ['d'] }}]
+        flow = [{{ from = 's', to = 'g', transport = 'udp', source.cbr = {{ interval = '1 ms', size = '100 B' }} }}]
+        change = [{changes}]"
+    );
+    run(&text, 1)
+}
+
+#[test]
+fn a_branch_moves_to_another_link_of_the_same_neighbours() {
+    let results = doubled("{ at = '1 s', link = 'a', up = false }, { at = '2 s', link = 'a', up = true }");
+    // A GRAFT and data over 20 ms each; back again over 10 ms each.
+    let (first, _) = came(&results, "d", 1.011, 2.0).unwrap();
+    assert!((first - 1.040).abs() < 0.0015, "{first}");
+    let (first, last) = came(&results, "d", 2.001, 3.0).unwrap();
+    assert!((first - 2.020).abs() < 0.0015 && last > 2.998, "from {first} to {last}");
+    // `b` is used from 1.02 s to 2.01 s, and `a` the rest of the time: no packet goes both ways.
+    assert!((packets(&results, "b r>d") - 990.0).abs() <= 2.0, "{}", packets(&results, "b r>d"));
+    assert!((packets(&results, "a r>d") - (1000.0 + 980.0)).abs() <= 2.0, "{}", packets(&results, "a r>d"));
+    // The router was on the tree all the time.
+    assert_eq!(state(&results, &[("kind", "agent"), ("node", "r")], "grafts_sent"), 0.0);
+    // A longer delay moves it too.
+    let results = doubled("{ at = '1 s', link = 'a', delay = '50 ms' }");
+    assert!((packets(&results, "b r>d") - 1960.0).abs() <= 2.0, "{}", packets(&results, "b r>d"));
+}
+
+#[test]
+fn messages_that_were_overtaken_undo_nothing() {
+    // The GRAFT over the long link comes when that over the short one, which was sent later, has come.
+    let results = doubled("{ at = '1 s', link = 'a', up = false }, { at = '1.005 s', link = 'a', up = true }");
+    let (_, last) = came(&results, "d", 0.0, 3.0).unwrap();
+    assert!(last > 2.998, "{last}");
+    assert_eq!(packets(&results, "b r>d"), 0.0);
+    // So comes the PRUNE for the neighbour that was to be left.
+    let results = square_back("signalled", "1.005 s");
+    let (_, last) = came(&results, "d", 0.0, 3.0).unwrap();
+    assert!(last > 2.998, "{last}");
 }
 
 #[test]

@@ -125,14 +125,14 @@ pub struct Membership {
     pub leave_latency: Duration,
 }
 
-/// The way back to the sender of a group has changed.
+/// The way back to the sender of a group leads elsewhere now, or over another interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Upstream {
     /// The group.
     pub group: GroupId,
     /// The sender.
     pub source: NodeId,
-    /// The neighbour on the way before.
+    /// The neighbour on the way before, if it is not that on the way now.
     pub before: Option<NodeId>,
 }
 

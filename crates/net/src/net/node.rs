@@ -37,6 +37,16 @@ impl OutList {
             None => self.out.push((hop.medium, hop.from, vec![hop.to])),
         }
     }
+
+    /// They go to these peers of media no longer. Says whether they went to any.
+    pub fn shut(&mut self, leads: impl Fn(u32, Peer) -> bool) -> bool {
+        let before = self.branches();
+        for (medium, _, peers) in &mut self.out {
+            peers.retain(|&peer| !leads(*medium, peer));
+        }
+        self.out.retain(|(.., peers)| !peers.is_empty());
+        self.branches() < before
+    }
 }
 
 /// The first port for endpoints of flows; those below are for machines that serve their node.

@@ -10,7 +10,9 @@
 //! The manager can also query how many packets for a host found no room in front of its radio: the query goes from machine to machine,
 //! towards the host, until one of them knows.
 //!
-//! Messages take 40 bytes, wait with the data, and are never dropped by a queue.
+//! Messages take 40 bytes, wait with the data, and are never dropped by a queue. Each has a number, and one that a later message of the same
+//! node has overtaken, on another way, is ignored: a branch has to be as its node said last. Where the way back leads to the same neighbour
+//! over another interface, a GRAFT moves the branch.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -43,6 +45,8 @@ pub struct Agent {
     left: BTreeSet<Channel>,
     /// Branches to be shut, and when.
     leaving: BTreeMap<(Channel, NodeId), Instant>,
+    /// The number of the last message of each neighbour about a branch.
+    heard: BTreeMap<(Channel, NodeId), u32>,
     counts: Counts,
 }
 
@@ -92,6 +96,7 @@ impl Agent {
             asked: None,
             left: BTreeSet::new(),
             leaving: BTreeMap::new(),
+            heard: BTreeMap::new(),
             counts: Counts::default(),
         }
     }
@@ -150,9 +155,16 @@ impl Agent {
         };
         *count += 1;
         let (group, source) = channel;
-        let header =
-            SignalHeader { kind, node: source, number: group.0, refresh: leave_latency, ..SignalHeader::default() };
-        *packet = header.packet(self.here, Socket { node: to, port: PORT }, self.messages(), MESSAGE_BYTES);
+        let order = self.messages();
+        let header = SignalHeader {
+            kind,
+            node: source,
+            number: group.0,
+            bucket: order as u32,
+            refresh: leave_latency,
+            ..SignalHeader::default()
+        };
+        *packet = header.packet(self.here, Socket { node: to, port: PORT }, order, MESSAGE_BYTES);
     }
 
     fn messages(&self) -> u64 {
@@ -179,6 +191,13 @@ impl Endpoint for Agent {
     fn on_packet(&mut self, now: Instant, packet: &Packet, via: Port) {
         let Some(signal) = packet.signal() else { return };
         let (channel, from) = ((GroupId(signal.number), signal.node), packet.from.node);
+        if matches!(signal.kind, Signal::Join | Signal::Graft | Signal::Leave | Signal::Prune) {
+            let last = self.heard.entry((channel, from)).or_default();
+            if signal.bucket < *last {
+                return;
+            }
+            *last = signal.bucket;
+        }
         match signal.kind {
             Signal::Join | Signal::Graft => {
                 self.leaving.remove(&(channel, from));

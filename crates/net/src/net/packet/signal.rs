@@ -32,7 +32,7 @@ pub struct SignalHeader {
     pub place: Place,
     /// The number of the message, of the request that it answers, or of a group.
     pub number: u32,
-    /// A bucket, in bytes.
+    /// A bucket, in bytes; of membership, the running number of the message.
     pub bucket: u32,
     /// The rate asked for, offered or granted.
     pub rate: BitRate,

@@ -9,6 +9,7 @@ use super::Simulation;
 use crate::engine::Duration;
 use crate::net::core::Port;
 use crate::net::machine::{Membership, Notice, Upstream};
+use crate::net::medium::Peer;
 use crate::net::node::NextHop;
 use crate::net::order::{Answer, Command, Order};
 use crate::net::packet::{Address, GroupId, NodeId};
@@ -57,6 +58,15 @@ pub enum Part {
     Session,
     /// That of a layer of the session with this group. Receivers join and leave it by themselves.
     Layer(GroupId),
+}
+
+/// The way from a node of a tree back to its sender.
+pub(super) struct WayBack {
+    node: NodeId,
+    group: GroupId,
+    source: NodeId,
+    /// Over which interface it leads, and to which neighbour.
+    hop: Option<(NextHop, NodeId)>,
 }
 
 impl Group {
@@ -219,8 +229,8 @@ impl Simulation {
         }
     }
 
-    /// Where the ways back to senders of signalled groups lead at present: node, group, sender and neighbour.
-    pub(super) fn upstreams(&mut self) -> Vec<(NodeId, GroupId, NodeId, Option<NodeId>)> {
+    /// Where the ways back to senders of signalled groups lead at present.
+    pub(super) fn upstreams(&mut self) -> Vec<WayBack> {
         let mut found = Vec::new();
         for number in 0..self.nodes.len() as u32 {
             let groups = self.nodes[number as usize].groups.iter();
@@ -232,21 +242,24 @@ impl Simulation {
                 .map(|(key, _)| *key)
                 .collect();
             for (group, source) in lists {
-                let neighbour = self.next_hop(NodeId(number), source).map(|(_, neighbour)| neighbour);
-                found.push((NodeId(number), group, source, neighbour));
+                let hop = self.next_hop(NodeId(number), source);
+                found.push(WayBack { node: NodeId(number), group, source, hop });
             }
         }
         found
     }
 
-    /// Tells the machines at the nodes which of the ways back lead elsewhere than before.
-    pub(super) fn tell_of_upstreams(&mut self, before: Vec<(NodeId, GroupId, NodeId, Option<NodeId>)>) {
-        for (node, group, source, before) in before {
-            let now = self.next_hop(node, source).map(|(_, neighbour)| neighbour);
+    /// Tells the machines at the nodes which of the ways back lead elsewhere than before, or over another interface.
+    pub(super) fn tell_of_upstreams(&mut self, before: Vec<WayBack>) {
+        for WayBack { node, group, source, hop: before } in before {
+            let now = self.next_hop(node, source);
             if now == before {
                 continue;
             }
             self.set_parent(node, group, source);
+            // A neighbour that has become another is to prune; the same one moves its branch.
+            let neighbour = |hop: Option<(NextHop, NodeId)>| hop.map(|(_, neighbour)| neighbour);
+            let before = neighbour(before).filter(|before| Some(*before) != neighbour(now));
             let port = self.groups[group.0 as usize].served_at;
             if let Some(agent) = port.and_then(|port| self.sockets.at(node, port)) {
                 self.tell(agent, Notice::Upstream(Upstream { group, source, before }));
@@ -274,7 +287,17 @@ impl Simulation {
                     self.tell_expelled(group, source, node, true);
                 } else {
                     let Some(hop) = self.hop_over(node, port, toward) else { return Answer::Unknown };
-                    self.nodes[node.0 as usize].group_mut(group, source).open(hop);
+                    let ends = &self.ends;
+                    let list = self.nodes[node.0 as usize].group_mut(group, source);
+                    // The neighbour takes packets from one interface only.
+                    let elsewhere = |medium: u32, peer: Peer| {
+                        (medium, peer) != (hop.medium, hop.to) && ends[medium][peer.0 as usize].node == toward
+                    };
+                    let moved = list.shut(elsewhere);
+                    list.open(hop);
+                    if moved {
+                        return Answer::Done;
+                    }
                 }
                 Answer::Branches(self.nodes[node.0 as usize].group_mut(group, source).branches())
             }
@@ -283,15 +306,12 @@ impl Simulation {
                     self.tell_expelled(group, source, node, false);
                 }
                 let ends = &self.ends;
-                let leads = |medium: u32, peer: crate::net::Peer| ends[medium][peer.0 as usize].node == toward;
+                let leads = |medium: u32, peer: Peer| ends[medium][peer.0 as usize].node == toward;
                 let list = self.nodes[node.0 as usize].group_mut(group, source);
                 if toward == node {
                     list.local = false;
                 }
-                for (medium, _, peers) in &mut list.out {
-                    peers.retain(|&peer| !leads(*medium, peer));
-                }
-                list.out.retain(|(.., peers)| !peers.is_empty());
+                list.shut(leads);
                 Answer::Branches(list.branches())
             }
             _ => Answer::Unknown,
@@ -322,6 +342,6 @@ impl Simulation {
     fn hop_over(&self, node: NodeId, port: Port, neighbour: NodeId) -> Option<NextHop> {
         let &(medium, from) = self.nodes[node.0 as usize].ports.get(port.0 as usize)?;
         let peer = self.ends[medium].iter().position(|end| end.node == neighbour)?;
-        Some(NextHop { medium, from, to: crate::net::Peer(peer as u32) })
+        Some(NextHop { medium, from, to: Peer(peer as u32) })
     }
 }
