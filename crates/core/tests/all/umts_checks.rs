@@ -3,6 +3,7 @@
 //! Rates, thresholds and timers are those of Dubois 2005 (chapters 6 to 8), formats those of TS 25.322.
 
 use crate::common::cell::{Happened, happened};
+use crate::common::scenario::{run, state};
 use lasthop_core::engine::Instant;
 use lasthop_core::net::observe::PduStep;
 
@@ -241,4 +242,29 @@ fn an_sdu_of_26_pdus_is_lost_as_often_as_one_of_them_in_all_its_transmissions() 
             "{rlc} at {p}: {lost} of {SDUS} × {expected}"
         );
     }
+}
+
+#[test]
+fn tables_have_what_state_has() {
+    let flow = packets("rnc", "cell.ue[*]", 0, 1500, 100);
+    let results = run(
+        &format!(
+            "duration = \"10 s\"\nrecord.state = true\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\nues = 3\n\
+             attachment.rrc.threshold = \"500 B\"\n{flow}"
+        ),
+        1,
+    );
+    let mut fractions = 0;
+    for (kind, columns) in [("cell", results.table("cells").unwrap()), ("bearer", results.table("bearers").unwrap())] {
+        for (row, (quantity, _)) in
+            (0..columns.rows()).flat_map(|row| columns.columns[1..].iter().map(move |c| (row, c)))
+        {
+            let name = columns.text(kind, row).unwrap();
+            let Some(shown) = columns.number(quantity, row) else { continue };
+            let kept = state(&results, &[("kind", kind), ("name", name)], quantity);
+            assert_eq!(shown, kept, "{quantity} of {name}");
+            fractions += u32::from(kept.fract() != 0.0);
+        }
+    }
+    assert!(fractions > 3, "{fractions}");
 }

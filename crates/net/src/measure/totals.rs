@@ -318,7 +318,8 @@ impl Rows {
 
     /// The table, whose first column is called `first`; `None` if it has no row.
     fn table(self, first: &'static str) -> Option<Table> {
-        const UNITS: [&str; 10] = ["_s", "_m", "_kbps", "_pct", "_db", "_dbm", "_mean", "_ms", "_p50", "_p95"];
+        const UNITS: [&str; 11] =
+            ["_s", "_m", "_kbps", "_pct", "_db", "_dbm", "_mean", "_ms", "_p50", "_p95", "_occupancy"];
         let rows = self.names.len();
         let column = |(name, mut values): (&'static str, Vec<Option<f64>>)| {
             values.resize(rows, None);
