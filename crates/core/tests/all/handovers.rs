@@ -415,3 +415,14 @@ fn recording_handovers_alters_nothing() {
         }
     }
 }
+
+/// Packets of 1 ms back to back, of which 1000 ms are in flight at the change: their time counts, whatever becomes of them.
+#[test]
+fn a_link_was_busy_with_packets_that_are_taken_out_of_its_flight() {
+    for (queue, fate) in QUEUES.iter().flat_map(|queue| ["lose", "move", "forward", "copy"].map(|fate| (queue, fate))) {
+        let change = format!("[[change]]\nat = '3000.5 ms'\nlink = 'radio'\nin_flight = '{fate}'\n");
+        let outcome = run(&scenario("4 s", "1 s", queue, "1 ms", &change));
+        let busy = outcome.table("links").number("utilisation_pct", 0).unwrap();
+        assert!((99.9..=100.0).contains(&busy), "{queue}, {fate}: {busy} %");
+    }
+}

@@ -47,6 +47,11 @@ impl Flight {
         let rounded = self.start + Duration::from_nanos(1);
         self.accepted <= rounded && [self.start, self.out, self.arrival, now].is_sorted()
     }
+
+    /// For how long it has been sent until `now`.
+    pub fn sent_for(&self, now: Instant) -> Duration {
+        self.out.min(now).since(self.start)
+    }
 }
 
 impl Slab {

@@ -213,6 +213,7 @@ impl<C: Clock> Transmitter<C> {
         let mut taken = std::mem::take(flight);
         taken.extend(self.take_overtaken(core));
         taken.sort_by_key(|sent| order_sent(core, sent));
+        self.busy = taken.iter().fold(self.busy, |sum, (_, flight)| sum + flight.sent_for(core.now()));
         taken
     }
 

@@ -88,7 +88,7 @@ pub struct Transmitter<C: Clock> {
     first_key: u32,
     to: End,
     sent: Backlog,
-    /// The time that it took to send the packets that have landed.
+    /// The time that it took to send the packets that have landed, or were taken out of its flight.
     busy: Duration,
     /// Waiting times of packets that waited, if any did.
     waits: Option<Box<Histogram>>,
@@ -240,11 +240,9 @@ impl<C: Clock> Transmitter<C> {
 
     /// For how long it has been sending; a part of that may be for packets that are still on their way.
     fn busy(&self, core: &Core) -> Duration {
-        let now = core.now();
         let overtaken = self.overtaken().map_or(NONE, Line::head);
         let under_way = [self.line.head(), overtaken].into_iter().flat_map(|first| flights_from(core, first));
-        let sent = under_way.filter(|flight| flight.start < now).map(|flight| flight.out.min(now).since(flight.start));
-        sent.fold(self.busy, |sum, time| sum + time)
+        under_way.fold(self.busy, |sum, flight| sum + flight.sent_for(core.now()))
     }
 
     /// Packets that it holds: waiting, in service and in flight.
