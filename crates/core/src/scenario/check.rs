@@ -29,8 +29,8 @@ const MOST: usize = 1_000_000;
 const MAX_SEED: u64 = (1 << 53) - 1;
 /// The longest name.
 const NAME_CHARS: usize = 200;
-/// Ports at a node.
-const PORTS: usize = 65_535;
+/// Ports of flows at a node: those below 4 belong to machines of the node, and the last one to packets that are handed out.
+const PORTS: usize = 65_531;
 
 /// Checks the scenario of `document`.
 ///
@@ -426,16 +426,21 @@ fn ways(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
 /// Whether each node has enough ports for the flows that end there. A flow to a group takes the
 /// same port at all members.
 fn ports(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
-    let mut used = vec![1; names.nodes.len()];
+    let mut used = vec![0; names.nodes.len()];
     for (i, flow) in scenario.flow.iter().enumerate() {
         let ends = names.ends(&flow.to);
         let senders = names.called(&flow.from);
-        let port = ends.iter().map(|&n| used[n]).max().unwrap_or(0);
-        ends.iter().for_each(|&n| used[n] = port + 1);
-        senders.iter().for_each(|&n| used[n] += ends.len());
+        if names.groups.contains_key(flow.to.as_str()) {
+            let port = ends.iter().map(|&n| used[n]).max().unwrap_or(0);
+            ends.iter().for_each(|&n| used[n] = port + senders.len());
+            senders.iter().for_each(|&n| used[n] += 1);
+        } else {
+            ends.iter().for_each(|&n| used[n] += senders.len());
+            senders.iter().for_each(|&n| used[n] += ends.len());
+        }
         if let Some(&node) = ends.iter().chain(senders.iter()).find(|&&n| used[n] > PORTS) {
             let message = format!("too many flows at node {}", shown(&names.nodes[node]));
-            problems.add(format!("flow[{i}]"), message, format!("the most is {}", PORTS - 1));
+            problems.add(format!("flow[{i}]"), message, format!("the most is {PORTS}"));
             return;
         }
     }

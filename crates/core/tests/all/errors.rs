@@ -660,3 +660,25 @@ fn wrong_mobility_is_shown_where_it_stands() {
         assert!(error.contains(message) && error.contains(field), "{mobility}: {error}");
     }
 }
+
+/// Of 65,536 ports at a node, machines have the lowest four, and packets that are handed out the last.
+#[test]
+fn flows_that_find_no_port_are_refused() {
+    let flow = |n: usize, from: &str, to: &str| {
+        format!(
+            "[[flow]]\nname = \"f{n}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"udp\"\nsource.cbr.interval = \"1 s\"\n"
+        )
+    };
+    let flows = |many: usize, from: &str, to: &str| (0..many).map(|n| flow(n, from, to)).collect::<String>();
+    let cell = |ues: usize| format!("duration = \"1 s\"\n[[cell]]\nname = \"cell\"\nrnc = \"rnc\"\nues = {ues}\n");
+    let all = "cell.ue[*]";
+    for (from, to) in [(all, "rnc"), ("rnc", all)] {
+        // 65,531 = 19 · 3449.
+        assert!(reading(&(cell(3449) + &flows(19, from, to))).is_ok());
+        let error = reading(&(cell(3450) + &flows(19, from, to))).unwrap_err().to_string();
+        assert!(error.contains("too many flows at node \"rnc\"") && error.contains("the most is 65531"), "{error}");
+    }
+    // A flow to a group is one flow of its sender's node.
+    let group = format!("{}[[group]]\nname = \"g\"\nmembers = [\"{all}\"]\n", cell(3450));
+    assert!(reading(&(group + &flows(20, "rnc", "g"))).is_ok());
+}
