@@ -3,6 +3,10 @@
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{NodeId, TfmccEcho};
 
+/// Reports of how many receivers wait at most: as many receivers as are reckoned with (RFC 4654 §3.4, N). Of others, real or forged, none is
+/// kept: they report again.
+const MOST: usize = 10_000;
+
 /// A report that was not answered yet.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
@@ -41,9 +45,11 @@ impl Echoes {
     pub fn on_report(&mut self, now: Instant, report: Stamp) {
         let Stamp { receiver, stamp, have_rtt, rate } = report;
         let new = Waiting { receiver, stamp, came: now, have_rtt, rate };
+        let has_room = self.waiting.len() < MOST;
         match self.waiting.iter_mut().find(|old| old.receiver == receiver) {
             Some(old) => *old = new,
-            None => self.waiting.push(new),
+            None if has_room => self.waiting.push(new),
+            None => {}
         }
     }
 
@@ -133,6 +139,19 @@ mod tests {
         assert_eq!(take(&mut echoes, 500, 300), of(2, 130));
         assert_eq!(take(&mut echoes, 500, 300), of(1, 10));
         assert_eq!(echoes.take(ms(900), Some(NodeId(2)), ms(300), R_MAX), None);
+    }
+
+    /// Reports with ever new numbers take no more memory, nor the place of those that wait.
+    #[test]
+    fn no_more_reports_wait_than_there_can_be_receivers() {
+        let mut echoes = Echoes::default();
+        for receiver in 1..=MOST as u32 + 1_000 {
+            echoes.on_report(ms(1), Stamp { receiver: NodeId(receiver), stamp: ms(0), have_rtt: true, rate: 2.0 });
+        }
+        echoes.on_report(ms(2), Stamp { receiver: NodeId(7), stamp: ms(1), have_rtt: true, rate: 1.0 });
+        assert_eq!(echoes.waiting.len(), MOST);
+        let first = echoes.take(ms(2), None, ms(0), R_MAX);
+        assert_eq!(first, Some(TfmccEcho { receiver: NodeId(7), stamp: ms(1) }));
     }
 
     #[test]
