@@ -80,15 +80,15 @@ impl Foreign {
         let (last, at) = self.last;
         let ahead = stamp.wrapping_sub(last);
         let nanos = if ahead < 1 << 31 {
-            at.saturating_add(u64::from(ahead) * self.ticks.0)
+            at.checked_add(u64::from(ahead) * self.ticks.0)
         } else {
-            at.saturating_sub(u64::from(ahead.wrapping_neg()) * self.ticks.0)
+            at.checked_sub(u64::from(ahead.wrapping_neg()) * self.ticks.0)
         };
-        // The end of all instants: no clock runs that long, but a forged one may. It starts anew.
-        if nanos >= Instant::MAX.as_nanos() / 2 {
+        // Before the beginning of all instants, or near their end: no clock runs so, but a forged one may. It starts anew.
+        let Some(nanos) = nanos.filter(|nanos| *nanos < Instant::MAX.as_nanos() / 2) else {
             (self.first, self.last) = (Some(stamp), (stamp, BASE));
             return Instant::from_nanos(BASE);
-        }
+        };
         if ahead < 1 << 31 {
             self.last = (stamp, nanos);
         }
@@ -146,6 +146,21 @@ mod tests {
         assert_eq!(MS.own(100_003, now), Err(WireError::Stamp));
         assert_eq!(MS.own(35_000, now), Err(WireError::Stamp));
         assert!(MS.own(37_000, now).is_ok());
+    }
+
+    /// A stamp that was forged before the sender's first: those of the sender are written as they were read all the same.
+    #[test]
+    fn a_clock_behind_a_forged_stamp_is_known() {
+        for ticks in [MS, Ticks(10_000)] {
+            for forged in [1 << 27, 1 << 30, (1 << 31) - 1, 1 << 31, u32::MAX - 9] {
+                let mut clock = Foreign::new(ticks);
+                clock.read(forged);
+                for stamp in [100_000, 100_007, 100_003] {
+                    let at = clock.read(stamp);
+                    assert_eq!(clock.write(at), stamp, "{forged} {ticks:?}");
+                }
+            }
+        }
     }
 
     #[test]
