@@ -218,6 +218,33 @@ mod tests {
         assert_eq!(transfer(0, 1, 0.0, Some(1)), (1, 1), "an empty file is a file");
     }
 
+    /// The file changes while it is sent: a receiver finds another CRC-32, and the sender that it is no more what it announced. It says the
+    /// end, and does not send it for ever.
+    #[test]
+    fn a_file_that_changes_under_way_ends_the_transfer() {
+        let source = Shared(Rc::new(RefCell::new(Cursor::new(vec![7; 2_000]))));
+        let mut sending = Sending::new(Box::new(source.clone()), 9, 500, Some(1), 0).unwrap();
+        source.0.borrow_mut().get_mut()[1_999] = 8;
+        let stream = Streams::new(7).stream("r", "answers");
+        let mut end = Receiving::new(Box::new(Shared::default()), 1, stream);
+        let mut payload = Vec::new();
+        for tick in 0..1_000u64 {
+            let now = Instant::from_nanos(tick * 10_000_000);
+            sending.on_timeout(now);
+            if sending.waiting() > 0 {
+                payload.clear();
+                sending.write(now, tick, &mut payload);
+                end.on_payload(now, &payload).unwrap();
+            }
+            if let Some(status) = end.poll(now) {
+                sending.on_status(now, &status);
+            }
+        }
+        assert!(sending.is_over() && end.is_over() && !end.is_whole());
+        assert_eq!((sending.passes(), sending.complete()), (1, 0));
+        assert_eq!(sending.failure().unwrap().to_string(), "its bytes have changed since the transfer began");
+    }
+
     #[test]
     fn other_transfers_and_damaged_files_are_not_taken() {
         let store = Shared::default();

@@ -53,6 +53,8 @@ pub struct Sending {
     kept_from: u64,
     most_kept: usize,
     passes: u32,
+    /// The pass in which the file was last compared with its checksum.
+    compared: u32,
     failure: Option<io::Error>,
 }
 
@@ -91,6 +93,7 @@ impl Sending {
             kept_from: 0,
             most_kept,
             passes: 1,
+            compared: 0,
             failure: None,
         })
     }
@@ -171,6 +174,12 @@ impl Sending {
         if status.transfer != self.transfer || self.goodbyes.is_some() {
             return;
         }
+        // A question is a piece, so a receiver lacks all of the file only if all bytes came and were not the file's: it may be another by now.
+        let doubted = status.lacks.contains(&(0..self.length));
+        if doubted && std::mem::replace(&mut self.compared, self.passes) < self.passes && !self.is_as_announced() {
+            self.requested = Ranges::default();
+            return self.say_goodbye(now);
+        }
         let complete = status.lacks.is_empty();
         if self.known.len() < MOST_KEPT || self.known.contains_key(&status.receiver) {
             self.known.insert(status.receiver, complete);
@@ -190,6 +199,17 @@ impl Sending {
         if self.receivers.is_some_and(|all| self.complete() >= all) {
             self.say_goodbye(now);
         }
+    }
+
+    /// Whether the file is still the one that was announced. Another never arrives whole, and is a failure.
+    fn is_as_announced(&mut self) -> bool {
+        let failure = match checksum(&mut *self.file, self.length) {
+            Ok(sum) if sum == self.checksum => return true,
+            Ok(_) => io::Error::other("its bytes have changed since the transfer began"),
+            Err(error) => error,
+        };
+        self.failure.get_or_insert(failure);
+        false
     }
 
     fn say_goodbye(&mut self, now: Instant) {
@@ -232,7 +252,7 @@ impl Sending {
 
     /// Whether nothing more is to be said.
     pub fn is_over(&self) -> bool {
-        self.goodbyes == Some(0) || self.failure.is_some()
+        self.goodbyes == Some(0) || (self.failure.is_some() && self.goodbyes.is_none())
     }
 
     /// How many receivers said that they have the file.
