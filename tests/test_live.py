@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import signal
 import socket
@@ -422,6 +423,21 @@ def test_an_interrupted_endpoint_ends_in_order(tmp_path):
     assert process.returncode == 0, complaints
     assert "received 0 datagrams" in said
     assert (tmp_path / "got").is_dir()
+
+
+def test_an_endpoint_that_waits_for_its_file_can_be_interrupted(tmp_path):
+    os.mkfifo(tmp_path / "original")
+    words = [sys.executable, "-m", "lasthop", "endpoint", "tfrc", "send", "--to", "127.0.0.1:9", "--file", "original"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        maps = Path(f"/proc/{process.pid}/maps")
+        while process.poll() is None and "_core" not in maps.read_text():
+            time.sleep(0.05)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(timeout=20) == -signal.SIGINT, process.stderr.read()
+        finally:
+            process.kill()
 
 
 def test_an_endpoint_says_what_is_wrong():

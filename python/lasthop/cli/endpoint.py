@@ -17,6 +17,7 @@ def endpoint(words: tuple[str, ...]) -> int:
     """
     from lasthop import _core
 
-    # The core hears signals itself, and ends in order.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Once a session runs the core hears signals itself, and ends in order. Before, while it computes the checksum of a
+    # file, Ctrl-C ends it as it ends any program.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _core.endpoint(list(words or ("--help",)))
