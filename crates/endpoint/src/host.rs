@@ -153,11 +153,20 @@ impl Host {
                 self.counts.received_bytes += datagram.len() as u64 + BELOW;
             }
             Err(error) => {
+                // Numbers and clocks are those of the first packet that is the session's.
+                if self.counts.received == 0 {
+                    self.codec.forget();
+                }
                 self.counts.rejected += 1;
                 self.last_error = Some(error);
             }
         }
         read.is_ok()
+    }
+
+    /// Whether receivers send this datagram to one another.
+    pub fn is_of_receiver(&self, datagram: &[u8]) -> bool {
+        self.codec.is_of_receiver(datagram)
     }
 
     fn read(&mut self, now: Instant, datagram: &[u8]) -> Result<(), WireError> {
@@ -178,6 +187,10 @@ impl Host {
         // A file that is not this one is not counted as received either.
         if data && let Load::Receives(receiving) = &mut self.load {
             receiving.on_payload(now, payload)?;
+            // Its sender shows itself by a piece; in layers, where others carry none, by any packet.
+            if receiving.identity().is_none() && !self.layered {
+                return Err(WireError::Kind);
+            }
         }
         if data {
             self.last_data = Some(now);

@@ -15,20 +15,26 @@ pub mod run;
 pub mod socket;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 
 /// Runs a command line, without the name of the program; its exit code: 0; 1 if a file is not whole; 2 if nothing can be run.
 pub fn command(words: impl IntoIterator<Item = OsString>) -> i32 {
     let outcome = plan::read(words).and_then(|plan| match plan {
         None => {
-            println!("{}", plan::USAGE);
+            say(plan::USAGE);
             Ok(0)
         }
         Some(plan) => run_plan(&plan),
     });
     outcome.unwrap_or_else(|message| {
-        eprintln!("error: {message}");
+        let _ = writeln!(std::io::stderr(), "error: {message}");
         2
     })
+}
+
+/// Writes a line to standard output. A closed pipe (EPIPE) is no error.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 #[cfg(target_os = "linux")]

@@ -28,8 +28,9 @@ usage: lasthop endpoint tfrc send --to HOST:PORT [OPTIONS]
   --out FILE            receive: write the file there
   --for TIME            end after this time. Default: when the file is sent, or is here and the sender has ended; else never
   --ttl N               send to a group: the time to live. Default: 1 (RFC 1112 §6.1)
-  --interface ADDRESS   the own address of the interface that groups are joined and sent over. Default: the one of the route
-  --seed N              of what the protocol draws, and of the receiver's number. Default: drawn
+  --interface ADDRESS   the own address of the interface that groups are joined and sent over; with tfrc the own address, for hosts that have
+                        several. Default: the one of the route
+  --seed N              of what the protocol draws, and of the receiver's number: another one for each receiver. Default: drawn
   -o DIR                write the tables flows or receivers, and series, as CSV
   --PARAMETER VALUE     a parameter of the protocol as scenarios have it: --segment 1000B, --reliable true, --control.rlm.join '2 s'";
 
@@ -63,7 +64,7 @@ pub struct Plan {
     pub time: Option<Duration>,
     /// The time to live of packets to a group.
     pub ttl: u8,
-    /// The interface of groups.
+    /// The interface of groups; without groups the own address.
     pub interface: Ipv4Addr,
     /// The seed of all that is drawn.
     pub seed: Option<u64>,
@@ -124,9 +125,13 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Option<Plan>, S
             "-group" if name != "tfrc" => to = Some(text.parse().map_err(|_| number("ADDRESS:PORT"))?),
             "-port" if name == "tfrc" && !sends => port = Some(text.parse::<u16>().map_err(|_| number("a port"))?),
             "-file" if sends => plan.file = Some(text.into()),
-            "-receivers" if sends => plan.receivers = Some(text.parse().map_err(|_| number("a number"))?),
+            "-receivers" if sends => match text.parse() {
+                Ok(0) | Err(_) => return Err(number("a number from 1 on")),
+                Ok(receivers) => plan.receivers = Some(receivers),
+            },
             "-out" if !sends => plan.file = Some(text.into()),
             "-for" => plan.time = Some(value(&Value::String(text.clone())).map_err(|_| number("a time"))?),
+            "-ttl" if name == "tfrc" => return Err("--ttl is for groups, and tfrc has none".to_owned()),
             "-ttl" => plan.ttl = text.parse().map_err(|_| number("a number from 0 to 255"))?,
             "-interface" => plan.interface = text.parse().map_err(|_| number("an IPv4 address"))?,
             "-seed" => plan.seed = Some(text.parse().map_err(|_| number("a number"))?),
@@ -151,10 +156,24 @@ pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Option<Plan>, S
             return Err(format!("{name} needs {needed}"));
         }
     };
-    if name != "tfrc" && !plan.to.ip().is_multicast() {
-        return Err(format!("{} is no multicast address; they are 224.0.0.0 to 239.255.255.255", plan.to.ip()));
+    if plan.to.port() == 0 {
+        return Err("a port is from 1 to 65535, not 0".to_owned());
+    }
+    if plan.receivers.is_some() && plan.file.is_none() {
+        return Err("--receivers says how many receivers --file has, and there is no --file".to_owned());
     }
     plan.protocol = protocol(&name, parameters)?;
+    // Layer n has the group n addresses behind that of the session.
+    let layers = match &plan.protocol {
+        Protocol::Layered(config) => config.layers.len() as u32,
+        _ => 0,
+    };
+    let last = Ipv4Addr::from(u32::from(*plan.to.ip()).saturating_add(layers));
+    let groups = [*plan.to.ip(), last];
+    if let Some(group) = groups.into_iter().find(|group| name != "tfrc" && !group.is_multicast()) {
+        let layer = if group == *plan.to.ip() { "" } else { ", the group of the last layer," };
+        return Err(format!("{group}{layer} is no multicast address; they are 224.0.0.0 to 239.255.255.255"));
+    }
     check(&plan)?;
     Ok(Some(plan))
 }
@@ -395,6 +414,18 @@ mod tests {
             ("tfrc send --to 10.0.0.1:9 x", "what is x? options begin with --"),
             ("tfrc send --to", "--to needs a value"),
             ("tfrc send --to 10.0.0.1", "--to needs HOST:PORT, not 10.0.0.1"),
+            ("tfrc send --to 10.0.0.1:0", "a port is from 1 to 65535, not 0"),
+            ("tfrc receive --port 0", "a port is from 1 to 65535, not 0"),
+            ("tfrc send --to 10.0.0.1:9 --ttl 9", "--ttl is for groups, and tfrc has none"),
+            (
+                "tfrc send --to 10.0.0.1:9 --receivers 2",
+                "--receivers says how many receivers --file has, and there is no --file",
+            ),
+            ("tfrc send --to 10.0.0.1:9 --file f --receivers 0", "--receivers needs a number from 1 on, not 0"),
+            (
+                "layered receive --group 239.255.255.250:9",
+                "240.0.0.9, the group of the last layer, is no multicast address; they are 224.0.0.0 to 239.255.255.255",
+            ),
             ("tfrc send --to [::1]:9", "--to [::1]:9: the host has no IPv4 address"),
             ("tfmcc send --group 239.1.1.1:9 --ttl 256", "--ttl needs a number from 0 to 255, not 256"),
             ("tfrc send --to 10.0.0.1:9 --for soon", "--for needs a time, not soon"),

@@ -27,6 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest wait without looking at the clock.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
+/// A session ends here at the latest, a day before the last instant that there is: behind that all timers are due at once.
+const LAST: Instant = Instant::from_nanos(Instant::MAX.as_nanos() - 86_400_000_000_000);
+
 /// The exit code of a transfer that is not whole.
 const NOT_WHOLE: i32 = 1;
 
@@ -58,8 +61,9 @@ struct Running {
     peer: Option<SocketAddrV4>,
     sends: bool,
     datagram: Vec<u8>,
-    /// Datagrams that the system did not take, and those of other sources.
+    /// Datagrams that the system did not take, and why it did not take the last of them; and those of other sources.
     refused: u64,
+    refusal: Option<io::Error>,
     strangers: u64,
 }
 
@@ -68,11 +72,13 @@ impl Running {
     fn read(&mut self, clock: &Clock, buffer: &mut [u8]) -> io::Result<bool> {
         for _ in 0..MOST_READ {
             let Some((length, from)) = self.socket.receive(buffer)? else { return Ok(false) };
-            if self.peer.is_some_and(|peer| peer != from) {
+            let datagram = &buffer[..length];
+            let of_receiver = self.host.is_of_receiver(datagram);
+            if !of_receiver && self.peer.is_some_and(|peer| peer != from) {
                 self.strangers += 1;
                 continue;
             }
-            if self.host.on_datagram(clock.now(), &buffer[..length]) && !self.sends {
+            if self.host.on_datagram(clock.now(), datagram) && !self.sends && !of_receiver {
                 self.peer = Some(from);
             }
         }
@@ -90,10 +96,19 @@ impl Running {
                         To::Peer => self.peer,
                         To::Group(group) => Some(SocketAddrV4::new(self.group(group), self.to.port())),
                     };
-                    let taken = to.map_or(Ok(false), |to| self.socket.send(&datagram, to))?;
-                    self.refused += u64::from(!taken);
+                    // Nothing is sent before the sender is known.
+                    let Some(to) = to else { continue };
+                    let refusal =
+                        self.socket.send(&datagram, to).map_err(|error| named(&format_args!("to {to}"), &error))?;
+                    if let Some(refusal) = refusal {
+                        self.refused += 1;
+                        self.refusal = Some(refusal);
+                    }
                 }
-                Do::Join(group) => self.socket.join(self.group(group))?,
+                Do::Join(group) => {
+                    let group = self.group(group);
+                    self.socket.join(group).map_err(|error| named(&format_args!("joining {group}"), &error))?;
+                }
                 Do::Leave(group) => self.socket.leave(self.group(group))?,
             }
         }
@@ -105,6 +120,14 @@ impl Running {
     fn group(&self, number: u32) -> Ipv4Addr {
         Ipv4Addr::from(u32::from(*self.to.ip()).wrapping_add(number))
     }
+}
+
+/// An error of the socket with the place that it concerns. A socket may join `igmp_max_memberships` groups (ip(7)), which are fewer than layers
+/// may be.
+fn named(place: &dyn std::fmt::Display, error: &io::Error) -> io::Error {
+    let most = error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error());
+    let hint = if most { "; net.ipv4.igmp_max_memberships says how many groups a socket may join" } else { "" };
+    io::Error::new(error.kind(), format!("{place}: {error}{hint}"))
 }
 
 /// Runs the plan, and gives the exit code.
@@ -124,6 +147,32 @@ pub fn run(plan: &Plan) -> Result<i32, String> {
     if let Some(folder) = &plan.out {
         tables::check(folder, plan.file.as_deref().filter(|_| !plan.sends))?;
     }
+    let address = match (plan.sends, plan.is_multicast()) {
+        (true, true) => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0),
+        (true, false) => SocketAddrV4::new(plan.interface, 0),
+        // RFC 1122 §4.1.3.5: answers come from the address to which data were sent. Bound to all, the system takes that of its route.
+        (false, false) => SocketAddrV4::new(plan.interface, plan.to.port()),
+        // Layers have groups of their own.
+        (false, true) if plan.is_layered() => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, plan.to.port()),
+        (false, true) => plan.to,
+    };
+    let interface = format!("--interface {}", plan.interface);
+    let place = match plan.interface.is_unspecified() || plan.is_multicast() {
+        true => format!("port {}", address.port()),
+        false => format!("{interface}, port {}", address.port()),
+    };
+    let mut socket = Socket::bind(address, plan.is_multicast(), plan.ttl).map_err(failed(&place))?;
+    if plan.is_multicast() && !plan.interface.is_unspecified() {
+        socket.use_interface(plan.interface).map_err(failed(&interface))?;
+    }
+    if plan.is_multicast() && !plan.sends {
+        socket.join(*plan.to.ip()).map_err(failed(plan.to.ip()))?;
+    }
+    // Tables that cannot be written are no surprise at the end of a session.
+    if let Some(folder) = &plan.out {
+        std::fs::create_dir_all(folder).map_err(failed(&folder.display()))?;
+    }
+    // A file that is to be received is emptied only when the socket is there.
     let host = Host::new(Setting {
         endpoint: plan.endpoint(number, seed),
         codec: plan.codec(number, number),
@@ -131,24 +180,19 @@ pub fn run(plan: &Plan) -> Result<i32, String> {
         segment: plan.full_packet().map_or(0, |(segment, _)| segment),
         layered: plan.is_layered(),
     });
-    let address = match plan.sends {
-        true => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0),
-        // Layers have groups of their own.
-        false if plan.is_layered() => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, plan.to.port()),
-        false => plan.to,
-    };
-    let mut socket = Socket::bind(address, plan.is_multicast(), plan.ttl)
-        .map_err(failed(&format_args!("port {}", address.port())))?;
-    if !plan.interface.is_unspecified() {
-        socket.use_interface(plan.interface).map_err(failed(&format_args!("--interface {}", plan.interface)))?;
-    }
-    if plan.is_multicast() && !plan.sends {
-        socket.join(*plan.to.ip()).map_err(failed(plan.to.ip()))?;
-    }
     let _ = rustix::thread::set_current_timer_slack(Some(std::num::NonZeroU64::MIN));
     let peer = (plan.sends && !plan.is_multicast()).then_some(plan.to);
-    let mut running =
-        Running { socket, host, to: plan.to, peer, sends: plan.sends, datagram: Vec::new(), refused: 0, strangers: 0 };
+    let mut running = Running {
+        socket,
+        host,
+        to: plan.to,
+        peer,
+        sends: plan.sends,
+        datagram: Vec::new(),
+        refused: 0,
+        refusal: None,
+        strangers: 0,
+    };
     // A signal ends it as its time does: a receiver leaves, and tables are written.
     let asked = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -156,14 +200,15 @@ pub fn run(plan: &Plan) -> Result<i32, String> {
     }
     let clock = Clock::start();
     let began = clock.now();
-    let mut recorder = Recorder::new(began, &plan.label(), plan.sends);
+    let mut recorder = plan.out.is_some().then(|| Recorder::new(began, &plan.label(), plan.sends));
     running.host.start(began);
-    let end = plan.time.map(|time| began + time);
-    serve(&mut running, &clock, end, &asked, &mut recorder).map_err(failed(&"socket"))?;
+    let end = plan.time.map_or(LAST, |time| (began + time).min(LAST));
+    serve(&mut running, &clock, end, &asked, recorder.as_mut()).map_err(failed(&"socket"))?;
     let now = clock.now();
     running.host.stop(now);
     running.act(now).map_err(failed(&"socket"))?;
-    if let Some(folder) = &plan.out {
+    let code = last_word(&running, now.since(began));
+    if let (Some(folder), Some(recorder)) = (&plan.out, &recorder) {
         let about = [
             (if plan.sends { "flow" } else { "receiver" }, if plan.sends { plan.label() } else { number.to_string() }),
             ("to", plan.to.to_string()),
@@ -175,7 +220,7 @@ pub fn run(plan: &Plan) -> Result<i32, String> {
         ];
         recorder.write(folder, &running.host, &about)?;
     }
-    Ok(last_word(&running, now.since(began)))
+    Ok(code)
 }
 
 /// What is carried.
@@ -197,9 +242,9 @@ fn load(plan: &Plan, number: u32, seed: u64) -> Result<Load, String> {
 fn serve(
     running: &mut Running,
     clock: &Clock,
-    end: Option<Instant>,
+    end: Instant,
     asked: &AtomicBool,
-    recorder: &mut Recorder,
+    mut recorder: Option<&mut Recorder>,
 ) -> io::Result<()> {
     let mut buffer = vec![0; LONGEST];
     loop {
@@ -207,17 +252,19 @@ fn serve(
         let now = clock.now();
         running.host.on_timeout(now);
         running.act(now)?;
-        recorder.sample(now, &running.host);
-        let ends = asked.load(Ordering::Relaxed) || end.is_some_and(|end| now >= end);
+        if let Some(recorder) = &mut recorder {
+            recorder.sample(now, &running.host);
+        }
+        let ends = asked.load(Ordering::Relaxed) || now >= end;
         if ends || running.host.is_over() || is_left(&running.host, now) {
             return Ok(());
         }
         if more {
             continue;
         }
-        let due = [running.host.next_timeout(), end, Some(recorder.due())].into_iter().flatten().min();
-        let wait = due.map_or(LONGEST_WAIT, |due| due.since(clock.now())).min(LONGEST_WAIT);
-        running.socket.wait(wait)?;
+        let sample = recorder.as_ref().map(|recorder| recorder.due());
+        let due = [running.host.next_timeout(), sample].into_iter().flatten().fold(end, Instant::min);
+        running.socket.wait(due.since(clock.now()).min(LONGEST_WAIT))?;
     }
 }
 
@@ -253,6 +300,12 @@ fn last_word(running: &Running, time: Duration) -> i32 {
     if let Some(error) = host.last_error() {
         line += &format!(", rejected {} (the last one: {error})", counts.rejected);
     }
+    if running.strangers > 0 {
+        line += &format!(", {} from others", running.strangers);
+    }
+    if let Some(refusal) = &running.refusal {
+        line += &format!(", {} of those sent were refused by the system (the last one: {refusal})", running.refused);
+    }
     let mut code = 0;
     match host.load() {
         Load::Sends(sending) => {
@@ -281,6 +334,6 @@ fn last_word(running: &Running, time: Duration) -> i32 {
         }
         Load::Stream | Load::Counts => {}
     }
-    println!("{line}");
+    crate::say(&line);
     code
 }

@@ -78,14 +78,14 @@ impl Socket {
         }
     }
 
-    /// Sends a datagram. Says whether the system took it.
+    /// Sends a datagram. Gives the reason if the system did not take it this time.
     ///
     /// # Errors
     /// If the socket fails.
-    pub fn send(&self, datagram: &[u8], to: SocketAddrV4) -> io::Result<bool> {
+    pub fn send(&self, datagram: &[u8], to: SocketAddrV4) -> io::Result<Option<io::Error>> {
         match self.udp.send_to(datagram, to) {
-            Ok(_) => Ok(true),
-            Err(error) if is_passing(&error) => Ok(false),
+            Ok(_) => Ok(None),
+            Err(error) if is_passing(&error) => Ok(Some(error)),
             Err(error) => Err(error),
         }
     }
@@ -104,9 +104,11 @@ impl Socket {
     }
 }
 
-/// Errors after which a socket goes on: nothing there, no room, or an ICMP message about an earlier datagram.
+/// Errors after which a socket goes on: nothing there, no room, an interface that is down, an ICMP message about an earlier datagram, or the
+/// packet filter, which says EPERM for what it drops, also when its table of connections is full.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
+    use rustix::io::Errno;
     let known = matches!(
         error.kind(),
         Kind::WouldBlock
@@ -114,8 +116,9 @@ fn is_passing(error: &io::Error) -> bool {
             | Kind::ConnectionRefused
             | Kind::HostUnreachable
             | Kind::NetworkUnreachable
+            | Kind::NetworkDown
     );
-    known || error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error())
+    known || [Errno::NOBUFS, Errno::NOMEM, Errno::PERM].iter().any(|e| error.raw_os_error() == Some(e.raw_os_error()))
 }
 
 #[cfg(test)]
@@ -137,7 +140,7 @@ mod tests {
         let mut sender = Socket::bind(any, false, 1).unwrap();
         sender.use_interface(Ipv4Addr::LOCALHOST).unwrap();
         for (group, text) in groups.iter().zip([&b"one"[..], b"two"]) {
-            assert!(sender.send(text, SocketAddrV4::new(*group, port)).unwrap());
+            assert!(sender.send(text, SocketAddrV4::new(*group, port)).unwrap().is_none());
         }
         for (socket, text) in sockets.iter().zip([&b"one"[..], b"two"]) {
             socket.wait(Duration::from_secs(5)).unwrap();

@@ -118,7 +118,7 @@ impl Recorder {
         }
     }
 
-    /// Writes the tables into `folder`, which is made if it is missing.
+    /// Writes the tables into `folder`.
     ///
     /// # Errors
     /// A sentence with the file that cannot be written.
@@ -140,7 +140,6 @@ impl Recorder {
         let totals = if self.sends { SENDER } else { RECEIVER };
         let files = [(totals, format!("{}\n{}\n", names.join(","), row.join(","))), (SERIES, self.series.clone())];
         let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
-        std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         for (file, text) in files {
             let path = folder.join(file);
             std::fs::write(&path, text).map_err(|error| failed(&path, error))?;

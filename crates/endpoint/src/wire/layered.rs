@@ -75,6 +75,14 @@ impl Codec for Layered {
         packet.header = Header::Layered(LayeredHeader::Data { layer: layer.into(), seq, sent_at });
         Ok(DATA_BYTES)
     }
+
+    fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    fn is_of_receiver(&self, datagram: &[u8]) -> bool {
+        datagram.first() == Some(&ADDED)
+    }
 }
 
 #[cfg(test)]

@@ -31,6 +31,14 @@ pub trait Codec {
     /// # Errors
     /// See [`WireError`]. Nothing is remembered of such a datagram, except that the next number may confirm it.
     fn decode(&mut self, now: Instant, datagram: &[u8], packet: &mut Packet) -> Result<usize, WireError>;
+
+    /// What was read was none of the session's: forgets all numbers and clocks of the other end.
+    fn forget(&mut self) {}
+
+    /// Whether receivers send this to one another, so that it comes from others than the sender.
+    fn is_of_receiver(&self, _datagram: &[u8]) -> bool {
+        false
+    }
 }
 
 /// A datagram that cannot be a packet of the session.

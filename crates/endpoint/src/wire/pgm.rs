@@ -347,6 +347,10 @@ impl Codec for Receiver {
         packet.header = Header::Pgm(header);
         Ok(if packet.has_data() { datagram.len() - data } else { datagram.len() })
     }
+
+    fn forget(&mut self) {
+        *self = Self::new();
+    }
 }
 
 #[cfg(test)]

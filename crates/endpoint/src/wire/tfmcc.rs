@@ -127,6 +127,10 @@ impl Codec for Receiver {
         });
         Ok(DATA_BYTES)
     }
+
+    fn forget(&mut self) {
+        *self = Self::new(self.receiver);
+    }
 }
 
 #[cfg(test)]

@@ -103,6 +103,10 @@ impl Codec for Receiver {
         });
         Ok(DATA_BYTES)
     }
+
+    fn forget(&mut self) {
+        *self = Self::default();
+    }
 }
 
 #[cfg(test)]
