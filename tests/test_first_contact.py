@@ -100,7 +100,7 @@ def test_a_dash_is_standard_input_and_output(tmp_path, monkeypatch):
 
 
 def test_seeds_that_agree_are_said_to(tmp_path):
-    note = "nothing in this scenario is random"
+    note = "nothing that is random reached a flow"
     path = tmp_path / "plain.toml"
     path.write_text(PLAIN)
     assert note in lasthop("run", path, "--seeds", 3).stdout
@@ -115,7 +115,7 @@ def test_what_the_readme_does_with_seeds_is_random():
     readme = (ROOT / "README.md").read_text()
     [template] = [line.split()[2] for line in readme.splitlines() if line.startswith(".venv/bin/lasthop new ")]
     scenario = ROOT / "examples" / f"{template}.toml"
-    assert "nothing in this scenario is random" not in repr(lh.replicate(lh.load(scenario), seeds=3))
+    assert "nothing that is random reached a flow" not in repr(lh.replicate(lh.load(scenario), seeds=3))
 
 
 def test_a_sweep_that_failed_makes_room_for_the_next(tmp_path):
@@ -214,3 +214,107 @@ def test_many_flows_of_one_kind_take_few_lines(lasthop):
     assert [float(line.split()[4]) for line in ranks] == [float(f"{goodput[n]:.4g}") for n in (-1, 32, 0)]
     assert any("… and 62 more flows" in line for line in lines)
     assert any(line.startswith("65 flows download[…]") for line in lines)
+
+
+def test_a_choice_by_its_name_says_what_of_the_scenario_it_leaves_out(lasthop):
+    """Varied over its name alone, the scenario's queue of 8 packets is one of 100 at every point."""
+    (lasthop.folder / "short.toml").write_text(
+        PLAIN.replace("[[flow]]", 'queue.droptail.limit = "8 packets"\n[[flow]]')
+    )
+    vary = ("sweep", "short.toml", "--vary")
+    said = lasthop(*vary, "link.radio.queue=droptail,codel", "-o", "a").stderr
+    assert 'note: link.radio.queue = droptail has the defaults of droptail, without {limit = "8 packets"}' in said
+    assert said.count("note: ") == 1
+    [whole] = [line for line in said.splitlines() if line.startswith("note: ")]
+    instead = whole.partition("write ")[2].partition(" in the place")[0]
+    again = lasthop(*vary, f"link.radio.queue={instead},codel", "-o", "b")
+    assert "note: " not in again.stderr
+    alone = lh.run(lasthop.folder / "short.toml").flows["goodput_kbps"][0]
+    assert lh.Sweep.load(lasthop.folder / "b").flows["goodput_kbps"][0] == alone
+    assert "note: " not in lasthop(*vary, "link.radio.queue.droptail.limit=8 packets,9 packets", "-o", "c").stderr
+
+
+def test_pairs_of_choices_with_parameters_name_them_as_the_tables_do():
+    queues = ["droptail", "codel", {"red": {"max_p": 0.1}}, {"codel": {"target": "10 ms"}}]
+    s = lh.sweep(PLAIN, vary={"link.radio.queue": queues})
+    names = list(dict.fromkeys(s.flows["link.radio.queue"].tolist()))
+    assert [row["link.radio.queue"] for row in s.paired("goodput_kbps")] == names[1:]
+
+
+def test_pictures_of_several_seeds_say_of_which_they_are(lasthop):
+    (lasthop.folder / "plain.toml").write_text(PLAIN)
+    said = lasthop("run", "plain.toml", "--seeds", 2, "--plot", "-o", "several").stderr
+    assert "the pictures are of seed 1 alone; of another one: lasthop plot several --seed N" in said
+    lasthop("plot", "several", "--seed", 2)
+    assert "alone" not in lasthop("run", "plain.toml", "--plot", "-o", "one").stderr
+
+
+#: Three files of which the last does not end, whatever the seed.
+FILES = PLAIN.replace('duration = "2 s"', 'duration = "4 s"').replace(
+    "[[flow]]", "loss.bernoulli.p = 0.01\n[[flow]]"
+) + "".join(
+    f'[[flow]]\nname = "{name}"\nfrom = "server"\nto = "mobile"\nsource.file.size = "{size}"\n'
+    for name, size in {"small": "20 kB", "medium": "100 kB", "huge": "1 GB"}.items()
+)
+
+
+def test_transfers_of_several_seeds_are_said_to_take_their_time(lasthop):
+    (lasthop.folder / "files.toml").write_text(FILES)
+    runs = lh.replicate(lasthop.folder / "files.toml", seeds=3)
+    took = {row["flow"]: row["duration_s"] for row in runs.means("transfers")}
+    table = lasthop("run", "files.toml", "--seeds", 3).stdout.partition("completed")[2].splitlines()
+    cells = {line.split()[0]: [part.strip() for part in line.split("  ") if part][1:] for line in table[1:] if line}
+    assert cells["small"] == ["1 ±0", "1 ±0", str(took["small"])] and cells["huge"] == ["1 ±0", "0 ±0", "–"]
+
+    vary = ("--vary", "link.radio.delay=10 ms,40 ms")
+    table = lasthop("sweep", "files.toml", *vary, "--seeds", 3).stdout.partition("completed")[2].splitlines()
+    s = lh.Sweep.load(lasthop.folder / "out" / "files-sweep")
+    [longer] = [row for row in s.differences("duration_s", table="transfers") if row["flow"] == "medium"]
+    [line] = [line for line in table if "40 ms" in line and "medium" in line]
+    assert line.split("  ")[-1].strip() == str(longer["duration_s"])
+    assert "completed" not in lasthop("run", TWO_FLOWS, "--seeds", 2).stdout, "no transfers"
+
+
+def test_a_constellation_says_how_many_handoffs_there_were(lasthop):
+    """Within 300 s Iridium's satellites need not change; within 600 s each terminal's has."""
+    for duration, handoffs in {"300 s": "0", "600 s": "1"}.items():
+        text = (ROOT / "examples" / "satellite.toml").read_text().replace("600 s", duration)
+        (lasthop.folder / "sky.toml").write_text(text)
+        for more in ([], ["--seeds", 2]):
+            lines = lasthop("run", "sky.toml", *more).stdout.splitlines()
+            assert lines[2].split() == ["terminal", "handoffs", "outages", "outage_s"]
+            assert [line.split()[:2] for line in lines[3:5]] == [["gateway", handoffs], ["remote", handoffs]]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("MaxDAT", "did you mean 'max_dat'?"),
+        ("initial-window", "did you mean 'initial_window'?"),
+        ("codle", 'did you mean "codel"?'),
+        ("frobnicate", "known: link, cell"),
+    ],
+)
+def test_a_field_spelled_otherwise_is_found_in_the_schema(lasthop, name, says):
+    assert says in lasthop("schema", name, code=2).stderr
+
+
+def test_a_field_is_found_in_the_schema_by_its_path(lasthop):
+    for name in ("max_dat", "am.max_dat", "cell.rlc.am.max_dat"):
+        assert lasthop("schema", name).stdout.startswith("cell.rlc.am\n")
+    assert "eurane" not in lasthop("schema", "am.max_dat").stdout
+
+
+@pytest.mark.parametrize("key", ["max_dat", "rlc.max_dat", "cell.max_dat", "flow.max_dat"])
+def test_a_key_in_the_wrong_place_is_led_to_the_right_one(key):
+    cell = lh.load(ROOT / "examples" / "umts-cell.toml")
+    with pytest.raises(lh.ScenarioError, match=r"max_dat is a field of this scenario at cell\.cell\.rlc\.am\.max_dat"):
+        cell.with_({key: 4})
+    assert cell.with_({"cell.cell.rlc.am.max_dat": 4}) != cell
+
+
+def test_compare_says_that_it_takes_folders(result):
+    with pytest.raises(TypeError, match=r"not a Result: save it first"):
+        lh.compare(result, result)
+    with pytest.raises(ValueError, match="nowhere holds no results: there is no such folder"):
+        lh.compare("nowhere", "nowhere")

@@ -247,3 +247,55 @@ def test_lines_of_one_protocol_differ_until_there_are_no_more_styles():
     used: set[str] = set()
     drawn = [str(unlike(look(name), used)) for _ in STYLES for name in ("reno", "cubic", "udp")]
     assert len({*drawn}) == 3 * len(STYLES)
+
+
+@pytest.mark.parametrize("count", [2, 6, 8])
+def test_flows_of_one_protocol_are_told_apart_in_sweeps(count):
+    for vary in ({"link.radio.delay": ["10 ms", "20 ms"]}, {"link.radio.queue": ["droptail", "codel"]}):
+        axes = plot.across(lh.sweep(flows(count), vary=vary), "goodput_kbps")
+        drawn = [bar.lines[0] for bar in axes.containers]
+        assert len(drawn) == count and len({line.get_color() for line in drawn}) == count
+
+
+def test_no_two_lines_of_a_sweep_look_the_same():
+    two = [{"from": "s", "to": "m", "name": v, "transport": {"tcp": {"variant": v}}} for v in ("reno", "cubic")]
+    link = {"name": "radio", "between": ["s", "m"], "rate": "5 Mbit/s"}
+    scenario = lh.load({"duration": "2 s", "link": [link], "flow": two})
+    for over in ({"link.radio.delay": ["10 ms", "20 ms"]}, {"link.radio.queue": ["droptail", "codel"]}):
+        vary = {**over, "link.radio.loss.bernoulli.p": [0.01 * n for n in range(6)]}
+        axes = plot.across(lh.sweep(scenario, vary=vary), "goodput_kbps", key=next(iter(over)))
+        drawn = [bar.lines[0] for bar in axes.containers]
+        looks = {(line.get_color(), line.get_linestyle(), line.get_marker()) for line in drawn}
+        assert len(drawn) == 12 and len({line.get_color() for line in drawn}) == 2, "a protocol keeps its colour"
+        # Without lines there are five markers of two colours.
+        assert len(looks) == (12 if "link.radio.delay" in over else 10)
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (["500 ms", "1 s"], ([500.0, 1000.0], "ms")),
+        (["384 kbit/s", "7.2Mbit/s"], ([384.0, 7200.0], "kbit/s")),
+        (["20 packets", "40 packets"], ([20.0, 40.0], "packets")),
+        (["20 packets", "30 kB"], None),
+        (["1 m", "1 ms"], None),
+    ],
+)
+def test_values_in_two_units_of_one_quantity_are_numbers(values, numbers):
+    from lasthop.plot.sweeps import _numbers
+
+    assert _numbers(values) == numbers
+
+
+def test_the_only_line_is_named_where_it_is_one_of_several():
+    def names(scenario, draw):
+        return [text.get_text() for text in draw(lh.run(plot.recording(scenario))).texts]
+
+    bulk = {"from": "s", "to": "m", "name": "bulk"}
+    call = {**bulk, "name": "call", "transport": "udp", "source": {"cbr": {"size": "160 B", "interval": "20 ms"}}}
+    link = {"name": "radio", "between": ["s", "m"], "rate": "2 Mbit/s"}
+    scenario = lh.load({"duration": "5 s", "link": [link], "flow": [bulk, call]})
+    assert names(scenario, plot.window) == ["bulk"]
+    assert names(scenario, lambda result: plot.window(result, flow="bulk")) == []
+    alone = scenario.with_(flow=[bulk])
+    assert names(alone, plot.window) == names(alone, plot.queue) == []

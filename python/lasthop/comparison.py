@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,6 +46,11 @@ class Stored:
     @classmethod
     def load(cls, folder: str | Path) -> Stored:
         """Reads what a folder says of itself."""
+        if not isinstance(folder, (str, os.PathLike)):
+            raise TypeError(
+                f"compare takes the folders of stored results, not a {type(folder).__name__}: "
+                'save it first, as in result.save("out/reno")'
+            )
         folder = Path(folder)
         if folder.exists() and not folder.is_dir():
             raise ValueError(
@@ -230,7 +236,7 @@ class Comparison:
         return tuple((name, value) for name, value in thing if name in self._varied or name in names)
 
     def __repr__(self) -> str:
-        from lasthop.text import comparison_text
+        from lasthop.text_compared import comparison_text
 
         return comparison_text(self)
 

@@ -38,6 +38,11 @@ class ScenarioError(ValueError):
         #: Other errors of the same scenario, in the order of its text; at most 9.
         self.also = tuple(also)
 
+    def add_hint(self, hint: str) -> None:
+        """Adds a line that says what to write instead."""
+        self.args = (f"{self}\n = {hint}",)
+        self.ansi = f"{self.ansi}\n = {hint}"
+
     def to_dict(self) -> dict[str, object]:
         """The error as plain data."""
         return {

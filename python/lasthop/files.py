@@ -346,7 +346,8 @@ def manifest(folder: Path) -> dict[str, Any]:
         with named(path):
             document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ValueError(f"{folder} holds no results: there is no {MANIFEST} in it") from None
+        lacking = f"{MANIFEST} in it" if folder.exists() else "such folder"
+        raise ValueError(f"{folder} holds no results: there is no {lacking}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
     if not isinstance(document, dict):

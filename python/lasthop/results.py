@@ -273,7 +273,7 @@ class Result:
 def _no_table(name: str, tables: Mapping[str, Table]) -> str:
     ask = {
         "transfers": "record.transfers = true",
-        "series": 'record.series = "100 ms"',
+        "series": 'record.series = "100 ms"; for pictures lh.plot.recording(scenario) does',
         "state": "record.state = true",
         "packets": "record.packets = true",
         "changes": "record.variables = true",

@@ -182,7 +182,7 @@ class Replications:
 
     @property
     def repeats_itself(self) -> bool:
-        """Whether all seeds gave the same: then nothing in the scenario is random, and an interval says nothing."""
+        """Whether all seeds gave the same: then nothing random reached a flow, and an interval says nothing."""
         return len(self) > 1 and all(one.flows == self.runs[0].flows for one in self.runs)
 
     def heading(self) -> str:

@@ -122,9 +122,28 @@ class Scenario:
         """What :meth:`with_` makes, called ``origin`` in errors."""
         # What was written, not what it expands to: a default that stands there would be a choice.
         data = _plain(self._text)
-        for path, value in changes.items():
-            _assign(data, path, value, self._data)
-        return _from_data(data, origin=origin)
+        try:
+            for path, value in changes.items():
+                _assign(data, path, value, self._data)
+            return _from_data(data, origin=origin)
+        except ScenarioError as error:
+            for path in changes:
+                if hint := _elsewhere(path, error, self._data):
+                    error.add_hint(hint)
+            raise
+
+    def stated(self, path: str) -> Any:
+        """What the text says at a path, as for :meth:`with_`; `None` where it says nothing."""
+        here: Any = _plain(self._text)
+        known: Any = self._data
+        for key in _spelled_out(path, known):
+            try:
+                place: Any = _place(here, known, key, path) if isinstance(here, list) else key
+                here = here[place]
+            except (KeyError, TypeError, ScenarioError):
+                return None
+            known = known[place] if isinstance(known, list) or (isinstance(known, dict) and place in known) else None
+        return here
 
     def __eq__(self, other: object) -> bool:
         """Whether both say the same, with every default filled in."""
@@ -284,6 +303,30 @@ def _assign(data: dict[str, Any], path: str, value: Any, expanded: Any) -> None:
         here[_place(here, expanded, last, path)] = value
     else:
         here[last] = value
+
+
+def _elsewhere(path: str, error: ScenarioError, data: Any) -> str:
+    """Where the last key of a path stands, if it stands nowhere at that path."""
+    keys = _keys(path) or [""]
+    key, unknown = keys[-1], tuple(f'unknown field "{one}"' for one in keys)
+    if not error.message.startswith((*unknown, f"{path}: nothing is called {key!r} there")):
+        return ""
+    if places := [place for place in _places(data) if place.endswith(f".{key}")]:
+        return f"{key} is a field of this scenario at {', '.join(places[:3])}"
+    return f"lasthop schema {key} shows the sections with this field" if f"\n| `{key}` |" in _core.reference() else ""
+
+
+def _places(data: Any, here: str = "") -> Iterator[str]:
+    """The paths of all fields."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            path = f"{here}.{key}" if here else key
+            yield path
+            yield from _places(value, path)
+    elif isinstance(data, list) and all(isinstance(part, dict) for part in data):
+        for place, part in enumerate(data):
+            name = str(part.get("name", place))
+            yield from _places(part, f'{here}."{name}"' if "." in name else f"{here}.{name}")
 
 
 def _spelled_out(path: str, expanded: Any) -> list[str]:

@@ -1,27 +1,25 @@
-"""What the commands print of runs, sweeps, comparisons and analyses."""
+"""What the commands print of runs, sweeps and analyses."""
 
 from __future__ import annotations
 
-import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from lasthop.columns import aligned, fitted
-from lasthop.comparison import MEANS
 from lasthop.results import SENT_PDUS
-from lasthop.stats import Estimate, estimate, number
+from lasthop.stats import Estimate, estimate, mean, number
 from lasthop.sweeps.vary import label
 
 if TYPE_CHECKING:
     from lasthop.analysis import Analysis
-    from lasthop.comparison import Comparison
     from lasthop.results import Result
     from lasthop.runs import Replications
     from lasthop.sweeps import Sweep
 
-__all__ = ["analysis_text", "comparison_text", "replications_text", "run_text", "sweep_text"]
+__all__ = ["analysis_text", "cell_text", "page", "replications_text", "run_text", "sweep_text"]
 
 
 #: What the terminal shows of the tables: the heading, and the columns joined by `/` under it.
@@ -58,7 +56,7 @@ View = list[tuple[str, list[str]]]
 def run_text(result: Result) -> str:
     """What `lasthop run` prints of a run."""
     transfers = _transfers(result.tables["transfers"].rows()) if "transfers" in result.tables else ""
-    return _page(
+    return page(
         result.heading(),
         [
             *_cells([result]),
@@ -71,126 +69,23 @@ def run_text(result: Result) -> str:
 
 #: What stands below means of which none has an interval.
 SAME = (
-    "note: all seeds gave the same numbers: nothing in this scenario is random. "
+    "note: all seeds gave the same numbers: nothing that is random reached a flow. "
     "A loss model, a random source or random start times make seeds differ."
 )
 
 
 def replications_text(replications: Replications) -> str:
     """What `lasthop run --seeds` prints: means with the half-width of their 95 % intervals."""
-    return _page(
+    return page(
         replications.heading(),
         [
             *_cells(replications.runs),
             _flows(replications.means("flows"), str),
             _table(LINKS, _busy(replications.means("links")), str),
+            _transfers_of_seeds(replications.runs),
             fitted(SAME) if replications.repeats_itself else "",
         ],
     )
-
-
-#: The most differences of two results that are printed.
-MOST_DIFFERENCES = 60
-
-#: The most things that are named of those that only one of two results has.
-MOST_ALONE = 8
-
-
-def comparison_text(comparison: Comparison, table: str = "flows", *, every: bool = False) -> str:
-    """What `lasthop compare` prints: what differs in scenarios, and in the numbers that a run shows, or in all."""
-    one, other = comparison.one, comparison.other
-    said = [[at, _written(mine), _written(theirs)] for at, mine, theirs in comparison.scenario]
-    scenario = aligned(["differs in", one.folder.name, other.folder.name], said) if said else "the same scenario"
-    rows, alone = comparison.rows(table), _alone(comparison, table)
-    if not comparison.in_both(table):
-        return _page(scenario, [_nothing(comparison, table) if alone else f"{table} has no rows in either", alone])
-    if not rows:
-        which = f"{table} that stands in both" if alone else table
-        part = f", {left}" if (left := _left_out(comparison)) else ""
-        return _page(scenario, [f"no number of {which} differs{part}", alone])
-    told = {
-        column for _, columns in {"flows": FLOWS, "links": LINKS, "cells": CELLS}.get(table, []) for column in columns
-    }
-    shown = [row for row in rows if every or not told or row["metric"] in told]
-    rest = len(rows) - len(shown)
-    rows = shown or rows
-    seeds = _seeds(comparison, [row["difference"].n for row in rows])
-    things = [name for name in rows[0] if name not in ("metric", "one", "other", "difference")]
-    things = _telling(things, rows)
-    heads = [*things, "metric", one.folder.name, other.folder.name, "difference"]
-    lines = [
-        [*(_shown(row[name]) for name in things), row["metric"], *(str(row[k]) for k in ("one", "other", "difference"))]
-        for row in rows[:MOST_DIFFERENCES]
-    ]
-    more = len(rows) - MOST_DIFFERENCES
-    body = aligned(heads, lines) + (f"\n… and {number(more)} more" if more > 0 else "")
-    note = f"{number(rest)} other numbers differ: --all" if rest and shown else ""
-    means = f", means over {MEANS[table]}" if table in MEANS else ""
-    return _page(scenario, [f"{table}{means}, {other.folder.name} − {one.folder.name}: {seeds}", body, note, alone])
-
-
-def _seeds(comparison: Comparison, counts: Sequence[int]) -> str:
-    """How runs were compared, ``counts`` values for each difference: in pairs of equal seeds, or as two samples."""
-    if not comparison.shared:
-        return "different seeds"
-    left = _left_out(comparison)
-    return f"seed by seed, {_pairs(counts)}" + (f"; {left}" if left else "")
-
-
-def _left_out(comparison: Comparison) -> str:
-    """How many seeds of each are not compared, since the other has others beside those that both have."""
-    if not comparison.shared:
-        return ""
-    alone = [(each, len(each.seeds) - len(comparison.shared)) for each in (comparison.one, comparison.other)]
-    said = " and ".join(f"{number(more)} of {each.folder.name}" for each, more in alone if more)
-    return f"left out are seeds of one alone, {said}" if said else ""
-
-
-def _pairs(counts: Sequence[int]) -> str:
-    """How many pairs of seeds the differences are of."""
-    least, most = min(counts), max(counts)
-    said = "1 pair" if most == 1 else f"{most} pairs"
-    return said if least == most else f"{least} to {said}"
-
-
-def _telling(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The names that tell rows apart: no name that follows from those before it."""
-    kinds = [len({tuple(row.get(name) for name in names[:n]) for row in rows}) for n in range(len(names) + 1)]
-    return [name for n, name in enumerate(names) if kinds[n + 1] > kinds[n]]
-
-
-def _nothing(comparison: Comparison, table: str) -> str:
-    """That nothing can be compared, and why."""
-    one, other = comparison.one, comparison.other
-    if {*one.vary} == {*other.vary}:
-        return f"nothing can be compared: no row of {table} stands in both"
-    varied = [f"{each.folder.name} varies {', '.join(each.vary) or 'nothing'}" for each in (one, other)]
-    return f"nothing can be compared: {', '.join(varied)}"
-
-
-def _alone(comparison: Comparison, table: str) -> str:
-    """A line for each of two results that has what the other has not."""
-    parts = comparison.only(table)
-    things = [thing for part in parts for thing in part]
-    names = _telling([*dict.fromkeys(name for thing in things for name in thing)], [*things, {}])
-    # The point comes first.
-    names.sort(key=lambda name: name not in comparison.one.vary and name not in comparison.other.vary)
-    lines = []
-    for stored, part in zip((comparison.one, comparison.other), parts, strict=True):
-        said = [", ".join(f"{name} {label(thing[name])}" for name in names if name in thing) for thing in part]
-        more = f"; and {number(len(said) - MOST_ALONE)} more" if len(said) > MOST_ALONE else ""
-        lines += [fitted(f"only in {stored.folder.name}: {'; '.join(said[:MOST_ALONE])}{more}")] if said else []
-    return "\n".join(lines)
-
-
-def _written(value: object) -> str:
-    """A part of a scenario on one line."""
-    if value is None:
-        return "–"
-    if isinstance(value, (dict, list)):
-        text = json.dumps(value)
-        return text if len(text) <= 40 else f"{text[:39]}…"
-    return label(value)
 
 
 #: What `lasthop analyze` shows of a connection, or of several together.
@@ -224,7 +119,7 @@ def analysis_text(analysis: Analysis) -> str:
         told = [{**row, "flow": row["flow"] or "all together"} for row in totals]
         tables.append(_cut([("flow", ["flow"]), ("connections", ["connections"]), *ANALYSIS], told))
     unknown = any(row["timeouts"] is None for row in connections)
-    return _page(analysis.heading(), [*tables, fitted(UNKNOWN) if unknown else ""])
+    return page(analysis.heading(), [*tables, fitted(UNKNOWN) if unknown else ""])
 
 
 #: The most lines of a table of a sweep, or of an analysis.
@@ -247,7 +142,8 @@ def sweep_text(sweep: Sweep, against: Mapping[str, Any] | None = None) -> str:
     elif against:
         parts.append(fitted("one seed, so no differences: these need several (--seeds N)"))
     parts.append(_cut(links, _busy(sweep.means("links", by=sweep.by("links")))))
-    return _page(heading, [*parts, fitted(SAME) if sweep.repeats_itself else ""])
+    parts.append(_transfers_of_points(sweep, against))
+    return page(heading, [*parts, fitted(SAME) if sweep.repeats_itself else ""])
 
 
 def _sweep_view(sweep: Sweep, table: str, view: View) -> View:
@@ -269,16 +165,18 @@ def _metrics(sweep: Sweep, table: str, view: View) -> list[str]:
 def _cut(view: View, rows: list[dict[str, Any]]) -> str:
     """The first lines of a table."""
     more = f"\n… and {number(len(rows) - LINES)} more lines" if len(rows) > LINES else ""
-    return _table(view, rows[:LINES], _shown) + more
+    return _table(view, rows[:LINES], cell_text) + more
 
 
-def _shown(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """A number, an estimate or a varied value for reading."""
     if isinstance(value, Estimate):
         return str(value)
     return _plain(value) if value is None or isinstance(value, (str, float)) else label(value)
 
 
-def _page(heading: str, tables: Sequence[str]) -> str:
+def page(heading: str, tables: Sequence[str]) -> str:
+    """The heading, and the tables that are not empty."""
     return "\n\n".join([fitted(heading), *(table for table in tables if table)])
 
 
@@ -371,6 +269,13 @@ NODE_BS = [
     ("indicated", ["indicated_packets"]),
 ]
 
+SKY = [
+    ("terminal", ["bearer"]),
+    ("handoffs", ["handoffs"]),
+    ("outages", ["outages"]),
+    ("outage_s", ["outage_s"]),
+]
+
 #: The length of a slot of HSDPA.
 SLOT_MS = 2
 
@@ -390,7 +295,7 @@ def _tries(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cells(runs: Sequence[Result]) -> list[str]:
-    """What each cell gave away, what RLC did in each of its directions, what slots carried, what attempts brought."""
+    """What each cell gave away, what RLC, slots and attempts did in it, and which handoffs terminals had."""
     if "cells" not in runs[0].tables:
         return []
     rows = [one.tables["cells"].rows() for one in runs]
@@ -401,6 +306,7 @@ def _cells(runs: Sequence[Result]) -> list[str]:
         (RADIO, [_radio(one) for one in runs]),
         (SHARED, [[_slots(row) for row in mine if row.get("used_slots") is not None] for mine in rows]),
         (NODE_BS, [[_tries(row) for row in mine if row.get("tries") is not None] for mine in rows]),
+        (SKY, [_handoffs(one) for one in runs]),
     ]
     if len(runs) == 1:
         return [_table(view, mine, _plain) for view, (mine,) in parts]
@@ -417,6 +323,15 @@ def _means(view: View, runs: Sequence[Sequence[dict[str, Any]]]) -> list[dict[st
         {head: name, **{column: estimate(row[column] for row in rows) for column in others}}
         for name, rows in named.items()
     ]
+
+
+def _handoffs(result: Result) -> list[dict[str, Any]]:
+    """How often each terminal of a constellation changed its satellite."""
+    rows = [row for row in result.tables["bearers"].rows() if row.get("handoffs") is not None]
+    if len(rows) > FEW:
+        sums = {name: sum(row[name] for row in rows) for name in ("handoffs", "outages", "outage_s")}
+        return [{"bearer": f"{number(len(rows))} together", **sums}]
+    return [{**row, "bearer": row["bearer"].removesuffix(" down")} for row in rows]
 
 
 def _radio(result: Result) -> list[dict[str, Any]]:
@@ -459,3 +374,57 @@ def _transfers(rows: list[dict[str, Any]]) -> str:
         longest = number(max(ended)) if ended else "–"
         lines.append([flow, number(len(mine)), number(len(ended)), f"{middle} / {longest}"])
     return aligned(["flow", "transfers", "completed", "duration_s p50/max"], lines) if lines else ""
+
+
+#: What is said of the transfers of several runs: of durations the mean in each run, of those that ended.
+TRANSFERS = [
+    ("flow", ["flow"]),
+    ("transfers", ["transfers"]),
+    ("completed", ["completed"]),
+    ("duration_s", ["duration_s"]),
+    ("difference", ["difference"]),
+]
+
+
+def _transfers_of_seeds(runs: Sequence[Result]) -> str:
+    """A line for each flow with transfers, or for many of one kind: means over the runs."""
+    if "transfers" not in runs[0].tables:
+        return ""
+    rows = [one.tables["transfers"].rows() for one in runs]
+    kinds: dict[str, dict[str, None]] = {}
+    for row in (row for mine in rows for row in mine):
+        kinds.setdefault(_kind(row["flow"]), {})[row["flow"]] = None
+    lines = []
+    for kind, flows in kinds.items():
+        many = {f"{len(flows)} flows {kind}": [*flows]} if len(flows) > FEW else {flow: [flow] for flow in flows}
+        for name, members in many.items():
+            theirs = [[row["duration_s"] for row in mine if row["flow"] in members] for mine in rows]
+            ended = [[value for value in mine if value is not None] for mine in theirs]
+            counts = {"transfers": estimate(map(len, theirs)), "completed": estimate(map(len, ended))}
+            lines.append({"flow": name, **counts, "duration_s": estimate(map(mean, ended))})
+    return _table(TRANSFERS[:-1], lines, str)
+
+
+def _transfers_of_points(sweep: Sweep, against: Mapping[str, Any] | None) -> str:
+    """The same at each point of a sweep, with the difference of durations to the one with the values of ``against``."""
+    if "transfers" not in sweep.tables or not len(sweep.tables["transfers"]):
+        return ""
+    grid = sweep.grid("transfers", sweep.by("transfers"))
+    others = sweep.opposite(against)
+    lines = []
+    for point, values in enumerate(sweep.points):
+        for place, thing in enumerate(grid.things):
+            counts = {"transfers": grid.counts(), "completed": grid.counts("duration_s")}
+            durations = grid.values("duration_s")[:, place]
+            difference = durations[point] - durations[others[point]] if others[point] != point else [math.nan]
+            made = {name: count[point, place] for name, count in counts.items()}
+            made |= {"duration_s": durations[point], "difference": difference}
+            lines.append({**values, **thing, **{name: _known(numbers) for name, numbers in made.items()}})
+    view = TRANSFERS if len(sweep.seeds) > 1 else TRANSFERS[:-1]
+    things = [(head, columns) for head, columns in view if head != "flow" or grid.things != [{}]]
+    return _cut([(key, [key]) for key in sweep.vary] + things, lines)
+
+
+def _known(values: Any) -> Estimate:
+    """The mean of what is a number."""
+    return estimate(float(value) for value in values if not math.isnan(value))

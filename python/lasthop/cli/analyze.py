@@ -11,7 +11,9 @@ from lasthop.cli import common
 
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path))
-@click.option("--over", type=click.Choice(["run", "connections"]), default="run", help="Time of rates and means. run")
+@click.option(
+    "--over", type=click.Choice(["run", "connections"]), default="run", help="Time of rates and means. Default: run."
+)
 @click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only this flow. May be repeated.")
 @click.option("--seed", type=int, metavar="N", help="Which run, if the folder has several.")
 @common.output("Write the tables into DIR.")

@@ -54,7 +54,9 @@ def scenario(file: Path) -> Scenario:
 force = click.option("--force", is_flag=True, help="Write even where something else stands.")
 
 #: Which run is meant.
-seed = click.option("--seed", type=int, metavar="N", help="Which run of a folder with several; a scenario's own seed.")
+seed = click.option(
+    "--seed", type=int, metavar="N", help="Which run of a folder; of a scenario another seed than its own."
+)
 
 #: Say nothing on stderr but errors.
 quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, no notes.")

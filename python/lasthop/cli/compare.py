@@ -13,7 +13,7 @@ from lasthop.cli import common
 @click.command()
 @click.argument("one", type=click.Path(path_type=Path))
 @click.argument("other", type=click.Path(path_type=Path))
-@click.option("--table", default="flows", metavar="NAME", help="The table to compare: flows, links, cells, …. flows")
+@click.option("--table", default="flows", metavar="NAME", help="The table: flows, links, cells, …. Default: flows.")
 @click.option("--all", "every", is_flag=True, help="Every number, not only those that `lasthop run` shows.")
 @click.option("--plot", "plots", metavar="DIR", type=click.Path(path_type=Path), help="Draw both runs into pictures.")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
@@ -47,7 +47,7 @@ def compare(one: Path, other: Path, table: str, every: bool, plots: Path | None,
         if as_json:
             common.print_json(_document(found, table))
         else:
-            from lasthop.text import comparison_text
+            from lasthop.text_compared import comparison_text
 
             click.echo(comparison_text(found, table, every=every))
     except ValueError as error:

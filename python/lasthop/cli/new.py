@@ -20,7 +20,11 @@ def templates() -> dict[str, str]:
 @click.command()
 @click.argument("template", required=False)
 @click.option(
-    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The file, - for stdout. TEMPLATE.toml."
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The file, - for stdout. Default: TEMPLATE.toml.",
 )
 @common.force
 @common.quiet

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path(path_type=Path))
-@common.output("Folder for the pictures. SOURCE if it is a folder, else out/NAME.")
+@common.output("Folder for the pictures. Default: SOURCE if it is one, else out/NAME.")
 @common.seed
 @common.force
 @common.quiet

@@ -12,7 +12,9 @@ from lasthop.cli import common
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The page. FOLDER/report.html.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The page. Default: FOLDER/report.html."
+)
 @common.force
 @common.quiet
 def report(folders: Sequence[Path], output: Path | None, force: bool, quiet: bool) -> None:

@@ -16,8 +16,8 @@ from lasthop.cli import common, did_you_mean
 @click.option("--quick", "mode", flag_value="quick", default=True, help="A first look, under a minute (default).")
 @click.option("--full", "mode", flag_value="full", help="At least the paper's own campaign.")
 @click.option("--appendix", is_flag=True, help="Only what goes beyond the paper, where a study has that.")
-@common.output("Write report, figures and data into DIR. out/STUDY")
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. All processors.")
+@common.output("Write all into DIR. Default: out/STUDY.")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. Default: all processors.")
 @click.option("--json", "as_json", is_flag=True, help="Print claims, figures and tables as JSON.")
 @common.force
 @common.quiet

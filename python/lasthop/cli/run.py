@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,11 @@ TOTALS = ("flows", "transfers", "links", "cells", "bearers", "drops")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--seed", type=int, metavar="N", help="Another seed than the scenario's.")
 @click.option("--seeds", type=int, metavar="N", help="Run N seeds; give means with 95 % intervals.")
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads for --seeds. All processors.")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads for --seeds. Default: all processors.")
 @common.output("Write the tables into DIR.")
 @click.option("--format", type=click.Choice(["parquet", "csv"]), default="parquet", help="Format of the tables.")
 @click.option("--pcap", type=click.Path(path_type=Path), metavar="FILE", help="Write a capture (pcapng).")
-@click.option("--plot", "plots", is_flag=True, help="Draw throughput, window, RTT, queues, … over time.")
+@click.option("--plot", "plots", is_flag=True, help="Draw throughput, window, RTT, … over time, of the first seed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
 @common.force
 @common.quiet
@@ -51,6 +52,7 @@ def run(
     """
     from lasthop import files
     from lasthop.results import Result
+    from lasthop.runs import Replications
 
     scenario = common.scenario(file)
     if seed is not None:
@@ -79,6 +81,10 @@ def run(
             first = outcome if isinstance(outcome, Result) else outcome[0]
             written += plot.standard(first, output)
     common.written(written, quiet=quiet)
+    if plots and isinstance(outcome, Replications) and len(outcome) > 1:
+        again = f"lasthop plot {shlex.quote(str(output))} --seed N"
+        told = f"the pictures are of seed {outcome[0].seed} alone; of another one: {again}"
+        common.note(f"note: {told}", quiet=quiet)
 
 
 def _once(scenario: Scenario, pcap: Path | None, *, quiet: bool) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import click
 
@@ -27,8 +28,12 @@ def schema(name: str | None, every: bool, as_json: bool) -> None:
     try:
         # It says so if there is no such part.
         json_schema = _core.schema(name)
-    except ScenarioError:
-        if as_json or not (fields := _fields(str(name))):
+    except ScenarioError as error:
+        if as_json:
+            raise
+        if not (fields := _fields(str(name))):
+            if "did you mean" not in str(error) and (near := _near(str(name))):
+                raise click.UsageError(f"no section or field is called {name!r}; did you mean {near!r}?") from None
             raise
         click.echo(fields)
         return
@@ -80,14 +85,29 @@ def _sections(name: str) -> str:
 
 
 def _fields(name: str) -> str:
-    """The fields called `name`, each below the part that has it."""
+    """The fields called `name`, each below the part that has it; `rto.min` is the field `min` of parts called `rto`."""
+    section, _, field = name.rpartition(".")
     found = []
     for path, body in _reference().items():
+        if section and path != section and not path.endswith(f".{section}"):
+            continue
         lines = body.splitlines()
-        if mine := [line for line in lines if line.startswith(f"| `{name}` |")]:
+        if mine := [line for line in lines if line.startswith(f"| `{field}` |")]:
             head = next((at for at, line in enumerate(lines) if line.startswith("| field |")), None)
             found.append("\n".join([path, "", *([] if head is None else lines[head : head + 2]), *mine, ""]))
     return "\n".join(found)
+
+
+def _near(name: str) -> str | None:
+    """The field or section whose name is nearest: `max_dat` for `MaxDAT`."""
+    from difflib import get_close_matches
+
+    reference = _reference()
+    known = [path.rpartition(".")[2] for path in reference]
+    known += [found for body in reference.values() for found in re.findall(r"^\| `(\w+)` \|", body, re.MULTILINE)]
+    plain = {one.replace("_", "").lower(): one for one in known}
+    near = get_close_matches(re.sub(r"[^a-z0-9]", "", name.lower()), plain, 1, 0.75)
+    return plain[near[0]] if near else None
 
 
 def _reference() -> dict[str, str]:

@@ -16,7 +16,9 @@ TEMPLATE, LEFT_OUT = "lasthop.studies.template", "__pycache__"
 
 
 @click.group(invoke_without_command=True)
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), default=Path("out"), help="Where runs lie. out")
+@click.option(
+    "--out", metavar="DIR", type=click.Path(path_type=Path), default=Path("out"), help="Where runs lie. Default: out."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @click.pass_context
 def studies(context: click.Context, out: Path, as_json: bool) -> None:

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--vary", multiple=True, metavar="KEY=V1,V2", help="What to vary, over which values. Repeatable.")
-@click.option("--seeds", type=int, metavar="N", default=1, help="Seeds for every point. 1")
-@click.option("--against", multiple=True, metavar="KEY=V", help="Show differences to this point. The first one.")
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. All processors.")
+@click.option("--seeds", type=int, metavar="N", default=1, help="Seeds for every point. Default: 1.")
+@click.option("--against", multiple=True, metavar="KEY=V", help="Differences to this point. Default: the first.")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads. Default: all processors.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster tcp://HOST:PORT.")
 @click.option("--shard", metavar="I/N", help="Make part I of N, from 0. All parts share DIR.")
 @click.option("--collect", "collect_only", is_flag=True, help="Only put the tables of finished shards together.")
 @click.option("--dry-run", is_flag=True, help="Check all points, and say how long it will take.")
-@common.output("Keep runs and tables in DIR. out/NAME-sweep")
+@common.output("Keep all in DIR. Default: out/NAME-sweep.")
 @click.option("--format", type=click.Choice(["parquet", "csv"]), default="parquet", help="Format of the tables.")
 @click.option("--json", "as_json", is_flag=True, help="Print means and differences as JSON.")
 @common.force
@@ -73,6 +73,8 @@ def sweep(
     if file is None:
         raise click.UsageError("say which scenario, or --collect with -o DIR")
     asked = sweeps.plan(common.scenario(file), values(vary), seeds, "csv" if format == "csv" else "parquet")
+    for doubt in asked.doubts():
+        common.note(f"note: {doubt}", quiet=quiet)
     with ExitStack() as stack:
         executor, workers = None, threads or os.cpu_count() or 1
         if scheduler:

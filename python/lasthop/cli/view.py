@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The page. out/NAME/view.html.")
-@click.option("--from", "begin", type=float, default=0.0, metavar="S", help="Begin at this second. 0")
-@click.option("--to", "end", type=float, metavar="S", help="End at this second. The end of the run.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="The page. Default: out/NAME/view.html."
+)
+@click.option("--from", "begin", type=float, default=0.0, metavar="S", help="Begin at this second. Default: 0.")
+@click.option("--to", "end", type=float, metavar="S", help="End at this second. Default: the end of the run.")
 @common.seed
 @common.force
 @common.quiet

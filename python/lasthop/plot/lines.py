@@ -185,6 +185,20 @@ def named(front: Sequence[tuple[Line, str]]) -> list[str]:
     return made
 
 
+def is_one_of_several(line: Line, runs: Sequence[Labelled]) -> bool:
+    """Whether the runs have more flows, or more links and radios, than the one that a line is of."""
+    for _, result in runs:
+        if line.transport:
+            names = {*result.flows["flow"].tolist()}
+        else:
+            # Both directions have the name of the link, or of the terminal.
+            radios = result.tables["bearers"]["bearer"].tolist() if "bearers" in result.tables else []
+            names = {name.rpartition(" ")[0] for name in [*result.links["link"].tolist(), *radios]}
+        if len(names) > 1 and any(line.is_called(name) for name in names):
+            return True
+    return False
+
+
 def styles(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """The looks of lines: a protocol's own where each line has another, and otherwise a colour for each line.
 

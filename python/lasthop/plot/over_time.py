@@ -9,7 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from lasthop.plot.lines import Labelled, Line, Of, Runs, chosen, labelled, merged, named, of_run, styles, together
+from lasthop.plot.lines import (
+    Labelled,
+    Line,
+    Of,
+    Runs,
+    chosen,
+    is_one_of_several,
+    labelled,
+    merged,
+    named,
+    of_run,
+    styles,
+    together,
+)
 from lasthop.plot.names import quantity_label
 from lasthop.plot.style import BEHIND, Label, figure, name_lines, save_all
 
@@ -226,12 +239,12 @@ def _draw(picture: _Picture, runs: Runs, axes: Axes | None) -> Axes:
         for artist in before.artists:
             artist.remove()
     there = {*axes.get_children()}
-    _fill(axes, picture, lines)
+    _fill(axes, picture, lines, alone=picture.of is None and is_one_of_several(lines[0], drawn))
     _DRAWN[axes] = _Drawn(picture, drawn, [one for one in axes.get_children() if one not in there])
     return axes
 
 
-def _fill(axes: Axes, picture: _Picture, lines: Sequence[Line]) -> None:
+def _fill(axes: Axes, picture: _Picture, lines: Sequence[Line], *, alone: bool) -> None:
     from matplotlib.ticker import MaxNLocator
 
     front = chosen(lines)
@@ -253,4 +266,4 @@ def _fill(axes: Axes, picture: _Picture, lines: Sequence[Line]) -> None:
     if all((line.value == line.value.round()).all() and line.value.max() < 10 for line in lines):
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     early = len(there) > 1 and min(x for x, *_ in ends) < max(x for x, *_ in ends)
-    name_lines(axes, ends, legend=bool(behind) or early or any(line.note for line in there))
+    name_lines(axes, ends, legend=bool(behind) or early or any(line.note for line in there), alone=alone)

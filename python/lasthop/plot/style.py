@@ -238,17 +238,17 @@ def save_all(pictures: Mapping[str, Callable[[Axes], Axes]], folder: str | Path)
     return paths
 
 
-def name_lines(axes: Axes, labels: Sequence[Label], *, legend: bool = False) -> None:
+def name_lines(axes: Axes, labels: Sequence[Label], *, legend: bool = False, alone: bool = False) -> None:
     """Names the lines of ``axes``: a few short names at the lines' ends, others in a legend above.
 
-    A single line needs no name. With ``legend`` there is one in any case.
+    A single line needs no name, unless ``alone`` says so. With ``legend`` there is one in any case.
     """
     from matplotlib.figure import Figure
 
     longest = max((len(text) for _, _, text, _ in labels), default=0)
-    if not legend and 1 < len(labels) <= FEW and longest <= _SHORT:
+    if not legend and 2 - alone <= len(labels) <= FEW and longest <= _SHORT:
         label_lines(axes, labels)
-    elif legend or len(labels) > 1:
+    elif legend or len(labels) >= 2 - alone:
         room = axes.get_window_extent().width
         with in_look():
             for columns in range(min(len(labels) + legend, FEW), 0, -1):

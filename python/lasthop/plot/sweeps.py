@@ -9,7 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop.plot.names import quantity_label
-from lasthop.plot.style import MARKERS, Label, figure, look, name_lines, save_all, unlike
+from lasthop.plot.style import (
+    COLOURS,
+    MARKERS,
+    STYLES,
+    Label,
+    figure,
+    look,
+    name_lines,
+    protocol,
+    save_all,
+    unlike,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +71,7 @@ def across(
     assert axes is not None
     x = axis[0] if axis else [float(place) for place in range(len(values))]
     order = sorted(range(len(x)), key=lambda place: x[place])
-    used: set[str] = set()
+    used: set[tuple[str, str, str]] = set()
     ends: list[Label] = []
     starts = dict.fromkeys(vary.moved(point, {key: values[0]}) for point in range(vary.points))
     points = {start: [vary.moved(start, {key: values[place]}) for place in order] for start in starts}
@@ -68,20 +79,21 @@ def across(
     lines = [(start, place) for start, place in lines if not _missing(mean[points[start], place])]
     # Words have no distance that a line could cross; what stands at the same one stands side by side.
     beside = 0.0 if axis else min(BESIDE, BREADTH / max(1, len(lines) - 1))
+    looks = _looks(["" if transports is None else str(transports[line]) for line in lines])
     for start, place in lines:
         y, error = mean[points[start], place], half[points[start], place]
         others = [label(value) for other, value in sweep.points[start].items() if other != key]
-        style = unlike(look("" if transports is None else str(transports[start, place]), len(ends)), used)
         name = ", ".join([*([next(iter(grid.things[place].values()))] if len(grid.things) > 1 else []), *others])
         across = [x[one] + beside * len(ends) for one in order]
-        style = style if axis else {**style, "linestyle": "none"}
+        style = looks[len(ends)] if axis else {**looks[len(ends)], "linestyle": "none"}
+        marker = _marker(style, len(ends), used)
         bars = None if _missing(error) else error
         axes.errorbar(
             across,
             y,
             yerr=bars,
             label=name,
-            marker=MARKERS[len(ends) % len(MARKERS)],
+            marker=marker,
             markersize=3,
             capsize=2,
             elinewidth=0.8,
@@ -101,6 +113,22 @@ def across(
         axes.set_ylim(0.0, 1.05 * highest or None)
     name_lines(axes, ends)
     return axes
+
+
+def _looks(transports: Sequence[str]) -> list[dict[str, Any]]:
+    """The looks of lines: those of their protocols, or a colour for each where all have one and the same."""
+    if len(transports) > 1 and len({*map(protocol, transports)}) == 1:
+        return [{**look("", n), "linestyle": STYLES[n // len(COLOURS) % len(STYLES)]} for n in range(len(transports))]
+    used: set[str] = set()
+    return [unlike(look(transport, n), used) for n, transport in enumerate(transports)]
+
+
+def _marker(style: dict[str, Any], place: int, used: set[tuple[str, str, str]]) -> str:
+    """The marker of the line number ``place``, or the next one with which no other line looks the same."""
+    ways = [MARKERS[(place + more) % len(MARKERS)] for more in range(len(MARKERS))]
+    marker = next((way for way in ways if (style["color"], style["linestyle"], way) not in used), ways[0])
+    used.add((style["color"], style["linestyle"], marker))
+    return marker
 
 
 def sweep_pictures(sweep: Sweep) -> dict[str, Callable[[Axes], Axes]]:
@@ -133,8 +161,21 @@ def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
     parts = [re.fullmatch(r"([-+.\d]+(?:e[-+]?\d+)?)\s*(\D*)", str(value).strip()) for value in values]
     if any(isinstance(value, bool) for value in values) or not all(parts):
         return None
-    units = {part[2] for part in parts if part}
+    units = [part[2].strip() for part in parts if part]
+    sizes = next((family for family in _UNITS if {*units} <= {*family}), dict.fromkeys(units, 1.0))
     try:
-        return ([float(part[1]) for part in parts if part], units.pop()) if len(units) == 1 else None
+        numbers = [
+            float(part[1]) * (sizes[unit] / sizes[units[0]]) for part, unit in zip(parts, units, strict=True) if part
+        ]
     except ValueError:
         return None
+    return (numbers, units[0]) if len({*units}) == 1 or sizes in _UNITS else None
+
+
+#: Units of one quantity, and how large they are beside each other.
+_UNITS: list[dict[str, float]] = [
+    {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0},
+    {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
+    {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9},
+    {"m": 1.0, "km": 1e3},
+]

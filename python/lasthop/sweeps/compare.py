@@ -89,6 +89,14 @@ class Grid:
                 means[there, place] = np.nan_to_num(means[there, place], nan=0.0)
         return np.where(np.isnan(means), means, sums.reshape(self._shape)) if self._total else means
 
+    def counts(self, metric: str | None = None) -> Array:
+        """How many rows there are, or how many with a value of a metric, by point, thing and seed."""
+        import numpy as np
+
+        kept: Any = slice(None) if metric is None else ~np.isnan(plain(self._read([metric]).column(0)).astype(float))
+        rows = np.bincount(self._cells[kept], minlength=int(np.prod(self._shape))).reshape(self._shape)
+        return np.where(self.there()[..., None], rows, np.nan)
+
     def there(self) -> Array:
         """Whether there is a row, by point and thing."""
         import numpy as np

@@ -15,7 +15,7 @@ from lasthop.files import manifest as read_manifest
 from lasthop.results import COUNTS, Table, read_table
 from lasthop.stats import Estimate, number, waited
 from lasthop.sweeps.compare import Grid
-from lasthop.sweeps.vary import Vary
+from lasthop.sweeps.vary import Vary, label
 from lasthop.things import things_of
 
 __all__ = ["MADE_BY", "Sweep", "Temporary"]
@@ -168,9 +168,10 @@ class Sweep:
         import pyarrow as pa
 
         found = self.differences(*metrics, against=against, table=table, by=by, total=total)
+        worded = {*self._vary.texts}
         rows = [
             {
-                **{name: value for name, value in row.items() if name not in metrics},
+                **{name: label(v) if name in worded else v for name, v in row.items() if name not in metrics},
                 "metric": metric,
                 "difference": row[metric].mean,
                 "low": row[metric].low,
@@ -214,7 +215,7 @@ class Sweep:
 
     @property
     def repeats_itself(self) -> bool:
-        """Whether all seeds gave the same: then nothing in the scenario is random, and an interval says nothing."""
+        """Whether all seeds gave the same: then nothing random reached a flow, and an interval says nothing."""
         means = self.means("flows", by=self.by("flows"))
         estimates = [value for row in means for value in row.values() if isinstance(value, Estimate) and value.n > 1]
         return len(self.seeds) > 1 and bool(estimates) and all(one.half == 0 for one in estimates)

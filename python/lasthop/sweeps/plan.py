@@ -108,6 +108,20 @@ class Plan:
                 raise self._narrowed(point, error) from None
         self._check_keys()
 
+    def doubts(self) -> list[str]:
+        """Where a point has less than the scenario says: a choice by its name alone has that choice's defaults."""
+        notes = []
+        for key, values in self.vary.keys.items():
+            said = self.scenario.stated(key)
+            for value in values:
+                mine = said.get(value) if isinstance(said, dict) and isinstance(value, str) else None
+                if isinstance(mine, dict) and mine:
+                    notes.append(
+                        f"{key} = {value} has the defaults of {value}, without {_in_line(mine)} of the scenario. "
+                        f"To keep that, write {_in_line({value: mine})} in the place of {value}"
+                    )
+        return notes
+
     def _check_keys(self) -> None:
         """Whether each key is a field of its own. One may have several names: `link.radio.delay`, `link.0.delay`."""
         names: dict[frozenset[str], str] = {}
@@ -171,6 +185,15 @@ class Plan:
             return other.to_dict() == self.scenario.to_dict()
         except ScenarioError:
             return False
+
+
+def _in_line(value: Any) -> str:
+    """Plain data as a value of TOML on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_in_line(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_in_line, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def fingerprint(document: Mapping[str, Any]) -> str:
