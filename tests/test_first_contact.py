@@ -318,3 +318,18 @@ def test_compare_says_that_it_takes_folders(result):
         lh.compare(result, result)
     with pytest.raises(ValueError, match="nowhere holds no results: there is no such folder"):
         lh.compare("nowhere", "nowhere")
+
+
+def test_what_cannot_be_drawn_or_compared_is_said(result):
+    swept = lh.sweep(PLAIN, vary={"link.radio.delay": ["10 ms"]})
+    for other in (swept, "folder", [swept], {"a": swept}, []):
+        with pytest.raises(TypeError, match=r"results of `lh\.run`.*plot\.across` draws a sweep"):
+            lh.plot.window(other)
+    with pytest.raises(TypeError, match="draws a sweep, no Result"):
+        lh.plot.across(result, "goodput_kbps")
+    with pytest.raises(ValueError, match="no metric is named"):
+        swept.paired()
+    with pytest.raises(KeyError, match="no column 'flw'; known: flow, from"):
+        result.flows.where(flw="download")
+    with pytest.raises(AttributeError, match=r"lh\.plot\.recording"):
+        lh.plot.window(result)

@@ -94,13 +94,17 @@ class Table:
         """A column as a numpy array. Missing numbers are not-a-number."""
         import pyarrow as pa
 
-        if column not in self.columns:
-            raise KeyError(f"no column {column!r}; known: {', '.join(self.columns)}")
-        values = self.to_arrow().column(column)
+        values = self.to_arrow().column(self._known(column))
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
         array: np.ndarray[Any, Any] = values.to_numpy()
         return array
+
+    def _known(self, column: str) -> str:
+        """The column, if there is one of this name."""
+        if column not in self.columns:
+            raise KeyError(f"no column {column!r}; known: {', '.join(self.columns)}")
+        return column
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Row by row, as plain data."""
@@ -136,7 +140,7 @@ class Table:
 
         table = self.to_arrow()
         for column, value in equal.items():
-            table = table.filter(pc.equal(table.column(column), value))
+            table = table.filter(pc.equal(table.column(self._known(column)), value))
         return Table(table)
 
     def __repr__(self) -> str:

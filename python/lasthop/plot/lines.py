@@ -62,9 +62,16 @@ def labelled(runs: Runs) -> list[Labelled]:
     """Runs with their labels: those given, or what tells them apart."""
     if isinstance(runs, Result):
         return [("", runs)]
-    if isinstance(runs, Mapping):
-        return list(runs.items())
-    return _told_apart(list(runs))
+    try:
+        several = [*(runs.values() if isinstance(runs, Mapping) else runs)]
+    except TypeError:
+        several = []
+    if not several or not all(isinstance(run, Result) for run in several):
+        raise TypeError(
+            "pictures over time are of results of `lh.run`: of one, a list, or a dictionary with their labels. "
+            "`lh.Result.load(folder)` reads a stored one, and `lh.plot.across` draws a sweep"
+        )
+    return [*runs.items()] if isinstance(runs, Mapping) else _told_apart(several)
 
 
 def _told_apart(runs: Sequence[Result]) -> list[Labelled]:

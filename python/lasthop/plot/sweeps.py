@@ -55,8 +55,13 @@ def across(
     """
     import numpy as np
 
+    from lasthop.sweeps import Sweep
     from lasthop.sweeps.vary import Vary, label
 
+    if not isinstance(sweep, Sweep):
+        raise TypeError(
+            f"`across` draws a sweep, no {type(sweep).__name__}: `lh.Sweep.load(folder)` reads a stored one"
+        )
     vary = Vary(sweep.vary)
     key = (
         vary.known(key) if key else next((one for one in vary.keys if _numbers(vary.keys[one])), next(iter(vary.keys)))

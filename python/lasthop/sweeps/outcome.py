@@ -192,6 +192,8 @@ class Sweep:
         total: bool = False,
     ) -> list[dict[str, Any]]:
         """The same as :meth:`paired`, a row for each point and thing, with an :class:`Estimate` for each metric."""
+        if not metrics:
+            raise ValueError("no metric is named: say which are compared, such as 'goodput_kbps'")
         grid = self.grid(table, by, total=total)
         others = self.opposite(against)
         made = {metric: grid.differences(grid.known(metric), others) for metric in metrics}

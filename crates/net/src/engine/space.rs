@@ -195,7 +195,7 @@ written_as_text!(
     "Angle",
     "an angle as text, such as \"30 deg\"",
     r"^\s*[+-]?[0-9._eE+-]+\s*deg\s*$",
-    "An angle; in the plane counter-clockwise from east. Number and unit (deg), as in \"30 deg\"."
+    "An angle: number and unit (deg), as in \"30 deg\"; in the plane counter-clockwise from east."
 );
 
 #[cfg(test)]

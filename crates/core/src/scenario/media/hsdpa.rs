@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::units::Amount;
-use crate::engine::{BitRate, Duration, Fault, Length};
+use crate::engine::{BitRate, Duration, Fault, Length, Point};
 use crate::net::discipline::Site;
 use crate::net::{Core, NodeId, Simulation};
 use crate::profile::Profile;
@@ -33,6 +33,10 @@ pub struct Hsdpa {
     /// Default: 65.
     #[serde(default = "default_ues")]
     pub ues: u32,
+    /// Where the first of them stand, as coordinates from the site in the centre: `[["100 m", "0 m"], ["400 m", "0 m"]]`. Shadowing comes on top:
+    /// `air.shadowing.deviation = "0 dB"` leaves the distance alone. Default: no place is given, and all are dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Point>,
     /// How many rings of cells are around the centre: 0 is one cell, 1 is seven, 2 is nineteen.
     /// Default: 1.
     #[serde(default = "default_rings")]
@@ -135,8 +139,12 @@ impl MediumConfig for Hsdpa {
 }
 
 impl Hsdpa {
-    /// How many cells there are, and how large these are.
+    /// How many cells there are, how large these are, and where mobiles stand.
     fn check_places(&self, faults: &mut Faults) {
+        if self.places.len() > self.ues as usize {
+            let message = format!("{} places for {} mobiles", self.places.len(), self.ues);
+            faults.add("places", message, "expected one for each mobile at most");
+        }
         if self.rings > MOST_RINGS {
             faults.add("rings", format!("{} rings of cells", self.rings), format!("expected 0 to {MOST_RINGS}"));
         } else if u64::from(self.ues) * u64::from(3 * self.rings * (self.rings + 1) + 1) > MOST_GAINS {
@@ -167,7 +175,8 @@ impl Hsdpa {
 fn setup(core: &mut Core, hsdpa: &Hsdpa, profile: Profile) -> Setup {
     let names: Vec<String> = terminals_of(&hsdpa.name, hsdpa.ues).collect();
     let sites = layout::sites(hsdpa.rings, hsdpa.radius);
-    let scene = Scene { sites: &sites, radius: hsdpa.radius, serving: hsdpa.serving, mobiles: &names };
+    let scene =
+        Scene { sites: &sites, radius: hsdpa.radius, serving: hsdpa.serving, mobiles: &names, places: &hsdpa.places };
     let air = Air::new(&hsdpa.air, &scene, core.streams());
     let rate_map = hsdpa.rate_map.config().build();
     let terminal = |(number, name): (u32, &String)| {

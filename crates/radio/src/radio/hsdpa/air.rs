@@ -163,10 +163,12 @@ pub struct Scene<'a> {
     pub serving: Serving,
     /// The names of the mobiles.
     pub mobiles: &'a [String],
+    /// Where the first of them stand; the others are dropped.
+    pub places: &'a [Point],
 }
 
 impl Air {
-    /// Drops mobiles, and draws what shadows them.
+    /// Puts mobiles where they are to stand, drops the others, and draws what shadows them.
     pub fn new(config: &Config, scene: &Scene<'_>, streams: &Streams) -> Self {
         let sites = scene.sites.len();
         let antenna = Antenna { omnidirectional: Decibel::ZERO, ..Antenna::default() };
@@ -183,8 +185,11 @@ impl Air {
             sending: vec![true; sites],
             coherence: config.fading.as_ref().map(|fading| fading.coherence),
         };
-        for name in scene.mobiles {
-            let (place, hexagon) = layout::drop_mobile(scene.sites, scene.radius, &mut streams.stream(name, "place"));
+        for (number, name) in scene.mobiles.iter().enumerate() {
+            let (place, hexagon) = match scene.places.get(number) {
+                Some(&place) => (place, layout::hexagon_of(scene.sites, place)),
+                None => layout::drop_mobile(scene.sites, scene.radius, &mut streams.stream(name, "place")),
+            };
             let mut shadow = Shadow::new(&config.shadowing, sites, streams.stream(name, "shadow"));
             shadow.move_by(Length::default());
             let gain = |(number, site): (usize, &Point)| {

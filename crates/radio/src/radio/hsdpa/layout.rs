@@ -38,6 +38,14 @@ pub fn drop_mobile(sites: &[Point], radius: Length, stream: &mut Stream) -> (Poi
     (place, hexagon as u32)
 }
 
+/// The hexagon in which a place lies, or to which it is nearest: that of the nearest site, the first of equals.
+pub fn hexagon_of(sites: &[Point], place: Point) -> u32 {
+    let nearer = |best: usize, site: usize| {
+        if sites[site].distance(place).metres() < sites[best].distance(place).metres() { site } else { best }
+    };
+    (0..sites.len()).fold(0, nearer) as u32
+}
+
 /// A place uniform in the hexagon of radius 1 around the origin, by rejection.
 fn within_hexagon(stream: &mut Stream) -> (f64, f64) {
     loop {
@@ -76,6 +84,7 @@ mod tests {
             let (place, hexagon) = drop_mobile(&all, radius, &mut stream);
             let own = all[hexagon as usize].distance(place).metres();
             assert!(own <= 500.0 + 1e-9);
+            assert_eq!(hexagon_of(&all, place), hexagon);
             // The circle within a hexagon has radius √3/2 and takes π√3/6 = 0.9069 of its area.
             inner += u32::from(own <= 250.0 * ROOT_3);
             nearest_is_own += u32::from(all.iter().all(|site| site.distance(place).metres() >= own - 1e-9));

@@ -5,7 +5,7 @@ fn drops(config: &Config, serving: Serving, seed: u64, mobiles: usize) -> Air {
     let radius = Length::from_metres(500.0);
     let sites = layout::sites(1, radius);
     let mobiles: Vec<String> = (0..mobiles).map(|n| format!("cell.ue[{n}]")).collect();
-    Air::new(config, &Scene { sites: &sites, radius, serving, mobiles: &mobiles }, &Streams::new(seed))
+    Air::new(config, &Scene { sites: &sites, radius, serving, mobiles: &mobiles, places: &[] }, &Streams::new(seed))
 }
 
 /// The ratios of the mobiles that the centre serves, in ascending order.
@@ -117,4 +117,30 @@ fn fading_is_rayleigh_and_constant_in_its_blocks() {
     let mut late = drops(&config, Serving::Strongest, 2, 2);
     let at = Instant::ZERO + Duration::from_millis(80) * 99;
     assert_eq!(late.faded(0, at).0, gains[99]);
+}
+
+#[test]
+fn mobiles_stand_where_they_are_put() {
+    let radius = Length::from_metres(500.0);
+    let names = ["cell.ue[0]", "cell.ue[1]", "cell.ue[2]"].map(String::from);
+    let config = Config {
+        shadowing: Shadowing { deviation: Decibel::new(0.0), ..default_shadowing() },
+        ..Config::default()
+    };
+    let air = |rings, places: &[Point]| {
+        let sites = layout::sites(rings, radius);
+        let scene = Scene { sites: &sites, radius, serving: Serving::Hexagon, mobiles: &names, places };
+        Air::new(&config, &scene, &Streams::new(1))
+    };
+    let put = [Point::from_metres(0.0, 500.0), Point::from_metres(-2000.0, 0.0)];
+    let one = air(0, &put);
+    // By hand: path loss 117.564 and 138.636 dB; 10 W against 0.1 · 10 W, 0.4 · 1 W and -99.157 dBm.
+    for (mobile, expected) in [(0, 8.329), (1, -0.115)] {
+        let found = one.usual(mobile).db();
+        assert!((found - expected).abs() < 0.005, "{mobile}: {found} dB, expected {expected}");
+    }
+    assert_eq!(one.mobiles[2].place, air(0, &[]).mobiles[2].place, "the others are dropped where they were");
+    // The first site of the ring stands 750 m east and 433 m north of the centre.
+    let seven = air(1, &[Point::from_metres(100.0, 0.0), Point::from_metres(700.0, 400.0)]);
+    assert_eq!((seven.cell(0), seven.cell(1)), (0, 1));
 }
