@@ -333,3 +333,15 @@ def test_what_cannot_be_drawn_or_compared_is_said(result):
         result.flows.where(flw="download")
     with pytest.raises(AttributeError, match=r"lh\.plot\.recording"):
         lh.plot.window(result)
+
+
+def test_mobiles_of_hsdpa_stand_where_they_are_put():
+    wire = {"name": "wire", "between": ["server", "bs"], "rate": "1 Gbit/s"}
+    cell = {"name": "h", "node": "bs", "ues": 3, "places": [["300 m", "-400 m"], ["2 km", "0 m"]]}
+    flow = {"from": "server", "to": "h.ue[*]"}
+    scenario = lh.load({"duration": "2 s", "link": [wire], "hsdpa": [cell], "flow": [flow]})
+    put, dropped = lh.run(scenario).bearers, lh.run(scenario.with_({"hsdpa.places": []})).bearers
+    assert put["x_m"][:2].tolist() == [300, 2000] and put["y_m"][:2].tolist() == [-400, 0]
+    assert put["x_m"][2] == dropped["x_m"][2] and put["x_m"][0] != dropped["x_m"][0]
+    with pytest.raises(lh.ScenarioError, match="2 places, and mobiles: 1"):
+        scenario.with_({"hsdpa.ues": 1})

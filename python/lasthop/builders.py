@@ -1606,6 +1606,8 @@ class Hsdpa(TypedDict, total=False):
     "The node on the wired side of all base stations."
     ues: int
     "How many mobiles there are, in all cells together: they are dropped uniformly over them. Default: 65."
+    places: Sequence[Point]
+    'Where the first of them stand, as coordinates from the site in the centre: `[["100 m", "0 m"], ["400 m", "0 m"]]`. Shadowing comes on top: `air.shadowing.deviation = "0 dB"` leaves the distance alone. Default: no place is given, and all are dropped.'
     rings: int
     "How many rings of cells are around the centre: 0 is one cell, 1 is seven, 2 is nineteen. Default: 1."
     radius: Distance

@@ -160,7 +160,8 @@ class Comparison:
         runs = {}
         for place, stored in enumerate((self.one, self.other)):
             if stored.vary or len(stored.seeds) > 1:
-                raise ValueError(f"{stored.folder} holds more than one run; a picture over time is of one")
+                way = "" if stored.vary else f": lasthop plot {self.one.folder} {self.other.folder} --seed N -o DIR"
+                raise ValueError(f"{stored.folder} holds more than one run; a picture over time is of one{way}")
             if "series" not in stored.manifest["tables"]:
                 raise ValueError(f"{stored.folder} holds no series: record them (record.series)")
             name = stored.folder.name

@@ -10,6 +10,7 @@ pub mod diagnostic;
 mod ends;
 pub mod expand;
 mod group;
+mod hints;
 pub mod live;
 pub mod media;
 mod ramp;

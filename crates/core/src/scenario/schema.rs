@@ -275,7 +275,7 @@ fn sections(root: &Value) -> Vec<Section<'_>> {
 }
 
 /// The schema at `path`.
-fn at<'s>(root: &'s Value, path: &Path) -> Option<&'s Value> {
+pub(super) fn at<'s>(root: &'s Value, path: &Path) -> Option<&'s Value> {
     path.0.iter().try_fold(root, |node, step| match step {
         Step::Key(name) => field(root, node, name),
         Step::Index(_) => resolved(root, node).get("items"),
@@ -293,7 +293,7 @@ fn field<'s>(root: &'s Value, node: &'s Value, name: &str) -> Option<&'s Value> 
 }
 
 /// Follows references, and lets go of `null` where a field may be left out.
-fn resolved<'s>(root: &'s Value, node: &'s Value) -> &'s Value {
+pub(super) fn resolved<'s>(root: &'s Value, node: &'s Value) -> &'s Value {
     let mut node = node;
     loop {
         if let Some(name) = node.get("$ref").and_then(Value::as_str) {
@@ -312,7 +312,7 @@ fn resolved<'s>(root: &'s Value, node: &'s Value) -> &'s Value {
 }
 
 /// The alternatives of a choice (see [`crate::choice`]), by name.
-fn alternatives(node: &Value) -> Option<Vec<(&str, &Value)>> {
+pub(super) fn alternatives(node: &Value) -> Option<Vec<(&str, &Value)>> {
     let any = node.get("anyOf")?.as_array()?;
     // The names come first. Where they do not, these are several ways to write one thing.
     any.first()?.get("enum")?;
@@ -321,7 +321,7 @@ fn alternatives(node: &Value) -> Option<Vec<(&str, &Value)>> {
 }
 
 /// The values of an enumeration, each with what it means.
-fn values(node: &Value) -> Option<Vec<(&str, String)>> {
+pub(super) fn values(node: &Value) -> Option<Vec<(&str, String)>> {
     if let Some(values) = node.get("enum").and_then(Value::as_array) {
         return Some(values.iter().filter_map(Value::as_str).map(|v| (v, String::new())).collect());
     }

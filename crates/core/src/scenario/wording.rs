@@ -2,7 +2,7 @@
 
 use super::diagnostic::{Diagnostic, Path, listed, nearest, shown};
 use super::read::Part;
-use super::schema;
+use super::{hints, schema};
 
 /// What serde_json expects in place of a list that is too long.
 const TOO_LONG: &str = "fewer elements in array";
@@ -83,7 +83,20 @@ fn reworded(message: &str, path: &Path) -> Wording {
             _ => (found, expected.to_owned()),
         };
         let message = format!("{subject} must be {}", type_in_words(&expected));
-        return Wording::new(Part::Value, message, format!("found {}", found_in_words(found)), meaning());
+        if found == "map" && hints::takes_tables(path) {
+            let label = format!("found one table; write [[{field}]] each time, or a list of tables");
+            return Wording::new(Part::Value, message, label, meaning());
+        }
+        let label = format!("found {}", found_in_words(found));
+        if expected.starts_with("struct ") {
+            let word = found.strip_prefix("string \"").and_then(|rest| rest.strip_suffix('"'));
+            let near = word.and_then(|word| Some((hints::field_with(path, word)?, word)));
+            let label = near.map_or(label.clone(), |(name, word)| {
+                format!("{label}; did you mean {field}.{name} = {}?", shown(word))
+            });
+            return Wording::new(Part::Value, message, label, known_names(&hints::fields(path), path.field()));
+        }
+        return Wording::new(Part::Value, message, label, meaning());
     }
     if let Some((length, expected)) =
         message.strip_prefix("invalid length ").and_then(|rest| rest.split_once(", expected "))
@@ -110,7 +123,14 @@ fn reworded(message: &str, path: &Path) -> Wording {
         let section = if is_word || is_key { around.field() } else { path.field() };
         let message = format!("unknown {} {}", if is_word { field } else { what }, shown(name));
         let part = if is_key { Part::Key } else { Part::Value };
-        return Wording::new(part, message, did_you_mean(name, &known), known_names(&known, section));
+        let mut label = did_you_mean(name, &known);
+        if !is_word
+            && !is_key
+            && let Some(below) = hints::field_with(path, name)
+        {
+            label = format!("did you mean {field}.{below} = {}?", shown(name));
+        }
+        return Wording::new(part, message, label, known_names(&known, section));
     }
     sentence(message, field, meaning())
 }

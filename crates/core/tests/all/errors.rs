@@ -341,6 +341,20 @@ const PARTS: &[(&str, &str, usize, &[&str])] = &[
     // Types.
     ("duration = \"30 s\"", "duration = true", 2, &["\"duration\" must be a duration", "found true"]),
     ("duration = \"30 s\"", "duration = 1979-05-27", 2, &["found a table or a date"]),
+    ("[[flow]]", "[flow]", 20, &["\"flow\" must be a list", "found one table; write [[flow]] each time"]),
+    (
+        "transport.tcp.variant = \"newreno\"",
+        "transport = \"newreno\"",
+        24,
+        &["did you mean transport.tcp.variant = \"newreno\"?"],
+    ),
+    (
+        "transport.tcp.variant = \"newreno\"",
+        "transport.tcp = \"newreno\"",
+        24,
+        &["did you mean tcp.variant = \"newreno\"?", "known: "],
+    ),
+    ("transport.tcp.variant = \"newreno\"", "source.file = \"5 MB\"", 24, &["found the text \"5 MB\"", "known: size"]),
     ("seed = 7", "seed = 1.5", 3, &["whole number", "found the number 1.5"]),
     ("seed = 7", "seed = -1", 3, &["whole number", "-1"]),
     ("seed = 7", "seed = 1e308", 3, &["whole number", "1e308"]),

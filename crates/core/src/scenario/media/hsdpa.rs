@@ -142,8 +142,8 @@ impl Hsdpa {
     /// How many cells there are, how large these are, and where mobiles stand.
     fn check_places(&self, faults: &mut Faults) {
         if self.places.len() > self.ues as usize {
-            let message = format!("{} places for {} mobiles", self.places.len(), self.ues);
-            faults.add("places", message, "expected one for each mobile at most");
+            let message = format!("{} places, and mobiles: {}", self.places.len(), self.ues);
+            faults.add("places", message, "expected a place for each mobile at most");
         }
         if self.rings > MOST_RINGS {
             faults.add("rings", format!("{} rings of cells", self.rings), format!("expected 0 to {MOST_RINGS}"));

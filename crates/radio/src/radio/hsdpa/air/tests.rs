@@ -123,10 +123,8 @@ fn fading_is_rayleigh_and_constant_in_its_blocks() {
 fn mobiles_stand_where_they_are_put() {
     let radius = Length::from_metres(500.0);
     let names = ["cell.ue[0]", "cell.ue[1]", "cell.ue[2]"].map(String::from);
-    let config = Config {
-        shadowing: Shadowing { deviation: Decibel::new(0.0), ..default_shadowing() },
-        ..Config::default()
-    };
+    let config =
+        Config { shadowing: Shadowing { deviation: Decibel::new(0.0), ..default_shadowing() }, ..Config::default() };
     let air = |rings, places: &[Point]| {
         let sites = layout::sites(rings, radius);
         let scene = Scene { sites: &sites, radius, serving: Serving::Hexagon, mobiles: &names, places };
