@@ -1,6 +1,6 @@
 //! The sending end: when data leave, what they carry, and what reports say.
 
-use crate::transport::half_connection::{Outbox, Sending};
+use crate::transport::half_connection::{Outbox, Sending, Turn};
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{Ecn, Header, Histogram, Packet, Probe, TfmccHeader, Timed, Variable};
 
@@ -25,9 +25,7 @@ pub struct Machine {
     round_began: Instant,
     echoes: Echoes,
     next: u64,
-    /// When the last packet left and how long it was, and when the next may.
-    last: Option<(Instant, u32)>,
-    next_at: Instant,
+    turn: Turn,
     /// When the end of the transfer has reached all receivers that it will reach.
     over_at: Option<Instant>,
     reports: u64,
@@ -53,8 +51,7 @@ impl Machine {
             round_began: Instant::ZERO,
             echoes: Echoes::default(),
             next: 0,
-            last: None,
-            next_at: Instant::ZERO,
+            turn: Turn::default(),
             over_at: None,
             reports: 0,
             rtts: Histogram::default(),
@@ -83,9 +80,7 @@ impl Machine {
     /// The time to the next packet counts from the last one, by the rate of now.
     fn rate_changed(&mut self, now: Instant) {
         self.x = self.control.rate(now);
-        if let Some((at, payload)) = self.last {
-            self.next_at = (at + Duration::from_secs_f64(f64::from(payload) / self.x)).max(now);
-        }
+        self.turn.change(now, |payload| Duration::from_secs_f64(f64::from(payload) / self.x));
     }
 
     fn silent_at(&self) -> Option<Instant> {
@@ -107,7 +102,7 @@ impl Timed for Machine {
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
-        let send = (!self.outbox.is_empty()).then_some(self.next_at);
+        let send = (!self.outbox.is_empty()).then_some(self.turn.at());
         [send, self.silent_at(), self.over_at].into_iter().flatten().min()
     }
 }
@@ -146,8 +141,8 @@ impl Sending for Machine {
     }
 
     fn take(&mut self, now: Instant, packet: &mut Packet) -> bool {
-        let Some(payload) = self.outbox.peek().filter(|_| now >= self.next_at) else { return false };
-        if self.last.is_none() {
+        let Some(payload) = self.outbox.peek().filter(|_| self.turn.has_come(now)) else { return false };
+        if self.turn.is_first() {
             // No report was asked for before.
             self.rounds.reset(now);
             self.round_began = now;
@@ -156,10 +151,9 @@ impl Sending for Machine {
         self.outbox.send(payload);
         self.control.on_sent(now);
         self.x = self.control.rate(now);
-        self.last = Some((now, payload));
-        // An idle sender gathers no credit.
-        self.next_at = now + Duration::from_secs_f64(f64::from(payload) / self.x);
         let r_max = self.r_max(self.x);
+        let (interval, more) = (Duration::from_secs_f64(f64::from(payload) / self.x), !self.outbox.is_empty());
+        self.turn.pass(now, payload, interval, more, || Duration::from_secs_f64(r_max));
         if self.outbox.is_empty() {
             self.over_at = Some(now + Duration::from_secs_f64(LAST_PACKET * r_max));
         } else {
@@ -202,7 +196,7 @@ impl Sending for Machine {
         let Settings { segment, .. } = self.settings;
         self.control = Control::new(Instant::ZERO, segment, self.settings.least(), self.rounds.r_max(0.0));
         self.echoes = Echoes::default();
-        (self.next, self.last, self.next_at, self.over_at) = (0, None, Instant::ZERO, None);
+        (self.next, self.turn, self.over_at) = (0, Turn::default(), None);
     }
 
     fn sample(&self, probe: &mut dyn Probe) {

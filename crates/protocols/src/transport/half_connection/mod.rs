@@ -6,7 +6,9 @@ pub mod backlog;
 pub mod outbox;
 pub mod receiver;
 pub mod sender;
+mod turn;
 
 pub use outbox::Outbox;
 pub use receiver::{Receiver, Receiving};
 pub use sender::{Sender, Sending};
+pub use turn::Turn;

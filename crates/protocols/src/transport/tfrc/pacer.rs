@@ -1,7 +1,7 @@
 //! The sending machine without its headers: the allowed rate, and the two timers. TFRC's sender
 //! and DCCP's with CCID 3 write the headers.
 
-use crate::transport::half_connection::Outbox;
+use crate::transport::half_connection::{Outbox, Turn};
 use lasthop_net::engine::{BitRate, Duration, Instant};
 use lasthop_net::net::{Histogram, Probe};
 
@@ -13,9 +13,7 @@ pub struct Pacer {
     control: Control,
     outbox: Outbox,
     parameters: Parameters,
-    /// When the last packet left and how long it was, and when the next may.
-    last: Option<(Instant, u32)>,
-    next_at: Instant,
+    turn: Turn,
     /// Whether no answer is waited for.
     over: bool,
     rtts: Histogram,
@@ -31,8 +29,7 @@ impl Pacer {
             control: Control::new(parameters),
             outbox: Outbox::new(parameters.segment as u32, buffer),
             parameters,
-            last: None,
-            next_at: Instant::ZERO,
+            turn: Turn::default(),
             over: false,
             rtts: Histogram::default(),
             expiries: 0,
@@ -55,7 +52,7 @@ impl Pacer {
         self.expiries += self.control.expiries;
         self.restarts += self.control.restarts;
         self.control = Control::new(self.parameters);
-        (self.last, self.next_at, self.over) = (None, Instant::ZERO, false);
+        (self.turn, self.over) = (Turn::default(), false);
     }
 
     /// The receiver has everything that will ever come: no answer is waited for.
@@ -67,14 +64,14 @@ impl Pacer {
     #[inline]
     pub fn take(&mut self, now: Instant) -> Option<u32> {
         let payload = self.outbox.peek()?;
-        if now < self.next_at {
+        if !self.turn.has_come(now) {
             return None;
         }
         self.outbox.send(payload);
-        self.control.on_sent(now, now == self.next_at);
-        self.last = Some((now, payload));
-        // §4.6: an idle sender gathers no credit.
-        self.next_at = now + self.control.interval(payload);
+        self.control.on_sent(now, self.turn.was_waited_for(now));
+        let (interval, more) = (self.control.interval(payload), !self.outbox.is_empty());
+        let control = &self.control;
+        self.turn.pass(now, payload, interval, more, || control.rtt().map(Duration::from_secs_f64).unwrap_or_default());
         Some(payload)
     }
 
@@ -96,9 +93,7 @@ impl Pacer {
 
     /// The time to the next packet counts by the rate of now.
     fn rate_changed(&mut self, now: Instant) {
-        if let Some((at, payload)) = self.last {
-            self.next_at = (at + self.control.interval(payload)).max(now);
-        }
+        self.turn.change(now, |payload| self.control.interval(payload));
     }
 
     /// A timer has expired.
@@ -121,7 +116,7 @@ impl Pacer {
     /// When it wants to be woken.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
-        let send = (!self.outbox.is_empty()).then_some(self.next_at);
+        let send = (!self.outbox.is_empty()).then_some(self.turn.at());
         match (send, self.no_feedback_at()) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
