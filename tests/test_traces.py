@@ -62,6 +62,20 @@ def test_whole_opportunities_before_an_outage_are_all_before_it(tmp_path, rate, 
     assert (len(times), times[-2], times[-1]) == (round(rate / 12.032 * 1000) + 1, 1000, 4000)
 
 
+@pytest.mark.parametrize("begin", ["0", "5", "1700000000"])
+def test_an_opportunity_that_is_whole_as_an_outage_begins_comes_before_it(tmp_path, begin):
+    """50 opportunities in a tenth of a second, nothing for a second, and 50 again."""
+    rows = [(f"{begin}.0", 6.016), (f"{begin}.1", 0), (f"{int(begin) + 1}.1", 6.016), (f"{int(begin) + 1}.2", 6.016)]
+    times = traces.converted(series(tmp_path / "r.csv", *rows))
+    assert times.tolist() == [*range(2, 101, 2), *range(1102, 1301, 2)]
+
+
+@pytest.mark.parametrize("begin", [0, 1_700_000_000])
+def test_of_many_short_rows_nothing_is_lost(tmp_path, begin):
+    rows = [(f"{begin + n // 10}.{n % 10}", 12.032) for n in range(10_000)]
+    assert np.array_equal(traces.converted(series(tmp_path / "r.csv", *rows)), np.arange(1, 1_000_001))
+
+
 def test_a_series_that_is_carried_to_its_end_gets_no_opportunity_more(tmp_path):
     notes = []
     times = traces.converted(series(tmp_path / "r.csv", (0, 12.032), (1, 0), (2, 12.0)), note=notes.append)
@@ -90,7 +104,11 @@ def test_comments_and_empty_lines_may_stand_before_a_heading(tmp_path, before):
         ("0,nan\n1,1\n", "line 1"),
         ("0,0\n1,0\n", "do not carry one packet"),
         ("0,1,2\n1,1,2\n", "expected seconds and Mbit/s"),
-        ("0,1e9\n1e9,1\n", "more than 100,000,000"),
+        ("0,1e9\n1e6,1\n", "more than 100,000,000"),
+        ("0,1e-5\n5e6,1e-5\n", "the series lasts 10000000 s; a trace lasts at most 4294967 s"),
+        ("-1e308,0\n1e308,0\n1.1e308,1e308\n", "a trace lasts at most 4294967 s"),
+        ("0,1\n" + 200_000 * "x" + "\n1,2\n", "line 2: field larger than"),
+        ("1700000000.1,1\n1700000000.05,2\n", "line 2: 1700000000.05 s comes after 1700000000.1 s"),
     ],
 )
 def test_a_wrong_series_is_refused_with_its_line(lasthop, tmp_path, text, expected):
@@ -133,6 +151,17 @@ def test_a_wrong_trace_is_refused_with_file_and_line(lasthop, tmp_path):
     error = lasthop("trace", "info", written(tmp_path / "a.trace", [1, 5, 4]), code=2).stderr
     assert "a.trace" in error and "line 3" in error
     assert "No such file" in lasthop("trace", "info", tmp_path / "none.trace", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("", "has no line"), ("1\r5\r", "line 1"), ("1\n\n", "line 2 of the trace: an empty line")]
+)
+def test_a_trace_is_refused_as_a_run_refuses_it(lasthop, tmp_path, text, expected):
+    (tmp_path / "a.trace").write_text(text, newline="")
+    assert expected in lasthop("trace", "info", tmp_path / "a.trace", code=2).stderr
+    lasthop("new", "trace", "-o", tmp_path / "mine.toml")
+    (tmp_path / "cell.trace").write_text(text, newline="")
+    assert expected in lasthop("run", tmp_path / "mine.toml", code=2).stderr
 
 
 def test_a_template_brings_its_trace(lasthop, tmp_path):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +22,11 @@ __all__ = ["BYTES", "About", "about", "converted", "draw", "read"]
 #: How many bytes an opportunity carries.
 BYTES = 1504
 
-#: The longest series that is converted, in opportunities.
-_MOST = 100_000_000
+#: The longest series that is converted, in opportunities, and the latest time of a trace, in ms.
+_MOST, _LATEST = 100_000_000, 2**32 - 1
+
+#: How much of an opportunity rounding may take away.
+_ROUNDING = 1e-6
 
 #: How a cell with a number begins.
 _NUMBER = re.compile(r"\s*[-+.\d]")
@@ -52,19 +57,20 @@ def read(path: str | Path) -> np.ndarray:
 
     text = _text(Path(path))
     # A text without an end of line could be a name.
-    text = text if text.endswith("\n") else f"{text}\n"
+    text = text if text.endswith("\n") or not text else f"{text}\n"
     link = {"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s", "trace": {"down": text}}
     try:
         core = load({"duration": "1 s", "link": [link], "flow": [{"from": "a", "to": "b"}]})
     except ScenarioError as error:
         message = str(error).splitlines()[0].removeprefix("error: ").removeprefix("down: ")
         raise ValueError(f"{path}: {message}") from None
-    return np.array(core["link"][0]["trace"]["down"].split(), dtype=np.int64)
+    return np.fromstring(core["link"][0]["trace"]["down"], dtype=np.int64, sep="\n")
 
 
 def _text(path: Path) -> str:
+    """The text of a file, with its ends of lines as they are."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no text: it is not UTF-8") from None
     except OSError as error:
@@ -117,16 +123,18 @@ def converted(source: str | Path, *, note: Callable[[str], object] | None = None
     """
     path = Path(source)
     seconds, rates, lines = _series(path)
-    lasts = np.append(np.diff(seconds), seconds[-1] - seconds[-2])
-    total = np.concatenate([[0.0], np.cumsum(rates * lasts)]) * 1e6 / (8 * BYTES)
-    if total[-1] < 1:
+    seconds.append(2 * seconds[-1] - seconds[-2])
+    if seconds[-1] * 1000 > _LATEST:
+        lasts = f"{float(seconds[-1]):.10g} s"
+        raise ValueError(f"{path}: the series lasts {lasts}; a trace lasts at most {_LATEST // 1000} s")
+    megabits = (rate * (end - begin) for rate, (begin, end) in zip(rates, pairwise(seconds), strict=True))
+    total = np.array([*map(float, accumulate(megabits, initial=Decimal(0)))]) * 1e6 / (8 * BYTES)
+    ends = np.array([*map(float, seconds)])
+    if total[-1] + _ROUNDING < 1:
         raise ValueError(f"{path}: all rates together do not carry one packet of {BYTES} bytes")
     if total[-1] > _MOST:
         raise ValueError(f"{path}: more than {_MOST:,} opportunities; cut the series, or scale it")
-    ends = np.append(seconds, seconds[-1] + lasts[-1]) - seconds[0]
-    opportunities = np.arange(1, math.floor(total[-1] + 1e-9) + 1)
-    # A total that rounding has put just below a whole number is reached where the last rate above 0 ends.
-    at = _crossings(np.minimum(opportunities, total[-1]), total, ends)
+    at = _crossings(np.arange(1, math.floor(total[-1] + _ROUNDING) + 1), total, ends)
     silent = int(np.searchsorted(ends, at[-1] - 1e-9))
     if silent < len(lines):
         at = np.append(at, ends[-1])
@@ -140,20 +148,26 @@ def converted(source: str | Path, *, note: Callable[[str], object] | None = None
 
 
 def _crossings(wanted: np.ndarray, total: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """When a function that does not fall first reaches each value, from its corners."""
-    place = np.clip(np.searchsorted(total, wanted, side="left"), 1, len(total) - 1)
+    """When a function that does not fall first reaches each value, from its corners.
+
+    A corner that rounding has put just below a value has reached it: behind it the function may stand still.
+    """
+    place = np.clip(np.searchsorted(total, wanted - _ROUNDING, side="left"), 1, len(total) - 1)
     before, after = total[place - 1], total[place]
     share = np.where(after > before, (wanted - before) / np.where(after > before, after - before, 1), 0)
     return np.asarray(ends[place - 1] + np.clip(share, 0, 1) * (ends[place] - ends[place - 1]))
 
 
-def _series(path: Path) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Seconds, Mbit/s, and the line of each row."""
-    seconds: list[float] = []
-    rates: list[float] = []
+def _series(path: Path) -> tuple[list[Decimal], list[Decimal], list[int]]:
+    """Seconds since the first row, Mbit/s, and the line of each row.
+
+    As they are written: rounded, seconds since 1970 would lose what is below a microsecond, and sums would drift.
+    """
+    seconds: list[Decimal] = []
+    rates: list[Decimal] = []
     lines: list[int] = []
     may_be_heading = True
-    for line, row in enumerate(csv.reader(_text(path).splitlines()), 1):
+    for line, row in _rows(path):
         shown = ",".join(row).strip()
         if not shown or shown.startswith("#"):
             continue
@@ -166,14 +180,25 @@ def _series(path: Path) -> tuple[np.ndarray, np.ndarray, list[int]]:
             raise ValueError(f"{path}, line {line}: expected seconds and Mbit/s, found {shown[:60]!r}") from None
         if not (math.isfinite(time) and 0 <= rate < math.inf):
             raise ValueError(f"{path}, line {line}: a time is finite, and a rate is 0 or more")
-        if seconds and time <= seconds[-1]:
-            raise ValueError(f"{path}, line {line}: {time:g} s comes after {seconds[-1]:g} s; times must rise")
-        seconds.append(time)
-        rates.append(rate)
+        second, megabits = (Decimal(cell) for cell in row)
+        if seconds and second <= seconds[-1]:
+            raise ValueError(f"{path}, line {line}: {second} s comes after {seconds[-1]} s; times must rise")
+        seconds.append(second)
+        rates.append(megabits)
         lines.append(line)
     if len(seconds) < 2:
         raise ValueError(f"{path}: expected at least two rows, each with seconds and Mbit/s")
-    return np.array(seconds), np.array(rates), lines
+    return [second - seconds[0] for second in seconds], rates, lines
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file, each with its line."""
+    reader = csv.reader(_text(path).splitlines())
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
 
 
 def draw(times: np.ndarray, name: str) -> Figure:
