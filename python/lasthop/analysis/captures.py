@@ -24,18 +24,20 @@ def traces(path: Path, flows: Sequence[str] | None) -> tuple[list[Trace], float]
 
     A flow is called by its ends, each with its port, as in ``server:40000>10.0.0.0:40000``. An end is
     the name of its interface where it was captured, and an address elsewhere. Data that went both ways
-    are two flows.
+    are two flows. One whose sender was not captured is left out, unless it is asked for.
     """
     capture = _Capture(path)
-    made: dict[str, list[Trace]] = {}
-    for sender, receiver in capture.pairs():
-        flow = f"{capture.names[sender]}>{capture.names[receiver]}"
-        made[flow] = list(_traces(capture, flow, sender, receiver))
+    known = {f"{capture.names[one]}>{capture.names[other]}": (one, other) for one, other in capture.pairs()}
     for flow in flows or ():
-        if flow not in made:
-            raise ValueError(f"there is no flow {flow!r}; known: {', '.join(made)}")
-    chosen = [trace for flow, several in made.items() if flows is None or flow in flows for trace in several]
-    return chosen, float(capture.time[-1]) if len(capture.time) else 0.0
+        if flow not in known:
+            raise ValueError(f"there is no flow {flow!r}; known: {', '.join(known)}")
+    chosen = [flow for flow in known if flows is None or flow in flows]
+    made = {flow: _traces(capture, flow, *known[flow]) for flow in chosen}
+    for flow, several in made.items():
+        if not several and (flows is not None or not any(made.values())):
+            raise ValueError(f"nothing was captured where the data of {flow} are sent, only where they arrive")
+    end_s = float(capture.time[-1]) if len(capture.time) else 0.0
+    return [trace for several in made.values() for trace in several], end_s
 
 
 class _Capture:
@@ -88,9 +90,9 @@ def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Tr
         at = capture.interface == (places[0] if len(places) else -1)
         return _connections(capture, np.flatnonzero((forth | back) & at))
 
-    here, there = seen(forth & capture.out), seen(forth & ~capture.out)
-    if not here:
-        raise ValueError(f"nothing was captured where the data of {flow} are sent, only where they arrive")
+    # Of a part of a capture the first may be acknowledgements of data that were sent before it.
+    here = [rows for rows in seen(forth & capture.out) if forth[rows].any()]
+    there = _came(capture, here, seen(forth & ~capture.out), forth)
     names = [capture.names[end].rpartition(":")[0] for end in (sender, receiver)]
     return [
         Trace(
@@ -100,10 +102,28 @@ def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Tr
             receiver=names[1],
             segments=_segments(capture, rows, forth[rows]),
             out=forth[rows],
-            received=_segments(capture, there[number], forth[there[number]])[forth[there[number]]] if there else None,
+            received=_segments(capture, there[number], forth[there[number]]) if there else None,
         )
         for number, rows in enumerate(here)
     ]
+
+
+def _came(capture: _Capture, here: Sequence[Array], there: Sequence[Array], forth: Array) -> list[Array]:
+    """The rows of what came of each connection sent ``here``; nothing if the receiver was not captured.
+
+    What came first belongs to the connection that had begun last. One that was cut had begun before its first packet.
+    """
+    import numpy as np
+
+    if not there:
+        return []
+    begun = [float(capture.time[rows[0]]) if (capture.syn[rows] & forth[rows]).any() else -np.inf for rows in here]
+    came: list[list[Array]] = [[] for _ in here]
+    for rows in (rows[forth[rows]] for rows in there):
+        number = int(np.searchsorted(begun, capture.time[rows[0]], side="right")) - 1 if len(rows) else -1
+        if number >= 0:
+            came[number].append(rows)
+    return [np.concatenate([np.zeros(0, np.int64), *parts]) for parts in came]
 
 
 def _connections(capture: _Capture, rows: Array) -> list[Array]:
@@ -127,7 +147,8 @@ def _segments(capture: _Capture, rows: Array, forth: Array) -> Segments:
     syn, fin, payload = (values[rows] for values in (capture.syn, capture.fin, capture.payload))
     opening = rows[forth & (syn > 0)]
     # Without the SYN the first byte that was seen is number 1.
-    base = int(capture.seq[opening[0]]) if len(opening) else int(capture.seq[rows[forth][0]]) - 1
+    sent = capture.seq[rows[forth]]
+    base = int(capture.seq[opening[0]]) if len(opening) else int(sent[0]) - 1 if len(sent) else 0
     # What numbers the sender's bytes: its own sequence numbers, and the other's acknowledgements.
     numbers = np.where(forth, capture.seq[rows], capture.ack[rows])
     there = forth | (capture.ack[rows] >= 0)
