@@ -156,6 +156,16 @@ def test_connections_and_silence_between_them(tmp_path):
     assert total["rtt_samples"] == 8
 
 
+def test_an_acknowledgement_sends_nothing_whatever_number_it_has(tmp_path):
+    """In profile `linux` the first one had the number after the first flight of data, which counted as sent again."""
+    ahead = SCRIPT.replace(
+        " 100  >  A   1     1000  1\n", " 100  >  A   9000  0     1\n 100  >  A   1     1000  1\n", 1
+    )
+    (row,) = lh.analyze(capture(tmp_path / "ahead.pcapng", ahead)).connections.rows()
+    for name, value in BY_HAND.items():
+        assert row[name] == (value if value is None else pytest.approx(value)), name
+
+
 def test_unions_of_intervals():
     def covered(*intervals):
         return union(np.array([a for a, _ in intervals], float), np.array([b for _, b in intervals], float))
@@ -343,71 +353,6 @@ def test_many_connections_of_several_flows(web):
         ):
             assert there[node][column] == by_flow[name][column], column
         assert there[node]["rtt_ms_mean"] == pytest.approx(by_flow[name]["rtt_ms_mean"])
-
-
-def blocks(data):
-    """The blocks of a pcapng file: its head, and its packets."""
-    place, head, bodies = 0, b"", []
-    while place < len(data):
-        kind, length = struct.unpack_from("<II", data, place)
-        block = data[place : place + length]
-        place += length
-        if kind == 6:
-            bodies.append(block)
-        else:
-            head += block
-    return head, bodies
-
-
-def test_any_part_of_a_capture_says_what_was_in_it(web, tmp_path):
-    """Of a part a connection may have begun where it is sent, and not yet, or no more, where it comes."""
-    result, path = web
-    head, bodies = blocks(path.read_bytes())
-    (tmp_path / "part.pcapng").write_bytes(head)
-    with pytest.raises(ValueError, match="no TCP connections"):
-        lh.analyze(tmp_path / "part.pcapng")
-    table = result.packets.to_pandas()
-    data = table[(table.flow == "surf") & (table.payload_bytes > 0)]
-    opened = table[(table.flow == "surf") & (table.event == "sent") & (table.kind == "syn") & (table.place == "server")]
-    assert len(opened) > 5
-    # The capture, until a moment after each connection has begun: its SYN is sent, and has not come.
-    stamps = np.array([(high << 32 | low) / 1e9 for high, low in (struct.unpack_from("<II", b, 12) for b in bodies)])
-
-    def write(those):
-        chosen = [body for body, chosen in zip(bodies, those, strict=True) if chosen]
-        (tmp_path / "part.pcapng").write_bytes(head + b"".join(chosen))
-
-    for until in [*(opened.time_s.to_numpy()[2:] + 1e-3), 100.0]:
-        write(stamps <= until)
-        rows = lh.analyze(tmp_path / "part.pcapng").connections.where(**{"from": "server"}).rows()
-        came = data[(data.event == "received") & (data.place == "mobile") & (data.time_s <= until)]
-        for row in rows:
-            first = came[came.connection == row["connection"]].drop_duplicates("seq")
-            assert row["received_bytes"] == first.payload_bytes.sum(), (until, row["connection"])
-    # And from any moment on: connections that begin later are whole.
-    whole = {row["connection"]: row for row in lh.analyze(path).connections.where(**{"from": "server"}).rows()}
-    for since in np.linspace(0.5, float(opened.time_s.iloc[-1]) - 1, 40):
-        write(stamps >= since)
-        rows = lh.analyze(tmp_path / "part.pcapng").connections.where(**{"from": "server"}).rows()
-        begun = opened[opened.time_s >= since].connection.unique().tolist()
-        for row, number in zip(rows[-len(begun) :], begun, strict=True):
-            for column in ("sent_bytes", "received_bytes", "acked_bytes", "rtt_samples"):
-                assert row[column] == whole[number][column], (since, number, column)
-
-
-def test_a_flow_whose_sender_was_not_captured_is_left_out_unless_it_is_asked_for(web, tmp_path):
-    """As in the capture of one node, which the page on results shows how to take."""
-    head, bodies = blocks(web[1].read_bytes())
-    names = re.findall(rb"\x02\0\x06\0(server|mobile)", head)
-    at_server = [body for body in bodies if struct.unpack_from("<I", body, 8)[0] == names.index(b"server")]
-    path = tmp_path / "server.pcapng"
-    path.write_bytes(head + b"".join(at_server))
-    (row,) = lh.analyze(path).totals.rows()
-    (whole,) = [row for row in lh.analyze(web[1]).totals.rows() if row["flow"].startswith("server")]
-    assert row["sent_bytes"] == whole["sent_bytes"] and row["received_bytes"] is None
-    assert lh.analyze(path, flows=row["flow"]).totals.rows() == [row]
-    with pytest.raises(ValueError, match="nothing was captured where the data of 10"):
-        lh.analyze(path, flows=["10.0.0.0:40005>server:40005"])
 
 
 def test_what_is_asked_for_and_is_not_there(web, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -282,6 +283,17 @@ def test_a_link_was_busy_with_what_is_still_on_its_way():
         flow = {"name": "f", "from": "a", "to": "b", "transport": {"udp": {}}, "source": source}
         there, _ = lh.run({"duration": "5 s", "link": [link], "flow": [flow]}).links["utilisation_pct"]
         assert there == pytest.approx(51.4, rel=0.01), delay
+
+
+def test_a_link_by_a_trace_was_busy_with_the_opportunities_that_were_used():
+    """125 packets of 1504 B, one in eight of the 1000 opportunities of the run, whatever comes after them."""
+    for delay, after in itertools.product(("0 s", "5 s"), ([], [10_000], range(1_010, 11_000, 10))):
+        trace = "".join(f"{ms}\n" for ms in [*range(1, 1001), *after])
+        link = {"name": "link", "between": ["a", "b"], "rate": "1 Mbit/s", "delay": delay, "trace": {"down": trace}}
+        source = {"cbr": {"interval": "8 ms", "size": "1476 B"}}
+        flow = {"name": "f", "from": "a", "to": "b", "transport": {"udp": {}}, "source": source}
+        there, _ = lh.run({"duration": "1 s", "link": [link], "flow": [flow]}).links["utilisation_pct"]
+        assert there == pytest.approx(12.5), (delay, after)
 
 
 def test_samples_have_the_distributions_that_are_asked_for(tmp_path):

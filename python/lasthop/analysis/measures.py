@@ -72,7 +72,9 @@ class Measured:
         #: Its first and its last packet.
         self.start_s, self.end_s = (float(segments.time[place]) for place in (0, -1))
         # What had been sent and what had been acknowledged after each packet, by its highest number.
-        highest = np.maximum.accumulate(np.where(out, segments.end, 0))
+        # A bare acknowledgement sends nothing, whatever number it has.
+        carries = out & (segments.end > segments.start)
+        highest = np.maximum.accumulate(np.where(carries, segments.end, 0))
         acknowledged = np.maximum.accumulate(np.where(out, 0, np.maximum(segments.ack, 0)))
         self._outstanding = np.maximum(highest - acknowledged, 0)
         #: Bytes sent, and not acknowledged.
@@ -133,7 +135,7 @@ class Measured:
         """Which of the packets that came back are duplicate acknowledgements (RFC 5681 §2).
 
         They have no payload, no SYN and no FIN; they repeat the greatest acknowledgement so far, while data
-        are outstanding. The window that they advertise is the same in all, as lasthop's receivers do.
+        are outstanding. The window that they advertise may differ, as it does from receivers of profile `linux`.
         """
         into = ~self.trace.out
         before, sent = self._acknowledged_before[into], self._highest_before[into]
@@ -164,7 +166,6 @@ class Measured:
         """
         import numpy as np
 
-        carries = np.flatnonzero(self.trace.out & (self.trace.segments.end > self.trace.segments.start))
         segments, before = self.trace.segments, self._highest_before
         carries = np.flatnonzero(self.trace.out & (segments.end > segments.start))
         again = np.minimum(segments.end[carries], before[carries]) > segments.start[carries]

@@ -1,0 +1,108 @@
+"""Parts of captures, captures of one node, and captures of profile `linux`, as `lasthop analyze` reads them."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+import lasthop as lh
+import numpy as np
+import pytest
+from test_analyze import WEB
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    path = tmp_path_factory.mktemp("web") / "web.pcapng"
+    return lh.run(WEB, pcap=path), path
+
+
+def blocks(data):
+    """The blocks of a pcapng file: its head, and its packets."""
+    place, head, bodies = 0, b"", []
+    while place < len(data):
+        kind, length = struct.unpack_from("<II", data, place)
+        block = data[place : place + length]
+        place += length
+        if kind == 6:
+            bodies.append(block)
+        else:
+            head += block
+    return head, bodies
+
+
+def test_any_part_of_a_capture_says_what_was_in_it(web, tmp_path):
+    """Of a part a connection may have begun where it is sent, and not yet, or no more, where it comes."""
+    result, path = web
+    head, bodies = blocks(path.read_bytes())
+    (tmp_path / "part.pcapng").write_bytes(head)
+    with pytest.raises(ValueError, match="no TCP connections"):
+        lh.analyze(tmp_path / "part.pcapng")
+    table = result.packets.to_pandas()
+    data = table[(table.flow == "surf") & (table.payload_bytes > 0)]
+    opened = table[(table.flow == "surf") & (table.event == "sent") & (table.kind == "syn") & (table.place == "server")]
+    assert len(opened) > 5
+    # The capture, until a moment after each connection has begun: its SYN is sent, and has not come.
+    stamps = np.array([(high << 32 | low) / 1e9 for high, low in (struct.unpack_from("<II", b, 12) for b in bodies)])
+
+    def write(those):
+        chosen = [body for body, chosen in zip(bodies, those, strict=True) if chosen]
+        (tmp_path / "part.pcapng").write_bytes(head + b"".join(chosen))
+
+    for until in [*(opened.time_s.to_numpy()[2:] + 1e-3), 100.0]:
+        write(stamps <= until)
+        rows = lh.analyze(tmp_path / "part.pcapng").connections.where(**{"from": "server"}).rows()
+        came = data[(data.event == "received") & (data.place == "mobile") & (data.time_s <= until)]
+        for row in rows:
+            first = came[came.connection == row["connection"]].drop_duplicates("seq")
+            assert row["received_bytes"] == first.payload_bytes.sum(), (until, row["connection"])
+    # And from any moment on: connections that begin later are whole.
+    whole = {row["connection"]: row for row in lh.analyze(path).connections.where(**{"from": "server"}).rows()}
+    for since in np.linspace(0.5, float(opened.time_s.iloc[-1]) - 1, 40):
+        write(stamps >= since)
+        rows = lh.analyze(tmp_path / "part.pcapng").connections.where(**{"from": "server"}).rows()
+        begun = opened[opened.time_s >= since].connection.unique().tolist()
+        for row, number in zip(rows[-len(begun) :], begun, strict=True):
+            for column in ("sent_bytes", "received_bytes", "acked_bytes", "rtt_samples"):
+                assert row[column] == whole[number][column], (since, number, column)
+
+
+def test_a_flow_whose_sender_was_not_captured_is_left_out_unless_it_is_asked_for(web, tmp_path):
+    """As in the capture of one node, which the page on results shows how to take."""
+    head, bodies = blocks(web[1].read_bytes())
+    names = re.findall(rb"\x02\0\x06\0(server|mobile)", head)
+    at_server = [body for body in bodies if struct.unpack_from("<I", body, 8)[0] == names.index(b"server")]
+    path = tmp_path / "server.pcapng"
+    path.write_bytes(head + b"".join(at_server))
+    (row,) = lh.analyze(path).totals.rows()
+    (whole,) = [row for row in lh.analyze(web[1]).totals.rows() if row["flow"].startswith("server")]
+    assert row["sent_bytes"] == whole["sent_bytes"] and row["received_bytes"] is None
+    assert lh.analyze(path, flows=row["flow"]).totals.rows() == [row]
+    with pytest.raises(ValueError, match="nothing was captured where the data of 10"):
+        lh.analyze(path, flows=["10.0.0.0:40005>server:40005"])
+
+
+@pytest.mark.parametrize("size", ["3 kB", "200 kB"])
+def test_of_linux_each_byte_is_sent_for_the_first_time_once(tmp_path, size):
+    link = {
+        "name": "l",
+        "between": ["a", "b"],
+        "rate": "1 Mbit/s",
+        "delay": "60 ms",
+        "loss": {"bernoulli": {"p": 0.02}},
+    }
+    flow = {
+        "name": "f",
+        "from": "a",
+        "to": "b",
+        "transport": {"tcp": {"variant": "cubic"}},
+        "source": {"file": {"size": size}},
+    }
+    scenario = {"profile": "linux", "duration": "20 s", "link": [link], "flow": [flow], "record": {"packets": True}}
+    result = lh.run(scenario, pcap=tmp_path / "linux.pcapng")
+    first = [row["seq"] for row in result.packets.where(place="a", event="sent").rows()][:2]
+    assert first == [0, 1], "the SYN, and the acknowledgement of the other's"
+    for source in (result, tmp_path / "linux.pcapng"):
+        (row,) = lh.analyze(source).connections.rows()
+        assert row["sent_bytes"] == row["acked_bytes"] == int(size.split()[0]) * 1000
+        assert row["retransmitted_packets"] == result.flows["retransmitted_packets"][0]
