@@ -109,9 +109,9 @@ def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Tr
 
 
 def _came(capture: _Capture, here: Sequence[Array], there: Sequence[Array], forth: Array) -> list[Array]:
-    """The rows of what came of each connection sent ``here``; nothing if the receiver was not captured.
+    """The rows that arrived of each connection sent ``here``; nothing if the receiver was not captured.
 
-    What came first belongs to the connection that had begun last. One that was cut had begun before its first packet.
+    The first of them belongs to the connection that had begun last. One that was cut had begun before its first packet.
     """
     import numpy as np
 
