@@ -37,6 +37,20 @@ impl Opportunities {
         Some(Instant::from_nanos((self.round * self.period).saturating_add(time) - self.skipped))
     }
 
+    /// How many there were up to an instant, that instant included.
+    pub fn until(&self, now: Instant) -> u64 {
+        let of_round = |time: u64| self.trace.times().partition_point(|ms| MS * u64::from(*ms) <= time) as u64;
+        let before = |time: u64| self.trace.times().partition_point(|ms| MS * u64::from(*ms) < time) as u64;
+        let lines = self.trace.times().len() as u64;
+        let time = now.as_nanos().saturating_add(self.skipped);
+        let (rounds, rest) = (time / self.period, time % self.period);
+        let all = match self.repeats {
+            true => rounds * lines + of_round(rest),
+            false => of_round(time),
+        };
+        all - before(self.skipped)
+    }
+
     /// The next one is used up.
     pub fn take(&mut self) {
         self.line += 1;
@@ -117,6 +131,23 @@ mod tests {
         let mut far = of(text);
         far.pass(Instant::from_nanos(7 * MS * 100_000_007));
         assert_eq!(ms(far.next()), Some(7 * 100_000_007 + 3));
+    }
+
+    #[test]
+    fn as_many_are_counted_as_there_are() {
+        for (text, start, repeats) in [("0\n0\n3\n5\n7", 0, true), ("0\n0\n3\n5\n7", 3, true), ("2\n9", 0, false)] {
+            let trace = Trace::try_from(text.to_owned()).unwrap();
+            let made = || Opportunities::new(trace.clone(), Duration::from_millis(start), repeats);
+            for now in 0..160 {
+                let now = Instant::from_nanos(250_000 * now);
+                let (mut walked, mut count) = (made(), 0);
+                while walked.next().is_some_and(|next| next <= now) {
+                    walked.take();
+                    count += 1;
+                }
+                assert_eq!(made().until(now), count, "{text:?} from {start} ms until {now}");
+            }
+        }
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub(super) struct Traced {
     to: End,
     loss: Loss,
     rate: BitRate,
+    /// Bytes that opportunities carried.
+    carried: u64,
     sent: Backlog,
     waits: Histogram,
     place: Place,
@@ -97,6 +99,7 @@ impl Traced {
             to,
             loss: setup.loss,
             rate,
+            carried: 0,
             sent: Backlog::default(),
             waits: Histogram::default(),
             place: setup.place,
@@ -169,6 +172,7 @@ impl Traced {
             let carried = transit.left.min(room);
             room -= carried;
             transit.left -= carried;
+            self.carried += u64::from(carried);
             if transit.left > 0 {
                 self.transit = Some(transit);
             } else {
@@ -277,7 +281,15 @@ impl Traced {
         self.queue.backlog().packets + u64::from(self.transit.is_some()) + self.line.len()
     }
 
-    /// The same quantities as of a serialiser. Its rate is the trace's mean, and it is busy for as long as its bytes take at that.
+    /// For how long it has been busy: the share of the bytes of all opportunities so far that were used, of the time so far.
+    fn busy_s(&self, now: Instant) -> f64 {
+        match self.opportunities.until(now) {
+            0 => 0.0,
+            there => now.as_secs_f64() * self.carried as f64 / (f64::from(BYTES) * there as f64),
+        }
+    }
+
+    /// The same quantities as of a serialiser. Its rate is the trace's mean.
     pub fn sample(&self, core: &Core, probe: &mut dyn Probe) {
         let backlog = self.queue.backlog();
         let delay = self.path.as_ref().map_or(self.delay, |path| path.delay(core.now(), self.delay));
@@ -287,7 +299,7 @@ impl Traced {
         probe.value("queue_bytes", backlog.bytes as f64);
         probe.value("packets", self.sent.packets as f64);
         probe.value("bytes", self.sent.bytes as f64);
-        probe.value("busy_s", 8.0 * self.sent.bytes as f64 / self.rate.as_bps() as f64);
+        probe.value("busy_s", self.busy_s(core.now()));
         probe.distribution("queue_ms", 1e-6, &self.waits);
         self.queue.sample(probe);
     }
