@@ -111,7 +111,7 @@ impl Sender {
         }
         tcp.snd_cwnd_stamp = tcp.jiffies();
         self.socket.control.begin(tcp);
-        tcp.out.push_back(Out::Ack);
+        tcp.out.push_back(Out::Ack { seq: tcp.snd_nxt });
     }
 
     fn packet(&mut self, now: Instant, out: Out, packet: &mut Packet) {
@@ -119,17 +119,16 @@ impl Sender {
         let tcp = &self.socket.tcp;
         let mut flags = TcpFlags::TIMESTAMPS.with(TcpFlags::ACK);
         let mut size = HEADER_BYTES + TIMESTAMP_BYTES;
-        let (mut seq, mut payload) = (tcp.snd_nxt, 0);
-        match out {
+        let mut payload = 0;
+        let seq = match out {
             Out::Syn => {
                 flags = TcpFlags::TIMESTAMPS.with(TcpFlags::SYN);
                 size = HEADER_BYTES + SYN_OPTION_BYTES;
-                seq = 0;
+                0
             }
-            Out::Ack => {}
-            Out::Probe => seq = tcp.snd_una.saturating_sub(1),
+            Out::Ack { seq } => seq,
+            Out::Probe => tcp.snd_una.saturating_sub(1),
             Out::Data { start, len, fin, push } => {
-                seq = start;
                 if fin {
                     flags = flags.with(TcpFlags::FIN);
                 } else {
@@ -139,8 +138,9 @@ impl Sender {
                 if push {
                     flags = flags.with(TcpFlags::PUSH);
                 }
+                start
             }
-        }
+        };
         let ack = u64::from(!matches!(out, Out::Syn));
         let window = UNSCALED as u32;
         let header = TcpHeader { seq, ack, payload, window, flags, ts_val: now, ..TcpHeader::default() };
@@ -241,7 +241,10 @@ impl Endpoint for Sender {
         match self.phase {
             Phase::Closed => return,
             Phase::Opening { sent, again } => self.on_opened(sent, again, header),
-            Phase::Open if header.flags.has(TcpFlags::SYN) => self.socket.tcp.out.push_back(Out::Ack),
+            Phase::Open if header.flags.has(TcpFlags::SYN) => {
+                let tcp = &mut self.socket.tcp;
+                tcp.out.push_back(Out::Ack { seq: tcp.snd_nxt });
+            }
             Phase::Open => {
                 let (recoveries, last) = (self.socket.tcp.totals.recoveries, self.socket.tcp.rtt.last);
                 self.truth.on_ack(header.ack, header.arrived, header.flags.has(TcpFlags::DUPLICATE));

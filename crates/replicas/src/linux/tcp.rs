@@ -35,7 +35,10 @@ pub enum Pending {
 #[derive(Clone, Copy, Debug)]
 pub enum Out {
     Syn,
-    Ack,
+    /// With SND.NXT of the time when it is made: the first one comes before data that are sent at the same instant.
+    Ack {
+        seq: u64,
+    },
     /// Without data, below SND.UNA: the receiver answers with its window.
     Probe,
     Data {

@@ -168,6 +168,9 @@ fn a_connection_opens_as_in_the_captures() {
     path.run(0.2);
     assert_eq!(path.sent[0].1.size, 60);
     assert_eq!(path.acked[0].1.size, 60);
+    // RFC 9293 §3.10.7.3: the SYN is acknowledged with SND.NXT, before any data.
+    let first = path.sent[1].1.tcp().unwrap();
+    assert_eq!((first.seq, first.payload), (1, 0));
     let data = path.data();
     assert!(data[..10].iter().all(|one| one.0 == data[0].0));
     assert!(data[..30].iter().all(|(_, number, push)| *push == (number % 2 == 1)), "{:?}", &data[..30]);
