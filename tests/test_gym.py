@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
+import textwrap
+import time
 import warnings
 
 import gymnasium
@@ -242,6 +245,128 @@ def test_wrong_actions_are_named_and_take_no_step(action, wrong, message):
         vector.step([right, wrong])
 
 
+def test_a_wrong_action_leaves_the_vector_as_it_was_though_an_episode_has_ended():
+    """The next step still begins the episode that follows the ended one."""
+
+    def drawn(rng):
+        return path().with_({"link.l.delay": f"{rng.uniform(10, 40):.6f} ms"})
+
+    found = []
+    for wrong in (False, True):
+        vector = lasthop.gym.VectorEnv(2, scenario=drawn, flow="f", episode="1 s", action="window-steps")
+        vector.reset(seed=1)
+        ended = np.zeros(2, bool)
+        while not ended.any():
+            *_, ended, _ = vector.step([2, 2])
+        assert not ended.all()
+        if wrong:
+            with pytest.raises(lh.ControllerError, match=r"action\[0\] is 9"):
+                vector.step(np.where(ended, 2, 9))
+        found.append(written(vector.step([2, 2])))
+    assert found[0] == found[1]
+
+
+def test_a_step_that_failed_asks_for_a_reset():
+    """The scenario of the next episode cannot be drawn."""
+    made = iter(range(4))
+
+    def drawn(_):
+        if next(made) == 3:
+            raise LookupError("no more paths")
+        return path()
+
+    vector = lasthop.gym.VectorEnv(2, scenario=drawn, flow="f", episode="1 s", step="100 ms", action="window-steps")
+    vector.reset(seed=1)
+    with pytest.raises(LookupError):
+        while True:
+            vector.step([2, 2])
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        vector.step([2, 2])
+
+
+def test_a_reward_that_fails_does_not_hide_the_end_of_the_episode():
+    def fails(info):
+        raise LookupError(f"no reward for {info}")
+
+    environment = lasthop.gym.Env(path(), "f", reward=fails, episode="1 s", step="2 s")
+    environment.reset(seed=1)
+    with pytest.raises(LookupError):
+        environment.step(np.zeros(1, np.float32))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        environment.step(np.zeros(1, np.float32))
+
+
+@pytest.mark.parametrize("reward", ["aurora", "power"])
+def test_rewards_are_finite_where_nothing_comes_back_before_the_end(reward):
+    """The round trip is longer than the episode: `reset` goes on to its end, and the only step has no length."""
+    scenario = path().with_({"link.l.delay": "600 ms"})
+    environment = lasthop.gym.Env(scenario, "f", reward=reward, episode="1 s")
+    _, info = environment.reset(seed=1)
+    assert info["time"] == 1 and info["rtt"] is None
+    _, worth, terminated, truncated, info = environment.step(np.zeros(1, np.float32))
+    assert truncated and not terminated and info["duration"] == 0
+    # Nothing was delivered, and a sender takes 1 s for a round trip (RFC 6298 §2.1).
+    assert worth == {"aurora": -1000.0, "power": 0.0}[reward]
+
+
+def test_beside_a_learner_no_controller_is_in_python():
+    class Media(lh.MediaController):
+        pass
+
+    class Window(lh.Controller):
+        pass
+
+    for transport in ({"media": {"congestion": Media}}, {"tcp": {"congestion": Window}}):
+        other = lh.Flow(name="g", from_="a", to="b", transport=transport, source="encoder")
+        link = lh.Link(name="l", between=["a", "b"], rate="1 Mbit/s", delay="5 ms")
+        both = lh.load(duration="5 s", link=[link], flow=[lh.Flow(name="f", from_="a", to="b"), other])
+        with pytest.raises(lh.ScenarioError, match='flow "g" has a controller in Python'):
+            lasthop.gym.Env(both, "f")
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    vector = lasthop.gym.VectorEnv(np.int64(2), scenario=path(), flow="f", history=np.int32(3), threads=np.uint8(2))
+    assert vector.reset(seed=1)[0].shape == (2, 3, 12) and vector.num_envs == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_threads_that_a_fork_has_not_are_not_waited_for():
+    script = """
+    import os
+    import numpy as np, lasthop as lh, lasthop.gym
+
+    link = lh.Link(name="l", between=["a", "b"], rate="1 Mbit/s", delay="15 ms")
+    path = lh.load(duration="60 s", link=[link], flow=[lh.Flow(name="f", from_="a", to="b")])
+    for threads in (2, 1):
+        vector = lasthop.gym.VectorEnv(2, scenario=path, flow="f", threads=threads)
+        vector.reset(seed=1)
+        if os.fork() == 0:
+            try:
+                vector.step(np.zeros((2, 1), np.float32))
+                print("a step", flush=True)
+            except RuntimeError as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.wait()
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60)
+    first, second = done.stdout.splitlines()
+    assert "made in another process" in first and second == "a step"
+
+
+def test_a_thousand_environments_begin_their_episodes_in_time():
+    """Each beginning writes its own results, and not those of all."""
+    taken = []
+    for count in (250, 1000):
+        vector = lasthop.gym.VectorEnv(count, scenario=path(), flow="f")
+        vector.reset(seed=1)
+        began = time.process_time()
+        vector.reset(seed=1)
+        taken.append(time.process_time() - began)
+    # Four times as many take four times as long; they took sixteen times.
+    assert taken[1] < 9 * taken[0]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -252,6 +377,9 @@ def test_wrong_actions_are_named_and_take_no_step(action, wrong, message):
         ({"reward": "praise"}, 'reward = "praise": choose aurora, power'),
         ({"history": 0}, "history is 0: it must be a whole number, at least 1"),
         ({"episode": "0 s"}, "episode is '0 s': it must be a time"),
+        ({"episode": "soon"}, "episode is 'soon': it must be a time"),
+        ({"episode": None}, "episode is None: it must be a time"),
+        ({"step": 0.01}, "step is 0.01: it must be text such as 'rtt/2'"),
         ({"flow": "g"}, 'there is no flow "g"'),
         ({"scenario": path(transport={"udp": {}}, source={"cbr": {}})}, 'flow "f" has no congestion window'),
     ],

@@ -25,6 +25,8 @@ pub struct Environments {
     flow: String,
     origin: String,
     count: usize,
+    /// The process in which the threads are, if there are several.
+    threads_of: Option<u32>,
 }
 
 /// The arrays as Python gives them, in the order of [`Arrays`].
@@ -85,10 +87,11 @@ impl Environments {
         let origin = scenario.document.origin.clone();
         let vector = Vector::new(&scenario.document.scenario, &settings, count, threads)
             .map_err(|fault| wrong_flow(py, &origin, fault))?;
-        Ok(Self { vector: Mutex::new(vector), arrays, flow, origin, count })
+        let threads_of = (threads.min(count) > 1).then(std::process::id);
+        Ok(Self { vector: Mutex::new(vector), arrays, flow, origin, count, threads_of })
     }
 
-    /// Begins an episode of environment `number`, of another scenario from now on if there is one.
+    /// Begins an episode of environment `number`, of another scenario from now on if there is one. The arrays have it after `show` or `step`.
     #[pyo3(signature = (number, seed, scenario = None))]
     fn reset(&self, py: Python<'_>, number: usize, seed: u64, scenario: Option<&Scenario>) -> PyResult<()> {
         if number >= self.count {
@@ -98,12 +101,32 @@ impl Environments {
             self.with(|vector| vector.set_scenario(number, &document.scenario))
                 .map_err(|fault| wrong_flow(py, &document.origin, fault))?;
         }
-        py.detach(|| self.with(|vector| vector.reset(number, seed))).map_err(|error| self.error(py, number, &error))?;
-        self.show(py)
+        py.detach(|| self.with(|vector| vector.reset(number, seed))).map_err(|error| self.error(py, number, &error))
+    }
+
+    /// Checks the actions of the next step, but those of the environments in `skip`.
+    fn check(&self, py: Python<'_>, skip: Vec<usize>) -> PyResult<()> {
+        let actions = self.arrays.actions.to_vec(py)?;
+        self.with(|vector| vector.check(&actions, &skip)).map_err(|(number, error)| self.error(py, number, &error))
+    }
+
+    /// Writes what the last calls gave into the arrays.
+    fn show(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(|vector| {
+            self.arrays.observations.copy_from_slice(py, vector.observations())?;
+            self.arrays.rewards.copy_from_slice(py, vector.rewards())?;
+            self.arrays.ends.copy_from_slice(py, vector.ends())?;
+            self.arrays.values.copy_from_slice(py, vector.values())
+        })
     }
 
     /// A step of each environment, but of those in `skip`.
     fn step(&self, py: Python<'_>, skip: Vec<usize>) -> PyResult<()> {
+        // A fork has the memory of the threads, and not the threads: it would wait for them for ever.
+        if self.threads_of.is_some_and(|process| process != std::process::id()) {
+            let message = "these environments were made in another process, where their threads are: make them here, or with threads=1";
+            return Err(PyRuntimeError::new_err(message));
+        }
         let actions = self.arrays.actions.to_vec(py)?;
         py.detach(|| self.with(|vector| vector.step(&actions, &skip)))
             .map_err(|(number, error)| self.error(py, number, &error))?;
@@ -142,16 +165,6 @@ impl Environments {
 impl Environments {
     fn with<T>(&self, f: impl FnOnce(&mut Vector) -> T) -> T {
         f(&mut self.vector.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Writes what the last call gave into the arrays.
-    fn show(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(|vector| {
-            self.arrays.observations.copy_from_slice(py, vector.observations())?;
-            self.arrays.rewards.copy_from_slice(py, vector.rewards())?;
-            self.arrays.ends.copy_from_slice(py, vector.ends())?;
-            self.arrays.values.copy_from_slice(py, vector.values())
-        })
     }
 
     fn error(&self, py: Python<'_>, number: usize, error: &StepError) -> PyErr {

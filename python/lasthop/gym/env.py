@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from lasthop.errors import ControllerError
 from lasthop.gym.environments import VALUES, Environments, Reward, Source, reset_needed
 from lasthop.gym.spaces import DEFAULT
 
@@ -70,6 +71,7 @@ class Env(gymnasium.Env[np.ndarray, Any]):
         super().reset(seed=seed)
         self._under_way = False
         self._all.reset(0, seed, options, self.np_random)
+        self._all.core.show()
         self._under_way = True
         return self._observation.copy(), self._all.info(0)
 
@@ -78,9 +80,15 @@ class Env(gymnasium.Env[np.ndarray, Any]):
         if not self._under_way:
             raise reset_needed()
         self._all.decide(action, self._shape)
-        reward, end, values = self._step()
+        try:
+            reward, end, values = self._step()
+        except ControllerError:  # No step was taken.
+            raise
+        except BaseException:
+            self._under_way = False
+            raise
+        self._under_way = not end
         info = dict(zip(VALUES, values, strict=True))
         if self._all.own_reward is not None:
             reward = float(self._all.own_reward(info))
-        self._under_way = not end
         return self._observation.copy(), reward, end == 1, end == 2, info

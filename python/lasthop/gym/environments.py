@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -47,9 +49,15 @@ class Environments:
         episode: float | str,
     ) -> None:
         for name, number in {"history": history, "threads": threads, "num_envs": count}.items():
-            if not (isinstance(number, int) and number >= 1):
+            if not (isinstance(number, Integral) and number >= 1):
                 raise ValueError(f"{name} is {number!r}: it must be a whole number, at least 1")
-        episode_s = _core.seconds(episode) if isinstance(episode, str) else float(episode)
+        history, threads, count = int(history), int(threads), int(count)
+        if not isinstance(step, str):
+            raise ValueError(f"step is {step!r}: it must be text such as 'rtt/2' or '10 ms'")
+        try:
+            episode_s = _core.seconds(episode) if isinstance(episode, str) else float(episode)
+        except (TypeError, ValueError):
+            episode_s = math.nan
         if not episode_s > 0:
             raise ValueError(f"episode is {episode!r}: it must be a time such as '60 s'")
         if isinstance(observation, str):
@@ -89,7 +97,7 @@ class Environments:
         )
 
     def reset(self, number: int, seed: int | None, options: Mapping[str, Any] | None, rng: np.random.Generator) -> None:
-        """Begins an episode of environment ``number``; without a seed it is drawn."""
+        """Begins an episode of environment ``number``, which the arrays do not show yet; without a seed it is drawn."""
         seed = int(rng.integers(2**53)) if seed is None else as_seed(int(seed))
         scenario = self._fixed or load(self._drawn(rng))
         changed = bool(options) or self._fixed is None
@@ -108,10 +116,6 @@ class Environments:
         except (TypeError, ValueError) as error:
             time_s = float(self.values[0, 0])
             raise controller_error(error, self.flow, "action", time_s, f"action={actions!r}") from error
-
-    def go_on(self, resets: Sequence[int]) -> None:
-        """Takes a step of each environment, but of those that were reset instead."""
-        self.core.step(list(resets))
 
     def info(self, number: int) -> dict[str, Any]:
         """What environment ``number`` knows after its step; ``None`` where nothing is known."""

@@ -11,6 +11,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from lasthop.errors import ControllerError
 from lasthop.gym.environments import VALUES, Environments, Reward, Source, reset_needed
 from lasthop.gym.spaces import DEFAULT
 
@@ -54,7 +55,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray]):
             reward=reward,
             episode=episode,
         )
-        self.num_envs = num_envs
+        self.num_envs = num_envs = int(num_envs)
         self.single_action_space = self._all.single_action_space
         self.single_observation_space = self._all.single_observation_space
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -79,6 +80,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray]):
             if one is not None:
                 self._randoms[number] = seeding.np_random(one)[0]
             self._all.reset(number, one, options, self._randoms[number])
+        self._all.core.show()
         self._under_way = True
         return self._all.observations.copy(), self._infos()
 
@@ -88,12 +90,19 @@ class VectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray]):
             raise reset_needed()
         everything = self._all
         everything.decide(actions, everything.shape)
-        ended: Sequence[int] = ()
+        ended: list[int] = []
         if everything.ends.any():
             ended = np.flatnonzero(everything.ends).tolist()
+            everything.core.check(ended)
+        try:
             for number in ended:
                 everything.reset(number, None, None, self._randoms[number])
-        everything.go_on(ended)
+            everything.core.step(ended)
+        except ControllerError:  # No step was taken.
+            raise
+        except BaseException:  # Some have gone on, others have not.
+            self._under_way = False
+            raise
         rewards = everything.rewards.copy()
         if everything.own_reward is not None:
             for number in set(range(self.num_envs)).difference(ended):

@@ -14,6 +14,7 @@ use crate::scenario::registry::{Source, Transport};
 use crate::scenario::session::Session;
 use crate::scenario::types::{Record, Scenario};
 use crate::transport::congestion::Congestion;
+use crate::transport::media::control::MediaCongestion;
 
 use super::action::{ActionSpace, Control};
 use super::agent::Shared;
@@ -230,9 +231,12 @@ fn seated(scenario: &Scenario, name: &str, shared: &Shared) -> Result<Scenario, 
         return Err(Fault::new("flow", format!("there is no flow {}", shown(name)), expected));
     };
     for (flow, name) in scenario.flow.iter().zip(&names) {
-        if let Transport::Tcp(tcp) = &flow.transport
-            && matches!(tcp.congestion, Some(Congestion::Python(_)))
-        {
+        let in_python = match &flow.transport {
+            Transport::Tcp(tcp) => matches!(tcp.congestion, Some(Congestion::Python(_))),
+            Transport::Media(media) => matches!(media.congestion, MediaCongestion::Python(_)),
+            _ => false,
+        };
+        if in_python {
             let message = format!("flow {} has a controller in Python", shown(name));
             return Err(Fault::new("flow", message, "beside a learner there are built-in controls only"));
         }

@@ -125,9 +125,11 @@ impl Report {
         if self.duration > 0.0 { self.delivered / self.segment / self.duration } else { 0.0 }
     }
 
-    /// The mean round-trip time; the smoothed one if none was measured; before the first the length of the step.
+    /// The mean round-trip time; the smoothed one if none was measured; before the first the length of the step, and if that is zero the 1 s
+    /// that a sender assumes (RFC 6298 §2.1).
     pub fn latency(&self) -> f64 {
-        [self.rtt, self.srtt].into_iter().find(|value| !value.is_nan()).unwrap_or(self.duration)
+        let step = if self.duration > 0.0 { self.duration } else { 1.0 };
+        [self.rtt, self.srtt].into_iter().find(|value| !value.is_nan()).unwrap_or(step)
     }
 
     /// The share of lost bytes in those lost or delivered.

@@ -78,7 +78,11 @@ impl Vector {
         environment.reset(seed, &mut share.observations[place * size..][..size])?;
         environment.report().write(&mut share.values[place * VALUES.len()..][..VALUES.len()]);
         (share.rewards[place], share.ends[place]) = (0.0, End::None as u8);
-        self.gather();
+        // As `gather` does for all: a vector begins its episodes one after another.
+        self.observations[number * size..][..size].copy_from_slice(&share.observations[place * size..][..size]);
+        self.values[number * VALUES.len()..][..VALUES.len()]
+            .copy_from_slice(&share.values[place * VALUES.len()..][..VALUES.len()]);
+        (self.rewards[number], self.ends[number]) = (0.0, End::None as u8);
         Ok(())
     }
 
@@ -93,15 +97,22 @@ impl Vector {
         self.shares[number / self.each].environments[number % self.each].set_scenario(scenario)
     }
 
+    /// Takes the actions of a step, and checks them, but those of the environments that `skip` names.
+    ///
+    /// # Errors
+    /// The first environment whose action lies outside, or that has no episode under way.
+    pub fn check(&mut self, actions: &[f64], skip: &[usize]) -> Result<(), (usize, StepError)> {
+        let mut shares = self.shares.iter_mut().zip(actions.chunks(self.each * self.width));
+        shares.try_for_each(|(share, actions)| share.take(actions, skip))
+    }
+
     /// A step of each environment, but of those that `skip` names; `actions` lie side by side. All actions are checked before the first
     /// step is taken.
     ///
     /// # Errors
     /// The first environment that fails, and why.
     pub fn step(&mut self, actions: &[f64], skip: &[usize]) -> Result<(), (usize, StepError)> {
-        for (share, actions) in self.shares.iter_mut().zip(actions.chunks(self.each * self.width)) {
-            share.take(actions, skip)?;
-        }
+        self.check(actions, skip)?;
         let Some((first, others)) = self.shares.split_first_mut() else { return Ok(()) };
         for (share, worker) in others.iter_mut().zip(&self.workers) {
             worker.give(mem::take(share));
