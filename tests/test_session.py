@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import lasthop as lh
+import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import ROOT
@@ -64,6 +65,16 @@ def test_a_change_happens_now_and_as_in_a_scenario():
     assert session.part("l a>b")["rate_bps"] == 250e3
     assert session.part("l a>b")["queue_packets"] == 0
     change = {"at": "4 s", "link": "l", "rate": "250 kbit/s", "queue": "empty"}
+    assert same(session.complete(), lh.run({**LINK, "change": [change]}))
+
+
+def test_a_change_takes_numbers_of_numpy_and_names_what_is_none():
+    session = lh.Session(LINK)
+    session.advance_to(4)
+    with pytest.raises(lh.ScenarioError, match="the change is no plain data: a set is neither text, number"):
+        session.change("l", rate={"250 kbit/s"})
+    session.change("l", loss={"bernoulli": {"p": np.float32(0.25)}})
+    change = {"at": "4 s", "link": "l", "loss": {"bernoulli": {"p": 0.25}}}
     assert same(session.complete(), lh.run({**LINK, "change": [change]}))
 
 

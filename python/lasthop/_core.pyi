@@ -19,6 +19,10 @@ class Environments:
         `count` environments in which `flow` is led. Actions are read from an array, and what a step gives is written into the others: observations
         (float32), rewards, ends (0, 1 terminated, 2 truncated) and the values of `VALUES`. A `reward` of `None` is the caller's own.
         """
+    def check(self, /, skip: SupportsGetItem[int, SupportsIndex]) -> None:
+        """
+        Checks the actions of the next step, but those of the environments in `skip`.
+        """
     @staticmethod
     def feature_names() -> list[str]:
         """
@@ -30,7 +34,11 @@ class Environments:
         """
     def reset(self, /, number: SupportsIndex, seed: SupportsIndex, scenario: Scenario | None = None) -> None:
         """
-        Begins an episode of environment `number`, of another scenario from now on if there is one.
+        Begins an episode of environment `number`, of another scenario from now on if there is one. The arrays have it after `show` or `step`.
+        """
+    def show(self, /) -> None:
+        """
+        Writes what the last calls gave into the arrays.
         """
     def step(self, /, skip: SupportsGetItem[int, SupportsIndex]) -> None:
         """
@@ -156,7 +164,7 @@ class Measurement:
     @property
     def packets_acked(self, /) -> int:
         """
-        Packets acknowledged or SACKed.
+        Packets acknowledged or SACKed, each once.
         """
     @property
     def packets_ce(self, /) -> int:

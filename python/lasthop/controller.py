@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import importlib
 import importlib.util
+import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from types import ModuleType
+from types import CellType, FunctionType, ModuleType, NoneType
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 if TYPE_CHECKING:
     from lasthop._core import Measurement, MediaMeasurement
@@ -148,17 +149,62 @@ class MediaController:
         """A report told something new; ``m.packets`` are those of which nothing was known before."""
 
 
-#: Classes that were named by a program rather than by a file.
-_GIVEN: dict[str, type[Controller | MediaController]] = {}
+#: Classes that were named by a program rather than by a file. The program's scenarios hold them.
+_GIVEN: WeakValueDictionary[str, type[Controller | MediaController]] = WeakValueDictionary()
+#: Their names, and of each ``module:Class`` the names of all that there were, by their traits.
+_NAMED: WeakKeyDictionary[type[Controller | MediaController], str] = WeakKeyDictionary()
+_NAMES: dict[str, dict[int, str]] = {}
+#: What each class has anew, whatever it does.
+_OF_EACH_CLASS = {"__annotations__", "__dict__", "__weakref__"}
 #: Modules read from files beside scenarios, with what their text was.
 _READ: dict[Path, tuple[str, ModuleType]] = {}
 
 
 def given(kind: type[Controller | MediaController]) -> str:
-    """The name by which a scenario holds a class that a program puts into it."""
-    name = f"{kind.__module__}:{kind.__qualname__}"
-    _GIVEN[name] = kind
-    return name
+    """The name by which a scenario holds a class that a program puts into it.
+
+    Another class of the same name, as a function makes them, is called ``module:Class#2``.
+    """
+    if kind not in _NAMED:
+        whole = f"{kind.__module__}:{kind.__qualname__}"
+        names = _NAMES.setdefault(whole, {})
+        name = names.setdefault(_traits(kind), f"{whole}#{len(names) + 1}" if names else whole)
+        _NAMED[kind], _GIVEN[name] = name, kind
+    return _NAMED[kind]
+
+
+def held(text: str) -> tuple[type[Controller | MediaController], ...]:
+    """The classes of a program that a scenario's text, or a part of it as JSON, names."""
+    return tuple(kind for name, kind in list(_GIVEN.items()) if json.dumps(name) in text)
+
+
+def _traits(kind: type[Any]) -> int:
+    """What tells a class from others of its name: the code of its methods, and the values that it and they hold.
+
+    One that is only defined again, as by a cell of a notebook, is the same; one of a module is whatever the module has.
+    """
+    module = sys.modules.get(kind.__module__)
+    if kind.__module__ != "__main__" and getattr(module, kind.__qualname__, None) is kind:
+        return 0
+
+    def of(value: Any) -> Any:
+        if isinstance(value, (str, bytes, int, float, NoneType)):
+            return type(value), value
+        return "itself" if value is kind else id(value)
+
+    def of_cell(cell: CellType) -> Any:
+        try:
+            return of(cell.cell_contents)
+        except ValueError:  # of a name that has no value yet
+            return None
+
+    def of_member(value: Any) -> Any:
+        if not isinstance(value, FunctionType):
+            return of(value)
+        return value.__code__, *map(of_cell, value.__closure__ or ()), *map(of, value.__defaults__ or ())
+
+    members = {name: of_member(value) for name, value in vars(kind).items() if name not in _OF_EACH_CLASS}
+    return hash((kind.__bases__, *members.items()))
 
 
 def resolve(name: str, origin: str, base: str | None = None) -> type[Any]:
@@ -254,20 +300,14 @@ def make_media(
     packet: int,
     seed: int,
     flow: str,
+    stream: str,
 ) -> MediaController:
-    """A controller of a new flow of media."""
+    """A controller of a new flow of media; ``stream`` names its random numbers."""
     made = kind(**options)
-    made.random = Random(f"{seed}/{flow}/controller")
+    made.random = Random(f"{stream}/controller")
     made.target_bitrate = start_rate
     made.start(MediaSetting(min_rate, max_rate, start_rate, packet, seed, flow))
     return made
-
-
-def copied(controller: Controller) -> Controller:
-    """A controller as it is now, to be put back if a timeout proves spurious."""
-    other = object.__new__(type(controller))
-    other.__dict__.update(copy.deepcopy(controller.__dict__))
-    return other
 
 
 def values(m: Measurement | MediaMeasurement) -> str:

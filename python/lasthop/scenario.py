@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lasthop.builders import ScenarioFields
     from lasthop.results import Table
 
-__all__ = ["Scenario", "as_in_a_file", "from_text", "load"]
+__all__ = ["Scenario", "as_in_a_file", "as_number", "from_text", "held", "load"]
 
 
 class Scenario:
@@ -30,7 +30,7 @@ class Scenario:
     :meth:`with_` makes another one.
     """
 
-    __slots__ = ("_known", "_text", "core", "origin")
+    __slots__ = ("_kinds", "_known", "_text", "core", "origin")
 
     def __init__(self, core: _core.Scenario, *, text: str, origin: str) -> None:
         #: The scenario as the core holds it.
@@ -40,6 +40,8 @@ class Scenario:
         # What it names beside it is part of it wherever it goes.
         self._text = core.whole or text
         self._known: dict[str, Any] | None = None
+        # Controllers of the program, which the text only names.
+        self._kinds = held(self._text)
 
     @property
     def _data(self) -> dict[str, Any]:
@@ -219,12 +221,21 @@ def _again(text: str, origin: str, name: str) -> Scenario:
 
 def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
     try:
-        text = json.dumps(as_in_a_file(data), indent=1, default=_number)
+        text = json.dumps(as_in_a_file(data), indent=1, default=as_number)
     except (TypeError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
     # A name or a value may hold an invalid character; within the text it is escaped.
     origin = origin.encode(errors="backslashreplace").decode()
     return Scenario(_core.read(text, origin, "json"), text=text, origin=origin)
+
+
+def held(text: str) -> tuple[type[Any], ...]:
+    """The controllers of this program that a text names: they last as long as this is kept."""
+    if "python" not in text:
+        return ()
+    from lasthop import controller
+
+    return controller.held(text)
 
 
 def as_in_a_file(data: Any) -> Any:
@@ -243,7 +254,7 @@ def as_in_a_file(data: Any) -> Any:
     return [as_in_a_file(one) for one in data] if isinstance(data, (list, tuple)) else data
 
 
-def _number(value: Any) -> Any:
+def as_number(value: Any) -> Any:
     """A number of numpy's as Python's own."""
     if not hasattr(value, "item"):
         raise TypeError(f"a {type(value).__name__} is neither text, number, truth value, list nor table")

@@ -13,7 +13,7 @@ from lasthop import _core
 from lasthop.errors import ScenarioError
 from lasthop.results import Result, result
 from lasthop.runs import SLICE, as_seed
-from lasthop.scenario import Scenario, load
+from lasthop.scenario import Scenario, as_number, load
 
 __all__ = ["Session"]
 
@@ -107,7 +107,12 @@ class Session:
         for field in ("at", "repeat"):
             if field in fields:
                 raise ScenarioError(f'"{field}" of a change that is made now', path=field)
-        self._core.change(json.dumps({"change": [{"at": "0 s", "link": link, **fields}]}))
+        change = {"at": "0 s", "link": link, **fields}
+        try:
+            text = json.dumps({"change": [change]}, default=as_number)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ScenarioError(f"the change is no plain data: {error}", path="change") from None
+        self._core.change(text)
 
     def finish(self) -> Result:
         """Ends the session and gives the tables of what has happened so far."""
@@ -123,7 +128,10 @@ class Session:
         return self.finish()
 
     def __repr__(self) -> str:
-        where = "finished" if self._finished else f"{self.now_s:g} of {self.end_s:g} s"
+        try:
+            where = f"{self.now_s:g} of {self.end_s:g} s"
+        except RuntimeError as error:  # It ended, perhaps by an error, or it is inside a call of its controller.
+            where = "finished" if self._finished else str(error)
         return f"<Session of {self._scenario.name or 'a scenario'}: {where}>"
 
     def _look(self, name: str) -> list[tuple[str, str, str, float]]:

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lasthop_core::engine::{Fault, Instant};
 use lasthop_core::measure::pcapng::Capture;
@@ -15,6 +15,7 @@ use lasthop_core::scenario::read::{self, Document};
 use lasthop_core::scenario::session::Session as CoreSession;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 
 use crate::scenario::Scenario;
 use crate::table::Table;
@@ -30,26 +31,32 @@ pub struct Session {
 }
 
 impl Session {
-    fn with<T>(&self, f: impl FnOnce(&mut CoreSession) -> T) -> PyResult<T> {
-        if controller::is_inside() {
+    /// The session. Another thread that is in it may be inside a call of a controller: it is waited for without the interpreter's lock.
+    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Option<CoreSession>>> {
+        if self.controllers.as_ref().is_some_and(|run| run.is_inside()) {
             return Err(PyRuntimeError::new_err("this run is inside a call of its controller"));
         }
-        match &mut *self.session.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(session) => Ok(f(session)),
-            None => Err(finished()),
-        }
+        Ok(self.session.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn with<T>(&self, py: Python<'_>, f: impl FnOnce(&mut CoreSession) -> T) -> PyResult<T> {
+        self.lock(py)?.as_mut().map(f).ok_or_else(finished)
     }
 
     /// Without the interpreter's lock, so that other threads work; but with it if controllers in Python would take it back all the time.
     fn detached<T: Send>(&self, py: Python<'_>, f: impl Send + FnOnce(&mut CoreSession) -> T) -> PyResult<T> {
-        if self.controllers.is_some() { self.with(f) } else { py.detach(|| self.with(f)) }
+        if self.controllers.is_some() {
+            return self.with(py, f);
+        }
+        let f = |session: &mut Option<CoreSession>| session.as_mut().map(f).ok_or_else(finished);
+        py.detach(|| f(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// The error of a controller that failed.
     fn ask_controllers(&self, py: Python<'_>) -> PyResult<()> {
         let Some(error) = self.controllers.as_ref().and_then(|run| run.error(py)) else { return Ok(()) };
         // Nothing of a run that failed is kept.
-        self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.lock(py)?.take();
         Err(error)
     }
 }
@@ -101,8 +108,8 @@ impl Session {
 
     /// When something happens next, in simulated seconds; `None` at the end.
     #[getter]
-    fn next_event_s(&self) -> PyResult<Option<f64>> {
-        self.with(|session| session.next_event().map(Instant::as_secs_f64))
+    fn next_event_s(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.with(py, |session| session.next_event().map(Instant::as_secs_f64))
     }
 
     /// Makes the changes of a scenario in JSON that has nothing else, now.
@@ -110,7 +117,7 @@ impl Session {
         let origin = "change";
         let document = read::json(json, origin).map_err(|error| errors::diagnostic(py, &error))?;
         for change in &document.scenario.change {
-            self.with(|session| session.change(change))?.map_err(|fault| {
+            self.with(py, |session| session.change(change))?.map_err(|fault| {
                 let Fault { field, message, expected: label } = fault;
                 let mut shown = Diagnostic::new(message, origin);
                 (shown.path, shown.label) = (field.into_owned(), label);
@@ -121,8 +128,8 @@ impl Session {
     }
 
     /// What the flow or the part of a medium of this name keeps at present: kind, node, quantity and value, as in the table `state`.
-    fn look(&self, name: &str) -> PyResult<Vec<(String, String, String, f64)>> {
-        let table = self.with(|session| session.look(name))?;
+    fn look(&self, py: Python<'_>, name: &str) -> PyResult<Vec<(String, String, String, f64)>> {
+        let table = self.with(py, |session| session.look(name))?;
         let text = |column, row| table.text(column, row).unwrap_or_default().to_owned();
         let row = |row| {
             let value = table.number("value", row).unwrap_or(f64::NAN);
@@ -132,27 +139,27 @@ impl Session {
     }
 
     /// The names of what can be looked at.
-    fn names(&self) -> PyResult<Vec<String>> {
-        self.with(|session| session.names())
+    fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, |session| session.names())
     }
 
     /// The present, in simulated seconds.
     #[getter]
-    fn now_s(&self) -> PyResult<f64> {
-        self.with(|session| session.now().as_secs_f64())
+    fn now_s(&self, py: Python<'_>) -> PyResult<f64> {
+        self.with(py, |session| session.now().as_secs_f64())
     }
 
     /// The end of the run, in simulated seconds.
     #[getter]
-    fn end_s(&self) -> PyResult<f64> {
-        self.with(|session| session.end().as_secs_f64())
+    fn end_s(&self, py: Python<'_>) -> PyResult<f64> {
+        self.with(py, |session| session.end().as_secs_f64())
     }
 
     /// Ends the run, makes its tables and closes its capture.
     fn finish(&self, py: Python<'_>) -> PyResult<Outcome> {
+        let session = self.lock(py)?.take().ok_or_else(finished)?;
         py.detach(|| {
-            let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let results = session.ok_or_else(finished)?.finish();
+            let results = session.finish();
             let mut tables = Vec::with_capacity(results.tables.len());
             for (name, table) in results.tables {
                 tables.push((name.to_owned(), Table::new(table)?));

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.errors import ScenarioError
 from lasthop.results import coded, numbers, plain, texts
+from lasthop.scenario import held
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +34,7 @@ class Vary:
         self.keys: dict[str, list[Any]] = {key: _values(key, values) for key, values in keys.items()}
         if not self.keys:
             raise ScenarioError("nothing is varied: say what, as in link.radio.delay over 20 ms and 80 ms")
+        self._kinds = held(json.dumps(self.keys))
 
     @property
     def points(self) -> int:

@@ -309,7 +309,7 @@ impl CongestionControl for Curve {
         self.begun = None;
     }
 
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         self.cwnd = rule.applied(self.window()).map_or(self.cwnd, |window| window as f64 / self.smss);
     }
 

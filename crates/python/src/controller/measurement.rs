@@ -40,6 +40,8 @@ pub struct Measurement {
     pub(super) srtt: Duration,
     pub(super) rttvar: Duration,
     pub(super) delivered: u64,
+    /// The same at the last `on_ack`.
+    pub(super) delivered_before: u64,
     pub(super) round: u64,
     pub(super) window: u64,
     pub(super) pacing: Option<BitRate>,
@@ -77,6 +79,7 @@ impl Measurement {
             srtt: Duration::ZERO,
             rttvar: Duration::ZERO,
             delivered: 0,
+            delivered_before: 0,
             round: 0,
             window,
             pacing: None,
@@ -90,6 +93,7 @@ impl Measurement {
         (self.acked, self.sacked, self.lost, self.marks, self.ce) = (0, 0, 0, 0, 0);
         (self.rtt_sum_ns, self.rtts, self.best) = (0, 0, None);
         (self.app_limited, self.window_limited) = (false, false);
+        self.delivered_before = self.delivered;
     }
 
     pub(super) fn on_ack(&mut self, sample: &AckSample) {
@@ -102,9 +106,6 @@ impl Measurement {
         self.sacked += sample.sacked;
         self.marks += u64::from(sample.ece);
         self.ce += sample.ce;
-        // Each transmission adds to the flight, each delivery and each loss takes away.
-        let out = sample.in_flight + (sample.delivered - self.delivered) + sample.lost;
-        self.sent += out.saturating_sub(self.in_flight);
         (self.in_flight, self.prior_in_flight) = (sample.in_flight, sample.prior_in_flight);
         if let Some(rtt) = sample.rtt {
             self.rtt_sum_ns += rtt.as_nanos();
@@ -161,10 +162,10 @@ impl Measurement {
         if self.ce > 0 { self.ce } else { self.marks * self.segment }
     }
 
-    /// Packets acknowledged or SACKed.
+    /// Packets acknowledged or SACKed, each once.
     #[getter]
     fn packets_acked(&self) -> u64 {
-        (self.acked + self.sacked).div_ceil(self.segment)
+        (self.delivered - self.delivered_before).div_ceil(self.segment)
     }
 
     /// Marked packets, likewise.

@@ -113,11 +113,14 @@ impl MediaControlConfig for Maker {
             pacing: None,
             window: None,
             link_changed: false,
-            flow: self.name.clone(),
+            flow: self.label.clone(),
             run: Arc::clone(&self.run),
         };
         Python::attach(|py| {
-            if let Err(error) = made.start(py, self) {
+            made.run.enter();
+            let started = made.start(py, self);
+            made.run.leave();
+            if let Err(error) = started {
                 made.fail(py, "start", error, Instant::ZERO, None);
             }
         });
@@ -133,7 +136,13 @@ impl MediaController {
     fn start(&mut self, py: Python<'_>, maker: &Maker) -> PyResult<()> {
         let [min, max, start] =
             [self.context.min_rate, self.context.max_rate, self.context.start_rate].map(|rate| rate.as_bps() as f64);
-        let arguments = (&maker.class, &maker.options, min, max, start, self.context.packet, maker.seed, &self.flow);
+        let mut stream = format!("{}/{}", maker.seed, maker.name);
+        match self.run.count(&maker.name) {
+            0 => {}
+            number => stream += &format!("/{number}"),
+        }
+        let arguments =
+            (&maker.class, &maker.options, min, max, start, self.context.packet, maker.seed, &self.flow, stream);
         let object = py.import("lasthop.controller")?.call_method1("make_media", arguments)?;
         self.read(&object)?;
         self.object = Some((object.clone().unbind(), object.getattr("on_feedback")?.unbind()));
@@ -232,14 +241,13 @@ impl MediaControl for MediaController {
                 Err(error) => return self.fail(py, "on_feedback", error, feedback.now, None),
             };
             self.run.enter();
-            let answer = hook.call1((&told,));
-            self.run.leave();
-            let read = answer.and_then(|answer| {
+            let read = hook.call1((&told,)).and_then(|answer| {
                 if !answer.is_none() {
                     object.setattr(intern!(py, "target_bitrate"), answer)?;
                 }
                 self.read(&object)
             });
+            self.run.leave();
             if let Err(error) = read {
                 self.fail(py, "on_feedback", error, feedback.now, Some(told));
             }

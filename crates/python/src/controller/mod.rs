@@ -24,7 +24,7 @@ use pyo3::types::PyTuple;
 pub use measurement::Measurement;
 pub use media::{MediaMeasurement, MediaPacket};
 use run::Failure;
-pub use run::{Run, is_inside};
+pub use run::Run;
 use seat::Maker;
 pub use seat::{find, seat};
 
@@ -102,7 +102,10 @@ impl Controller {
             flow,
             run: Arc::clone(&maker.run),
         };
-        if let Err(error) = made.start(py, maker, seat) {
+        made.run.enter();
+        let started = made.start(py, maker, seat);
+        made.run.leave();
+        if let Err(error) = started {
             made.fail("start", error, Instant::ZERO);
         }
         made
@@ -112,7 +115,9 @@ impl Controller {
         let arguments =
             (&maker.class, &maker.options, seat.smss, seat.initial_window, maker.seed, &self.flow, seat.flow);
         let object = py.import("lasthop.controller")?.call_method1("make", arguments)?;
-        let every: String = object.getattr("every")?.extract()?;
+        let every = object.getattr("every")?;
+        // Whatever it is, it is shown as what it was and refused.
+        let every = every.extract::<String>().or_else(|_| every.repr().map(|shown| shown.to_string()))?;
         self.every = Every::parse(&every).map_err(|wrong| PyValueError::new_err(format!("every = {wrong}")))?;
         self.bind(&object)?;
         self.read(&object)
@@ -123,9 +128,12 @@ impl Controller {
         let base = object.py().import("lasthop.controller")?.getattr("Controller")?;
         let class = object.get_type();
         for (bound, (_, name)) in self.hooks.iter_mut().zip(HOOKS) {
-            // What does nothing need not be called.
-            let own = !class.getattr(name)?.is(&base.getattr(name)?) || base.getattr(name)?.hasattr("acts")?;
-            *bound = if own { Some(object.getattr(name)?.unbind()) } else { None };
+            let (of_class, of_base, method) = (class.getattr(name)?, base.getattr(name)?, object.getattr(name)?);
+            // What does nothing need not be called. The object may have a method that its class has not; its `__dict__` would say so too, and
+            // attributes of an object that was asked for it are slower.
+            let of_object = || !method.getattr("__func__").is_ok_and(|function| function.is(&of_class));
+            let own = !of_class.is(&of_base) || of_base.hasattr("acts")? || of_object();
+            *bound = own.then(|| method.unbind());
         }
         self.object = Some(object.clone().unbind());
         Ok(())
@@ -168,21 +176,15 @@ impl Controller {
         Python::attach(|py| {
             let Some((bound, object)) = self.hooks[hook as usize].as_ref().zip(self.object.as_ref()) else { return };
             let (bound, object) = (bound.bind(py).clone(), object.bind(py).clone());
-            let answer = match self.tell(py, now) {
-                Ok(()) => {
-                    self.run.enter();
-                    let answer = bound.call1(self.arguments.bind(py));
-                    self.run.leave();
-                    answer
-                }
-                Err(error) => Err(error),
-            };
-            let read = answer.and_then(|answer| {
+            let told = self.tell(py, now);
+            self.run.enter();
+            let read = told.and_then(|()| bound.call1(self.arguments.bind(py))).and_then(|answer| {
                 if !answer.is_none() {
                     set(&object, &answer)?;
                 }
                 self.read(&object)
             });
+            self.run.leave();
             if let Err(error) = read {
                 self.fail(HOOKS[hook as usize].1, error, now);
             }
@@ -260,10 +262,11 @@ fn set(object: &Bound<'_, PyAny>, answer: &Bound<'_, PyAny>) -> PyResult<()> {
 
 impl CongestionControl for Controller {
     fn wants(&self) -> Wants {
-        Wants { sends: self.hooks[Hook::Idle as usize].is_some(), records: true }
+        Wants { sends: true, records: true }
     }
 
     fn on_sent(&mut self, sent: &Sent) {
+        self.next.sent += sent.bytes;
         if sent.in_flight == sent.bytes && self.next.delivered > 0 {
             self.call(Hook::Idle, sent.now);
         }
@@ -302,13 +305,13 @@ impl CongestionControl for Controller {
         self.next.again = false;
     }
 
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, now: Instant, rule: WindowRule) {
         if let WindowRule::Start(most) | WindowRule::Recovery(most) = rule
             && most < self.window
             && self.hooks[Hook::Limit as usize].is_some()
         {
             self.next.flight = most;
-            self.call(Hook::Limit, self.last_call);
+            self.call(Hook::Limit, now);
         }
     }
 
@@ -333,7 +336,9 @@ impl CongestionControl for Controller {
                 raised: self.raised,
             };
             if let Some(object) = &self.object {
-                let copied = py.import("lasthop.controller").and_then(|m| m.call_method1("copied", (object,)));
+                self.run.enter();
+                let copied = py.import("copy").and_then(|copy| copy.call_method1("deepcopy", (object,)));
+                self.run.leave();
                 if let Err(error) = copied.and_then(|copied| saved.bind(&copied)) {
                     saved.fail("snapshot", error, self.last_call);
                 }
@@ -344,7 +349,7 @@ impl CongestionControl for Controller {
 
     fn on_undo(&mut self, undo: &Undo) {
         self.next.flight = undo.flight;
-        self.call(Hook::Undo, self.last_call);
+        self.call(Hook::Undo, undo.now);
     }
 
     fn on_path_change(&mut self, now: Instant) {

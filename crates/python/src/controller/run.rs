@@ -1,6 +1,7 @@
 //! What all controllers of a run share: the first failure, and signs of life.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, Weak};
 
@@ -13,13 +14,8 @@ use crate::errors;
 const PATIENCE_S: u32 = 10;
 
 thread_local! {
-    /// Whether this thread is inside a call of a controller.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether this thread is inside a call of a controller.
-pub fn is_inside() -> bool {
-    INSIDE.get()
+    /// The runs whose controllers this thread is inside a call of: one may make a run of its own.
+    static INSIDE: RefCell<Vec<*const Run>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What all controllers of a run share: the first failure, and signs of life.
@@ -29,6 +25,8 @@ pub struct Run {
     failed: AtomicBool,
     calls: AtomicU64,
     inside: AtomicBool,
+    /// How many controllers of media there are by the names of their flows.
+    made: Mutex<BTreeMap<String, u32>>,
 }
 
 /// A call that failed.
@@ -45,13 +43,26 @@ impl Run {
     pub fn enter(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.inside.store(true, Ordering::Relaxed);
-        INSIDE.set(true);
+        INSIDE.with_borrow_mut(|runs| runs.push(self));
     }
 
     /// It has ended.
     pub fn leave(&self) {
-        INSIDE.set(false);
+        INSIDE.with_borrow_mut(Vec::pop);
         self.inside.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether this thread is inside a call of one of its controllers.
+    pub fn is_inside(&self) -> bool {
+        INSIDE.with_borrow(|runs| runs.contains(&std::ptr::from_ref(self)))
+    }
+
+    /// How many controllers of media were made before for a flow of this name.
+    pub fn count(&self, name: &str) -> u32 {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = made.entry(name.to_owned()).or_default();
+        *count += 1;
+        *count - 1
     }
 
     /// Whether a call has failed.

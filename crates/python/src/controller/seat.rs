@@ -44,7 +44,7 @@ pub fn seat(py: Python<'_>, scenario: &Scenario, origin: &str, seed: u64) -> PyR
     let run = Arc::new(Run::default());
     let mut any = false;
     for flow in &mut seated.flow {
-        let name = flow.name.clone();
+        let (name, label) = (flow.name.clone(), flow.label());
         let Some((kind, config)) = named(&mut flow.transport) else { continue };
         let class = resolve(py, &config.class, origin, kind)?;
         let options =
@@ -55,6 +55,7 @@ pub fn seat(py: Python<'_>, scenario: &Scenario, origin: &str, seed: u64) -> PyR
             class: class.unbind(),
             options: options.unbind(),
             name,
+            label,
             seed,
             l4s,
             run: Arc::clone(&run),
@@ -104,6 +105,8 @@ pub struct Maker {
     pub class: Py<PyAny>,
     pub options: Py<PyAny>,
     pub name: String,
+    /// What results call the flow: its name, or its ends.
+    pub label: String,
     pub seed: u64,
     /// Whether it answers to marks as L4S asks.
     pub l4s: bool,

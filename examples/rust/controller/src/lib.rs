@@ -49,7 +49,7 @@ impl CongestionControl for Window {
         self.slow_start = true;
     }
 
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         self.cwnd = rule.applied(self.window()).map_or(self.cwnd, |window| window as f64);
     }
 

@@ -270,7 +270,7 @@ impl CongestionControl for Copa {
         (standing > 0.0).then(|| BitRate::from_bps((8.0 * bytes / standing) as u64))
     }
 
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         // What a recovery leaves of a window of losses is none of Copa's: it paces, and losses are not its measure.
         if matches!(rule, WindowRule::Recovery(_)) {
             return;

@@ -150,7 +150,7 @@ impl CongestionControl for Ledbat {
         (self.ssthresh > 0.0 && self.ssthresh.is_finite()).then_some(self.ssthresh as u64)
     }
 
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         if let Some(window) = rule.applied(self.window()) {
             self.cwnd = (window as f64).max(self.smss);
         }

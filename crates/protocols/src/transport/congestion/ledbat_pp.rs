@@ -210,7 +210,7 @@ impl CongestionControl for LedbatPp {
         self.ssthresh.is_finite().then_some((self.ssthresh * self.smss) as u64)
     }
 
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         if let Some(window) = rule.applied(self.window()) {
             self.cwnd = (window as f64 / self.smss).max(1.0);
         }

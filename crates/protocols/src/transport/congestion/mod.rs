@@ -53,7 +53,7 @@ pub trait CongestionControl: Send {
 
     /// A standard that goes with the loss recovery says something of the window. An algorithm whose window is not of
     /// that kind does nothing.
-    fn on_rule(&mut self, _rule: WindowRule) {}
+    fn on_rule(&mut self, _now: Instant, _rule: WindowRule) {}
 
     /// Itself as it is, to be put back if a timeout proves spurious.
     fn snapshot(&self) -> Box<dyn CongestionControl>;

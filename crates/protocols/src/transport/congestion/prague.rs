@@ -326,7 +326,7 @@ impl CongestionControl for Prague {
         self.pacing
     }
 
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         let Some(window) = rule.applied(self.window()) else { return };
         self.cwnd = (window / self.smss).max(1);
         // Where the flow begins anew the fractional window does too; else it is where the window comes back to.

@@ -101,7 +101,7 @@ impl CongestionControl for Reno {
         (self.ssthresh < u64::MAX).then_some(self.ssthresh)
     }
 
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         if let Some(window) = rule.applied(self.cwnd) {
             self.set_window(window);
         }

@@ -163,6 +163,8 @@ impl WindowRule {
 /// A timeout was spurious (RFC 4015 §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undo {
+    /// When that was found.
+    pub now: Instant,
     /// The flight size at the timeout (pipe_prev): the slow-start threshold becomes at least this much (step 9).
     pub flight: u64,
     /// The new window: the flight size, and a little more.

@@ -149,7 +149,7 @@ impl CongestionControl for Vegas {
         (self.ssthresh < u64::MAX).then_some(self.ssthresh)
     }
 
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         if let Some(window) = rule.applied(self.cwnd) {
             self.cwnd = window.max(self.smss);
         }

@@ -176,7 +176,7 @@ impl CongestionControl for Xcp {
     }
 
     /// A rate has no window that could be lowered to the flight size. A rate above that of the window at a start begins with it anew.
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         let kept = match (rule, &self.kept) {
             (WindowRule::Recovery(_), Kept::Rate(_)) => return,
             (WindowRule::Start(_), Kept::Rate(rate)) => (rate * self.srtt / self.wire * self.smss) as u64,
@@ -255,7 +255,7 @@ mod tests {
         // A segment every s/X: 980 of 1000 bytes count.
         assert_eq!(xcp.pacing_rate().unwrap().as_bps(), 8 * 244_000 * 980 / 1000);
         assert_eq!(xcp.window(), 1 << 30, "nothing but the rate holds it back");
-        xcp.on_rule(WindowRule::Recovery(940));
+        xcp.on_rule(Instant::ZERO, WindowRule::Recovery(940));
         assert!((xcp.throughput() - rate).abs() < 1e-6);
         xcp.on_timeout(Instant::ZERO, 0, false);
         assert!((xcp.throughput() - 10_000.0).abs() < 1e-6, "a segment in a round trip");
@@ -270,12 +270,12 @@ mod tests {
         xcp.congestion_header(Duration::ZERO, true);
         xcp.on_feedback(0.0);
         assert_eq!(xcp.pacing_rate(), paced);
-        xcp.on_undo(&Undo { flight: 1 << 20, window: 1 << 20 });
+        xcp.on_undo(&Undo { now: Instant::ZERO, flight: 1 << 20, window: 1 << 20 });
         assert_eq!(xcp.pacing_rate(), paced);
         // RFC 5681 §4.1: after an idle time what ten segments a round trip are, if that is less.
-        xcp.on_rule(WindowRule::Start(1 << 20));
+        xcp.on_rule(Instant::ZERO, WindowRule::Start(1 << 20));
         assert!((xcp.throughput() - 240_000.0).abs() < 1e-6);
-        xcp.on_rule(WindowRule::Start(10 * 940));
+        xcp.on_rule(Instant::ZERO, WindowRule::Start(10 * 940));
         assert!((xcp.throughput() - 100_000.0).abs() < 1e-6, "{}", xcp.throughput());
     }
 

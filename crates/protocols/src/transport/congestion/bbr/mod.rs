@@ -276,7 +276,7 @@ impl CongestionControl for Bbr {
 
     /// An idle time does not change the window (§5.4.1), nor do recoveries (§5.6.4.4). A lost SYN does: the initial window is the
     /// transport's (§5.6.4.1).
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         if let WindowRule::Start(most) = rule
             && !self.started
         {

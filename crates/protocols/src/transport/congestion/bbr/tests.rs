@@ -127,13 +127,13 @@ fn waits_are_drawn_from_the_connections_stream() {
 #[test]
 fn timeouts_and_rules() {
     let mut bbr = Bbr::new(Config::default(), &seat(true));
-    bbr.on_rule(WindowRule::Start(S));
+    bbr.on_rule(Instant::ZERO, WindowRule::Start(S));
     assert_eq!((bbr.cwnd, bbr.initial_window), (S, S), "a SYN was lost");
     let mut bbr = Bbr::new(Config::default(), &seat(true));
     bbr.on_sent(&Sent { bytes: S, in_flight: S, ..Sent::default() });
     bbr.cwnd = 50 * S;
     for rule in [WindowRule::Start(S), WindowRule::Recovery(2 * S), WindowRule::Genuine(3 * S)] {
-        bbr.on_rule(rule);
+        bbr.on_rule(Instant::ZERO, rule);
         assert_eq!(bbr.cwnd, 50 * S, "{rule:?}");
     }
     bbr.in_flight = 3 * S;

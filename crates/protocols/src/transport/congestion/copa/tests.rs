@@ -193,18 +193,18 @@ fn a_timeout_begins_anew_and_an_undo_restores() {
     let mut saved = copa.snapshot();
     copa.on_timeout(Instant::ZERO, 20 * SMSS, false);
     assert_eq!((copa.window(), copa.slow_start), (SMSS, true));
-    saved.on_undo(&Undo { flight: 20 * SMSS, window: 12 * SMSS });
+    saved.on_undo(&Undo { now: Instant::ZERO, flight: 20 * SMSS, window: 12 * SMSS });
     assert_eq!((saved.window(), saved.pacing_rate().unwrap().as_bps()), (12 * SMSS, 3_840_000));
 }
 
 #[test]
 fn only_a_new_start_lowers_the_window_from_outside() {
     let mut copa = settled(Config::default(), 20, 50);
-    copa.on_rule(WindowRule::Recovery(SMSS));
+    copa.on_rule(Instant::ZERO, WindowRule::Recovery(SMSS));
     assert_eq!(copa.window(), 20 * SMSS);
-    copa.on_rule(WindowRule::Start(10 * SMSS));
+    copa.on_rule(Instant::ZERO, WindowRule::Start(10 * SMSS));
     assert_eq!((copa.window(), copa.slow_start), (10 * SMSS, true));
-    copa.on_rule(WindowRule::Start(1));
+    copa.on_rule(Instant::ZERO, WindowRule::Start(1));
     assert_eq!(copa.window(), SMSS);
 }
 

@@ -113,20 +113,20 @@ fn a_timeout_leaves_one_segment() {
     let next = AckSample { prior_in_flight: SMSS, ..sample(&ledbat, 20) };
     ledbat.on_ack(&next);
     assert_eq!(ledbat.window(), 2 * SMSS);
-    saved.on_undo(&Undo { flight: 50 * SMSS, window: 40 * SMSS });
+    saved.on_undo(&Undo { now: Instant::ZERO, flight: 50 * SMSS, window: 40 * SMSS });
     assert_eq!((saved.window(), saved.ssthresh()), (40 * SMSS, None));
 }
 
 #[test]
 fn rules_of_a_recovery_hold() {
     let mut ledbat = settled(50, 0);
-    ledbat.on_rule(WindowRule::Recovery(60 * SMSS));
+    ledbat.on_rule(Instant::ZERO, WindowRule::Recovery(60 * SMSS));
     assert_eq!(ledbat.window(), 50 * SMSS);
-    ledbat.on_rule(WindowRule::Start(10 * SMSS));
+    ledbat.on_rule(Instant::ZERO, WindowRule::Start(10 * SMSS));
     assert_eq!(ledbat.window(), 10 * SMSS);
-    ledbat.on_rule(WindowRule::Genuine(3 * SMSS));
+    ledbat.on_rule(Instant::ZERO, WindowRule::Genuine(3 * SMSS));
     assert_eq!(ledbat.window(), 3 * SMSS);
-    ledbat.on_rule(WindowRule::Recovery(1));
+    ledbat.on_rule(Instant::ZERO, WindowRule::Recovery(1));
     assert_eq!(ledbat.window(), SMSS);
 }
 

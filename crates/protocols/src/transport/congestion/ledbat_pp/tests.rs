@@ -180,7 +180,7 @@ fn a_timeout_leaves_one_segment_and_slow_start_to_half_the_flight() {
     assert_eq!(ledbat.ssthresh(), Some(20 * SMSS));
     ack(&mut ledbat, 10, 120, 1);
     assert_eq!(ledbat.cwnd, 2.0);
-    saved.on_undo(&Undo { flight: 40 * SMSS, window: 30 * SMSS });
+    saved.on_undo(&Undo { now: Instant::ZERO, flight: 40 * SMSS, window: 30 * SMSS });
     assert_eq!((saved.window(), saved.ssthresh()), (30 * SMSS, Some(40 * SMSS)));
 }
 
@@ -199,11 +199,11 @@ fn a_window_grows_only_in_use_and_without_losses_and_shrinks_always() {
 #[test]
 fn rules_of_a_recovery_hold() {
     let mut ledbat = settled(40.0, 120, 0);
-    ledbat.on_rule(WindowRule::Recovery(50 * SMSS));
+    ledbat.on_rule(Instant::ZERO, WindowRule::Recovery(50 * SMSS));
     assert_eq!(ledbat.window(), 40 * SMSS);
-    ledbat.on_rule(WindowRule::Start(10 * SMSS));
+    ledbat.on_rule(Instant::ZERO, WindowRule::Start(10 * SMSS));
     assert_eq!(ledbat.window(), 10 * SMSS);
-    ledbat.on_rule(WindowRule::Recovery(1));
+    ledbat.on_rule(Instant::ZERO, WindowRule::Recovery(1));
     assert_eq!(ledbat.window(), SMSS);
 }
 

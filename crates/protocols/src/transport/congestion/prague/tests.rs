@@ -254,7 +254,7 @@ fn an_undo_restores_the_fractional_window_and_alpha() {
     let mut flow = prague(100);
     let mut saved = flow.snapshot();
     flow.on_timeout(Instant::ZERO, 100 * SMSS, false);
-    saved.on_undo(&Undo { flight: 100 * SMSS, window: 30 * SMSS });
+    saved.on_undo(&Undo { now: Instant::ZERO, flight: 100 * SMSS, window: 30 * SMSS });
     assert_eq!((saved.window(), saved.ssthresh()), (30 * SMSS, Some(100 * SMSS)));
     let late = AckSample { delivered: 500 * SMSS, ..sample(&flow, 0, 1, 0) };
     saved.on_ack(&late);
@@ -264,13 +264,13 @@ fn an_undo_restores_the_fractional_window_and_alpha() {
 #[test]
 fn rules_of_a_recovery_set_the_window_in_use_and_a_new_start_both() {
     let mut flow = prague(100);
-    flow.on_rule(WindowRule::Recovery(200 * SMSS));
+    flow.on_rule(Instant::ZERO, WindowRule::Recovery(200 * SMSS));
     assert_eq!(flow.window(), 100 * SMSS);
-    flow.on_rule(WindowRule::Recovery(40 * SMSS));
+    flow.on_rule(Instant::ZERO, WindowRule::Recovery(40 * SMSS));
     assert_eq!((flow.window(), window(&flow)), (40 * SMSS, 100.0));
-    flow.on_rule(WindowRule::Start(10 * SMSS));
+    flow.on_rule(Instant::ZERO, WindowRule::Start(10 * SMSS));
     assert_eq!((flow.window(), window(&flow)), (10 * SMSS, 10.0));
-    flow.on_rule(WindowRule::Recovery(1));
+    flow.on_rule(Instant::ZERO, WindowRule::Recovery(1));
     assert_eq!(flow.window(), SMSS);
 }
 

@@ -65,7 +65,7 @@ impl Sender {
         if c.detector.is_open() && self.judge(now, header, advance, &acked) {
             return;
         }
-        let undone = self.c.hooked && self.judge_reduction(header, before, had_sacked, &acked);
+        let undone = self.c.hooked && self.judge_reduction(now, header, before, had_sacked, &acked);
         let c = &mut self.c;
         let was_recovering = c.status.recovering;
         let lost_before = c.board.total_lost();
@@ -180,7 +180,7 @@ impl Sender {
                 c.at_once = resend.then_some(AtOnce::First);
                 return hold_timer;
             }
-            Verdict::Exit { limit } => c.congestion.on_rule(WindowRule::Recovery(limit)),
+            Verdict::Exit { limit } => c.congestion.on_rule(now, WindowRule::Recovery(limit)),
             Verdict::Repaired => self.on_repaired(now, advance),
             Verdict::Probe(next) => c.at_once = Some(AtOnce::Probe(next)),
         }
@@ -227,7 +227,7 @@ impl Sender {
             c.cut_to = c.nxt;
             c.say_cwr = self.settings.ecn;
         }
-        c.congestion.on_rule(WindowRule::Recovery(limit));
+        c.congestion.on_rule(now, WindowRule::Recovery(limit));
     }
 
     /// Lets the detector judge the last timeout by an acknowledgement. Says whether it was
@@ -248,7 +248,7 @@ impl Sender {
             Judgement::Genuine { three_segments } => {
                 if three_segments {
                     // RFC 5682 §2.1 step 3a: as a sender without F-RTO would have by now.
-                    c.congestion.on_rule(WindowRule::Genuine(3 * u64::from(self.settings.smss)));
+                    c.congestion.on_rule(now, WindowRule::Genuine(3 * u64::from(self.settings.smss)));
                     c.refresh();
                 }
                 false
@@ -268,7 +268,7 @@ impl Sender {
                     // RFC 4015 §3 step (9), with FlightSize as it is after this acknowledgement.
                     let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
                     c.congestion = before;
-                    c.congestion.on_undo(&Undo { flight: saved.flight, window: c.board.flight() + more });
+                    c.congestion.on_undo(&Undo { now, flight: saved.flight, window: c.board.flight() + more });
                 }
                 c.undone_to = saved.nxt;
                 c.rto.undo(saved.estimate);

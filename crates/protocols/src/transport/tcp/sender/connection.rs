@@ -251,7 +251,7 @@ impl Connection {
             IdleRestart::Off => return,
         };
         if self.nxt > FIRST_BYTE && now.since(self.last_sent) > self.rto.rto() {
-            self.congestion.on_rule(WindowRule::Start(most));
+            self.congestion.on_rule(now, WindowRule::Start(most));
             self.refresh();
         }
     }

@@ -108,7 +108,14 @@ impl Connection {
 
 impl Sender {
     /// Whether an acknowledgement shows that the last reduction of the window was needless. If so, it is undone; the recovery is not.
-    pub(super) fn judge_reduction(&mut self, header: &TcpHeader, before: u64, had_sacked: bool, acked: &Acked) -> bool {
+    pub(super) fn judge_reduction(
+        &mut self,
+        now: Instant,
+        header: &TcpHeader,
+        before: u64,
+        had_sacked: bool,
+        acked: &Acked,
+    ) -> bool {
         let c = &mut self.c;
         let Some(reversal) = &mut c.reversal else { return false };
         let Some(last) = reversal.on_ack(&Evidence { header, before, una: c.una, nxt: c.nxt, had_sacked }) else {
@@ -124,7 +131,7 @@ impl Sender {
         if let Some(flight) = last.timeout {
             let more = (acked.acked + acked.sacked).min(self.settings.initial_window);
             let window = window.max(c.board.flight() + more);
-            c.congestion.on_undo(&Undo { flight, window });
+            c.congestion.on_undo(&Undo { now, flight, window });
             c.timed_out_at = u64::MAX;
         }
         c.prr = None;

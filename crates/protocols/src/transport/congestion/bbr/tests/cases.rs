@@ -343,7 +343,7 @@ fn handling_spurious_recovery() {
             }
             path.run(0.3, |_| false);
             let mut restored = before.clone();
-            restored.on_undo(&Undo { flight: 0, window: 0 });
+            restored.on_undo(&Undo { now: Instant::ZERO, flight: 0, window: 0 });
             assert_eq!((restored.state, restored.cwnd), (to, before.cwnd));
             let of = |bbr: &Bbr| {
                 let bounds = &bbr.bounds;

@@ -317,7 +317,7 @@ impl CongestionControl for TcpCubic {
         u64::from(self.cwnd) * 1000
     }
 
-    fn on_rule(&mut self, rule: WindowRule) {
+    fn on_rule(&mut self, _now: Instant, rule: WindowRule) {
         assert_eq!(rule, WindowRule::Recovery(u64::MAX), "nothing is idle or undone here");
     }
 

@@ -1,0 +1,266 @@
+"""What methods of controllers in Python may do, and what they get: other runs, threads, instants, amounts, names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import lasthop as lh
+import pytest
+
+#: What scripts of these tests begin with.
+BEGINNING = """
+import threading
+import lasthop as lh
+
+
+def scenario(kind, **flow):
+    transport = {"tcp": {"congestion": kind}}
+    link = lh.Link(name="l", between=["a", "b"], rate="10 Mbit/s", delay="20 ms")
+    made = lh.Flow(name="f", from_="a", to="b", transport=transport, **flow)
+    return lh.load(duration="20 s", link=[link], flow=[made])
+
+
+box = []
+"""
+
+
+def scenario(kind, *, duration="5 s", change=(), loss=0.0, source="greedy", start="0 s", **tcp):
+    lost = {"bernoulli": {"p": loss}}
+    link = {"name": "l", "between": ["a", "b"], "rate": "5 Mbit/s", "delay": "20 ms", "loss": lost}
+    flow = {"name": "f", "from": "a", "to": "b", "source": source, "start": start}
+    flow["transport"] = {"tcp": {"congestion": kind, **tcp}}
+    return {"duration": duration, "link": [link], "flow": [flow], "change": list(change)}
+
+
+def done(script: str) -> str:
+    """What a script prints that may hang."""
+    text = BEGINNING + textwrap.dedent(script)
+    made = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    assert made.returncode == 0, made.stderr
+    return made.stdout
+
+
+def fixed(segments):
+    """A class whose name says nothing of its window."""
+
+    class Fixed(lh.Controller):
+        def start(self, setting):
+            self.window = segments * setting.segment
+
+    return Fixed
+
+
+def test_another_thread_may_look_at_a_session_while_its_controller_is_called():
+    script = """
+    class Slow(lh.Controller):
+        every = "ack"
+
+        def on_ack(self, m):
+            sum(range(200))
+
+    session, seen, over = lh.Session(scenario(Slow)), set(), threading.Event()
+
+    def look():
+        while not over.is_set():
+            seen.add(session.now_s)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    session.advance_to(2)
+    over.set()
+    thread.join()
+    print(len(seen) > 1, session.now_s)
+    """
+    assert done(script) == "True 2.0\n"
+
+
+@pytest.mark.parametrize("call", ["box[0].now_s", "box[0].finish()", "box[0].change('l', rate='1 Mbit/s')"])
+@pytest.mark.parametrize("method", ["start(self, setting)", "on_ack(self, m)"])
+def test_a_call_that_touches_its_own_session_is_refused(call, method):
+    script = f"""
+    class Curious(lh.Controller):
+        def {method}:
+            if box:
+                {call}
+
+    # A source of files begins a connection for each.
+    box.append(lh.Session(scenario(Curious, source={{"files": {{}}}})))
+    try:
+        box[0].complete()
+    except lh.ControllerError as error:
+        print(error.hook, "this run is inside a call of its controller" in str(error))
+    print(repr(box[0]))
+    """
+    hook = method.partition("(")[0]
+    assert done(script) == f"{hook} True\n<Session of <data>: this run is finished>\n"
+
+
+def test_a_call_may_make_a_run_of_its_own():
+    """As a controller does that plans by a model of its path; afterwards its own run is still out of reach."""
+    script = """
+    class Inner(lh.Controller):
+        pass
+
+    class Planner(lh.Controller):
+        def on_ack(self, m):
+            print(lh.run(scenario(Inner).with_(duration="1 s")).flows["received_packets"][0] > 100)
+            box[0].now_s
+
+    box.append(lh.Session(scenario(Planner)))
+    try:
+        box[0].complete()
+    except lh.ControllerError as error:
+        print("inside a call of its controller" in str(error))
+    """
+    assert done(script) == "True\nTrue\n"
+
+
+def test_classes_of_one_name_are_told_apart():
+    """A function makes classes that differ in what they close over; a scenario holds the one that it was made with."""
+    # A window in a round trip of 40 ms, and the transmission of a segment of 1500 B and of an acknowledgement.
+    expected = {n: 8 * n * 1460 / (40 + 2.4 + 0.064) for n in (2, 8)}
+    scenarios = {n: lh.load(scenario(fixed(n))) for n in expected}
+    for n, made in scenarios.items():
+        assert lh.run(made).flows["goodput_kbps"][0] == pytest.approx(expected[n], rel=0.03)
+    swept = lh.sweep(scenario("reno"), vary={"flow.f.transport.tcp.congestion": [fixed(n) for n in expected]})
+    assert swept.flows["goodput_kbps"].tolist() == pytest.approx(list(expected.values()), rel=0.03)
+    # One that is defined again, as by a cell of a notebook, keeps its name: a sweep goes on.
+    assert lh.load(scenario(fixed(2))).text == scenarios[2].text != scenarios[8].text
+
+
+def test_packets_acknowledged_are_counted_once():
+    """A segment that was SACKed comes once, though a later acknowledgement covers it too."""
+
+    class Counting(lh.Controller):
+        counted = delivered = sacked = 0
+
+        def on_ack(self, m):
+            Counting.counted += m.packets_acked
+            Counting.sacked += m.sacked
+            Counting.delivered = m.delivered
+
+    result = lh.run(scenario(Counting, loss=0.02, duration="20 s"))
+    assert Counting.sacked > 20 * 1460
+    # All segments are full ones.
+    assert Counting.counted == Counting.delivered / 1460
+    assert Counting.counted == pytest.approx(result.flows["received_packets"][0], abs=50)
+
+
+@pytest.mark.parametrize("recovery", ["sack", "newreno", "rack"])
+def test_the_rate_of_sending_counts_all_segments(recovery):
+    """Also those that are sent again, after timeouts too."""
+    told = {}
+
+    class Watching(lh.Controller):
+        every = "ack"
+
+        def start(self, setting):
+            told.update(bytes=0, then=0)
+
+        def on_ack(self, m):
+            if m.send_rate is not None:
+                told["bytes"] += m.send_rate / 8 * (m.now - told["then"])
+            told["then"] = m.now
+
+    result = lh.run(scenario(Watching, loss=0.1, duration="60 s", recovery=recovery))
+    flow = result.flows.rows()[0]
+    assert flow["timeouts"] >= 3
+    # Of those after the last acknowledgement it knows nothing.
+    sent = flow["sent_packets"] + flow["retransmitted_packets"]
+    assert sent - 10 <= round(told["bytes"] / 1460) <= sent
+
+
+def test_the_present_is_that_of_the_call():
+    """The delay steps to 1.5 s: the timer expires, and Eifel finds out when the first acknowledgement comes."""
+    seen = {}
+
+    class Watching(lh.Controller):
+        def on_timeout(self, m):
+            self.window = m.segment
+            seen.setdefault("on_timeout", m.now)
+
+        def on_undo(self, m):
+            seen.setdefault("on_undo", m.now)
+
+    change = [{"at": "3 s", "link": "l", "delay": "1500 ms"}]
+    lh.run(scenario(Watching, spurious="eifel", window=25, duration="10 s", change=change))
+    # A packet that entered the link at 3 s arrives at 4.5 s, and its acknowledgement, 1.5 s later.
+    assert 3 < seen["on_timeout"] < 4.5 and 4.5 < seen["on_undo"] < 6.1
+
+    times = []
+
+    class Idle(lh.Controller):
+        def start(self, setting):
+            self.window = 60 * setting.segment
+
+        def on_limit(self, m):
+            times.append((m.now, m.flight))
+
+    bursts = {"rate": "1 Mbit/s", "on": "1 s", "off": "4 s", "distribution": "constant"}
+    lh.run(scenario(Idle, source={"onoff": bursts}, duration="12 s"))
+    # RFC 5681 §4.1: after an idle time longer than the timeout the window is at most the initial one, of 10 segments.
+    assert times == [(pytest.approx(5, abs=0.02), 14600), (pytest.approx(10, abs=0.02), 14600)]
+
+
+def test_an_undone_timeout_puts_all_of_the_object_back():
+    """Also what it holds in slots, and methods that it holds: they are then those of the object that is called."""
+    strays = []
+
+    class Bound(lh.Controller):
+        __slots__ = ("acked",)
+
+        def start(self, setting):
+            self.acked, self.grow = 0, self.more
+
+        def more(self, m):
+            self.acked += m.acked
+            self.window += m.acked / 10
+            self.last = m.now
+
+        def on_ack(self, m):
+            self.grow(m)
+            if self.last != m.now:
+                strays.append(m.now)
+
+    change = [{"at": "3 s", "link": "l", "delay": "1500 ms"}]
+    result = lh.run(scenario(Bound, spurious="eifel", window=25, duration="10 s", change=change))
+    assert result.flows["detected_spurious_timeouts"][0] >= 1 and not strays
+
+
+def test_a_method_of_the_object_alone_is_called():
+    calls = []
+
+    class Chosen(lh.Controller):
+        def start(self, setting):
+            self.on_ack = lambda m: calls.append(m.now)
+
+    lh.run(scenario(Chosen))
+    assert len(calls) > 100
+
+
+@pytest.mark.parametrize("every", [0.01, None, 8])
+def test_a_pace_that_is_no_text_is_shown(every):
+    kind = type("Odd", (lh.Controller,), {"every": every})
+    with pytest.raises(lh.ControllerError, match=f'every = "{every}": write "ack", "8 acks"'):
+        lh.run(scenario(kind))
+
+
+def test_each_flow_of_media_has_its_own_random_numbers_and_a_name():
+    drawn = {}
+
+    class Media(lh.MediaController):
+        def start(self, setting):
+            drawn.setdefault(setting.flow, []).append(self.random.random())
+
+        def on_feedback(self, m):
+            raise KeyError
+
+    media = {"transport": {"media": {"congestion": Media}}, "source": "encoder"}
+    cell = {"name": "cell", "node": "n", "ues": 3, "rings": 0}
+    flows = [{"name": "call", "from": "n", "to": "cell.ue[*]", **media}, {"from": "n", "to": "cell.ue[0]", **media}]
+    with pytest.raises(lh.ControllerError) as caught:
+        lh.run({"duration": "2 s", "hsdpa": [cell], "flow": flows})
+    assert caught.value.flow in drawn
+    assert {name: len(set(numbers)) for name, numbers in drawn.items()} == {"call": 3, "n>cell.ue[0]": 1}
