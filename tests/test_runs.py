@@ -162,6 +162,28 @@ def test_tables_that_were_not_recorded_say_how_to_get_them():
             getattr(bare, name)
 
 
+def test_toml_1_1_can_be_changed_and_swept():
+    """The core reads TOML 1.1, which the Python of most installations does not."""
+    text = """
+    duration = "1 s"
+    link = [{
+        name = "radio",
+        between = ["a", "b"],
+        rate = "1 Mbit/s",
+    }]
+    flow = [{ name = "\\x66", from = "a", to = "b" }]
+    """
+    scenario = lh.load(text)
+    assert scenario.with_({"link.radio.rate": "2 Mbit/s"})["link"][0]["rate"] == "2 Mbit/s"
+    assert lh.sweep(scenario, vary={"link.radio.delay": ["1 ms", "2 ms"]}).flows["flow"].tolist() == ["f", "f"]
+
+
+@pytest.mark.parametrize("key", ["cell.ues", "cell.0.ues", "change.0.rate", "group.news.leave_latency"])
+def test_a_key_of_a_section_that_is_not_there_says_so(scenario, key):
+    with pytest.raises(lh.ScenarioError, match=f"{key}: there is no {key.split('.')[0]} in the scenario"):
+        scenario.with_({key: 3})
+
+
 def test_a_part_is_found_by_its_name_first_and_by_a_name_with_dots():
     links = [{"name": name, "between": ["a", "b"], "rate": "1 Mbit/s"} for name in ("1", "2", "radio.down")]
     scenario = lh.load({"duration": "1 s", "link": links})

@@ -158,3 +158,35 @@ def test_a_flow_that_a_point_does_not_have_is_not_one_without_drops():
         assert row["n"] == (3 if row["flow"] not in names[3] - names[2] else 0)
     (all_of_3, all_of_2) = s.means("drops", by=(), metrics=["packets"], total=True)
     assert all_of_3["packets"].n == all_of_2["packets"].n == 3
+
+
+@pytest.mark.parametrize("key", ["link", "flow", "cell"])
+def test_a_key_that_is_called_as_a_column_is_refused_before_anything_runs(key):
+    """The tables have columns of these names: all runs were made, and then a traceback ended the sweep."""
+    radio = {"name": "radio", "between": ["server", "mobile"], "rate": "1 Mbit/s"}
+    with pytest.raises(lh.ScenarioError, match=f"'{key}' cannot be varied: vary its parts"):
+        lh.sweep(LINK, vary={key: [[radio], [{**radio, "rate": "2 Mbit/s"}]]})
+
+
+@pytest.mark.parametrize(
+    ("vary", "said"),
+    [
+        # The queue that comes later takes the place of the one with the parameter.
+        ({"link.queue.red.max_p": [0.01, 0.9], "link.queue": ["red", "codel"]}, "link.queue.red.max_p: 0.01 and 0.9"),
+        ({"link.radio.delay": ["20 ms", "0.02 s"]}, "link.radio.delay: 20 ms and 0.02 s make no difference"),
+        ({"link.loss.bernoulli.p": [0, 0.0]}, "the value 0.0 is there twice"),
+        ({"link.loss.bernoulli.p": [0.5, 1.0, 1]}, "the value 1 is there twice"),
+    ],
+)
+def test_points_that_would_be_the_same_are_refused(vary, said):
+    with pytest.raises(lh.ScenarioError, match=said):
+        lh.sweep(LINK, vary=vary)
+    in_order = lh.sweep(LINK, vary={"link.queue": ["red"], "link.queue.red.max_p": [0.01, 0.9]})
+    assert [row["link.queue.red.max_p"] for row in in_order.means("flows")] == [0.01, 0.9]
+
+
+def test_whole_numbers_beyond_those_of_a_double_stay_apart():
+    most = [2**53 + 1, 2**53 + 2, 2**63]
+    s = lh.sweep(LINK, vary={"record.most_rows": most})
+    assert [row["record.most_rows"] for row in s.means("flows")] == most
+    assert s.flows["record.most_rows"].tolist() == list(map(str, most))

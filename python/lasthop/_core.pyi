@@ -539,3 +539,8 @@ def student(freedom: SupportsFloat | SupportsIndex, probability: SupportsFloat |
 
     With many degrees of freedom it is the first three terms of Abramowitz and Stegun, 26.7.5.
     """
+
+def toml_as_json(text: str) -> str:
+    """
+    What a scenario in TOML says, as JSON in the same order.
+    """

@@ -163,7 +163,7 @@ class AsQueueDiffserv(TypedDict, total=False):
     diffserv: Required[QueueDiffserv]
 
 
-Queue: TypeAlias = "Literal['droptail', 'red', 'codel', 'pie', 'fq_codel', 'dualpi2', 'threshold', 'ewa', 'xcp', 'swan', 'rio', 'drr', 'priority', 'token_bucket', 'wfq', 'queue_phase', 'diffserv'] | AsQueueDroptail | AsQueueRed | AsQueueCodel | AsQueuePie | AsQueueFqCodel | AsQueueDualpi2 | AsQueueThreshold | AsQueueEwa | AsQueueXcp | AsQueueSwan | AsQueueRio | AsQueueDrr | AsQueuePriority | AsQueueTokenBucket | AsQueueWfq | AsQueueQueuePhase | AsQueueDiffserv"
+Queue: TypeAlias = "Literal['droptail', 'red', 'codel', 'pie', 'fq_codel', 'dualpi2', 'threshold', 'ewa', 'xcp', 'swan', 'rio', 'drr', 'priority', 'wfq', 'queue_phase', 'diffserv'] | AsQueueDroptail | AsQueueRed | AsQueueCodel | AsQueuePie | AsQueueFqCodel | AsQueueDualpi2 | AsQueueThreshold | AsQueueEwa | AsQueueXcp | AsQueueSwan | AsQueueRio | AsQueueDrr | AsQueuePriority | AsQueueTokenBucket | AsQueueWfq | AsQueueQueuePhase | AsQueueDiffserv"
 
 
 class QueueDroptail(TypedDict, total=False):
@@ -670,7 +670,7 @@ class AsLossModelNone(TypedDict, total=False):
     none: Required[LossModelNone]
 
 
-LossModel: TypeAlias = "Literal['bernoulli', 'gilbert', 'list', 'schedule', 'redrawn', 'none'] | AsLossModelBernoulli | AsLossModelGilbert | AsLossModelList | AsLossModelSchedule | AsLossModelRedrawn | AsLossModelNone"
+LossModel: TypeAlias = "Literal['none'] | AsLossModelBernoulli | AsLossModelGilbert | AsLossModelList | AsLossModelSchedule | AsLossModelRedrawn | AsLossModelNone"
 
 
 class LossModelBernoulli(TypedDict, total=False):
@@ -1415,7 +1415,7 @@ class AsWayRandomWaypoint(TypedDict, total=False):
     random_waypoint: Required[WayRandomWaypoint]
 
 
-Way: TypeAlias = "Literal['still', 'waypoints', 'straight', 'random_waypoint'] | AsWayStill | AsWayWaypoints | AsWayStraight | AsWayRandomWaypoint"
+Way: TypeAlias = "Literal['still', 'waypoints'] | AsWayStill | AsWayWaypoints | AsWayStraight | AsWayRandomWaypoint"
 
 
 class WayStill(TypedDict, total=False):
@@ -1850,9 +1850,7 @@ class AsOrbitsTle(TypedDict, total=False):
     tle: Required[OrbitsTle]
 
 
-Orbits: TypeAlias = (
-    "Literal['star', 'walker', 'planes', 'tle'] | AsOrbitsStar | AsOrbitsWalker | AsOrbitsPlanes | AsOrbitsTle"
-)
+Orbits: TypeAlias = "Literal['star', 'walker'] | AsOrbitsStar | AsOrbitsWalker | AsOrbitsPlanes | AsOrbitsTle"
 
 
 class OrbitsStar(TypedDict, total=False):
@@ -2302,7 +2300,7 @@ class AsCongestionPython(TypedDict, total=False):
     python: Required[CongestionPython]
 
 
-Congestion: TypeAlias = "Literal['reno', 'vegas', 'cubic', 'prague', 'copa', 'ledbat', 'ledbat_pp', 'bbr', 'xcp', 'python'] | AsCongestionReno | AsCongestionVegas | AsCongestionCubic | AsCongestionPrague | AsCongestionCopa | AsCongestionLedbat | AsCongestionLedbatPp | AsCongestionBbr | AsCongestionXcp | AsCongestionPython"
+Congestion: TypeAlias = "Literal['reno', 'vegas', 'cubic', 'prague', 'copa', 'ledbat', 'ledbat_pp', 'bbr', 'xcp'] | AsCongestionReno | AsCongestionVegas | AsCongestionCubic | AsCongestionPrague | AsCongestionCopa | AsCongestionLedbat | AsCongestionLedbatPp | AsCongestionBbr | AsCongestionXcp | AsCongestionPython"
 
 
 class CongestionReno(TypedDict, total=False):
@@ -2542,7 +2540,7 @@ class AsMediaCongestionPrague(TypedDict, total=False):
     prague: Required[MediaCongestionPrague]
 
 
-MediaCongestion: TypeAlias = "Literal['scream', 'nada', 'gcc', 'prague', 'python'] | AsMediaCongestionScream | AsMediaCongestionNada | AsMediaCongestionGcc | AsMediaCongestionPrague | AsCongestionPython"
+MediaCongestion: TypeAlias = "Literal['scream', 'nada', 'gcc', 'prague'] | AsMediaCongestionScream | AsMediaCongestionNada | AsMediaCongestionGcc | AsMediaCongestionPrague | AsCongestionPython"
 
 
 class MediaCongestionScream(TypedDict, total=False):
@@ -3050,7 +3048,7 @@ class AsQosSwan(TypedDict, total=False):
     swan: Required[QosSwan]
 
 
-Qos: TypeAlias = "Literal['mark', 'diffserv', 'intserv', 'swan'] | AsQosMark | AsQosDiffserv | AsQosIntserv | AsQosSwan"
+Qos: TypeAlias = "Literal['mark'] | AsQosMark | AsQosDiffserv | AsQosIntserv | AsQosSwan"
 
 
 class QosMark(TypedDict, total=False):
@@ -3137,7 +3135,7 @@ class Change(TypedDict, total=False):
     at: Required[Duration]
     "When."
     link: Required[str]
-    "The link; or a radio, `cell`, or one of its terminals, `cell.ue[3]`; or a constellation or one of its terminals. A radio and a constellation stand for all their terminals. A change of a terminal is one of the way to it: of the air, not of routes."
+    "The link; or a radio, `cell`, or one of its terminals, `cell.ue[3]`, or several, `cell.ue[0:3]`; or a constellation or one of its terminals. A radio and a constellation stand for all their terminals. A change of a terminal is one of the way to it: of the air, not of routes."
     rate: Rate
     "The new rate, in both directions; of a terminal of MBMS that of its bearers down, of one of a constellation that of its up-link."
     ramp: Duration

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from keyword import iskeyword
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from lasthop.builders import ScenarioFields
     from lasthop.results import Table
 
-__all__ = ["Scenario", "as_in_a_file", "as_number", "from_text", "held", "load"]
+__all__ = ["Scenario", "as_in_a_file", "as_json", "from_text", "held", "load"]
 
 
 class Scenario:
@@ -221,7 +220,7 @@ def _again(text: str, origin: str, name: str) -> Scenario:
 
 def _from_data(data: Mapping[str, Any], *, origin: str) -> Scenario:
     try:
-        text = json.dumps(as_in_a_file(data), indent=1, default=as_number)
+        text = as_json(data)
     except (TypeError, ValueError, RecursionError) as error:
         raise ScenarioError(f"{origin} is no plain data: {error}", path="") from None
     # A name or a value may hold an invalid character; within the text it is escaped.
@@ -236,6 +235,11 @@ def held(text: str) -> tuple[type[Any], ...]:
     from lasthop import controller
 
     return controller.held(text)
+
+
+def as_json(data: Any) -> str:
+    """Plain data as JSON, by the names of a file, with numbers of numpy."""
+    return json.dumps(as_in_a_file(data), indent=1, default=_number)
 
 
 def as_in_a_file(data: Any) -> Any:
@@ -254,7 +258,7 @@ def as_in_a_file(data: Any) -> Any:
     return [as_in_a_file(one) for one in data] if isinstance(data, (list, tuple)) else data
 
 
-def as_number(value: Any) -> Any:
+def _number(value: Any) -> Any:
     """A number of numpy's as Python's own."""
     if not hasattr(value, "item"):
         raise TypeError(f"a {type(value).__name__} is neither text, number, truth value, list nor table")
@@ -273,14 +277,17 @@ def _is_json(text: str) -> bool:
 def _plain(text: str) -> dict[str, Any]:
     """The text of a scenario that was read before, as plain data."""
     text = text.removeprefix("\ufeff")
-    data: dict[str, Any] = json.loads(text if _is_json(text) else _as_json(text))
+    data: dict[str, Any] = json.loads(text if _is_json(text) else _toml_as_json(text))
     return data
 
 
 @lru_cache(maxsize=16)
-def _as_json(toml: str) -> str:
-    """A TOML text as JSON, which takes a tenth of the time to read: a scenario may be changed a thousand times."""
-    return json.dumps(tomllib.loads(toml))
+def _toml_as_json(toml: str) -> str:
+    """A TOML text as JSON, which takes a tenth of the time to read: a scenario may be changed a thousand times.
+
+    By the core's reader: Python's may know an older TOML.
+    """
+    return _core.toml_as_json(toml)
 
 
 def _stated(value: Any) -> Any:
@@ -297,11 +304,15 @@ def _assign(data: dict[str, Any], path: str, value: Any, expanded: Any) -> None:
     """
     here: Any = data
     keys = _spelled_out(path, expanded)
+    section: list[str] = []
     for i, key in enumerate(keys[:-1]):
         if isinstance(here, list):
             place = _place(here, expanded, key, path)
             here, expanded = here[place], expanded[place] if isinstance(expanded, list) else None
         else:
+            section.append(key)
+            if key not in here and _is_list(section):
+                raise ScenarioError(f"{path}: there is no {'.'.join(section)} in the scenario", path=path)
             if isinstance(here.get(key), str):
                 # A choice by its name alone: `queue = "red"` is `queue.red = {}`.
                 here[key] = {here[key]: {}}
@@ -380,10 +391,19 @@ def _fields(section: str) -> frozenset[str]:
     return frozenset(_section(section).get("properties", ()))
 
 
+def _is_list(section: Sequence[str]) -> bool:
+    """Whether a field of the schema is a list of tables."""
+    field = _section(".".join(section[:-1])).get("properties", {}).get(section[-1], {})
+    return bool(field.get("type") == "array")
+
+
 def _choices(section: str, otherwise: str) -> frozenset[str]:
     """What can be chosen in a section of the schema. If nothing can, ``otherwise`` alone."""
     ways = _section(section).get("anyOf", ())
-    return frozenset(name for way in ways for name in way.get("enum", ())) or frozenset((otherwise,))
+    if not any("enum" in way for way in ways):
+        return frozenset((otherwise,))
+    # Those that stand alone, and those with parameters.
+    return frozenset(name for way in ways for name in (*way.get("enum", ()), *way.get("required", ())))
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from lasthop import _core
 from lasthop.errors import ScenarioError
 from lasthop.results import Result, result
 from lasthop.runs import SLICE, as_seed
-from lasthop.scenario import Scenario, as_number, load
+from lasthop.scenario import Scenario, as_json, load
 
 __all__ = ["Session"]
 
@@ -109,7 +108,7 @@ class Session:
                 raise ScenarioError(f'"{field}" of a change that is made now', path=field)
         change = {"at": "0 s", "link": link, **fields}
         try:
-            text = json.dumps({"change": [change]}, default=as_number)
+            text = as_json({"change": [change]})
         except (TypeError, ValueError, RecursionError) as error:
             raise ScenarioError(f"the change is no plain data: {error}", path="change") from None
         self._core.change(text)

@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use crate::positions::positions;
     #[pymodule_export]
-    use crate::scenario::{Scenario, read, read_file, reference, schema, seconds};
+    use crate::scenario::{Scenario, read, read_file, reference, schema, seconds, toml_as_json};
     #[pymodule_export]
     use crate::session::{Outcome, Session};
     #[pymodule_export]

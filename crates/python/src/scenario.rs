@@ -67,6 +67,12 @@ pub fn read(py: Python<'_>, text: &str, origin: &str, format: &str) -> PyResult<
     checked(py, document)
 }
 
+/// What a scenario in TOML says, as JSON in the same order.
+#[pyfunction]
+pub fn toml_as_json(py: Python<'_>, text: &str) -> PyResult<String> {
+    core_read::toml_as_json(text, "<text>").map_err(|error| errors::diagnostic(py, &error))
+}
+
 /// Reads and checks a scenario from a file.
 #[pyfunction]
 pub fn read_file(py: Python<'_>, path: &str) -> PyResult<Scenario> {

@@ -135,6 +135,20 @@ class Plan:
             if fields and fields in names:
                 raise ScenarioError(f"{key} is the same field as {names[fields]}, which is varied too", path=key)
             names[fields] = key
+        self._check_order()
+
+    def _check_order(self) -> None:
+        """Whether no key is put in vain, since one behind it sets all of what it is a part of."""
+        first = self.vary.values(0)
+        for key, values in self.vary.keys.items():
+            try:
+                made = [self.scenario.changed({**first, key: one}, origin=self.scenario.origin) for one in values[:2]]
+            except ScenarioError:
+                continue  # it goes with another value of another key only
+            if len(made) == 2 and made[0] == made[1]:
+                one, other = map(label, values[:2])
+                why = "they are the same, or a key behind it sets the whole of what it is a part of"
+                raise ScenarioError(f"{key}: {one} and {other} make no difference: {why}", path=key)
 
     def _narrowed(self, point: int, error: ScenarioError) -> ScenarioError:
         """The error of a point, put down to the one value that makes it by itself, if there is one."""

@@ -24,7 +24,13 @@ __all__ = ["Vary", "hint", "label"]
 _REFUSED = {
     "seed": "seeds are asked for by their number, and every point runs with all of them",
     "name": "a name changes nothing",
+    "description": "a description changes nothing",
+    # The tables have columns of these names.
+    **dict.fromkeys(("link", "flow", "cell"), "vary its parts or their fields, by keys with dots"),
 }
+
+#: Whole numbers up to this are exact among numbers with a point.
+_EXACT = 2**53
 
 
 class Vary:
@@ -98,7 +104,7 @@ class Vary:
     @property
     def texts(self) -> list[str]:
         """The keys whose columns are text."""
-        return [key for key, values in self.keys.items() if not all(type(value) in (int, float) for value in values)]
+        return [key for key, values in self.keys.items() if not all(map(_is_number, values))]
 
     def points_of(self, columns: Mapping[str, pa.ChunkedArray]) -> Places:
         """The points of the rows of a table, by its columns for the keys."""
@@ -134,12 +140,18 @@ def _values(key: str, values: Iterable[Any]) -> list[Any]:
         raise ScenarioError(f"{key}: the values to vary it over must be plain data", path=key) from None
     if not made:
         raise ScenarioError(f"{key}: there is no value to vary it over", path=key)
-    seen = set()
-    for name in map(label, made):
-        if name in seen:
-            raise ScenarioError(f"{key}: the value {name} is there twice", path=key)
-        seen.add(name)
+    seen: set[Any] = set()
+    for value in made:
+        # 1 and 1.0 are one number.
+        if {label(value), *([value] if _is_number(value) else [])} & seen:
+            raise ScenarioError(f"{key}: the value {label(value)} is there twice", path=key)
+        seen |= {label(value), *([value] if _is_number(value) else [])}
     return list(made)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that a column of numbers holds exactly."""
+    return type(value) is float or (type(value) is int and abs(value) <= _EXACT)
 
 
 def hint(name: str, known: Sequence[str]) -> str:

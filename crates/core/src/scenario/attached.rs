@@ -41,7 +41,11 @@ fn walk(value: &mut Value, way: &[&str], at: &mut Vec<Step>, folder: &File, atta
     let Some((step, rest)) = way.split_first() else {
         let Some(name) = value.as_str().filter(|text| is_name(text)).map(str::to_owned) else { return };
         let fault = match text(&folder.join(&name)) {
-            Ok(text) => {
+            Ok(mut text) => {
+                // Read again, a text of one line would be a name.
+                if is_name(&text) {
+                    text.push('\n');
+                }
                 *value = Value::String(text);
                 None
             }

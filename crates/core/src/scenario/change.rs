@@ -14,7 +14,7 @@ use super::registry::LossModel;
 pub struct Change {
     /// When.
     pub at: Duration,
-    /// The link; or a radio, `cell`, or one of its terminals, `cell.ue[3]`; or a constellation or one of its terminals. A radio and
+    /// The link; or a radio, `cell`, or one of its terminals, `cell.ue[3]`, or several, `cell.ue[0:3]`; or a constellation or one of its terminals. A radio and
     /// a constellation stand for all their terminals. A change of a terminal is one of the way to it: of the air, not of routes.
     pub link: String,
     /// The new rate, in both directions; of a terminal of MBMS that of its bearers down, of one of a constellation that of its

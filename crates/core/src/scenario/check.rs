@@ -223,6 +223,10 @@ fn record(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
         let message = format!("record.packets would take {sent} rows for what is sent alone");
         problems.add("record.packets", message, format!("expected a shorter run: record.most_rows is {most}"));
     }
+    if !scenario.record.transfers && !scenario.record.transfer_quantities.is_empty() {
+        let message = "record.transfer_quantities of transfers that are not kept";
+        problems.add("record.transfer_quantities", message, "expected record.transfers = true");
+    }
     let Some(interval) = scenario.record.series else { return };
     if interval == Duration::ZERO {
         problems.add(
@@ -365,6 +369,10 @@ fn pairing(i: usize, flow: &Flow, scenario: &Scenario, names: &Names<'_>, proble
         problems.add(format!("flow[{i}].source"), message, "expected a source of packets");
     }
     if !names.groups.contains_key(flow.to.as_str()) {
+        if transport.layers() > 0 {
+            let message = format!("\"{transport_name}\" sends its layers to those of a group who subscribe to them");
+            problems.add(format!("flow[{i}].to"), message, format!("{} is no group", shown(&flow.to)));
+        }
         return;
     }
     if !transport.can_multicast() {

@@ -143,12 +143,7 @@ fn take_away(tree: &mut Value, path: &Path) -> bool {
 /// # Errors
 /// The first error of its syntax, or all of its names and values.
 pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
-    let syntax = |error: &toml::de::Error| {
-        let span = error.span().unwrap_or(0..0);
-        let (message, label) = wording::toml_syntax(error.message(), text.get(span.clone()).unwrap_or_default());
-        Diagnostic { label, ..Diagnostic::new(message, origin) }.at(text, span)
-    };
-    let Tree(mut written) = toml::from_str(text).map_err(|e| syntax(&e))?;
+    let mut written = toml_tree(text, origin)?;
     let (scenario, whole) = match with_files(&mut written, origin) {
         Ok(read) => read,
         Err(errors) => {
@@ -164,6 +159,23 @@ pub fn toml(text: &str, origin: &str) -> Result<Document, Diagnostic> {
     let document = Document { scenario, origin: origin.to_owned(), text: Some(text.to_owned()), whole };
     shape(&document, &written)?;
     Ok(document)
+}
+
+/// What a TOML text says, as JSON in the same order, whatever it means.
+///
+/// # Errors
+/// The first error of its syntax.
+pub fn toml_as_json(text: &str, origin: &str) -> Result<String, Diagnostic> {
+    toml_tree(text, origin).map(|tree| tree.to_string())
+}
+
+fn toml_tree(text: &str, origin: &str) -> Result<Value, Diagnostic> {
+    let Tree(written) = toml::from_str(text).map_err(|error: toml::de::Error| {
+        let span = error.span().unwrap_or(0..0);
+        let (message, label) = wording::toml_syntax(error.message(), text.get(span.clone()).unwrap_or_default());
+        Diagnostic { label, ..Diagnostic::new(message, origin) }.at(text, span)
+    })?;
+    Ok(written)
 }
 
 /// Reads JSON, such as Python makes of a dictionary. Errors in names and values give the path.

@@ -21,6 +21,7 @@ mod handovers;
 mod hs_dsch;
 mod hsdpa_checks;
 mod hsdpa_slots;
+mod in_vain;
 mod intserv;
 mod l4s;
 mod layers;

@@ -295,7 +295,12 @@ macro_rules! choice {
                         "additionalProperties": false,
                     })
                 }),+];
-                let mut any = vec![schemars::json_schema!({ "type": "string", "enum": $name::NAMES })];
+                // Alone stand those that need no parameter.
+                let mut alone: Vec<&str> = Vec::new();
+                $(if $crate::engine::choice::with_defaults::<$config>().is_ok() {
+                    alone.push($key);
+                })+
+                let mut any = vec![schemars::json_schema!({ "type": "string", "enum": alone })];
                 any.extend(named);
                 schemars::json_schema!({ "anyOf": any })
             }
@@ -343,6 +348,29 @@ mod tests {
             assert_eq!(link.queue, Queue::Red(Red { max_p: 0.1 }), "{text}");
             assert_eq!(link.queue.name(), "red");
         }
+    }
+
+    /// The schema had `"list"` alone, which the reader refuses.
+    #[test]
+    fn the_schema_has_alone_what_needs_no_parameter() {
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        struct Listed {
+            which: Vec<u32>,
+        }
+        choice! {
+            /// A loss.
+            enum Loss: "loss" {
+                /// Those of a list.
+                "list" => List(Listed),
+                /// None.
+                "none" => None(Tail),
+            }
+        }
+        assert!(serde_json::from_str::<Loss>("\"list\"").is_err() && serde_json::from_str::<Loss>("\"none\"").is_ok());
+        let schema = schemars::schema_for!(Loss).to_value();
+        assert_eq!(schema["anyOf"][0]["enum"], serde_json::json!(["none"]));
+        assert_eq!(schema["anyOf"][1]["required"], serde_json::json!(["list"]));
     }
 
     #[test]

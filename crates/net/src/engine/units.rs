@@ -127,7 +127,7 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
     let Some(&(_, factor)) = units.iter().find(|u| u.0 == unit) else {
         let nearest = units
             .iter()
-            .find(|u| bare(u.0) == bare(unit))
+            .find(|u| bare(u.0) == bare(unit) && !differ_by_eight(u.0, unit) && !differ_by_eight(unit, u.0))
             .map_or(String::new(), |u| format!("; did you mean \"{}\"?", u.0));
         return Err(format!(
             "unknown unit {} for {what}: expected one of {}, as in \"{example}\"{nearest}",
@@ -138,9 +138,16 @@ pub(super) fn quantity(text: &str, what: &str, example: &str, units: &[Unit]) ->
     Ok((value, factor))
 }
 
-/// A unit without what differs between its spellings: `Mbit/s`, `Mbps` and `mbit` are one.
+/// Whether one counts bits and the other bytes: `MB/s` is no spelling of `Mbit/s`.
+fn differ_by_eight(one: &str, other: &str) -> bool {
+    let starts_bit = |rest: &str| rest.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("bit"));
+    let any = |unit: &str, found: &dyn Fn(&str) -> bool| unit.char_indices().any(|(i, _)| found(&unit[i..]));
+    any(one, &starts_bit) && any(other, &|rest| rest.starts_with('B') && !starts_bit(rest))
+}
+
+/// A unit without what differs between its spellings: `Mbit/s`, `Mbps` and `mbit` are one, and so are `us` and `µs` with either of its letters.
 fn bare(unit: &str) -> String {
-    let mut bare = unit.to_ascii_lowercase();
+    let mut bare = unit.to_ascii_lowercase().replace(['\u{b5}', '\u{3bc}'], "u");
     for part in ["its", "it", "per", "p", "/", "ec", "s"] {
         bare = bare.replace(part, "");
     }
@@ -388,6 +395,17 @@ mod tests {
             let error = Duration::parse(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");
         }
+        assert!(Duration::parse("20 µs").unwrap_err().contains("did you mean \"us\""));
+        for (text, near) in [("1 Mbps", "Mbit/s"), ("1 MBit/s", "Mbit/s"), ("1 Mb/s", "Mbit/s")] {
+            let error = BitRate::parse(text).unwrap_err();
+            assert!(error.ends_with(&format!("did you mean \"{near}\"?")), "{text}: {error}");
+        }
+        // A hint must not make a rate an eighth of what was meant, nor a size eight times as large.
+        for error in ["1 MB/s", "1 MBps", "1 KB"].map(|text| BitRate::parse(text).unwrap_err()) {
+            assert!(!error.contains("did you mean"), "{error}");
+        }
+        assert!(!Bytes::parse("64 kbit").unwrap_err().contains("did you mean"));
+        assert!(Bytes::parse("64 KB").unwrap_err().contains("did you mean \"kB\""));
         assert!(BitRate::parse("0 bit/s").unwrap_err().contains("at least 1 bit/s"));
         assert!(Amount::parse("1.5 packets").unwrap_err().contains("whole number"));
     }

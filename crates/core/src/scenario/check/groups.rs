@@ -7,9 +7,9 @@ use crate::net::simulation::Trees;
 use crate::scenario::diagnostic::shown;
 use crate::scenario::group;
 use crate::scenario::registry::Transport;
-use crate::scenario::types::{Group, Scenario};
+use crate::scenario::types::{Flow, Group, Scenario};
 
-use super::{Names, Of, Problems, name, unique};
+use super::{Names, Of, Problems, has_ended, name, unique};
 
 /// Names and members of groups.
 pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Problems) {
@@ -48,17 +48,24 @@ pub(super) fn groups(scenario: &Scenario, names: &Names<'_>, problems: &mut Prob
         if layers > 0 {
             layered(i, group, flows, problems);
         }
+        for n in flows {
+            exceptions(*n, &scenario.flow[*n], names, problems);
+        }
         let everybody: BTreeSet<usize> = names.members(i).iter().copied().collect();
         if everybody.is_empty() {
             let message = format!("group {} has no members", shown(&group.name));
             problems.add(format!("group[{i}].members"), message, "expected the names of nodes");
         }
-        let mut nodes = |listed: &[String], path: &str| known(group, names, listed, path, problems);
-        nodes(&group.members, &format!("group[{i}].members"));
-        nodes(&group.area, &format!("group[{i}].area"));
+        known(group, names, &group.members, &format!("group[{i}].members"), problems);
+        known(group, names, &group.area, &format!("group[{i}].area"), problems);
         for (field, switches) in [("join", &group.join), ("leave", &group.leave)] {
             for (n, switch) in switches.iter().enumerate() {
-                nodes(&switch.members, &format!("group[{i}].{field}[{n}].members"));
+                known(group, names, &switch.members, &format!("group[{i}].{field}[{n}].members"), problems);
+                if has_ended(scenario, switch.at) {
+                    let message = format!("a {field} at {}, when the run has ended", switch.at);
+                    let path = format!("group[{i}].{field}[{n}].at");
+                    problems.add(path, message, format!("the run lasts {}", scenario.duration));
+                }
             }
         }
         for (n, switch) in group.leave.iter().enumerate() {
@@ -83,6 +90,23 @@ fn layered(i: usize, group: &Group, flows: &[usize], problems: &mut Problems) {
     }
     if group.expulsion.is_some() {
         problems.add(format!("group[{i}].expulsion"), "layers go to those who subscribe", "leave it out");
+    }
+}
+
+/// Whether there are nodes for the receivers with a control of their own, each once. Several sessions may have one list.
+fn exceptions(n: usize, flow: &Flow, names: &Names<'_>, problems: &mut Problems) {
+    let Transport::Layered(session) = &flow.transport else { return };
+    let mut seen = BTreeSet::new();
+    for (m, exception) in session.exceptions.iter().enumerate() {
+        let path = format!("flow[{n}].transport.layered.exceptions[{m}].node");
+        let Some(node) = names.node(&exception.node) else {
+            let message = format!("there is no node {}", shown(&exception.node));
+            problems.unknown(path, message, "", (&exception.node, Of::Nodes));
+            continue;
+        };
+        if !seen.insert(node) {
+            problems.add(path, format!("{} is there twice", shown(&exception.node)), "keep one");
+        }
     }
 }
 

@@ -41,8 +41,11 @@ pub(super) fn live(scenario: &Scenario, names: &Names<'_>, problems: &mut Proble
         let path = format!("live.group.{name}");
         if !names.groups.contains_key(name.as_str()) {
             let message = format!("there is no group {}", shown(name));
-            let known = names.groups.keys().copied();
-            problems.add(path.clone(), message, format!("known: {}", listed(known)));
+            let known = match names.groups.is_empty() {
+                true => "the scenario has none".to_owned(),
+                false => format!("known: {}", listed(names.groups.keys().copied())),
+            };
+            problems.add(path.clone(), message, known);
         }
         if !address.is_multicast() {
             problems.add(path, format!("{address} is no multicast address"), "expected 224.0.0.0 to 239.255.255.255");
