@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lasthop.cli import common
-from lasthop.live_runs import MADE_BY
+from lasthop.live_runs import MADE_BY, python_with
 
 if TYPE_CHECKING:
     from lasthop.scenario import Scenario
@@ -175,9 +175,9 @@ def _enter(scenario: Scenario, options: dict[str, Any], asked: dict[str, Any]) -
 
         address = web.listen(asked["web"])
         common.note(f"watch it at {address}", quiet=asked["quiet"])
-    arguments = ["-m", "lasthop", *sys.argv[1:]]
+    program, *arguments = [*python_with("lasthop"), *sys.argv[1:]]
     try:
-        return _core.live_enter(scenario.core, json.dumps(options), sys.executable, arguments)
+        return _core.live_enter(scenario.core, json.dumps(options), program, arguments)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
 

@@ -204,6 +204,15 @@ class LiveRun:
         return done
 
 
+def python_with(module: str) -> list[str]:
+    """Python with a module of this package. It takes none from the working folder, where a ``queue.py`` may lie."""
+    package = Path(__file__).resolve().parents[2]
+    with suppress(OSError):
+        if Path.cwd() == package:
+            return [sys.executable, "-m", module]
+    return [sys.executable, "-P", "-m", module]
+
+
 @contextmanager
 def live(
     scenario: str | Path | Mapping[str, Any] | Scenario,
@@ -245,11 +254,11 @@ def live(
         doors = {host: f"{folder}/{number}" for number, host in enumerate(named)}
         file, output = Path(folder) / "scenario.json", Path(out) if out else Path(folder) / "out"
         file.write_text(bare.text, encoding="utf-8")
-        words = [sys.executable, "-m", "lasthop", "live", str(file), "--for", LONGEST, "-o", str(output), "--quiet"]
+        words = [*python_with("lasthop"), "live", str(file), "--for", LONGEST, "-o", str(output), "--quiet"]
         # Hosts read from it, and end when this process does, however that ends.
         reading, alive = os.pipe()
         for host, door in doors.items():
-            agent = shlex.join([sys.executable, "-m", "lasthop.live_runs.agent", door, str(reading)])
+            agent = shlex.join([*python_with("lasthop.live_runs.agent"), door, str(reading)])
             words += ["--run", f"{host}=exec {agent}"]
         words += ["--seed", str(seed)] if seed is not None else []
         words += ["--pcap", str(pcap)] if pcap else []
