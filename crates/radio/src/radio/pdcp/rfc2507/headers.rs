@@ -41,8 +41,8 @@ pub struct Stream {
 enum Protocol {
     Tcp,
     Udp,
-    /// RFC 2507 does not know it: only the IPv4 header is compressed.
-    Dccp,
+    /// RFC 2507 does not know it, as DCCP, and ICMP or fragments of real hosts: only the IPv4 header is compressed.
+    Other,
 }
 
 /// What may change from packet to packet.
@@ -100,14 +100,14 @@ impl Headers {
                 let bytes = packet.size.checked_sub(header.payload)?;
                 (Protocol::Tcp, Some(bytes).filter(|bytes| (IPV4 + TCP..=IPV4 + MOST_TCP).contains(bytes))?)
             }
-            Header::Dccp(_) => (Protocol::Dccp, IPV4),
+            Header::Dccp(_) | Header::Opaque => (Protocol::Other, IPV4),
             // The others travel in datagrams.
             _ => (Protocol::Udp, IPV4 + UDP),
         };
         if packet.size < bytes {
             return None;
         }
-        let ports = if protocol == Protocol::Dccp { [0; 2] } else { [packet.from.port, packet.to_port] };
+        let ports = if protocol == Protocol::Other { [0; 2] } else { [packet.from.port, packet.to_port] };
         let stream = Stream { from: packet.from.node, to: packet.to, protocol, ports };
         let fields = match &packet.header {
             Header::Tcp(header) => Fields::Tcp(TcpFields::of(packet, header, bytes - IPV4 - TCP)),

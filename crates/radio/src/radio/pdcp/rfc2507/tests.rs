@@ -309,8 +309,8 @@ fn a_retransmission_mends_the_context() {
 }
 
 /// A datagram, or a packet of DCCP, with payload.
-fn datagram(dccp: bool, port: u16, dscp: u8) -> Packet {
-    let header = if dccp { Header::Dccp(DccpHeader::default()) } else { Header::Udp(UdpHeader::default()) };
+fn datagram(port: u16, dscp: u8) -> Packet {
+    let header = Header::Udp(UdpHeader::default());
     let (from, to) = (Socket { node: NodeId(0), port }, Address::Node(NodeId(1)));
     Packet { from, to, to_port: 9, dscp, size: 228, header, ..Packet::vacant() }
 }
@@ -323,16 +323,19 @@ const UDP: u32 = pdcp(1 + 1 + 2 + 2);
 fn contexts_of_datagrams_start_slowly() {
     let mut pair = pair();
     // RFC 2507 §3.3.1: full headers after 1, 2, 4, 8, 16, … compressed ones.
-    let full: Vec<usize> = (0..70).filter(|_| pair.bytes(&datagram(false, 1, 0)) == FULL_UDP).collect();
+    let full: Vec<usize> = (0..70).filter(|_| pair.bytes(&datagram(1, 0)) == FULL_UDP).collect();
     assert_eq!(full, [0, 2, 5, 10, 19, 36, 69]);
-    assert_eq!(pair.bytes(&datagram(false, 1, 0)), UDP);
+    assert_eq!(pair.bytes(&datagram(1, 0)), UDP);
     let mut pair = Pair::new(&Config { f_max_period: 4, ..Config::default() });
-    let full: Vec<usize> = (0..30).filter(|_| pair.bytes(&datagram(false, 1, 0)) == FULL_UDP).collect();
+    let full: Vec<usize> = (0..30).filter(|_| pair.bytes(&datagram(1, 0)) == FULL_UDP).collect();
     assert_eq!(full, [0, 2, 5, 10, 15, 20, 25], "never more than F_MAX_PERIOD");
-    // Of DCCP only IPv4 is compressed: no checksum lies in it.
-    let mut pair = self::pair();
-    let sizes: Vec<u32> = (0..3).map(|_| pair.bytes(&datagram(true, 1, 0))).collect();
-    assert_eq!(sizes, [pdcp(20), pdcp(1 + 1 + 2), pdcp(20)]);
+    // Of DCCP, and of what is neither TCP nor UDP, only IPv4 is compressed: no checksum lies in it.
+    for header in [Header::Dccp(DccpHeader::default()), Header::Opaque] {
+        let mut pair = self::pair();
+        let packet = Packet { header, ..datagram(1, 0) };
+        let sizes: Vec<u32> = (0..3).map(|_| pair.bytes(&packet)).collect();
+        assert_eq!(sizes, [pdcp(20), pdcp(1 + 1 + 2), pdcp(20)], "{header:?}");
+    }
 }
 
 #[test]
@@ -340,7 +343,7 @@ fn contexts_of_datagrams_are_refreshed_in_time() {
     let mut pair = pair();
     let mut at = |ms| {
         pair.now = Instant::ZERO + Duration::from_millis(ms);
-        pair.bytes(&datagram(false, 1, 0))
+        pair.bytes(&datagram(1, 0))
     };
     let sizes = [0, 1, 2, 3, 4, 5].map(&mut at);
     assert_eq!(sizes, [FULL_UDP, UDP, FULL_UDP, UDP, UDP, FULL_UDP], "by number");
@@ -354,15 +357,15 @@ fn contexts_of_datagrams_are_refreshed_in_time() {
 fn datagrams_are_lost_until_a_full_header_of_their_generation() {
     let mut pair = pair();
     for _ in 0..7 {
-        pair.bytes(&datagram(false, 1, 0));
+        pair.bytes(&datagram(1, 0));
     }
-    assert_eq!(pair.send(&datagram(false, 1, 0), true), (UDP, Fate::Lost));
-    assert_eq!(pair.send(&datagram(false, 1, 0), false), (UDP, Fate::Receivers), "a loss costs no other");
+    assert_eq!(pair.send(&datagram(1, 0), true), (UDP, Fate::Lost));
+    assert_eq!(pair.send(&datagram(1, 0), false), (UDP, Fate::Receivers), "a loss costs no other");
     // Another code point is another generation, and begins slowly.
-    assert_eq!(pair.send(&datagram(false, 1, 46), true), (FULL_UDP, Fate::Lost));
-    assert_eq!(pair.send(&datagram(false, 1, 46), false), (UDP, Fate::Dropped(None)));
-    assert_eq!(pair.send(&datagram(false, 1, 46), false), (FULL_UDP, Fate::Receivers));
-    assert_eq!(pair.send(&datagram(false, 1, 46), false), (UDP, Fate::Receivers));
+    assert_eq!(pair.send(&datagram(1, 46), true), (FULL_UDP, Fate::Lost));
+    assert_eq!(pair.send(&datagram(1, 46), false), (UDP, Fate::Dropped(None)));
+    assert_eq!(pair.send(&datagram(1, 46), false), (FULL_UDP, Fate::Receivers));
+    assert_eq!(pair.send(&datagram(1, 46), false), (UDP, Fate::Receivers));
 }
 
 #[test]
@@ -375,11 +378,11 @@ fn the_context_used_least_recently_makes_room() {
     assert_eq!([0, 1, 2, 3, 0].map(&mut send), [true, true, true, true, false]);
     assert_eq!([4, 0, 2, 3].map(&mut send), [true, false, false, false], "flow 1 has gone");
     assert_eq!([1, 0, 2, 3, 4].map(&mut send), [true, false, false, false, true], "flow 4 has, then flow 1");
-    let mut full = |port| pair.bytes(&datagram(false, port, 0)) == FULL_UDP;
+    let mut full = |port| pair.bytes(&datagram(port, 0)) == FULL_UDP;
     assert_eq!([1, 2, 3, 4, 5, 2, 3, 4, 1].map(&mut full), [true, true, true, true, true, false, false, false, true]);
     // A stream in the place of another: what it compresses does not pass for the other's.
-    pair.send(&datagram(false, 6, 0), true);
-    assert_eq!(pair.send(&datagram(false, 6, 0), false), (UDP, Fate::Dropped(None)));
+    pair.send(&datagram(6, 0), true);
+    assert_eq!(pair.send(&datagram(6, 0), false), (UDP, Fate::Dropped(None)));
 }
 
 #[test]
@@ -387,9 +390,9 @@ fn identifiers_above_255_take_a_byte_more() {
     let mut pair = Pair::new(&Config { non_tcp_space: 300, ..Config::default() });
     for (port, bytes) in [(255, UDP), (256, UDP + 1)] {
         for other in 0..=port {
-            pair.send(&datagram(false, other, 0), false);
+            pair.send(&datagram(other, 0), false);
         }
-        let mut sizes = (0..3).map(|_| pair.bytes(&datagram(false, port, 0)));
+        let mut sizes = (0..3).map(|_| pair.bytes(&datagram(port, 0)));
         assert!(sizes.any(|size| size == bytes), "{port}");
     }
 }
@@ -400,7 +403,7 @@ fn packets_without_room_for_their_headers_go_as_they_are() {
     let mut tcp = Tcp::new(1).data(1000);
     tcp.size = 1020;
     assert_eq!(pair.bytes(&tcp), pdcp(0));
-    let datagram = Packet { size: 27, ..datagram(false, 1, 0) };
+    let datagram = Packet { size: 27, ..datagram(1, 0) };
     assert_eq!(pair.ends[0].code(pair.now, &datagram).bytes(), pdcp(27));
 }
 
@@ -445,7 +448,7 @@ proptest! {
         for (kind, amount, flow, lost) in steps {
             let tcp = &mut flows[usize::from(flow)];
             let packet = match kind {
-                0 => datagram(false, flow, amount as u8 & 3),
+                0 => datagram(flow, amount as u8 & 3),
                 1 => tcp.ack(amount.into()),
                 2 => {
                     tcp.header.seq = tcp.header.seq.saturating_sub(amount.into()).max(1);
