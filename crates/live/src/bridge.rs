@@ -1,13 +1,14 @@
 //! The engine with real packets: a session into which packets are injected at their stamps, and from which they come out at the instants at
 //! which the network delivers them. It has no clock: the same calls give the same packets, tables and captures.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 
 use lasthop_core::engine::{Duration, Fault, Instant};
 use lasthop_core::measure::table::Table;
 use lasthop_core::net::simulation::{HandedOut, OUTSIDE_PORT, Progress};
-use lasthop_core::net::{Address, NodeId, Packet, RunError, Socket};
+use lasthop_core::net::{Address, GroupId, NodeId, Packet, RunError, Socket};
 use lasthop_core::scenario::builder::BuildError;
 use lasthop_core::scenario::session::Session;
 use lasthop_core::scenario::types::{Scenario, Switch};
@@ -17,9 +18,9 @@ use thiserror::Error;
 use crate::addresses::Addresses;
 use crate::books::{Books, Keeper, Seen, open};
 use crate::capture::{Capture, Unwritten};
-use crate::flows::Flows;
-use crate::headers::{Parsed, parse};
-use crate::igmp;
+use crate::flows::{Flows, OLDER_FLOW};
+use crate::headers::{igmp_message, parse};
+use crate::igmp::{self, Listening};
 use crate::rewrite::write_class;
 
 /// A host: a node of the scenario at which real packets enter and leave the network.
@@ -84,6 +85,8 @@ pub struct Bridge {
     hosts: Vec<(Host, NodeId)>,
     traffic: Vec<Traffic>,
     addresses: Addresses,
+    /// Which senders of each group hosts listen to.
+    listening: BTreeMap<(NodeId, GroupId), Listening>,
     flows: Flows,
     books: Arc<Mutex<Books>>,
     handed_out: Vec<HandedOut>,
@@ -122,6 +125,7 @@ impl Bridge {
             traffic: vec![Traffic::default(); hosts.len()],
             hosts: hosts.into_iter().zip(nodes).collect(),
             addresses,
+            listening: BTreeMap::new(),
             flows: Flows::default(),
             books,
             handed_out: Vec::new(),
@@ -225,9 +229,10 @@ impl Bridge {
             books.store.release(key);
         }
         drop(books);
-        for seen in self.seen.iter().filter(|seen| seen.dropped.is_some()) {
-            self.flows.dropped(seen.flow);
+        for (seen, cause) in self.seen.iter().filter_map(|seen| Some((seen, seen.dropped?))) {
+            self.flows.dropped(seen.flow, (seen.place, cause));
         }
+        self.count_forgotten();
         if let Some(capture) = &mut self.capture {
             let core = self.session.simulation().core();
             let mut come = self.come[come..].iter().peekable();
@@ -246,6 +251,13 @@ impl Bridge {
         }
         self.seen.clear();
         Ok(())
+    }
+
+    /// Lets the network count drops of flows that were forgotten as those of older ones.
+    fn count_forgotten(&mut self) {
+        for (flow, (place, cause)) in self.flows.take_forgotten() {
+            self.session.count_drops_as(place, cause, flow, OLDER_FLOW);
+        }
     }
 
     /// Takes what the network has handed out.
@@ -277,7 +289,8 @@ impl Bridge {
         }
         let from = self.hosts[host].1;
         let parsed = parse(bytes);
-        if let Some(message) = parsed.as_ref().and_then(|parsed| igmp_message(parsed, bytes)) {
+        let is_igmp = parsed.as_ref().is_some_and(|parsed| parsed.protocol == igmp::PROTOCOL);
+        if let Some(message) = is_igmp.then(|| igmp_message(bytes)).flatten() {
             self.on_membership(from, message);
             return Ok(());
         }
@@ -300,6 +313,7 @@ impl Bridge {
         traffic.sent += 1;
         traffic.sent_bytes += u64::from(size);
         let (flow, header) = self.flows.send(stamp, &parsed, size.into());
+        self.count_forgotten();
         // Queues and compression of headers tell flows apart by the ports of the network's own addresses; the one at the destination is
         // taken.
         let [source, destination] = parsed.ports;
@@ -327,10 +341,13 @@ impl Bridge {
 
     /// A host's kernel says to which groups its programs listen. Other groups than the scenario's are not carried.
     fn on_membership(&mut self, node: NodeId, message: &[u8]) {
-        for (address, listens) in igmp::reports(message) {
-            match self.addresses.destination(IpAddr::V4(address)) {
-                Some(Address::Group(group)) => self.session.set_member(group, node, listens),
-                _ => self.not_for_a_host += 1,
+        for record in igmp::records(message) {
+            let Some(Address::Group(group)) = self.addresses.destination(IpAddr::V4(record.group)) else {
+                self.not_for_a_host += 1;
+                continue;
+            };
+            if let Some(listens) = self.listening.entry((node, group)).or_default().hear(&record) {
+                self.session.set_member(group, node, listens);
             }
         }
     }
@@ -361,12 +378,6 @@ fn with_joins(scenario: &Scenario) -> Scenario {
         group.join.push(Switch { at: Duration::ZERO, members: Vec::new() });
     }
     scenario
-}
-
-/// The message of a packet of IGMP.
-fn igmp_message<'p>(parsed: &Parsed, packet: &'p [u8]) -> Option<&'p [u8]> {
-    (parsed.protocol == igmp::PROTOCOL).then_some(())?;
-    etherparse::IpSlice::from_slice(packet).ok().map(|ip| ip.payload().payload)
 }
 
 /// Refuses queues that write into transport headers.

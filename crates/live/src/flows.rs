@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use lasthop_core::engine::Instant;
 use lasthop_core::net::simulation::FIRST_OUTSIDE_FLOW;
-use lasthop_core::net::{FlowId, Header, SackBlocks, TcpFlags, TcpHeader, TcpOptions, UdpHeader};
+use lasthop_core::net::{Cause, FlowId, Header, Place, SackBlocks, TcpFlags, TcpHeader, TcpOptions, UdpHeader};
 
 use crate::headers::{Parsed, Segment, Transport};
 
@@ -17,6 +17,12 @@ pub const MOST_FLOWS: usize = 65_536;
 
 /// The name of all that were forgotten.
 pub const OLDER: &str = "older";
+
+/// The number of all that were forgotten, where the network counts drops.
+pub const OLDER_FLOW: FlowId = FlowId(FlowId::NONE.0 - 1);
+
+/// Where the network has counted drops of a flow, and for which cause.
+pub type DropsAt = (Place, Cause);
 
 /// Two ends, the smaller one first, and the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +53,8 @@ pub struct Flow {
     pub key: Key,
     /// Its packets.
     pub counts: Counts,
+    /// Where packets of it were dropped, each once.
+    drops: Vec<DropsAt>,
     /// When it was used last, in packets of all flows.
     used: u64,
     directions: [Direction; 2],
@@ -83,6 +91,8 @@ pub struct Flows {
     most: usize,
     /// The counts of flows that were forgotten.
     pub older: Counts,
+    /// Drops that the network counts of flows that were forgotten since this was last taken.
+    forgotten: Vec<(FlowId, DropsAt)>,
 }
 
 impl Default for Flows {
@@ -102,6 +112,7 @@ impl Flows {
             next: FIRST_OUTSIDE_FLOW,
             most,
             older: Counts::default(),
+            forgotten: Vec::new(),
         }
     }
 
@@ -143,9 +154,19 @@ impl Flows {
         self.counts(flow).delivered += 1;
     }
 
-    /// A packet of the flow was dropped.
-    pub fn dropped(&mut self, flow: FlowId) {
+    /// A packet of the flow was dropped there.
+    pub fn dropped(&mut self, flow: FlowId, there: DropsAt) {
         self.counts(flow).dropped += 1;
+        match self.flows.get_mut(&flow) {
+            Some(flow) if flow.drops.contains(&there) => {}
+            Some(flow) => flow.drops.push(there),
+            None => self.forgotten.push((flow, there)),
+        }
+    }
+
+    /// Takes drops that the network still counts of flows that were forgotten.
+    pub fn take_forgotten(&mut self) -> impl Iterator<Item = (FlowId, DropsAt)> {
+        self.forgotten.drain(..)
     }
 
     /// The flows known at present, in the order in which they began.
@@ -168,15 +189,16 @@ impl Flows {
             self.older.sent_bytes += sent_bytes;
             self.older.delivered += delivered;
             self.older.dropped += dropped;
+            self.forgotten.extend(flow.drops.into_iter().map(|there| (id, there)));
         }
         let id = self.next;
-        // The last number means no flow; after 2³¹ flows the first are long forgotten.
-        self.next = if id.0 + 1 == FlowId::NONE.0 { FIRST_OUTSIDE_FLOW } else { FlowId(id.0 + 1) };
+        // The last numbers mean no flow and older ones; after 2³¹ flows the first are long forgotten.
+        self.next = if id.0 + 1 == OLDER_FLOW.0 { FIRST_OUTSIDE_FLOW } else { FlowId(id.0 + 1) };
         self.uses += 1;
         self.by_use.insert(self.uses, id);
         self.numbers.insert(key, id);
-        let flow = Flow { key, counts: Counts::default(), used: self.uses, directions: [Direction::default(); 2] };
-        self.flows.insert(id, flow);
+        let (counts, directions) = (Counts::default(), [Direction::default(); 2]);
+        self.flows.insert(id, Flow { key, counts, drops: Vec::new(), used: self.uses, directions });
         id
     }
 }

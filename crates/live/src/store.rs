@@ -1,6 +1,10 @@
 //! Where the bytes of real packets lie while the network carries the packets: by key, with the number of copies under way.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+
+/// How many places there may be for each packet that is kept, and beside them.
+const PLACES_PER_PACKET: usize = 8;
+const FEW_PLACES: usize = 1_024;
 
 /// The bytes of packets under way. A key is given once and never again; the packet in the network carries it as its number.
 #[derive(Debug, Default)]
@@ -8,6 +12,8 @@ pub struct Store {
     /// The packets from key `first` on; `None` where the last copy has ended.
     kept: VecDeque<Option<Kept>>,
     first: u64,
+    /// Packets below `first`: few that stay long, as in front of a link that is down, while many come and go.
+    old: BTreeMap<u64, Kept>,
     packets: usize,
     bytes: usize,
 }
@@ -27,6 +33,9 @@ impl Store {
         self.packets += 1;
         self.bytes += bytes.len();
         self.kept.push_back(Some(Kept { bytes: bytes.into(), copies: 1, held: 0 }));
+        while self.kept.len() > FEW_PLACES + PLACES_PER_PACKET * self.packets {
+            self.pop_front();
+        }
         self.first + self.kept.len() as u64 - 1
     }
 
@@ -49,8 +58,11 @@ impl Store {
 
     /// The bytes of a packet under way; none if there is none with this key.
     pub fn bytes_of(&self, key: u64) -> &[u8] {
-        let place = key.checked_sub(self.first).and_then(|place| self.kept.get(place as usize));
-        place.and_then(Option::as_ref).map_or(&[], |kept| &kept.bytes)
+        let kept = match key.checked_sub(self.first) {
+            Some(place) => self.kept.get(place as usize).and_then(Option::as_ref),
+            None => self.old.get(&key),
+        };
+        kept.map_or(&[], |kept| &kept.bytes)
     }
 
     /// A packet with this key was dropped.
@@ -82,7 +94,7 @@ impl Store {
 
     /// How many packets under way have their bytes here, each copy counted.
     pub fn copies(&self) -> u64 {
-        self.kept.iter().flatten().map(|kept| u64::from(kept.copies)).sum()
+        self.old.values().chain(self.kept.iter().flatten()).map(|kept| u64::from(kept.copies)).sum()
     }
 
     /// Whether nothing is kept.
@@ -96,19 +108,31 @@ impl Store {
     }
 
     fn find(&mut self, key: u64) -> Option<&mut Kept> {
-        self.kept.get_mut(key.checked_sub(self.first)? as usize)?.as_mut()
+        match key.checked_sub(self.first) {
+            Some(place) => self.kept.get_mut(place as usize)?.as_mut(),
+            None => self.old.get_mut(&key),
+        }
     }
 
     fn remove(&mut self, key: u64) -> Option<Box<[u8]>> {
-        let place = self.kept.get_mut(key.checked_sub(self.first)? as usize)?;
-        let bytes = place.take()?.bytes;
+        let Kept { bytes, .. } = match key.checked_sub(self.first) {
+            Some(place) => self.kept.get_mut(place as usize)?.take()?,
+            None => self.old.remove(&key)?,
+        };
         self.packets -= 1;
         self.bytes -= bytes.len();
         while let Some(None) = self.kept.front() {
-            self.kept.pop_front();
-            self.first += 1;
+            self.pop_front();
         }
         Some(bytes)
+    }
+
+    /// Gives the first place back; a packet that is still there is an old one from now on.
+    fn pop_front(&mut self) {
+        if let Some(Some(kept)) = self.kept.pop_front() {
+            self.old.insert(self.first, kept);
+        }
+        self.first += 1;
     }
 }
 
@@ -143,9 +167,22 @@ mod tests {
         assert_eq!(store.take(held).as_deref(), Some(&b"held"[..]));
         store.release(held);
         assert_eq!(store.bytes(), 5);
+        // One that stays takes no place for each of those that come and go.
+        for n in 0..100_000 {
+            let key = store.keep(b"passing");
+            if n % 2 == 0 { store.end(key) } else { drop(store.take(key)) }
+        }
+        assert!(store.kept.len() + store.old.len() < 2_000, "{} places", store.kept.len());
+        let old = b + 1;
+        assert_eq!((store.bytes_of(old), store.copies(), store.bytes()), (&b"third"[..], 1, 5));
+        store.copy(old);
+        store.end(old);
+        assert_eq!(store.take(old).as_deref(), Some(&b"third"[..]));
+        assert!(store.is_empty() && store.old.is_empty());
+        store.keep(b"fourth");
         // Keys that were never given do nothing.
-        store.end(99);
-        store.copy(99);
+        store.end(999_999);
+        store.copy(999_999);
         assert_eq!(store.copies(), 1);
     }
 }

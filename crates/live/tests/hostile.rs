@@ -12,6 +12,7 @@ use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
 use lasthop_core::engine::{Duration, Instant};
 use lasthop_live::bridge::Bridge;
 use lasthop_live::device::Packets;
+use lasthop_live::flows::{MOST_FLOWS, OLDER};
 use lasthop_live::offload::Offload;
 
 use common::{hosts, scenario};
@@ -174,6 +175,31 @@ fn frames_that_no_kernel_makes_do_no_harm() {
     let good = count as u64 / 10;
     assert!(cut > good && bridge.not_for_a_host() > good, "{cut} cut, {} thrown away", bridge.not_for_a_host());
     bridge.finish().unwrap();
+}
+
+/// Each datagram is a flow of its own, as in a scan of ports, and most are dropped: what is kept of them has the bound that flows have.
+#[test]
+fn ever_new_flows_have_a_bound_in_memory() {
+    let flows = 2 * u32::try_from(MOST_FLOWS).unwrap();
+    let full =
+        LINK.replace("50 Mbit/s", "8 kbit/s").replace("queue = \"fq_codel\"", "queue.droptail.limit = \"2 packets\"");
+    let mut bridge = Bridge::new(&scenario(&full), 1, hosts(&["a", "b"])).unwrap();
+    for n in 0..flows {
+        let mut packet = Vec::new();
+        let (source, destination) = ((n % 60_000) as u16 + 1, (n / 60_000) as u16 + 1);
+        let builder = PacketBuilder::ipv4([10, 77, 0, 1], [10, 77, 0, 2], 64).udp(source, destination);
+        builder.write(&mut packet, &[0; 100]).unwrap();
+        bridge.send(0, &packet, Instant::from_nanos(1_000 * u64::from(n))).unwrap();
+    }
+    bridge.advance_to(Instant::ZERO + Duration::from_secs(100)).unwrap();
+    let dropped = bridge.flows().older.dropped + bridge.flows().iter().map(|flow| flow.counts.dropped).sum::<u64>();
+    let tables = bridge.finish().unwrap();
+    let (_, drops) = tables.iter().find(|(name, _)| *name == "drops").unwrap();
+    let whose: Vec<&str> = (0..drops.rows()).map(|row| drops.text("flow", row).unwrap()).collect();
+    assert_eq!(whose.iter().filter(|name| **name == OLDER).count(), 1);
+    assert!(whose.len() <= MOST_FLOWS + 1, "{} rows", whose.len());
+    let counted: f64 = (0..drops.rows()).map(|row| drops.number("packets", row).unwrap()).sum();
+    assert_eq!(counted as u64, dropped);
 }
 
 #[test]

@@ -127,6 +127,25 @@ fn packets_reach_the_members_and_membership_follows_the_hosts() {
     }
 }
 
+/// A program that listens to one sender (`IP_ADD_SOURCE_MEMBERSHIP`) leaves by blocking it, as Linux reports it (RFC 3376 §5.1): no record says that
+/// it listens to none.
+#[test]
+fn a_host_that_listens_to_one_sender_leaves_with_it() {
+    let mut bridge = Bridge::new(&scenario(MBMS), 1, hosts()).unwrap();
+    let with_source = |kind: u8| {
+        let mut packet = report(4, kind, TV);
+        let length = packet.len() + 4;
+        (packet[3], packet[20 + 11]) = (length as u8, 1);
+        packet.extend([10, 77, 0, 1]);
+        packet
+    };
+    let (allow, block) = (with_source(5), with_source(6));
+    bridge.send(4, &allow, ms(1_000)).unwrap();
+    assert_eq!(reached(&mut bridge, 0, TV, 3_000), [1, 2, 4]);
+    bridge.send(4, &block, ms(4_000)).unwrap();
+    assert_eq!(reached(&mut bridge, 0, TV, 8_000), [1, 2]);
+}
+
 /// A Node B whose queue holds one packet rejects the rest of a burst, and the RNC sends again what was rejected: its bytes are still there.
 #[test]
 fn an_rnc_sends_rejected_packets_again() {

@@ -12,7 +12,7 @@ use crate::measure::table::Table;
 use crate::measure::totals;
 use crate::net::simulation::{HandedOut, Progress};
 use crate::net::{
-    Access, FlowId, GroupId, NodeId, Observation, Observer, Packet, Peer, Place, RunError, Simulation, What,
+    Access, Cause, FlowId, GroupId, NodeId, Observation, Observer, Packet, Peer, Place, RunError, Simulation, What,
 };
 
 use super::builder::{self, BuildError, Built};
@@ -205,6 +205,11 @@ impl Session {
     /// If its addresses are not of this network, or it belongs to a flow that there is not.
     pub fn inject(&mut self, node: NodeId, packet: Packet) -> Result<(), Fault> {
         self.built.simulation.inject(node, packet)
+    }
+
+    /// Counts what `place` has dropped of an injected flow for `cause` as another's: a caller with ever new flows bounds the table `drops` so.
+    pub fn count_drops_as(&mut self, place: Place, cause: Cause, flow: FlowId, other: FlowId) {
+        self.built.simulation.core_mut().count_drops_as(place, cause, flow, other);
     }
 
     /// From now on packets to these nodes that are for no endpoint there are handed out: [`Session::take_handed_out`] gives them.

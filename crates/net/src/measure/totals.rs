@@ -137,10 +137,7 @@ pub fn flows(simulation: &Simulation, flows: &[FlowInfo]) -> Table {
 fn by_flow(counts: impl Iterator<Item = (FlowId, DropCount)>) -> BTreeMap<FlowId, DropCount> {
     let mut sums = BTreeMap::<_, DropCount>::new();
     for (flow, count) in counts {
-        let sum = sums.entry(flow).or_default();
-        sum.packets += count.packets;
-        sum.bytes += count.bytes;
-        sum.data += count.data;
+        *sums.entry(flow).or_default() += count;
     }
     sums
 }

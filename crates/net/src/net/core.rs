@@ -1,6 +1,7 @@
 //! What media and disciplines may use: the clock, wake-ups, packets, counters, streams.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use crate::engine::{EventQueue, FloatTime, Instant, Stream, Streams, Target};
 
@@ -92,6 +93,14 @@ pub struct DropCount {
     pub bytes: u64,
     /// How many of the packets had data: no acknowledgements, reports, messages.
     pub data: u64,
+}
+
+impl AddAssign for DropCount {
+    fn add_assign(&mut self, more: Self) {
+        self.packets += more.packets;
+        self.bytes += more.bytes;
+        self.data += more.data;
+    }
 }
 
 impl Core {
@@ -335,10 +344,14 @@ impl Core {
             observer.see(self.now, &Observation::Dropped { place, cause, packet });
         }
         self.counters.dropped += 1;
-        let count = self.counters.drops.entry((place, cause, flow)).or_default();
-        count.packets += 1;
-        count.bytes += bytes;
-        count.data += data;
+        *self.counters.drops.entry((place, cause, flow)).or_default() += DropCount { packets: 1, bytes, data };
+    }
+
+    /// Counts what `place` has dropped of a flow for `cause` as another's, and forgets the flow there.
+    pub fn count_drops_as(&mut self, place: Place, cause: Cause, flow: FlowId, other: FlowId) {
+        if let Some(count) = self.counters.drops.remove(&(place, cause, flow)) {
+            *self.counters.drops.entry((place, cause, other)).or_default() += count;
+        }
     }
 
     /// Marks a packet as having experienced congestion (RFC 3168).
