@@ -211,6 +211,98 @@ def test_a_full_disk_ends_the_run_and_leaves_its_tables(link):
     assert result.live.rows()[0]["virtual_s"] < 8
 
 
+#: Sends without pause once it is asked to end.
+STUBBORN = """
+import signal, socket, time
+def flood(*_):
+    while True:
+        try:
+            s.sendto(b"x", ("10.77.0.1", 7000))
+        except OSError:
+            pass
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+signal.signal(signal.SIGTERM, flood)
+time.sleep(60)
+"""
+
+
+def test_what_a_program_sends_after_the_end_is_not_of_the_run(link):
+    words = ["--host", "server", "--for", "500 ms", "-o", "out", "phone", "--", sys.executable, "-c", STUBBORN]
+    done = live_command(link, *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith(("sound", "LATE"))
+    assert lh.Result.load("out").live.rows()[0]["lost_before_the_bridge"] == 0
+
+
+def test_modules_come_from_nowhere_but_the_package(link):
+    """Python's own `-m` takes them from the working folder first, which the installed command does not."""
+    for name in ("click", "json", "queue"):
+        Path(f"{name}.py").write_text("raise SystemExit('taken from the working folder')\n")
+    words = [sys.executable, "-P", "-m", "lasthop", "live", link, "--host", "server", "phone", "--", "true"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    with lh.live(link, hosts=["server", "phone"]) as run:
+        assert run.run("phone", "echo up").stdout == "up\n"
+
+
+def test_a_host_may_be_without_ipv6(link):
+    hosts = [
+        '[[live.host]]\nnode = "server"\n',
+        '[[live.host]]\nnode = "phone"\nsysctl = { "net.ipv6.conf.all.disable_ipv6" = "1" }\n',
+    ]
+    link.write_text(link.read_text() + "".join(hosts))
+    with lh.live(link) as run:
+        names = run.run("server", "grep -e server -e phone /etc/hosts").stdout
+        variables = run.run("server", "env | grep LASTHOP_PEER | sort").stdout
+    assert names.splitlines() == ["10.77.0.1 server", "fd77::1 server", "10.77.0.2 phone"]
+    assert "LASTHOP_PEER_PHONE=10.77.0.2\n" in variables
+    assert "PEER_PHONE_6" not in variables
+    assert [row["addresses"] for row in run.result.hosts.rows()] == ["10.77.0.1 fd77::1", "10.77.0.2"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, and setpriv")
+def test_root_writes_into_the_folder_of_another(link):
+    """As with `sudo`, in the home of the caller."""
+    home = Path("home").absolute()
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    home.chmod(0o700)
+    words = ["--host", "server", "--pcap", home / "a.pcapng", "-o", home / "out", "phone", "--", "cat", home / "secret"]
+    (home / "secret").write_text("secret")
+    (home / "secret").chmod(0o600)
+    os.chown(home / "secret", 65534, 65534)
+    done = live_command(link, *words)
+    # Programs have no capabilities, also those of root.
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert (home / "a.pcapng").exists()
+    assert lh.Result.load(home / "out").live.rows()[0]["virtual_s"] > 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="needs root, and ip")
+def test_an_interface_that_goes_away_ends_the_run_and_leaves_its_tables(link):
+    name = f"lasthop-gone-{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    try:
+        attach = ["--attach", f"server={name}"]
+        words = ["link.toml", "--host", "server", *attach, "-o", "out", "phone", "--", "sh", "-c", "touch up; sleep 60"]
+        with _started(*words) as process:
+            while not Path("up").exists():
+                assert process.poll() is None
+                time.sleep(0.05)
+            taken = live_command(link, "--host", "server", *attach, "phone", "--", "true")
+            subprocess.run(["ip", "-n", name, "link", "del", "live0"], check=True)
+            said = process.communicate(timeout=30)[1]
+    finally:
+        subprocess.run(["ip", "netns", "del", name], check=True)
+    assert taken.returncode == 2
+    assert "its namespace has a live0 already" in taken.stderr
+    assert process.returncode == 1
+    assert 'host "server": live0 cannot be used any more' in said
+    assert said.strip().splitlines()[-1] == "UNSOUND: the interface of host server went away"
+    assert lh.Result.load("out").live.rows()[0]["verdict"] == "UNSOUND: the interface of host server went away"
+    assert live_command("--replay", "out").returncode == 0
+
+
 def test_two_nodes_with_one_variable_are_said(link):
     link.write_text(link.read_text().replace('"server", "phone"', '"a-b", "a_b"'))
     done = live_command(link, "--host", "a-b", "a_b", "--", "true")

@@ -126,6 +126,17 @@ pub enum Verdict {
         /// The 99th percentile of lateness, in seconds.
         p99: f64,
     },
+    /// Packets were read after the bridge had not run for a while: how long each waited is not known.
+    Waited {
+        /// How many.
+        packets: u64,
+        /// For how long at most.
+        longest: Duration,
+        /// That packets left late too, if they did.
+        late: Option<Box<Verdict>>,
+    },
+    /// The interface of this host went away.
+    Gone(String),
     /// The kernel dropped packets before the bridge could read them.
     Lost {
         /// How many.
@@ -155,21 +166,51 @@ impl Verdict {
         let p99 = lateness.iter().filter_map(|l| l.quantile(0.99)).fold(0.0, f64::max);
         Self::Late { share: late as f64 / packets as f64, limit, p99 }
     }
+
+    /// The same, or that this many packets waited, the longest this long, if that is graver.
+    pub fn or_waited(self, packets: u64, longest: Duration) -> Self {
+        match self.trusted() {
+            Some(trusted) if packets > 0 && longest.as_secs_f64() > trusted => {
+                let late = matches!(self, Self::Late { .. }).then(|| Box::new(self));
+                Self::Waited { packets, longest, late }
+            }
+            _ => self,
+        }
+    }
+
+    /// Above which delay, in seconds, delays can be trusted; `None` if none can.
+    fn trusted(&self) -> Option<f64> {
+        match self {
+            Self::Sound => Some(0.0),
+            Self::Late { limit, p99, .. } => Some(p99.max(limit.as_secs_f64())),
+            Self::Waited { longest, .. } => Some(longest.as_secs_f64()),
+            Self::Gone(_) | Self::Lost { .. } | Self::Refused(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let trusted = (1e3 * self.trusted().unwrap_or_default()).ceil();
         match self {
             Self::Sound => write!(f, "sound"),
             Self::Late { share, limit, p99 } => {
-                let share = if *share < 0.0005 { "less than 0.1".to_owned() } else { format!("{:.1}", 100.0 * share) };
-                let p99 = 1e3 * p99;
-                let trusted = p99.max(1e3 * limit.as_secs_f64()).ceil();
+                write!(f, "LATE: {}; do not trust delays below {trusted} ms", left_late(*share, *limit, *p99))
+            }
+            Self::Waited { packets, longest, late } => {
+                let ms = 1e3 * longest.as_secs_f64();
+                let what = match late.as_deref() {
+                    Some(Self::Late { share, limit, p99 }) => {
+                        format!("{}, and {packets}", left_late(*share, *limit, *p99))
+                    }
+                    _ => format!("{packets} packet{}", if *packets == 1 { "" } else { "s" }),
+                };
                 write!(
                     f,
-                    "LATE: {share} % of packets left more than {limit} late (p99 {p99:.1} ms); do not trust delays below {trusted} ms"
+                    "LATE: {what} may have waited up to {ms:.1} ms to be read; do not trust delays below {trusted} ms"
                 )
             }
+            Self::Gone(host) => write!(f, "UNSOUND: the interface of host {host} went away"),
             Self::Lost { packets, host } => {
                 let s = if *packets == 1 { "" } else { "s" };
                 write!(f, "UNSOUND: the kernel dropped {packets} packet{s} of host {host} before the bridge read them")
@@ -183,6 +224,12 @@ impl fmt::Display for Verdict {
             }
         }
     }
+}
+
+/// Which share of packets left how late.
+fn left_late(share: f64, limit: Duration, p99: f64) -> String {
+    let share = if share < 0.0005 { "less than 0.1".to_owned() } else { format!("{:.1}", 100.0 * share) };
+    format!("{share} % of packets left more than {limit} late (p99 {p99:.1} ms)", p99 = 1e3 * p99)
 }
 
 /// All tables of a run but `live`: those of the session, `hosts` and `real_flows`.
@@ -250,6 +297,30 @@ mod tests {
             "UNSOUND: the kernel dropped 12 packets of host phone before the bridge read them"
         );
         assert_eq!(Verdict::of(&[Lateness::default()], limit, &[], 0).to_string(), "sound");
+    }
+
+    #[test]
+    fn packets_that_may_have_waited_longer_than_any_was_late_decide() {
+        let ms = Duration::from_millis;
+        let late = Verdict::Late { share: 0.021, limit: ms(1), p99: 0.0046 };
+        let waited = "LATE: 1 packet may have waited up to 300.4 ms to be read; do not trust delays below 301 ms";
+        let longest = Duration::from_micros(300_400);
+        for (verdict, packets, longest, expected) in [
+            (Verdict::Sound, 1, longest, waited.to_owned()),
+            (
+                late.clone(),
+                14,
+                longest,
+                "LATE: 2.1 % of packets left more than 1 ms late (p99 4.6 ms), and 14 may have waited up to 300.4 ms to be read; do not trust \
+                 delays below 301 ms"
+                    .to_owned(),
+            ),
+            (late.clone(), 1, ms(4), late.to_string()),
+            (Verdict::Sound, 0, Duration::ZERO, "sound".to_owned()),
+            (Verdict::Refused(1), 1, longest, Verdict::Refused(1).to_string()),
+        ] {
+            assert_eq!(verdict.or_waited(packets, longest).to_string(), expected);
+        }
     }
 
     #[test]

@@ -29,15 +29,21 @@ pub enum LiveError {
     /// The network.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A device.
-    #[error("{0}: {1}")]
-    Io(&'static str, io::Error),
+    /// The device of the host with this number, which cannot be read or written any more.
+    #[error("the interface of host {0}: {1}")]
+    Device(usize, io::Error),
+    /// Waiting.
+    #[error("wait: {0}")]
+    Wait(io::Error),
     /// The recording or the capture could not be written.
     #[error("the recording or the capture cannot be written")]
     Unwritten,
     /// In a strict run: a packet left late.
     #[error("a packet left {late:.1} ms late, more than {1} (--strict)", late = 1e3 * .0.as_secs_f64())]
     Late(Duration, Duration),
+    /// In a strict run: a packet may have waited to be read.
+    #[error("a packet may have waited {waited:.1} ms to be read, more than {1} (--strict)", waited = 1e3 * .0.as_secs_f64())]
+    Waited(Duration, Duration),
 }
 
 /// Counts of a live run.
@@ -49,6 +55,11 @@ pub struct Pace {
     pub behind: Duration,
     /// Packets that a host's interface did not take.
     pub refused: u64,
+    /// Packets for hosts that were read when the bridge had not run for longer than packets may be late: they may have waited, and their
+    /// stamps say nothing of it.
+    pub waited: u64,
+    /// For how long at most.
+    pub longest_wait: Duration,
 }
 
 impl Pace {
@@ -69,6 +80,8 @@ pub struct Turns<C, D> {
     lateness: Vec<Lateness>,
     pace: Pace,
     last: Instant,
+    /// How much later than it should this turn began.
+    overslept: Duration,
     packets: Packets,
     deliveries: Vec<Delivery>,
     watch: Option<(Watch, Show)>,
@@ -114,6 +127,7 @@ impl<C: Clock, D: Device> Turns<C, D> {
             recorder,
             pace: Pace::default(),
             last: Instant::ZERO,
+            overslept: Duration::ZERO,
             packets: Packets::default(),
             deliveries: Vec::new(),
             watch: None,
@@ -123,6 +137,12 @@ impl<C: Clock, D: Device> Turns<C, D> {
     /// Takes snapshots, once a second, and gives them to `show`, which must not wait for anything. `cpu` gives the processor time so far.
     pub fn watch(&mut self, cpu: fn() -> f64, show: Show) {
         self.watch = Some((Watch::new(cpu), show));
+    }
+
+    /// The next turn should have begun this long ago: packets that it reads may have waited since.
+    pub fn overslept(&mut self, by: Duration) {
+        self.overslept = by;
+        self.note_behind(by);
     }
 
     /// Reads, goes on to the present, writes.
@@ -135,11 +155,12 @@ impl<C: Clock, D: Device> Turns<C, D> {
         if let Some(due) = self.bridge.next_event().filter(|due| *due < now) {
             self.note_behind(now.since(due));
         }
+        let overslept = Some(std::mem::take(&mut self.overslept)).filter(|by| *by > self.limit);
         for host in 0..self.devices.len() {
-            let mut count = 0;
+            let (mut count, sent) = (0, self.bridge.traffic(host).sent);
             while count < PACKETS_PER_DEVICE {
                 let read = self.devices[host].read(&mut self.packets);
-                if !read.map_err(|error| LiveError::Io("read", error))? {
+                if !read.map_err(|error| LiveError::Device(host, error))? {
                     break;
                 }
                 // Segments of one packet come at once.
@@ -152,9 +173,17 @@ impl<C: Clock, D: Device> Turns<C, D> {
                 }
                 count += self.packets.iter().len();
             }
+            let sent = self.bridge.traffic(host).sent - sent;
+            if let Some(by) = overslept.filter(|_| sent > 0) {
+                self.pace.waited += sent;
+                self.pace.longest_wait = self.pace.longest_wait.max(by);
+            }
         }
         let now = self.stamp();
         self.advance_and_write(now)?;
+        if self.strict && self.pace.waited > 0 {
+            return Err(LiveError::Waited(self.pace.longest_wait, self.limit));
+        }
         if self.bridge.capture_has_failed() || self.recorder.as_ref().is_some_and(Recorder::has_failed) {
             return Err(LiveError::Unwritten);
         }
@@ -217,7 +246,7 @@ impl<C: Clock, D: Device> Turns<C, D> {
         let mut latest = Duration::ZERO;
         for mut packets in self.deliveries.chunk_by(|one, next| one.host == next.host) {
             while let [Delivery { host, .. }, ..] = *packets {
-                let written = self.devices[host].write(packets).map_err(|error| LiveError::Io("write", error))?;
+                let written = self.devices[host].write(packets).map_err(|error| LiveError::Device(host, error))?;
                 let Written { packets: count, taken } = written;
                 self.last = self.last.max(self.clock.now());
                 let (together, rest) = packets.split_at(count);

@@ -430,6 +430,28 @@ fn a_strict_run_ends_at_the_first_late_packet() {
     assert!(run(&scenario(LINK), &steps, 0, false, None).unwrap().ended.pace.fell_behind());
 }
 
+/// A bridge that did not run reads late, and a packet's stamp does not say it.
+#[test]
+fn packets_that_may_have_waited_to_be_read_are_counted() {
+    for (overslept, waited, strict) in [(300, 1, false), (300, 1, true), (1, 0, true)] {
+        let clock = Hand::default();
+        let device = |host, packets| {
+            let (clock, costs, log) = (clock.clone(), VecDeque::new(), Log::default);
+            Scripted { host, clock, packets, costs, sent: log(), written: log() }
+        };
+        let devices = vec![device(0, [(400_000_000, datagram(0, 1, 10))].into()), device(1, VecDeque::new())];
+        let bridge = Bridge::new(&scenario(LINK), 1, hosts()).unwrap();
+        let mut turns = Turns::new(clock.clone(), devices, bridge, Duration::from_millis(1), strict, None);
+        for (at, by) in [(10, 300), (410, overslept)] {
+            clock.0.set(at * 1_000_000);
+            turns.overslept(Duration::from_millis(by));
+            assert_eq!(turns.turn().is_err(), strict && at == 410 && waited > 0, "{at} ms");
+        }
+        let pace = turns.end().unwrap().pace;
+        assert_eq!((pace.waited, pace.longest_wait), (waited, Duration::from_millis(300 * waited)));
+    }
+}
+
 #[test]
 fn packets_for_no_host_and_damaged_ones_are_counted() {
     let mut bridge = Bridge::new(&scenario(LINK), 1, hosts()).unwrap();

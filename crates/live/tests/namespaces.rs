@@ -401,6 +401,50 @@ fn a_stopped_bridge_says_that_it_was_late() {
     assert_eq!(code, Some(3));
 }
 
+/// Sends one datagram after half a second of silence.
+const ONE: &str = r#"
+import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+to = socket.getaddrinfo("server", 7000, s.family)[0][4]
+open("up", "w").close()
+time.sleep(0.5)
+s.sendto(b"x", to)
+time.sleep(0.8)
+"#;
+
+/// Nothing is due in the network while the bridge stands still, and a packet waits in front of it.
+#[test]
+fn a_bridge_that_stood_still_does_not_call_the_run_sound() {
+    let Some(place) = Place::new(LINK) else { return };
+    place.script("one.py", ONE);
+    let run = |options: &[&str]| {
+        let _ = fs::remove_file(place.file("up"));
+        let mut child = place.start(&[options, &["--host", "server", "phone", "--", "python3", "one.py"]].concat());
+        sleep(Duration::from_millis(200));
+        let [inner] = children(child.id())[..] else { panic!("one inner process") };
+        assert!(signal(inner, Signal::STOP));
+        sleep(Duration::from_millis(600));
+        assert!(signal(inner, Signal::CONT));
+        child.wait_with_output().unwrap()
+    };
+    let output = run(&["--late", "50 ms"]);
+    assert!(verdict(&output).starts_with("LATE: 1 packet may have waited up to "), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(run(&["--late", "50 ms", "--strict"]).status.code(), Some(3));
+}
+
+/// What loses its parent comes to the first process of the namespace, which alone can end it.
+#[test]
+fn orphans_do_not_pile_up() {
+    let Some(place) = Place::new(LINK) else { return };
+    place.script(
+        "orphans.sh",
+        "for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0.1 &); done\nsleep 3\ncat /proc/[0-9]*/stat | grep -c ') Z'\nexit 7\n",
+    );
+    let output = place.run(&["--host", "server", "phone", "--", "sh", "orphans.sh"]);
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("0", Some(7)), "{}", text(&output.stderr));
+}
+
 /// The processes whose command line has this word, and their network namespaces.
 fn processes(word: &str) -> Vec<(u32, Option<PathBuf>)> {
     let mut found = Vec::new();

@@ -25,10 +25,10 @@ impl Monotonic {
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(self.zero.saturating_add(at.as_nanos())));
     }
 
-    /// A timer's setting that lets it ring at `at`, and at once if that is past; `None` stops it.
-    pub fn setting(&self, at: Option<Instant>) -> Itimerspec {
+    /// A timer's setting that lets it ring at `at`, and at once if that is past.
+    pub fn setting(&self, at: Instant) -> Itimerspec {
         // A value of zero would stop the timer; the clock's zero is long past.
-        let at = at.map_or(0, |at| self.zero.saturating_add(at.as_nanos()).max(1));
+        let at = self.zero.saturating_add(at.as_nanos()).max(1);
         let never = Timespec { tv_sec: 0, tv_nsec: 0 };
         Itimerspec { it_interval: never, it_value: timespec(at) }
     }

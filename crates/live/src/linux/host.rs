@@ -22,6 +22,10 @@ const QUEUE: u32 = 10_000;
 const HAS_ROUTE: &str =
     "its namespace has a default route, and a host's is over live0: remove it with `ip -n NETNS route del default`";
 
+/// Why it cannot be used, likewise.
+const HAS_INTERFACE: &str =
+    "its namespace has a live0 already: perhaps another run has it, or another host of this one";
+
 /// A host's namespace.
 #[derive(Debug)]
 pub struct Namespace {
@@ -29,6 +33,8 @@ pub struct Namespace {
     pub file: File,
     /// The other side of its interface.
     pub tun: Tun,
+    /// The addresses that it got.
+    pub addresses: Vec<IpAddr>,
     /// The congestion control that its TCP uses.
     pub congestion: String,
     netlink: Netlink,
@@ -36,8 +42,8 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Makes the namespace of this host, or the interface in the one that exists. An address of a family that the system does not have is
-    /// left out.
+    /// Makes the namespace of this host, or the interface in the one that exists. An address of a family that the system does not have, or
+    /// that is switched off there, is left out.
     ///
     /// # Errors
     /// A sentence: the system refuses.
@@ -70,16 +76,19 @@ impl Namespace {
     fn furnish(addresses: &[IpAddr], wanted: &Interface) -> io::Result<Self> {
         let congestion = wanted.congestion.as_deref();
         let file = File::open("/proc/thread-self/ns/net")?;
-        let tun = Tun::new(wanted.offload.then(|| Offload::new(wanted.mtu)))?;
+        let tun = Tun::new(wanted.offload.then(|| Offload::new(wanted.mtu))).map_err(|error| match error.kind() {
+            io::ErrorKind::ResourceBusy => io::Error::other(HAS_INTERFACE),
+            _ => error,
+        })?;
         let mut netlink = Netlink::new()?;
         let interface = netlink.index(INTERFACE)?;
         let loopback = netlink.index("lo")?;
         netlink.up(loopback, None)?;
         netlink.up(interface, Some((wanted.mtu, QUEUE)))?;
-        for &address in addresses {
-            if address.is_ipv6() && !std::path::Path::new("/proc/sys/net/ipv6").exists() {
-                continue;
-            }
+        let has_v6 = std::fs::read_to_string(format!("/proc/sys/net/ipv6/conf/{INTERFACE}/disable_ipv6"));
+        let has_v6 = has_v6.is_ok_and(|text| text.trim() == "0");
+        let addresses: Vec<IpAddr> = addresses.iter().copied().filter(|one| one.is_ipv4() || has_v6).collect();
+        for &address in &addresses {
             netlink.address(interface, address)?;
             netlink.default_route(interface, address, congestion).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => io::Error::other(HAS_ROUTE),
@@ -88,7 +97,7 @@ impl Namespace {
         }
         let of_system = || std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap_or_default();
         let congestion = congestion.map_or_else(of_system, str::to_owned).trim().to_owned();
-        Ok(Self { file, tun, congestion, netlink, interface })
+        Ok(Self { file, tun, addresses, congestion, netlink, interface })
     }
 
     /// What is needed when the devices are given away: asks how many packets the interface dropped so far.

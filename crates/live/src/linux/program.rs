@@ -10,9 +10,9 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount};
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, geteuid};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, LinkNameSpaceType, UnshareFlags, clear_ambient_capability_set,
+    CapabilitySet, CapabilitySets, LinkNameSpaceType, UnshareFlags, capabilities, clear_ambient_capability_set,
     move_into_link_name_space, remove_capability_from_bounding_set, set_capabilities,
 };
 
@@ -51,7 +51,7 @@ impl Running {
                 return;
             }
             let run = || -> io::Result<i32> {
-                drop_capabilities()?;
+                drop_capabilities(CapabilitySet::empty())?;
                 let mut command = Command::new(&program.words[0]);
                 if !program.has_terminal {
                     // A group of its own, so that all that it starts is asked to end with it. The input is the own program's.
@@ -141,15 +141,16 @@ fn enter(namespace: &File, names: &str) -> io::Result<()> {
     bound.into_iter().filter(|bound| !is_missing(bound)).collect()
 }
 
-/// Takes all capabilities from the calling thread, and from all that it starts.
-pub fn drop_capabilities() -> io::Result<()> {
+/// Takes all capabilities from the calling thread, but those of `root` from root's, and all from all that it starts.
+pub fn drop_capabilities(root: CapabilitySet) -> io::Result<()> {
     for one in CapabilitySet::all().iter() {
         // One that this kernel does not know cannot be had.
         let _ = remove_capability_from_bounding_set(one);
     }
     clear_ambient_capability_set()?;
+    let kept = if geteuid().is_root() { root & capabilities(None)?.permitted } else { CapabilitySet::empty() };
     let none = CapabilitySet::empty();
-    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+    Ok(set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: none })?)
 }
 
 /// The lines of `/etc/hosts`.

@@ -12,14 +12,15 @@ use rustix::event::epoll;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
-use rustix::thread::set_current_timer_slack;
+use rustix::thread::{CapabilitySet, set_current_timer_slack};
 use rustix::time::{TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime};
 
 use super::clock::{Monotonic, cpu_seconds};
 use super::host::{Drops, Namespace};
 use super::program::{Running, drop_capabilities, warn_of_shared_variables};
 use super::sys;
-use super::tun::Tun;
+use super::tun::{INTERFACE, Tun};
+use crate::bridge::Host;
 use crate::capture::Capture;
 use crate::clock::Clock;
 use crate::limit::Limit;
@@ -34,8 +35,15 @@ const PATIENCE: WallDuration = WallDuration::from_secs(1);
 /// The exit code of a strict run that was late.
 const LATE: i32 = 3;
 
-/// The exit code of a run whose recording or capture could not be written.
-const UNWRITTEN: i32 = 1;
+/// The exit code of a run that failed on its way: a recording or a capture could not be written, or a host's interface went away.
+const FAILED: i32 = 1;
+
+/// The loop begins a turn at least this often. So a bridge that does not get the processor notices it, also where the network has nothing to do; a
+/// signal that comes just before the loop waits is heard; and orphans of programs do not pile up.
+const HEARTBEAT: Duration = Duration::from_millis(10);
+
+/// How often processes that have lost their parent are looked for: this process is their new one.
+const ORPHANS: Duration = Duration::from_secs(1);
 
 /// For how long the load of simulated flows is measured, in simulated and in wall time at most.
 const COMPANY: Duration = Duration::from_secs(2);
@@ -73,19 +81,20 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     // Programs see their own processes; where the system's /proc is partly covered, the old one stays.
     let _ = mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None);
 
-    let mut bridge = plan.bridge()?;
     let mut devices = Vec::new();
     let mut drops = Vec::new();
     let mut congestion = Vec::new();
     let mut files = Vec::new();
-    for (host, interface) in plan.hosts.iter().zip(&plan.interfaces) {
+    for (host, interface) in plan.hosts.iter_mut().zip(&plan.interfaces) {
         let namespace = Namespace::new(host, interface)?;
+        host.addresses.clone_from(&namespace.addresses);
         congestion.push(format!("{} {}", host.node, namespace.congestion));
         files.push(namespace.file.try_clone().map_err(said("namespace"))?);
         let (tun, count) = namespace.split();
         devices.push(tun);
         drops.push(count);
     }
+    let mut bridge = plan.bridge()?;
     let bell =
         eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|error| format!("eventfd: {error}"))?;
     let mut programs = Vec::new();
@@ -101,7 +110,8 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     if let Some(Err(error)) = &realtime {
         eprintln!("warning: no real-time priority: {error}; the run goes on without");
     }
-    drop_capabilities().map_err(said("capabilities cannot be dropped"))?;
+    // Root writes results into folders of others too.
+    drop_capabilities(CapabilitySet::DAC_OVERRIDE).map_err(said("capabilities cannot be dropped"))?;
     warn_of_company(&plan);
     warn_of_shared_variables(&plan.hosts);
 
@@ -138,17 +148,29 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     };
     let wall = clock.now();
     let cpu = cpu_seconds() - cpu_before;
+    let mut gone = None;
     let code = match outcome {
         Ok(code) => code,
-        Err(error @ LiveError::Late(..)) => {
+        Err(error @ (LiveError::Late(..) | LiveError::Waited(..))) => {
             eprintln!("{error}");
             Some(LATE)
         }
         // Which file and why is said below. The tables are there all the same.
-        Err(LiveError::Unwritten) => Some(UNWRITTEN),
+        Err(LiveError::Unwritten) => Some(FAILED),
+        Err(LiveError::Device(number, error)) => {
+            let host = plan.hosts[number].node.clone();
+            eprintln!("host \"{host}\": {INTERFACE} cannot be used any more: {error}");
+            gone = Some(host);
+            Some(FAILED)
+        }
         Err(error) => return Err(error.to_string()),
     };
+    if plan.has_own_program && plan.options.time.is_none() && turns.is_over() {
+        eprintln!("the run ends after {}: --for lets one last longer", plan.scenario.duration);
+    }
     let ended = turns.end().map_err(|error| error.to_string())?;
+    // What programs send from now on is not of the run.
+    let lost = lost(&plan, &mut drops);
     let signal = sys::asked_to_stop();
     let asked = clock.now();
     programs.iter().for_each(|(_, running)| running.ask_to_end());
@@ -160,11 +182,12 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     // A run that a signal ended is not one whose program did well, unless that says so itself: it is the last one.
     let of_signal = signal.filter(|_| plan.has_own_program).map(|signal| last_code.unwrap_or(128 + signal));
     let mut code = code.or(of_signal).unwrap_or(0);
-    // The devices are there as long as `ended` has them.
-    let lost = lost(&plan, &mut drops)?;
     let Ended { bridge, lateness, recorder, pace, devices, capture } = ended;
     drop(devices);
-    let verdict = Verdict::of(&lateness, late, &lost, bridge.refused());
+    let verdict = match gone {
+        Some(host) => Verdict::Gone(host),
+        None => Verdict::of(&lateness, late, &lost, bridge.refused()).or_waited(pace.waited, pace.longest_wait),
+    };
     let wall = Wall {
         wall_s: wall.as_secs_f64(),
         virtual_s: bridge.now().as_secs_f64(),
@@ -188,7 +211,7 @@ pub fn run(mut plan: Plan, show: Option<Show>) -> Result<Outcome, String> {
     let recorded = recorder.map_or(Ok(()), |recorder| recorder.finish(end)).map_err(|error| error.to_string());
     for error in [capture.map_err(|error| error.to_string()), recorded].into_iter().filter_map(Result::err) {
         eprintln!("{error}");
-        code = UNWRITTEN;
+        code = FAILED;
     }
     Ok(Outcome { code, verdict, tables, virtual_time: end.since(Instant::ZERO), packet_hops })
 }
@@ -201,7 +224,7 @@ fn serve(
     programs: &[(String, Running)],
     has_own_program: bool,
 ) -> Result<Option<i32>, LiveError> {
-    let failed = |error: Errno| LiveError::Io("wait", error.into());
+    let failed = |error: Errno| LiveError::Wait(error.into());
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
     let timer =
         timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK).map_err(failed)?;
@@ -212,19 +235,26 @@ fn serve(
     }
     let mut left = programs.len();
     let mut events = Vec::with_capacity(16);
-    let mut set: Option<Option<Instant>> = None;
+    let mut set: Option<Instant> = None;
     let mut limit = Limit::default();
+    let mut orphans = Instant::ZERO + ORPHANS;
     loop {
-        let next_turn = limit.turn(clock.now());
+        let now = clock.now();
+        let next_turn = limit.turn(now);
         turns.turn()?;
+        if now >= orphans {
+            sys::reap_orphans();
+            orphans = now + ORPHANS;
+        }
         if turns.is_over() || sys::asked_to_stop().is_some() {
             return Ok(None);
         }
-        let due = turns.due();
-        let is_soon = due.is_some_and(|due| due <= next_turn.max(clock.now()));
+        // At multiples of it, so that the timer is not set anew in each turn.
+        let beat = Instant::ZERO + HEARTBEAT * (now.as_nanos() / HEARTBEAT.as_nanos() + 1);
+        let due = turns.due().unwrap_or(beat).min(beat).min(turns.bridge().end());
+        let is_soon = due <= next_turn.max(clock.now());
         if !is_soon && set != Some(due) {
-            timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &clock.setting(due.or(Some(turns.bridge().end()))))
-                .map_err(failed)?;
+            timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &clock.setting(due)).map_err(failed)?;
             set = Some(due);
         }
         events.clear();
@@ -236,6 +266,7 @@ fn serve(
         if clock.now() < next_turn {
             clock.sleep_until(next_turn);
         }
+        turns.overslept(clock.now().since(due.max(next_turn)));
         if events.iter().any(|event: &epoll::Event| event.data.u64() == RUNG) {
             let mut count = [0; 8];
             let _ = rustix::io::read(bell, &mut count);
@@ -254,13 +285,9 @@ fn serve(
     }
 }
 
-/// How many packets of each host the kernel dropped.
-fn lost(plan: &Plan, drops: &mut [Drops]) -> Result<Vec<(String, u64)>, String> {
-    let one = |(host, drops): (&crate::bridge::Host, &mut Drops)| {
-        let count =
-            drops.count().map_err(|error| format!("host \"{}\" cannot be asked for drops: {error}", host.node))?;
-        Ok((host.node.clone(), count))
-    };
+/// How many packets of each host the kernel dropped. An interface that went away is spoken of elsewhere.
+fn lost(plan: &Plan, drops: &mut [Drops]) -> Vec<(String, u64)> {
+    let one = |(host, drops): (&Host, &mut Drops)| (host.node.clone(), drops.count().unwrap_or_default());
     plan.hosts.iter().zip(drops).map(one).collect()
 }
 

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::ioctl::{IntegerSetter, Opcode, Setter, ioctl};
-use rustix::process::{Pid, Signal, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, wait};
 use rustix::thread::{
     CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities, unshare_unsafe,
 };
@@ -75,6 +75,13 @@ pub fn be_realtime() -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     Ok(rustix::mm::mlockall(rustix::mm::MlockAllFlags::CURRENT)?)
+}
+
+/// Ends processes of which only the exit code is left, and whose new parent is this thread: the first of its process-id namespace, to which
+/// all come that lose theirs. Programs of other threads are not among them.
+pub fn reap_orphans() {
+    let orphans = WaitOptions::NOHANG | WaitOptions::from_bits_retain(libc::__WNOTHREAD as u32);
+    while let Ok(Some(_)) = wait(orphans) {}
 }
 
 /// The signals that end a run.

@@ -81,8 +81,8 @@ impl Device for Tun {
 fn taken(written: rustix::io::Result<usize>) -> io::Result<bool> {
     match written {
         Ok(_) => Ok(true),
-        // Down, or without memory for it, or not a packet that this interface takes.
-        Err(Errno::IO | Errno::NOBUFS | Errno::NOMEM | Errno::INVAL | Errno::AGAIN) => Ok(false),
+        // Down, or without memory for it, or not a packet that this interface takes. Of one that went away the next read tells.
+        Err(Errno::IO | Errno::NOBUFS | Errno::NOMEM | Errno::INVAL | Errno::AGAIN | Errno::BADFD) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
