@@ -419,7 +419,7 @@ fn a_bridge_that_stood_still_does_not_call_the_run_sound() {
     place.script("one.py", ONE);
     let run = |options: &[&str]| {
         let _ = fs::remove_file(place.file("up"));
-        let mut child = place.start(&[options, &["--host", "server", "phone", "--", "python3", "one.py"]].concat());
+        let child = place.start(&[options, &["--host", "server", "phone", "--", "python3", "one.py"]].concat());
         sleep(Duration::from_millis(200));
         let [inner] = children(child.id())[..] else { panic!("one inner process") };
         assert!(signal(inner, Signal::STOP));
