@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any, SupportsFloat, SupportsIndex, final
 from typing_extensions import Buffer
 
-__all__ = ["Environments", "LiveOutcome", "Measurement", "MediaMeasurement", "MediaPacket", "Outcome", "Scenario", "Session", "Table", "endpoint", "live", "live_enter", "live_is_inside", "live_replay", "positions", "read", "read_file", "reference", "schema", "seconds", "segments", "student"]
+__all__ = ["Environments", "LiveOutcome", "Measurement", "MediaMeasurement", "MediaPacket", "Outcome", "Scenario", "Session", "Table", "endpoint", "live", "live_enter", "live_is_inside", "live_replay", "positions", "read", "read_file", "reference", "schema", "seconds", "segments", "student", "toml_as_json"]
 
 @final
 class Environments:
