@@ -345,3 +345,22 @@ def test_mobiles_of_hsdpa_stand_where_they_are_put():
     assert put["x_m"][2] == dropped["x_m"][2] and put["x_m"][0] != dropped["x_m"][0]
     with pytest.raises(lh.ScenarioError, match="2 places, and mobiles: 1"):
         scenario.with_({"hsdpa.ues": 1})
+
+
+def test_quantities_that_nothing_has_are_said():
+    scenario = lh.load({
+        "duration": "2 s",
+        "record": {"quantities": ["timeouts", "timeoutz", "bogus"], "transfer_quantities": ["timeouts", "nought"]},
+        "link": [{"name": "l", "between": ["a", "b"], "rate": "1 Mbit/s"}],
+        "flow": [{"from": "a", "to": "b", "source": {"file": {"size": "20 kB"}}}],
+    })  # fmt: skip
+    said = lasthop("run", "-", given=scenario.text).stderr
+    assert said.splitlines() == [
+        'note: record.quantities are samples, and none are taken: write record.series = "1 s", too',
+        "note: record.transfer_quantities: nothing here has nought: the table state has the names",
+    ]
+    said = lasthop("run", "-", given=scenario.with_({"record.series": "100 ms"}).text).stderr
+    assert said.splitlines()[:2] == [
+        "note: record.quantities: nothing here has timeoutz; did you mean timeouts?",
+        "note: record.quantities: nothing here has bogus: the table state has the names",
+    ]
