@@ -246,9 +246,10 @@ def name_lines(axes: Axes, labels: Sequence[Label], *, legend: bool = False, alo
     from matplotlib.figure import Figure
 
     longest = max((len(text) for _, _, text, _ in labels), default=0)
-    if not legend and 2 - alone <= len(labels) <= FEW and longest <= _SHORT:
+    fewest = 1 if alone else 2
+    if not legend and fewest <= len(labels) <= FEW and longest <= _SHORT:
         label_lines(axes, labels)
-    elif legend or len(labels) >= 2 - alone:
+    elif legend or len(labels) >= fewest:
         room = axes.get_window_extent().width
         with in_look():
             for columns in range(min(len(labels) + legend, FEW), 0, -1):

@@ -1,6 +1,6 @@
 //! The sending end: when data leave, what they carry, and what reports say.
 
-use crate::transport::half_connection::{Outbox, Sending, Turn};
+use crate::transport::half_connection::{NominalTime, Outbox, Sending};
 use lasthop_net::engine::{Duration, Instant};
 use lasthop_net::net::{Ecn, Header, Histogram, Packet, Probe, TfmccHeader, Timed, Variable};
 
@@ -25,7 +25,7 @@ pub struct Machine {
     round_began: Instant,
     echoes: Echoes,
     next: u64,
-    turn: Turn,
+    nominal: NominalTime,
     /// When the end of the transfer has reached all receivers that it will reach.
     over_at: Option<Instant>,
     reports: u64,
@@ -51,7 +51,7 @@ impl Machine {
             round_began: Instant::ZERO,
             echoes: Echoes::default(),
             next: 0,
-            turn: Turn::default(),
+            nominal: NominalTime::default(),
             over_at: None,
             reports: 0,
             rtts: Histogram::default(),
@@ -80,7 +80,7 @@ impl Machine {
     /// The time to the next packet counts from the last one, by the rate of now.
     fn rate_changed(&mut self, now: Instant) {
         self.x = self.control.rate(now);
-        self.turn.change(now, |payload| Duration::from_secs_f64(f64::from(payload) / self.x));
+        self.nominal.change(now, |payload| Duration::from_secs_f64(f64::from(payload) / self.x));
     }
 
     fn silent_at(&self) -> Option<Instant> {
@@ -102,7 +102,7 @@ impl Timed for Machine {
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
-        let send = (!self.outbox.is_empty()).then_some(self.turn.at());
+        let send = (!self.outbox.is_empty()).then_some(self.nominal.at());
         [send, self.silent_at(), self.over_at].into_iter().flatten().min()
     }
 }
@@ -141,8 +141,8 @@ impl Sending for Machine {
     }
 
     fn take(&mut self, now: Instant, packet: &mut Packet) -> bool {
-        let Some(payload) = self.outbox.peek().filter(|_| self.turn.has_come(now)) else { return false };
-        if self.turn.is_first() {
+        let Some(payload) = self.outbox.peek().filter(|_| self.nominal.has_come(now)) else { return false };
+        if self.nominal.is_first() {
             // No report was asked for before.
             self.rounds.reset(now);
             self.round_began = now;
@@ -153,7 +153,7 @@ impl Sending for Machine {
         self.x = self.control.rate(now);
         let r_max = self.r_max(self.x);
         let (interval, more) = (Duration::from_secs_f64(f64::from(payload) / self.x), !self.outbox.is_empty());
-        self.turn.pass(now, payload, interval, more, || Duration::from_secs_f64(r_max));
+        self.nominal.pass(now, payload, interval, more, || Duration::from_secs_f64(r_max));
         if self.outbox.is_empty() {
             self.over_at = Some(now + Duration::from_secs_f64(LAST_PACKET * r_max));
         } else {
@@ -196,7 +196,7 @@ impl Sending for Machine {
         let Settings { segment, .. } = self.settings;
         self.control = Control::new(Instant::ZERO, segment, self.settings.least(), self.rounds.r_max(0.0));
         self.echoes = Echoes::default();
-        (self.next, self.turn, self.over_at) = (0, Turn::default(), None);
+        (self.next, self.nominal, self.over_at) = (0, NominalTime::default(), None);
     }
 
     fn sample(&self, probe: &mut dyn Probe) {

@@ -3,12 +3,12 @@
 
 mod address;
 pub mod backlog;
+mod nominal_time;
 pub mod outbox;
 pub mod receiver;
 pub mod sender;
-mod turn;
 
+pub use nominal_time::NominalTime;
 pub use outbox::Outbox;
 pub use receiver::{Receiver, Receiving};
 pub use sender::{Sender, Sending};
-pub use turn::Turn;

@@ -1,7 +1,7 @@
 //! The sending machine without its headers: the allowed rate, and the two timers. TFRC's sender
 //! and DCCP's with CCID 3 write the headers.
 
-use crate::transport::half_connection::{Outbox, Turn};
+use crate::transport::half_connection::{NominalTime, Outbox};
 use lasthop_net::engine::{BitRate, Duration, Instant};
 use lasthop_net::net::{Histogram, Probe};
 
@@ -13,7 +13,7 @@ pub struct Pacer {
     control: Control,
     outbox: Outbox,
     parameters: Parameters,
-    turn: Turn,
+    nominal: NominalTime,
     /// Whether no answer is waited for.
     over: bool,
     rtts: Histogram,
@@ -29,7 +29,7 @@ impl Pacer {
             control: Control::new(parameters),
             outbox: Outbox::new(parameters.segment as u32, buffer),
             parameters,
-            turn: Turn::default(),
+            nominal: NominalTime::default(),
             over: false,
             rtts: Histogram::default(),
             expiries: 0,
@@ -52,7 +52,7 @@ impl Pacer {
         self.expiries += self.control.expiries;
         self.restarts += self.control.restarts;
         self.control = Control::new(self.parameters);
-        (self.turn, self.over) = (Turn::default(), false);
+        (self.nominal, self.over) = (NominalTime::default(), false);
     }
 
     /// The receiver has everything that will ever come: no answer is waited for.
@@ -64,14 +64,15 @@ impl Pacer {
     #[inline]
     pub fn take(&mut self, now: Instant) -> Option<u32> {
         let payload = self.outbox.peek()?;
-        if !self.turn.has_come(now) {
+        if !self.nominal.has_come(now) {
             return None;
         }
         self.outbox.send(payload);
-        self.control.on_sent(now, self.turn.was_waited_for(now));
+        self.control.on_sent(now, self.nominal.was_waited_for(now));
         let (interval, more) = (self.control.interval(payload), !self.outbox.is_empty());
         let control = &self.control;
-        self.turn.pass(now, payload, interval, more, || control.rtt().map(Duration::from_secs_f64).unwrap_or_default());
+        self.nominal
+            .pass(now, payload, interval, more, || control.rtt().map(Duration::from_secs_f64).unwrap_or_default());
         Some(payload)
     }
 
@@ -93,7 +94,7 @@ impl Pacer {
 
     /// The time to the next packet counts by the rate of now.
     fn rate_changed(&mut self, now: Instant) {
-        self.turn.change(now, |payload| self.control.interval(payload));
+        self.nominal.change(now, |payload| self.control.interval(payload));
     }
 
     /// A timer has expired.
@@ -116,7 +117,7 @@ impl Pacer {
     /// When it wants to be woken.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
-        let send = (!self.outbox.is_empty()).then_some(self.turn.at());
+        let send = (!self.outbox.is_empty()).then_some(self.nominal.at());
         match (send, self.no_feedback_at()) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),

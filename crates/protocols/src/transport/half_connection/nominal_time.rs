@@ -5,9 +5,9 @@
 
 use lasthop_net::engine::{Duration, Instant};
 
-/// The times at which a sender may send.
+/// The nominal send times of a sender.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Turn {
+pub struct NominalTime {
     /// When the last packet left, by these times, and how long it was.
     last: Option<(Instant, u32)>,
     at: Instant,
@@ -15,7 +15,7 @@ pub struct Turn {
     waits: bool,
 }
 
-impl Turn {
+impl NominalTime {
     /// When the next packet may leave.
     #[inline]
     pub fn at(&self) -> Instant {
@@ -79,15 +79,15 @@ mod tests {
 
     /// A sender of 1 ms a packet, with `more` waiting, that is woken whenever `clock` says so: when the packets left.
     fn sent(packets: usize, more: bool, clock: impl Fn(Instant) -> Instant) -> Vec<Instant> {
-        let mut turn = Turn::default();
+        let mut nominal = NominalTime::default();
         let mut now = Instant::ZERO;
         let mut sent = Vec::new();
         while sent.len() < packets {
-            if turn.has_come(now) {
-                turn.pass(now, 1000, MS, more, || MS * 20);
+            if nominal.has_come(now) {
+                nominal.pass(now, 1000, MS, more, || MS * 20);
                 sent.push(now);
             }
-            now = now.max(clock(turn.at()));
+            now = now.max(clock(nominal.at()));
         }
         sent
     }
@@ -118,11 +118,11 @@ mod tests {
 
     #[test]
     fn a_new_rate_counts_from_the_last_packet() {
-        let mut turn = Turn::default();
-        turn.pass(at(0.0), 1000, MS * 10, true, || Duration::ZERO);
-        turn.change(at(2.0), |_| MS * 5);
-        assert!(!turn.has_come(at(4.0)) && turn.at() == at(5.0));
-        turn.change(at(4.0), |_| MS);
-        assert!(turn.has_come(at(4.0)) && turn.was_waited_for(at(4.0)));
+        let mut nominal = NominalTime::default();
+        nominal.pass(at(0.0), 1000, MS * 10, true, || Duration::ZERO);
+        nominal.change(at(2.0), |_| MS * 5);
+        assert!(!nominal.has_come(at(4.0)) && nominal.at() == at(5.0));
+        nominal.change(at(4.0), |_| MS);
+        assert!(nominal.has_come(at(4.0)) && nominal.was_waited_for(at(4.0)));
     }
 }
