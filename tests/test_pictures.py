@@ -223,6 +223,55 @@ def test_runs_are_drawn_together_from_the_shell(lasthop, tmp_path):
     assert "say with -o" in lasthop("plot", "reno", "cubic", code=2).stderr
 
 
+#: Names that matplotlib would take for formulas, or leave out of a legend, or that no figure has room for.
+NAMES = ["$\\foo$", "cost $5$", "_hidden", "a download with a long name, " * 4, "$a_$"]
+
+
+@pytest.mark.parametrize("names", [NAMES, NAMES[:3]], ids=["legend", "at the lines"])
+def test_flows_may_have_any_name(names):
+    one = flows(1).to_dict()["flow"][0]
+    scenario = flows(1).with_(flow=[{**one, "name": name} for name in names])
+    result = lh.run(scenario)
+    shown = plot.pictures(result)
+    assert {"throughput", "window", "rtt", "in-order"} <= set(shown)
+    for name in ("throughput", "window", "rtt", "in-order"):
+        figure, axes = plot.figure()
+        shown[name](axes)
+        assert not faults(figure)
+        legend = axes.get_legend()
+        texts = legend.get_texts() if legend else axes.texts
+        assert not any(text.get_parse_math() for text in texts)
+        said = [text.get_text().lstrip("\u200b") for text in texts]
+        assert {*names} - {NAMES[3]} <= {*said} and len(said) == len(names)
+        assert all(text.startswith("a download") and "…" in text for text in said if text not in names)
+    made = lh.analyze(lh.run(scenario.with_({"record.packets": True})))
+    for draw in plot.connections.PICTURES.values():
+        assert not [one for one in faults(draw(made).figure) if "outside" not in one]
+
+
+def test_values_and_keys_of_a_sweep_may_have_any_name():
+    one = flows(1).to_dict()["flow"][0]
+    scenario = flows(1).with_(flow=[{**one, "name": "$\\foo$"}], duration="2 s")
+    swept = lh.sweep(scenario, vary={"flow.$\\foo$.transport.tcp.variant": ["reno", "cubic"]})
+    assert not faults(plot.across(swept, "goodput_kbps").figure)
+    swept = lh.sweep(scenario, vary={"flow.0.to": ["phone"], "flow.0.name": ["$\\foo$", "_b"]})
+    assert not faults(plot.across(swept, "goodput_kbps", key="flow.0.name").figure)
+
+
+def test_what_stays_the_same_is_drawn():
+    call = {"name": "call", "from": "server", "to": "phone", "transport": "udp"}
+    steady = flows(1).with_(
+        {"record.series": "100 s"},
+        flow=[{**call, "source": {"cbr": {"rate": "10 kbit/s", "size": "500 B"}}}],
+        duration="3000 s",
+    )
+    result = lh.run(steady)
+    assert len({*result.series.where(quantity="arrival_kbps")["value"].tolist()}) == 1
+    assert {"throughput", "in-order"} <= set(plot.pictures(result))
+    # Nothing comes of a flow that has not begun.
+    assert "throughput" not in plot.pictures(lh.run(steady.with_({"flow.call.start": "2999 s"})))
+
+
 def test_a_figure_shows_itself_in_a_notebook(tmp_path):
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     cells = [

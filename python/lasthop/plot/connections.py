@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lasthop.plot.style import MANY, MARKERS, figure, look, name_lines, save
+from lasthop.plot.style import MANY, MARKERS, figure, legend_label, look, name_lines, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,6 +103,10 @@ def analyzed(analysis: Analysis, folder: Path) -> list[Path]:
     return paths
 
 
+#: How much time is shown of connections that have but one packet, in seconds.
+INSTANT = 1e-3
+
+
 class _Picture:
     """Axes over the time in which the chosen flows had connections."""
 
@@ -117,7 +121,8 @@ class _Picture:
             raise ValueError(f"{len(self._chosen)} flows are too many for one picture: choose some, at most {MANY}")
         drawn = [one for several in self._chosen.values() for one in several]
         #: The first and the last time that is shown.
-        self.window = min(one.start_s for one in drawn), max(one.end_s for one in drawn)
+        begin, end = min(one.start_s for one in drawn), max(one.end_s for one in drawn)
+        self.window = begin, end if end > begin else begin + INSTANT
         self.axes: Axes = figure()[1] if axes is None else axes
         self._names: list[tuple[str, float, str]] = []
 
@@ -138,6 +143,6 @@ class _Picture:
         axes.set_xlim(*self.window)
         axes.set_ylim(bottom=0)
         for place, (name, _, colour) in enumerate(self._names):
-            axes.plot([], [], marker=MARKERS[place % len(MARKERS)], color=colour, label=name)
-        name_lines(axes, [(end, height, name, colour) for name, height, colour in self._names])
+            axes.plot([], [], marker=MARKERS[place % len(MARKERS)], color=colour, label=legend_label(name))
+        name_lines(axes, [(end, height, name, colour) for name, height, colour in self._names], plain=True)
         return axes
