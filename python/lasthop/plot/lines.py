@@ -95,8 +95,10 @@ def together(before: Sequence[Labelled], more: Sequence[Labelled]) -> list[Label
 
 def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
     """The lines of a quantity, those of flows from their start."""
+    import numpy as np
+
     series = result.series.where(quantity=quantity)
-    samples = result.series["time_s"]
+    samples = np.unique(result.series["time_s"])
     is_rate = quantity.endswith("_kbps")
     flows = result.flows
     ends = _ends(result)
@@ -106,13 +108,15 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
     )
     kinds, names, times, values = (series[column] for column in ("kind", "name", "time_s", "value"))
     order = {name: place for place, name in enumerate(starts)}
-    found = dict.fromkeys(zip(kinds.tolist(), names.tolist(), strict=True))
+    found: dict[tuple[str, str], list[int]] = {}
+    for row, one in enumerate(zip(kinds.tolist(), names.tolist(), strict=True)):
+        found.setdefault(one, []).append(row)
     for kind, name in sorted(found, key=lambda one: order.get(one[1], len(order))):
-        mine = (kinds == kind) & (names == name)
+        mine = np.array(found[kind, name])
         if kind == "flow":
             # A rate is of the interval before its time.
-            mine &= times > starts[name] if is_rate else times >= starts[name]
-        if mine.sum() > 1:
+            mine = mine[times[mine] > starts[name] if is_rate else times[mine] >= starts[name]]
+        if len(mine) > 1:
             several = receivers[name] if kind == "flow" else 0
             yield Line(
                 label,
