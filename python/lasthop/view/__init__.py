@@ -63,7 +63,7 @@ def write_view(result: Result, path: str | Path, *, begin: float = 0.0, end: flo
     way = legs(result.packets, links, begin, end, MOST, result.tables.get("series"))
     cut = len(way.left) == MOST
     if cut:
-        end = float(way.left[-1])
+        end = float(way.left[-1] if way.left[-1] > begin else way.came.max())
     told = {
         "begin": begin,
         "end": end,
