@@ -176,6 +176,11 @@ def test_several_runs_are_named():
     assert not faults(figure)
 
 
+def test_labels_of_runs_may_be_numbers():
+    axes = plot.window({delay: lh.run(flows(1).with_({"link.radio.delay": f"{delay} ms"})) for delay in (20, 80.5)})
+    assert [line.get_label() for line in axes.lines] == ["20", "80.5"]
+
+
 def test_seeds_name_runs_of_one_scenario():
     runs = [lh.run(flows(2), seed=seed) for seed in (1, 2, 3)]
     figure, axes = plot.figure()

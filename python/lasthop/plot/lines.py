@@ -22,7 +22,7 @@ OF_RECEIVERS = ("goodput_kbps", "arrival_kbps")
 __all__ = ["Labelled", "Line", "Of", "Runs", "chosen", "labelled", "merged", "named", "of_run", "styles", "together"]
 
 #: One run, or several with their labels or without.
-Runs = Result | Sequence[Result] | Mapping[str, Result]
+Runs = Result | Sequence[Result] | Mapping[str, Result] | Mapping[float, Result]
 #: A run and its label.
 Labelled = tuple[str, Result]
 #: Names of what is drawn.
@@ -71,7 +71,7 @@ def labelled(runs: Runs) -> list[Labelled]:
             "pictures over time are of results of `lh.run`: of one, a list, or a dictionary with their labels. "
             "`lh.Result.load(folder)` reads a stored one, and `lh.plot.across` draws a sweep"
         )
-    return [*runs.items()] if isinstance(runs, Mapping) else _told_apart(several)
+    return [(str(label), run) for label, run in runs.items()] if isinstance(runs, Mapping) else _told_apart(several)
 
 
 def _told_apart(runs: Sequence[Result]) -> list[Labelled]:
