@@ -330,6 +330,14 @@ def test_flows_of_one_protocol_are_told_apart_in_sweeps(count):
         assert len(drawn) == count and len({line.get_color() for line in drawn}) == count
 
 
+def test_a_mean_over_flows_is_called_one():
+    swept = lh.sweep(flows(9).with_({"duration": "2 s"}), vary={"link.radio.delay": ["10 ms", "20 ms"]})
+    axes = plot.sweep_pictures(swept)["goodput"](plot.figure()[1])
+    assert axes.get_ylabel() == "goodput (kbit/s)\nmean of flows" and not faults(axes.figure)
+    for options in ({"by": (), "total": True}, {"by": ("flow",)}):
+        assert plot.across(swept, "goodput_kbps", **options).get_ylabel() == "goodput (kbit/s)"
+
+
 def test_no_two_lines_of_a_sweep_look_the_same():
     two = [{"from": "s", "to": "m", "name": v, "transport": {"tcp": {"variant": v}}} for v in ("reno", "cubic")]
     link = {"name": "radio", "between": ["s", "m"], "rate": "5 Mbit/s"}

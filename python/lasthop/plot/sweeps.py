@@ -108,7 +108,9 @@ def across(
         last = int(np.flatnonzero(np.isfinite(y))[-1])
         ends.append((across[last], float(y[last]), name, style["color"]))
     axes.set_xlabel(f"{key} ({axis[1]})" if axis and axis[1] else key, parse_math=False)
-    axes.set_ylabel(quantity_label(metric))
+    # Of things that are not told apart it is their mean, which one might take for their sum.
+    is_mean = grid.things == [{}] and not total and len(sweep.grid(table).things) > 1
+    axes.set_ylabel(quantity_label(metric) + (f"\nmean of {table}" if is_mean else ""))
     if not axis:
         middles = [place + beside * (len(ends) - 1) / 2 for place in x]
         axes.set_xticks(middles, [label(value) for value in values], parse_math=False)

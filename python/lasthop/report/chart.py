@@ -91,7 +91,7 @@ def _axis(axis: Any, scale: str, limits: tuple[float, float]) -> dict[str, Any] 
     words = isinstance(formatter, (FixedFormatter, FuncFormatter))
     names = formatter.format_ticks(places) if words else []
     return {
-        "label": axis.get_label_text(),
+        "label": axis.get_label_text().replace("\n", ", "),
         "log": scale == "log",
         "limits": [*map(_short, sorted(limits))],
         # Whether the least value is at the right, or at the top.

@@ -118,4 +118,5 @@ def _alt(axes: Axes) -> str:
 
     labels = [str(line.get_label()) for line in axes.lines]
     names = [label.removeprefix(UNSEEN) for label in labels if not label.startswith("_")]
-    return f"{axes.get_ylabel()} over {axes.get_xlabel()}: {', '.join(names)}"
+    said = axes.get_ylabel().replace("\n", ", ")
+    return f"{said} over {axes.get_xlabel()}: {', '.join(names)}"
