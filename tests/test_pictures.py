@@ -227,6 +227,16 @@ def test_runs_are_drawn_together_from_the_shell(lasthop, tmp_path):
     lasthop("compare", "reno", "cubic", "--plot", "compared")
     assert (tmp_path / "compared" / "window.svg").read_text() == (tmp_path / "both" / "window.svg").read_text()
     assert "say with -o" in lasthop("plot", "reno", "cubic", code=2).stderr
+    # A run keeps the pictures of its own.
+    lasthop("plot", "reno")
+    alone = (tmp_path / "reno" / "window.svg").read_bytes()
+    for words in (("plot", "reno", "cubic", "-o", "reno"), ("plot", "cubic", "-o", "reno")):
+        assert "choose another folder with -o" in lasthop(*words, code=2).stderr
+    assert "reno holds results" in lasthop("compare", "reno", "cubic", "--plot", "reno", code=2).stderr
+    assert (tmp_path / "reno" / "window.svg").read_bytes() == alone
+    lasthop("plot", "reno", "-o", "reno")
+    lasthop("plot", "cubic", "-o", "reno", "--force")
+    assert (tmp_path / "reno" / "window.svg").read_bytes() != alone
 
 
 #: Names that matplotlib would take for formulas, or leave out of a legend, or that no figure has room for.
