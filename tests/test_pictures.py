@@ -208,6 +208,25 @@ def test_figures_are_saved_by_text_and_by_path(tmp_path):
     ]
 
 
+def test_many_points_are_an_image_in_a_file_of_vectors(tmp_path):
+    fast = {
+        "link.radio.rate": "100 Mbit/s",
+        "link.radio.delay": "4 ms",
+        "link.radio.queue.droptail.limit": "99 packets",
+    }
+    fast = flows(1).with_({**fast, "record.packets": True}, duration="4 s")
+    made = lh.analyze(lh.run(fast))
+    assert made.totals["sent_packets"][0] > 25_000
+    for draw in (plot.time_sequence, plot.rtts):
+        axes = draw(made)
+        assert max(len(line.get_xdata()) for line in axes.lines) > 15_000, "to zoom into"
+        _, svg, pdf = plot.save(axes.figure, tmp_path / "points")
+        assert max(svg.stat().st_size, pdf.stat().st_size) < 300_000
+        assert "<image" in svg.read_text()
+    few = plot.rtts(lh.analyze(lh.run(fast.with_(duration="1 s"))))
+    assert "<image" not in plot.save(few.figure, tmp_path / "few")[1].read_text()
+
+
 def test_names_at_lines_ends_stay_apart_and_beside_the_axes():
     for ends in ([1, 1, 1, 1], [10, 10, 10, 10], [0, 0, 10, 10], [5, 5.1, 5.2, 5.3]):
         figure, axes = plot.figure()

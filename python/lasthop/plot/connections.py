@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lasthop.plot.style import MANY, MARKERS, figure, legend_label, look, name_lines, save
 
@@ -30,7 +30,7 @@ def time_sequence(analysis: Analysis, *, flow: str | None = None, axes: Axes | N
         for one in several:
             again = one.resent[one.data] > 0
             time, first = one.sent.time[one.data], (base + one.sent.first[one.data]) / 1e3
-            picture.axes.plot(time[~again], first[~again], marker, markersize=1.5, color=colour)
+            picture.axes.plot(time[~again], first[~again], marker, color=colour, **_points(len(time)))
             picture.axes.plot(time[again], first[again], "x", markersize=3, markeredgewidth=0.6, color="black")
             acks = np.maximum.accumulate(one.heard.ack[one.acks])
             picture.axes.step(one.heard.time[one.acks], (base + acks) / 1e3, where="post", color=colour, linewidth=0.5)
@@ -60,7 +60,7 @@ def rtts(analysis: Analysis, *, flow: str | None = None, axes: Axes | None = Non
     for name, colour, marker, several in picture.flows():
         time, rtt = (np.concatenate([one.rtts[place] for one in several]) for place in (0, 1))
         if len(time):
-            picture.axes.plot(time, rtt * 1e3, marker, markersize=1.5, color=colour)
+            picture.axes.plot(time, rtt * 1e3, marker, color=colour, **_points(len(time)))
             picture.name(name, float(rtt[-1] * 1e3), colour)
     return picture.finished("round-trip time (ms)")
 
@@ -101,6 +101,15 @@ def analyzed(analysis: Analysis, folder: Path) -> list[Path]:
         draw(analysis, axes=axes)
         paths += save(drawn, folder / name)
     return paths
+
+
+#: More points than these are an image in SVG and PDF too: as drawings they take 100 B each.
+DRAWN = 20_000
+
+
+def _points(count: int) -> dict[str, Any]:
+    """How points are drawn."""
+    return {"markersize": 1.5, "rasterized": count > DRAWN}
 
 
 #: How much time is shown of connections that have but one packet, in seconds.
