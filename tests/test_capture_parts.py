@@ -106,3 +106,27 @@ def test_of_linux_each_byte_is_sent_for_the_first_time_once(tmp_path, size):
         (row,) = lh.analyze(source).connections.rows()
         assert row["sent_bytes"] == row["acked_bytes"] == int(size.split()[0]) * 1000
         assert row["retransmitted_packets"] == result.flows["retransmitted_packets"][0]
+
+
+@pytest.mark.parametrize("variant", ["sack", "vegas"])
+def test_of_ns2_each_connection_has_its_own_segments(tmp_path, variant):
+    """3GPP TR 25.876: packets of a page have 1,500 B or 576 B, 40 B of which are headers. All packets are full in ns-2.
+
+    Vegas has neither headers there (`vegas.cc`), so that a packet of the simulator is a segment, nor a SYN by which a
+    capture could tell connections apart.
+    """
+    path = tmp_path / "web.pcapng"
+    scenario = lh.load(WEB).with_({"flow.surf.transport.tcp.variant": variant}, profile="ns2", duration="120 s")
+    result = lh.run(scenario, pcap=path)
+    sent = result.packets.where(flow="surf", event="sent", place="server", kind="data").to_pandas()
+    sizes = sent.groupby("connection").size_bytes.unique()
+    assert {len(several) for several in sizes} == {1}
+    segments = {number: several[0] - (0 if variant == "vegas" else 40) for number, several in sizes.items()}
+    assert {*segments.values()} == {1460, 536}
+    for source in (result, path)[: 1 if variant == "vegas" else 2]:
+        rows = [row for row in lh.analyze(source).connections.rows() if row["from"] == "server"]
+        assert len(rows) == len(segments)
+        for row in rows:
+            segment = segments[row["connection"]]
+            assert row["sent_bytes"] == row["sent_packets"] * segment, row["connection"]
+            assert row["retransmitted_bytes"] == row["retransmitted_packets"] * segment
