@@ -86,8 +86,15 @@ def lines(script):
         yield int(time), who == ">", flags, int(seq), int(payload), None if ack == "-" else int(ack)
 
 
-def capture(path, script, isn=0):
-    """Writes a script as a pcapng file, as the sender's interface `server` sees it."""
+#: The header of a frame of Ethernet with IPv4.
+ETHERNET = bytes(12) + b"\x08\0"
+
+
+def capture(path, script, isn=0, *, linktype=1, link=ETHERNET, six=False, extension=b""):
+    """Writes a script as a pcapng file, as the sender's interface `server` sees it.
+
+    In front of the IP header stands `link`. With `six` this is of IPv6, with an extension header of the kind 0.
+    """
 
     def block(kind, body):
         body += bytes(-len(body) % 4)
@@ -97,7 +104,7 @@ def capture(path, script, isn=0):
         return struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4)
 
     data = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
-    data += block(1, struct.pack("<HHI", 1, 0, 0) + option(2, b"server") + option(9, b"\x09") + option(0, b""))
+    data += block(1, struct.pack("<HHI", linktype, 0, 0) + option(2, b"server") + option(9, b"\x09") + option(0, b""))
     ends = [(b"\x0a\0\0\x01", 40001), (b"\x0a\0\0\x02", 40002)]
     for time, out, flags, seq, payload, ack in lines(script):
         (source, port), (target, to) = ends if out else ends[::-1]
@@ -106,9 +113,12 @@ def capture(path, script, isn=0):
         numbers = [(mine + seq) % 2**32, 0 if ack is None else (other + ack) % 2**32]
         tcp = struct.pack("!HHIIBBHHH", port, to, *numbers, 0x50, bits, 8192, 0, 0)
         ip = struct.pack("!BBHHHBBH", 0x45, 0, 40 + payload, 0, 0, 64, 6, 0) + source + target
-        frame = bytes(12) + b"\x08\0" + ip + tcp
+        if six:
+            length, kind = len(extension) + 20 + payload, 0 if extension else 6
+            ip = struct.pack("!IHBB", 6 << 28, length, kind, 64) + bytes(12) + source + bytes(12) + target + extension
+        packet = link + ip + tcp
         stamp = divmod(time * 1_000_000, 2**32)
-        body = struct.pack("<IIIII", 0, *stamp, len(frame), len(frame) + payload) + frame + bytes(-len(frame) % 4)
+        body = struct.pack("<IIIII", 0, *stamp, len(packet), len(packet) + payload) + packet + bytes(-len(packet) % 4)
         data += block(6, body + option(2, struct.pack("<I", 2 if out else 1)) + option(0, b""))
     path.write_bytes(data)
     return path
@@ -126,6 +136,49 @@ def test_a_small_capture_comes_to_what_it_does_by_hand(tmp_path, isn):
     assert made.rtts["rtt_ms"] == pytest.approx([100, 100, 110, 100])
     assert made.rtts["time_s"] == pytest.approx([0.1, 0.2, 0.21, 1.1])
     assert [(r["time_s"], r["acks"]) for r in made.dupack_runs.rows()] == [(pytest.approx(0.3), 3)]
+
+
+#: Frames by what they are. 101 is LINKTYPE_RAW. The extension is of hop-by-hop options, padded (RFC 8200 §4.2, §4.3).
+FRAMES = {
+    "VLAN": {"link": bytes(12) + b"\x81\0\0\x07\x08\0"},
+    "IPv6 over Ethernet": {"link": bytes(12) + b"\x86\xdd", "six": True},
+    "bare IPv4": {"linktype": 101, "link": b""},
+    "bare IPv6": {"linktype": 101, "link": b"", "six": True},
+    "IPv6, extended": {"linktype": 101, "link": b"", "six": True, "extension": bytes([6, 0, 1, 4, 0, 0, 0, 0])},
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_of_all_kinds_come_to_the_same(tmp_path, kind):
+    made = lh.analyze(capture(tmp_path / "small.pcapng", SCRIPT, **FRAMES[kind]))
+    (row,) = made.connections.rows()
+    assert row["from"] == "server" and row["to"] == ("[::a00:2]" if "IPv6" in kind else "10.0.0.2")
+    for name, value in BY_HAND.items():
+        assert row[name] == (value if value is None else pytest.approx(value)), name
+    # Linux's cooked frames are none of these.
+    with pytest.raises(ValueError, match="interface 0 is LINUX_SLL, and only Ethernet and bare IP can be read"):
+        lh.analyze(capture(tmp_path / "cooked.pcapng", SCRIPT, linktype=113))
+
+
+def test_a_part_without_the_syn_has_no_byte_outstanding_that_was_not_sent(tmp_path):
+    """Its first number is 1, and 1,000 B are outstanding until they are acknowledged after 80 ms."""
+    part = """
+    0  >  A   1     1000  1
+    80 <  A   1     0     1001
+    100 > A   1001  500   1
+    """
+    (row,) = lh.analyze(capture(tmp_path / "part.pcapng", part)).connections.rows()
+    assert row["outstanding_bytes_max"] == 1000
+    assert row["outstanding_bytes_mean"] == pytest.approx(1000 * 80 / 100)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_connection_of_one_packet_is_drawn(tmp_path):
+    made = lh.analyze(capture(tmp_path / "one.pcapng", "0 > A 1 1000 1"))
+    for draw in plot.connections.PICTURES.values():
+        axes = draw(made)
+        axes.figure.canvas.draw()
+        assert axes.get_xlim() == pytest.approx((0, 0.001))
 
 
 def test_connections_and_silence_between_them(tmp_path):

@@ -82,6 +82,60 @@ def test_a_flow_whose_sender_was_not_captured_is_left_out_unless_it_is_asked_for
         lh.analyze(path, flows=["10.0.0.0:40005>server:40005"])
 
 
+def live(data):
+    """The capture of a live run with the same packets: bare IP, and a place of the network without direction."""
+    made, place = b"", 0
+
+    def block(kind, body):
+        length = struct.pack("<I", len(body) + 12)
+        return struct.pack("<I", kind) + length + body + length
+
+    options = b"\x02\0\x05\0radio\0\0\0" + b"\x09\0\x01\0\x09\0\0\0" + bytes(4)
+    interface = block(1, struct.pack("<HHI", 101, 0, 0) + options)
+    while place < len(data):
+        kind, length = struct.unpack_from("<II", data, place)
+        body = data[place + 8 : place + length - 4]
+        place += length
+        if kind == 1:
+            body = struct.pack("<H", 101) + body[2:]
+        if kind != 6:
+            made += block(kind, body)
+            continue
+        number, high, low, stored, whole = struct.unpack_from("<5I", body)
+        packet = body[20 + 14 : 20 + stored]
+        packet += bytes(-len(packet) % 4)
+        head = (high, low, stored - 14, whole - 14)
+        made += block(6, struct.pack("<5I", number, *head) + packet + body[20 + stored + -stored % 4 :])
+        if low % 7 == 0:
+            # Some are dropped on their way, right where they are sent.
+            made += interface + block(6, struct.pack("<5I", 2, *head) + packet)
+            interface = b""
+    return made
+
+
+def test_the_capture_of_a_live_run_says_the_same(web, tmp_path):
+    data = web[1].read_bytes()
+    assert len(re.findall(rb"\x02\0\x06\0(server|mobile)", blocks(data)[0])) == 2
+    folder = tmp_path / "phone"
+    folder.mkdir()
+    (folder / "packets.pcapng").write_bytes(live(data))
+    assert b"radio" in live(data)
+    ours = lh.analyze(web[1]).connections.rows()
+    assert lh.analyze(folder / "packets.pcapng").connections.rows() == ours
+    # Of the folder itself `live.json` says that a live run wrote it.
+    (folder / "live.json").write_text("{}")
+    made = lh.analyze(folder)
+    assert made.name == "phone" and made.connections.rows() == ours
+    # Packets of one interface some of which say nothing are refused still.
+    head, bodies = blocks(data)
+    bare = [body[:-16] for body in bodies[:300]]
+    lengths = [struct.pack("<I", len(body) + 4) for body in bare]
+    mute = [body[:4] + length + body[8:] + length for body, length in zip(bare, lengths, strict=True)]
+    (tmp_path / "mute.pcapng").write_bytes(head + b"".join([*mute, *bodies[300:]]))
+    with pytest.raises(ValueError, match="not every packet says whether it was sent"):
+        lh.analyze(tmp_path / "mute.pcapng")
+
+
 @pytest.mark.parametrize("size", ["3 kB", "200 kB"])
 def test_of_linux_each_byte_is_sent_for_the_first_time_once(tmp_path, size):
     link = {
@@ -106,3 +160,27 @@ def test_of_linux_each_byte_is_sent_for_the_first_time_once(tmp_path, size):
         (row,) = lh.analyze(source).connections.rows()
         assert row["sent_bytes"] == row["acked_bytes"] == int(size.split()[0]) * 1000
         assert row["retransmitted_packets"] == result.flows["retransmitted_packets"][0]
+
+
+@pytest.mark.parametrize("variant", ["sack", "vegas"])
+def test_of_ns2_each_connection_has_its_own_segments(tmp_path, variant):
+    """3GPP TR 25.876: packets of a page have 1,500 B or 576 B, 40 B of which are headers. All packets are full in ns-2.
+
+    Vegas has neither headers there (`vegas.cc`), so that a packet of the simulator is a segment, nor a SYN by which a
+    capture could tell connections apart.
+    """
+    path = tmp_path / "web.pcapng"
+    scenario = lh.load(WEB).with_({"flow.surf.transport.tcp.variant": variant}, profile="ns2", duration="120 s")
+    result = lh.run(scenario, pcap=path)
+    sent = result.packets.where(flow="surf", event="sent", place="server", kind="data").to_pandas()
+    sizes = sent.groupby("connection").size_bytes.unique()
+    assert {len(several) for several in sizes} == {1}
+    segments = {number: several[0] - (0 if variant == "vegas" else 40) for number, several in sizes.items()}
+    assert {*segments.values()} == {1460, 536}
+    for source in (result, path)[: 1 if variant == "vegas" else 2]:
+        rows = [row for row in lh.analyze(source).connections.rows() if row["from"] == "server"]
+        assert len(rows) == len(segments)
+        for row in rows:
+            segment = segments[row["connection"]]
+            assert row["sent_bytes"] == row["sent_packets"] * segment, row["connection"]
+            assert row["retransmitted_bytes"] == row["retransmitted_packets"] * segment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import time
 
 import lasthop as lh
 import numpy as np
@@ -175,6 +176,11 @@ def test_several_runs_are_named():
     assert not faults(figure)
 
 
+def test_labels_of_runs_may_be_numbers():
+    axes = plot.window({delay: lh.run(flows(1).with_({"link.radio.delay": f"{delay} ms"})) for delay in (20, 80.5)})
+    assert [line.get_label() for line in axes.lines] == ["20", "80.5"]
+
+
 def test_seeds_name_runs_of_one_scenario():
     runs = [lh.run(flows(2), seed=seed) for seed in (1, 2, 3)]
     figure, axes = plot.figure()
@@ -202,6 +208,25 @@ def test_figures_are_saved_by_text_and_by_path(tmp_path):
     ]
 
 
+def test_many_points_are_an_image_in_a_file_of_vectors(tmp_path):
+    fast = {
+        "link.radio.rate": "100 Mbit/s",
+        "link.radio.delay": "4 ms",
+        "link.radio.queue.droptail.limit": "99 packets",
+    }
+    fast = flows(1).with_({**fast, "record.packets": True}, duration="4 s")
+    made = lh.analyze(lh.run(fast))
+    assert made.totals["sent_packets"][0] > 25_000
+    for draw in (plot.time_sequence, plot.rtts):
+        axes = draw(made)
+        assert max(len(line.get_xdata()) for line in axes.lines) > 15_000, "to zoom into"
+        _, svg, pdf = plot.save(axes.figure, tmp_path / "points")
+        assert max(svg.stat().st_size, pdf.stat().st_size) < 300_000
+        assert "<image" in svg.read_text()
+    few = plot.rtts(lh.analyze(lh.run(fast.with_(duration="1 s"))))
+    assert "<image" not in plot.save(few.figure, tmp_path / "few")[1].read_text()
+
+
 def test_names_at_lines_ends_stay_apart_and_beside_the_axes():
     for ends in ([1, 1, 1, 1], [10, 10, 10, 10], [0, 0, 10, 10], [5, 5.1, 5.2, 5.3]):
         figure, axes = plot.figure()
@@ -221,6 +246,83 @@ def test_runs_are_drawn_together_from_the_shell(lasthop, tmp_path):
     lasthop("compare", "reno", "cubic", "--plot", "compared")
     assert (tmp_path / "compared" / "window.svg").read_text() == (tmp_path / "both" / "window.svg").read_text()
     assert "say with -o" in lasthop("plot", "reno", "cubic", code=2).stderr
+    # A run keeps the pictures of its own.
+    lasthop("plot", "reno")
+    alone = (tmp_path / "reno" / "window.svg").read_bytes()
+    for words in (("plot", "reno", "cubic", "-o", "reno"), ("plot", "cubic", "-o", "reno")):
+        assert "choose another folder with -o" in lasthop(*words, code=2).stderr
+    assert "reno holds results" in lasthop("compare", "reno", "cubic", "--plot", "reno", code=2).stderr
+    assert (tmp_path / "reno" / "window.svg").read_bytes() == alone
+    lasthop("plot", "reno", "-o", "reno")
+    lasthop("plot", "cubic", "-o", "reno", "--force")
+    assert (tmp_path / "reno" / "window.svg").read_bytes() != alone
+
+
+#: Names that matplotlib would take for formulas, or leave out of a legend, or that no figure has room for.
+NAMES = ["$\\foo$", "cost $5$", "_hidden", "a download with a long name, " * 4, "$a_$"]
+
+
+@pytest.mark.parametrize("names", [NAMES, NAMES[:3]], ids=["legend", "at the lines"])
+def test_flows_may_have_any_name(names):
+    one = flows(1).to_dict()["flow"][0]
+    scenario = flows(1).with_(flow=[{**one, "name": name} for name in names])
+    result = lh.run(scenario)
+    shown = plot.pictures(result)
+    assert {"throughput", "window", "rtt", "in-order"} <= set(shown)
+    for name in ("throughput", "window", "rtt", "in-order"):
+        figure, axes = plot.figure()
+        shown[name](axes)
+        assert not faults(figure)
+        legend = axes.get_legend()
+        texts = legend.get_texts() if legend else axes.texts
+        assert not any(text.get_parse_math() for text in texts)
+        said = [text.get_text().lstrip("\u200b") for text in texts]
+        assert {*names} - {NAMES[3]} <= {*said} and len(said) == len(names)
+        assert all(text.startswith("a download") and "…" in text for text in said if text not in names)
+    made = lh.analyze(lh.run(scenario.with_({"record.packets": True})))
+    for draw in plot.connections.PICTURES.values():
+        assert not [one for one in faults(draw(made).figure) if "outside" not in one]
+
+
+def test_values_and_keys_of_a_sweep_may_have_any_name():
+    one = flows(1).to_dict()["flow"][0]
+    scenario = flows(1).with_(flow=[{**one, "name": "$\\foo$"}], duration="2 s")
+    swept = lh.sweep(scenario, vary={"flow.$\\foo$.transport.tcp.variant": ["reno", "cubic"]})
+    assert not faults(plot.across(swept, "goodput_kbps").figure)
+    swept = lh.sweep(scenario, vary={"flow.0.to": ["phone"], "flow.0.name": ["$\\foo$", "_b"]})
+    assert not faults(plot.across(swept, "goodput_kbps", key="flow.0.name").figure)
+
+
+def test_pictures_of_a_thousand_flows_take_as_long_as_their_rows():
+    """600,000 rows: a second or less, and 13 s when each flow looked through all of them."""
+    call = {
+        "from": "server",
+        "to": "phone",
+        "transport": "udp",
+        "source": {"cbr": {"rate": "1 kbit/s", "size": "500 B"}},
+    }
+    many = flows(1).with_(flow=[{**call, "name": f"call {n}"} for n in range(1000)])
+    result = lh.run(many.with_({"record.series": "67 ms"}))
+    assert len(result.series) > 500_000
+    began = time.perf_counter()
+    shown = plot.pictures(result)
+    assert time.perf_counter() - began < 6
+    axes = shown["in-order"](plot.figure()[1])
+    assert len(axes.lines) == 1000 and not faults(axes.figure)
+
+
+def test_what_stays_the_same_is_drawn():
+    call = {"name": "call", "from": "server", "to": "phone", "transport": "udp"}
+    steady = flows(1).with_(
+        {"record.series": "100 s"},
+        flow=[{**call, "source": {"cbr": {"rate": "10 kbit/s", "size": "500 B"}}}],
+        duration="3000 s",
+    )
+    result = lh.run(steady)
+    assert len({*result.series.where(quantity="arrival_kbps")["value"].tolist()}) == 1
+    assert {"throughput", "in-order"} <= set(plot.pictures(result))
+    # Nothing comes of a flow that has not begun.
+    assert "throughput" not in plot.pictures(lh.run(steady.with_({"flow.call.start": "2999 s"})))
 
 
 def test_a_figure_shows_itself_in_a_notebook(tmp_path):
@@ -255,6 +357,14 @@ def test_flows_of_one_protocol_are_told_apart_in_sweeps(count):
         axes = plot.across(lh.sweep(flows(count), vary=vary), "goodput_kbps")
         drawn = [bar.lines[0] for bar in axes.containers]
         assert len(drawn) == count and len({line.get_color() for line in drawn}) == count
+
+
+def test_a_mean_over_flows_is_called_one():
+    swept = lh.sweep(flows(9).with_({"duration": "2 s"}), vary={"link.radio.delay": ["10 ms", "20 ms"]})
+    axes = plot.sweep_pictures(swept)["goodput"](plot.figure()[1])
+    assert axes.get_ylabel() == "goodput (kbit/s)\nmean of flows" and not faults(axes.figure)
+    for options in ({"by": (), "total": True}, {"by": ("flow",)}):
+        assert plot.across(swept, "goodput_kbps", **options).get_ylabel() == "goodput (kbit/s)"
 
 
 def test_no_two_lines_of_a_sweep_look_the_same():

@@ -67,6 +67,16 @@ def test_a_sweep_has_its_means_with_intervals(stored):
     assert all(low <= y <= high for low, y, high in zip(goodput["low"], goodput["y"], goodput["high"], strict=True))
 
 
+def test_a_name_that_begins_with_an_underscore_is_in_the_list_of_names():
+    from lasthop.report.runs import _alt
+
+    one = lh.load(TEMPLATES / "two-flows.toml").with_({"flow.file.name": "_file"})
+    axes = plot.throughput(lh.run(plot.recording(one)))
+    assert [series["name"] for series in charts(axes.figure)[0]["series"]] == ["call", "_file"]
+    assert _alt(axes).endswith(": call, _file")
+    assert charts(axes.figure)[0]["words"] == []
+
+
 def test_what_is_no_line_stays_a_picture():
     figure, axes = plot.figure()
     axes.bar([1, 2], [3, 4])
@@ -202,6 +212,26 @@ def test_the_page_in_a_browser(stored, names, width, dark):
             for (let k = 0; k < at.length; k += 4) if (at[k + 3]) seen.add(at[k] << 16 | at[k + 1] << 8 | at[k + 2]);
             return seen.size < 8; }).length"""
         assert browser.execute_script(blank) == 0
+
+
+@needs_browser
+def test_the_name_of_an_axis_stands_apart_from_its_values(stored):
+    """Columns of pixels without ink between the name of the axis upwards and what is written beside it."""
+    with opened(page(stored, "slow")) as browser:
+        scrolled(browser)
+        apart = browser.execute_script("""
+            return [...document.querySelectorAll('.panel')].map(panel => {
+              const one = panel.querySelector('canvas'), box = panel.querySelector('.u-over');
+              const wide = Math.round(box.offsetLeft * devicePixelRatio), high = one.height;
+              const at = one.getContext('2d').getImageData(0, 0, wide, high).data, ink = [];
+              for (let x = 0; x < wide; x++) {
+                ink[x] = 0;
+                for (let y = 0; y < high - 60; y++) if (at[4 * (y * wide + x) + 3] > 100) ink[x]++;
+              }
+              const first = ink.findIndex(one => one > 0), end = ink.findIndex((one, x) => x > first && one === 0);
+              return ink.findIndex((one, x) => x > end && one > 0) - end;
+            });""")
+        assert apart and min(apart) >= 3
 
 
 @needs_browser

@@ -73,6 +73,12 @@ def refuse_to_replace(path: Path | None, *, force: bool) -> None:
         raise OutputRefused(f"{path} exists", "choose another name, or replace it with --force")
 
 
+def refuse_results(folder: Path, *, advice: str) -> None:
+    """A folder of results keeps its own pictures."""
+    if (folder / MANIFEST).exists():
+        raise OutputRefused(f"{folder} holds results, whose pictures would be replaced", advice)
+
+
 def folder_name(name: str) -> str:
     """A name as that of a folder: in the folder where it is made, and nowhere else."""
     return re.sub(r"[^\w .,+=()\[\]-]", "-", name).strip(". ") or "scenario"

@@ -23,6 +23,9 @@ __all__ = ["MADE_BY", "Analysis", "analyze"]
 #: What manifests call the writer.
 MADE_BY = "lasthop analyze"
 
+#: The packets of real programs in the folder of a live run.
+LIVE = "packets.pcapng"
+
 #: What rates and means over time are taken over.
 Over = Literal["run", "connections"]
 
@@ -32,8 +35,9 @@ def analyze(
 ) -> Analysis:
     """Looks at the TCP connections of a run that recorded its packets, or of a capture.
 
-    ``source`` is a result, a folder that ``lasthop run -o`` wrote, or a capture (pcapng). Rates and means are
-    over the whole run, or over the connections' own time. Of a folder with several runs ``seed`` chooses one.
+    ``source`` is a result, a folder that ``lasthop run -o`` or ``lasthop live -o`` wrote, or a capture (pcapng). Of a
+    live run these are the connections of real programs. Rates and means are over the whole run, or over the
+    connections' own time. Of a folder with several runs ``seed`` chooses one.
 
     >>> lh.analyze(lh.run(scenario)).connections.to_pandas()  # doctest: +SKIP
     """
@@ -44,9 +48,12 @@ def analyze(
     if seed is not None and (isinstance(source, Result) or not Path(source).is_dir()):
         raise ValueError("a seed chooses among the runs of a folder, and there is none to choose from")
     flows = [flows] if isinstance(flows, str) else flows
-    if not isinstance(source, Result) and not Path(source).is_dir():
-        seen, end_s = captures.traces(Path(source), flows)
-        return _analysis(Path(source).stem, seen, end_s, over)
+    if not isinstance(source, Result):
+        path = Path(source)
+        live = seed is None and (path / "live.json").exists()
+        if live or not path.is_dir():
+            seen, end_s = captures.traces(path / LIVE if live else path, flows)
+            return _analysis(path.name if live else path.stem, seen, end_s, over)
     result = source if isinstance(source, Result) else _one_of(Path(source), seed)
     if "packets" not in result.tables:
         raise ValueError(f"{result.name} has no packets: record them, with record.packets = true in the scenario")

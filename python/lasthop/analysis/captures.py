@@ -1,8 +1,9 @@
-"""Connections from a capture (pcapng) that lasthop wrote, or that was cut out of one."""
+"""Connections from a capture (pcapng) that a run or a live run wrote, or that was cut out of one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,11 @@ def traces(path: Path, flows: Sequence[str] | None) -> tuple[list[Trace], float]
     are two flows. One whose sender was not captured is left out, unless it is asked for.
     """
     capture = _Capture(path)
-    known = {f"{capture.names[one]}>{capture.names[other]}": (one, other) for one, other in capture.pairs()}
+    known: dict[str, tuple[int, int]] = {}
+    for one, other in capture.pairs():
+        # Those of IPv4 and of IPv6 may have the same names and ports.
+        names = (f"{ends[one]}>{ends[other]}" for ends in (capture.names, capture.addresses))
+        known[next(name for name in names if name not in known)] = one, other
     for flow in flows or ():
         if flow not in known:
             raise ValueError(f"there is no flow {flow!r}; known: {', '.join(known)}")
@@ -50,16 +55,24 @@ class _Capture:
         table = pa.RecordBatchReader.from_stream(_core.segments(path)).read_all()
         directions, direction = _coded(table.column("direction"))
         if "" in directions:
-            raise ValueError(f"{path}: not every packet says whether it was sent or received, as lasthop's captures do")
+            said = direction != directions.index("")
+            _, at = _coded(table.column("interface"))
+            # A live run's capture has places in the network too, at which packets were dropped or marked.
+            here = np.isin(at, at[said])
+            if not here.any() or not said[here].all():
+                told = "not every packet says whether it was sent or received, as lasthop's captures do"
+                raise ValueError(f"{path}: {told}")
+            table, direction = table.filter(pa.array(here)), direction[here]
         self.out = direction == (directions.index("out") if "out" in directions else -1)
         interfaces, self.interface = _coded(table.column("interface"))
         sources, source = _coded(table.column("from"))
         targets, target = _coded(table.column("to"))
         ends = list(dict.fromkeys([*sources, *targets]))
-        self.source = np.array([ends.index(end) for end in sources], np.int64)[source]
-        self.target = np.array([ends.index(end) for end in targets], np.int64)[target]
-        #: The name of each end, with its port.
-        self.names = ends
+        place = {end: number for number, end in enumerate(ends)}
+        self.source = np.array([place[end] for end in sources], np.int64)[source]
+        self.target = np.array([place[end] for end in targets], np.int64)[target]
+        #: The address of each end, and its name, with its port.
+        self.addresses = self.names = ends
         for number, interface in enumerate(interfaces):
             sent = self.source[(self.interface == number) & self.out]
             for address in {ends[end].rpartition(":")[0] for end in np.unique(sent)}:
@@ -76,23 +89,50 @@ class _Capture:
         pairs = zip(self.source[data].tolist(), self.target[data].tolist(), strict=True)
         return list(dict.fromkeys(pairs))
 
+    def between(self, one: int, other: int) -> Array:
+        """The rows of two ends, in either direction."""
+        import numpy as np
+
+        order, pairs = self._sorted
+        low, high = np.searchsorted(pairs, [self._pair(one, other), self._pair(one, other) + 1])
+        rows: Array = order[low:high]
+        return rows
+
+    @cached_property
+    def _sorted(self) -> tuple[Array, Array]:
+        """The rows by the pairs of their ends, and these pairs."""
+        import numpy as np
+
+        pairs = self._pair(self.source, self.target)
+        order = np.argsort(pairs, kind="stable")
+        return order, pairs[order]
+
+    def _pair(self, one: Any, other: Any) -> Any:
+        """A number for two ends, whatever their order."""
+        import numpy as np
+
+        return np.minimum(one, other) * len(self.names) + np.maximum(one, other)
+
 
 def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Trace]:
     """The connections between two ends, for the data that one of them sent."""
-    import numpy as np
 
-    forth = (capture.source == sender) & (capture.target == receiver)
-    back = (capture.source == receiver) & (capture.target == sender)
+    both = capture.between(sender, receiver)
 
-    def seen(rows: Array) -> list[Array]:
+    def forth(rows: Array) -> Array:
+        """Which of these go to the receiver."""
+        there: Array = capture.source[rows] == sender
+        return there
+
+    def seen(passed: Array) -> list[Array]:
         """The connections at the interface that these packets passed."""
-        places = capture.interface[rows]
-        at = capture.interface == (places[0] if len(places) else -1)
-        return _connections(capture, np.flatnonzero((forth | back) & at))
+        places = capture.interface[passed]
+        at = capture.interface[both] == (places[0] if len(places) else -1)
+        return _connections(capture, both[at])
 
     # Of a part of a capture the first may be acknowledgements of data that were sent before it.
-    here = [rows for rows in seen(forth & capture.out) if forth[rows].any()]
-    there = _came(capture, here, seen(forth & ~capture.out), forth)
+    here = [rows for rows in seen(both[forth(both) & capture.out[both]]) if forth(rows).any()]
+    there = _came(capture, here, seen(both[forth(both) & ~capture.out[both]]), forth)
     names = [capture.names[end].rpartition(":")[0] for end in (sender, receiver)]
     return [
         Trace(
@@ -100,15 +140,17 @@ def _traces(capture: _Capture, flow: str, sender: int, receiver: int) -> list[Tr
             connection=number,
             sender=names[0],
             receiver=names[1],
-            segments=_segments(capture, rows, forth[rows]),
-            out=forth[rows],
-            received=_segments(capture, there[number], forth[there[number]]) if there else None,
+            segments=_segments(capture, rows, forth(rows)),
+            out=forth(rows),
+            received=_segments(capture, there[number], forth(there[number])) if there else None,
         )
         for number, rows in enumerate(here)
     ]
 
 
-def _came(capture: _Capture, here: Sequence[Array], there: Sequence[Array], forth: Array) -> list[Array]:
+def _came(
+    capture: _Capture, here: Sequence[Array], there: Sequence[Array], forth: Callable[[Array], Array]
+) -> list[Array]:
     """The rows that arrived of each connection sent ``here``; nothing if the receiver was not captured.
 
     The first of them belongs to the connection that had begun last. One that was cut had begun before its first packet.
@@ -117,9 +159,9 @@ def _came(capture: _Capture, here: Sequence[Array], there: Sequence[Array], fort
 
     if not there:
         return []
-    begun = [float(capture.time[rows[0]]) if (capture.syn[rows] & forth[rows]).any() else -np.inf for rows in here]
+    begun = [float(capture.time[rows[0]]) if (capture.syn[rows] & forth(rows)).any() else -np.inf for rows in here]
     came: list[list[Array]] = [[] for _ in here]
-    for rows in (rows[forth[rows]] for rows in there):
+    for rows in (rows[forth(rows)] for rows in there):
         number = int(np.searchsorted(begun, capture.time[rows[0]], side="right")) - 1 if len(rows) else -1
         if number >= 0:
             came[number].append(rows)

@@ -76,7 +76,9 @@ class Measured:
         carries = out & (segments.end > segments.start)
         highest = np.maximum.accumulate(np.where(carries, segments.end, 0))
         acknowledged = np.maximum.accumulate(np.where(out, 0, np.maximum(segments.ack, 0)))
-        self._outstanding = np.maximum(highest - acknowledged, 0)
+        # In a part of a capture without the SYN the first number seen is the first that is outstanding.
+        before = segments.start[carries][:1].max(initial=0)
+        self._outstanding = np.maximum(highest - np.maximum(acknowledged, before), 0)
         #: Bytes sent, and not acknowledged.
         self.outstanding = Steps(
             np.append(segments.time, max(until or self.end_s, self.end_s)), np.append(self._outstanding, 0)

@@ -36,7 +36,7 @@ def traces(result: Result, flows: Sequence[str] | None) -> list[Trace]:
             of = mine.rows(numbers == connection)
             here = of.rows(of.equal("place", row["from"]) & (of.equal("event", "sent") | of.equal("event", "received")))
             there = of.rows(of.equal("place", row["to"]) & of.equal("event", "received"))
-            wire = _Packets(of) if name in counted else None
+            wire = _Packets(of, counted[name]) if name in counted else None
             made.append(
                 Trace(
                     flow=name,
@@ -90,12 +90,15 @@ class _Columns:
 
 
 class _Packets:
-    """Numbers of a flow that counts packets, as ns-2 does: all are full, and packet 0 may be a SYN."""
+    """Numbers of a flow that counts packets, as ns-2 does: all are full, and packet 0 may be a SYN.
 
-    def __init__(self, of: _Columns) -> None:
-        import numpy as np
+    The size of a packet says how long a segment is; ``header`` are the bytes that packet 0 has not.
+    """
 
-        self.segment = int(np.max(of.number("payload_bytes"), initial=0))
+    def __init__(self, of: _Columns, header: int) -> None:
+        sent = of.equal("event", "sent") & (of.number("payload_bytes") > 0)
+        number, size = of.number("seq")[sent], of.number("size_bytes")[sent]
+        self.segment = max(0, int(size[0]) - (header if number[0] > 0 else 0)) if len(size) else 0
         self._syn = int(of.equal("kind", "syn").any())
 
     def byte(self, number: Array) -> Array:
@@ -142,15 +145,26 @@ def _tcp(result: Result, flows: Sequence[str] | None) -> list[dict[str, Any]]:
     return [rows[name] for name in tcp if flows is None or name in flows]
 
 
-def _counted_in_packets(result: Result) -> set[str]:
-    """The flows whose sequence numbers count packets: those of profile `ns2`."""
+#: What ns-2 adds to a segment, in bytes: `tcpip_base_hdr_size_`, and `ts_option_size_`.
+HEADER, TIMESTAMPS = 40, 10
+
+#: The units of sizes as scenarios are written.
+_SIZES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
+
+
+def _counted_in_packets(result: Result) -> dict[str, int]:
+    """The flows whose sequence numbers count packets, those of profile `ns2`, with the bytes of their headers."""
     text = result.scenario_text
     scenario = load(text if "\n" in text else f"{text}\n").to_dict()
-    made = set()
+    made = {}
     for flow in scenario["flow"]:
         tcp = flow["transport"].get("tcp") if isinstance(flow["transport"], dict) else None
         if tcp is not None and (tcp.get("profile") or scenario["profile"]) == "ns2":
-            made.add(str(flow["name"]))
+            variant, (size, _, unit) = tcp.get("variant"), tcp.get("header", f"{HEADER} B").partition(" ")
+            header = int(float(size) * _SIZES[unit])
+            stamps = TIMESTAMPS if header and tcp.get("timestamps", variant == "xcp") else 0
+            # Vegas adds no header to any packet.
+            made[str(flow["name"])] = stamps + (0 if variant == "vegas" else header)
     return made
 
 

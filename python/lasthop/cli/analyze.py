@@ -39,8 +39,8 @@ def analyze(
     \b
     lasthop analyze out/two-flows --over connections
 
-    SOURCE is a folder that `lasthop run -o` wrote with record.packets = true, or a capture (pcapng) of
-    `lasthop run --pcap`.
+    SOURCE is a folder that `lasthop run -o` wrote with record.packets = true, one that `lasthop live -o` wrote, or
+    a capture (pcapng) of either's `--pcap`.
     """
     from lasthop import analysis, files
 

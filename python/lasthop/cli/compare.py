@@ -28,6 +28,7 @@ def compare(one: Path, other: Path, table: str, every: bool, plots: Path | None,
     compared seed by seed; if there are none, runs are two samples. Of two results of one study come the
     claims with other figures or verdicts.
     """
+    from lasthop import files
     from lasthop.comparison import compare as compared
     from lasthop.studies.compare import claims_differ, claims_text, is_study
 
@@ -42,6 +43,8 @@ def compare(one: Path, other: Path, table: str, every: bool, plots: Path | None,
         except ValueError as error:
             raise click.UsageError(str(error)) from None
         return
+    if plots:
+        files.refuse_results(plots, advice="choose another folder")
     try:
         found = compared(one, other)
         if as_json:

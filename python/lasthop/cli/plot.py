@@ -36,6 +36,9 @@ def plot(sources: Sequence[Path], output: Path | None, seed: int | None, force: 
     from lasthop import plot as plots
     from lasthop.sweeps.outcome import MADE_BY, Sweep
 
+    runs_anew = len(sources) == 1 and not sources[0].is_dir()
+    if output and not force and not runs_anew and [output.resolve()] != [source.resolve() for source in sources]:
+        files.refuse_results(output, advice="choose another folder with -o, or write into it with --force")
     try:
         swept = [source for source in sources if source.is_dir() and files.manifest(source).get("made_by") == MADE_BY]
         if swept and len(sources) == 1:

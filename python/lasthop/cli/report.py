@@ -24,8 +24,8 @@ def report(folders: Sequence[Path], output: Path | None, force: bool, quiet: boo
     lasthop report out/two-flows
     lasthop report out/reno out/cubic -o both.html
 
-    Each FOLDER is one that `lasthop run -o`, `lasthop plot` or `lasthop sweep` wrote. Of two runs the page says what
-    differs. It is one file, and asks for nothing from the network.
+    Each FOLDER is one that `lasthop run -o`, `lasthop plot`, `lasthop sweep` or `lasthop live -o` wrote. Of two runs
+    the page says what differs. It is one file, and asks for nothing from the network.
     """
     from lasthop import files
     from lasthop.report import write_runs

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lasthop.plot.style import MANY, MARKERS, figure, look, name_lines, save
+from lasthop.plot.style import MANY, MARKERS, figure, legend_label, look, name_lines, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ def time_sequence(analysis: Analysis, *, flow: str | None = None, axes: Axes | N
         for one in several:
             again = one.resent[one.data] > 0
             time, first = one.sent.time[one.data], (base + one.sent.first[one.data]) / 1e3
-            picture.axes.plot(time[~again], first[~again], marker, markersize=1.5, color=colour)
+            picture.axes.plot(time[~again], first[~again], marker, color=colour, **_points(len(time)))
             picture.axes.plot(time[again], first[again], "x", markersize=3, markeredgewidth=0.6, color="black")
             acks = np.maximum.accumulate(one.heard.ack[one.acks])
             picture.axes.step(one.heard.time[one.acks], (base + acks) / 1e3, where="post", color=colour, linewidth=0.5)
@@ -60,7 +60,7 @@ def rtts(analysis: Analysis, *, flow: str | None = None, axes: Axes | None = Non
     for name, colour, marker, several in picture.flows():
         time, rtt = (np.concatenate([one.rtts[place] for one in several]) for place in (0, 1))
         if len(time):
-            picture.axes.plot(time, rtt * 1e3, marker, markersize=1.5, color=colour)
+            picture.axes.plot(time, rtt * 1e3, marker, color=colour, **_points(len(time)))
             picture.name(name, float(rtt[-1] * 1e3), colour)
     return picture.finished("round-trip time (ms)")
 
@@ -103,6 +103,19 @@ def analyzed(analysis: Analysis, folder: Path) -> list[Path]:
     return paths
 
 
+#: More points than these are an image in SVG and PDF too: as drawings they take 100 B each.
+DRAWN = 20_000
+
+
+def _points(count: int) -> dict[str, Any]:
+    """How points are drawn."""
+    return {"markersize": 1.5, "rasterized": count > DRAWN}
+
+
+#: How much time is shown of connections that have but one packet, in seconds.
+INSTANT = 1e-3
+
+
 class _Picture:
     """Axes over the time in which the chosen flows had connections."""
 
@@ -117,7 +130,8 @@ class _Picture:
             raise ValueError(f"{len(self._chosen)} flows are too many for one picture: choose some, at most {MANY}")
         drawn = [one for several in self._chosen.values() for one in several]
         #: The first and the last time that is shown.
-        self.window = min(one.start_s for one in drawn), max(one.end_s for one in drawn)
+        begin, end = min(one.start_s for one in drawn), max(one.end_s for one in drawn)
+        self.window = begin, end if end > begin else begin + INSTANT
         self.axes: Axes = figure()[1] if axes is None else axes
         self._names: list[tuple[str, float, str]] = []
 
@@ -138,6 +152,6 @@ class _Picture:
         axes.set_xlim(*self.window)
         axes.set_ylim(bottom=0)
         for place, (name, _, colour) in enumerate(self._names):
-            axes.plot([], [], marker=MARKERS[place % len(MARKERS)], color=colour, label=name)
-        name_lines(axes, [(end, height, name, colour) for name, height, colour in self._names])
+            axes.plot([], [], marker=MARKERS[place % len(MARKERS)], color=colour, label=legend_label(name))
+        name_lines(axes, [(end, height, name, colour) for name, height, colour in self._names], plain=True)
         return axes

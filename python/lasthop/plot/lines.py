@@ -22,7 +22,7 @@ OF_RECEIVERS = ("goodput_kbps", "arrival_kbps")
 __all__ = ["Labelled", "Line", "Of", "Runs", "chosen", "labelled", "merged", "named", "of_run", "styles", "together"]
 
 #: One run, or several with their labels or without.
-Runs = Result | Sequence[Result] | Mapping[str, Result]
+Runs = Result | Sequence[Result] | Mapping[str, Result] | Mapping[float, Result]
 #: A run and its label.
 Labelled = tuple[str, Result]
 #: Names of what is drawn.
@@ -71,7 +71,7 @@ def labelled(runs: Runs) -> list[Labelled]:
             "pictures over time are of results of `lh.run`: of one, a list, or a dictionary with their labels. "
             "`lh.Result.load(folder)` reads a stored one, and `lh.plot.across` draws a sweep"
         )
-    return [*runs.items()] if isinstance(runs, Mapping) else _told_apart(several)
+    return [(str(label), run) for label, run in runs.items()] if isinstance(runs, Mapping) else _told_apart(several)
 
 
 def _told_apart(runs: Sequence[Result]) -> list[Labelled]:
@@ -95,8 +95,10 @@ def together(before: Sequence[Labelled], more: Sequence[Labelled]) -> list[Label
 
 def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
     """The lines of a quantity, those of flows from their start."""
+    import numpy as np
+
     series = result.series.where(quantity=quantity)
-    samples = result.series["time_s"]
+    samples = np.unique(result.series["time_s"])
     is_rate = quantity.endswith("_kbps")
     flows = result.flows
     ends = _ends(result)
@@ -106,13 +108,15 @@ def of_run(label: str, result: Result, quantity: str) -> Iterator[Line]:
     )
     kinds, names, times, values = (series[column] for column in ("kind", "name", "time_s", "value"))
     order = {name: place for place, name in enumerate(starts)}
-    found = dict.fromkeys(zip(kinds.tolist(), names.tolist(), strict=True))
+    found: dict[tuple[str, str], list[int]] = {}
+    for row, one in enumerate(zip(kinds.tolist(), names.tolist(), strict=True)):
+        found.setdefault(one, []).append(row)
     for kind, name in sorted(found, key=lambda one: order.get(one[1], len(order))):
-        mine = (kinds == kind) & (names == name)
+        mine = np.array(found[kind, name])
         if kind == "flow":
             # A rate is of the interval before its time.
-            mine &= times > starts[name] if is_rate else times >= starts[name]
-        if mine.sum() > 1:
+            mine = mine[times[mine] > starts[name] if is_rate else times[mine] >= starts[name]]
+        if len(mine) > 1:
             several = receivers[name] if kind == "flow" else 0
             yield Line(
                 label,

@@ -24,7 +24,7 @@ from lasthop.plot.lines import (
     together,
 )
 from lasthop.plot.names import quantity_label
-from lasthop.plot.style import BEHIND, Label, figure, name_lines, save_all
+from lasthop.plot.style import BEHIND, Label, figure, legend_label, name_lines, save_all
 
 if TYPE_CHECKING:
     import numpy as np
@@ -201,7 +201,8 @@ def pictures(runs: Runs) -> dict[str, Callable[[Axes], Axes]]:
     shown: dict[str, Callable[[Axes], Axes]] = {}
     for name, picture in {**STANDARD, **more}.items():
         lines = picture.lines(them)
-        if any(line.value.max() > (picture.above or line.value.min()) for line in lines):
+        # What may stay the same shows something unless it is 0 all the time.
+        if any(line.value.max() > (line.value.min() if picture.changing else picture.above or 0.0) for line in lines):
             shown[name] = partial(_draw, picture, runs)
     return shown
 
@@ -253,7 +254,7 @@ def _fill(axes: Axes, picture: _Picture, lines: Sequence[Line], *, alone: bool) 
     ends: list[Label] = []
     drawn = picture.drawstyle
     for line, name, style in zip(there, named(front), styles(there), strict=True):
-        axes.plot(*picture.points(line), label=name, drawstyle=drawn, **style)
+        axes.plot(*picture.points(line), label=legend_label(name), drawstyle=drawn, **style)
         ends.append((float(line.time[-1]), float(line.value[-1]), name, str(style["color"])))
     for place, line in enumerate(behind):
         label = f"{len(behind)} others" if place == 0 else None
@@ -266,4 +267,5 @@ def _fill(axes: Axes, picture: _Picture, lines: Sequence[Line], *, alone: bool) 
     if all((line.value == line.value.round()).all() and line.value.max() < 10 for line in lines):
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     early = len(there) > 1 and min(x for x, *_ in ends) < max(x for x, *_ in ends)
-    name_lines(axes, ends, legend=bool(behind) or early or any(line.note for line in there), alone=alone)
+    noted = any(line.note for line in there)
+    name_lines(axes, ends, legend=bool(behind) or early or noted, alone=alone, plain=True)

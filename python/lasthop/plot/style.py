@@ -17,6 +17,7 @@ from lasthop import files
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 __all__ = [
     "COLOURS",
@@ -33,6 +34,7 @@ __all__ = [
     "format_of",
     "in_look",
     "label_lines",
+    "legend_label",
     "look",
     "name_lines",
     "protocol",
@@ -101,6 +103,8 @@ FEW, MANY = 4, 8
 
 #: The longest name that is written at a line's end, in characters.
 _SHORT = 16
+#: The fewest characters to which a name in a legend is shortened.
+SHORTEST = 8
 
 #: What tells lines apart beside colour and style.
 MARKERS = ["o", "s", "^", "D", "v"]
@@ -238,32 +242,63 @@ def save_all(pictures: Mapping[str, Callable[[Axes], Axes]], folder: str | Path)
     return paths
 
 
-def name_lines(axes: Axes, labels: Sequence[Label], *, legend: bool = False, alone: bool = False) -> None:
+#: Stands unseen in front of a label that begins with an underscore, since matplotlib leaves such out of legends.
+UNSEEN = "\u200b"
+
+
+def legend_label(name: str) -> str:
+    """A name as the label of a line, which a legend has whatever it begins with."""
+    return f"{UNSEEN}{name}" if name.startswith("_") else name
+
+
+def name_lines(
+    axes: Axes, labels: Sequence[Label], *, legend: bool = False, alone: bool = False, plain: bool = False
+) -> None:
     """Names the lines of ``axes``: a few short names at the lines' ends, others in a legend above.
 
-    A single line needs no name, unless ``alone`` says so. With ``legend`` there is one in any case.
+    A single line needs no name, unless ``alone`` says so. With ``legend`` there is one in any case. A name in the
+    legend that is wider than the axes loses its middle. With ``plain`` a $ is a $, and begins no formula.
     """
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     longest = max((len(text) for _, _, text, _ in labels), default=0)
     fewest = 1 if alone else 2
     if not legend and fewest <= len(labels) <= FEW and longest <= _SHORT:
-        label_lines(axes, labels)
+        label_lines(axes, labels, plain=plain)
     elif legend or len(labels) >= fewest:
         room = axes.get_window_extent().width
-        with in_look():
+        with in_look(), rc_context({"text.parse_math": not plain}):
             for columns in range(min(len(labels) + legend, FEW), 0, -1):
                 made = axes.legend(ncols=columns, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
-                if made.get_window_extent().width <= room:
+                over = made.get_window_extent().width - room
+                if over <= 0:
                     break
+            if over > 0:
+                _narrow(made.get_texts(), over)
             if isinstance(axes.figure, Figure) and axes.figure in _FREE:
                 lines = -(-len(made.get_texts()) // columns)
                 height = made.get_window_extent().height / axes.figure.dpi
                 axes.figure.set_figheight(HEIGHT_MM / 25.4 + max(0.0, height * (1 - 2 / lines)))
 
 
-def label_lines(axes: Axes, labels: Sequence[Label]) -> None:
-    """Writes labels (x, y, text, colour) to the right of lines' ends, apart from each other and beside the axes."""
+def _narrow(texts: Sequence[Text], over: float) -> None:
+    """Takes the middles out of texts, so that the widest is narrower by ``over`` pixels."""
+    room = max(text.get_window_extent().width for text in texts) - over
+    for text in texts:
+        name = text.get_text()
+        kept = len(name)
+        while text.get_window_extent().width > room and kept > SHORTEST:
+            # As many as would fit if all were equally wide, but one fewer than before in any case.
+            kept = max(SHORTEST, min(kept - 1, int(kept * room / text.get_window_extent().width)))
+            text.set_text(f"{name[: kept - kept // 2]}…{name[len(name) - kept // 2 :]}")
+
+
+def label_lines(axes: Axes, labels: Sequence[Label], *, plain: bool = False) -> None:
+    """Writes labels (x, y, text, colour) to the right of lines' ends, apart from each other and beside the axes.
+
+    With ``plain`` a $ in a text is a $, and begins no formula.
+    """
     import numpy as np
 
     if not labels:
@@ -279,7 +314,7 @@ def label_lines(axes: Axes, labels: Sequence[Label]) -> None:
     for (x, _, text, colour), place in zip(ordered, places, strict=True):
         axes.annotate(
             text, (x, place), xytext=(3, 0), textcoords="offset points", color=_ink(colour), va="center",
-            annotation_clip=False, fontsize=8,
+            annotation_clip=False, fontsize=8, parse_math=not plain,
         )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from lasthop.plot.style import (
     STYLES,
     Label,
     figure,
+    legend_label,
     look,
     name_lines,
     protocol,
@@ -97,7 +98,7 @@ def across(
             across,
             y,
             yerr=bars,
-            label=name,
+            label=legend_label(name),
             marker=marker,
             markersize=3,
             capsize=2,
@@ -106,17 +107,20 @@ def across(
         )
         last = int(np.flatnonzero(np.isfinite(y))[-1])
         ends.append((across[last], float(y[last]), name, style["color"]))
-    axes.set_xlabel(f"{key} ({axis[1]})" if axis and axis[1] else key)
-    axes.set_ylabel(quantity_label(metric))
+    axes.set_xlabel(f"{key} ({axis[1]})" if axis and axis[1] else key, parse_math=False)
+    # Of things that are not told apart it is their mean, which one might take for their sum.
+    is_mean = grid.things == [{}] and not total and len(sweep.grid(table).things) > 1
+    axes.set_ylabel(quantity_label(metric) + (f"\nmean of {table}" if is_mean else ""))
     if not axis:
-        axes.set_xticks([place + beside * (len(ends) - 1) / 2 for place in x], [label(value) for value in values])
+        middles = [place + beside * (len(ends) - 1) / 2 for place in x]
+        axes.set_xticks(middles, [label(value) for value in values], parse_math=False)
         axes.margins(x=0.2)
     lowest = float(np.nanmin(mean - np.nan_to_num(half), initial=0.0))
     if lowest >= 0:
         # The margin above is 5 % of all that is shown, not of the distance of the values from each other.
         highest = float(np.nanmax(mean + np.nan_to_num(half), initial=0.0))
         axes.set_ylim(0.0, 1.05 * highest or None)
-    name_lines(axes, ends)
+    name_lines(axes, ends, plain=True)
     return axes
 
 

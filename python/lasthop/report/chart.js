@@ -18,12 +18,15 @@
     return `rgb(${parts.map(part => Math.round(part + (255 - part) * more)).join(",")})`;
   }
 
+  /* How far the name of an axis upwards is from its values, in pixels. */
+  const APART = 6;
+
   /* What its values take beside an axis upwards (after uPlot's demo of axes that size themselves). */
   function widest(u, values, n, cycle) {
     const axis = u.axes[n];
     if (cycle > 1) return axis._size;
     u.ctx.font = axis.font[0];
-    return Math.ceil(axis.ticks.size + axis.gap + Math.max(0, ...(values || []).map(one => u.ctx.measureText(one).width / devicePixelRatio)));
+    return Math.ceil(axis.ticks.size + axis.gap + APART + Math.max(0, ...(values || []).map(one => u.ctx.measureText(one).width / devicePixelRatio)));
   }
 
   /* An axis of the panel `box`. A long name is smaller, so that it fits in its `length` of pixels. */

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lasthop.plot.style import UNSEEN
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -89,7 +91,7 @@ def _axis(axis: Any, scale: str, limits: tuple[float, float]) -> dict[str, Any] 
     words = isinstance(formatter, (FixedFormatter, FuncFormatter))
     names = formatter.format_ticks(places) if words else []
     return {
-        "label": axis.get_label_text(),
+        "label": axis.get_label_text().replace("\n", ", "),
         "log": scale == "log",
         "limits": [*map(_short, sorted(limits))],
         # Whether the least value is at the right, or at the top.
@@ -120,7 +122,7 @@ def _ends(container: Any) -> dict[str, list[float]]:
 def _name(line: Any, bars: Sequence[Any]) -> str:
     owner = next((one for one in bars if one.lines[0] is line), line)
     label = str(owner.get_label())
-    return "" if label.startswith("_") else label
+    return "" if label.startswith("_") else label.removeprefix(UNSEEN)
 
 
 def _series(axes: Axes, line: Any, name: str, ends: Mapping[str, list[float]]) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["write_runs"]
 
 #: Tables that are shown, in this order, as far as they were made. The others can be long, and are in the files.
-SHOWN = ("flows", "transfers", "links", "cells", "bearers", "drops")
+SHOWN = ("flows", "real_flows", "hosts", "transfers", "links", "cells", "bearers", "drops")
 
 
 def write_runs(folders: Sequence[str | Path], path: str | Path) -> Path:
@@ -63,7 +63,7 @@ def _runs(stored: Sequence[Stored]) -> dict[str, Any]:
                 f"{name}-{place}",
                 name if lone else f"{name} of {label}",
                 stored[place].table(name),
-                opened=name == "flows",
+                opened=name in ("flows", "real_flows"),
             )
             for place, label in enumerate(runs)
             for name in SHOWN
@@ -114,5 +114,9 @@ def _picture(name: str, draw: Any) -> dict[str, Any]:
 
 
 def _alt(axes: Axes) -> str:
-    names = [line.get_label() for line in axes.lines if not str(line.get_label()).startswith("_")]
-    return f"{axes.get_ylabel()} over {axes.get_xlabel()}: {', '.join(map(str, names))}"
+    from lasthop.plot.style import UNSEEN
+
+    labels = [str(line.get_label()) for line in axes.lines]
+    names = [label.removeprefix(UNSEEN) for label in labels if not label.startswith("_")]
+    said = axes.get_ylabel().replace("\n", ", ")
+    return f"{said} over {axes.get_xlabel()}: {', '.join(names)}"

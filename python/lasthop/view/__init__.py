@@ -63,7 +63,7 @@ def write_view(result: Result, path: str | Path, *, begin: float = 0.0, end: flo
     way = legs(result.packets, links, begin, end, MOST, result.tables.get("series"))
     cut = len(way.left) == MOST
     if cut:
-        end = float(way.left[-1])
+        end = float(way.left[-1] if way.left[-1] > begin else way.came.max())
     told = {
         "begin": begin,
         "end": end,
@@ -109,7 +109,10 @@ def _curves(result: Result, begin: float, end: float) -> list[dict[str, Any]]:
         series = result.series.where(quantity=quantity)
         names, times, values = series["name"], series["time_s"], series["value"]
         there = (times >= begin) & (times <= end)
-        known = sorted(dict.fromkeys(names[there].tolist()), key=lambda name: -values[there & (names == name)].max())
+        highest: dict[str, float] = {}
+        for name, value in zip(names[there].tolist(), values[there].tolist(), strict=True):
+            highest[name] = max(value, highest.get(name, value))
+        known = sorted(highest, key=lambda name: -highest[name])
         lines = [
             {
                 "name": name,
@@ -117,7 +120,7 @@ def _curves(result: Result, begin: float, end: float) -> list[dict[str, Any]]:
                 "y": [float(f"{value:.5g}") for value in values[there & (names == name)]],
             }
             for name in known[:LINES]
-            if values[there & (names == name)].max() > (1 if quantity == "queue_packets" else 0)
+            if highest[name] > (1 if quantity == "queue_packets" else 0)
         ]
         if lines:
             made.append({"label": label, "lines": lines})

@@ -52,7 +52,7 @@ def legs(
     most: int,
     series: Table | None = None,
 ) -> Legs:
-    """The hops of packets that left a node from ``begin`` to ``end``, at most ``most``; ``links`` are known neighbours.
+    """The hops on which packets were from ``begin`` to ``end``, at most ``most``; ``links`` are known neighbours.
 
     A packet goes from the node that sent it or sent it on to the next that got it. Copies of one packet to a group go
     from the latest node before that is a neighbour. ``series`` says what delay and rate links have.
@@ -65,7 +65,8 @@ def legs(
     flows: dict[str, int] = {}
     near = {frozenset(link) for link in links}
     for left, came, one, other, flow, dropped, data, size in _each(packets, near):
-        if not begin <= left <= end:
+        # What had left before the begin may wait or fly at it.
+        if left > end or came < begin:
             continue
         if len(found["left"]) == most:
             break

@@ -97,6 +97,8 @@
   let turned = false;
   if (globe) {
     let from = null;
+    /* A finger turns it; elsewhere it moves the page. */
+    map.style.touchAction = "none";
     map.addEventListener("pointerdown", event => { from = [event.clientX, event.clientY, ...projection.rotate()]; map.setPointerCapture(event.pointerId); });
     map.addEventListener("pointermove", event => {
       if (!from) return;
@@ -104,7 +106,7 @@
       projection.rotate([from[2] + (event.clientX - from[0]) / 3, Math.max(-90, Math.min(90, from[3] - (event.clientY - from[1]) / 3))]);
       draw();
     });
-    map.addEventListener("pointerup", () => { from = null; });
+    for (const end of ["pointerup", "pointercancel"]) map.addEventListener(end, () => { from = null; });
   }
 
   let now = 0;
@@ -300,7 +302,7 @@
     const to = event => seek(u.posToVal(event.clientX - u.over.getBoundingClientRect().left, "x"));
     u.over.addEventListener("pointerdown", event => { dragging = true; u.over.setPointerCapture(event.pointerId); to(event); });
     u.over.addEventListener("pointermove", event => { if (dragging) to(event); });
-    u.over.addEventListener("pointerup", () => { dragging = false; });
+    for (const end of ["pointerup", "pointercancel"]) u.over.addEventListener(end, () => { dragging = false; });
     marks.push(() => u.redraw(false, false));
     new ResizeObserver(() => u.setSize(size())).observe(box);
     return u;

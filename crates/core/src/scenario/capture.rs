@@ -64,7 +64,7 @@ fn tcp_flow(flow: &Flow, profile: Profile) -> Option<TcpFlow> {
         let segment = settings.segment;
         let window = settings.window.max(1) as u64 * u64::from(segment);
         let syn = settings.syn && settings.variant != tcp::config::Variant::Vegas;
-        let numbering = Numbering::Packets { syn };
+        let numbering = Numbering::Packets { syn, overhead: settings.header_bytes() };
         Some(TcpFlow { segment, window, sack: settings.sack(), numbering })
     } else {
         let settings = tcp::settings::Settings::new(config);

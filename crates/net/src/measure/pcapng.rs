@@ -50,10 +50,13 @@ pub enum Numbering {
     Bytes,
     /// Packets, all of them full, as in ns-2. `syn` says that packet 0 is a SYN; its
     /// acknowledgement, in ns-2 a bare one, is shown as a SYN of the receiver, so that tools know
-    /// the options. Data carry the ACK flag, as they do in TCP.
+    /// the options. Data carry the ACK flag, as they do in TCP. The sizes of a connection's
+    /// packets say how long its segments are.
     Packets {
         /// Whether packet 0 is a SYN.
         syn: bool,
+        /// The bytes of a packet that are not its segment. Packet 0 has none of them, if it carries data.
+        overhead: u32,
     },
 }
 
@@ -66,6 +69,8 @@ pub struct Capture<W: Write> {
     flows: Vec<Option<TcpFlow>>,
     /// The transmission that answered the SYN of a connection whose numbers count packets.
     answers: BTreeMap<(FlowId, u32), u64>,
+    /// The payload of a full segment of such a connection: its source may have chosen another than its flow's.
+    segments: BTreeMap<(FlowId, u32), u32>,
     failure: Option<io::Error>,
     frame: Vec<u8>,
 }
@@ -95,8 +100,8 @@ impl<W: Write> Capture<W> {
         }
         let mut nodes: Vec<(NodeId, u32)> = nodes.iter().map(|(node, _)| *node).zip(0..).collect();
         nodes.sort_unstable();
-        let (answers, frame) = (BTreeMap::new(), Vec::new());
-        Ok(Self { writer, nodes, flows, answers, failure: None, frame })
+        let (answers, segments, frame) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        Ok(Self { writer, nodes, flows, answers, segments, failure: None, frame })
     }
 
     /// Ends the file and gives back what it was written to.
@@ -192,14 +197,23 @@ impl<W: Write> Capture<W> {
 
     /// The TCP header as it is on the wire, without ports and checksum, and the bytes of payload.
     fn tcp(&mut self, packet: &Packet, header: &TcpHeader) -> (WireTcp, usize) {
-        let flow = self.flows.get(packet.flow.0 as usize).copied().flatten().unwrap_or(UNKNOWN);
+        let mut flow = self.flows.get(packet.flow.0 as usize).copied().flatten().unwrap_or(UNKNOWN);
+        let key = (packet.flow, packet.connection);
+        if let Numbering::Packets { overhead, .. } = flow.numbering {
+            let known = self.segments.get(&key).copied();
+            let told =
+                (header.payload > 0).then(|| packet.size.saturating_sub(if header.seq > 0 { overhead } else { 0 }));
+            if let (None, Some(segment)) = (known, told) {
+                self.segments.insert(key, segment);
+            }
+            flow.segment = known.or(told).unwrap_or(flow.segment);
+        }
         let TcpFlow { segment, numbering, .. } = flow;
         let mut flags = header.flags;
         let mut payload = header.payload;
         let [mut seq, mut ack] = [header.seq, header.ack];
-        if let Numbering::Packets { syn } = numbering {
+        if let Numbering::Packets { syn, .. } = numbering {
             if flags.has(TcpFlags::ACK) {
-                let key = (packet.flow, packet.connection);
                 if syn && ack == 0 && *self.answers.entry(key).or_insert(packet.number) == packet.number {
                     flags = flags.with(TcpFlags::SYN);
                 }
@@ -280,7 +294,7 @@ impl<W: Write + Send + 'static> Observer for Capture<W> {
 impl TcpFlow {
     /// The number on the wire of the first byte of packet `number`.
     fn byte(&self, number: u64) -> u64 {
-        let syn = self.numbering == Numbering::Packets { syn: true };
+        let syn = matches!(self.numbering, Numbering::Packets { syn: true, .. });
         match (syn, number) {
             (true, 0) => 0,
             _ => 1 + (number - u64::from(syn)) * u64::from(self.segment),

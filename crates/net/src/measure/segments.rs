@@ -1,11 +1,12 @@
-//! Reads the TCP segments of a capture back (pcapng, Ethernet, IPv4), as [`super::pcapng`] and tools
-//! such as tshark write them: one row for each packet that passed an interface.
+//! Reads the TCP segments of a capture back (pcapng; Ethernet or bare IP; IPv4 and IPv6), as [`super::pcapng`], live runs and
+//! tools such as tshark write them: one row for each packet that passed an interface.
 //!
 //! What a connection did is not found out here; a row says what its packet's headers say.
 
 use std::io::Read;
+use std::net::{IpAddr, SocketAddr};
 
-use etherparse::{EtherType, Ethernet2HeaderSlice, IpNumber, Ipv4HeaderSlice, TcpHeaderSlice, TcpOptionElement};
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
 use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgReader;
 use pcap_file::pcapng::blocks::Block;
@@ -22,7 +23,7 @@ pub enum ReadError {
     #[error("this is no capture in the format pcapng, or it is damaged: {0}")]
     Format(String),
     /// An interface of another kind.
-    #[error("interface {0} is {1:?}, and only Ethernet can be read")]
+    #[error("interface {0} is {1:?}, and only Ethernet and bare IP can be read")]
     Link(u32, DataLink),
 }
 
@@ -33,7 +34,7 @@ pub enum ReadError {
 /// | `time_s` | s | when |
 /// | `interface` | | the name of the interface, or its number |
 /// | `direction` | | `out`, `in`, or empty if the file does not say |
-/// | `from`, `to` | | address and port |
+/// | `from`, `to` | | address and port; an address of IPv6 in brackets |
 /// | `seq` | B | sequence number, 32 bits |
 /// | `ack` | B | acknowledgement number, 32 bits; missing without the flag |
 /// | `payload_bytes` | B | payload, whether it is stored or not |
@@ -51,16 +52,19 @@ pub fn segments<R: Read>(input: R) -> Result<Table, ReadError> {
         let Block::EnhancedPacket(packet) = block else { continue };
         let interface = state.interfaces().get(packet.interface_id as usize);
         let linktype = interface.map_or(DataLink::NULL, |interface| interface.linktype);
-        if linktype != DataLink::ETHERNET {
-            return Err(ReadError::Link(packet.interface_id, linktype));
-        }
+        let parsed = match linktype {
+            DataLink::ETHERNET => LaxSlicedPacket::from_ethernet(&packet.data).ok(),
+            DataLink::RAW | DataLink::IPV4 | DataLink::IPV6 => LaxSlicedPacket::from_ip(&packet.data).ok(),
+            _ => return Err(ReadError::Link(packet.interface_id, linktype)),
+        };
+        let Some(segment) = parsed.as_ref().and_then(Segment::of) else { continue };
         let name = interface.and_then(|interface| {
             interface.options.iter().find_map(|option| match option {
                 InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
                 _ => None,
             })
         });
-        rows.push(&packet, &name.unwrap_or_else(|| packet.interface_id.to_string()));
+        rows.push(&packet, &segment, &name.unwrap_or_else(|| packet.interface_id.to_string()));
     }
     Ok(rows.table())
 }
@@ -87,23 +91,21 @@ struct Rows {
 }
 
 impl Rows {
-    fn push(&mut self, packet: &EnhancedPacketBlock<'_>, interface: &str) {
-        let Some((ip, tcp)) = headers(&packet.data) else { return };
-        let lengths = ip.slice().len() + tcp.slice().len();
-        let payload = usize::from(ip.total_len()).saturating_sub(lengths);
+    fn push(&mut self, packet: &EnhancedPacketBlock<'_>, segment: &Segment<'_>, interface: &str) {
+        let Segment { from, to, tcp, payload } = segment;
         self.time.push(Some(packet.timestamp.as_secs_f64()));
         self.interface.push(interface);
         self.direction.push(direction(packet));
-        self.from.push(&format!("{}:{}", ip.source_addr(), tcp.source_port()));
-        self.to.push(&format!("{}:{}", ip.destination_addr(), tcp.destination_port()));
+        self.from.push(&SocketAddr::new(*from, tcp.source_port()).to_string());
+        self.to.push(&SocketAddr::new(*to, tcp.destination_port()).to_string());
         self.seq.push(Some(tcp.sequence_number().into()));
         self.ack.push(tcp.ack().then(|| tcp.acknowledgment_number().into()));
-        self.payload.push(Some(payload as i64));
+        self.payload.push(Some(*payload as i64));
         self.syn.push(Some(tcp.syn().into()));
         self.fin.push(Some(tcp.fin().into()));
         self.rst.push(Some(tcp.rst().into()));
         self.window.push(Some(tcp.window_size().into()));
-        self.sack_blocks.push(Some(sack_blocks(&tcp)));
+        self.sack_blocks.push(Some(sack_blocks(tcp)));
     }
 
     fn table(self) -> Table {
@@ -127,19 +129,33 @@ impl Rows {
     }
 }
 
-/// The headers of a packet, if it is a TCP segment over IPv4.
-fn headers(frame: &[u8]) -> Option<(Ipv4HeaderSlice<'_>, TcpHeaderSlice<'_>)> {
-    let ethernet = Ethernet2HeaderSlice::from_slice(frame).ok()?;
-    if ethernet.ether_type() != EtherType::IPV4 {
-        return None;
+/// A TCP segment, by its headers.
+struct Segment<'a> {
+    from: IpAddr,
+    to: IpAddr,
+    tcp: &'a TcpSlice<'a>,
+    /// Bytes of payload, by the length that the IP header says: it need not be stored.
+    payload: usize,
+}
+
+impl<'a> Segment<'a> {
+    /// The segment that a packet is, if it is one. Fragments are none.
+    fn of(packet: &'a LaxSlicedPacket<'a>) -> Option<Self> {
+        let Some(TransportSlice::Tcp(tcp)) = &packet.transport else { return None };
+        let (from, to, length) = match packet.net.as_ref()? {
+            LaxNetSlice::Ipv4(ip) => {
+                let (header, behind) = (ip.header(), ip.extensions().auth.map_or(0, |auth| auth.slice().len()));
+                let length = usize::from(header.total_len()).saturating_sub(header.slice().len() + behind);
+                (header.source_addr().into(), header.destination_addr().into(), length)
+            }
+            LaxNetSlice::Ipv6(ip) => {
+                let length = usize::from(ip.header().payload_length()).saturating_sub(ip.extensions().slice().len());
+                (ip.header().source_addr().into(), ip.header().destination_addr().into(), length)
+            }
+            LaxNetSlice::Arp(_) => return None,
+        };
+        Some(Self { from, to, tcp, payload: length.saturating_sub(tcp.header_slice().len()) })
     }
-    let rest = &frame[ethernet.slice().len()..];
-    let ip = Ipv4HeaderSlice::from_slice(rest).ok()?;
-    if ip.protocol() != IpNumber::TCP || ip.fragments_offset().value() > 0 {
-        return None;
-    }
-    let tcp = TcpHeaderSlice::from_slice(&rest[ip.slice().len()..]).ok()?;
-    Some((ip, tcp))
 }
 
 /// Which way the packet passed its interface: the lowest two bits of `epb_flags`.
@@ -155,7 +171,7 @@ fn direction(packet: &EnhancedPacketBlock<'_>) -> &'static str {
     }
 }
 
-fn sack_blocks(tcp: &TcpHeaderSlice<'_>) -> i64 {
+fn sack_blocks(tcp: &TcpSlice<'_>) -> i64 {
     let blocks = tcp.options_iterator().filter_map(Result::ok).find_map(|option| match option {
         TcpOptionElement::SelectiveAcknowledgement(_, rest) => Some(1 + rest.iter().flatten().count()),
         _ => None,

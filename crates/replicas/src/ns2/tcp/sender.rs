@@ -118,8 +118,7 @@ impl<V: Variant> Sender<V> {
         let mut size = self.variant.wire_size(settings, seq);
         if settings.timestamps {
             flags = flags.with(TcpFlags::TIMESTAMPS);
-            // Without `useHeaders_` time stamps take no bytes either.
-            size += if seq > 0 && settings.header > 0 { TIMESTAMP_BYTES } else { 0 };
+            size += if seq > 0 { settings.timestamp_bytes() } else { 0 };
         }
         let header = TcpHeader {
             seq: seq as u64,
@@ -135,9 +134,6 @@ impl<V: Variant> Sender<V> {
         packet
     }
 }
-
-/// `ts_option_size_`.
-const TIMESTAMP_BYTES: u32 = 10;
 
 impl<V: Variant> Timed for Sender<V> {
     fn on_timeout(&mut self, now: Instant) {

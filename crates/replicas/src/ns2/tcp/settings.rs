@@ -121,6 +121,17 @@ impl Settings {
         }
     }
 
+    /// The bytes of a packet after the first that are not its segment. Vegas adds no header to any packet.
+    pub fn header_bytes(&self) -> u32 {
+        let header = if self.variant == Variant::Vegas { 0 } else { self.header };
+        header + self.timestamp_bytes()
+    }
+
+    /// What time stamps add to a packet after the first. Without `useHeaders_` they take no bytes either.
+    pub fn timestamp_bytes(&self) -> u32 {
+        if self.timestamps && self.header > 0 { TIMESTAMP_BYTES } else { 0 }
+    }
+
     /// Whether the receiver reports SACK blocks.
     pub fn sack(&self) -> bool {
         matches!(self.variant, Variant::Sack | Variant::Fack)
@@ -129,3 +140,6 @@ impl Settings {
 
 /// IPv4 and TCP without options (`tcpip_base_hdr_size_`).
 const HEADER_BYTES: u32 = 40;
+
+/// `ts_option_size_`.
+const TIMESTAMP_BYTES: u32 = 10;
