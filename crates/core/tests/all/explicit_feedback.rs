@@ -128,6 +128,24 @@ fn xcp_fills_the_link_beside_a_flow_of_small_packets() {
 }
 
 #[test]
+fn xcp_fills_a_shared_channel() {
+    // Such a medium never says its rate anew. A lone mobile has the channel for itself; TCP shows how much that is.
+    let text = |queue: &str, variant: &str| {
+        format!(
+            "duration = \"20 s\"\n[[hsdpa]]\nname = \"cell\"\nnode = \"rnc\"\nues = 1\nqueue = {queue}\n\
+             [[link]]\nname = \"wire\"\nbetween = [\"server\", \"rnc\"]\nrate = \"100 Mbit/s\"\ndelay = \"10 ms\"\n\
+             [[flow]]\nfrom = \"server\"\nto = \"cell.ue[0]\"\ntransport.tcp.variant = \"{variant}\"\n"
+        )
+    };
+    let full = flows(&run(&text("\"droptail\"", "sack")).0, "goodput_kbps")[0];
+    for capacity in ["oracle", "measured"] {
+        let goodput =
+            flows(&run(&text(&format!("{{ xcp = {{ capacity = \"{capacity}\" }} }}"), "xcp")).0, "goodput_kbps")[0];
+        assert!(goodput > 0.8 * full, "{capacity}: {goodput} of {full} kbit/s");
+    }
+}
+
+#[test]
 fn the_router_counts_its_work() {
     let (results, _) = run(&dumbbell("queue = \"xcp\"", XCP, ""));
     assert_eq!(state(&results, "additions_in"), 3.0);
